@@ -1,0 +1,72 @@
+// The runtime's public interface: load a `.pte` in place, set inputs, run, read outputs.
+// C++17, no heap, no exceptions, no RTTI, nothing runs before main. Not thread-safe; one Program is one thread's.
+//
+//   alignas(16) static uint8_t tables[8192], planned[50176];
+//   deuteron::Program program;
+//   deuteron::Status s = program.load({model, model_bytes}, deuteron::kAllKernels, {tables, sizeof tables}, {planned, sizeof planned});
+//   if (!s.ok()) ...                                  // nothing can fail after this but a wrong set_input
+//   s = program.set_input(0, image, sizeof image);    // bytes in the input's storage order
+//   program.run();
+//   const deuteron::Tensor& y = program.output(0);
+#pragma once
+#include "runtime/kernel.h"
+#include "runtime/status.h"
+
+namespace deuteron {
+
+struct Memory {
+  void* data = nullptr;
+  size_t bytes = 0;
+};
+struct File {
+  const void* data = nullptr;  // 16-aligned; must outlive the Program (names, sizes and constants are used in place)
+  size_t bytes = 0;
+};
+
+// The instruction set whose conventions a program follows (scratch sizes, folded biases). Files of Deuteron say it, stock files do not.
+enum class Isa : uint8_t { scalar, dsp, mve };
+const char* name_of(Isa);
+// What this build accepts: its own instruction set on Arm, every one on a host (bit i: Isa i).
+uint8_t accepted_isas();
+
+// What a program needs, read without memory of the caller's. All checks of the file's structure have been made when ok.
+struct Needs {
+  uint32_t planned_bytes = 0;  // the one planned buffer, 16-aligned
+  uint32_t tables_bytes = 0;   // upper bound for values, tensors and prepared calls on this machine, 16-aligned
+  int32_t inputs = 0, outputs = 0, instructions = 0;
+};
+Status measure(File file, const KernelTable& kernels, Needs* needs);
+
+class Program {
+ public:
+  // Checks every offset, size, shape and argument of the method `forward` once. On failure the Program is empty.
+  Status load(File file, const KernelTable& kernels, Memory tables, Memory planned);
+
+  int32_t input_count() const { return input_count_; }
+  int32_t output_count() const { return output_count_; }
+  const Tensor& input(int32_t i) const { return *inputs_[i]; }
+  const Tensor& output(int32_t i) const { return *outputs_[i]; }
+  // Copies `bytes` bytes in the storage order of input(i); bad_input unless they are exactly as many as the tensor has.
+  Status set_input(int32_t i, const void* data, size_t bytes);
+  void run() const;
+
+  // For tools that look inside: call k of instruction_count(), its kernel's name and its arguments.
+  int32_t instruction_count() const { return instruction_count_; }
+  void run_one(int32_t k) const { calls_[k].run(calls_[k].args); }
+  struct Step {
+    const char* op;  // "cortex_m::quantized_add", in the file
+    const Value* const* args;
+    int32_t count;
+  };
+  Step step(int32_t k) const { return steps_[k]; }
+
+ private:
+  const Tensor* const* inputs_ = nullptr;
+  const Tensor* const* outputs_ = nullptr;
+  const Prepared* calls_ = nullptr;
+  const Step* steps_ = nullptr;
+  int32_t input_count_ = 0, output_count_ = 0, instruction_count_ = 0;
+  friend struct Loader;
+};
+
+}  // namespace deuteron

@@ -1,0 +1,103 @@
+// What a kernel is to the runtime: a name, an argument list, a check at load and a function that cannot fail.
+// Shared by the loader, by every ops/<op>/bind.cpp and by the adapter that registers our kernels in another runtime.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/status.h"
+
+namespace deuteron {
+
+// Codes of the program format (ExecuTorch schema/scalar_type.fbs).
+enum class ScalarType : int8_t { u8 = 0, s8 = 1, s16 = 2, s32 = 3, s64 = 4, f16 = 5, f32 = 6, f64 = 7, b8 = 11 };
+
+inline constexpr int kMaxRank = 16;
+
+struct Tensor {
+  void* data;                // null only for a tensor of no bytes
+  const int32_t* sizes;      // logical sizes, `rank` of them; not necessarily aligned better than 4
+  const uint8_t* dim_order;  // dimensions from outermost to innermost in memory; a permutation of 0..rank-1
+  int32_t numel;             // product of sizes, proved to fit; bytes too
+  uint8_t rank;
+  ScalarType type;
+  bool constant;             // lies in the file: never an out argument
+};
+
+enum class Kind : uint8_t { none, integer, real, boolean, string, tensor, int_list, real_list, bool_list, tensor_list };
+
+struct Value;
+struct List {
+  const Value* const* items;  // int_list, tensor_list: the boxed elements
+  const void* data;           // real_list: unaligned doubles; bool_list: bytes
+  int32_t count;
+};
+struct Value {
+  Kind kind = Kind::none;
+  union {
+    int64_t integer;
+    double real;
+    bool boolean;
+    const Tensor* tensor;
+    const char* string;  // zero-terminated
+    List list;
+  };
+  Value() : integer(0) {}
+};
+
+// A bump allocator over the caller's memory; what it gives lives as long as the program.
+struct Arena {
+  uint8_t* base = nullptr;
+  size_t bytes = 0;
+  size_t used = 0;  // goes on counting past `bytes`, so that a failed load can say what it needs
+  void* take(size_t size, size_t align);  // null when it does not fit
+  template <class T>
+  T* make(size_t count = 1) { return static_cast<T*>(take(sizeof(T) * count, alignof(T))); }
+};
+
+struct Prepared {
+  void (*run)(const void* args) = nullptr;
+  const void* args = nullptr;
+};
+
+// One call in a program while it is being loaded. Before prepare() sees it the loader has proved: the count and
+// every kind match Kernel::schema, outs are not constants, the return value repeats the (last) out, each tensor's bytes lie
+// inside their memory.
+struct Call {
+  const Value* const* args;
+  int32_t count;  // without the repeated return value
+  Arena* arena;   // for the struct that Prepared::args points to
+
+  const Tensor& tensor(int i) const { return *args[i]->tensor; }
+  const Tensor* optional_tensor(int i) const { return args[i]->kind == Kind::tensor ? args[i]->tensor : nullptr; }
+  int64_t integer(int i) const { return args[i]->integer; }
+  bool boolean(int i) const { return args[i]->boolean; }
+  double real(int i) const { return args[i]->kind == Kind::integer ? static_cast<double>(args[i]->integer) : args[i]->real; }
+  const List& list(int i) const { return args[i]->list; }
+  int64_t list_integer(int i, int k) const { return args[i]->list.items[k]->integer; }
+};
+
+inline Status bad_argument(int argument, const char* detail) {
+  Status s;
+  s.code = Code::bad_argument;
+  s.argument = static_cast<int16_t>(argument);
+  s.detail = detail;
+  return s;
+}
+
+// `schema` has one letter for each argument, the outs last:
+//   T tensor   t tensor or none   I int   i int or none   F number (int or double)   f number or none   B bool
+//   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes (out or scratch)
+struct Kernel {
+  const char* name;    // with overload: "cortex_m::quantized_add.out"
+  const char* schema;
+  Status (*prepare)(Call& call, Prepared* prepared);
+};
+
+// The kernels that are linked in. A firmware has a generated table with only those that its models call.
+struct KernelTable {
+  const Kernel* const* kernels;
+  int32_t count;
+};
+extern const KernelTable kAllKernels;  // runtime/all_kernels.cpp
+
+}  // namespace deuteron

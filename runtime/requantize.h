@@ -1,0 +1,31 @@
+// The one definition of requantization: scale an int32 accumulator by multiplier * 2^(shift-31), rounding twice, bit-exact with
+// TFLite's reference (gemmlowp) and CMSIS-NN's default. docs/numerics.md, section 2.
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+// Round half up of a*b / 2^31, without saturation: a = b = INT32_MIN wraps. Source: CMSIS-NN arm_nn_doubling_high_mult_no_sat.
+inline int32_t multiply_high(int32_t a, int32_t b) {
+  return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
+}
+
+// x / 2^exponent to nearest, ties away from zero; 0 <= exponent <= 31.
+inline int32_t round_shift_right(int32_t x, int exponent) {
+  const int32_t mask = static_cast<int32_t>((uint32_t{1} << exponent) - 1);
+  const int32_t remainder = x & mask;
+  const int32_t quotient = x >> exponent;
+  const int32_t threshold = (mask >> 1) + (quotient < 0 ? 1 : 0);
+  return quotient + (remainder > threshold ? 1 : 0);
+}
+
+// shift in -31..30: left if positive (and then wraps, as in CMSIS-NN), right if negative.
+inline int32_t requantize(int32_t x, int32_t multiplier, int32_t shift) {
+  const int left = shift > 0 ? shift : 0;
+  const int right = shift > 0 ? 0 : -shift;
+  return round_shift_right(multiply_high(static_cast<int32_t>(static_cast<uint32_t>(x) << left), multiplier), right);
+}
+
+inline int32_t clamp_to(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
+
+}  // namespace deuteron
