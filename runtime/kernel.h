@@ -62,6 +62,9 @@ struct Prepared {
 // One call in a program while it is being loaded. Before prepare() sees it the loader has proved: the count and
 // every kind match Kernel::schema, outs are not constants, the return value repeats the (last) out, each tensor's bytes lie
 // inside their memory.
+// `args` and every Value, Tensor and List behind them live only until prepare() returns: copy what run needs. What they point to
+// (data, sizes, dim_order, strings) lives as long as the program. prepare() neither reads nor writes the bytes of a tensor that is
+// not constant: measure() calls it with addresses where there is no memory.
 struct Call {
   const Value* const* args;
   int32_t count;  // without the repeated return value
@@ -84,13 +87,24 @@ inline Status bad_argument(int argument, const char* detail) {
   return s;
 }
 
+inline Status out_of_memory() {
+  Status s;
+  s.code = Code::out_of_memory;
+  s.detail = "the tables do not fit";
+  return s;
+}
+
 // `schema` has one letter for each argument, the outs last:
 //   T tensor   t tensor or none   I int   i int or none   F number (int or double)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes (out or scratch)
+// prepare() answers out_of_memory() when the arena gives null; the loader adds up what was asked for.
+// The loader refuses a call whose outs (scratch included) overlap one another or an input, except, for a kernel that says `in_place`,
+// an out that begins where an input begins, with as many elements that are not wider (element i is read before it is written).
 struct Kernel {
   const char* name;    // with overload: "cortex_m::quantized_add.out"
   const char* schema;
   Status (*prepare)(Call& call, Prepared* prepared);
+  bool in_place = false;
 };
 
 // The kernels that are linked in. A firmware has a generated table with only those that its models call.

@@ -14,7 +14,7 @@ enum class Code : uint8_t {
   overlap,           // a value is overwritten before its last reader
   wrong_isa,         // made by Deuteron for another instruction set
   out_of_memory,     // the caller's arena or planned buffer is too small: see bytes_needed
-  bad_input,         // set_input: index, dtype or size
+  bad_input,         // set_input: index or size; load: a file or planned buffer that is not 16-aligned
 };
 
 // `detail` is a string literal; `op` points into the program file. Both may be null.
