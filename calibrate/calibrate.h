@@ -1,0 +1,40 @@
+// Observes every value of a float graph over all samples and chooses quantization parameters.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/samples.h"
+#include "ir/diagnostic.h"
+
+namespace deuteron {
+
+inline constexpr int kHistogramBins = 2048;
+
+// What was seen of one value. The histogram spans low..high evenly; counts do not depend on the order of samples.
+struct Observation {
+  float low = 0, high = 0;
+  std::vector<i64> bins;
+  bool seen = false;
+};
+
+// Runs all samples twice (ranges first, then histograms over the final ranges). Non-finite values are errors that name the operator and the sample.
+std::optional<std::vector<Observation>> observe(const Graph& graph, const Samples& samples, int threads, Diagnostics& diagnostics);
+
+enum class Observer : u8 { min_max, histogram };  // histogram: the range with the lowest expected squared error
+struct ActivationQuant {
+  float scale = 1;
+  i32 zero_point = 0;
+  Observer observer = Observer::min_max;
+  double mean_squared_error = 0;  // over the histogram
+};
+// affine int8: the range always contains zero, zero_point is where zero lies. symmetric: zero_point 0.
+ActivationQuant choose(const Observation& observation, Observer observer, bool symmetric, i32 low, i32 high);
+
+// Per-channel (or, axis < 0, per-tensor) symmetric scales of a weight; zero_point 0; -127..127 or -128..127 as `low` says.
+Quant weight_quant(std::span<const float> weight, const Shape& shape, i32 axis, i32 low, i32 high);
+
+// Signal to quantization noise in dB, 10*log10(sum x^2 / sum (x-y)^2); +infinity when equal.
+double sqnr_db(std::span<const float> reference, std::span<const float> value);
+
+}  // namespace deuteron

@@ -1,0 +1,19 @@
+// Writes a lowered and planned graph as an ExecuTorch program (`.pte`). Format: docs/formats-pte.md.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "passes/plan_memory.h"
+
+namespace deuteron {
+
+struct PteParts {  // for the report; they add up to the file
+  i64 program = 0, constants = 0, padding = 0;
+};
+
+// Nodes are KernelCalls and Reshapes (which become other views of the same bytes). Constants and literal values appear once. The unreferenced
+// string value `deuteron:isa=...` names the instruction set.
+std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts = nullptr);
+
+}  // namespace deuteron

@@ -1,0 +1,12 @@
+// Writes a file whole or not at all: beside the target under a temporary name, synced, then renamed.
+#pragma once
+#include <span>
+#include <string>
+
+#include "ir/diagnostic.h"
+
+namespace deuteron {
+
+bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnostics& diagnostics);
+
+}  // namespace deuteron

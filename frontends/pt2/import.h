@@ -1,0 +1,23 @@
+// A `.pt2` archive (torch.export.save, torch 2.13) becomes a Graph. Format: docs/formats-pt2.md.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "ir/diagnostic.h"
+#include "ir/graph.h"
+
+namespace deuteron {
+
+// Reads float and quantized (quantized_decomposed) graphs. All operators that are not known or not importable are reported in one run, each
+// with its source id and stack. The result verifies. What holds after import:
+//  - image operators (convolution, pooling, batch norm of rank 4) work on [n,h,w,c]; a Permute stands before and after each of them, and
+//    on each weight ([oc,ic,kh,kw] becomes [oc,kh,kw,ic]); nothing is cancelled yet
+//  - parameters are constants that point into the memory-mapped archive wherever their strides allow
+//  - a graph input keeps the user's storage: strides that are channels-last give the value the shape [n,h,w,c] and the port order 0,2,3,1,
+//    followed by a Permute back to the user's axes; outputs likewise in the user's axes with order 0,1,2,..
+//  - quantize and dequantize are nodes; their parameters are in the types
+//  - identities (dropout in eval, clone, detach, contiguous, alias) have no node and are recorded in Graph::folded
+//  - parameters that nothing reads are dropped
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics);
+
+}  // namespace deuteron

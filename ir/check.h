@@ -1,0 +1,12 @@
+// CHECK: our own mistakes. Prints both values and where, then ends the process with exit code 3. Never for the user's input.
+#pragma once
+#include <string>
+
+namespace deuteron {
+[[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& values);
+}
+
+#define DEUTERON_CHECK(condition, ...)                                                               \
+  do {                                                                                               \
+    if (!(condition)) ::deuteron::check_failed(__FILE__, __LINE__, #condition, ::std::string(__VA_ARGS__)); \
+  } while (false)

@@ -1,0 +1,18 @@
+// The text form of a graph: prints and parses; golden tests, --intermediates and reproducers use it. Grammar: docs/text-form.md.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ir/diagnostic.h"
+#include "ir/graph.h"
+
+namespace deuteron {
+
+struct TextOptions {
+  bool all_constants = false;  // false: constants above 64 elements print as `random(seed)`, a stand-in with the same type
+};
+std::string print(const Graph& graph, const TextOptions& options = {});
+std::optional<Graph> parse(std::string_view text, const std::string& file_name, Diagnostics& diagnostics);
+
+}  // namespace deuteron

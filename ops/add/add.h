@@ -1,0 +1,22 @@
+// Element-wise sum with broadcasting as NumPy has it: y = bounds(a + b).
+// Operands  a, b     Result  y, of the broadcast shape
+#pragma once
+#include "ops/attributes.h"
+
+namespace deuteron {
+
+template <class T>
+struct OpDef;
+struct HostTensor;
+
+struct Add {
+  Bounds bounds;
+  bool operator==(const Add&) const = default;
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("bounds", self.bounds);
+  }
+};
+const OpDef<Add>& def_of(const Add&);
+void execute(const Add&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+}  // namespace deuteron

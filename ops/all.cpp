@@ -1,0 +1,62 @@
+#include "ops/all.h"
+
+namespace deuteron {
+
+template <class T>
+inline constexpr bool kIsCall = std::is_same_v<T, KernelCall>;
+
+std::string_view name_of(const Op& op) {
+  return std::visit(
+      []<class T>(const T& o) -> std::string_view {
+        if constexpr (kIsCall<T>) return o.name;
+        else return def_of(o).name;
+      },
+      op);
+}
+
+Result<std::vector<Type>> infer(const Op& op, TypeView in) {
+  return std::visit(
+      [&]<class T>(const T& o) -> Result<std::vector<Type>> {
+        if constexpr (kIsCall<T>) return Refusal{"a kernel call has no inference", "", "", "ir.kernel_call"};
+        else return def_of(o).infer(o, in);
+      },
+      op);
+}
+
+std::span<const QuantSpec> quant_specs(const Op& op) {
+  return std::visit(
+      []<class T>(const T& o) -> std::span<const QuantSpec> {
+        if constexpr (kIsCall<T>) return {};
+        else return def_of(o).quantize;
+      },
+      op);
+}
+
+i64 macs(const Op& op, TypeView in, TypeView out) {
+  return std::visit(
+      [&]<class T>(const T& o) -> i64 {
+        if constexpr (kIsCall<T>) return 0;
+        else return def_of(o).macs(o, in, out);
+      },
+      op);
+}
+
+void execute(const Op& op, std::span<const HostTensor> in, std::span<const HostTensor> out) {
+  std::visit(
+      [&]<class T>(const T& o) {
+        if constexpr (kIsCall<T>) DEUTERON_CHECK(false, o.name);
+        else def_of(o).execute(o, in, out);
+      },
+      op);
+}
+
+Result<Lowered> lower_to_cortex_m(const Op& op, const LowerContext& context) {
+  return std::visit(
+      [&]<class T>(const T& o) -> Result<Lowered> {
+        if constexpr (kIsCall<T>) return Refusal{"is lowered already", "", "", "cortex_m.kernel_call"};
+        else return def_of(o).cortex_m(o, context);
+      },
+      op);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,50 @@
+// The list of operators. A new operator adds two lines here.
+#pragma once
+#include <variant>
+
+#include "ops/add/add.h"
+#include "ops/avg_pool2d/avg_pool2d.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "ops/clamp/clamp.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/dequantize/dequantize.h"
+#include "ops/kernel_call/kernel_call.h"
+#include "ops/linear/linear.h"
+#include "ops/max_pool2d/max_pool2d.h"
+#include "ops/mul/mul.h"
+#include "ops/op.h"
+#include "ops/pad/pad.h"
+#include "ops/permute/permute.h"
+#include "ops/quantize/quantize.h"
+#include "ops/reshape/reshape.h"
+#include "ops/softmax/softmax.h"
+#include "ops/unary/unary.h"
+
+namespace deuteron {
+
+using Op = std::variant<Add,         //
+                        AvgPool2d,   //
+                        BatchNorm,   //
+                        Clamp,       //
+                        Conv2d,      //
+                        Dequantize,  //
+                        Linear,      //
+                        MaxPool2d,   //
+                        Mul,         //
+                        Pad,         //
+                        Permute,     //
+                        Quantize,    //
+                        Reshape,     //
+                        Softmax,     //
+                        Unary,       //
+                        KernelCall>;
+
+// The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of lowering.
+std::string_view name_of(const Op&);
+Result<std::vector<Type>> infer(const Op&, TypeView in);
+std::span<const QuantSpec> quant_specs(const Op&);
+i64 macs(const Op&, TypeView in, TypeView out);
+void execute(const Op&, std::span<const HostTensor> in, std::span<const HostTensor> out);
+Result<Lowered> lower_to_cortex_m(const Op&, const LowerContext&);
+
+}  // namespace deuteron

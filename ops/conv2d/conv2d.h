@@ -1,0 +1,30 @@
+// 2-D convolution, grouped and depthwise included.
+//   y[n,oh,ow,oc] = bounds(bias[oc] + sum over kh,kw,c of x[n, oh*stride.h - pad_before.h + kh*dilation.h, .., group(oc)*cg + c] * weight[oc,kh,kw,c])
+// Operands  x [n,h,w,c], weight [oc,kh,kw,c/groups], optional bias [oc]     Result  y [n,oh,ow,oc]
+#pragma once
+#include "ops/attributes.h"
+
+namespace deuteron {
+
+template <class T>
+struct OpDef;
+struct HostTensor;
+
+struct Conv2d {
+  HW stride{1, 1}, pad_before, pad_after, dilation{1, 1};
+  i64 groups = 1;
+  Bounds bounds;
+  bool operator==(const Conv2d&) const = default;
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("stride", self.stride);
+    visit("pad_before", self.pad_before);
+    visit("pad_after", self.pad_after);
+    visit("dilation", self.dilation);
+    visit("groups", self.groups);
+    visit("bounds", self.bounds);
+  }
+};
+const OpDef<Conv2d>& def_of(const Conv2d&);
+void execute(const Conv2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+}  // namespace deuteron

@@ -1,0 +1,68 @@
+// The whole way from a float or quantized graph to a program file, without touching any file.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "calibrate/samples.h"
+#include "emit/pte.h"
+#include "passes/insert_quantization.h"
+#include "passes/plan_memory.h"
+#include "targets/target.h"
+
+namespace deuteron {
+
+struct CompileOptions {
+  QuantizeOptions quantize;
+  bool int8_io = false;             // --io int8: inputs and outputs are the quantized tensors themselves
+  bool contiguous_io = false;       // --io-layout contiguous: keep the user's memory format even if that costs a transpose
+  int threads = 0;                  // 0: as many as the machine has
+  std::string intermediates;        // folder for the graph after every pass
+  std::string stop_after;           // pass name: the result then has only `graph`
+  std::string dump_after;           // pass name: its graph is printed to standard output
+  std::vector<std::string> skip_passes;
+  i64 max_rewrites = -1;            // applies only so many rewrites in all, to bisect
+};
+
+enum class Placement : u8 { npu, cortex_m, portable };
+
+// One kernel call of the program, in the user's names.
+struct OperatorReport {
+  std::string name;    // the user's operators it computes: "backbone.7.conv" or node names, joined by " + "
+  std::string op;      // "cortex_m::quantized_conv2d"
+  std::string source;  // "conv2d_7 (aten.conv2d.default), relu_7 (aten.relu.default)"
+  std::string reason;
+  Placement placement = Placement::cortex_m;
+  i64 macs = 0;
+};
+struct FoldedReport {
+  std::string name, op, reason;
+};
+
+struct Compilation {
+  Graph graph;      // after the last pass that ran
+  Graph reference;  // the float graph (or the quantized one as given) before lowering: what accuracy is measured against
+  MemoryPlan plan;
+  std::vector<uint8_t> pte;
+  PteParts parts;
+  std::vector<OperatorReport> operators;
+  std::vector<FoldedReport> folded;
+  std::vector<QuantizedValue> quantized;  // empty when the model came quantized
+  bool model_was_quantized = false;
+  i64 macs = 0;
+};
+
+// `samples` may be empty for a quantized model. Errors are in `diagnostics`; then the result is empty.
+std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options, Diagnostics& diagnostics);
+
+// The names that --skip-pass, --stop-after and --dump-after take, in order.
+std::vector<std::string> pass_names();
+
+// Error of the program against the float model on the samples, in dB; all outputs together.
+struct Accuracy {
+  double sqnr_db = 0;
+  double max_abs_error = 0;
+  i64 samples = 0;
+};
+Accuracy measure_accuracy(const Compilation& compilation, const Samples& samples, int threads);
+
+}  // namespace deuteron
