@@ -1,0 +1,45 @@
+// What the host and the runner on an emulated board say to each other: the job file that the board reads.
+// Layout: Job, then `inputs` lengths (uint32), zeros to a multiple of 16, the program padded with zeros to a multiple of 16, then
+// for each sample its inputs one after the other. Answers: raw outputs in the file named second on the command line, text on the console.
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+inline constexpr uint32_t kJobMagic = 0x424f4a44;  // "DJOB"
+inline constexpr uint32_t kJobVersion = 1;
+
+enum class JobKind : uint32_t {
+  run,             // load the program, run every sample
+  count_loop,      // self-test: `argument` turns of a loop of two instructions, counted
+  fault,           // self-test: fault number `argument`, see FaultKind
+  hang,            // self-test: never ends
+  overflow_stack,  // self-test: recursion without end
+  echo,            // self-test: writes the program bytes to the output file
+};
+enum class FaultKind : uint32_t { read_nowhere, write_nowhere, undefined_instruction, divide_by_zero, null_pointer, jump_to_nowhere };
+
+struct Job {
+  uint32_t magic = kJobMagic;
+  uint32_t version = kJobVersion;
+  JobKind kind = JobKind::run;
+  uint32_t argument = 0;
+  uint32_t program_bytes = 0;
+  uint32_t inputs = 0;   // for each sample
+  uint32_t samples = 0;  // may be 0: load only
+  uint32_t by_step = 0;  // 1: run call by call and count each; the sum then includes the counting's own loop
+};
+static_assert(sizeof(Job) == 32, "the same on both sides");
+
+// How the runner ends. QEMU passes it on as its own exit status.
+enum class BoardExit : uint32_t {
+  done = 0,
+  fault = 64,           // a processor fault: "@fault ..." has been printed
+  load_failed = 65,     // "@status ..."
+  bad_job = 66,         // "@job ..."
+  does_not_fit = 67,    // "@memory ..."
+  stack_overflow = 68,  // the lowest words of the stack have been written to
+  file_error = 69,      // "@file ..."
+};
+
+}  // namespace deuteron

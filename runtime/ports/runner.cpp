@@ -1,0 +1,258 @@
+// The program that an emulated board runs: reads a job file, loads the program, runs every sample, writes outputs and counts.
+// Command line: JOB OUTPUT. One image serves every program; nothing is compiled for a run.
+#include "runtime/deuteron.h"
+#include "runtime/ports/board.h"
+#include "runtime/ports/counter.h"
+#include "runtime/ports/job.h"
+#include "runtime/ports/semihosting.h"
+#include "runtime/ports/stack.h"
+
+#if defined(__ARM_FEATURE_MVE)
+#define ISA_NAME "mve"
+#elif defined(__ARM_FEATURE_DSP)
+#define ISA_NAME "dsp"
+#else
+#define ISA_NAME "scalar"
+#endif
+
+namespace deuteron {
+namespace {
+
+constexpr int kRegions = sizeof kPool / sizeof kPool[0];
+uint32_t pool_used[kRegions];
+
+// From the first region that has room, aligned to 16; never given back.
+void* take(uint32_t bytes) {
+  for (int i = 0; i < kRegions; i++) {
+    if (bytes > kPool[i].bytes - pool_used[i]) continue;
+    void* p = reinterpret_cast<void*>(kPool[i].base + pool_used[i]);
+    const uint32_t left = kPool[i].bytes - pool_used[i];
+    const uint32_t rounded = (bytes + 15) & ~15u;
+    pool_used[i] += rounded < left ? rounded : left;
+    return p;
+  }
+  return nullptr;
+}
+
+BoardExit bad_job(const char* what) {
+  Line("@job ").text(what).print();
+  return BoardExit::bad_job;
+}
+
+BoardExit file_error(const char* what) {
+  Line("@file ").text(what).print();
+  return BoardExit::file_error;
+}
+
+BoardExit does_not_fit(const char* what, uint32_t bytes, uint32_t program, const Needs& needs) {
+  Line line("@memory ");
+  line.text(what).text(" ").number(bytes).text(" program ").number(program).text(" planned ").number(needs.planned_bytes);
+  line.text(" tables ").number(needs.tables_bytes).text(" board");
+  for (const Region& r : kPool) line.text(" ").number(r.bytes);
+  line.print();
+  return BoardExit::does_not_fit;
+}
+
+BoardExit load_failed(const Status& s) {
+  Line line("@status ");
+  line.text(name_of(s.code)).text(" instruction ").signed_number(s.instruction).text(" argument ").signed_number(s.argument);
+  line.text(" needed ").number(s.bytes_needed).text(" op ").text(s.op ? s.op : "-").text(" detail ").text(s.detail ? s.detail : "-");
+  line.print();
+  return BoardExit::load_failed;
+}
+
+uint32_t bytes_per_element(ScalarType t) {
+  switch (t) {
+    case ScalarType::s16:
+    case ScalarType::f16: return 2;
+    case ScalarType::s32:
+    case ScalarType::f32: return 4;
+    case ScalarType::s64:
+    case ScalarType::f64: return 8;
+    default: return 1;
+  }
+}
+uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * bytes_per_element(t.type); }
+
+struct Loading {
+  Program* program;
+  File file;
+  Memory tables, planned;
+  Status status;
+};
+void load(void* p) {
+  Loading& l = *static_cast<Loading*>(p);
+  l.status = l.program->load(l.file, kAllKernels, l.tables, l.planned);
+}
+void run(void* p) { static_cast<const Program*>(p)->run(); }
+
+struct OneStep {
+  const Program* program;
+  int32_t k;
+};
+void run_step(void* p) {
+  const OneStep& s = *static_cast<OneStep*>(p);
+  s.program->run_one(s.k);
+}
+
+// Naming each call before it runs: whoever faults or hangs is the last one named.
+uint64_t run_by_step(const Program& program) {
+  uint64_t sum = 0;
+  for (OneStep s{&program, 0}; s.k < program.instruction_count(); s.k++) {
+    const char* op = program.step(s.k).op;
+    Line("@enter ").number(static_cast<uint32_t>(s.k)).text(" ").text(op ? op : "-").print();
+    const uint64_t n = count_instructions(run_step, &s);
+    Line("@step ").number(static_cast<uint32_t>(s.k)).text(" ").number(n).text(" ").text(op ? op : "-").print();
+    sum += n;
+  }
+  return sum;
+}
+
+BoardExit run_samples(const Program& program, Program& writable, const Job& job, int in, int out, void* staging) {
+  for (uint32_t k = 0; k < job.samples; k++) {
+    for (int32_t i = 0; i < program.input_count(); i++) {
+      const uint32_t bytes = bytes_of(program.input(i));
+      if (!read_all(in, staging, bytes)) return file_error("the job file ends within the inputs");
+      const Status s = writable.set_input(i, staging, bytes);
+      if (!s.ok()) return load_failed(s);
+    }
+    const uint64_t n = job.by_step ? run_by_step(program) : count_instructions(run, &writable);
+    if (stack_overflowed()) {
+      Line("@stack overflowed ").number(stack_bytes()).print();
+      return BoardExit::stack_overflow;
+    }
+    for (int32_t i = 0; i < program.output_count(); i++)
+      if (!write_all(out, program.output(i).data, bytes_of(program.output(i)))) return file_error("the outputs cannot be written");
+    Line("@sample ").number(k).text(" ").number(n).print();
+  }
+  return BoardExit::done;
+}
+
+BoardExit run_program(const Job& job, int in, const char* output_path) {
+  uint32_t expected[64], largest = 0;
+  if (job.inputs > 64) return bad_job("more than 64 inputs");
+  const uint32_t header = sizeof job + 4 * job.inputs;
+  uint8_t padding[16];
+  if (!read_all(in, expected, 4 * job.inputs) || !read_all(in, padding, (16 - header % 16) % 16)) return file_error("the job file is too short");
+  const uint32_t program_bytes = (job.program_bytes + 15) & ~15u;
+  void* file = take(program_bytes);
+  Needs needs;
+  if (!file) return does_not_fit("program", program_bytes, job.program_bytes, needs);
+  if (!read_all(in, file, program_bytes)) return file_error("the job file ends within the program");
+
+  static Program program;
+  Status status = measure({file, job.program_bytes}, kAllKernels, &needs);
+  if (!status.ok()) return load_failed(status);
+  Line("@needs planned ").number(needs.planned_bytes).text(" tables ").number(needs.tables_bytes).print();
+  Loading loading{&program, {file, job.program_bytes}, {take(needs.tables_bytes), needs.tables_bytes}, {}, {}};
+  if (!loading.tables.data) return does_not_fit("tables", needs.tables_bytes, job.program_bytes, needs);
+  loading.planned = {take(needs.planned_bytes), needs.planned_bytes};
+  if (!loading.planned.data) return does_not_fit("planned", needs.planned_bytes, job.program_bytes, needs);
+  const uint64_t n = count_instructions(load, &loading);
+  if (!loading.status.ok()) return load_failed(loading.status);
+  Line("@load ").number(n).print();
+
+  if (job.samples > 0 && static_cast<uint32_t>(program.input_count()) != job.inputs) {
+    Line("@job the program has ").signed_number(program.input_count()).text(" inputs, the job ").number(job.inputs).print();
+    return BoardExit::bad_job;
+  }
+  for (int32_t i = 0; i < program.input_count(); i++) {
+    const uint32_t bytes = bytes_of(program.input(i));
+    if (bytes > largest) largest = bytes;
+    if (job.samples == 0 || bytes == expected[i]) continue;
+    Line("@job input ").signed_number(i).text(" has ").number(expected[i]).text(" bytes, the program takes ").number(bytes).print();
+    return BoardExit::bad_job;
+  }
+  for (int32_t i = 0; i < program.output_count(); i++)
+    Line("@output ").signed_number(i).text(" ").number(bytes_of(program.output(i))).print();
+  void* staging = take(largest);
+  if (!staging) return does_not_fit("input", largest, job.program_bytes, needs);
+  const int out = open_to_write(output_path);
+  if (out < 0) return file_error("the output file cannot be opened");
+  return run_samples(program, program, job, in, out, staging);
+}
+
+[[gnu::naked, gnu::noinline]] void loop_of_two(void*) {  // r0: turns, at least 1; 2 * turns + 1 instructions
+  asm volatile(
+      "1: subs r0, #1\n"
+      "bne 1b\n"
+      "bx lr\n");
+}
+
+BoardExit count_loop(uint32_t turns) {
+  if (turns == 0) return bad_job("a loop of no turns");
+  Line("@sample 0 ").number(count_instructions(loop_of_two, reinterpret_cast<void*>(turns))).print();
+  return BoardExit::done;
+}
+
+BoardExit make_fault(FaultKind kind) {
+  volatile uint32_t* nowhere = reinterpret_cast<volatile uint32_t*>(0xf0000000);
+  volatile int32_t zero = 0, seven = 7;
+  switch (kind) {
+    case FaultKind::read_nowhere: (void)*nowhere; break;
+    case FaultKind::write_nowhere: *nowhere = 1; break;
+    case FaultKind::undefined_instruction: asm volatile("udf #0"); break;
+    case FaultKind::divide_by_zero: {
+      volatile int32_t quotient = seven / zero;
+      (void)quotient;
+      break;
+    }
+    case FaultKind::null_pointer: *reinterpret_cast<volatile uint32_t*>(zero + 4) = 1; break;
+    case FaultKind::jump_to_nowhere: reinterpret_cast<void (*)()>(0xf0000001)(); break;
+  }
+  return bad_job("the fault did not happen");
+}
+
+[[gnu::noinline]] uint32_t recurse(volatile uint32_t* above) {
+  volatile uint32_t words[32];
+  words[0] = *above + 1;
+  if (words[0] == 0) return 0;  // never: the stack ends long before
+  return recurse(words) + words[0];
+}
+
+BoardExit echo(const Job& job, int in, const char* output_path) {
+  void* data = take(job.program_bytes);
+  if (!data) return does_not_fit("program", job.program_bytes, job.program_bytes, {});
+  if (!read_all(in, data, job.program_bytes)) return file_error("the job file is too short");
+  const int out = open_to_write(output_path);
+  if (out < 0 || !write_all(out, data, job.program_bytes)) return file_error("the output file cannot be written");
+  return BoardExit::done;
+}
+
+BoardExit run_job() {
+  char line[512];
+  if (!command_line(line, sizeof line)) return bad_job("no command line: give JOB and OUTPUT as two semihosting arguments");
+  char* output = line;
+  while (*output && *output != ' ') output++;
+  if (!*output) return bad_job("the command line must be JOB OUTPUT");
+  *output++ = 0;
+  const int in = open_to_read(line);
+  if (in < 0) return file_error("the job file cannot be opened");
+  Job job;
+  if (!read_all(in, &job, sizeof job)) return file_error("the job file is too short");
+  if (job.magic != kJobMagic || job.version != kJobVersion) return bad_job("not a job file of this version");
+  switch (job.kind) {
+    case JobKind::run: return run_program(job, in, output);
+    case JobKind::count_loop: return count_loop(job.argument);
+    case JobKind::fault: return make_fault(static_cast<FaultKind>(job.argument));
+    case JobKind::hang:
+      for (;;) asm volatile("");
+    case JobKind::overflow_stack: {
+      volatile uint32_t start = 0;
+      return static_cast<BoardExit>(recurse(&start));
+    }
+    case JobKind::echo: return echo(job, in, output);
+  }
+  return bad_job("unknown kind of job");
+}
+
+}  // namespace
+}  // namespace deuteron
+
+int main() {
+  using namespace deuteron;
+  Line("@board ").text(kBoardName).text(" isa " ISA_NAME).print();
+  const BoardExit end = run_job();
+  Line("@stack ").number(stack_used_bytes()).text(" ").number(stack_bytes()).print();
+  return static_cast<int>(end);
+}

@@ -1,0 +1,88 @@
+// Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1.
+#include "runtime/ports/semihosting.h"
+
+namespace deuteron {
+namespace {
+
+enum : uint32_t { kOpen = 0x01, kWrite0 = 0x04, kWrite = 0x05, kRead = 0x06, kGetCommandLine = 0x15, kExitExtended = 0x20 };
+constexpr uint32_t kApplicationExit = 0x20026;
+constexpr uint32_t kModeRead = 1, kModeWrite = 5;  // "rb", "wb"
+
+int32_t call(uint32_t number, const void* block) {
+  register uint32_t r0 asm("r0") = number;
+  register const void* r1 asm("r1") = block;
+  asm volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+  return static_cast<int32_t>(r0);
+}
+
+uint32_t length(const char* s) {
+  uint32_t n = 0;
+  while (s[n]) n++;
+  return n;
+}
+
+int open(const char* path, uint32_t mode) {
+  const uint32_t block[] = {reinterpret_cast<uint32_t>(path), mode, length(path)};
+  return call(kOpen, block);
+}
+
+}  // namespace
+
+int open_to_read(const char* path) { return open(path, kModeRead); }
+int open_to_write(const char* path) { return open(path, kModeWrite); }
+
+bool read_all(int file, void* data, size_t bytes) {
+  if (bytes == 0) return true;
+  const uint32_t block[] = {static_cast<uint32_t>(file), reinterpret_cast<uint32_t>(data), bytes};
+  return call(kRead, block) == 0;  // bytes not read
+}
+
+bool write_all(int file, const void* data, size_t bytes) {
+  if (bytes == 0) return true;
+  const uint32_t block[] = {static_cast<uint32_t>(file), reinterpret_cast<uint32_t>(data), bytes};
+  return call(kWrite, block) == 0;
+}
+
+bool command_line(char* text, size_t bytes) {
+  uint32_t block[] = {reinterpret_cast<uint32_t>(text), bytes - 1};
+  if (call(kGetCommandLine, block) != 0) return false;
+  text[bytes - 1] = 0;
+  return true;
+}
+
+void end_board(BoardExit code) {
+  const uint32_t block[] = {kApplicationExit, static_cast<uint32_t>(code)};
+  call(kExitExtended, block);
+  for (;;) {
+  }
+}
+
+Line& Line::text(const char* s) {
+  while (*s) put(*s++);
+  return *this;
+}
+
+Line& Line::number(uint64_t v) {
+  char digits[20];
+  int n = 0;
+  do {
+    digits[n++] = static_cast<char>('0' + v % 10);
+    v /= 10;
+  } while (v);
+  while (n) put(digits[--n]);
+  return *this;
+}
+
+Line& Line::hex(uint32_t v) {
+  text("0x");
+  for (int shift = 28; shift >= 0; shift -= 4) put("0123456789abcdef"[v >> shift & 15]);
+  return *this;
+}
+
+void Line::print() {
+  text_[used_] = '\n';
+  text_[used_ + 1] = 0;
+  call(kWrite0, text_);
+}
+
+}  // namespace deuteron
