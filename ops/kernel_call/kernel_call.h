@@ -35,6 +35,7 @@ struct KernelCall {
   std::string overload;  // "out"
   std::vector<KernelArg> args;                // in schema order, outs last, without the repeated return value
   std::vector<std::pair<i64, i64>> in_place;  // (output, input): may be the same bytes
+  i64 macs = 0;                               // multiply-adds, for the report
   bool operator==(const KernelCall&) const = default;
 };
 

@@ -1,0 +1,42 @@
+#include "ops/add/add.h"
+
+#include "ops/broadcast.h"
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const Add&, TypeView in) { return infer_broadcast(in, "add.shape"); }
+
+static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
+  const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
+  for (const Type* t : {&a, &b, &y})
+    if (auto r = require_int8(*t, "an operand", "cortex_m.add.dtype")) return *r;
+  if (!kernel_broadcasts(a.shape, b.shape))
+    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape), "cortex_m.add.shape"};
+  // Both operands are brought to twice the larger scale with 20 more bits, so that the sum stays within int32.
+  const double larger = 2.0 * std::max(a.quant.scale[0], b.quant.scale[0]);
+  const double output_scale = larger / (static_cast<double>(y.quant.scale[0]) * (1 << 20));
+  if (!multiplier_fits(output_scale)) return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(output_scale), "2^30", "cortex_m.add.scale"};
+  const Multiplier ma = multiplier_of(a.quant.scale[0] / larger), mb = multiplier_of(b.quant.scale[0] / larger), my = multiplier_of(output_scale);
+  // A positive shift would be applied to a sum of up to 2 * 255 * 2^20 / 2.
+  if (my.shift > 2) return Refusal{"the result's scale is too fine for the operands'", std::to_string(my.shift), "2", "cortex_m.add.scale"};
+  const StepRange range = step_range(op.bounds, y.quant);
+
+  CallBuilder call("cortex_m::quantized_add", c.in.size(), 1);
+  call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]).integer(ma.value).integer(ma.shift);
+  call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]).integer(mb.value).integer(mb.shift);
+  call.integer(y.quant.zero_point[0]).integer(my.value).integer(my.shift).integer(range.low).integer(range.high);
+  call.out(0, elementwise_face(y.shape));
+  if (a.shape == y.shape) call.may_share(0, 0);
+  if (b.shape == y.shape) call.may_share(0, 1);
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
+
+const OpDef<Add>& def_of(const Add&) {
+  static constexpr OpDef<Add> d{.name = "add", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

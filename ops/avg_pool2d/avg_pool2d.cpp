@@ -1,0 +1,51 @@
+#include "ops/avg_pool2d/avg_pool2d.h"
+
+#include "ops/avg_pool2d/scratch.h"
+#include "ops/fixed_point.h"
+#include "ops/pooling.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const AvgPool2d& a, TypeView in) {
+  if (in.size() != 1 || in[0].rank() != 4) return Refusal{"avg_pool2d takes x [n,h,w,c]", "", "", "avg_pool2d.rank"};
+  const Shape& x = in[0].shape;
+  if (a.stride.h < 1 || a.stride.w < 1 || a.kernel.h < 1 || a.kernel.w < 1 || a.pad.h * 2 > a.kernel.h || a.pad.w * 2 > a.kernel.w)
+    return Refusal{"padding is more than half the kernel", to_text(Shape{a.pad.h, a.pad.w}), to_text(Shape{a.kernel.h / 2, a.kernel.w / 2}), "avg_pool2d.pad"};
+  const i64 h = pooled_extent(x[1], a.kernel.h, a.stride.h, a.pad.h, 1, a.ceil_mode);
+  const i64 w = pooled_extent(x[2], a.kernel.w, a.stride.w, a.pad.w, 1, a.ceil_mode);
+  if (h < 1 || w < 1) return Refusal{"the kernel is larger than the padded image", to_text(Shape{a.kernel.h, a.kernel.w}), to_text(x), "avg_pool2d.extent"};
+  return std::vector<Type>{{in[0].dtype, {x[0], h, w, x[3]}, {}}};
+}
+
+static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.avg_pool2d.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.avg_pool2d.dtype")) return *r;
+  if (auto r = require_same_quant(x, y, "cortex_m.avg_pool2d.quant")) return *r;
+  const bool padded = a.pad.h != 0 || a.pad.w != 0;
+  if (a.count_include_pad && (padded || a.ceil_mode) && y.shape != x.shape) {
+    // The kernel counts only elements inside the image. Without padding both ways to count agree, but for a window that hangs over the end.
+    const bool inside = !padded && (y.shape[1] - 1) * a.stride.h + a.kernel.h <= x.shape[1] && (y.shape[2] - 1) * a.stride.w + a.kernel.w <= x.shape[2];
+    if (padded || !inside) return Refusal{"the kernel does not count padding", "count_include_pad", "no padding", "cortex_m.avg_pool2d.pad"};
+  }
+  if (a.divisor != 0 && (a.divisor != a.kernel.h * a.kernel.w || padded))
+    return Refusal{"the kernel divides by the number of elements", std::to_string(a.divisor), std::to_string(a.kernel.h * a.kernel.w), "cortex_m.avg_pool2d.divisor"};
+  const Multiplier m = multiplier_of(x.quant.scale[0]);
+
+  CallBuilder call("cortex_m::quantized_avg_pool2d", c.in.size(), 1);
+  call.in(0, channels_last_face(x.shape));
+  call.integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).boolean(a.ceil_mode);
+  call.integer(x.quant.zero_point[0]).integer(m.value).integer(m.shift);
+  call.scratch(avg_pool2d_scratch_bytes(x.shape[3], c.isa)).out(0, channels_last_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
+
+const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
+  static constexpr OpDef<AvgPool2d> d{
+      .name = "avg_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,26 @@
+// Shapes of element-wise operators with two operands, as NumPy broadcasts them.
+#pragma once
+#include "ops/op.h"
+
+namespace deuteron {
+
+inline Result<std::vector<Type>> infer_broadcast(TypeView in, const char* rule) {
+  if (in.size() != 2) return Refusal{"takes two operands", "", "", rule};
+  const Shape &a = in[0].shape, &b = in[1].shape;
+  Shape y(std::max(a.size(), b.size()));
+  for (size_t k = 0; k < y.size(); ++k) {
+    const i64 ea = k < a.size() ? a[a.size() - 1 - k] : 1, eb = k < b.size() ? b[b.size() - 1 - k] : 1;
+    if (ea != eb && ea != 1 && eb != 1) return Refusal{"shapes do not broadcast", to_text(a), to_text(b), rule};
+    y[y.size() - 1 - k] = ea == 1 ? eb : ea;
+  }
+  return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
+}
+
+// The element-wise kernels of the dialect take equal shapes, or [1,1,1,c] beside [n,h,w,c].
+inline bool kernel_broadcasts(const Shape& a, const Shape& b) {
+  if (a == b) return true;
+  if (a.size() != 4 || b.size() != 4 || a[3] != b[3]) return false;
+  return numel(a) == a[3] || numel(b) == b[3];
+}
+
+}  // namespace deuteron

@@ -1,0 +1,99 @@
+#include "ops/conv2d/conv2d.h"
+
+#include "ops/conv2d/scratch.h"
+#include "ops/depthwise_conv2d/scratch.h"
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+enum { kX, kWeight, kBias };
+
+static Result<std::vector<Type>> infer(const Conv2d& a, TypeView in) {
+  if (in.size() < 2 || in[kX].rank() != 4 || in[kWeight].rank() != 4)
+    return Refusal{"conv2d takes x [n,h,w,c] and weight [oc,kh,kw,c/groups]", "", "", "conv2d.rank"};
+  const Shape &x = in[kX].shape, &w = in[kWeight].shape;
+  if (a.groups < 1 || w[3] * a.groups != x[3] || w[0] % a.groups != 0)
+    return Refusal{"channels do not fit the weight and the groups", to_text(x), to_text(w) + " x groups " + std::to_string(a.groups), "conv2d.channels"};
+  if (in.size() > 2 && in[kBias].shape != Shape{w[0]})
+    return Refusal{"bias does not have one element for each output channel", to_text(in[kBias].shape), to_text(Shape{w[0]}), "conv2d.bias"};
+  if (a.stride.h < 1 || a.stride.w < 1 || a.dilation.h < 1 || a.dilation.w < 1)
+    return Refusal{"stride and dilation must be at least 1", "", "", "conv2d.stride"};
+  const i64 ho = out_extent(x[1], w[1], a.stride.h, a.dilation.h, a.pad_before.h + a.pad_after.h);
+  const i64 wo = out_extent(x[2], w[2], a.stride.w, a.dilation.w, a.pad_before.w + a.pad_after.w);
+  if (ho < 1 || wo < 1) return Refusal{"the kernel is larger than the padded image", to_text(x), to_text(w), "conv2d.extent"};
+  return std::vector<Type>{{in[kX].dtype, {x[0], ho, wo, w[0]}, {}}};
+}
+
+static i64 count_macs(const Conv2d&, TypeView in, TypeView out) {
+  const Shape& w = in[kWeight].shape;
+  return out[0].elements() * w[1] * w[2] * w[3];
+}
+
+// The dialect runs a convolution as depthwise when every group has one input channel; also a plain one over a single channel.
+static bool runs_as_depthwise(const Shape& x, const Shape& w, const Conv2d& a) { return w[3] == 1 && a.groups == x[3] && x[0] == 1; }
+
+// [oc,kh,kw,1] -> [1,kh,kw,oc]
+static std::vector<int8_t> depthwise_weight(std::span<const int8_t> weight, i64 oc, i64 taps) {
+  std::vector<int8_t> result(weight.size());
+  for (i64 o = 0; o < oc; ++o)
+    for (i64 t = 0; t < taps; ++t) result[t * oc + o] = weight[o * taps + t];
+  return result;
+}
+
+static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
+  const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.conv2d.dtype")) return *r;
+  if (auto r = require_int8(weight, "weight", "cortex_m.conv2d.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.conv2d.dtype")) return *r;
+  if (!c.data[kWeight]) return Refusal{"weight is not a constant", "", "", "cortex_m.conv2d.weight"};
+  if (x.quant.per_channel() || (weight.quant.per_channel() && weight.quant.axis != 0))
+    return Refusal{"x must be quantized per tensor, weight per tensor or by output channel", "", "", "cortex_m.conv2d.granularity"};
+  for (const i32 zero : weight.quant.zero_point)
+    if (zero != 0) return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
+  const Shape& w = weight.shape;
+  const i64 oc = w[0], taps = w[1] * w[2];
+  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, "cortex_m.conv2d.scale");
+  if (!multipliers) return multipliers.why;
+  std::vector<i32> values(oc), shifts(oc);
+  for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;
+
+  const bool depthwise = runs_as_depthwise(x.shape, w, a);
+  CallBuilder call(depthwise ? "cortex_m::quantized_depthwise_conv2d" : "cortex_m::quantized_conv2d", c.in.size(), 1);
+  call.in(kX, channels_last_face(x.shape));
+  if (depthwise)
+    call.constant(DType::s8, {1, w[1], w[2], oc}, depthwise_weight(c.data[kWeight]->as<int8_t>(), oc, taps));
+  else
+    call.in(kWeight, plain_face(w));
+  // Without a bias the kernels of a grouped convolution still advance the pointer: they get zeros.
+  if (c.in.size() > 2)
+    call.in(kBias, plain_face({oc}));
+  else if (a.groups == 1)
+    call.none();
+  else
+    call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
+  call.integers({a.stride.h, a.stride.w}).integers({a.pad_before.h, a.pad_before.w}).integers({a.dilation.h, a.dilation.w});
+  if (depthwise) call.integer(oc / x.shape[3]);
+  const StepRange range = step_range(a.bounds, y.quant);
+  call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
+  call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
+  call.integer(range.low).integer(range.high);
+  const ConvExtents extents{x.shape[0], x.shape[1], x.shape[2], x.shape[3], w[1], w[2], w[3], oc, y.shape[1], y.shape[2],
+                            a.stride.h, a.stride.w, a.pad_before.h, a.pad_before.w, a.dilation.h, a.dilation.w};
+  call.scratch(depthwise ? depthwise_conv2d_scratch_bytes(extents, c.isa) : conv2d_scratch_bytes(extents, c.isa));
+  call.out(0, channels_last_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {
+    {DType::s8, Gran::per_tensor},                 // x
+    {DType::s8, Gran::per_channel, 0, true},       // weight, by output channel
+    {DType::s32, Gran::derived, 0, true},          // bias: scale = x.scale * weight.scale
+    {DType::s8, Gran::per_tensor},                 // y
+};
+
+const OpDef<Conv2d>& def_of(const Conv2d&) {
+  static constexpr OpDef<Conv2d> d{.name = "conv2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

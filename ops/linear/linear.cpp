@@ -1,0 +1,81 @@
+#include "ops/linear/linear.h"
+
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+enum { kX, kWeight, kBias };
+
+static Result<std::vector<Type>> infer(const Linear&, TypeView in) {
+  if (in.size() < 2 || in[kX].rank() < 1 || in[kWeight].rank() != 2)
+    return Refusal{"linear takes x [..,in] and weight [out,in]", "", "", "linear.rank"};
+  const Shape& w = in[kWeight].shape;
+  if (in[kX].shape.back() != w[1]) return Refusal{"the last extent of x is not the weight's", to_text(in[kX].shape), to_text(w), "linear.extent"};
+  if (in.size() > 2 && in[kBias].shape != Shape{w[0]})
+    return Refusal{"bias does not have one element for each output", to_text(in[kBias].shape), to_text(Shape{w[0]}), "linear.bias"};
+  Shape y = in[kX].shape;
+  y.back() = w[0];
+  return std::vector<Type>{{in[kX].dtype, std::move(y), {}}};
+}
+
+static i64 count_macs(const Linear&, TypeView in, TypeView out) { return out[0].elements() * in[kWeight].shape[1]; }
+
+// MVE kernels take input_offset * sum of weights + bias, folded here, instead of the bias.
+static std::vector<i32> folded_sums(std::span<const int8_t> weight, i64 out, i64 in, i32 input_offset, const Constant* bias) {
+  std::vector<i32> sums(out);
+  for (i64 o = 0; o < out; ++o) {
+    i64 sum = 0;
+    for (i64 i = 0; i < in; ++i) sum += weight[o * in + i];
+    sum = sum * input_offset + (bias ? bias->as<i32>()[o] : 0);
+    sums[o] = static_cast<i32>(static_cast<uint32_t>(sum));
+  }
+  return sums;
+}
+
+static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
+  const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.linear.dtype")) return *r;
+  if (auto r = require_int8(weight, "weight", "cortex_m.linear.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.linear.dtype")) return *r;
+  if (!c.data[kWeight]) return Refusal{"weight is not a constant", "", "", "cortex_m.linear.weight"};
+  if (weight.quant.per_channel())
+    return Refusal{"the kernel has one multiplier for all outputs", "weight per channel", "weight per tensor", "cortex_m.linear.granularity"};
+  if (weight.quant.zero_point[0] != 0)
+    return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0", "cortex_m.linear.symmetric"};
+  const i64 out = weight.shape[0], in = weight.shape[1];
+  const auto multiplier = channel_multipliers(x.quant, weight.quant, y.quant, 1, "cortex_m.linear.scale");
+  if (!multiplier) return multiplier.why;
+  const i32 input_offset = -x.quant.zero_point[0];
+  const StepRange range = step_range(a.bounds, y.quant);
+  const bool has_bias = c.in.size() > 2;
+
+  CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
+  call.in(kX, plain_face(x.shape)).in(kWeight, plain_face(weight.shape));
+  if (c.isa == Isa::mve) {
+    call.none();
+    call.constant(DType::s32, {1, out}, folded_sums(c.data[kWeight]->as<int8_t>(), out, in, input_offset, has_bias ? c.data[kBias] : nullptr));
+  } else {
+    if (has_bias) call.in(kBias, plain_face({out}));
+    else call.none();
+    call.none();
+  }
+  call.integer(input_offset).integer(0).integer(y.quant.zero_point[0]);
+  call.integers({(*multiplier)[0].value}).integers({(*multiplier)[0].shift});
+  call.integer(range.high).integer(range.low);  // the dialect has them in this order
+  call.out(0, plain_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {
+    {DType::s8, Gran::per_tensor},            // x
+    {DType::s8, Gran::per_channel, 0, true},  // weight, by output
+    {DType::s32, Gran::derived, 0, true},     // bias
+    {DType::s8, Gran::per_tensor},            // y
+};
+
+const OpDef<Linear>& def_of(const Linear&) {
+  static constexpr OpDef<Linear> d{.name = "linear", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,38 @@
+#include "ops/mul/mul.h"
+
+#include "ops/broadcast.h"
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const Mul&, TypeView in) { return infer_broadcast(in, "mul.shape"); }
+
+static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
+  const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
+  for (const Type* t : {&a, &b, &y})
+    if (auto r = require_int8(*t, "an operand", "cortex_m.mul.dtype")) return *r;
+  if (!kernel_broadcasts(a.shape, b.shape))
+    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape), "cortex_m.mul.shape"};
+  const double scale = static_cast<double>(a.quant.scale[0]) * b.quant.scale[0] / y.quant.scale[0];
+  if (!multiplier_fits(scale)) return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(scale), "2^30", "cortex_m.mul.scale"};
+  const Multiplier m = multiplier_of(scale);
+  // |product| < 2^17: a left shift of up to 13 keeps it in int32.
+  if (m.shift > 13) return Refusal{"the result's scale is too fine for the operands'", std::to_string(m.shift), "13", "cortex_m.mul.scale"};
+
+  CallBuilder call("cortex_m::quantized_mul", c.in.size(), 1);
+  call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]);
+  call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]);
+  call.integer(y.quant.zero_point[0]).integer(m.value).integer(m.shift).out(0, elementwise_face(y.shape));
+  if (a.shape == y.shape) call.may_share(0, 0);
+  if (b.shape == y.shape) call.may_share(0, 1);
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
+
+const OpDef<Mul>& def_of(const Mul&) {
+  static constexpr OpDef<Mul> d{.name = "mul", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,40 @@
+#include "ops/permute/permute.h"
+
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const Permute& a, TypeView in) {
+  const bool one = in.size() == 1;
+  std::vector<bool> used(a.perm.size(), false);
+  bool valid = one && static_cast<i64>(a.perm.size()) == in[0].rank();
+  for (const i64 k : a.perm) {
+    valid = valid && k >= 0 && k < static_cast<i64>(used.size()) && !used[k];
+    if (valid) used[k] = true;
+  }
+  if (!valid) return Refusal{"perm is not a permutation of the axes", to_text(a.perm), one ? to_text(in[0].shape) : "", "permute.perm"};
+  Shape y(a.perm.size());
+  for (size_t k = 0; k < y.size(); ++k) y[k] = in[0].shape[a.perm[k]];
+  return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
+}
+
+static Result<Lowered> cortex_m(const Permute& a, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.permute.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.permute.dtype")) return *r;
+  if (auto r = require_same_quant(x, y, "cortex_m.permute.quant")) return *r;
+  if (x.rank() > 4) return Refusal{"the kernel takes rank 1 to 4", std::to_string(x.rank()), "4", "cortex_m.permute.rank"};
+
+  CallBuilder call("cortex_m::transpose", c.in.size(), 1);
+  call.in(0, plain_face(x.shape)).integers(a.perm).out(0, plain_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
+
+const OpDef<Permute>& def_of(const Permute&) {
+  static constexpr OpDef<Permute> d{.name = "permute", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

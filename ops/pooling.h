@@ -1,0 +1,16 @@
+// Extents of pooling windows.
+#pragma once
+#include "ops/attributes.h"
+
+namespace deuteron {
+
+// With ceil_mode a last window may hang over the end, but must start inside the image or its left padding (as PyTorch has it).
+inline i64 pooled_extent(i64 extent, i64 window, i64 stride, i64 pad, i64 dilation, bool ceil_mode) {
+  const i64 span = extent + 2 * pad - dilation * (window - 1) - 1;
+  if (span < 0) return 0;
+  i64 n = span / stride + 1;
+  if (ceil_mode && span % stride != 0 && n * stride < extent + pad) ++n;
+  return n;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,29 @@
+#include "ops/quantize/quantize.h"
+
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const Quantize&, TypeView in) {
+  if (in.size() != 1 || in[0].dtype != DType::f32)
+    return Refusal{"quantize takes one float operand", in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32", "quantize.dtype"};
+  return std::vector<Type>{{DType::s8, in[0].shape, {}}};
+}
+
+static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (auto r = require_int8(y, "y", "cortex_m.quantize.dtype")) return *r;
+  if (y.quant.per_channel()) return Refusal{"the kernel quantizes per tensor", "per channel", "per tensor", "cortex_m.quantize.granularity"};
+  constexpr i64 kChar = 1;  // ScalarType
+  CallBuilder call("cortex_m::quantize_per_tensor", c.in.size(), 1);
+  call.in(0, elementwise_face(x.shape)).real(y.quant.scale[0]).integer(y.quant.zero_point[0]).integer(y.quant.low).integer(y.quant.high);
+  call.integer(kChar).out(0, elementwise_face(y.shape));
+  return call.done();
+}
+
+const OpDef<Quantize>& def_of(const Quantize&) {
+  static constexpr OpDef<Quantize> d{.name = "quantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

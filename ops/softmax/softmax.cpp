@@ -1,0 +1,44 @@
+#include "ops/softmax/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/fixed_point.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const Softmax& a, TypeView in) {
+  if (in.size() != 1 || in[0].rank() < 1 || a.axis < 0 || a.axis >= in[0].rank())
+    return Refusal{"softmax needs an axis of x", std::to_string(a.axis), std::to_string(in.size() == 1 ? in[0].rank() : 0), "softmax.axis"};
+  return std::vector<Type>{{in[0].dtype, in[0].shape, {}}};
+}
+
+static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.softmax.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.softmax.dtype")) return *r;
+  if (a.axis != x.rank() - 1)
+    return Refusal{"the kernel works over the last axis", std::to_string(a.axis), std::to_string(x.rank() - 1), "cortex_m.softmax.axis"};
+  if (y.quant.scale[0] != 1.0f / 256 || y.quant.zero_point[0] != -128)
+    return Refusal{"the result must have scale 1/256 and zero point -128", std::to_string(y.quant.scale[0]), "0.00390625", "cortex_m.softmax.quant"};
+  // The kernel works on differences in Q5.26; smaller ones than diff_min count as nothing. Source: TFLite softmax, 5 integer bits.
+  constexpr int kIntegerBits = 5, kFractionBits = 31 - kIntegerBits;
+  const double beta = std::min(static_cast<double>(x.quant.scale[0]) * (1 << kFractionBits), 2147483647.0);
+  const Multiplier m = multiplier_of(std::min(beta, 1073741823.0));
+  const i64 diff_min = -static_cast<i64>(std::floor(((1 << kIntegerBits) - 1) * std::ldexp(1.0, kFractionBits - m.shift)));
+  if (m.shift < 0) return Refusal{"the scale of x is too small", std::to_string(x.quant.scale[0]), "2^-26", "cortex_m.softmax.scale"};
+
+  CallBuilder call("cortex_m::softmax", c.in.size(), 1);
+  call.in(0, plain_face(x.shape)).integer(-1).integer(x.quant.zero_point[0]).integer(-128).integer(m.value).integer(m.shift).integer(diff_min);
+  call.out(0, plain_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::fixed, 0, false, 1.0f / 256, -128}};
+
+const OpDef<Softmax>& def_of(const Softmax&) {
+  static constexpr OpDef<Softmax> d{.name = "softmax", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,38 @@
+// A window that slides over one axis of an image, and which of its taps lie inside. Padding is clipped away before the inner loops.
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+// No extent, stride, dilation or padding is larger than this, nor is a start or a reach computed from them: sums of two fit int32.
+inline constexpr int32_t kMaxReach = 1 << 29;
+
+struct Taps {
+  int32_t first, end;  // empty when first == end
+};
+
+// The taps t in 0..kernel-1 with 0 <= start + t * dilation < extent.
+inline Taps taps_inside(int32_t start, int32_t kernel, int32_t dilation, int32_t extent) {
+  int32_t first = start < 0 ? -start : 0;
+  int32_t end = extent > start ? extent - start : 0;
+  if (dilation != 1) {
+    first = (first + dilation - 1) / dilation;
+    end = (end + dilation - 1) / dilation;
+  }
+  if (end > kernel) end = kernel;
+  if (first > end) first = end;
+  return {first, end};
+}
+
+// Can `out` windows slide over `extent` elements without overflow, each beginning inside the input or at least where a window of
+// an image padded equally on both sides begins? `pad` stands before the first element; behind the last one lies whatever it takes.
+inline const char* why_not_window(int32_t extent, int32_t out, int32_t kernel, int32_t stride, int32_t pad, int32_t dilation) {
+  if (extent < 1 || out < 0 || kernel < 1 || stride < 1 || pad < 0 || dilation < 1) return "has an extent that is too small";
+  const int64_t reach = int64_t{kernel - 1} * dilation, last = int64_t{out > 0 ? out - 1 : 0} * stride - pad;
+  if (extent > kMaxReach || stride > kMaxReach || pad > kMaxReach || dilation > kMaxReach || reach >= kMaxReach || last >= kMaxReach)
+    return "has an extent that is too large";
+  if (last >= extent && last > int64_t{extent} + pad - reach - 1) return "has more windows than the input has places";
+  return nullptr;
+}
+
+}  // namespace deuteron
