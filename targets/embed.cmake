@@ -1,0 +1,10 @@
+# Turns the target files into one C++ source, so that the program needs no files beside itself.
+# cmake -DOUT=builtin_targets.cpp "-DFILES=a.toml;b.toml" -P embed.cmake
+set(code "// Made by targets/embed.cmake.\n#include \"targets/builtin.h\"\n\nnamespace deuteron {\nstatic constexpr BuiltinTarget kFiles[] = {\n")
+foreach(file IN LISTS FILES)
+  file(READ "${file}" text)
+  get_filename_component(name "${file}" NAME)
+  string(APPEND code "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
+endforeach()
+string(APPEND code "};\nstd::span<const BuiltinTarget> builtin_target_files() { return kFiles; }\n}  // namespace deuteron\n")
+file(WRITE "${OUT}" "${code}")

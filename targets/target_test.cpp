@@ -1,0 +1,170 @@
+#include "targets/target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace deuteron {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kWhole = R"(format = 1
+name = "board"
+description = "a board"
+backends = ["cortex_m"]
+
+[cpu]
+core = "cortex-m33"
+isa = "dsp"
+clock_hz = 160000000
+
+[[memory]]
+name = "sram"
+bytes = 524288
+holds = ["activations"]
+
+[[memory]]
+name = "flash"
+bytes = 1048576
+holds = ["constants"]
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+std::string errors_of(const std::string& text) {
+  Diagnostics d;
+  EXPECT_FALSE(parse_target(text, "b.toml", d).has_value()) << text;
+  std::string all;
+  for (const Diagnostic& x : d.list()) all += format_diagnostic(x) + "\n";
+  return all;
+}
+
+TEST(Target, BuiltinsAreTheCoresInNaturalOrder) {
+  std::vector<std::string> names;
+  for (const Target& t : builtin_targets()) {
+    names.push_back(t.name);
+    EXPECT_EQ(t.cpu, t.name);
+    EXPECT_THAT(t.backends, ElementsAre("cortex_m"));
+    EXPECT_FALSE(t.description.empty());
+    EXPECT_TRUE(t.memories.empty());
+  }
+  EXPECT_THAT(names, ElementsAre("cortex-m0", "cortex-m0+", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m23", "cortex-m33", "cortex-m35p", "cortex-m52",
+                                 "cortex-m55", "cortex-m85"));
+}
+
+TEST(Target, InstructionSetsAreThoseThatStockFilesAreMadeFor) {
+  const std::pair<const char*, Isa> expected[] = {
+      {"cortex-m0", Isa::scalar}, {"cortex-m0+", Isa::scalar}, {"cortex-m3", Isa::scalar}, {"cortex-m23", Isa::scalar}, {"cortex-m4", Isa::dsp}, {"cortex-m7", Isa::dsp},
+      {"cortex-m33", Isa::dsp},   {"cortex-m35p", Isa::dsp},   {"cortex-m52", Isa::mve},   {"cortex-m55", Isa::mve},    {"cortex-m85", Isa::mve}};
+  for (const auto& [name, isa] : expected) {
+    for (const char* suffix : {"", "+int8"}) {
+      Diagnostics d;
+      const std::optional<Target> t = find_target(std::string(name) + suffix, d);
+      ASSERT_TRUE(t) << name << suffix;
+      EXPECT_EQ(t->isa, isa) << name;
+      EXPECT_EQ(t->name, name);
+    }
+  }
+  Diagnostics d;
+  EXPECT_EQ(find_target("cortex-m0plus", d)->name, "cortex-m0+");
+}
+
+TEST(Target, UnknownNamesOfferTheNearest) {
+  Diagnostics d;
+  EXPECT_FALSE(find_target("cortex-m5", d));
+  EXPECT_FALSE(find_target("Cortex-M55", d));
+  EXPECT_FALSE(find_target("esp32", d));
+  EXPECT_FALSE(find_target("", d));
+  ASSERT_EQ(d.list().size(), 4u);
+  EXPECT_THAT(d.list()[0].fix, HasSubstr("cortex-m55"));
+  EXPECT_THAT(d.list()[1].fix, HasSubstr("did you mean `cortex-m55`"));
+  EXPECT_THAT(d.list()[2].fix, HasSubstr("known: cortex-m0"));
+}
+
+TEST(Target, ReadsEveryField) {
+  Diagnostics d;
+  const std::optional<Target> t = parse_target(kWhole, "b.toml", d);
+  ASSERT_TRUE(t);
+  EXPECT_TRUE(d.list().empty());
+  EXPECT_EQ(t->name, "board");
+  EXPECT_EQ(t->description, "a board");
+  EXPECT_EQ(t->cpu, "cortex-m33");
+  EXPECT_EQ(t->isa, Isa::dsp);
+  EXPECT_EQ(t->clock_hz, 160000000);
+  EXPECT_EQ(t->file, "b.toml");
+  ASSERT_EQ(t->memories.size(), 2u);
+  EXPECT_EQ(t->memories[0].name, "sram");
+  EXPECT_EQ(t->memories[0].bytes, 524288);
+  EXPECT_THAT(t->memories[1].holds, ElementsAre("constants"));
+}
+
+TEST(Target, RefusesWithTheLine) {
+  const std::string whole = kWhole;
+  EXPECT_THAT(errors_of(replaced(whole, "clock_hz", "clokc_hz")), AllOf(HasSubstr("b.toml:9:"), HasSubstr("unknown key `clokc_hz`"), HasSubstr("did you mean `clock_hz`")));
+  EXPECT_THAT(errors_of(whole + "\nspeed = 3\n"), AllOf(HasSubstr("b.toml:21:"), HasSubstr("[[memory]] has an unknown key `speed`")));
+  EXPECT_THAT(errors_of("speed = 3\n" + whole), AllOf(HasSubstr("b.toml:1:"), HasSubstr("the target file has an unknown key `speed`")));
+  EXPECT_THAT(errors_of(replaced(whole, "524288", "0")), AllOf(HasSubstr("b.toml:13:"), HasSubstr("memory `sram` has no bytes: 0, limit 1")));
+  EXPECT_THAT(errors_of(replaced(whole, "524288", "-4")), HasSubstr("-4, limit 1"));
+  EXPECT_THAT(errors_of(replaced(whole, "524288", "4294967297")), HasSubstr("larger than the address space"));
+  EXPECT_THAT(errors_of(replaced(whole, "524288", "\"many\"")), AllOf(HasSubstr("b.toml:13:"), HasSubstr("must be a whole number")));
+  EXPECT_THAT(errors_of(replaced(whole, "\"flash\"", "\"sram\"")), HasSubstr("two memories are called `sram`"));
+  EXPECT_THAT(errors_of(replaced(whole, "[\"constants\"]", "[\"wheights\"]")), HasSubstr("unknown use of a memory `wheights`"));
+  EXPECT_THAT(errors_of(replaced(whole, "[\"constants\"]", "[]")), HasSubstr("`holds` is empty"));
+  EXPECT_THAT(errors_of(replaced(whole, "isa = \"dsp\"", "isa = \"mve\"")), AllOf(HasSubstr("b.toml:8:"), HasSubstr("mve, limit dsp")));
+  EXPECT_THAT(errors_of(replaced(whole, "isa = \"dsp\"", "isa = \"neon\"")), HasSubstr("unknown instruction set `neon`"));
+  EXPECT_THAT(errors_of(replaced(whole, "cortex-m33", "cortex-a53")), AllOf(HasSubstr("b.toml:7:"), HasSubstr("unknown core `cortex-a53`")));
+  EXPECT_THAT(errors_of(replaced(whole, "\"cortex_m\"", "\"cortex-m\"")), AllOf(HasSubstr("b.toml:4:"), HasSubstr("unknown backend"), HasSubstr("did you mean `cortex_m`")));
+  EXPECT_THAT(errors_of(replaced(whole, "160000000", "0")), HasSubstr("0, limit 1"));
+  EXPECT_THAT(errors_of(replaced(whole, "name = \"board\"", "name = 3")), HasSubstr("`name` must be a string"));
+  EXPECT_THAT(errors_of(replaced(whole, "name = \"board\"", "")), AllOf(HasSubstr("`name` is missing"), HasSubstr("b.toml:")));
+  EXPECT_THAT(errors_of(replaced(whole, "core = \"cortex-m33\"", "")), AllOf(HasSubstr("b.toml:6:"), HasSubstr("`core` is missing")));
+  EXPECT_THAT(errors_of("format = 1\nname = \"x\"\nbackends = [\"cortex_m\"]\n"), HasSubstr("`cpu` is missing"));
+  EXPECT_THAT(errors_of("format = 1\nname = \"x\"\nbackends = [\"cortex_m\"]\ncpu = 3\nmemory = 4\n"), AllOf(HasSubstr("`cpu` must be a table"), HasSubstr("`memory` must be")));
+  EXPECT_THAT(errors_of(""), HasSubstr("`format` is missing"));
+}
+
+TEST(Target, AnotherFormatVersionIsTheOnlyComplaint) {
+  const std::string errors = errors_of("format = 2\nnew_key = 1\n");
+  EXPECT_THAT(errors, AllOf(HasSubstr("b.toml:1:"), HasSubstr("2, limit 1")));
+  EXPECT_THAT(errors, testing::Not(HasSubstr("new_key")));
+}
+
+TEST(Target, BrokenTomlSaysWhere) {
+  EXPECT_THAT(errors_of("format = 1\nname = \n"), AllOf(HasSubstr("b.toml:2:"), HasSubstr("is not TOML")));
+  EXPECT_THAT(errors_of(std::string("\0\xff\xfe", 3)), HasSubstr("is not TOML"));
+}
+
+TEST(Target, EveryPrefixOfAFileIsReadOrRefused) {
+  const std::string whole = kWhole;
+  for (size_t n = 0; n < whole.size(); ++n) {
+    Diagnostics d;
+    const std::optional<Target> t = parse_target(std::string_view(whole).substr(0, n), "b.toml", d);
+    EXPECT_EQ(t.has_value(), !d.has_errors()) << n;
+  }
+}
+
+TEST(Target, FilesOfTheUserAreReadByPath) {
+  const std::string folder = testing::TempDir() + "target_test";
+  std::filesystem::create_directories(folder + "/d.toml");
+  std::ofstream(folder + "/b.toml") << kWhole;
+  Diagnostics d;
+  EXPECT_EQ(find_target(folder + "/b.toml", d)->name, "board");
+  EXPECT_FALSE(d.has_errors());
+  EXPECT_FALSE(find_target(folder + "/none.toml", d));
+  EXPECT_FALSE(find_target(folder + "/d.toml", d));
+  EXPECT_THAT(d.list()[0].what, HasSubstr("no such"));
+  EXPECT_THAT(d.list()[1].what, HasSubstr("folder"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace deuteron
