@@ -24,7 +24,8 @@ struct SourceOp {
 using Origin = std::vector<i32>;
 Origin merge(const Origin&, const Origin&);
 
-struct Value {
+// Not `Value`: that is an argument of a kernel in runtime/kernel.h.
+struct GraphValue {
   std::string name;
   Type type;
   std::optional<Constant> constant;
@@ -54,7 +55,7 @@ struct Folded {
 
 struct Graph {
   std::string name;  // the model's file name, for messages
-  std::vector<Value> values;
+  std::vector<GraphValue> values;
   std::vector<Node> nodes;
   std::vector<Port> inputs, outputs;
   std::vector<SourceOp> sources;
@@ -87,5 +88,8 @@ i64 macs_of(const Graph&, const Node&);
 // Removes nodes whose outputs nobody reads and values that nobody refers to; renumbers. What is removed without having been replaced
 // is recorded in `folded` with `reason`.
 void remove_dead(Graph&, const std::string& reason);
+
+// Removes values that no node and no port refers to; renumbers.
+void drop_unreferenced_values(Graph&);
 
 }  // namespace deuteron
