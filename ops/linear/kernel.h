@@ -1,0 +1,23 @@
+// int8 fully connected layer.
+//   y[r,o] = clamp(y_zero + rq(first[o] + sum over i of (x[r,i] + x_offset) * (weight[o,i] + weight_offset)), y_min, y_max)
+//     rq(v) = requantize(v, multiplier, shift): runtime/requantize.h
+// Two forms in the files: first = the bias; or first = x_offset * (sum over i of weight[o,i]) + bias, computed ahead of time, and then
+// the x_offset of the arguments is 0. The results are equal.
+// Shapes   x [rows,in]   weight [out,in]   first [out] or null   y [rows,out]   storage order, no gaps
+// Units    x_offset, weight_offset = -(zero point), -255..255; y_zero in steps; y_min, y_max -128..127; multiplier Q0.31, shift -31..30
+// Limits   sums wrap at 2^32
+// Scratch  none (2.3 KB of stack)
+// Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, FULLY_CONNECTED
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+struct LinearArgs {
+  int32_t rows, in, out;
+  int32_t x_offset, weight_offset, y_zero, multiplier, shift, y_min, y_max;
+};
+
+void linear_s8(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y);
+
+}  // namespace deuteron
