@@ -14,6 +14,8 @@
 
 namespace deuteron {
 
+struct Plan;
+
 struct Memory {
   void* data = nullptr;
   size_t bytes = 0;
@@ -29,7 +31,7 @@ const char* name_of(Isa);
 // What this build accepts: its own instruction set on Arm, every one on a host (bit i: Isa i).
 uint8_t accepted_isas();
 
-// What a program needs, read without memory of the caller's. All checks of the file's structure have been made when ok.
+// What a program needs, read without memory of the caller's (but 4 KB of stack). When ok, load() can only refuse overlaps.
 struct Needs {
   uint32_t planned_bytes = 0;  // the one planned buffer, 16-aligned
   uint32_t tables_bytes = 0;   // upper bound for values, tensors and prepared calls on this machine, 16-aligned
@@ -46,6 +48,7 @@ class Program {
   int32_t output_count() const { return output_count_; }
   const Tensor& input(int32_t i) const { return *inputs_[i]; }
   const Tensor& output(int32_t i) const { return *outputs_[i]; }
+  // Inputs must be set before each run: a program may reuse their memory.
   // Copies `bytes` bytes in the storage order of input(i); bad_input unless they are exactly as many as the tensor has.
   Status set_input(int32_t i, const void* data, size_t bytes);
   void run() const;
@@ -53,18 +56,23 @@ class Program {
   // For tools that look inside: call k of instruction_count(), its kernel's name and its arguments.
   int32_t instruction_count() const { return instruction_count_; }
   void run_one(int32_t k) const { calls_[k].run(calls_[k].args); }
+  // The arguments are decoded into the program's own memory and live until the next step(): copy what you keep.
   struct Step {
     const char* op;  // "cortex_m::quantized_add", in the file
     const Value* const* args;
     int32_t count;
   };
-  Step step(int32_t k) const { return steps_[k]; }
+  Step step(int32_t k) const;
 
  private:
   const Tensor* const* inputs_ = nullptr;
   const Tensor* const* outputs_ = nullptr;
   const Prepared* calls_ = nullptr;
-  const Step* steps_ = nullptr;
+  Plan* plan_ = nullptr;          // the file's table of contents, and room to decode one call: for step()
+  const Value** room_args_ = nullptr;
+  Value* room_values_ = nullptr;
+  Tensor* room_tensors_ = nullptr;
+  const Value** room_items_ = nullptr;
   int32_t input_count_ = 0, output_count_ = 0, instruction_count_ = 0;
   friend struct Loader;
 };

@@ -13,6 +13,16 @@ enum class ScalarType : int8_t { u8 = 0, s8 = 1, s16 = 2, s32 = 3, s64 = 4, f16 
 
 inline constexpr int kMaxRank = 16;
 
+constexpr uint32_t element_bytes(ScalarType type) {
+  switch (type) {
+    case ScalarType::u8: case ScalarType::s8: case ScalarType::b8: return 1;
+    case ScalarType::s16: case ScalarType::f16: return 2;
+    case ScalarType::s32: case ScalarType::f32: return 4;
+    case ScalarType::s64: case ScalarType::f64: return 8;
+  }
+  return 0;  // not a type that the runtime knows
+}
+
 struct Tensor {
   void* data;                // null only for a tensor of no bytes
   const int32_t* sizes;      // logical sizes, `rank` of them; not necessarily aligned better than 4
@@ -97,7 +107,7 @@ inline Status out_of_memory() {
 // `schema` has one letter for each argument, the outs last:
 //   T tensor   t tensor or none   I int   i int or none   F number (int or double)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes (out or scratch)
-// prepare() answers out_of_memory() when the arena gives null; the loader adds up what was asked for.
+// prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 64 more for each argument or list item.
 // The loader refuses a call whose outs (scratch included) overlap one another or an input, except, for a kernel that says `in_place`,
 // an out that begins where an input begins, with as many elements that are not wider (element i is read before it is written).
 struct Kernel {

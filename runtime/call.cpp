@@ -1,0 +1,274 @@
+// Calls of a program file: the instruction, its operator, its arguments against the kernel's schema, and their decoding.
+#include "runtime/plan.h"
+
+namespace deuteron {
+namespace {
+
+bool is_none(ValueTag tag) { return tag == ValueTag::null; }
+
+// Whether a value may stand where the schema has `letter`.
+bool fits(char letter, ValueTag tag) {
+  switch (letter) {
+    case 'T': case 'O': return tag == ValueTag::tensor;
+    case 't': return tag == ValueTag::tensor || is_none(tag);
+    case 'I': return tag == ValueTag::integer;
+    case 'i': return tag == ValueTag::integer || is_none(tag);
+    case 'F': return tag == ValueTag::integer || tag == ValueTag::real;
+    case 'f': return tag == ValueTag::integer || tag == ValueTag::real || is_none(tag);
+    case 'B': return tag == ValueTag::boolean;
+    case 'L': return tag == ValueTag::int_list;
+    case 'l': return tag == ValueTag::int_list || is_none(tag);
+    case 'V': return tag == ValueTag::tensor_list;
+    case 'S': return tag == ValueTag::string || is_none(tag);
+    default: return false;
+  }
+}
+
+const char* expected(char letter) {
+  switch (letter) {
+    case 'T': return "must be a tensor";
+    case 'O': return "must be a tensor that the call writes";
+    case 't': return "must be a tensor or none";
+    case 'I': return "must be an int";
+    case 'i': return "must be an int or none";
+    case 'F': return "must be a number";
+    case 'f': return "must be a number or none";
+    case 'B': return "must be a bool";
+    case 'L': return "must be a list of ints";
+    case 'l': return "must be a list of ints or none";
+    case 'V': return "must be a list of tensors";
+    case 'S': return "must be a string or none";
+    default: return "has a kind that the kernel's schema does not name";
+  }
+}
+
+// A tensor that a call uses must have memory, unless it has no bytes.
+bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
+  FlatReader& r = plan.reader;
+  Tensor tensor;
+  Placement p;
+  if (!decode_tensor(plan, index, payload, &tensor, &p)) return false;
+  if (p.place == Place::nowhere && p.bytes != 0)
+    return r.corrupt("the tensor has neither memory nor data and is no input or output"), false;
+  if (written && p.place == Place::constant) return r.fail(Code::bad_argument, "a constant in the file would be overwritten"), false;
+  return true;
+}
+
+// The value after the last argument repeats the out, or lists all outs.
+bool check_return_value(Plan& plan, const CallView& call, uint32_t count, const char* schema) {
+  FlatReader& r = plan.reader;
+  const uint32_t returned = r.item<uint32_t>(call.args, count);
+  const uint32_t last = count == 0 ? returned : r.item<uint32_t>(call.args, count - 1);
+  if (returned == last && count != 0) return true;
+  const ValueView v = value_at(plan, returned);
+  if (r.fault) return false;
+  if (v.tag == ValueTag::tensor_list) {
+    const FlatVector items = r.vector(v.payload, 0, 4);
+    bool same = items.count >= 1 && items.count <= count;
+    for (uint32_t i = 0; same && i < items.count; ++i) {
+      const uint32_t arg = count - items.count + i;
+      same = schema[arg] == 'O' && r.item<uint32_t>(items, i) == r.item<uint32_t>(call.args, arg);
+    }
+    if (same) return true;
+  }
+  return r.corrupt("the call's return value is not its out argument"), false;
+}
+
+struct CallDecoder {
+  Plan& plan;
+  Value* values;
+  Tensor* tensors;
+  const Value** items;
+
+  // Decodes value `index` into the next free Value.
+  const Value* decode(uint32_t index) {
+    FlatReader& r = plan.reader;
+    Value* value = values++;
+    *value = Value{};
+    const ValueView v = value_at(plan, index);
+    switch (v.tag) {
+      case ValueTag::integer: value->kind = Kind::integer; value->integer = r.scalar<int64_t>(v.payload, 0); break;
+      case ValueTag::boolean: value->kind = Kind::boolean; value->boolean = r.scalar<uint8_t>(v.payload, 0) != 0; break;
+      case ValueTag::real: value->kind = Kind::real; value->real = r.scalar<double>(v.payload, 0); break;
+      case ValueTag::string: value->kind = Kind::string; value->string = r.string(v.payload, 0); break;
+      case ValueTag::tensor: {
+        Placement placement;
+        decode_tensor(plan, index, v.payload, tensors, &placement);
+        value->kind = Kind::tensor;
+        value->tensor = tensors++;
+        break;
+      }
+      case ValueTag::int_list: value->kind = Kind::int_list; decode_items<int64_t>(v.payload, 8, &value->list); break;
+      case ValueTag::tensor_list: value->kind = Kind::tensor_list; decode_items<int32_t>(v.payload, 4, &value->list); break;
+      case ValueTag::real_list: value->kind = Kind::real_list; inline_list(v.payload, 8, &value->list); break;
+      case ValueTag::bool_list: value->kind = Kind::bool_list; inline_list(v.payload, 1, &value->list); break;
+      default: break;
+    }
+    return value;
+  }
+  // Elements are ints or tensors (checked at load), so this goes one level deep.
+  template <class Index>
+  void decode_items(FlatTable payload, uint32_t width, List* list) {
+    const FlatVector v = plan.reader.vector(payload, 0, width);
+    const Value** at = items;
+    items += v.count;
+    for (uint32_t i = 0; i < v.count; ++i) at[i] = decode(static_cast<uint32_t>(plan.reader.item<Index>(v, i)));
+    *list = {at, nullptr, static_cast<int32_t>(v.count)};
+  }
+  void inline_list(FlatTable payload, uint32_t width, List* list) {
+    const FlatVector v = plan.reader.vector(payload, 0, width);
+    *list = {nullptr, plan.reader.bytes + v.at, static_cast<int32_t>(v.count)};
+  }
+};
+
+// Adds what decoding value v takes.
+void add_size(Plan& plan, const ValueView& v, CallSize* size) {
+  size->values += 1;
+  if (v.tag == ValueTag::tensor) size->tensors += 1;
+  if (v.tag != ValueTag::int_list && v.tag != ValueTag::tensor_list) return;
+  const uint32_t count = plan.reader.vector(v.payload, 0, v.tag == ValueTag::int_list ? 8 : 4).count;
+  size->values += count;
+  size->items += count;
+  if (v.tag == ValueTag::tensor_list) size->tensors += count;
+}
+
+// A delegate's payload, inline or in a segment.
+bool check_payload(Plan& plan, FlatTable delegate) {
+  FlatReader& r = plan.reader;
+  const FlatTable processed = r.table(delegate, 1);
+  if (!r.fault && !processed) return r.corrupt("a delegate has no payload"), false;
+  const int8_t location = r.scalar<int8_t>(processed, 0);
+  const uint32_t index = r.scalar<uint32_t>(processed, 1);
+  if (r.fault) return false;
+  if (location == 0) {
+    if (index >= plan.inline_payloads.count) return r.corrupt("a delegate's inline payload does not exist"), false;
+    const FlatTable inline_payload = r.table(plan.inline_payloads, index);
+    const FlatVector data = r.vector(inline_payload, 0, 1);
+    if (!r.fault && !data) r.corrupt("a delegate's inline payload has no data");
+    return !r.fault;
+  }
+  if (location != 1 || index >= plan.segments.count) return r.corrupt("a delegate's payload is in a segment that does not exist"), false;
+  const FlatTable segment = r.table(plan.segments, index);
+  const uint64_t offset = r.scalar<uint64_t>(segment, 0), bytes = r.scalar<uint64_t>(segment, 1);
+  if (r.fault) return false;
+  const uint64_t room = plan.segment_end - plan.segment_base;
+  if (plan.segment_base == 0 || offset > room || bytes > room - offset)
+    return r.corrupt("a delegate's payload lies outside the file"), false;
+  return true;
+}
+
+}  // namespace
+
+bool check_delegates(Plan& plan) {
+  FlatReader& r = plan.reader;
+  for (uint32_t i = 0; i < plan.delegates.count; ++i) {
+    const FlatTable delegate = r.table(plan.delegates, i);
+    const char* id = r.string(delegate, 0);
+    if (!r.fault && !id) r.corrupt("a delegate has no name");
+    if (r.fault || !check_payload(plan, delegate)) return false;
+    const FlatVector specs = r.vector(delegate, 2, 4);
+    for (uint32_t k = 0; k < specs.count && !r.fault; ++k) {
+      const FlatTable spec = r.table(specs, k);
+      const char* key = r.string(spec, 0);
+      const FlatVector value = r.vector(spec, 1, 1);
+      if (!r.fault && (!key || !value)) r.corrupt("a delegate's compile option has no key or value");
+    }
+    if (r.fault) return false;
+  }
+  return true;
+}
+
+bool check_operators(Plan& plan) {
+  FlatReader& r = plan.reader;
+  for (uint32_t i = 0; i < plan.operators.count; ++i) {
+    const FlatTable op = r.table(plan.operators, i);
+    const char* name = r.string(op, 0);
+    r.string(op, 1);
+    if (!r.fault && !name) r.corrupt("an operator has no name");
+    if (r.fault) return false;
+  }
+  return true;
+}
+
+bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
+  FlatReader& r = plan.reader;
+  *call = {};
+  where->instruction = static_cast<int32_t>(index);
+  const FlatTable instruction = r.table(plan.instructions, index);
+  const uint8_t tag = r.scalar<uint8_t>(instruction, 0);
+  const FlatTable body = r.table(instruction, 1);
+  if (r.fault) return false;
+  if (tag == 0 || tag > static_cast<uint8_t>(InstructionTag::free_call) || !body) return r.corrupt("an instruction has no known type"), false;
+  switch (static_cast<InstructionTag>(tag)) {
+    case InstructionTag::delegate_call: {
+      const uint32_t delegate = r.scalar<uint32_t>(body, 0);
+      if (!r.fault && delegate >= plan.delegates.count) r.corrupt("a call refers to a delegate that does not exist");
+      if (r.fault) return false;
+      where->op = r.string(r.table(plan.delegates, delegate), 0);
+      return r.fail(Code::unsupported, "calls a delegate, and this runtime has no backend of that name"), false;
+    }
+    case InstructionTag::move_call: return r.fail(Code::unsupported, "a MoveCall instruction (control flow)"), false;
+    case InstructionTag::jump_false_call: return r.fail(Code::unsupported, "a JumpFalseCall instruction (control flow)"), false;
+    case InstructionTag::free_call: return r.fail(Code::unsupported, "a FreeCall instruction"), false;
+    default: break;
+  }
+  const uint32_t op = r.scalar<uint32_t>(body, 0);
+  if (!r.fault && op >= plan.operators.count) r.corrupt("a call refers to an operator that does not exist");
+  if (r.fault) return false;
+  const FlatTable name = r.table(plan.operators, op);
+  call->op_index = op;
+  call->op = r.string(name, 0);
+  call->overload = r.string(name, 1);
+  where->op = call->op;
+  call->args = r.vector(body, 1, 4);
+  if (!r.fault && !call->args) r.corrupt("a call has no list of arguments");
+  return !r.fault;
+}
+
+bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size, Status* where) {
+  FlatReader& r = plan.reader;
+  uint32_t count = 0;
+  while (kernel.schema[count]) ++count;
+  if (call.args.count != count + 1) return r.fail(Code::bad_argument, "the call has another number of arguments than the kernel"), false;
+  *size = {};
+  size->args = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    where->argument = static_cast<int16_t>(i);
+    const uint32_t index = r.item<uint32_t>(call.args, i);
+    if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
+    const ValueView v = value_at(plan, index);
+    if (r.fault) return false;
+    if (!fits(kernel.schema[i], v.tag)) return r.fail(Code::bad_argument, expected(kernel.schema[i])), false;
+    if (v.tag == ValueTag::tensor && !check_tensor(plan, index, v.payload, kernel.schema[i] == 'O')) return false;
+    if (v.tag == ValueTag::tensor_list) {
+      const FlatVector items = r.vector(v.payload, 0, 4);
+      for (uint32_t k = 0; k < items.count; ++k) {
+        const uint32_t item = r.item<uint32_t>(items, k);
+        if (!check_tensor(plan, item, value_at(plan, item).payload, false)) return false;
+      }
+    }
+    add_size(plan, v, size);
+    if (r.fault) return false;
+  }
+  where->argument = -1;
+  if (r.item<uint32_t>(call.args, count) >= plan.values.count) return r.corrupt("a return value does not exist"), false;
+  return check_return_value(plan, call, count, kernel.schema);
+}
+
+CallRoom take_room(Arena& arena, const CallSize& largest) {
+  CallRoom room;
+  room.values = arena.make<Value>(largest.values);
+  room.args = arena.make<const Value*>(largest.args);
+  room.items = arena.make<const Value*>(largest.items);
+  room.tensors = arena.make<Tensor>(largest.tensors);
+  return room;
+}
+
+const Value* const* decode_call(Plan& plan, const CallView& call, const CallRoom& room, int32_t* count) {
+  *count = static_cast<int32_t>(call.args.count) - 1;
+  CallDecoder decoder{plan, room.values, room.tensors, room.items};
+  for (int32_t i = 0; i < *count; ++i) room.args[i] = decoder.decode(plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)));
+  return room.args;
+}
+
+}  // namespace deuteron

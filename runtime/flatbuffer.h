@@ -1,0 +1,65 @@
+// A reader of FlatBuffers that trusts no offset: every access is checked for bounds and alignment against the whole buffer.
+// A fault is remembered (the first one) and answered with zero or emptiness, so that callers may look at `fault` when it suits them.
+// The number of tables read is limited, so that a hostile file cannot keep a board busy for ever.
+// Rules of the format: https://flatbuffers.dev/internals
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/status.h"
+
+namespace deuteron {
+
+struct FlatTable {
+  uint32_t at = 0;      // 0: absent (no table can begin at 0)
+  uint32_t vtable = 0;  // position of the vtable
+  uint16_t slots_end = 0, bytes = 0;
+  explicit operator bool() const { return at != 0; }
+};
+
+struct FlatVector {
+  uint32_t at = 0;  // position of the first element; 0: absent
+  uint32_t count = 0;
+  explicit operator bool() const { return at != 0; }
+};
+
+struct FlatReader {
+  const uint8_t* bytes = nullptr;  // 16-aligned
+  uint32_t size = 0;               // below 2^31
+  uint32_t tables_left = 1u << 24;
+  Code code = Code::ok;
+  const char* fault = nullptr;
+
+  void fail(Code c, const char* detail);
+  void corrupt(const char* detail);
+
+  // `at` lies inside and is a multiple of sizeof(T): proved by the caller.
+  template <class T>
+  T load(uint32_t at) const {
+    T value;
+    __builtin_memcpy(&value, __builtin_assume_aligned(bytes + at, sizeof(T)), sizeof(T));
+    return value;
+  }
+
+  FlatTable table_at(uint32_t at);
+  // The position of the field in `slot`, 0 if it is absent.
+  uint32_t field(FlatTable t, int slot, uint32_t width);
+  template <class T>
+  T scalar(FlatTable t, int slot, T absent = T{}) {
+    const uint32_t at = field(t, slot, sizeof(T));
+    return at ? load<T>(at) : absent;
+  }
+  // What the offset stored at `at` points to, 0 if outside.
+  uint32_t follow(uint32_t at);
+  uint32_t target(FlatTable t, int slot);
+  FlatTable table(FlatTable t, int slot);
+  FlatVector vector(FlatTable t, int slot, uint32_t width);
+  // index < v.count: proved by the caller.
+  template <class T>
+  T item(FlatVector v, uint32_t index) const { return load<T>(v.at + index * static_cast<uint32_t>(sizeof(T))); }
+  FlatTable table(FlatVector v, uint32_t index);
+  // Null if absent.
+  const char* string(FlatTable t, int slot);
+};
+
+}  // namespace deuteron

@@ -1,0 +1,286 @@
+// Loading: the checks in their order, the tables in the caller's memory, and what they need.
+#include <initializer_list>
+
+#include "runtime/plan.h"
+
+namespace deuteron {
+namespace {
+
+// What all calls together need.
+struct Totals {
+  CallSize largest;           // of each kind the most that one call has
+  uint32_t writes = 0;        // out arguments of all calls
+  uint32_t most_tensors = 0;  // of one call
+};
+
+// "ns::op" + "." + "overload", or only "ns::op", against a kernel's full name.
+bool is_named(const char* kernel, const char* op, const char* overload) {
+  while (*op && *op == *kernel) ++op, ++kernel;
+  if (*op) return false;
+  if (!overload || !*overload) return *kernel == 0;
+  if (*kernel++ != '.') return false;
+  while (*overload && *overload == *kernel) ++overload, ++kernel;
+  return *overload == 0 && *kernel == 0;
+}
+
+// Finds kernels by operator; remembers the first operators of the file, which are few and used often.
+struct KernelFinder {
+  const KernelTable& table;
+  int16_t known[32] = {};  // index + 1
+
+  const Kernel* find(uint32_t op_index, const CallView& call) {
+    const bool remembers = op_index < 32;
+    if (remembers && known[op_index]) return table.kernels[known[op_index] - 1];
+    for (int32_t i = 0; i < table.count; ++i)
+      if (is_named(table.kernels[i]->name, call.op, call.overload)) {
+        if (remembers && i < INT16_MAX) known[op_index] = static_cast<int16_t>(i + 1);
+        return table.kernels[i];
+      }
+    return nullptr;
+  }
+};
+
+uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+// `calls`, unless null, gets the kernels.
+bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals, Status* where) {
+  totals->writes = plan.inputs.count;
+  for (uint32_t k = 0; k < plan.instructions.count; ++k) {
+    CallView call;
+    if (!read_call(plan, k, &call, where)) return false;
+    const Kernel* kernel = finder.find(call.op_index, call);
+    if (!kernel) return plan.reader.fail(Code::missing_kernel, "no kernel of this name is linked in"), false;
+    CallSize size;
+    if (!check_call(plan, call, *kernel, &size, where)) return false;
+    totals->largest.args = most(totals->largest.args, size.args);
+    totals->largest.values = most(totals->largest.values, size.values);
+    totals->largest.tensors = most(totals->largest.tensors, size.tensors);
+    totals->largest.items = most(totals->largest.items, size.items);
+    totals->most_tensors = most(totals->most_tensors, size.tensors);
+    for (const char* letter = kernel->schema; *letter; ++letter) totals->writes += *letter == 'O';
+    if (calls) calls[k].args = kernel;
+  }
+  *where = Status{};
+  return true;
+}
+
+bool check_structure(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals, Status* where) {
+  return check_values(plan) && check_inputs_and_outputs(plan) && check_delegates(plan) && check_operators(plan) &&
+         check_calls(plan, finder, calls, totals, where);
+}
+
+Status status_of(const Plan& plan, Status where) {
+  where.code = plan.reader.code;
+  where.detail = plan.reader.fault;
+  return where;
+}
+
+void do_nothing(const void*) {}
+
+Status prepare(const Kernel& kernel, const Value* const* args, int32_t count, Arena& arena, const Status& where, Prepared* prepared) {
+  Call call{args, count, &arena};
+  Status s = kernel.prepare(call, prepared);
+  s.instruction = where.instruction;
+  s.op = where.op;
+  if (s.ok() && !prepared->run) prepared->run = do_nothing;
+  return s;
+}
+
+// What stays for the life of a program, but for the prepared calls' own structs.
+struct Tables {
+  Plan* plan;
+  const Tensor** ports;  // inputs, then outputs
+  Tensor* tensors;       // behind them
+  Prepared* calls;
+};
+
+Tables take_tables(Arena& arena, const Plan& plan) {
+  const size_t ports = size_t{plan.inputs.count} + plan.outputs.count;
+  Tables t;
+  t.plan = arena.make<Plan>();
+  t.ports = arena.make<const Tensor*>(ports);
+  t.tensors = arena.make<Tensor>(ports);
+  t.calls = arena.make<Prepared>(plan.instructions.count);
+  return t;
+}
+
+// A call's struct while measuring: contract in kernel.h.
+constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 64;
+
+// Prepares every call in memory of its own, only to learn how much it takes. Calls with very long lists are estimated.
+bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* status) {
+  constexpr uint32_t kValues = 64, kTensors = 16;
+  Value values[kValues];
+  Tensor tensors[kTensors];
+  const Value* items[kValues];
+  const Value* args[kValues];
+  const CallRoom room{args, values, tensors, items};
+  alignas(16) uint8_t scratch[kPreparedBytes + kPreparedBytesPerItem * 8];
+  for (uint32_t k = 0; k < plan.instructions.count; ++k) {
+    CallView call;
+    CallSize size;
+    Status where;
+    if (!read_call(plan, k, &call, &where)) return false;
+    const Kernel& kernel = *finder.find(call.op_index, call);
+    if (!check_call(plan, call, kernel, &size, &where)) return false;
+    if (size.values > kValues || size.tensors > kTensors) {
+      *bytes += kPreparedBytes + kPreparedBytesPerItem * size_t{size.values};
+      continue;
+    }
+    int32_t count = 0;
+    decode_call(plan, call, room, &count);
+    Arena arena{scratch, sizeof scratch, 0};
+    Prepared prepared;
+    *status = prepare(kernel, args, count, arena, where, &prepared);
+    if (!status->ok() && status->code != Code::out_of_memory) return false;
+    *status = Status{};
+    *bytes += (arena.used + 7) / 8 * 8;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status measure(File file, const KernelTable& kernels, Needs* needs) {
+  *needs = {};
+  Plan plan;
+  Totals totals;
+  Status status;
+  KernelFinder finder{kernels};
+  if (!open_plan(file, &plan) || !check_structure(plan, finder, nullptr, &totals, &status)) return status_of(plan, status);
+  Arena arena;
+  take_tables(arena, plan);
+  const size_t before = arena.used;
+  take_overlap_room(arena, plan, totals.writes, totals.most_tensors);
+  const size_t checking = arena.used;
+  arena.used = before;
+  take_room(arena, totals.largest);
+  size_t bytes = (arena.used + 7) / 8 * 8;
+  plan.planned = reinterpret_cast<uint8_t*>(uintptr_t{1} << 16);  // an address that nobody follows
+  if (!measure_calls(plan, finder, &bytes, &status)) return status.ok() ? status_of(plan, status) : status;
+  if (bytes < checking) bytes = checking;
+  bytes = (bytes + 15) / 16 * 16;
+  if (bytes > UINT32_MAX) bytes = UINT32_MAX;
+  needs->planned_bytes = plan.planned_bytes;
+  needs->tables_bytes = static_cast<uint32_t>(bytes);
+  needs->inputs = static_cast<int32_t>(plan.inputs.count);
+  needs->outputs = static_cast<int32_t>(plan.outputs.count);
+  needs->instructions = static_cast<int32_t>(plan.instructions.count);
+  return status;
+}
+
+struct Loader {
+  Program& program;
+  const KernelTable& kernels;
+  Arena arena;
+  Plan plan;
+  Totals totals;
+  Tables tables;
+  CallRoom room;
+  Status status;
+
+  // The status with the amount that would have been enough, or the other fault that stands in the way.
+  Status tables_too_small(File file) const {
+    Needs needs;
+    Status s = measure(file, kernels, &needs);
+    if (!s.ok()) return s;
+    s = out_of_memory();
+    s.bytes_needed = needs.tables_bytes;
+    return s;
+  }
+
+  Status load(File file, Memory planned) {
+    KernelFinder finder{kernels};
+    if (!open_plan(file, &plan)) return status_of(plan, status);
+    tables = take_tables(arena, plan);
+    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!check_structure(plan, finder, tables.calls, &totals, &status)) return status_of(plan, status);
+    if (Status s = check_planned(planned); !s.ok()) return s;
+    const size_t before = arena.used;
+    const OverlapRoom overlap = take_overlap_room(arena, plan, totals.writes, totals.most_tensors);
+    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!check_overlap(plan, tables.calls, overlap, &status)) return status_of(plan, status);
+    arena.used = before;
+    room = take_room(arena, totals.largest);
+    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!decode_ports()) return status_of(plan, status);
+    const Status s = prepare_calls();
+    if (s.code == Code::out_of_memory) return tables_too_small(file);
+    if (s.ok()) publish();
+    return s;
+  }
+
+  Status check_planned(Memory planned) {
+    Status s;
+    if (reinterpret_cast<uintptr_t>(planned.data) % 16 != 0) {
+      s.code = Code::bad_input;
+      s.detail = "the planned buffer must lie at an address that is a multiple of 16";
+    } else if (planned.bytes < plan.planned_bytes || (!planned.data && plan.planned_bytes != 0)) {
+      s.code = Code::out_of_memory;
+      s.detail = "the planned buffer is too small";
+      s.bytes_needed = plan.planned_bytes;
+    }
+    plan.planned = static_cast<uint8_t*>(planned.data);
+    return s;
+  }
+
+  bool decode_ports() {
+    FlatReader& r = plan.reader;
+    uint32_t port = 0;
+    for (const FlatVector list : {plan.inputs, plan.outputs})
+      for (uint32_t i = 0; i < list.count; ++i, ++port) {
+        const uint32_t value = r.item<uint32_t>(list, i);
+        Placement p;
+        if (!decode_tensor(plan, value, value_at(plan, value).payload, &tables.tensors[port], &p)) return false;
+        tables.ports[port] = &tables.tensors[port];
+      }
+    return true;
+  }
+
+  Status prepare_calls() {
+    for (uint32_t k = 0; k < plan.instructions.count; ++k) {
+      CallView call;
+      Status where;
+      if (!read_call(plan, k, &call, &where)) return status_of(plan, where);
+      int32_t count = 0;
+      const Value* const* args = decode_call(plan, call, room, &count);
+      if (plan.reader.fault) return status_of(plan, where);
+      const Kernel& kernel = *static_cast<const Kernel*>(tables.calls[k].args);
+      Prepared prepared;
+      const Status s = prepare(kernel, args, count, arena, where, &prepared);
+      if (!s.ok()) return s;
+      if (arena.used > arena.bytes) return out_of_memory();
+      tables.calls[k] = prepared;
+    }
+    return Status{};
+  }
+
+  void publish() {
+    *tables.plan = plan;
+    program.plan_ = tables.plan;
+    program.inputs_ = tables.ports;
+    program.outputs_ = tables.ports + plan.inputs.count;
+    program.calls_ = tables.calls;
+    program.room_args_ = room.args;
+    program.room_values_ = room.values;
+    program.room_tensors_ = room.tensors;
+    program.room_items_ = room.items;
+    program.input_count_ = static_cast<int32_t>(plan.inputs.count);
+    program.output_count_ = static_cast<int32_t>(plan.outputs.count);
+    program.instruction_count_ = static_cast<int32_t>(plan.instructions.count);
+  }
+};
+
+Status Program::load(File file, const KernelTable& kernels, Memory tables, Memory planned) {
+  *this = Program{};
+  if (reinterpret_cast<uintptr_t>(tables.data) % 16 != 0) {
+    Status s;
+    s.code = Code::bad_input;
+    s.detail = "the tables must lie at an address that is a multiple of 16";
+    return s;
+  }
+  Loader loader{*this, kernels, Arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0}, {}, {}, {}, {}, {}};
+  return loader.load(file, planned);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,178 @@
+// Proves that no value is overwritten before its last reader, by walking through the program once with a map of the planned memory:
+// which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or, for a tensor that nothing writes
+// (a view), bytes of tensors whose range lies in its own or around it. Inputs are written before the first call, outputs read after
+// the last. Work: calls times the number of segments, which is about the number of tensors alive.
+#include "runtime/plan.h"
+
+namespace deuteron {
+namespace {
+
+constexpr const char kOverwritten[] = "the tensor's bytes were overwritten by another tensor before this call reads them";
+constexpr const char kNeverWritten[] = "the tensor is read before anything was written to it";
+
+struct MemoryMap {
+  Plan& plan;
+  const OverlapRoom& room;
+  uint32_t count = 0;  // segments, in order of address, without overlap
+
+  bool is_written(uint32_t value) const { return room.written[value / 8] >> (value % 8) & 1; }
+  void mark_written(uint32_t value) const { room.written[value / 8] = static_cast<uint8_t>(room.written[value / 8] | 1u << (value % 8)); }
+
+  // The first segment that ends after `at`.
+  uint32_t find(uint32_t at) const {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      if (room.segments[middle].end > at) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  // Adds at most two segments.
+  void write(uint32_t begin, uint32_t end, uint32_t value) {
+    Segment* s = room.segments;
+    const uint32_t first = find(begin);
+    uint32_t last = first;  // one past the segments that are touched
+    while (last < count && s[last].begin < end) ++last;
+    Segment fresh[3];
+    uint32_t added = 0;
+    if (first < last && s[first].begin < begin) fresh[added++] = {s[first].begin, begin, s[first].writer};
+    fresh[added++] = {begin, end, value};
+    if (first < last && s[last - 1].end > end) fresh[added++] = {end, s[last - 1].end, s[last - 1].writer};
+    __builtin_memmove(s + first + added, s + last, (count - last) * sizeof(Segment));
+    for (uint32_t i = 0; i < added; ++i) s[first + i] = fresh[i];
+    count = count - (last - first) + added;
+  }
+
+  // Whether `writer` lies inside [begin, end) or around it.
+  bool is_nested(uint32_t writer, uint32_t begin, uint32_t end) const {
+    Tensor tensor;
+    Placement p;
+    if (!decode_tensor(plan, writer, value_at(plan, writer).payload, &tensor, &p)) return false;
+    const uint32_t w_begin = p.offset, w_end = p.offset + p.bytes;
+    return (w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end);
+  }
+
+  // Null if the read is good.
+  const char* read(uint32_t begin, uint32_t end, uint32_t value) const {
+    uint32_t at = begin;
+    const bool is_view = !is_written(value);
+    for (uint32_t i = find(begin); at < end; ++i) {
+      if (i == count || room.segments[i].begin > at) return kNeverWritten;
+      const uint32_t writer = room.segments[i].writer;
+      if (writer != value && !(is_view && is_nested(writer, begin, end))) return kOverwritten;
+      at = room.segments[i].end;
+    }
+    return nullptr;
+  }
+};
+
+// The range that a value takes in planned memory; false for constants and tensors without bytes.
+bool planned_use(Plan& plan, uint32_t value, TensorUse* use) {
+  Tensor tensor;
+  Placement p;
+  if (!decode_tensor(plan, value, value_at(plan, value).payload, &tensor, &p)) return false;
+  if (p.place != Place::planned || p.bytes == 0) return false;
+  use->begin = p.offset;
+  use->end = p.offset + p.bytes;
+  use->value = value;
+  use->numel = tensor.numel;
+  return true;
+}
+
+// All planned tensors of a call, one entry for each argument or list item.
+uint32_t collect_uses(Plan& plan, const CallView& call, const char* schema, TensorUse* uses) {
+  FlatReader& r = plan.reader;
+  uint32_t count = 0;
+  for (int16_t i = 0; schema[i]; ++i) {
+    const char letter = schema[i];
+    if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V') continue;
+    const uint32_t value = r.item<uint32_t>(call.args, static_cast<uint32_t>(i));
+    const ValueView v = value_at(plan, value);
+    const FlatVector items = letter == 'V' ? r.vector(v.payload, 0, 4) : FlatVector{0, v.tag == ValueTag::tensor ? 1u : 0u};
+    for (uint32_t k = 0; k < items.count; ++k) {
+      TensorUse& use = uses[count];
+      if (!planned_use(plan, letter == 'V' ? r.item<uint32_t>(items, k) : value, &use)) continue;
+      use.argument = i;
+      use.write = letter == 'O';
+      ++count;
+    }
+  }
+  return count;
+}
+
+// Within one call: what it writes must not lie on anything else of it, unless the kernel works in place.
+const char* conflict_within(const TensorUse* uses, uint32_t count, bool in_place, int16_t* argument) {
+  for (uint32_t w = 0; w < count; ++w) {
+    if (!uses[w].write) continue;
+    *argument = uses[w].argument;
+    for (uint32_t k = 0; k < count; ++k) {
+      const TensorUse &a = uses[w], &b = uses[k];
+      if (k == w || a.end <= b.begin || b.end <= a.begin) continue;
+      if (b.write) return "two outs of the call overlap";
+      if (!in_place) return "the call writes over its own input, and its kernel does not work in place";
+      if (a.begin != b.begin || a.numel != b.numel || a.end > b.end)
+        return "the call writes over its own input, and they do not match element by element";
+    }
+  }
+  return nullptr;
+}
+
+// Fills uses and returns their number for call k.
+uint32_t uses_of_call(Plan& plan, uint32_t k, const Kernel& kernel, const OverlapRoom& room, Status* where) {
+  CallView call;
+  return read_call(plan, k, &call, where) ? collect_uses(plan, call, kernel.schema, room.uses) : 0;
+}
+
+bool mark_all_written(MemoryMap& map, const Prepared* calls) {
+  FlatReader& r = map.plan.reader;
+  for (uint32_t i = 0; i < map.plan.inputs.count; ++i) map.mark_written(r.item<uint32_t>(map.plan.inputs, i));
+  for (uint32_t k = 0; k < map.plan.instructions.count; ++k) {
+    const char* schema = static_cast<const Kernel*>(calls[k].args)->schema;
+    const FlatVector args = r.vector(r.table(r.table(map.plan.instructions, k), 1), 1, 4);
+    for (uint32_t i = 0; schema[i]; ++i)
+      if (schema[i] == 'O') map.mark_written(r.item<uint32_t>(args, i));
+  }
+  return !r.fault;
+}
+
+}  // namespace
+
+OverlapRoom take_overlap_room(Arena& arena, const Plan& plan, uint32_t writes, uint32_t most_tensors) {
+  OverlapRoom room;
+  room.uses = arena.make<TensorUse>(most_tensors > 0 ? most_tensors : 1);
+  room.segments = arena.make<Segment>(2 * size_t{writes} + 3);
+  room.written = arena.make<uint8_t>(size_t{plan.values.count} / 8 + 1);
+  return room;
+}
+
+bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, Status* where) {
+  FlatReader& r = plan.reader;
+  __builtin_memset(room.written, 0, size_t{plan.values.count} / 8 + 1);
+  MemoryMap map{plan, room};
+  if (!mark_all_written(map, calls)) return false;
+  TensorUse use;
+  for (uint32_t i = 0; i < plan.inputs.count; ++i)
+    if (planned_use(plan, r.item<uint32_t>(plan.inputs, i), &use)) map.write(use.begin, use.end, use.value);
+  for (uint32_t k = 0; k < plan.instructions.count && !r.fault; ++k) {
+    const Kernel& kernel = *static_cast<const Kernel*>(calls[k].args);
+    const uint32_t count = uses_of_call(plan, k, kernel, room, where);
+    const char* fault = conflict_within(room.uses, count, kernel.in_place, &where->argument);
+    for (uint32_t i = 0; i < count && !fault; ++i) {
+      if (room.uses[i].write) continue;
+      where->argument = room.uses[i].argument;
+      fault = map.read(room.uses[i].begin, room.uses[i].end, room.uses[i].value);
+    }
+    if (fault) return r.fail(Code::overlap, fault), false;
+    for (uint32_t i = 0; i < count; ++i)
+      if (room.uses[i].write) map.write(room.uses[i].begin, room.uses[i].end, room.uses[i].value);
+  }
+  *where = Status{};
+  for (uint32_t i = 0; i < plan.outputs.count && !r.fault; ++i)
+    if (planned_use(plan, r.item<uint32_t>(plan.outputs, i), &use))
+      if (map.read(use.begin, use.end, use.value)) r.fail(Code::overlap, "an output is overwritten, or never written, before the end");
+  return !r.fault;
+}
+
+}  // namespace deuteron

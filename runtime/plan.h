@@ -1,0 +1,95 @@
+// Internal to the loader: a program file opened as a table of contents, and the decoding of one value or one call from it.
+// Nothing is copied out of the file; each decoding checks what it touches. Functions answer false, or something empty, after a fault,
+// and plan.reader then says what it was.
+#pragma once
+#include "runtime/deuteron.h"
+#include "runtime/flatbuffer.h"
+
+namespace deuteron {
+
+// Union ids of EValue and Instruction in the program schema.
+enum class ValueTag : uint8_t {
+  none, null, integer, boolean, real, tensor, string, int_list, real_list, bool_list, tensor_list, optional_tensor_list
+};
+enum class InstructionTag : uint8_t { none, kernel_call, delegate_call, move_call, jump_false_call, free_call };
+
+struct Plan {
+  FlatReader reader;
+  FlatVector values, inputs, outputs, instructions, operators, delegates, buffer_sizes;
+  FlatVector constant_offsets;
+  FlatVector segments, inline_payloads;
+  uint64_t segment_base = 0, segment_end = 0;      // from byte 0; where payloads may lie
+  uint64_t constants_at = 0, constants_bytes = 0;  // the constant segment, from byte 0
+  uint32_t file_planned_bytes = 0;                 // the file's planned buffers, one after the other, each rounded up to 16
+  uint32_t planned_bytes = 0;                      // with the inputs and outputs for which the file plans no memory
+  uint8_t* planned = nullptr;                      // null until memory is given
+};
+
+// open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked at yet.
+bool open_plan(File file, Plan* plan);
+
+struct ValueView {
+  ValueTag tag = ValueTag::none;
+  FlatTable payload;
+};
+// values.cpp
+ValueView value_at(Plan& plan, uint32_t index);
+enum class Place : uint8_t { nowhere, planned, constant };
+struct Placement {
+  Place place = Place::nowhere;
+  uint32_t offset = 0;  // in the planned memory, or in the file
+  uint32_t bytes = 0;
+};
+bool decode_tensor(Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor, Placement* placement);
+bool check_values(Plan& plan);
+bool check_inputs_and_outputs(Plan& plan);  // and adds memory for those that have none
+
+// call.cpp
+struct CallView {
+  const char* op = nullptr;
+  const char* overload = nullptr;
+  uint32_t op_index = 0;
+  FlatVector args;  // the repeated return value included
+};
+bool check_delegates(Plan& plan);
+bool check_operators(Plan& plan);
+// False with a fault, or with an `unsupported` one for instructions that are not calls of kernels.
+bool read_call(Plan& plan, uint32_t instruction, CallView* call, Status* where);
+// Kinds of all arguments against the kernel's schema. `size` gets what decoding the call takes.
+struct CallSize {
+  uint32_t args = 0, values = 0, tensors = 0, items = 0;
+};
+bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size, Status* where);
+// Room for the decoded arguments of any one call. Null pointers where the arena had no room.
+struct CallRoom {
+  const Value** args;
+  Value* values;
+  Tensor* tensors;
+  const Value** items;
+};
+CallRoom take_room(Arena& arena, const CallSize& largest);
+// The arguments, without the repeated return value; they live until the room is used again.
+const Value* const* decode_call(Plan& plan, const CallView& call, const CallRoom& room, int32_t* count);
+
+// overlap.cpp
+// Whether every read sees what it should; `calls[k].args` is the Kernel of call k. The arena's contents are only needed meanwhile.
+struct TensorUse {
+  uint32_t begin, end;  // in the planned memory
+  uint32_t value;
+  int32_t numel;
+  int16_t argument;
+  bool write;
+};
+struct Segment {
+  uint32_t begin, end;  // in the planned memory
+  uint32_t writer;      // value
+};
+struct OverlapRoom {
+  uint8_t* written;     // one bit for each value
+  Segment* segments;
+  TensorUse* uses;
+};
+OverlapRoom take_overlap_room(Arena& arena, const Plan& plan, uint32_t writes, uint32_t most_tensors);
+bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, Status* where);
+
+}  // namespace deuteron

@@ -1,0 +1,37 @@
+// A loaded program: its inputs, running it, and looking at its calls.
+#include "runtime/plan.h"
+
+namespace deuteron {
+
+Status Program::set_input(int32_t i, const void* data, size_t bytes) {
+  Status s;
+  s.code = Code::bad_input;
+  if (i < 0 || i >= input_count_) {
+    s.detail = "there is no input of that index";
+    return s;
+  }
+  const Tensor& t = *inputs_[i];
+  s.bytes_needed = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+  if (bytes != s.bytes_needed || (!data && bytes != 0)) {
+    s.detail = "the input has another number of bytes";
+    return s;
+  }
+  if (bytes != 0) __builtin_memcpy(t.data, data, bytes);
+  return Status{};
+}
+
+void Program::run() const {
+  for (int32_t k = 0; k < instruction_count_; ++k) calls_[k].run(calls_[k].args);
+}
+
+Program::Step Program::step(int32_t k) const {
+  Status where;
+  CallView call;
+  plan_->reader.tables_left = UINT32_MAX;
+  if (k < 0 || k >= instruction_count_ || !read_call(*plan_, static_cast<uint32_t>(k), &call, &where)) return {nullptr, nullptr, 0};
+  Step step{call.op, nullptr, 0};
+  step.args = decode_call(*plan_, call, {room_args_, room_values_, room_tensors_, room_items_}, &step.count);
+  return step;
+}
+
+}  // namespace deuteron
