@@ -1,0 +1,98 @@
+#include "passes/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "passes/pipeline.h"
+
+namespace deuteron {
+
+static std::string join(const std::vector<std::string>& parts, const char* separator) { return fmt::format("{}", fmt::join(parts, separator)); }
+
+static std::string user_name(const SourceOp& s) { return s.module.empty() ? s.name : s.module; }
+
+// Names of an origin without repeats: three operators of one module are one name.
+static std::vector<std::string> user_names(const Graph& g, const Origin& origin) {
+  std::vector<std::string> names;
+  for (const i32 id : origin) {
+    std::string name = user_name(g.sources[id]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+static OperatorReport report_call(const Graph& g, const Node& node, const Target& target) {
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  std::vector<std::string> sources;
+  for (const i32 id : node.origin) sources.push_back(fmt::format("{} ({})", g.sources[id].name, g.sources[id].target));
+  OperatorReport r;
+  r.name = join(user_names(g, node.origin), " + ");
+  r.op = call.name;
+  r.source = join(sources, ", ");
+  const bool portable = !call.name.starts_with("cortex_m::");
+  r.placement = portable ? Placement::portable : Placement::cortex_m;
+  r.reason = portable ? "no int8 kernel" : fmt::format("{} has only a CPU", target.name);
+  r.macs = call.macs;
+  return r;
+}
+
+static void report(Compilation& c, const Target& target) {
+  const Graph& g = c.graph;
+  for (const Node& node : g.nodes)
+    if (std::holds_alternative<KernelCall>(node.op)) c.operators.push_back(report_call(g, node, target));
+  for (const Folded& f : g.folded)
+    for (const i32 id : f.origin) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, f.reason});
+  for (const Node& node : g.nodes)
+    if (std::holds_alternative<Reshape>(node.op))
+      for (const i32 id : node.origin) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, "a view: the same bytes under another shape"});
+  for (const OperatorReport& op : c.operators) c.macs += op.macs;
+}
+
+// The plan must fit the memory that the target gives to activations, the constants that for constants.
+static void check_memories(const Compilation& c, const Target& target, Diagnostics& diagnostics) {
+  const auto room_for = [&](const char* what) {
+    i64 bytes = -1;
+    for (const MemoryRegion& m : target.memories)
+      if (std::find(m.holds.begin(), m.holds.end(), what) != m.holds.end()) bytes = std::max<i64>(bytes, 0) + m.bytes;
+    return bytes;
+  };
+  const i64 ram = room_for("activations"), flash = room_for("constants");
+  if (ram >= 0 && c.plan.bytes > ram) {
+    std::vector<std::string> alive;
+    for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
+    diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
+                     fmt::format("the planned tensors do not fit the memory; alive at the peak: {}", join(alive, ", ")), std::to_string(c.plan.bytes),
+                     std::to_string(ram), "target.memory", "use a smaller input, fewer channels or a target with more memory"});
+  }
+  if (flash >= 0 && static_cast<i64>(c.pte.size()) > flash)
+    diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name), "the program does not fit the memory for constants",
+                     std::to_string(c.pte.size()), std::to_string(flash), "target.memory", ""});
+}
+
+std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options, Diagnostics& diagnostics) {
+  const std::vector<std::string> names = pass_names();
+  std::vector<std::string> asked = options.skip_passes;
+  asked.insert(asked.end(), {options.stop_after, options.dump_after});
+  for (const std::string& name : asked)
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      diagnostics.error("deuteron", fmt::format("there is no pass `{}`", name), "pipeline.pass", "passes: " + join(names, ", "));
+  if (diagnostics.has_errors()) return std::nullopt;
+
+  Compilation c;
+  c.graph = std::move(graph);
+  i64 rewrites = options.max_rewrites < 0 ? std::numeric_limits<i64>::max() : options.max_rewrites;
+  PassContext context{c.graph, target, samples, options, c, diagnostics, &rewrites};
+  const bool finished = run_pipeline(context);
+  if (diagnostics.has_errors()) return std::nullopt;
+  if (!finished) return c;
+  c.plan = plan_memory(c.graph);
+  c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts);
+  report(c, target);
+  check_memories(c, target, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return c;
+}
+
+}  // namespace deuteron

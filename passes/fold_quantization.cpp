@@ -1,0 +1,143 @@
+// dequantize -> operator -> quantize   becomes   the operator on int8. Rounding of operators that must keep their operand's parameters stays where
+// the model had it: a change of parameters behind them becomes an operator of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/calibrate.h"
+#include "passes/pass.h"
+#include "passes/view_rules.h"
+
+namespace deuteron {
+
+// The one type to which every reader quantizes `v`; nothing when somebody wants the float.
+static std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v) {
+  const std::vector<NodeId>& readers = uses.readers[v];
+  if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
+  for (const NodeId n : readers)
+    if (!op_as<Quantize>(g, n) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
+  return g.type(g.nodes[readers[0]].outputs[0]);
+}
+
+static bool fits(const QuantSpec& spec, const Type& t) {
+  if (t.dtype != spec.dtype) return false;
+  if (spec.gran != Gran::per_channel) return !t.quant.per_channel();
+  return !t.quant.per_channel() || t.quant.axis == spec.axis;
+}
+
+// A float constant beside int8 operands: int8 over its own range.
+static ValueId quantize_constant(PatchBuilder& b, const Value& value) {
+  const std::span<const float> data = value.constant->as<float>();
+  Observation seen;
+  seen.low = *std::min_element(data.begin(), data.end());
+  seen.high = *std::max_element(data.begin(), data.end());
+  seen.seen = true;
+  const ActivationQuant q = choose(seen, Observer::min_max, false, -128, 127);
+  std::vector<int8_t> steps;
+  for (const float x : data) steps.push_back(static_cast<int8_t>(quantize_value(x, q.scale, q.zero_point, -128, 127)));
+  return b.constant(Type{DType::s8, value.type.shape, per_tensor(q.scale, q.zero_point)}, constant_of(std::move(steps)), value.name);
+}
+
+// A bias in steps of x.scale * weight.scale[c].
+static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x, const Quant& weight) {
+  const NodeId d = producer_as<Dequantize>(g, uses, v);
+  const Value& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
+  if (!value.constant) return std::nullopt;
+  const i64 channels = value.type.elements();
+  std::vector<i32> steps(channels);
+  Quant quant;
+  quant.axis = weight.per_channel() ? 0 : -1;
+  quant.low = INT32_MIN;
+  quant.high = INT32_MAX;
+  for (i64 c = 0; c < channels; ++c) {
+    const size_t k = weight.per_channel() ? c : 0;
+    const double scale = static_cast<double>(x.scale[0]) * weight.scale[k];
+    if (quant.scale.size() <= k) {
+      quant.scale.push_back(static_cast<float>(scale));
+      quant.zero_point.push_back(0);
+    }
+    double real;
+    if (value.type.dtype == DType::s32 && !value.type.quant.empty()) {
+      const size_t own = value.type.quant.per_channel() ? c : 0;
+      real = (static_cast<double>(value.constant->as<i32>()[c]) - value.type.quant.zero_point[own]) * value.type.quant.scale[own];
+    } else if (value.type.dtype == DType::f32) {
+      real = value.constant->as<float>()[c];
+    } else {
+      return std::nullopt;
+    }
+    steps[c] = static_cast<i32>(std::clamp(std::nearbyint(real / scale), -2147483648.0, 2147483647.0));
+  }
+  return b.constant(Type{DType::s32, value.type.shape, std::move(quant)}, constant_of(std::move(steps)), value.name);
+}
+
+// Operands as int8; nothing when one is not to be had.
+static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const Graph& g, const Uses& uses, const Node& node, std::span<const QuantSpec> specs) {
+  std::vector<ValueId> inputs;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const ValueId v = node.inputs[k];
+    const QuantSpec& spec = specs[k];
+    if (spec.gran == Gran::derived) {
+      const std::optional<ValueId> bias = quantize_bias(b, g, uses, v, b.type(inputs[0]).quant, b.type(inputs[1]).quant);
+      if (!bias) return std::nullopt;
+      inputs.push_back(*bias);
+      continue;
+    }
+    if (g.is_constant(v) && g.type(v).dtype == DType::f32 && spec.gran == Gran::per_tensor) {
+      inputs.push_back(quantize_constant(b, g.values[v]));
+      continue;
+    }
+    const NodeId d = producer_as<Dequantize>(g, uses, v);
+    if (d < 0 || !fits(spec, g.type(g.nodes[d].inputs[0]))) return std::nullopt;
+    if (spec.gran == Gran::per_channel && !g.is_constant(g.nodes[d].inputs[0])) return std::nullopt;
+    inputs.push_back(g.nodes[d].inputs[0]);
+  }
+  return inputs;
+}
+
+// The parameters that the operator itself must have for its result.
+static Quant own_quant(const QuantSpec& result, const Type& first, const Type& wanted) {
+  if (result.gran == Gran::shared) return first.quant;
+  if (result.gran == Gran::fixed) return per_tensor(result.fixed_scale, result.fixed_zero);
+  return wanted.quant;
+}
+
+// quantize(op(dequantize(x), ..))   becomes   op(x, ..) on int8, then a clamp without bounds where the parameters change
+static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (node.outputs.size() != 1 || op_as<Quantize>(g, root) || op_as<Dequantize>(g, root)) return std::nullopt;
+  const std::span<const QuantSpec> specs = quant_specs(node.op);
+  if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
+  if (!wanted || wanted->dtype != DType::s8) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, specs);
+  if (!inputs) return std::nullopt;
+  const Quant quant = own_quant(specs.back(), b.type((*inputs)[0]), *wanted);
+  ValueId y = b.add(node.op, *inputs, quant, g.values[node.outputs[0]].name);
+  if (b.type(y) != *wanted) y = b.add(Clamp{}, {y}, wanted->quant, g.values[node.outputs[0]].name + ".requantized");
+  for (const NodeId n : uses.readers[node.outputs[0]]) b.replace(g.nodes[n].outputs[0], y);
+  return b.done();
+}
+
+// quantize(dequantize(x))   becomes   x, or a clamp without bounds where the parameters change
+static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Quantize>(g, root)) return std::nullopt;
+  const NodeId above = producer_as<Dequantize>(g, uses, g.nodes[root].inputs[0]);
+  if (above < 0) return std::nullopt;
+  const ValueId x = g.nodes[above].inputs[0];
+  const Type& wanted = g.type(g.nodes[root].outputs[0]);
+  PatchBuilder b(g, root, "quantize after dequantize with the same parameters");
+  if (g.type(x) == wanted) return b.replace_root(x);
+  if (g.type(x).dtype != DType::s8 || g.type(x).quant.per_channel()) return std::nullopt;
+  return b.replace_root(Clamp{}, {x});
+}
+
+void fold_quantization(PassContext& pass) {
+  static constexpr Rule kRules[] = {fold_pair, fold_int8};
+  std::vector<Rule> rules(view_rules().begin(), view_rules().end());
+  rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
+  rewrite(pass.graph, rules, pass.rewrites_left);
+}
+
+}  // namespace deuteron

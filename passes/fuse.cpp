@@ -1,0 +1,153 @@
+#include "passes/fuse.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "passes/pass.h"
+#include "passes/view_rules.h"
+
+namespace deuteron {
+
+static Bounds narrowed(const Bounds& inner, const Bounds& outer) {
+  const auto into = [&](float v) { return std::min(std::max(v, outer.low), outer.high); };
+  return {into(inner.low), into(inner.high)};
+}
+
+// The bounds of an operator that has them.
+static Bounds* bounds_of(Op& op) {
+  if (auto* o = std::get_if<Conv2d>(&op)) return &o->bounds;
+  if (auto* o = std::get_if<Linear>(&op)) return &o->bounds;
+  if (auto* o = std::get_if<Add>(&op)) return &o->bounds;
+  if (auto* o = std::get_if<MaxPool2d>(&op)) return &o->bounds;
+  if (auto* o = std::get_if<Clamp>(&op)) return &o->bounds;
+  return nullptr;
+}
+
+// conv2d, linear, add, max_pool2d or clamp -> clamp   becomes   the first with those bounds
+// Refused when somebody else reads the value between, or when the clamp changes quantization parameters.
+static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId root) {
+  const Clamp* clamp = op_as<Clamp>(g, root);
+  if (!clamp) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = uses.producer[node.inputs[0]];
+  if (above < 0 || !uses.has_single_reader(node.inputs[0]) || g.type(node.inputs[0]) != g.type(node.outputs[0])) return std::nullopt;
+  Op op = g.nodes[above].op;
+  Bounds* bounds = bounds_of(op);
+  if (!bounds) return std::nullopt;
+  *bounds = narrowed(*bounds, clamp->bounds);
+  PatchBuilder b(g, root, "fused into the operator before it");
+  return b.replace_root(std::move(op), g.nodes[above].inputs);
+}
+
+// scale[c] = weight / sqrt(variance + epsilon), offset[c] = bias - mean * scale
+struct Affine {
+  std::vector<double> scale, offset;
+};
+static std::optional<Affine> affine_of(const Graph& g, const Node& bn) {
+  for (size_t k = 1; k < 5; ++k)
+    if (!g.is_constant(bn.inputs[k]) || g.type(bn.inputs[k]).dtype != DType::f32) return std::nullopt;
+  const auto floats = [&](size_t k) { return g.values[bn.inputs[k]].constant->as<float>(); };
+  const double epsilon = std::get<BatchNorm>(bn.op).epsilon;
+  Affine a;
+  for (size_t c = 0; c < floats(1).size(); ++c) {
+    a.scale.push_back(floats(1)[c] / std::sqrt(floats(4)[c] + epsilon));
+    a.offset.push_back(floats(2)[c] - floats(3)[c] * a.scale[c]);
+  }
+  return a;
+}
+
+// conv2d or linear -> batch_norm   becomes   conv2d or linear with other weights
+// Refused when somebody else reads the value between, when the first has bounds, or when anything is not a float constant.
+static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<BatchNorm>(g, root)) return std::nullopt;
+  const Node& bn = g.nodes[root];
+  const NodeId above = uses.producer[bn.inputs[0]];
+  if (above < 0 || !uses.has_single_reader(bn.inputs[0])) return std::nullopt;
+  const Node& layer = g.nodes[above];
+  Op op = layer.op;
+  if (!std::holds_alternative<Conv2d>(op) && !std::holds_alternative<Linear>(op)) return std::nullopt;
+  if (!bounds_of(op)->none()) return std::nullopt;
+  const ValueId weight = layer.inputs[1];
+  if (!g.is_constant(weight) || g.type(weight).dtype != DType::f32) return std::nullopt;
+  if (layer.inputs.size() > 2 && (!g.is_constant(layer.inputs[2]) || g.type(layer.inputs[2]).dtype != DType::f32)) return std::nullopt;
+  const std::optional<Affine> affine = affine_of(g, bn);
+  if (!affine) return std::nullopt;
+
+  const std::span<const float> w = g.values[weight].constant->as<float>();
+  const size_t channels = affine->scale.size(), taps = w.size() / channels;
+  std::vector<float> folded(w.size()), bias(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    for (size_t t = 0; t < taps; ++t) folded[c * taps + t] = static_cast<float>(w[c * taps + t] * affine->scale[c]);
+    const double old = layer.inputs.size() > 2 ? g.values[layer.inputs[2]].constant->as<float>()[c] : 0.0;
+    bias[c] = static_cast<float>(old * affine->scale[c] + affine->offset[c]);
+  }
+  PatchBuilder b(g, root, "folded into the weights before it");
+  const ValueId new_weight = b.constant(DType::f32, g.type(weight).shape, std::move(folded), g.values[weight].name);
+  const ValueId new_bias = b.constant(DType::f32, {static_cast<i64>(channels)}, std::move(bias), g.values[weight].name + ".bias");
+  return b.replace_root(std::move(op), {layer.inputs[0], new_weight, new_bias});
+}
+
+// batch_norm of an image with nothing to fold into   becomes   a depthwise 1x1 convolution
+static std::optional<Patch> batch_norm_to_depthwise(const Graph& g, const Uses&, NodeId root) {
+  if (!op_as<BatchNorm>(g, root)) return std::nullopt;
+  const Node& bn = g.nodes[root];
+  const Shape& x = g.type(bn.inputs[0]).shape;
+  const std::optional<Affine> affine = affine_of(g, bn);
+  if (x.size() != 4 || !affine) return std::nullopt;
+  Conv2d conv;
+  conv.groups = x[3];
+  PatchBuilder b(g, root, "");
+  const ValueId weight = b.constant(DType::f32, {x[3], 1, 1, 1}, std::vector<float>(affine->scale.begin(), affine->scale.end()));
+  const ValueId bias = b.constant(DType::f32, {x[3]}, std::vector<float>(affine->offset.begin(), affine->offset.end()));
+  return b.replace_root(conv, {bn.inputs[0], weight, bias});
+}
+
+// pad(0) -> conv2d   becomes   conv2d with that padding
+// Refused when the pad is not over height and width alone, crops, or pads with anything but zero.
+static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses, NodeId root) {
+  const Conv2d* conv = op_as<Conv2d>(g, root);
+  if (!conv) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
+  if (above < 0) return std::nullopt;
+  const Pad& pad = std::get<Pad>(g.nodes[above].op);
+  const ValueId x = g.nodes[above].inputs[0];
+  if (pad.value != 0 || g.type(x).quant != g.type(node.inputs[0]).quant) return std::nullopt;
+  for (size_t k = 0; k < 4; ++k)
+    if (pad.before[k] < 0 || pad.after[k] < 0 || ((k == 0 || k == 3) && pad.before[k] + pad.after[k] != 0)) return std::nullopt;
+  Conv2d padded = *conv;
+  padded.pad_before.h += pad.before[1];
+  padded.pad_before.w += pad.before[2];
+  padded.pad_after.h += pad.after[1];
+  padded.pad_after.w += pad.after[2];
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = x;
+  PatchBuilder b(g, root, "folded into the convolution's padding");
+  return b.replace_root(padded, std::move(inputs));
+}
+
+// avg_pool2d that counts its padding   becomes   pad(0) -> avg_pool2d without padding
+// Refused with ceil_mode, where a window may hang over the padding's end.
+static std::optional<Patch> split_counted_padding(const Graph& g, const Uses&, NodeId root) {
+  const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
+  if (!pool || !pool->count_include_pad || pool->ceil_mode || (pool->pad.h == 0 && pool->pad.w == 0)) return std::nullopt;
+  const Node& node = g.nodes[root];
+  PatchBuilder b(g, root, "");
+  const Axes around = {0, pool->pad.h, pool->pad.w, 0};
+  const ValueId padded = b.add(Pad{around, around, 0}, {node.inputs[0]}, g.type(node.inputs[0]).quant, g.values[node.inputs[0]].name + ".padded");
+  AvgPool2d plain = *pool;
+  plain.pad = {};
+  return b.replace_root(plain, {padded});
+}
+
+std::span<const Rule> fuse_rules() {
+  static constexpr Rule kRules[] = {fold_batch_norm, batch_norm_to_depthwise, fuse_clamp, fold_pad_into_conv, split_counted_padding};
+  return kRules;
+}
+
+void fuse(PassContext& pass) {
+  rewrite(pass.graph, fuse_rules(), pass.rewrites_left);
+  rewrite(pass.graph, view_rules(), pass.rewrites_left);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,195 @@
+// Channels-last throughout: permutes sink towards the outputs, where they meet their opposites and vanish. What reaches an output or hangs
+// on an input becomes a dim order of that port. Only a permute that nobody can absorb stays and costs time.
+#include <algorithm>
+
+#include "passes/pass.h"
+#include "passes/view_rules.h"
+
+namespace deuteron {
+
+static bool is_elementwise(const Op& op) {
+  return std::holds_alternative<Clamp>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Quantize>(op) ||
+         std::holds_alternative<Dequantize>(op);
+}
+
+// f(permute(x))   becomes   permute(f(x)); reshape likewise
+static std::optional<Patch> sink_through_elementwise(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (node.outputs.empty() || !is_elementwise(node.op)) return std::nullopt;
+  const NodeId above = uses.producer[node.inputs[0]];
+  const bool view = op_as<Permute>(g, above) || op_as<Reshape>(g, above);
+  const Type& type = g.type(node.outputs[0]);
+  if (!view || type.quant.per_channel() || g.type(node.inputs[0]).quant.per_channel()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  const ValueId y = b.add(node.op, {g.nodes[above].inputs[0]}, type.quant, g.values[node.outputs[0]].name);
+  const Op moved = g.nodes[above].op;
+  return b.replace_root(b.add(moved, {y}, type.quant));
+}
+
+static bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
+  if (g.is_constant(v)) return true;
+  const NodeId d = producer_as<Dequantize>(g, uses, v);
+  return d >= 0 && g.is_constant(g.nodes[d].inputs[0]);
+}
+
+// v, seen under the axes from before `perm`: nothing when that would cost a movement at run time.
+static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, PatchBuilder& b, ValueId v, const Axes& perm) {
+  const NodeId above = producer_as<Permute>(g, uses, v);
+  if (above >= 0 && std::get<Permute>(g.nodes[above].op).perm == perm) return g.nodes[above].inputs[0];
+  Shape full = g.type(v).shape;
+  if (full.size() > perm.size()) return std::nullopt;
+  full.insert(full.begin(), perm.size() - full.size(), 1);
+  const Axes back = inverse(perm);
+  if (!is_constant_like(g, uses, v) && !moves_nothing(back, full)) return std::nullopt;
+  const Quant& quant = g.type(v).quant;
+  if (full != g.type(v).shape) v = b.add(Reshape{full}, {v}, quant);
+  return b.add(Permute{back}, {v}, quant);
+}
+
+// f(permute(a), permute(b))   becomes   permute(f(a, b)); a constant, or an operand that a permute would not move, comes along
+static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (!op_as<Add>(g, root) && !op_as<Mul>(g, root)) return std::nullopt;
+  const Type& type = g.type(node.outputs[0]);
+  for (const ValueId v : node.inputs) {
+    const NodeId above = producer_as<Permute>(g, uses, v);
+    if (above < 0) continue;
+    const Axes perm = std::get<Permute>(g.nodes[above].op).perm;
+    if (perm.size() != type.shape.size()) continue;
+    PatchBuilder b(g, root, "");
+    const std::optional<ValueId> first = unpermuted(g, uses, b, node.inputs[0], perm);
+    const std::optional<ValueId> second = unpermuted(g, uses, b, node.inputs[1], perm);
+    if (!first || !second) continue;
+    const ValueId y = b.add(node.op, {*first, *second}, type.quant, g.values[node.outputs[0]].name);
+    return b.replace_root(b.add(Permute{perm}, {y}, type.quant));
+  }
+  return std::nullopt;
+}
+
+// softmax(permute(x))   becomes   permute(softmax(x)), when the axis is then the last one
+static std::optional<Patch> sink_through_softmax(const Graph& g, const Uses& uses, NodeId root) {
+  const Softmax* softmax = op_as<Softmax>(g, root);
+  if (!softmax) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = producer_as<Permute>(g, uses, node.inputs[0]);
+  if (above < 0) return std::nullopt;
+  const Permute permute = std::get<Permute>(g.nodes[above].op);
+  const i64 axis = permute.perm[softmax->axis];
+  const bool was_last = softmax->axis + 1 == static_cast<i64>(permute.perm.size());
+  if (was_last || axis + 1 != static_cast<i64>(permute.perm.size())) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  const Quant& quant = g.type(node.outputs[0]).quant;
+  const ValueId y = b.add(Softmax{axis}, {g.nodes[above].inputs[0]}, quant, g.values[node.outputs[0]].name);
+  return b.replace_root(b.add(permute, {y}, quant));
+}
+
+// pad(permute(x))   becomes   permute(pad(x))
+static std::optional<Patch> sink_through_pad(const Graph& g, const Uses& uses, NodeId root) {
+  const Pad* pad = op_as<Pad>(g, root);
+  if (!pad) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = producer_as<Permute>(g, uses, node.inputs[0]);
+  if (above < 0) return std::nullopt;
+  const Permute permute = std::get<Permute>(g.nodes[above].op);
+  Pad moved = *pad;
+  for (size_t k = 0; k < permute.perm.size(); ++k) {
+    moved.before[permute.perm[k]] = pad->before[k];
+    moved.after[permute.perm[k]] = pad->after[k];
+  }
+  PatchBuilder b(g, root, "");
+  const Quant& quant = g.type(node.outputs[0]).quant;
+  const ValueId y = b.add(std::move(moved), {g.nodes[above].inputs[0]}, quant, g.values[node.outputs[0]].name);
+  return b.replace_root(b.add(permute, {y}, quant));
+}
+
+// linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other order)
+// Refused unless the reshape keeps the first axis and flattens the others, and the permute keeps the first axis too.
+static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Linear>(g, root)) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId flatten = producer_as<Reshape>(g, uses, node.inputs[0]);
+  if (flatten < 0) return std::nullopt;
+  const NodeId above = producer_as<Permute>(g, uses, g.nodes[flatten].inputs[0]);
+  if (above < 0 || !is_constant_like(g, uses, node.inputs[1])) return std::nullopt;
+  const Axes& perm = std::get<Permute>(g.nodes[above].op).perm;
+  const Shape &flat = g.type(node.inputs[0]).shape, &before = g.type(g.nodes[flatten].inputs[0]).shape;
+  if (perm[0] != 0 || flat.size() != 2 || flat[0] != before[0]) return std::nullopt;
+  const Type& weight = g.type(node.inputs[1]);
+  PatchBuilder b(g, root, "folded into the order of the weight's columns");
+  Shape split = before;
+  split[0] = weight.shape[0];
+  const ValueId columns = b.add(Reshape{split}, {node.inputs[1]}, weight.quant, g.values[node.inputs[1]].name);
+  const ValueId moved = b.add(Permute{inverse(perm)}, {columns}, weight.quant, g.values[node.inputs[1]].name);
+  const ValueId w = b.add(Reshape{weight.shape}, {moved}, weight.quant, g.values[node.inputs[1]].name);
+  const ValueId x = b.add(Reshape{flat}, {g.nodes[above].inputs[0]}, g.type(node.inputs[0]).quant);
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = x;
+  inputs[1] = w;
+  return b.replace_root(node.op, std::move(inputs));
+}
+
+static void sink_permutes(PassContext& pass) {
+  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_softmax, sink_through_pad, permute_linear_columns};
+  std::vector<Rule> rules(view_rules().begin(), view_rules().end());
+  rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
+  rewrite(pass.graph, rules, pass.rewrites_left);
+}
+
+static const Axes kToChannelsLast = {0, 2, 3, 1}, kToChannelsFirst = {0, 3, 1, 2};
+
+// The values that hang on an input through element-wise operators alone, and the permutes that read them.
+struct InputRegion {
+  std::vector<ValueId> values;
+  std::vector<NodeId> permutes;
+};
+static std::optional<InputRegion> region_of(const Graph& g, const Uses& uses, ValueId input) {
+  InputRegion region{{input}, {}};
+  for (size_t i = 0; i < region.values.size(); ++i) {
+    if (uses.output_uses[region.values[i]] != 0 || g.type(region.values[i]).quant.per_channel()) return std::nullopt;
+    for (const NodeId n : uses.readers[region.values[i]]) {
+      const Permute* p = op_as<Permute>(g, n);
+      if (p && p->perm == kToChannelsLast) region.permutes.push_back(n);
+      else if (is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
+      else return std::nullopt;
+    }
+  }
+  if (region.permutes.empty()) return std::nullopt;
+  return region;
+}
+
+// input [n,c,h,w] -> .. -> permute   becomes   input stored as [n,h,w,c] -> ..
+static void adopt_input_order(Graph& g, Port& port) {
+  const std::optional<InputRegion> region = region_of(g, Uses(g), port.value);
+  if (!region || !is_identity(port.order)) return;
+  for (const ValueId v : region->values) g.values[v].type.shape = permuted(g.values[v].type.shape, kToChannelsLast);
+  port.order = kToChannelsLast;
+  for (const NodeId n : region->permutes) {
+    const ValueId from = g.nodes[n].outputs[0], to = g.nodes[n].inputs[0];
+    for (Node& node : g.nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+    for (Port& output : g.outputs)
+      if (output.value == from) output.value = to;
+  }
+}
+
+// permute -> output [n,c,h,w]   becomes   output stored as [n,h,w,c]
+static void adopt_output_order(Graph& g, Port& port) {
+  const Uses uses(g);
+  const NodeId n = producer_as<Permute>(g, uses, port.value);
+  if (n < 0 || !is_identity(port.order) || std::get<Permute>(g.nodes[n].op).perm != kToChannelsFirst) return;
+  const ValueId stored = g.nodes[n].inputs[0];
+  if (uses.producer[stored] < 0) return;
+  port.value = stored;
+  port.order = kToChannelsLast;
+}
+
+void infer_layout(PassContext& pass) {
+  Graph& g = pass.graph;
+  sink_permutes(pass);
+  if (pass.options.contiguous_io) return;
+  for (Port& port : g.inputs) adopt_input_order(g, port);
+  for (Port& port : g.outputs) adopt_output_order(g, port);
+  remove_dead(g, "absorbed by the dim order of an input or output");
+  sink_permutes(pass);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,61 @@
+// Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in one run.
+#include <fmt/format.h>
+
+#include "passes/pass.h"
+
+namespace deuteron {
+
+static Diagnostic no_kernel(const PassContext& pass, const Node& node, const Refusal& why) {
+  Diagnostic d;
+  d.where = fmt::format("{}: {}", pass.graph.name, describe(pass.graph, node));
+  d.what = fmt::format("has no kernel on {}: {}", pass.target.name, why.what);
+  d.measured = why.measured;
+  d.limit = why.limit;
+  d.rule = why.rule;
+  return d;
+}
+
+static Node call_of(Graph& g, const Node& node, Lowered lowered) {
+  Node call{std::move(lowered.call), node.inputs, node.outputs, node.origin};
+  const std::string base = g.values[node.outputs[0]].name;
+  for (NewConstant& c : lowered.constants) call.inputs.push_back(g.add_value(base + ".constant", std::move(c.type), std::move(c.data)));
+  for (const i64 bytes : lowered.scratch) call.outputs.push_back(g.add_value(base + ".scratch", Type{DType::u8, {bytes}, {}}));
+  // Operands that the call does not mention (a bias folded into other constants) are not its inputs.
+  KernelCall& op = std::get<KernelCall>(call.op);
+  std::vector<i64> renumbered(call.inputs.size(), -1);
+  std::vector<ValueId> used;
+  for (KernelArg& arg : op.args) {
+    if (arg.kind != KernelArg::Kind::input) continue;
+    i64& index = renumbered[arg.integer];
+    if (index < 0) {
+      index = static_cast<i64>(used.size());
+      used.push_back(call.inputs[arg.integer]);
+    }
+    arg.integer = index;
+  }
+  for (auto& [result, operand] : op.in_place) operand = renumbered[operand];
+  call.inputs = std::move(used);
+  return call;
+}
+
+void lower(PassContext& pass) {
+  Graph& g = pass.graph;
+  for (Node& node : g.nodes) {
+    if (std::holds_alternative<Reshape>(node.op) || std::holds_alternative<KernelCall>(node.op)) continue;
+    std::vector<const Type*> in_types, out_types;
+    std::vector<const Constant*> data;
+    const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
+    for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
+    const i64 count = macs(node.op, in, out);
+    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa});
+    if (!lowered) {
+      pass.diagnostics.add(no_kernel(pass, node, lowered.why));
+      continue;
+    }
+    node = call_of(g, node, std::move(*lowered.value));
+    std::get<KernelCall>(node.op).macs = count;
+  }
+  remove_dead(g, "folded into constants");
+}
+
+}  // namespace deuteron

@@ -1,0 +1,32 @@
+// What a pass gets: the graph and everything it may report to. The list of passes is passes/pipeline.cpp.
+#pragma once
+#include "ir/diagnostic.h"
+#include "passes/compile.h"
+
+namespace deuteron {
+
+struct PassContext {
+  Graph& graph;
+  const Target& target;
+  const Samples& samples;
+  const CompileOptions& options;
+  Compilation& result;
+  Diagnostics& diagnostics;
+  i64* rewrites_left;
+};
+
+struct Pass {
+  const char* name;
+  void (*run)(PassContext&);
+};
+
+void fold_constants(PassContext&);        // passes/fold_constants.cpp
+void fuse(PassContext&);                  // passes/fuse.cpp
+void infer_layout(PassContext&);          // passes/layout.cpp
+void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
+void fold_quantization(PassContext&);     // passes/fold_quantization.cpp
+void choose_kernels(PassContext&);        // passes/choose_kernels.cpp
+void int8_ports(PassContext&);            // passes/int8_ports.cpp
+void lower(PassContext&);                 // passes/lower.cpp
+
+}  // namespace deuteron

@@ -1,0 +1,71 @@
+// The table of contents of the compiler: every pass, in the order in which it runs, and what holds from there on.
+#include "passes/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "emit/write_file.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+
+namespace deuteron {
+
+static constexpr Pass kPipeline[] = {
+    // Permutes and reshapes of constants are done; neighbours that undo each other are gone.
+    {"fold-constants", fold_constants},
+    // No batch norm stands behind a convolution or linear layer; clamps and zero pads are attributes of what they follow or precede.
+    {"fuse", fuse},
+    // Images are channels-last throughout; a permute is left only where the user's own order of axes asks for one.
+    {"infer-layout", infer_layout},
+    // What moved next to each other is fused.
+    {"fuse-again", fuse},
+    // Every operator with an int8 form stands between dequantize and quantize. Quantized models come so and are left as they are.
+    {"quantize", quantize_post_training},
+    // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float operators.
+    {"fold-quantization", fold_quantization},
+    // Every int8 operator has exactly one kernel.
+    {"choose-kernels", choose_kernels},
+    // With int8 I/O the edges are int8.
+    {"int8-ports", int8_ports},
+    // Every node is a kernel call or a reshape.
+    {"lower", lower},
+};
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPipeline) names.emplace_back(pass.name);
+  return names;
+}
+
+static bool keep_intermediate(PassContext& context, size_t index, const char* name) {
+  if (context.options.intermediates.empty()) return true;
+  std::error_code error;
+  std::filesystem::create_directories(context.options.intermediates, error);
+  const std::string text = print(context.graph);
+  const std::string path = fmt::format("{}/{:02}-{}.txt", context.options.intermediates, index, name);
+  return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, context.diagnostics);
+}
+
+bool run_pipeline(PassContext& context) {
+  if (!keep_intermediate(context, 0, "import")) return false;
+  const std::vector<std::string>& skip = context.options.skip_passes;
+  for (size_t i = 0; i < std::size(kPipeline); ++i) {
+    const Pass& pass = kPipeline[i];
+    if (std::find(skip.begin(), skip.end(), pass.name) == skip.end()) {
+      pass.run(context);
+      if (context.diagnostics.has_errors()) return false;
+      const std::optional<std::string> fault = find_fault(context.graph);
+      DEUTERON_CHECK(!fault, fmt::format("after {}: {}", pass.name, *fault));
+    }
+    if (!keep_intermediate(context, i + 1, pass.name)) return false;
+    if (context.options.dump_after == pass.name) fmt::print("{}", print(context.graph));
+    if (context.options.stop_after == pass.name) return false;
+  }
+  return true;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,26 @@
+// Float models get their int8 parameters from calibration; quantized models keep theirs.
+#include <algorithm>
+
+#include "passes/pass.h"
+
+namespace deuteron {
+
+static bool is_quantized(const Graph& g) {
+  return std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return std::holds_alternative<Quantize>(n.op) || std::holds_alternative<Dequantize>(n.op); });
+}
+
+void quantize_post_training(PassContext& pass) {
+  pass.result.reference = pass.graph;
+  pass.result.model_was_quantized = is_quantized(pass.graph);
+  if (pass.result.model_was_quantized) return;
+  if (pass.samples.empty()) {
+    pass.diagnostics.error(pass.graph.name, "a float model needs calibration data", "calibrate.none",
+                           "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
+    return;
+  }
+  const std::optional<std::vector<Observation>> seen = observe(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
+  if (!seen) return;
+  pass.result.quantized = insert_quantization(pass.graph, *seen, pass.options.quantize, pass.diagnostics);
+}
+
+}  // namespace deuteron
