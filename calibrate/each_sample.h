@@ -1,0 +1,32 @@
+// Runs a function for each sample, several at once, each within its own thread.
+#pragma once
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "calibrate/dnn.h"
+
+namespace deuteron {
+
+inline int thread_count(int threads) { return threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
+// body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has.
+template <class Body>
+void for_each_sample(size_t count, int threads, const Body& body) {
+  const int workers = static_cast<int>(std::min<size_t>(static_cast<size_t>(thread_count(threads)), count));
+  if (workers <= 1) {
+    for (size_t i = 0; i < count; ++i) body(i, 0);
+    return;
+  }
+  tbb::task_arena arena(workers);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<size_t>(0, count, 1), [&](const tbb::blocked_range<size_t>& range) {
+      for (size_t i = range.begin(); i < range.end(); ++i) body(i, tbb::this_task_arena::current_thread_index());
+    }, tbb::simple_partitioner());
+  });
+}
+
+}  // namespace deuteron

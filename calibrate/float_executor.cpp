@@ -1,0 +1,236 @@
+#include "calibrate/float_executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "calibrate/arena_plan.h"
+#include "calibrate/dnn.h"
+
+namespace deuteron {
+
+// The values of a constant as float32; empty when it is float32 already.
+static std::vector<float> dequantized(const Type& type, const Constant& constant) {
+  const i64 total = type.elements();
+  std::vector<float> result(type.dtype == DType::f32 ? 0 : static_cast<size_t>(total));
+  const auto convert = [&](auto data) {
+    const Quant& q = type.quant;
+    const i64 inner = q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
+    for (i64 i = 0; i < total; ++i) {
+      const i64 c = q.per_channel() ? i / inner % type.shape[q.axis] : 0;
+      result[i] = q.empty() ? static_cast<float>(data[i]) : static_cast<float>(static_cast<i64>(data[i]) - q.zero_point[c]) * q.scale[c];
+    }
+  };
+  switch (type.dtype) {
+    case DType::f32: break;
+    case DType::s8: convert(constant.as<int8_t>()); break;
+    case DType::s16: convert(constant.as<int16_t>()); break;
+    case DType::s32: convert(constant.as<i32>()); break;
+    case DType::s64: convert(constant.as<i64>()); break;
+    case DType::u8:
+    case DType::b8: convert(constant.as<u8>()); break;
+    case DType::f64: convert(constant.as<double>()); break;
+    default: DEUTERON_CHECK(false, fmt::format("no float form of {}", name_of(type.dtype)));
+  }
+  return result;
+}
+
+// Values that are the same numbers as their operand, and so need no memory of their own.
+static bool is_alias(const Op& op) { return std::holds_alternative<Dequantize>(op) || std::holds_alternative<Reshape>(op); }
+
+struct FreeMemory {
+  void operator()(float* p) const { std::free(p); }
+};
+using Block = std::unique_ptr<float[], FreeMemory>;
+
+// How one value is reached while a sample runs.
+struct Place {
+  enum class Kind : u8 { unused, constant, input, arena } kind = Kind::unused;
+  const float* data = nullptr;  // constant
+  i64 at = 0;                   // input: its index; arena: offset in floats
+};
+
+struct FloatExecutor::State {
+  const Graph* graph = nullptr;
+  std::vector<Place> places;                       // by value
+  std::vector<std::vector<float>> computed;        // by value: constants that are not float32 in the graph, results of constant nodes
+  std::vector<std::unique_ptr<PreparedLayer>> layers;  // by node; null: runs through execute()
+  std::vector<NodeId> schedule;                    // nodes that are not constant
+  i64 arena_floats = 0, scratch_at = 0;
+  mutable std::mutex mutex;
+  mutable std::vector<Block> blocks;  // of runs that have ended
+
+  void evaluate_constants();
+  void prepare_layers();
+  void plan();
+  void drop_unread_constants();
+
+  void run_node(const Node& node, const PreparedLayer* layer, std::span<float* const> data, float* scratch) const {
+    if (layer) return layer->run(data[node.inputs[0]], data[node.outputs[0]], scratch);
+    std::vector<HostTensor> in, out;
+    for (const ValueId v : node.inputs) in.push_back({&graph->type(v), data[v]});
+    for (const ValueId v : node.outputs) out.push_back({&graph->type(v), data[v]});
+    execute(node.op, in, out);
+  }
+};
+
+// Constants as float32, then every node that reads nothing else (weights that are dequantized or permuted).
+void FloatExecutor::State::evaluate_constants() {
+  const Graph& g = *graph;
+  std::vector<bool> read(g.values.size());
+  for (const Node& node : g.nodes)
+    for (const ValueId v : node.inputs) read[v] = true;
+  for (const Port& port : g.outputs) read[port.value] = true;
+  for (size_t v = 0; v < g.values.size(); ++v) {
+    const Value& value = g.values[v];
+    if (!value.constant || !read[v]) continue;
+    computed[v] = dequantized(value.type, *value.constant);
+    places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
+  }
+  std::vector<float*> data(g.values.size());
+  for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
+    const Node& node = g.nodes[n];
+    const bool constant = std::ranges::all_of(node.inputs, [&](ValueId v) { return places[v].kind == Place::Kind::constant; });
+    if (!constant) {
+      schedule.push_back(n);
+      continue;
+    }
+    if (is_alias(node.op)) {
+      places[node.outputs[0]] = places[node.inputs[0]];
+      continue;
+    }
+    for (const ValueId v : node.inputs) data[v] = const_cast<float*>(places[v].data);
+    for (const ValueId v : node.outputs) {
+      computed[v].resize(static_cast<size_t>(g.type(v).elements()));
+      data[v] = computed[v].data();
+      places[v] = {Place::Kind::constant, data[v], 0};
+    }
+    run_node(node, nullptr, data, nullptr);
+  }
+}
+
+void FloatExecutor::State::prepare_layers() {
+  layers.resize(graph->nodes.size());
+  for (const NodeId n : schedule) {
+    const Node& node = graph->nodes[n];
+    const auto constant = [&](size_t i) { return places[node.inputs[i]].kind == Place::Kind::constant; };
+    const bool convolution = std::holds_alternative<Conv2d>(node.op);
+    if ((!convolution && !std::holds_alternative<Linear>(node.op)) || !constant(1) || (node.inputs.size() > 2 && !constant(2))) continue;
+    const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape, &y = graph->type(node.outputs[0]).shape;
+    const float* weight = places[node.inputs[1]].data;
+    const float* bias = node.inputs.size() > 2 ? places[node.inputs[2]].data : nullptr;
+    layers[n] = convolution ? std::make_unique<PreparedLayer>(std::get<Conv2d>(node.op), x, w, y, weight, bias)
+                            : std::make_unique<PreparedLayer>(std::get<Linear>(node.op), x, w, weight, bias);
+  }
+}
+
+// Places every value that is made while running; a value's memory is free again after its last reader, aliases counted.
+void FloatExecutor::State::plan() {
+  const Graph& g = *graph;
+  std::vector<ValueId> root(g.values.size());
+  for (size_t v = 0; v < root.size(); ++v) root[v] = static_cast<ValueId>(v);
+  std::vector<size_t> last(g.values.size(), 0);
+  for (size_t i = 0; i < schedule.size(); ++i) {
+    const Node& node = g.nodes[schedule[i]];
+    if (is_alias(node.op)) root[node.outputs[0]] = root[node.inputs[0]];
+    for (const ValueId v : node.inputs) last[root[v]] = i;
+    for (const ValueId v : node.outputs) last[root[v]] = std::max(last[root[v]], i);
+  }
+  for (const Port& port : g.outputs) last[root[port.value]] = schedule.size();
+  for (size_t i = 0; i < g.inputs.size(); ++i) places[g.inputs[i].value] = {Place::Kind::input, nullptr, static_cast<i64>(i)};
+
+  ArenaPlan arena;
+  for (size_t i = 0; i < schedule.size(); ++i) {
+    const Node& node = g.nodes[schedule[i]];
+    if (is_alias(node.op)) {
+      places[node.outputs[0]] = places[node.inputs[0]];
+    } else {
+      for (const ValueId v : node.outputs) places[v] = {Place::Kind::arena, nullptr, arena.take(g.type(v).elements())};
+    }
+    std::vector<ValueId> touched(node.inputs);
+    touched.insert(touched.end(), node.outputs.begin(), node.outputs.end());
+    for (ValueId& v : touched) v = root[v];
+    std::ranges::sort(touched);
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const ValueId v : touched)
+      if (last[v] == i && places[v].kind == Place::Kind::arena) arena.give_back(places[v].at, g.type(v).elements());
+  }
+  size_t scratch_bytes = 0;
+  for (const auto& layer : layers)
+    if (layer) scratch_bytes = std::max(scratch_bytes, layer->scratch_bytes());
+  scratch_at = (arena.size() + 15) / 16 * 16;
+  arena_floats = scratch_at + static_cast<i64>((scratch_bytes + 63) / 64 * 16);
+}
+
+// Packed weights are in the layers: what they were made of is not needed any more.
+void FloatExecutor::State::drop_unread_constants() {
+  std::vector<const float*> kept;
+  for (const NodeId n : schedule) {
+    const Node& node = graph->nodes[n];
+    for (size_t i = 0; i < (layers[n] ? 1 : node.inputs.size()); ++i) kept.push_back(places[node.inputs[i]].data);
+  }
+  for (const Port& port : graph->outputs) kept.push_back(places[port.value].data);
+  std::ranges::sort(kept);
+  for (std::vector<float>& data : computed)
+    if (!std::ranges::binary_search(kept, data.data())) data = {};
+}
+
+FloatExecutor::FloatExecutor(const Graph& graph) : state_(new State) {
+  state_->graph = &graph;
+  state_->places.resize(graph.values.size());
+  state_->computed.resize(graph.values.size());
+  state_->evaluate_constants();
+  state_->prepare_layers();
+  state_->plan();
+  state_->drop_unread_constants();
+}
+
+FloatExecutor::~FloatExecutor() { delete state_; }
+
+std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<float>> inputs, const Observe& observe) const {
+  const State& s = *state_;
+  const Graph& g = *s.graph;
+  DEUTERON_CHECK(inputs.size() == g.inputs.size(), fmt::format("{} inputs, graph has {}", inputs.size(), g.inputs.size()));
+  use_one_thread_for_each_layer();
+  Block block;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (!s.blocks.empty()) {
+      block = std::move(s.blocks.back());
+      s.blocks.pop_back();
+    }
+  }
+  if (!block) block.reset(static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(s.arena_floats + 16) * sizeof(float))));
+  DEUTERON_CHECK(block != nullptr, fmt::format("no memory for {} floats", s.arena_floats));
+
+  std::vector<float*> data(g.values.size());
+  for (size_t v = 0; v < data.size(); ++v) {
+    const Place& place = s.places[v];
+    if (place.kind == Place::Kind::constant) data[v] = const_cast<float*>(place.data);
+    if (place.kind == Place::Kind::input) data[v] = const_cast<float*>(inputs[place.at].data());
+    if (place.kind == Place::Kind::arena) data[v] = block.get() + place.at;
+  }
+  const auto view = [&](ValueId v) { return std::span<const float>(data[v], static_cast<size_t>(g.type(v).elements())); };
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    const ValueId v = g.inputs[i].value;
+    DEUTERON_CHECK(static_cast<i64>(inputs[i].size()) == g.type(v).elements(),
+                   fmt::format("{}: {} values, type {}", g.inputs[i].name, inputs[i].size(), to_text(g.type(v))));
+    if (observe) observe(v, view(v));
+  }
+  for (const NodeId n : s.schedule) {
+    const Node& node = g.nodes[n];
+    if (!is_alias(node.op)) s.run_node(node, s.layers[n].get(), data, block.get() + s.scratch_at);
+    if (observe)
+      for (const ValueId v : node.outputs) observe(v, view(v));
+  }
+  std::vector<std::vector<float>> outputs;
+  for (const Port& port : g.outputs) outputs.emplace_back(view(port.value).begin(), view(port.value).end());
+  const std::lock_guard lock(s.mutex);
+  s.blocks.push_back(std::move(block));
+  return outputs;
+}
+
+}  // namespace deuteron

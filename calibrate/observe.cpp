@@ -1,0 +1,176 @@
+// The two passes over the calibration samples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/each_sample.h"
+#include "calibrate/float_executor.h"
+
+namespace deuteron {
+
+namespace {
+
+struct Range {
+  float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
+  bool finite = true;
+
+  // Four lanes, so that the compiler can use vectors; the order of a minimum does not matter.
+  void widen(std::span<const float> data) {
+    float lows[4], highs[4], zeros[4] = {};
+    std::fill_n(lows, 4, low);
+    std::fill_n(highs, 4, high);
+    const auto see = [&](size_t lane, float v) {
+      lows[lane] = v < lows[lane] ? v : lows[lane];
+      highs[lane] = v > highs[lane] ? v : highs[lane];
+      zeros[lane] += v * 0.0f;  // NaN once v is infinite or NaN
+    };
+    size_t i = 0;
+    for (; i + 4 <= data.size(); i += 4)
+      for (size_t lane = 0; lane < 4; ++lane) see(lane, data[i + lane]);
+    for (; i < data.size(); ++i) see(0, data[i]);
+    low = std::min({lows[0], lows[1], lows[2], lows[3]});
+    high = std::max({highs[0], highs[1], highs[2], highs[3]});
+    const float sum = zeros[0] + zeros[1] + zeros[2] + zeros[3];
+    finite = finite && sum == 0.0f;
+  }
+  void widen(const Range& o) {
+    low = std::min(low, o.low);
+    high = std::max(high, o.high);
+    finite = finite && o.finite;
+  }
+};
+
+// The first value of a sample, in execution order, that is not finite.
+struct NotFinite {
+  size_t sample;
+  ValueId value;
+  i64 count, elements;
+  float first;
+};
+
+std::string where_made(const Graph& g, ValueId v) {
+  for (const Node& node : g.nodes)
+    if (std::ranges::find(node.outputs, v) != node.outputs.end()) return fmt::format("{}: {}", g.name, describe(g, node));
+  for (const Port& port : g.inputs)
+    if (port.value == v) return fmt::format("{}: input `{}`", g.name, port.name);
+  return g.name;
+}
+
+void report(const Graph& g, const std::vector<NotFinite>& faults, size_t samples, Diagnostics& diagnostics) {
+  const NotFinite& first = *std::ranges::min_element(faults, {}, &NotFinite::sample);
+  const bool input = std::ranges::any_of(g.inputs, [&](const Port& port) { return port.value == first.value; });
+  diagnostics.add({Severity::error, where_made(g, first.value),
+                   fmt::format("calibration sample {} {} {} of {} values that are not finite (first: {}); {} of {} samples are affected", first.sample,
+                               input ? "has" : "makes", first.count, first.elements, first.first, faults.size(), samples),
+                   "", "", "calibrate.not_finite",
+                   input ? "remove the sample or repair it" : "check the model's weights and the scale of the calibration data"});
+}
+
+bool shapes_fit(const Graph& g, const Samples& samples, Diagnostics& diagnostics) {
+  bool fit = true;
+  for (size_t s = 0; s < samples.size() && fit; ++s) {
+    if (samples[s].size() != g.inputs.size()) {
+      diagnostics.add({Severity::error, g.name, fmt::format("calibration sample {} has another number of inputs than the model", s),
+                       std::to_string(samples[s].size()), std::to_string(g.inputs.size()), "calibrate.inputs", "give one --calibrate for each input"});
+      fit = false;
+    }
+    for (size_t i = 0; i < g.inputs.size() && fit; ++i) {
+      const i64 expected = g.type(g.inputs[i].value).elements(), found = static_cast<i64>(samples[s][i].size());
+      if (found == expected) continue;
+      diagnostics.add({Severity::error, fmt::format("{}: input `{}`", g.name, g.inputs[i].name),
+                       fmt::format("calibration sample {} has another number of elements than the input", s), std::to_string(found),
+                       std::to_string(expected), "calibrate.elements", ""});
+      fit = false;
+    }
+  }
+  return fit;
+}
+
+std::vector<std::vector<float>> stored_inputs(const Graph& g, const std::vector<std::vector<float>>& sample) {
+  std::vector<std::vector<float>> stored;
+  for (size_t i = 0; i < sample.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
+  return stored;
+}
+
+// Ranges over all samples; false once something is not finite.
+bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples& samples, int threads, std::vector<Range>& ranges,
+                    Diagnostics& diagnostics) {
+  std::vector<std::vector<Range>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<Range>(g.values.size()));
+  std::vector<NotFinite> faults;
+  std::mutex mutex;
+  for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
+    std::vector<Range>& mine = by_worker[worker];
+    bool reported = false;
+    executor.run(stored_inputs(g, samples[s]), [&](ValueId v, std::span<const float> data) {
+      if (reported) return;  // what follows is a consequence
+      Range seen;
+      seen.widen(data);
+      if (!seen.finite) {
+        const auto bad = [](float x) { return !std::isfinite(x); };
+        const std::lock_guard lock(mutex);
+        faults.push_back({s, v, std::ranges::count_if(data, bad), static_cast<i64>(data.size()), *std::ranges::find_if(data, bad)});
+        reported = true;
+      }
+      mine[v].widen(seen);
+    });
+  });
+  if (!faults.empty()) {
+    report(g, faults, samples.size(), diagnostics);
+    return false;
+  }
+  ranges.assign(g.values.size(), {});
+  for (const std::vector<Range>& worker : by_worker)
+    for (size_t v = 0; v < ranges.size(); ++v) ranges[v].widen(worker[v]);
+  return true;
+}
+
+void count(std::span<const float> data, double low, double high, std::vector<i64>& bins) {
+  bins.resize(kHistogramBins);
+  const double per_unit = high > low ? kHistogramBins / (high - low) : 0.0;
+  const double shift = -low * per_unit;
+  for (const float x : data) {
+    const int bin = static_cast<int>(x * per_unit + shift);
+    ++bins[std::clamp(bin, 0, kHistogramBins - 1)];
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
+  if (samples.empty()) {
+    diagnostics.error(g.name, "a float model needs calibration data", "calibrate.no_samples", "give --calibrate FILE once for each model input");
+    return std::nullopt;
+  }
+  if (!shapes_fit(g, samples, diagnostics)) return std::nullopt;
+  use_one_thread_for_each_layer();
+  const FloatExecutor executor(g);
+  std::vector<Range> ranges;
+  if (!observe_ranges(g, executor, samples, threads, ranges, diagnostics)) return std::nullopt;
+
+  std::vector<Observation> result(g.values.size());
+  for (size_t v = 0; v < result.size(); ++v) {
+    if (ranges[v].low > ranges[v].high) continue;  // a constant, or a value without elements
+    result[v].low = ranges[v].low + 0.0f;          // -0 becomes 0, whichever was seen first
+    result[v].high = ranges[v].high + 0.0f;
+    result[v].seen = true;
+  }
+  std::vector<std::vector<std::vector<i64>>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<std::vector<i64>>(g.values.size()));
+  for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
+    executor.run(stored_inputs(g, samples[s]), [&](ValueId v, std::span<const float> data) {
+      if (result[v].seen) count(data, result[v].low, result[v].high, by_worker[worker][v]);
+    });
+  });
+  for (size_t v = 0; v < result.size(); ++v) {
+    if (!result[v].seen) continue;
+    result[v].bins.assign(kHistogramBins, 0);
+    for (const auto& worker : by_worker)
+      for (size_t b = 0; b < worker[v].size(); ++b) result[v].bins[b] += worker[v][b];
+  }
+  return result;
+}
+
+}  // namespace deuteron

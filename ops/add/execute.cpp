@@ -1,0 +1,13 @@
+// Float execution of Add.
+#include "ops/add/add.h"
+#include "ops/elementwise.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+void execute(const Add& a, std::span<const HostTensor> in, std::span<const HostTensor> out) {
+  for_each_broadcast(in[0], in[1], out[0], [](float x, float y) { return x + y; });
+  apply_bounds(a.bounds, {out[0].data, static_cast<size_t>(out[0].type->elements())});
+}
+
+}  // namespace deuteron

@@ -1,0 +1,54 @@
+// Float execution of element-wise operators: NumPy's broadcasting of two operands, and the bounds of a result.
+#pragma once
+#include "ops/attributes.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+// NaN stays NaN, as in torch.clamp.
+inline float bounded(const Bounds& b, float v) { return v < b.low ? b.low : v > b.high ? b.high : v; }
+
+inline void apply_bounds(const Bounds& b, std::span<float> data) {
+  if (b.none()) return;
+  for (float& v : data) v = bounded(b, v);
+}
+
+// Steps, in elements of an operand, for a move along each axis of the result: 0 where the operand has extent 1 or lacks the axis.
+inline Axes broadcast_steps(const Shape& operand, const Shape& result) {
+  Axes steps(result.size(), 0);
+  i64 step = 1;
+  for (size_t k = operand.size(); k-- > 0;) {
+    const size_t axis = k + result.size() - operand.size();
+    steps[axis] = operand[k] == 1 ? 0 : step;
+    step *= operand[k];
+  }
+  return steps;
+}
+
+// y = f(a, b) for each element of y.
+template <class F>
+void for_each_broadcast(const HostTensor& a, const HostTensor& b, const HostTensor& y, F f) {
+  const Shape& shape = y.type->shape;
+  const i64 total = y.type->elements();
+  if (total == 0) return;
+  if (a.type->shape == shape && b.type->shape == shape) {
+    for (i64 i = 0; i < total; ++i) y.data[i] = f(a.data[i], b.data[i]);
+    return;
+  }
+  const Axes step_a = broadcast_steps(a.type->shape, shape), step_b = broadcast_steps(b.type->shape, shape);
+  const size_t rank = shape.size();
+  const i64 inner = rank ? shape[rank - 1] : 1, inner_a = rank ? step_a[rank - 1] : 0, inner_b = rank ? step_b[rank - 1] : 0;
+  Axes index(rank, 0);
+  i64 at_a = 0, at_b = 0;
+  for (i64 at = 0; at < total; at += inner) {
+    for (i64 i = 0; i < inner; ++i) y.data[at + i] = f(a.data[at_a + i * inner_a], b.data[at_b + i * inner_b]);
+    for (size_t k = rank > 0 ? rank - 1 : 0; k-- > 0;) {
+      at_a += step_a[k], at_b += step_b[k];
+      if (++index[k] < shape[k]) break;
+      at_a -= step_a[k] * shape[k], at_b -= step_b[k] * shape[k];
+      index[k] = 0;
+    }
+  }
+}
+
+}  // namespace deuteron

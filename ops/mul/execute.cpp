@@ -1,0 +1,12 @@
+// Float execution of Mul.
+#include "ops/elementwise.h"
+#include "ops/mul/mul.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+void execute(const Mul&, std::span<const HostTensor> in, std::span<const HostTensor> out) {
+  for_each_broadcast(in[0], in[1], out[0], [](float x, float y) { return x * y; });
+}
+
+}  // namespace deuteron
