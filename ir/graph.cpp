@@ -68,6 +68,7 @@ std::string describe(const Graph& g, const Node& node) {
 }
 
 i64 macs_of(const Graph& g, const Node& node) {
+  if (const auto* call = std::get_if<KernelCall>(&node.op)) return call->macs;
   std::vector<const Type*> in, out;
   const TypeView in_types = g.types(node.inputs, in), out_types = g.types(node.outputs, out);
   return macs(node.op, in_types, out_types);

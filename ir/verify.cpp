@@ -1,0 +1,207 @@
+// Each function returns the first fault it finds, or nothing; nothing here trusts an index before it is checked.
+#include "ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace deuteron {
+
+using Fault = std::optional<std::string>;
+
+static constexpr i64 kMaxTypeRank = 16;            // runtime/kernel.h kMaxRank
+static constexpr i64 kMaxElements = i64{1} << 40;  // far above any model, far below what bytes() can overflow
+
+static std::pair<i64, i64> zero_point_range(DType d) {
+  switch (d) {
+    case DType::s8:
+      return {-128, 127};
+    case DType::u8:
+      return {0, 255};
+    case DType::s16:
+      return {-32768, 32767};
+    default:
+      return {INT32_MIN, INT32_MAX};
+  }
+}
+
+static Fault quant_fault(const Type& type) {
+  const Quant& q = type.quant;
+  if (q.empty()) return q.zero_point.empty() ? Fault{} : Fault{"zero points without scales"};
+  if (type.dtype != DType::s8 && type.dtype != DType::u8 && type.dtype != DType::s16 && type.dtype != DType::s32)
+    return fmt::format("{} has quantization parameters", name_of(type.dtype));
+  if (q.scale.size() != q.zero_point.size()) return fmt::format("{} scales, {} zero points", q.scale.size(), q.zero_point.size());
+  if (q.axis < -1 || q.axis >= type.rank()) return fmt::format("quantization axis {} of rank {}", q.axis, type.rank());
+  const i64 expected = q.per_channel() ? type.shape[q.axis] : 1;
+  if (static_cast<i64>(q.scale.size()) != expected) return fmt::format("{} scales for extent {}", q.scale.size(), expected);
+  for (const float scale : q.scale)
+    if (!(scale > 0) || !std::isfinite(scale)) return fmt::format("scale {} is not finite and positive", scale);
+  const auto [lowest, highest] = zero_point_range(type.dtype);
+  for (const i32 zero : q.zero_point)
+    if (zero < lowest || zero > highest) return fmt::format("zero point {} is not within {}..{}", zero, lowest, highest);
+  if (q.low > q.high) return fmt::format("quantized range {}..{} is empty", q.low, q.high);
+  return {};
+}
+
+Fault find_fault(const Type& type) {
+  if (static_cast<int>(type.dtype) > static_cast<int>(DType::f64)) return fmt::format("dtype {}", static_cast<int>(type.dtype));
+  if (type.rank() > kMaxTypeRank) return fmt::format("rank {}, limit {}", type.rank(), kMaxTypeRank);
+  i64 elements = 1;
+  for (const i64 extent : type.shape) {
+    if (extent < 0) return fmt::format("extent {}", extent);
+    if (extent > kMaxElements || elements * std::max<i64>(extent, 1) > kMaxElements)
+      return fmt::format("more than 2^40 elements in [{}]", to_text(type.shape));
+    elements *= std::max<i64>(extent, 1);
+  }
+  return quant_fault(type);
+}
+
+static bool is_permutation_of_axes(const Axes& axes, size_t rank) {
+  std::vector<bool> used(rank);
+  for (const i64 axis : axes) {
+    if (axis < 0 || axis >= static_cast<i64>(rank) || used[axis]) return false;
+    used[axis] = true;
+  }
+  return axes.size() == rank;
+}
+
+static Fault value_fault(const GraphValue& value) {
+  if (Fault fault = find_fault(value.type)) return fault;
+  if (!value.constant) return {};
+  const auto bytes = static_cast<i64>(value.constant->bytes.size());
+  if (bytes != value.type.bytes())
+    return fmt::format("constant of {} bytes, its type {} has {}", bytes, to_text(value.type), value.type.bytes());
+  if (reinterpret_cast<uintptr_t>(value.constant->bytes.data()) % static_cast<uintptr_t>(bytes_of(value.type.dtype)) != 0)
+    return fmt::format("constant is not aligned for {}", name_of(value.type.dtype));
+  return {};
+}
+
+static Fault port_fault(const Graph& g, const Port& port) {
+  if (port.value < 0 || port.value >= static_cast<ValueId>(g.values.size()))
+    return fmt::format("value {} of {}", port.value, g.values.size());
+  const Shape& shape = g.type(port.value).shape;
+  if (!is_permutation_of_axes(port.order, shape.size()))
+    return fmt::format("order {} is not a permutation for [{}]", to_text(port.order), to_text(shape));
+  return {};
+}
+
+static Fault origin_fault(const Graph& g, const Origin& origin) {
+  if (origin.empty()) return "no origin";
+  for (size_t k = 0; k < origin.size(); ++k) {
+    if (origin[k] < 0 || origin[k] >= static_cast<i32>(g.sources.size()))
+      return fmt::format("source id {} of {}", origin[k], g.sources.size());
+    if (k > 0 && origin[k] <= origin[k - 1]) return fmt::format("origin {} is not sorted", fmt::join(origin, ","));
+  }
+  return {};
+}
+
+static Fault face_fault(const Graph& g, const KernelArg& arg, const std::vector<ValueId>& ids, std::string_view kind) {
+  if (arg.integer < 0 || arg.integer >= static_cast<i64>(ids.size())) return fmt::format("{} {} of {}", kind, arg.integer, ids.size());
+  const Type& type = g.type(ids[arg.integer]);
+  const Face& face = arg.face;
+  if (!is_permutation_of_axes(face.order, face.sizes.size()))
+    return fmt::format("{} {} is seen as [{}] in order {}", kind, arg.integer, to_text(face.sizes), to_text(face.order));
+  if (const Fault fault = find_fault(Type{type.dtype, face.sizes, {}})) return fault;
+  if (numel(face.sizes) != type.elements())
+    return fmt::format("{} {} of [{}] is seen as [{}]", kind, arg.integer, to_text(type.shape), to_text(face.sizes));
+  return {};
+}
+
+static Fault call_fault(const Graph& g, const Node& node, const KernelCall& call) {
+  if (call.name.empty()) return "a kernel call without a name";
+  std::vector<int> read(node.inputs.size()), written(node.outputs.size());
+  for (const KernelArg& arg : call.args) {
+    const bool input = arg.kind == KernelArg::Kind::input;
+    if (!input && arg.kind != KernelArg::Kind::output) continue;
+    if (Fault fault = face_fault(g, arg, input ? node.inputs : node.outputs, input ? "input" : "output")) return fault;
+    ++(input ? read : written)[arg.integer];
+  }
+  for (size_t k = 0; k < read.size(); ++k)
+    if (read[k] == 0) return fmt::format("input {} is not an argument", k);
+  for (size_t k = 0; k < written.size(); ++k)
+    if (written[k] != 1) return fmt::format("output {} is an argument {} times", k, written[k]);
+  for (const auto& [output, input] : call.in_place) {
+    if (output < 0 || output >= static_cast<i64>(node.outputs.size()) || input < 0 || input >= static_cast<i64>(node.inputs.size()))
+      return fmt::format("in-place pair {}:{} of {} outputs, {} inputs", output, input, node.outputs.size(), node.inputs.size());
+    const i64 out_bytes = g.type(node.outputs[output]).bytes(), in_bytes = g.type(node.inputs[input]).bytes();
+    if (out_bytes > in_bytes) return fmt::format("output {} of {} bytes in place of input {} of {}", output, out_bytes, input, in_bytes);
+  }
+  if (call.macs < 0) return fmt::format("{} multiply-adds", call.macs);
+  return {};
+}
+
+static Fault inference_fault(const Graph& g, const Node& node) {
+  std::vector<const Type*> in;
+  const Result<std::vector<Type>> inferred = infer(node.op, g.types(node.inputs, in));
+  if (!inferred) {
+    const Refusal& why = inferred.why;
+    return why.measured.empty() && why.limit.empty() ? why.what : fmt::format("{}: {}, limit {}", why.what, why.measured, why.limit);
+  }
+  if (inferred->size() != node.outputs.size()) return fmt::format("{} results, inferred {}", node.outputs.size(), inferred->size());
+  for (size_t k = 0; k < inferred->size(); ++k) {
+    const Type& type = g.type(node.outputs[k]);
+    if (!type.same_data((*inferred)[k])) return fmt::format("result {} is {}, inferred {}", k, to_text(type), to_text((*inferred)[k]));
+  }
+  const auto* quantize = std::get_if<Quantize>(&node.op);
+  if (quantize && !(g.type(node.outputs[0]).quant == quantize->quant))
+    return fmt::format("the result is {}, which is not what the operator says", to_text(g.type(node.outputs[0])));
+  if (std::holds_alternative<Dequantize>(node.op) && in[0]->quant.empty())
+    return fmt::format("{} has no quantization parameters", to_text(*in[0]));
+  return {};
+}
+
+static Fault node_fault(const Graph& g, const Node& node, std::vector<bool>& made) {
+  const auto count = static_cast<ValueId>(g.values.size());
+  for (const ValueId v : node.inputs) {
+    if (v < 0 || v >= count) return fmt::format("reads value {} of {}", v, count);
+    if (!made[v]) return fmt::format("reads `{}` before it is made", g.values[v].name);
+  }
+  if (node.outputs.empty()) return "makes nothing";
+  for (const ValueId v : node.outputs) {
+    if (v < 0 || v >= count) return fmt::format("makes value {} of {}", v, count);
+    if (made[v]) return fmt::format("makes `{}`, which is made already", g.values[v].name);
+    made[v] = true;
+  }
+  if (Fault fault = origin_fault(g, node.origin)) return fault;
+  if (const auto* call = std::get_if<KernelCall>(&node.op)) return call_fault(g, node, *call);
+  return inference_fault(g, node);
+}
+
+Fault find_fault(const Graph& g) {
+  std::vector<bool> made(g.values.size());
+  for (size_t v = 0; v < g.values.size(); ++v) {
+    if (const Fault fault = value_fault(g.values[v])) return fmt::format("value `{}`: {}", g.values[v].name, *fault);
+    made[v] = g.values[v].constant.has_value();
+  }
+  for (const Port& port : g.inputs) {
+    if (const Fault fault = port_fault(g, port)) return fmt::format("input `{}`: {}", port.name, *fault);
+    if (made[port.value]) return fmt::format("input `{}`: value `{}` is a constant or another input", port.name, g.values[port.value].name);
+    made[port.value] = true;
+  }
+  for (const Node& node : g.nodes)
+    if (const Fault fault = node_fault(g, node, made)) return fmt::format("{}: {}", describe(g, node), *fault);
+  for (const Port& port : g.outputs) {
+    if (const Fault fault = port_fault(g, port)) return fmt::format("output `{}`: {}", port.name, *fault);
+    if (!made[port.value]) return fmt::format("output `{}`: value `{}` is never made", port.name, g.values[port.value].name);
+  }
+  for (const Folded& folded : g.folded)
+    if (const Fault fault = origin_fault(g, folded.origin)) return fmt::format("folded \"{}\": {}", folded.reason, *fault);
+  return {};
+}
+
+Origin lost_sources(const Graph& g) {
+  std::vector<bool> known(g.sources.size());
+  const auto note = [&](const Origin& origin) {
+    for (const i32 id : origin)
+      if (id >= 0 && id < static_cast<i32>(known.size())) known[id] = true;
+  };
+  for (const Node& node : g.nodes) note(node.origin);
+  for (const Folded& folded : g.folded) note(folded.origin);
+  Origin lost;
+  for (size_t id = 0; id < known.size(); ++id)
+    if (!known[id]) lost.push_back(static_cast<i32>(id));
+  return lost;
+}
+
+}  // namespace deuteron
