@@ -46,7 +46,8 @@ uint64_t between(const Stamp& a, const Stamp& b) {
   const uint32_t ticks = b.ticks[0] - a.ticks[0];
   const uint64_t ticks_by_clock = (b.hundredths - a.hundredths) * uint64_t{10000000 / kInstructionsPerTick};
   const uint64_t rounds = ticks_by_clock > ticks ? (ticks_by_clock - ticks + (uint64_t{1} << 31)) >> 32 : 0;
-  const uint64_t phases = time_of(b) - uint64_t{kInstructionsPerTick} * b.ticks[0] - (time_of(a) - uint64_t{kInstructionsPerTick} * a.ticks[0]);
+  const uint64_t phases =
+      time_of(b) - uint64_t{kInstructionsPerTick} * b.ticks[0] - (time_of(a) - uint64_t{kInstructionsPerTick} * a.ticks[0]);
   return ((rounds << 32) + ticks) * kInstructionsPerTick + phases;
 }
 

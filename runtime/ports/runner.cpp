@@ -64,12 +64,16 @@ BoardExit load_failed(const Status& s) {
 uint32_t bytes_per_element(ScalarType t) {
   switch (t) {
     case ScalarType::s16:
-    case ScalarType::f16: return 2;
+    case ScalarType::f16:
+      return 2;
     case ScalarType::s32:
-    case ScalarType::f32: return 4;
+    case ScalarType::f32:
+      return 4;
     case ScalarType::s64:
-    case ScalarType::f64: return 8;
-    default: return 1;
+    case ScalarType::f64:
+      return 8;
+    default:
+      return 1;
   }
 }
 uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * bytes_per_element(t.type); }
@@ -133,7 +137,8 @@ BoardExit run_program(const Job& job, int in, const char* output_path) {
   if (job.inputs > 64) return bad_job("more than 64 inputs");
   const uint32_t header = sizeof job + 4 * job.inputs;
   uint8_t padding[16];
-  if (!read_all(in, expected, 4 * job.inputs) || !read_all(in, padding, (16 - header % 16) % 16)) return file_error("the job file is too short");
+  if (!read_all(in, expected, 4 * job.inputs) || !read_all(in, padding, (16 - header % 16) % 16))
+    return file_error("the job file is too short");
   const uint32_t program_bytes = (job.program_bytes + 15) & ~15u;
   void* file = take(program_bytes);
   Needs needs;
@@ -189,16 +194,26 @@ BoardExit make_fault(FaultKind kind) {
   volatile uint32_t* nowhere = reinterpret_cast<volatile uint32_t*>(0xf0000000);
   volatile int32_t zero = 0, seven = 7;
   switch (kind) {
-    case FaultKind::read_nowhere: (void)*nowhere; break;
-    case FaultKind::write_nowhere: *nowhere = 1; break;
-    case FaultKind::undefined_instruction: asm volatile("udf #0"); break;
+    case FaultKind::read_nowhere:
+      (void)*nowhere;
+      break;
+    case FaultKind::write_nowhere:
+      *nowhere = 1;
+      break;
+    case FaultKind::undefined_instruction:
+      asm volatile("udf #0");
+      break;
     case FaultKind::divide_by_zero: {
       volatile int32_t quotient = seven / zero;
       (void)quotient;
       break;
     }
-    case FaultKind::null_pointer: *reinterpret_cast<volatile uint32_t*>(zero + 4) = 1; break;
-    case FaultKind::jump_to_nowhere: reinterpret_cast<void (*)()>(0xf0000001)(); break;
+    case FaultKind::null_pointer:
+      *reinterpret_cast<volatile uint32_t*>(zero + 4) = 1;
+      break;
+    case FaultKind::jump_to_nowhere:
+      reinterpret_cast<void (*)()>(0xf0000001)();
+      break;
   }
   return bad_job("the fault did not happen");
 }
@@ -232,16 +247,20 @@ BoardExit run_job() {
   if (!read_all(in, &job, sizeof job)) return file_error("the job file is too short");
   if (job.magic != kJobMagic || job.version != kJobVersion) return bad_job("not a job file of this version");
   switch (job.kind) {
-    case JobKind::run: return run_program(job, in, output);
-    case JobKind::count_loop: return count_loop(job.argument);
-    case JobKind::fault: return make_fault(static_cast<FaultKind>(job.argument));
+    case JobKind::run:
+      return run_program(job, in, output);
+    case JobKind::count_loop:
+      return count_loop(job.argument);
+    case JobKind::fault:
+      return make_fault(static_cast<FaultKind>(job.argument));
     case JobKind::hang:
       for (;;) asm volatile("");
     case JobKind::overflow_stack: {
       volatile uint32_t start = 0;
       return static_cast<BoardExit>(recurse(&start));
     }
-    case JobKind::echo: return echo(job, in, output);
+    case JobKind::echo:
+      return echo(job, in, output);
   }
   return bad_job("unknown kind of job");
 }

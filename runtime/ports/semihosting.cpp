@@ -53,8 +53,7 @@ bool command_line(char* text, size_t bytes) {
 void end_board(BoardExit code) {
   const uint32_t block[] = {kApplicationExit, static_cast<uint32_t>(code)};
   call(kExitExtended, block);
-  for (;;) {
-  }
+  for (;;) {}
 }
 
 Line& Line::text(const char* s) {

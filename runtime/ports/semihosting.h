@@ -7,8 +7,8 @@
 
 namespace deuteron {
 
-int open_to_read(const char* path);   // -1: no such file
-int open_to_write(const char* path);  // creates or empties
+int open_to_read(const char* path);                 // -1: no such file
+int open_to_write(const char* path);                // creates or empties
 bool read_all(int file, void* data, size_t bytes);  // false: the file is shorter
 bool write_all(int file, const void* data, size_t bytes);
 bool command_line(char* text, size_t bytes);

@@ -1,5 +1,5 @@
-// From reset to main: clear .bss, paint the stack, switch to it, and say what happened on a fault. Threads use the process stack, handlers the
-// main stack, so an overflow of the first can still be reported from the second.
+// From reset to main: clear .bss, paint the stack, switch to it, and say what happened on a fault. Threads use the process stack, handlers
+// the main stack, so an overflow of the first can still be reported from the second.
 #include <cstdint>
 
 #include "runtime/ports/memory_protection.h"
@@ -28,13 +28,20 @@ constexpr uintptr_t kCcr = 0xe000ed14, kShcsr = 0xe000ed24, kCfsr = 0xe000ed28, 
 
 const char* name_of_exception(uint32_t number) {
   switch (number) {
-    case 2: return "NMI";
-    case 3: return "HardFault";
-    case 4: return "MemManage";
-    case 5: return "BusFault";
-    case 6: return "UsageFault";
-    case 7: return "SecureFault";
-    default: return "interrupt";
+    case 2:
+      return "NMI";
+    case 3:
+      return "HardFault";
+    case 4:
+      return "MemManage";
+    case 5:
+      return "BusFault";
+    case 6:
+      return "UsageFault";
+    case 7:
+      return "SecureFault";
+    default:
+      return "interrupt";
   }
 }
 
@@ -60,9 +67,7 @@ using namespace deuteron;
 
 extern "C" {
 
-[[noreturn]] void prepare_and_run() {
-  end_board(static_cast<BoardExit>(main()));
-}
+[[noreturn]] void prepare_and_run() { end_board(static_cast<BoardExit>(main())); }
 
 [[gnu::naked]] void start_on_process_stack() {
   asm volatile(
@@ -117,14 +122,28 @@ void fault_report(const uint32_t* frame, uint32_t) {
   line.text(" cfsr ").hex(cfsr).text(" hfsr ").hex(at(kHfsr));
   line.text(" address ").hex(cfsr & 0x8000 ? at(kBfar) : cfsr & 0x80 ? at(kMmfar) : 0);
   const uintptr_t data_address = cfsr & 0x80 ? at(kMmfar) : 0;
-  const bool in_guard = data_address >= reinterpret_cast<uintptr_t>(&stack_guard) && data_address < reinterpret_cast<uintptr_t>(&stack_limit);
+  const bool in_guard =
+      data_address >= reinterpret_cast<uintptr_t>(&stack_guard) && data_address < reinterpret_cast<uintptr_t>(&stack_limit);
   line.text((cfsr & kNotStacked) || in_guard || stack_overflowed() ? " stack overflowed" : " stack good").print();
   end_board(BoardExit::fault);
 }
 
 #define FAULT reinterpret_cast<const void*>(&fault)
-[[gnu::section(".vectors"), gnu::used]] const void* const vectors[16] = {
-    &handler_stack_top, reinterpret_cast<const void*>(&reset), FAULT, FAULT, FAULT, FAULT, FAULT, FAULT, FAULT, FAULT, FAULT, FAULT, FAULT,
-    FAULT, FAULT, FAULT};
+[[gnu::section(".vectors"), gnu::used]] const void* const vectors[16] = {&handler_stack_top,
+                                                                         reinterpret_cast<const void*>(&reset),
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT,
+                                                                         FAULT};
 
 }  // extern "C"

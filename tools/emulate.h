@@ -1,0 +1,56 @@
+// Runs a compiled program on an emulated bare-metal board (QEMU) with the board runner that is carried inside this program.
+// Exact instruction counts; always ends within a limit; leaves nothing behind. Thread-safe; several may run at once.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/diagnostic.h"
+#include "runtime/ports/job.h"
+
+namespace deuteron {
+
+struct EmulateOptions {
+  double timeout_seconds = 0;  // wall clock for the whole run; 0: from the estimated work, anew for each sample
+  bool by_step = false;        // count each call by itself; `steps` is filled and `instructions` are the sums
+  std::string qemu = "qemu-system-arm";
+};
+
+struct StepCount {
+  std::string op;  // "cortex_m::quantized_add"
+  uint64_t instructions = 0;
+};
+
+struct EmulatedRun {
+  bool ok = false;
+  Diagnostic error;                                        // when not ok
+  std::vector<std::vector<std::vector<uint8_t>>> outputs;  // [sample][output]: bytes in storage order
+  std::vector<uint64_t> instructions;                      // [sample]: of Program::run alone
+  std::vector<std::vector<StepCount>> steps;               // [sample][call], by_step only
+  uint64_t load_instructions = 0;                          // of Program::load
+  uint64_t planned_bytes = 0, tables_bytes = 0;            // on the board
+  uint64_t stack_used_bytes = 0, stack_bytes = 0;
+  double seconds = 0;  // wall clock
+};
+
+struct Board {
+  std::string_view name;  // QEMU's
+  std::string_view core;
+  std::string_view isa;  // whose programs it runs: scalar, dsp, mve
+  std::string_view memory;
+};
+std::span<const Board> all_boards();
+bool has_board_runners();  // false: built without the cross compiler; run_emulated then says so
+
+using Sample = std::vector<std::vector<uint8_t>>;  // [input]: bytes in the program's storage order
+
+EmulatedRun run_emulated(std::string_view board, std::span<const uint8_t> program, std::span<const Sample> samples,
+                         const EmulateOptions& options = {});
+
+// The runner's self-tests: any kind of job, its argument, and for `echo` the bytes that come back as outputs[0][0].
+EmulatedRun run_board_self_test(std::string_view board, JobKind kind, uint32_t argument, std::span<const uint8_t> bytes,
+                                const EmulateOptions& options = {});
+
+}  // namespace deuteron

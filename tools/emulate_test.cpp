@@ -1,0 +1,253 @@
+// The emulated boards: counts are exact, and whatever goes wrong there ends with one clear message.
+#include "tools/emulate.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <thread>
+
+namespace deuteron {
+
+void PrintTo(const Board& b, std::ostream* os) { *os << b.name; }
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::vector<uint8_t> bytes_of_file(const std::string& path) {
+  std::ifstream f(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(f), {}};
+}
+
+class OnBoard : public ::testing::TestWithParam<Board> {
+ protected:
+  void SetUp() override {
+    if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+    // The message of a test that needs the emulator and has none is the product's own.
+    const EmulatedRun r = run_board_self_test(GetParam().name, JobKind::count_loop, 1, {});
+    if (r.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << r.error.what << ")";
+  }
+  EmulatedRun self_test(JobKind kind, uint32_t argument = 0, std::span<const uint8_t> bytes = {}, const EmulateOptions& options = {}) {
+    return run_board_self_test(GetParam().name, kind, argument, bytes, options);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, OnBoard, ::testing::ValuesIn(all_boards().begin(), all_boards().end()), [](const auto& info) {
+  std::string name(info.param.name);
+  std::erase(name, '-');
+  return name;
+});
+
+// The loop has two instructions and a return: any error in the clock, its phase or its overhead shows.
+TEST_P(OnBoard, CountsAreExactToTheInstruction) {
+  for (uint32_t turns : {1u, 2u, 3u, 7u, 19u, 20u, 21u, 24u, 25u, 26u, 997u, 1000u, 12345u, 3000001u}) {
+    const EmulatedRun r = self_test(JobKind::count_loop, turns);
+    ASSERT_TRUE(r.ok) << r.error.what;
+    ASSERT_EQ(r.instructions.size(), 1u);
+    EXPECT_EQ(r.instructions[0], 2ull * turns + 1) << turns << " turns";
+  }
+}
+
+TEST_P(OnBoard, BytesArriveUnchangedBothWays) {
+  std::vector<uint8_t> bytes(1234567);
+  uint32_t state = 1;
+  for (uint8_t& b : bytes) b = static_cast<uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
+  const EmulatedRun r = self_test(JobKind::echo, 0, bytes);
+  ASSERT_TRUE(r.ok) << r.error.what;
+  EXPECT_TRUE(r.outputs.at(0).at(0) == bytes);
+}
+
+TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {
+  const struct {
+    FaultKind kind;
+    const char *exception, *reason;
+  } cases[] = {{FaultKind::read_nowhere, "MemManage", "data access not allowed"},
+               {FaultKind::write_nowhere, "MemManage", "data access not allowed"},
+               {FaultKind::undefined_instruction, "UsageFault", "undefined instruction"},
+               {FaultKind::divide_by_zero, "UsageFault", "division by zero"},
+               {FaultKind::null_pointer, "MemManage", "address 0x00000004"},
+               {FaultKind::jump_to_nowhere, "MemManage", "instruction fetch not allowed"}};
+  for (const auto& c : cases) {
+    const EmulatedRun r = self_test(JobKind::fault, static_cast<uint32_t>(c.kind));
+    EXPECT_FALSE(r.ok);
+    EXPECT_EQ(r.error.rule, "board.fault");
+    EXPECT_THAT(r.error.what, AllOf(StartsWith(c.exception), HasSubstr(c.reason), HasSubstr("CFSR"), HasSubstr("`")));
+    EXPECT_LT(r.seconds, 20);
+  }
+}
+
+TEST_P(OnBoard, AnOverflowOfTheStackIsReported) {
+  const EmulatedRun r = self_test(JobKind::overflow_stack);
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(r.error.rule, "board.stack_overflow") << r.error.what;
+}
+
+TEST_P(OnBoard, AHangIsEnded) {
+  const EmulatedRun r = self_test(JobKind::hang, 0, {}, {.timeout_seconds = 0.7});
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(r.error.rule, "board.timeout");
+  EXPECT_THAT(r.error.limit, HasSubstr("0.7 s"));
+  EXPECT_THAT(r.error.fix, HasSubstr("--timeout"));
+  EXPECT_GE(r.seconds, 0.7);
+  EXPECT_LT(r.seconds, 10);
+}
+
+TEST_P(OnBoard, AProgramThatIsNoneIsRefused) {
+  std::vector<uint8_t> bytes(64, 0x5a);
+  const EmulatedRun r = run_emulated(GetParam().name, bytes, {});
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(r.error.rule, "board.load.not_a_program") << r.error.what;
+}
+
+TEST_P(OnBoard, MoreThanTheBoardHasIsRefusedWithTheSizes) {
+  if (GetParam().name == "mps3-an547") GTEST_SKIP() << "left out: 256 MB to pass to the emulator";
+  const std::vector<uint8_t> bytes(17 << 20, 0x5a);
+  const EmulatedRun r = run_emulated(GetParam().name, bytes, {});
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(r.error.rule, "board.memory") << r.error.what;
+  EXPECT_THAT(r.error.what, HasSubstr("program 17825792"));
+  EXPECT_EQ(r.error.limit, "19922944 bytes");
+}
+
+// What the stock flow and the stock kernels gave for the same inputs (fixtures/stock).
+struct StockFile {
+  std::string name, path;
+  std::vector<Sample> inputs, outputs;
+};
+std::vector<StockFile> stock_files(const std::string& core) {
+  std::vector<StockFile> files;
+  const std::filesystem::path folder = std::filesystem::path(DEUTERON_SHARED_DIR) / "fixtures/stock";
+  if (!std::filesystem::is_directory(folder)) return files;
+  const auto tensors = [&](const std::string& name, const char* what, size_t k) {
+    Sample sample;
+    for (;;) {
+      const auto path = folder / fmt::format("{}.{}{}.{}.bin", name, what, sample.size(), k);
+      if (!std::filesystem::exists(path)) return sample;
+      sample.push_back(bytes_of_file(path));
+    }
+  };
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string file = entry.path().filename(), ending = "." + core + ".pte";
+    if (!file.ends_with(ending)) continue;
+    StockFile f{file.substr(0, file.size() - ending.size()), entry.path(), {}, {}};
+    for (size_t k = 0;; k++) {
+      Sample in = tensors(f.name, "in", k);
+      if (in.empty()) break;
+      f.inputs.push_back(std::move(in));
+      f.outputs.push_back(tensors(f.name, "out", k));
+    }
+    files.push_back(std::move(f));
+  }
+  std::ranges::sort(files, {}, &StockFile::name);
+  return files;
+}
+
+std::string core_of_stock_files(std::string_view board) {
+  return board == "mps3-an547" ? "cortex-m55" : board == "mps2-an385" ? "cortex-m3" : "cortex-m4";
+}
+
+TEST_P(OnBoard, StockFilesGiveTheStockBits) {
+  const std::vector<StockFile> files = stock_files(core_of_stock_files(GetParam().name));
+  if (files.empty()) GTEST_SKIP() << "left out: the stock files (no ../shared/fixtures/stock)";
+  for (const StockFile& f : files) {
+    SCOPED_TRACE(f.name);
+    const EmulatedRun r = run_emulated(GetParam().name, bytes_of_file(f.path), f.inputs);
+    ASSERT_TRUE(r.ok) << format_diagnostic(r.error);
+    ASSERT_EQ(r.outputs.size(), f.outputs.size());
+    for (size_t k = 0; k < f.outputs.size(); k++) EXPECT_TRUE(r.outputs[k] == f.outputs[k]) << "sample " << k;
+    fmt::print("{:10} {:22} {:>11} instructions, load {:>9}, planned {:>7}, tables {:>6}, stack {:>5}, {:.2f} s\n", GetParam().name, f.name,
+               r.instructions[0], r.load_instructions, r.planned_bytes, r.tables_bytes, r.stack_used_bytes, r.seconds);
+  }
+}
+
+// The same sample takes the same instructions in every run, alone or in a series; the calls add up to the whole.
+TEST_P(OnBoard, CountsRepeat) {
+  const std::vector<StockFile> files = stock_files(core_of_stock_files(GetParam().name));
+  const auto f = std::ranges::find(files, "dscnn_kws", &StockFile::name);
+  if (f == files.end()) GTEST_SKIP() << "left out: the stock files (no ../shared/fixtures/stock)";
+  const std::vector<uint8_t> program = bytes_of_file(f->path);
+  const EmulatedRun series = run_emulated(GetParam().name, program, f->inputs);
+  ASSERT_TRUE(series.ok) << format_diagnostic(series.error);
+  const std::span<const Sample> last = std::span(f->inputs).last(1);
+  const EmulatedRun alone = run_emulated(GetParam().name, program, last);
+  ASSERT_TRUE(alone.ok) << format_diagnostic(alone.error);
+  EXPECT_EQ(alone.instructions[0], series.instructions.back());
+  EXPECT_EQ(alone.load_instructions, series.load_instructions);
+  const EmulatedRun by_step = run_emulated(GetParam().name, program, last, {.by_step = true});
+  ASSERT_TRUE(by_step.ok) << format_diagnostic(by_step.error);
+  ASSERT_EQ(by_step.steps.size(), 1u);
+  uint64_t sum = 0;
+  for (const StepCount& s : by_step.steps[0]) sum += s.instructions;
+  EXPECT_EQ(sum, by_step.instructions[0]);
+  EXPECT_EQ(by_step.outputs, alone.outputs);
+  EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(alone.instructions[0]), 40.0 * static_cast<double>(by_step.steps[0].size()));
+}
+
+TEST_P(OnBoard, InputsOfTheWrongSizeAreRefused) {
+  const std::vector<StockFile> files = stock_files(core_of_stock_files(GetParam().name));
+  const auto f = std::ranges::find(files, "dscnn_kws", &StockFile::name);
+  if (f == files.end()) GTEST_SKIP() << "left out: the stock files (no ../shared/fixtures/stock)";
+  const std::vector<uint8_t> program = bytes_of_file(f->path);
+  const Sample short_one[] = {{std::vector<uint8_t>(1956)}}, two[] = {{std::vector<uint8_t>(1960), std::vector<uint8_t>(4)}};
+  const EmulatedRun a = run_emulated(GetParam().name, program, short_one), b = run_emulated(GetParam().name, program, two);
+  EXPECT_EQ(a.error.rule, "board.job");
+  EXPECT_EQ(a.error.what, "input 0 has 1956 bytes, the program takes 1960");
+  EXPECT_EQ(b.error.rule, "board.job");
+  EXPECT_EQ(b.error.what, "the program has 1 inputs, the job 2");
+}
+
+TEST(Boards, AnUnknownOneIsRefused) {
+  const EmulatedRun r = run_emulated("mps9", {}, {});
+  EXPECT_EQ(r.error.rule, "board.unknown");
+  EXPECT_THAT(r.error.fix, HasSubstr("mps2-an386"));
+}
+
+TEST(Boards, AMissingEmulatorSaysHowToInstallIt) {
+  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  const EmulatedRun r = run_emulated("mps2-an386", {}, {}, {.qemu = "qemu-system-that-nobody-has"});
+  EXPECT_EQ(r.error.rule, "board.qemu_missing");
+  EXPECT_EQ(r.error.fix, "apt-get install qemu-system-arm");
+}
+
+TEST(Boards, AnEmulatorThatFailsIsReportedWithItsText) {
+  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  const EmulatedRun r = run_emulated("mps2-an386", {}, {}, {.qemu = "false"});
+  EXPECT_EQ(r.error.rule, "board.emulator");
+  EXPECT_THAT(r.error.what, HasSubstr("code 1 before the runner started"));
+}
+
+TEST(Boards, SamplesMustLookAlike) {
+  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  const Sample one = {{1, 2, 3}}, other = {{1, 2}};
+  const Sample samples[] = {one, other};
+  EXPECT_EQ(run_emulated("mps2-an386", {}, samples).error.rule, "board.job");
+}
+
+TEST(Boards, RunsAtTheSameTimeDoNotDisturbEachOther) {
+  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  constexpr uint32_t kRuns = 6;
+  EmulatedRun runs[kRuns];
+  {
+    std::vector<std::jthread> threads;
+    for (uint32_t i = 0; i < kRuns; i++)
+      threads.emplace_back([&runs, i] {
+        const std::vector<uint8_t> bytes(1000 + i, static_cast<uint8_t>(i));
+        runs[i] = run_board_self_test(all_boards()[i % 4].name, JobKind::echo, 0, bytes);
+      });
+  }
+  if (runs[0].error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << runs[0].error.what << ")";
+  for (uint32_t i = 0; i < kRuns; i++) {
+    ASSERT_TRUE(runs[i].ok) << runs[i].error.what;
+    EXPECT_TRUE(runs[i].outputs[0][0] == std::vector<uint8_t>(1000 + i, static_cast<uint8_t>(i)));
+  }
+}
+
+}  // namespace
+}  // namespace deuteron
