@@ -85,7 +85,7 @@ void FloatExecutor::State::evaluate_constants() {
     for (const ValueId v : node.inputs) read[v] = true;
   for (const Port& port : g.outputs) read[port.value] = true;
   for (size_t v = 0; v < g.values.size(); ++v) {
-    const Value& value = g.values[v];
+    const GraphValue& value = g.values[v];
     if (!value.constant || !read[v]) continue;
     computed[v] = dequantized(value.type, *value.constant);
     places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
