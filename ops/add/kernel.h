@@ -1,0 +1,25 @@
+// int8 addition of two tensors with their own scales.
+//   y[i] = clamp(y_zero + rq(rq((x[i] - x.zero) * 2^20, x) + rq((other[i mod period] - other.zero) * 2^20, other), y), y_min, y_max)
+//     rq(v, p) = requantize(v, p.multiplier, p.shift): runtime/requantize.h
+// Shapes   x, y [count]   other [period], repeated; period = count is an addition element for element
+// Units    zero points -128..127 in steps; y_min, y_max -128..127; multiplier Q0.31, negative to subtract; shift -31..30
+// Limits   count divides by period; sums wrap at 2^32
+// Scratch  none   Errors  none   Aliasing  y may be x, and other when period = count; else y overlaps nothing
+// Source   TFLite 8-bit quantization specification, ADD; the left shift of 20: ExecuTorch 1.5, cortex_m::quantized_add
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+struct Rescale {
+  int32_t zero, multiplier, shift;
+};
+struct AddArgs {
+  int32_t count, period;
+  Rescale x, other, y;
+  int32_t y_min, y_max;
+};
+
+void add_s8(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+}  // namespace deuteron

@@ -1,0 +1,104 @@
+// quantize_s8 and quantize_s16 against the reference, bit for bit: every kind of float, ties, ends, in place; and refusals.
+#include "ops/quantize/kernel.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "ops/kernels.h"
+#include "ops/quantize/reference.h"
+#include "ops/test_call.h"
+
+namespace deuteron {
+namespace {
+
+TestCall call_of(ScalarType type, const std::vector<float>& x, double scale, int64_t zero, int64_t low, int64_t high) {
+  TestCall call(kQuantizePerTensor);
+  Tensor& t = call.tensor(ScalarType::f32, {static_cast<int32_t>(x.size())});
+  std::memcpy(t.data, x.data(), x.size() * 4);
+  call.real(scale);
+  for (int64_t v : {zero, low, high, static_cast<int64_t>(type)}) call.integer(v);
+  call.tensor(type, {static_cast<int32_t>(x.size())});
+  return call;
+}
+
+// Ties and their neighbours at this scale, the specials, and any bits at all.
+std::vector<float> floats(float scale) {
+  std::vector<float> x{0.0f, -0.0f, 1e30f, -1e30f, 3e9f, -3e9f, 2147483648.0f, -2147483648.0f, std::numeric_limits<float>::infinity(),
+                       -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(),
+                       std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), std::numeric_limits<float>::denorm_min()};
+  for (int i = -600; i <= 600; ++i) {
+    const float tie = static_cast<float>(i) * 0.5f * scale;
+    for (const float v : {tie, std::nextafter(tie, 1e9f), std::nextafter(tie, -1e9f)}) x.push_back(v);
+  }
+  Random random(1);
+  for (int i = 0; i < 20000; ++i) x.push_back(std::bit_cast<float>(static_cast<uint32_t>(random.engine())));
+  std::normal_distribution<float> normal(0, 60 * scale);
+  for (int i = 0; i < 20001; ++i) x.push_back(normal(random.engine));
+  return x;
+}
+
+TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
+  struct Setting {
+    float scale;
+    int32_t zero, low, high;
+  };
+  for (const Setting& s : {Setting{0.02092f, -12, -128, 127}, Setting{1.0f, 0, -128, 127}, Setting{0.1f, 127, -127, 127}, Setting{3.5f, -128, -128, 127},
+                           Setting{1e-38f, 5, -128, 127}, Setting{2e30f, 5, -100, 3}, Setting{0.5f, 100, -5, 20}}) {
+    const std::vector<float> x = floats(s.scale);
+    const QuantizeArgs a{static_cast<int32_t>(x.size()), 1.0f / s.scale, s.zero, s.low, s.high};
+    TestCall call = call_of(ScalarType::s8, x, s.scale, s.zero, s.low, s.high);
+    call.run();
+    std::vector<int8_t> expected(x.size());
+    quantize_reference(a, x.data(), expected.data());
+    EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected) << s.scale;
+
+    const QuantizeArgs wide{a.count, a.reciprocal, s.zero * 200, s.low * 250, s.high * 250};
+    TestCall call16 = call_of(ScalarType::s16, x, s.scale, wide.zero, wide.low, wide.high);
+    call16.run();
+    std::vector<int16_t> expected16(x.size());
+    quantize_reference(wide, x.data(), expected16.data());
+    EXPECT_EQ(contents<int16_t>(call16.tensor_at(6)), expected16) << s.scale;
+  }
+}
+
+TEST(QuantizeKernel, SaturatesOnTheRightSide) {
+  const float inf = std::numeric_limits<float>::infinity();
+  TestCall call = call_of(ScalarType::s8, {1e30f, -1e30f, 3e9f, -3e9f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}, 0.5, -64, -128, 127);
+  call.run();
+  EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), (std::vector<int8_t>{127, -128, 127, -128, 127, -128, -64}));
+}
+
+TEST(QuantizeKernel, WorksInPlace) {
+  EXPECT_TRUE(kQuantizePerTensor.in_place);
+  const std::vector<float> x = floats(0.1f);
+  TestCall call = call_of(ScalarType::s8, x, 0.1f, 3, -128, 127);
+  call.tensor_at(6).data = call.tensor_at(0).data;
+  call.run();
+  std::vector<int8_t> expected(x.size());
+  quantize_reference({static_cast<int32_t>(x.size()), 1.0f / 0.1f, 3, -128, 127}, x.data(), expected.data());
+  EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected);
+}
+
+TEST(QuantizeKernel, Refuses) {
+  const auto refused = [](auto spoil) {
+    TestCall call = call_of(ScalarType::s8, {1, 2, 3, 4}, 0.1, 3, -128, 127);
+    spoil(call);
+    return call.refused();
+  };
+  EXPECT_EQ(refused([](TestCall&) {}), -1);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::s32; }), 0);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).data = data_of<char>(c.tensor_at(0)) + 1; }), 0);
+  for (const double scale : {0.0, -0.5, std::nan(""), 1e39, 1e-39, 1e-60, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(refused([&](TestCall& c) { c.argument(1).real = scale; }), 1) << scale;
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(2).integer = 128; }), 2);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(3).integer = -129; }), 3);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(4).integer = 128; }), 4);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(3).integer = 5, c.argument(4).integer = 4; }), 4);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = 2; }), 5);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::u8; }), 6);
+  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(6)[0] = 5; }), 6);
+}
+
+}  // namespace
+}  // namespace deuteron
