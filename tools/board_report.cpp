@@ -1,0 +1,238 @@
+// See board_report.h. The lines are written by runtime/ports/runner.cpp and start.cpp.
+#include "tools/board_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "tools/board_symbols.h"
+
+namespace deuteron {
+namespace {
+
+// The words of one line that the runner wrote: "@key word word ...".
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) {}
+  std::string_view next() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+    const std::string_view word = rest_.substr(0, rest_.find(' '));
+    rest_.remove_prefix(word.size());
+    return word;
+  }
+  uint64_t number() {
+    std::string_view w = next();
+    const int base = w.starts_with("0x") ? 16 : 10;
+    if (base == 16) w.remove_prefix(2);
+    uint64_t v = 0;
+    std::from_chars(w.data(), w.data() + w.size(), v, base);
+    return v;
+  }
+  uint64_t number_after(std::string_view key) {
+    for (std::string_view w = next(); !w.empty(); w = next())
+      if (w == key) return number();
+    return 0;
+  }
+  std::string_view rest() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+    return rest_;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+std::string during(const BoardReport& a) {
+  if (!a.booted) return "before the runner started";
+  if (!a.loaded) return "while the program was loaded";
+  if (!a.entered.empty()) return fmt::format("in call {}", a.entered);
+  return "while the program ran";
+}
+
+std::string reason_of_fault(uint32_t cfsr) {
+  struct Bit {
+    int bit;
+    const char* name;
+  };
+  // Configurable fault status register, Armv8-M ARM (DDI 0553).
+  static constexpr Bit kBits[] = {{0, "instruction fetch not allowed"},
+                                  {1, "data access not allowed"},
+                                  {4, "stacking failed"},
+                                  {8, "instruction fetch failed"},
+                                  {9, "data access failed"},
+                                  {10, "imprecise data access failed"},
+                                  {12, "stacking failed"},
+                                  {16, "undefined instruction"},
+                                  {17, "not a Thumb address"},
+                                  {18, "bad return"},
+                                  {19, "no such coprocessor"},
+                                  {20, "stack limit passed"},
+                                  {24, "unaligned access"},
+                                  {25, "division by zero"}};
+  std::string text;
+  for (const Bit& b : kBits)
+    if (cfsr >> b.bit & 1) text += (text.empty() ? "" : ", ") + std::string(b.name);
+  return text.empty() ? "no reason given" : text;
+}
+
+Diagnostic describe_fault(std::string_view board, std::span<const uint8_t> image, const BoardReport& a) {
+  Words words(a.trouble);
+  words.next();
+  const std::string_view kind = words.next();
+  const auto pc = static_cast<uint32_t>(words.number_after("pc")), lr = static_cast<uint32_t>(words.number_after("lr"));
+  const auto cfsr = static_cast<uint32_t>(words.number_after("cfsr")), hfsr = static_cast<uint32_t>(words.number_after("hfsr"));
+  const auto address = static_cast<uint32_t>(words.number_after("address"));
+  if (a.trouble.ends_with("stack overflowed"))
+    return board_trouble(board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr), "board.stack_overflow");
+  const std::string function = function_at(image, pc), caller = function_at(image, lr);
+  return board_trouble(board,
+                       fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, CFSR {:#010x}, HFSR {:#010x}", kind,
+                                   during(a), reason_of_fault(cfsr), pc, function.empty() ? "" : " `" + function + "`", lr,
+                                   caller.empty() ? "" : " `" + caller + "`", address, cfsr, hfsr),
+                       "board.fault", "this is a fault of the runtime or of a kernel: please report it with the program file");
+}
+
+Diagnostic describe_status(std::string_view board, const BoardReport& a) {
+  Words words(a.trouble);
+  words.next();
+  const std::string code(words.next());
+  words.next();
+  const std::string instruction(words.next());
+  words.next();
+  const std::string argument(words.next());
+  words.next();
+  const uint64_t needed = words.number();
+  words.next();
+  const std::string op(words.next());
+  words.next();
+  std::string what = fmt::format("the runtime refuses the program: {}", code);
+  if (op != "-") what += fmt::format(", `{}`", op);
+  if (instruction != "-1") what += fmt::format(", instruction {}", instruction);
+  if (argument != "-1") what += fmt::format(", argument {}", argument);
+  if (needed != 0) what += fmt::format(", {} bytes needed", needed);
+  if (words.rest() != "-") what += fmt::format(": {}", words.rest());
+  const char* fix = "";
+  if (code == "wrong_isa") fix = "compile for the core of this board, or choose the board of the program's core (`deuteron targets`)";
+  if (code == "missing_kernel") fix = "no kernel of that name is built in; `deuteron ops` lists what is";
+  return board_trouble(board, what, "board.load." + code, fix);
+}
+
+Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
+  Words words(a.trouble);
+  words.next();
+  const std::string_view part = words.next();
+  const uint64_t bytes = words.number(), program = words.number_after("program"), planned = words.number_after("planned");
+  const uint64_t tables = words.number_after("tables");
+  words.next();
+  uint64_t total = 0;
+  std::string regions;
+  for (std::string w(words.next()); !w.empty(); w = words.next()) {
+    regions += (regions.empty() ? "" : " + ") + w;
+    total += std::stoull(w);
+  }
+  Diagnostic d = board_trouble(
+      board,
+      fmt::format("the {} does not fit into the board's memory ({} bytes for it alone; program {}, planned {}, tables {}; memory {})", part,
+                  bytes, program, planned, tables, regions),
+      "board.memory", "mps3-an547 has the most memory: 256 MB");
+  d.measured = fmt::format("{} bytes", program + planned + tables);
+  d.limit = fmt::format("{} bytes", total);
+  return d;
+}
+
+}  // namespace
+
+Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix) {
+  Diagnostic d;
+  d.where = fmt::format("qemu:{}", board);
+  d.what = std::move(what);
+  d.rule = std::move(rule);
+  d.fix = std::move(fix);
+  return d;
+}
+
+bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
+  if (!line.starts_with('@')) {
+    if (line.find("has no peer") == line.npos && answer.emulator_text.size() < 2000)  // a board's network device, always said
+      answer.emulator_text += (answer.emulator_text.empty() ? "" : "; ") + std::string(line);
+    return false;
+  }
+  Words words(line);
+  const std::string_view key = words.next();
+  if (key == "@board") {
+    answer.booted = true;
+  } else if (key == "@needs") {
+    words.next();
+    run.planned_bytes = words.number();
+    words.next();
+    run.tables_bytes = words.number();
+  } else if (key == "@load") {
+    run.load_instructions = words.number();
+    answer.loaded = true;
+    return true;
+  } else if (key == "@output") {
+    words.next();
+    answer.output_bytes.push_back(words.number());
+  } else if (key == "@enter") {
+    answer.entered = words.rest();
+  } else if (key == "@step") {
+    words.next();
+    const uint64_t n = words.number();
+    answer.steps.push_back({std::string(words.rest()), n});
+    return true;
+  } else if (key == "@sample") {
+    words.next();
+    run.instructions.push_back(words.number());
+    if (!answer.steps.empty()) run.steps.push_back(std::exchange(answer.steps, {}));
+    return true;
+  } else if (key == "@stack" && line.find("overflowed") == line.npos) {
+    run.stack_used_bytes = words.number();
+    run.stack_bytes = words.number();
+  } else if (answer.trouble.empty()) {
+    answer.trouble = line;
+  }
+  return false;
+}
+
+Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, const ProcessEnd& end, const BoardReport& a,
+                        const EmulateOptions& options, double limit_seconds) {
+  const std::string text = a.emulator_text.empty() ? "" : ": " + a.emulator_text;
+  if (end.start_error == ENOENT)
+    return board_trouble(board, fmt::format("`{}` is not installed", options.qemu), "board.qemu_missing",
+                         "apt-get install qemu-system-arm");
+  if (end.start_error != 0)
+    return board_trouble(board, fmt::format("`{}` cannot be started: {}", options.qemu, std::strerror(end.start_error)),
+                         "board.qemu_start");
+  if (end.timed_out) {
+    Diagnostic d = board_trouble(board, fmt::format("no end {}; the emulator was stopped", during(a)), "board.timeout",
+                                 "--timeout SECONDS sets another limit");
+    d.measured = fmt::format("more than {:.1f} s", limit_seconds);
+    d.limit = fmt::format("{:.1f} s{}", limit_seconds, options.timeout_seconds > 0 ? "" : " for a sample");
+    return d;
+  }
+  if (end.signal != 0)
+    return board_trouble(board, fmt::format("the emulator was ended by signal {} {}{}", end.signal, during(a), text), "board.emulator");
+  switch (static_cast<BoardExit>(end.exit_code)) {
+    case BoardExit::fault:
+      return describe_fault(board, image, a);
+    case BoardExit::load_failed:
+      return describe_status(board, a);
+    case BoardExit::does_not_fit:
+      return describe_memory(board, a);
+    case BoardExit::stack_overflow:
+      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow");
+    case BoardExit::bad_job:
+      return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
+                           "`deuteron inspect` shows what the program takes");
+    case BoardExit::file_error:
+      return board_trouble(board, a.trouble.starts_with("@file ") ? a.trouble.substr(6) : a.trouble, "board.file");
+    default:
+      return board_trouble(board, fmt::format("the emulator ended with code {} {}{}", end.exit_code, during(a), text), "board.emulator");
+  }
+}
+
+}  // namespace deuteron

@@ -1,0 +1,34 @@
+// What the runner on a board says, line by line, and what the user is told when a run does not end well.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/diagnostic.h"
+#include "tools/emulate.h"
+#include "tools/watched_process.h"
+
+namespace deuteron {
+
+// What the board has said, gathered while it runs.
+struct BoardReport {
+  std::string trouble;        // the first line that reports one
+  std::string emulator_text;  // lines that are not the runner's
+  std::string entered;        // by step: "3 cortex_m::pad", the last call that was started
+  bool booted = false, loaded = false;
+  std::vector<uint64_t> output_bytes;
+  std::vector<StepCount> steps;
+};
+
+// True when the board has got further by a call or a sample.
+bool take_line(std::string_view line, BoardReport& report, EmulatedRun& run);
+
+Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix = {});
+
+// For a run that did not end with exit code 0. `image`: the board's ELF file, to name functions.
+Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, const ProcessEnd& end, const BoardReport& report,
+                        const EmulateOptions& options, double limit_seconds);
+
+}  // namespace deuteron
