@@ -1,0 +1,140 @@
+// Registers our kernels in the stock ExecuTorch runtime under their own names, so that its loader and executor run our files with them.
+#include <executorch/runtime/kernel/kernel_includes.h>
+#include <executorch/runtime/kernel/operator_registry.h>
+
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "runtime/kernel.h"
+
+namespace et = executorch::runtime;
+using ETensor = executorch::aten::Tensor;
+
+namespace {
+
+// Everything that one call's arguments need, in our form. Pointers stay valid while `values` and the lists do not grow.
+struct Arguments {
+  std::vector<deuteron::Value> values;
+  std::vector<deuteron::Tensor> tensors;
+  std::vector<std::vector<deuteron::Value>> elements;
+  std::vector<std::vector<const deuteron::Value*>> lists;
+  std::vector<const deuteron::Value*> args;
+};
+
+deuteron::Tensor tensor_of(const ETensor& t) {
+  deuteron::Tensor r{};
+  r.data = const_cast<void*>(t.const_data_ptr());
+  r.sizes = t.sizes().data();
+  r.dim_order = t.dim_order().data();
+  r.numel = static_cast<int32_t>(t.numel());
+  r.rank = static_cast<uint8_t>(t.dim());
+  r.type = static_cast<deuteron::ScalarType>(t.scalar_type());
+  return r;
+}
+
+void add_list(Arguments& a, deuteron::Value& v, deuteron::Kind kind, size_t count) {
+  v.kind = kind;
+  v.list.items = a.lists.back().data();
+  v.list.data = nullptr;
+  v.list.count = static_cast<int32_t>(count);
+}
+
+// `letter`: runtime/kernel.h, Kernel::schema.
+bool convert(Arguments& a, char letter, et::EValue& e, deuteron::Value& v) {
+  if (e.isNone()) return true;
+  if (e.isTensor()) {
+    a.tensors.push_back(tensor_of(e.toTensor()));
+    v.kind = deuteron::Kind::tensor;
+    v.tensor = &a.tensors.back();
+  } else if (e.isBool()) {
+    v.kind = deuteron::Kind::boolean;
+    v.boolean = e.toBool();
+  } else if (e.isInt()) {
+    v.kind = deuteron::Kind::integer;
+    v.integer = e.toInt();
+  } else if (e.isDouble()) {
+    v.kind = deuteron::Kind::real;
+    v.real = e.toDouble();
+  } else if (e.isIntList()) {
+    const auto list = e.toIntList();
+    a.elements.emplace_back(list.size());
+    a.lists.emplace_back();
+    for (size_t i = 0; i < list.size(); ++i) {
+      a.elements.back()[i].kind = deuteron::Kind::integer;
+      a.elements.back()[i].integer = list[i];
+      a.lists.back().push_back(&a.elements.back()[i]);
+    }
+    add_list(a, v, deuteron::Kind::int_list, list.size());
+  } else if (e.isTensorList()) {
+    const auto list = e.toTensorList();
+    a.elements.emplace_back(list.size());
+    a.lists.emplace_back();
+    for (size_t i = 0; i < list.size(); ++i) {
+      a.tensors.push_back(tensor_of(list[i]));
+      a.elements.back()[i].kind = deuteron::Kind::tensor;
+      a.elements.back()[i].tensor = &a.tensors.back();
+      a.lists.back().push_back(&a.elements.back()[i]);
+    }
+    add_list(a, v, deuteron::Kind::tensor_list, list.size());
+  } else {
+    std::fprintf(stderr, "argument of schema letter %c has a kind that the adapter does not know\n", letter);
+    return false;
+  }
+  return true;
+}
+
+// Checks and runs one call. A refusal is an error of the call, as in any kernel.
+void run(const deuteron::Kernel& kernel, et::KernelRuntimeContext& context, et::Span<et::EValue*> stack) {
+  const size_t count = std::strlen(kernel.schema);
+  if (stack.size() != count + 1) {
+    std::fprintf(stderr, "%s: %zu arguments, expected %zu\n", kernel.name, stack.size(), count + 1);
+    context.fail(et::Error::InvalidProgram);
+    return;
+  }
+  Arguments a;
+  a.values.resize(count);
+  a.tensors.reserve(256);
+  a.elements.reserve(count);
+  a.lists.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!convert(a, kernel.schema[i], *stack[i], a.values[i])) {
+      context.fail(et::Error::InvalidType);
+      return;
+    }
+    a.args.push_back(&a.values[i]);
+  }
+  alignas(16) static uint8_t memory[1 << 16];
+  deuteron::Arena arena{memory, sizeof memory, 0};
+  deuteron::Call call{a.args.data(), static_cast<int32_t>(count), &arena};
+  deuteron::Prepared prepared;
+  const deuteron::Status status = kernel.prepare(call, &prepared);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s: argument %d: %s\n", kernel.name, status.argument, status.detail ? status.detail : deuteron::name_of(status.code));
+    context.fail(et::Error::InvalidArgument);
+    return;
+  }
+  prepared.run(prepared.args);
+}
+
+// The registry takes plain functions: one for each place in our table.
+template <int kIndex>
+void call_kernel(et::KernelRuntimeContext& context, et::Span<et::EValue*> stack) {
+  run(*deuteron::kAllKernels.kernels[kIndex], context, stack);
+}
+
+constexpr int kMaxKernels = 128;
+
+template <int... kIndices>
+void register_all(std::integer_sequence<int, kIndices...>) {
+  static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
+  for (int i = 0; i < deuteron::kAllKernels.count && i < kMaxKernels; ++i) {
+    const et::Kernel kernel(deuteron::kAllKernels.kernels[i]->name, kFunctions[i]);
+    if (et::register_kernel(kernel) != et::Error::Ok) std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
+  }
+}
+
+}  // namespace
+
+void register_our_kernels() { register_all(std::make_integer_sequence<int, kMaxKernels>()); }

@@ -1,0 +1,93 @@
+// Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on raw inputs.
+//   stock_runner PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
+#include <executorch/extension/data_loader/buffer_data_loader.h>
+#include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
+#include <executorch/runtime/executor/method.h>
+#include <executorch/runtime/executor/program.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace et = executorch::runtime;
+void register_our_kernels();
+
+namespace {
+
+std::vector<char> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    std::fprintf(stderr, "%s: cannot be read\n", path.c_str());
+    std::exit(2);
+  }
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class T>
+T need(et::Result<T> result, const char* step) {
+  if (!result.ok()) {
+    std::fprintf(stderr, "%s fails: error 0x%x\n", step, static_cast<unsigned>(result.error()));
+    std::exit(1);
+  }
+  return std::move(result.get());
+}
+
+void need(et::Error error, const char* step) {
+  if (error == et::Error::Ok) return;
+  std::fprintf(stderr, "%s fails: error 0x%x\n", step, static_cast<unsigned>(error));
+  std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  et::runtime_init();
+  register_our_kernels();
+  const std::vector<char> file = read_file(argv[1]);
+  executorch::extension::BufferDataLoader loader(file.data(), file.size());
+  et::Program program = need(et::Program::load(&loader, et::Program::Verification::InternalConsistency), "Program::load");
+  const et::MethodMeta meta = need(program.method_meta("forward"), "method_meta");
+
+  std::vector<std::vector<uint8_t>> planned;
+  std::vector<et::Span<uint8_t>> spans;
+  for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
+    planned.emplace_back(static_cast<size_t>(need(meta.memory_planned_buffer_size(i), "memory_planned_buffer_size")), 0xA5);
+    spans.emplace_back(planned.back().data(), planned.back().size());
+  }
+  et::HierarchicalAllocator planned_memory({spans.data(), spans.size()});
+  executorch::extension::MallocMemoryAllocator method_memory, temp_memory;
+  et::MemoryManager memory(&method_memory, &planned_memory, &temp_memory);
+  et::Method method = need(program.load_method("forward", &memory), "load_method");
+
+  if (static_cast<size_t>(argc - 3) != method.inputs_size()) {
+    std::fprintf(stderr, "the program has %zu inputs, %d given\n", method.inputs_size(), argc - 3);
+    return 2;
+  }
+  std::vector<std::vector<char>> inputs;
+  for (int i = 3; i < argc; ++i) inputs.push_back(read_file(argv[i]));
+  std::vector<et::EValue> own(method.inputs_size());
+  need(method.get_inputs(own.data(), own.size()), "get_inputs");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const executorch::aten::Tensor& like = own[i].toTensor();
+    if (inputs[i].size() != like.nbytes()) {
+      std::fprintf(stderr, "input %zu has %zu bytes, the file %zu\n", i, like.nbytes(), inputs[i].size());
+      return 2;
+    }
+    executorch::aten::TensorImpl impl(like.scalar_type(), like.dim(), const_cast<executorch::aten::SizesType*>(like.sizes().data()), inputs[i].data(),
+                                      const_cast<executorch::aten::DimOrderType*>(like.dim_order().data()),
+                                      const_cast<executorch::aten::StridesType*>(like.strides().data()));
+    need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
+  }
+  need(method.execute(), "execute");
+  for (size_t i = 0; i < method.outputs_size(); ++i) {
+    const executorch::aten::Tensor& t = method.get_output(i).toTensor();
+    std::ofstream(std::string(argv[2]) + std::to_string(i) + ".bin", std::ios::binary).write(static_cast<const char*>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
+  }
+  return 0;
+}
