@@ -1,0 +1,54 @@
+// cortex_m::quantized_avg_pool2d: its arguments checked once, at load. Its zero point, multiplier and shift describe the input and are
+// not needed: input and output share them.
+#include "ops/avg_pool2d/kernel.h"
+#include "ops/kernels.h"
+#include "ops/prepare.h"
+#include "ops/window.h"
+
+namespace deuteron {
+namespace {
+
+enum { kX, kKernel, kStride, kPadding, kCeilMode, kZero, kMultiplier, kShift, kScratch, kOut };
+
+struct AvgPoolCall {
+  AvgPool2dArgs args;
+  const int8_t* x;
+  int8_t* y;
+};
+void run(const AvgPoolCall& c) { avg_pool2d_s8(c.args, c.x, c.y); }
+
+// The number of windows along one axis; ceil_mode admits a last one that reaches past the padding if it begins before its end.
+int64_t windows(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {
+  const int64_t room = extent + 2 * pad - kernel;
+  if (room < 0) return 0;
+  int64_t count = room / stride + 1;
+  if (ceil_mode && room % stride != 0 && count * stride < extent + pad) ++count;
+  return count;
+}
+
+Status prepare(Call& call, Prepared* prepared) {
+  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
+  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
+  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
+  AvgPool2dArgs a{};
+  a.n = x.sizes[0], a.channels = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
+  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kOut, "must have the batch and the channels of the input");
+  if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);
+  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
+  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
+  if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w) return bad_argument(kPadding, "must be less than the kernel");
+  const bool ceil_mode = call.boolean(kCeilMode);
+  if (windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h, ceil_mode) != a.out_h || windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w, ceil_mode) != a.out_w)
+    return bad_argument(kOut, "must have one place for each window");
+  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, 1)) return bad_argument(kOut, why);
+  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, 1)) return bad_argument(kOut, why);
+  const int64_t taps = int64_t{a.kernel_h < a.in_h ? a.kernel_h : a.in_h} * (a.kernel_w < a.in_w ? a.kernel_w : a.in_w);
+  if (taps > 1 << 23) return bad_argument(kKernel, "must cover 2^23 elements or fewer");
+  return keep<AvgPoolCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+}
+
+}  // namespace
+
+const Kernel kQuantizedAvgPool2d = {"cortex_m::quantized_avg_pool2d.out", "TLLLBIIIOO", prepare};
+
+}  // namespace deuteron
