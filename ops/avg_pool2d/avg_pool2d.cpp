@@ -36,7 +36,7 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
   call.in(0, channels_last_face(x.shape));
   call.integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).boolean(a.ceil_mode);
   call.integer(x.quant.zero_point[0]).integer(m.value).integer(m.shift);
-  call.scratch(avg_pool2d_scratch_bytes(x.shape[3], c.isa)).out(0, channels_last_face(y.shape));
+  call.scratch(avg_pool2d_scratch_bytes(static_cast<i32>(x.shape[3]), c.isa)).out(0, channels_last_face(y.shape));
   return call.done();
 }
 

@@ -40,6 +40,31 @@ static std::vector<int8_t> depthwise_weight(std::span<const int8_t> weight, i64 
   return result;
 }
 
+static i32 narrow(i64 v) {
+  DEUTERON_CHECK(v >= INT32_MIN && v <= INT32_MAX, std::to_string(v));
+  return static_cast<i32>(v);
+}
+
+static i64 conv_scratch(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y, Isa isa) {
+  Conv2dArgs args{};
+  args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
+  args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
+  args.kernel_h = narrow(w[1]), args.kernel_w = narrow(w[2]), args.kernel_c = narrow(w[3]);
+  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h), args.pad_w = narrow(a.pad_before.w);
+  args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
+  return conv2d_scratch_bytes(args, isa);
+}
+
+static i64 depthwise_scratch(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y, Isa isa) {
+  DepthwiseConv2dArgs args{};
+  args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
+  args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
+  args.kernel_h = narrow(w[1]), args.kernel_w = narrow(w[2]);
+  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h), args.pad_w = narrow(a.pad_before.w);
+  args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
+  return depthwise_conv2d_scratch_bytes(args, isa);
+}
+
 static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.conv2d.dtype")) return *r;
@@ -77,9 +102,7 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
   call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
   call.integer(range.low).integer(range.high);
-  const ConvExtents extents{x.shape[0], x.shape[1], x.shape[2], x.shape[3], w[1], w[2], w[3], oc, y.shape[1], y.shape[2],
-                            a.stride.h, a.stride.w, a.pad_before.h, a.pad_before.w, a.dilation.h, a.dilation.w};
-  call.scratch(depthwise ? depthwise_conv2d_scratch_bytes(extents, c.isa) : conv2d_scratch_bytes(extents, c.isa));
+  call.scratch(depthwise ? depthwise_scratch(a, x.shape, w, y.shape, c.isa) : conv_scratch(a, x.shape, w, y.shape, c.isa));
   call.out(0, channels_last_face(y.shape));
   return call.done();
 }

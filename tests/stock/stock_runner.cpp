@@ -3,6 +3,7 @@
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/executor/method.h>
+#include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/runtime.h>
 
@@ -71,17 +72,17 @@ int main(int argc, char** argv) {
   }
   std::vector<std::vector<char>> inputs;
   for (int i = 3; i < argc; ++i) inputs.push_back(read_file(argv[i]));
-  std::vector<et::EValue> own(method.inputs_size());
-  need(method.get_inputs(own.data(), own.size()), "get_inputs");
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const executorch::aten::Tensor& like = own[i].toTensor();
-    if (inputs[i].size() != like.nbytes()) {
-      std::fprintf(stderr, "input %zu has %zu bytes, the file %zu\n", i, like.nbytes(), inputs[i].size());
+    const et::TensorInfo info = need(meta.input_tensor_meta(i), "input_tensor_meta");
+    if (inputs[i].size() != info.nbytes()) {
+      std::fprintf(stderr, "input %zu has %zu bytes, the file %zu\n", i, info.nbytes(), inputs[i].size());
       return 2;
     }
-    executorch::aten::TensorImpl impl(like.scalar_type(), like.dim(), const_cast<executorch::aten::SizesType*>(like.sizes().data()), inputs[i].data(),
-                                      const_cast<executorch::aten::DimOrderType*>(like.dim_order().data()),
-                                      const_cast<executorch::aten::StridesType*>(like.strides().data()));
+    std::vector<executorch::aten::SizesType> sizes(info.sizes().begin(), info.sizes().end());
+    std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(), info.dim_order().end());
+    std::vector<executorch::aten::StridesType> strides(sizes.size());
+    need(et::dim_order_to_stride(sizes.data(), order.data(), sizes.size(), strides.data()), "dim_order_to_stride");
+    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(), inputs[i].data(), order.data(), strides.data());
     need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
   }
   need(method.execute(), "execute");
