@@ -1,6 +1,7 @@
 // Observes every value of a float graph over all samples and chooses quantization parameters.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct Observation {
   std::vector<i64> bins;
   bool seen = false;
 };
+
+// What was seen of several values together, and of a value whose readers cannot tell x from min(max(x, low), high). Counts are spread over
+// the new bins in proportion, and stay whole.
+Observation merged(std::span<const Observation* const> parts);
+Observation bounded(const Observation& observation, float low, float high);
 
 // Runs all samples twice (ranges first, then histograms over the final ranges). Non-finite values are errors that name the operator and the sample.
 std::optional<std::vector<Observation>> observe(const Graph& graph, const Samples& samples, int threads, Diagnostics& diagnostics);

@@ -1,0 +1,57 @@
+// Histograms on other ranges than the ones they were counted on.
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/calibrate.h"
+
+namespace deuteron {
+
+// Adds the counts of `from` to bins that span low..high evenly; what lies outside goes to the first or last bin.
+static void add_counts(const Observation& from, double low, double high, std::vector<i64>& bins) {
+  const double count = static_cast<double>(bins.size());
+  const auto bin_of = [&](double x) { return high > low ? std::clamp((x - low) / (high - low) * count, 0.0, count) : 0.0; };
+  const double width = (static_cast<double>(from.high) - from.low) / static_cast<double>(from.bins.size());
+  for (size_t b = 0; b < from.bins.size(); ++b) {
+    const i64 n = from.bins[b];
+    if (n == 0) continue;
+    const double begin = bin_of(from.low + width * static_cast<double>(b)), end = bin_of(from.low + width * static_cast<double>(b + 1));
+    const size_t first = std::min(static_cast<size_t>(begin), bins.size() - 1);
+    i64 given = 0;
+    for (size_t to = first; given < n; ++to) {
+      const bool last = to + 1 >= bins.size() || static_cast<double>(to + 1) >= end;
+      const double share = last ? 1.0 : (static_cast<double>(to + 1) - begin) / (end - begin);
+      const i64 upto = last ? n : std::llround(share * static_cast<double>(n));
+      bins[to] += upto - given;
+      given = upto;
+    }
+  }
+}
+
+Observation merged(std::span<const Observation* const> parts) {
+  if (parts.size() == 1) return *parts[0];
+  Observation all;
+  for (const Observation* part : parts) {
+    if (!part->seen) continue;
+    all.low = all.seen ? std::min(all.low, part->low) : part->low;
+    all.high = all.seen ? std::max(all.high, part->high) : part->high;
+    all.seen = true;
+  }
+  if (!all.seen) return all;
+  all.bins.assign(kHistogramBins, 0);
+  for (const Observation* part : parts)
+    if (part->seen) add_counts(*part, all.low, all.high, all.bins);
+  return all;
+}
+
+Observation bounded(const Observation& o, float low, float high) {
+  if (!o.seen || (low <= o.low && high >= o.high)) return o;
+  Observation inner;
+  inner.low = std::clamp(o.low, low, high);
+  inner.high = std::clamp(o.high, low, high);
+  inner.seen = true;
+  inner.bins.assign(kHistogramBins, 0);
+  add_counts(o, inner.low, inner.high, inner.bins);
+  return inner;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,257 @@
+#include "passes/insert_quantization.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "calibrate/each_sample.h"
+#include "passes/quantization_clusters.h"
+
+namespace deuteron {
+
+namespace {
+
+struct Steps {
+  i32 low, high;
+};
+Steps steps_of(DType d) { return d == DType::s16 ? Steps{-32768, 32767} : Steps{-128, 127}; }
+
+// The largest bias in steps: half of int32 is left for the sum of products, which at 32768 taps of 255 * 127 takes the other half.
+constexpr double kMostBias = 1 << 30;
+
+class Inserter {
+ public:
+  Inserter(Graph& g, const std::vector<Observation>& observations, const QuantizeOptions& options, Diagnostics& diagnostics)
+      : g_(g), observations_(observations), options_(options), diagnostics_(diagnostics), uses_(g), plan_(plan_quantization(g, diagnostics)) {}
+
+  std::vector<QuantizedValue> run() {
+    DEUTERON_CHECK(observations_.size() == g_.values.size(), fmt::format("{} observations, {} values", observations_.size(), g_.values.size()));
+    choose_parameters();
+    rewrite();
+    return std::move(report_);
+  }
+
+ private:
+  Quant own_parameters(ValueId v) const {
+    const QuantSpec* fixed = plan_.fixed[v] ? &*plan_.fixed[v] : nullptr;
+    return fixed ? per_tensor(fixed->fixed_scale, fixed->fixed_zero) : parameters_[plan_.cluster_of[v]];
+  }
+  Type int8_type(ValueId v, const Quant& q) const { return {plan_.clusters[plan_.cluster_of[v]].dtype, g_.type(v).shape, q}; }
+
+  void choose_parameters() {
+    const size_t count = plan_.clusters.size();
+    parameters_.resize(count);
+    std::vector<Observation> seen(count);
+    std::vector<ActivationQuant> chosen(count);
+    for_each_sample(count, 0, [&](size_t c, int) {
+      const Cluster& cluster = plan_.clusters[c];
+      const Steps steps = steps_of(cluster.dtype);
+      seen[c] = observed(g_, uses_, cluster, observations_);
+      if (cluster.fixed) {
+        chosen[c].scale = cluster.fixed->fixed_scale;
+        chosen[c].zero_point = cluster.fixed->fixed_zero;
+      } else {
+        const Observer observer = options_.observer.value_or(Observer::histogram);
+        chosen[c] = choose(seen[c], observer, cluster.symmetric, steps.low, steps.high);
+        const ActivationQuant plain = choose(seen[c], Observer::min_max, cluster.symmetric, steps.low, steps.high);
+        if (!options_.observer && plain.mean_squared_error <= chosen[c].mean_squared_error) chosen[c] = plain;
+      }
+      parameters_[c] = per_tensor(chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
+    });
+    for (size_t c = 0; c < count; ++c) {
+      warn(plan_.clusters[c], seen[c], chosen[c]);
+      for (const ValueId v : plan_.clusters[c].members)
+        report_.push_back({g_.values[v].name, observations_[v].low, observations_[v].high, chosen[c], plan_.clusters[c].members.size() > 1});
+    }
+  }
+
+  std::string where(ValueId v) const {
+    const NodeId n = uses_.producer[v];
+    return n >= 0 ? fmt::format("{}: {}", g_.name, describe(g_, g_.nodes[n])) : fmt::format("{}: input `{}`", g_.name, g_.values[v].name);
+  }
+
+  void warn(const Cluster& cluster, const Observation& seen, const ActivationQuant& chosen) {
+    if (cluster.fixed || !seen.seen) return;
+    const char* advice = "calibrate with data that is like what the device will see";
+    if (seen.low == seen.high)
+      return diagnostics_.warning(where(cluster.members[0]), fmt::format("is {} for every calibration sample, so nothing is known about its range", seen.low),
+                                  "calibrate.constant", advice);
+    const double finest = (std::max(0.0, static_cast<double>(seen.high)) - std::min(0.0, static_cast<double>(seen.low))) / 255;
+    if (finest < 0x1p-23)
+      diagnostics_.warning(where(cluster.members[0]), fmt::format("has only values within {} .. {}; the finest scale is 2^-23, so {} of 256 steps are used", seen.low,
+                                                                  seen.high, std::max(1L, std::lround(finest * 255 / chosen.scale))),
+                           "calibrate.tiny_range", "scale the model's values up");
+  }
+
+  // ---- rewriting: the old nodes in their order, with quantize behind and dequantize in front
+
+  ValueId push(Op op, ValueId operand, Type type, std::string name, const Origin& origin) {
+    const ValueId v = g_.add_value(std::move(name), std::move(type));
+    nodes_.push_back({std::move(op), {operand}, {v}, origin});
+    return v;
+  }
+  ValueId quantize(ValueId from, const Quant& q, ValueId named_after, const Origin& origin) {
+    return push(Quantize{q}, from, int8_type(named_after, q), g_.values[named_after].name + "_q", origin);
+  }
+  ValueId dequantize(ValueId from, const Origin& origin) {
+    const Shape shape = g_.type(from).shape;
+    return push(Dequantize{}, from, Type{DType::f32, shape, {}}, g_.values[from].name + "_dq", origin);
+  }
+
+  void rewrite() {
+    std::vector<Node> old = std::move(g_.nodes);
+    g_.nodes.clear();
+    quantized_value_.assign(g_.values.size(), -1);
+    for (const Port& port : g_.inputs) {
+      const ValueId v = port.value;
+      if (v >= static_cast<ValueId>(plan_.cluster_of.size()) || plan_.cluster_of[v] < 0 || quantized_value_[v] >= 0) continue;
+      for (const NodeId n : uses_.readers[v])
+        if (plan_.quantized[n]) {
+          quantized_value_[v] = quantize(v, own_parameters(v), v, old[n].origin);
+          break;
+        }
+    }
+    for (size_t n = 0; n < old.size(); ++n) {
+      Node node = std::move(old[n]);
+      if (plan_.quantized[n]) quantize_operands(node);
+      else
+        for (ValueId& v : node.inputs)
+          if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);
+      const std::vector<ValueId> results = node.outputs;
+      const Origin origin = node.origin;
+      nodes_.push_back(std::move(node));
+      for (const ValueId v : results)
+        if (plan_.cluster_of[v] >= 0) quantized_value_[v] = quantize(v, own_parameters(v), v, origin);
+    }
+    for (Port& port : g_.outputs)
+      if (lives_as_int8(port.value)) {
+        const Origin origin = nodes_[static_cast<size_t>(producer_of(quantized_value_[port.value]))].origin;
+        port.value = dequantize(quantized_value_[port.value], origin);
+      }
+    g_.nodes = std::move(nodes_);
+    remove_dead(g_, "not used");
+  }
+
+  // The float form of v does not exist on the device: an int8 operator makes it.
+  bool lives_as_int8(ValueId v) const {
+    const NodeId n = uses_.producer[v];
+    return plan_.cluster_of[v] >= 0 && n >= 0 && plan_.quantized[n];
+  }
+  i64 producer_of(ValueId v) const {
+    for (size_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n].outputs[0] == v) return static_cast<i64>(n);
+    return -1;
+  }
+
+  void quantize_operands(Node& node) {
+    const std::span<const QuantSpec> specs = quant_specs(node.op);
+    const bool shares = result_spec(specs).gran == Gran::shared;
+    const std::vector<ValueId> operands = node.inputs;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const QuantSpec& spec = operand_spec(specs, k);
+      const ValueId v = operands[k];
+      if (spec.gran == Gran::none) continue;
+      if (spec.gran == Gran::per_channel) {
+        weight_ = quantized_weight(node, operands, spec);
+        node.inputs[k] = constant_operand(v, weight_, DType::s8, node.origin);
+      } else if (spec.gran == Gran::derived) {
+        node.inputs[k] = constant_operand(v, bias_parameters(x_scale(operands[0]), weight_), DType::s32, node.origin);
+      } else if (g_.is_constant(v)) {
+        node.inputs[k] = constant_operand(v, constant_parameters(v, spec), spec.dtype, node.origin);
+      } else {
+        ValueId q = quantized_value_[v];
+        // A fixed result inside a cluster with other parameters is rounded once more on the way in.
+        const Quant& cluster = parameters_[plan_.cluster_of[v]];
+        if ((shares || spec.gran == Gran::shared) && g_.type(q).quant != cluster) q = quantize(dequantize(q, node.origin), cluster, v, node.origin);
+        node.inputs[k] = dequantize(q, node.origin);
+      }
+    }
+  }
+
+  float x_scale(ValueId x) const {
+    if (!g_.is_constant(x)) return own_parameters(x).scale[0];
+    return constant_parameters(x, {}).scale[0];
+  }
+
+  Quant constant_parameters(ValueId v, const QuantSpec& spec) const {
+    const std::span<const float> data = g_.values[v].constant->as<float>();
+    Observation seen;
+    if (!data.empty()) {
+      const auto [low, high] = std::ranges::minmax_element(data);
+      seen.low = *low, seen.high = *high, seen.seen = true;
+    }
+    const Steps steps = steps_of(spec.dtype);
+    const ActivationQuant q = choose(seen, Observer::min_max, spec.symmetric, steps.low, steps.high);
+    return per_tensor(q.scale, q.zero_point, steps.low, steps.high);
+  }
+
+  // Scales of the weight, made larger where the bias would not fit int32 otherwise.
+  Quant quantized_weight(const Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec) const {
+    const GraphValue& weight = g_.values[operands[1]];
+    const bool per_tensor_weight = std::holds_alternative<Linear>(node.op) && !options_.per_channel_linear;
+    Quant q = weight_quant(weight.constant->as<float>(), weight.type.shape, per_tensor_weight ? -1 : spec.axis, options_.weight_low, 127);
+    if (operands.size() < 3) return q;
+    const float x = x_scale(operands[0]);
+    const std::span<const float> bias = g_.values[operands[2]].constant->as<float>();
+    for (size_t c = 0; c < bias.size(); ++c) {
+      float& scale = q.scale[q.per_channel() ? c : 0];
+      const double least = std::fabs(static_cast<double>(bias[c])) / (static_cast<double>(x) * kMostBias);
+      if (scale < least) scale = std::nextafter(static_cast<float>(least), std::numeric_limits<float>::infinity());
+    }
+    return q;
+  }
+
+  static Quant bias_parameters(float x, const Quant& weight) {
+    Quant q;
+    q.axis = weight.per_channel() ? 0 : -1;
+    q.low = std::numeric_limits<i32>::min(), q.high = std::numeric_limits<i32>::max();
+    for (const float w : weight.scale) q.scale.push_back(x * w), q.zero_point.push_back(0);
+    return q;
+  }
+
+  // A float constant as integers behind a dequantize. Equal uses share the integers.
+  ValueId constant_operand(ValueId v, const Quant& q, DType dtype, const Origin& origin) {
+    for (const auto& [from, integers] : integers_)
+      if (from == v && g_.type(integers).quant == q && g_.type(integers).dtype == dtype) return dequantize(integers, origin);
+    const std::span<const float> data = g_.values[v].constant->as<float>();
+    const Shape shape = g_.type(v).shape;
+    const i64 channels = q.per_channel() ? shape[q.axis] : 1;
+    const i64 inner = q.per_channel() ? numel(std::span(shape).subspan(static_cast<size_t>(q.axis) + 1)) : static_cast<i64>(data.size());
+    const auto convert = [&]<class T>(T) {
+      std::vector<T> steps(data.size());
+      for (size_t i = 0; i < data.size(); ++i) {
+        const size_t c = static_cast<size_t>(q.per_channel() ? static_cast<i64>(i) / inner % channels : 0);
+        steps[i] = static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
+      }
+      return constant_of(std::move(steps));
+    };
+    Constant constant = dtype == DType::s32 ? convert(i32{}) : dtype == DType::s16 ? convert(int16_t{}) : convert(int8_t{});
+    const ValueId integers = g_.add_value(g_.values[v].name + "_q", Type{dtype, shape, q}, std::move(constant));
+    integers_.emplace_back(v, integers);
+    return dequantize(integers, origin);
+  }
+
+  Graph& g_;
+  const std::vector<Observation>& observations_;
+  const QuantizeOptions& options_;
+  Diagnostics& diagnostics_;
+  const Uses uses_;
+  const QuantizationPlan plan_;
+  std::vector<Quant> parameters_;         // by cluster
+  std::vector<ValueId> quantized_value_;  // by value of the float graph
+  std::vector<std::pair<ValueId, ValueId>> integers_;
+  std::vector<Node> nodes_;
+  std::vector<QuantizedValue> report_;
+  Quant weight_;  // of the node at hand
+};
+
+}  // namespace
+
+std::vector<QuantizedValue> insert_quantization(Graph& graph, const std::vector<Observation>& observations, const QuantizeOptions& options,
+                                                Diagnostics& diagnostics) {
+  return Inserter(graph, observations, options, diagnostics).run();
+}
+
+}  // namespace deuteron
