@@ -18,7 +18,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     for (size_t j = 1; j <= b.size(); ++j) {
       const bool same = lower(a[i - 1]) == lower(b[j - 1]);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, above);
     std::swap(above, row);
@@ -40,8 +41,9 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
     while (prefix < name.size() && prefix < k.size() && lower(name[prefix]) == lower(k[prefix])) ++prefix;
     ranked.push_back({d, name.size() - prefix, &k});
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const Candidate& x, const Candidate& y) { return std::pair(x.distance, x.not_in_common) < std::pair(y.distance, y.not_in_common); });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& x, const Candidate& y) {
+    return std::pair(x.distance, x.not_in_common) < std::pair(y.distance, y.not_in_common);
+  });
   std::vector<std::string> names;
   for (size_t i = 0; i < ranked.size() && i < count; ++i) names.push_back(*ranked[i].known);
   return names;

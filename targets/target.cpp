@@ -20,7 +20,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int64_t kFormat = 1;                      // of the target file itself
+constexpr int64_t kFormat = 1;                         // of the target file itself
 constexpr int64_t kMaxMemoryBytes = int64_t{1} << 32;  // the address space of a Cortex-M
 constexpr uintmax_t kMaxFileBytes = 1 << 20;
 
@@ -77,7 +77,8 @@ class Reader {
   }
   void measured(const toml::node* node, std::string what, int64_t value, int64_t limit, std::string rule, std::string fix = {}) {
     failed_ = true;
-    diagnostics_.add({Severity::error, at(node), std::move(what), std::to_string(value), std::to_string(limit), std::move(rule), std::move(fix)});
+    diagnostics_.add(
+        {Severity::error, at(node), std::move(what), std::to_string(value), std::to_string(limit), std::move(rule), std::move(fix)});
   }
   void known_keys(const toml::table& table, std::string_view where, const std::vector<std::string>& known) {
     for (const auto& [key, node] : table)
@@ -105,7 +106,8 @@ class Reader {
     return v->get();
   }
   // A list of names, all of them in `known`, none twice.
-  std::vector<std::string> strings(const toml::table& table, std::string_view key, const std::vector<std::string>& known, std::string_view noun) {
+  std::vector<std::string> strings(const toml::table& table, std::string_view key, const std::vector<std::string>& known,
+                                   std::string_view noun) {
     const toml::node* node = need(table, key);
     if (!node) return {};
     const toml::array* list = node->as_array();
@@ -142,12 +144,14 @@ class Reader {
     std::vector<std::string> known;
     for (const Isa i : kIsas) known.emplace_back(name_of(i));
     const auto found = std::find(known.begin(), known.end(), isa);
-    if (found == known.end()) return fault(cpu.get("isa"), fmt::format("unknown instruction set `{}`", isa), "target.unknown_name", suggestion(isa, known));
+    if (found == known.end())
+      return fault(cpu.get("isa"), fmt::format("unknown instruction set `{}`", isa), "target.unknown_name", suggestion(isa, known));
     t.isa = kIsas[found - known.begin()];
     if (core == std::end(kCores) || t.isa <= core->strongest) return;
     failed_ = true;
-    diagnostics_.add({Severity::error, at(cpu.get("isa")), fmt::format("{} does not have this instruction set", t.cpu), isa, name_of(core->strongest),
-                      "target.isa", fmt::format("set isa = \"{}\" or name another core", name_of(core->strongest))});
+    diagnostics_.add({Severity::error, at(cpu.get("isa")), fmt::format("{} does not have this instruction set", t.cpu), isa,
+                      name_of(core->strongest), "target.isa",
+                      fmt::format("set isa = \"{}\" or name another core", name_of(core->strongest))});
   }
 
   void read_memories(const toml::node& node, Target& t) {
@@ -166,7 +170,8 @@ class Reader {
         region.bytes = *bytes;
         if (*bytes <= 0) measured(m->get("bytes"), fmt::format("memory `{}` has no bytes", region.name), *bytes, 1, "target.memory.bytes");
         else if (*bytes > kMaxMemoryBytes)
-          measured(m->get("bytes"), fmt::format("memory `{}` is larger than the address space", region.name), *bytes, kMaxMemoryBytes, "target.memory.bytes");
+          measured(m->get("bytes"), fmt::format("memory `{}` is larger than the address space", region.name), *bytes, kMaxMemoryBytes,
+                   "target.memory.bytes");
       }
       region.holds = strings(*m, "holds", kHolds, "use of a memory");
       for (const MemoryRegion& other : t.memories)
@@ -187,7 +192,8 @@ bool in_natural_order(const std::string& a, const std::string& b) {
     const size_t at = digits(s);
     long number = -1;
     size_t end = at;
-    for (number = at < s.size() ? 0 : -1; end < s.size() && s[end] >= '0' && s[end] <= '9' && number < 1000000; ++end) number = number * 10 + (s[end] - '0');
+    for (number = at < s.size() ? 0 : -1; end < s.size() && s[end] >= '0' && s[end] <= '9' && number < 1000000; ++end)
+      number = number * 10 + (s[end] - '0');
     return std::tuple(s.substr(0, at), number, s.substr(end));
   };
   return key(a) < key(b);
@@ -196,13 +202,15 @@ bool in_natural_order(const std::string& a, const std::string& b) {
 std::optional<Target> read_target_file(const std::string& path, Diagnostics& diagnostics) {
   std::error_code ec;
   const std::filesystem::file_status status = std::filesystem::status(path, ec);
-  const char* what = !std::filesystem::exists(status)           ? "there is no such target file"
-                     : std::filesystem::is_directory(status)    ? "is a folder, not a target file"
+  const char* what = !std::filesystem::exists(status)            ? "there is no such target file"
+                     : std::filesystem::is_directory(status)     ? "is a folder, not a target file"
                      : !std::filesystem::is_regular_file(status) ? "is not a regular file"
                                                                  : nullptr;
-  if (what) return diagnostics.error(path, what, "target.file", "--target takes a name (see `deuteron targets`) or a `.toml` file"), std::nullopt;
+  if (what)
+    return diagnostics.error(path, what, "target.file", "--target takes a name (see `deuteron targets`) or a `.toml` file"), std::nullopt;
   if (const uintmax_t bytes = std::filesystem::file_size(path, ec); !ec && bytes > kMaxFileBytes)
-    return diagnostics.add({Severity::error, path, "is too large for a target file", fmt::format("{} bytes", bytes), fmt::format("{} bytes", kMaxFileBytes), "target.file", ""}),
+    return diagnostics.add({Severity::error, path, "is too large for a target file", fmt::format("{} bytes", bytes),
+                            fmt::format("{} bytes", kMaxFileBytes), "target.file", ""}),
            std::nullopt;
   std::ifstream stream(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());

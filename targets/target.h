@@ -16,10 +16,10 @@ struct MemoryRegion {
 };
 
 struct Target {
-  std::string name;                    // "cortex-m55"
+  std::string name;  // "cortex-m55"
   std::string description;
-  std::vector<std::string> backends;   // in order of preference: "cortex_m"
-  std::string cpu;                     // "cortex-m55"
+  std::vector<std::string> backends;  // in order of preference: "cortex_m"
+  std::string cpu;                    // "cortex-m55"
   Isa isa = Isa::scalar;
   int64_t clock_hz = 0;
   std::vector<MemoryRegion> memories;  // empty: not limited

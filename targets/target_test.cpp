@@ -57,14 +57,15 @@ TEST(Target, BuiltinsAreTheCoresInNaturalOrder) {
     EXPECT_FALSE(t.description.empty());
     EXPECT_TRUE(t.memories.empty());
   }
-  EXPECT_THAT(names, ElementsAre("cortex-m0", "cortex-m0+", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m23", "cortex-m33", "cortex-m35p", "cortex-m52",
-                                 "cortex-m55", "cortex-m85"));
+  EXPECT_THAT(names, ElementsAre("cortex-m0", "cortex-m0+", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m23", "cortex-m33",
+                                 "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85"));
 }
 
 TEST(Target, InstructionSetsAreThoseThatStockFilesAreMadeFor) {
-  const std::pair<const char*, Isa> expected[] = {
-      {"cortex-m0", Isa::scalar}, {"cortex-m0+", Isa::scalar}, {"cortex-m3", Isa::scalar}, {"cortex-m23", Isa::scalar}, {"cortex-m4", Isa::dsp}, {"cortex-m7", Isa::dsp},
-      {"cortex-m33", Isa::dsp},   {"cortex-m35p", Isa::dsp},   {"cortex-m52", Isa::mve},   {"cortex-m55", Isa::mve},    {"cortex-m85", Isa::mve}};
+  const std::pair<const char*, Isa> expected[] = {{"cortex-m0", Isa::scalar},  {"cortex-m0+", Isa::scalar}, {"cortex-m3", Isa::scalar},
+                                                  {"cortex-m23", Isa::scalar}, {"cortex-m4", Isa::dsp},     {"cortex-m7", Isa::dsp},
+                                                  {"cortex-m33", Isa::dsp},    {"cortex-m35p", Isa::dsp},   {"cortex-m52", Isa::mve},
+                                                  {"cortex-m55", Isa::mve},    {"cortex-m85", Isa::mve}};
   for (const auto& [name, isa] : expected) {
     for (const char* suffix : {"", "+int8"}) {
       Diagnostics d;
@@ -109,10 +110,12 @@ TEST(Target, ReadsEveryField) {
 
 TEST(Target, RefusesWithTheLine) {
   const std::string whole = kWhole;
-  EXPECT_THAT(errors_of(replaced(whole, "clock_hz", "clokc_hz")), AllOf(HasSubstr("b.toml:9:"), HasSubstr("unknown key `clokc_hz`"), HasSubstr("did you mean `clock_hz`")));
+  EXPECT_THAT(errors_of(replaced(whole, "clock_hz", "clokc_hz")),
+              AllOf(HasSubstr("b.toml:9:"), HasSubstr("unknown key `clokc_hz`"), HasSubstr("did you mean `clock_hz`")));
   EXPECT_THAT(errors_of(whole + "\nspeed = 3\n"), AllOf(HasSubstr("b.toml:21:"), HasSubstr("[[memory]] has an unknown key `speed`")));
   EXPECT_THAT(errors_of("speed = 3\n" + whole), AllOf(HasSubstr("b.toml:1:"), HasSubstr("the target file has an unknown key `speed`")));
-  EXPECT_THAT(errors_of(replaced(whole, "524288", "0")), AllOf(HasSubstr("b.toml:13:"), HasSubstr("memory `sram` has no bytes: 0, limit 1")));
+  EXPECT_THAT(errors_of(replaced(whole, "524288", "0")),
+              AllOf(HasSubstr("b.toml:13:"), HasSubstr("memory `sram` has no bytes: 0, limit 1")));
   EXPECT_THAT(errors_of(replaced(whole, "524288", "-4")), HasSubstr("-4, limit 1"));
   EXPECT_THAT(errors_of(replaced(whole, "524288", "4294967297")), HasSubstr("larger than the address space"));
   EXPECT_THAT(errors_of(replaced(whole, "524288", "\"many\"")), AllOf(HasSubstr("b.toml:13:"), HasSubstr("must be a whole number")));
@@ -121,14 +124,17 @@ TEST(Target, RefusesWithTheLine) {
   EXPECT_THAT(errors_of(replaced(whole, "[\"constants\"]", "[]")), HasSubstr("`holds` is empty"));
   EXPECT_THAT(errors_of(replaced(whole, "isa = \"dsp\"", "isa = \"mve\"")), AllOf(HasSubstr("b.toml:8:"), HasSubstr("mve, limit dsp")));
   EXPECT_THAT(errors_of(replaced(whole, "isa = \"dsp\"", "isa = \"neon\"")), HasSubstr("unknown instruction set `neon`"));
-  EXPECT_THAT(errors_of(replaced(whole, "cortex-m33", "cortex-a53")), AllOf(HasSubstr("b.toml:7:"), HasSubstr("unknown core `cortex-a53`")));
-  EXPECT_THAT(errors_of(replaced(whole, "\"cortex_m\"", "\"cortex-m\"")), AllOf(HasSubstr("b.toml:4:"), HasSubstr("unknown backend"), HasSubstr("did you mean `cortex_m`")));
+  EXPECT_THAT(errors_of(replaced(whole, "cortex-m33", "cortex-a53")),
+              AllOf(HasSubstr("b.toml:7:"), HasSubstr("unknown core `cortex-a53`")));
+  EXPECT_THAT(errors_of(replaced(whole, "\"cortex_m\"", "\"cortex-m\"")),
+              AllOf(HasSubstr("b.toml:4:"), HasSubstr("unknown backend"), HasSubstr("did you mean `cortex_m`")));
   EXPECT_THAT(errors_of(replaced(whole, "160000000", "0")), HasSubstr("0, limit 1"));
   EXPECT_THAT(errors_of(replaced(whole, "name = \"board\"", "name = 3")), HasSubstr("`name` must be a string"));
   EXPECT_THAT(errors_of(replaced(whole, "name = \"board\"", "")), AllOf(HasSubstr("`name` is missing"), HasSubstr("b.toml:")));
   EXPECT_THAT(errors_of(replaced(whole, "core = \"cortex-m33\"", "")), AllOf(HasSubstr("b.toml:6:"), HasSubstr("`core` is missing")));
   EXPECT_THAT(errors_of("format = 1\nname = \"x\"\nbackends = [\"cortex_m\"]\n"), HasSubstr("`cpu` is missing"));
-  EXPECT_THAT(errors_of("format = 1\nname = \"x\"\nbackends = [\"cortex_m\"]\ncpu = 3\nmemory = 4\n"), AllOf(HasSubstr("`cpu` must be a table"), HasSubstr("`memory` must be")));
+  EXPECT_THAT(errors_of("format = 1\nname = \"x\"\nbackends = [\"cortex_m\"]\ncpu = 3\nmemory = 4\n"),
+              AllOf(HasSubstr("`cpu` must be a table"), HasSubstr("`memory` must be")));
   EXPECT_THAT(errors_of(""), HasSubstr("`format` is missing"));
 }
 

@@ -1,0 +1,66 @@
+// The one reader of input data: what --calibrate, --input and --inputs take. Rules for the user: docs/command-line.md, "Input data".
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/array.h"
+#include "data/image.h"
+#include "ir/diagnostic.h"
+#include "ir/type.h"
+
+namespace deuteron {
+
+// What one input of a model or program takes, in the user's axes.
+struct InputSpec {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  i64 bytes() const { return numel(shape) * bytes_of(dtype); }
+};
+
+// All samples of one input one after the other, row-major in the user's axes, in the dtype of the input; floats are finite.
+struct InputSeries {
+  DType dtype = DType::f32;
+  Shape shape;
+  i64 count = 0;
+  bool series = false;  // given as a series, so the outputs are written as one, also where count is 1
+  std::vector<std::byte> bytes;
+
+  i64 sample_bytes() const { return numel(shape) * bytes_of(dtype); }
+  std::span<const std::byte> sample(i64 s) const {
+    return std::span(bytes).subspan(static_cast<size_t>(s * sample_bytes()), static_cast<size_t>(sample_bytes()));
+  }
+};
+
+struct InputOptions {
+  std::string option = "--input";  // how messages call the option that `paths` came from
+  ImageMap image;
+};
+
+// One path for each input, in order; or one `.npz` (or folder of them) with input0, input1, ... for all. Every input has as many samples as
+// the others. Without inputs there is one sample of nothing.
+std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string> paths, std::span<const InputSpec> specs,
+                                                    const InputOptions& options, Diagnostics& diagnostics);
+
+// How many samples of `input` an array of `file` shape holds, and whether it is a series:
+//   file == input                                one sample
+//   file[1:] == input                            a series
+//   input[0] == 1 and file[1:] == input[1:]      a series: the batch axis counts the samples
+struct SampleCount {
+  i64 count;
+  bool series;
+};
+std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const i64> input);
+
+// The elements of `array` as `dtype`, dense; every value must be representable, floats must be finite. For messages: element i is index
+// i % per_sample of sample i / per_sample.
+std::optional<std::vector<std::byte>> convert(const Array& array, DType dtype, i64 per_sample, const std::string& where,
+                                              Diagnostics& diagnostics);
+
+// samples[s][i] for float inputs.
+std::vector<std::vector<std::vector<float>>> to_samples(std::span<const InputSeries> inputs);
+
+}  // namespace deuteron

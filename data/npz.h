@@ -1,0 +1,27 @@
+// NumPy's archives of arrays (`numpy.savez`, `numpy.savez_compressed`): a zip of `.npy` files.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/array.h"
+#include "ir/diagnostic.h"
+
+namespace deuteron {
+
+// An opened archive; names are without `.npy`.
+class Npz {
+ public:
+  static std::optional<Npz> open(const std::string& path, Diagnostics& diagnostics);
+  const std::vector<std::string>& names() const { return names_; }
+  // Reads one array; messages say "path:name".
+  std::optional<Array> read(const std::string& name, Diagnostics& diagnostics) const;
+
+ private:
+  std::string path_;
+  std::vector<std::byte> file_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace deuteron
