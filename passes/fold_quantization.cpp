@@ -27,7 +27,7 @@ static bool fits(const QuantSpec& spec, const Type& t) {
 }
 
 // A float constant beside int8 operands: int8 over its own range.
-static ValueId quantize_constant(PatchBuilder& b, const Value& value) {
+static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value) {
   const std::span<const float> data = value.constant->as<float>();
   Observation seen;
   seen.low = *std::min_element(data.begin(), data.end());
@@ -42,7 +42,7 @@ static ValueId quantize_constant(PatchBuilder& b, const Value& value) {
 // A bias in steps of x.scale * weight.scale[c].
 static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x, const Quant& weight) {
   const NodeId d = producer_as<Dequantize>(g, uses, v);
-  const Value& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
+  const GraphValue& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
   if (!value.constant) return std::nullopt;
   const i64 channels = value.type.elements();
   std::vector<i32> steps(channels);

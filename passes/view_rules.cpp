@@ -72,7 +72,7 @@ static Constant permute_constant(const Constant& data, const Type& type, const A
 static std::optional<Patch> fold_permute_of_constant(const Graph& g, const Uses&, NodeId root) {
   const Permute* p = op_as<Permute>(g, root);
   if (!p || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
-  const Value& from = g.values[g.nodes[root].inputs[0]];
+  const GraphValue& from = g.values[g.nodes[root].inputs[0]];
   PatchBuilder b(g, root, "folded into a constant");
   const Type type{from.type.dtype, permuted(from.type.shape, p->perm), permuted(from.type.quant, p->perm)};
   return b.replace_root(b.constant(type, permute_constant(*from.constant, from.type, p->perm), from.name));
@@ -90,7 +90,7 @@ static std::optional<Quant> reshaped(const Quant& quant, const Shape& from, cons
 static std::optional<Patch> fold_reshape_of_constant(const Graph& g, const Uses&, NodeId root) {
   const Reshape* r = op_as<Reshape>(g, root);
   if (!r || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
-  const Value& from = g.values[g.nodes[root].inputs[0]];
+  const GraphValue& from = g.values[g.nodes[root].inputs[0]];
   const std::optional<Quant> quant = reshaped(from.type.quant, from.type.shape, r->shape);
   if (!quant) return std::nullopt;
   PatchBuilder b(g, root, "folded into a constant");
