@@ -79,7 +79,7 @@ TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {
     EXPECT_FALSE(r.ok);
     EXPECT_EQ(r.error.rule, "board.fault");
     EXPECT_THAT(r.error.what, AllOf(StartsWith(c.exception), HasSubstr(c.reason), HasSubstr("CFSR"), HasSubstr("`")));
-    EXPECT_LT(r.seconds, 20);
+    EXPECT_LT(r.seconds, 60);
   }
 }
 
@@ -96,7 +96,7 @@ TEST_P(OnBoard, AHangIsEnded) {
   EXPECT_THAT(r.error.limit, HasSubstr("0.7 s"));
   EXPECT_THAT(r.error.fix, HasSubstr("--timeout"));
   EXPECT_GE(r.seconds, 0.7);
-  EXPECT_LT(r.seconds, 10);
+  EXPECT_LT(r.seconds, 60);
 }
 
 TEST_P(OnBoard, AProgramThatIsNoneIsRefused) {
