@@ -18,7 +18,7 @@ bool fits(char letter, ValueTag tag) {
     case 'B': return tag == ValueTag::boolean;
     case 'L': return tag == ValueTag::int_list;
     case 'l': return tag == ValueTag::int_list || is_none(tag);
-    case 'V': return tag == ValueTag::tensor_list;
+    case 'V': case 'W': return tag == ValueTag::tensor_list;
     case 'S': return tag == ValueTag::string || is_none(tag);
     default: return false;
   }
@@ -37,6 +37,7 @@ const char* expected(char letter) {
     case 'L': return "must be a list of ints";
     case 'l': return "must be a list of ints or none";
     case 'V': return "must be a list of tensors";
+    case 'W': return "must be a list of tensors that the call writes";
     case 'S': return "must be a string or none";
     default: return "has a kind that the kernel's schema does not name";
   }
@@ -244,9 +245,11 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
       const FlatVector items = r.vector(v.payload, 0, 4);
       for (uint32_t k = 0; k < items.count; ++k) {
         const uint32_t item = r.item<uint32_t>(items, k);
-        if (!check_tensor(plan, item, value_at(plan, item).payload, false)) return false;
+        if (!check_tensor(plan, item, value_at(plan, item).payload, kernel.schema[i] == 'W')) return false;
       }
+      if (kernel.schema[i] == 'W') size->writes += items.count;
     }
+    size->writes += kernel.schema[i] == 'O';
     add_size(plan, v, size);
     if (r.fault) return false;
   }

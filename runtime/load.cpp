@@ -57,7 +57,7 @@ bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* tota
     totals->largest.tensors = most(totals->largest.tensors, size.tensors);
     totals->largest.items = most(totals->largest.items, size.items);
     totals->most_tensors = most(totals->most_tensors, size.tensors);
-    for (const char* letter = kernel->schema; *letter; ++letter) totals->writes += *letter == 'O';
+    totals->writes += size.writes;
     if (calls) calls[k].args = kernel;
   }
   *where = Status{};
@@ -105,7 +105,7 @@ Tables take_tables(Arena& arena, const Plan& plan) {
 }
 
 // A call's struct while measuring: contract in kernel.h.
-constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 64;
+constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 256;
 
 // Prepares every call in memory of its own, only to learn how much it takes. Calls with very long lists are estimated.
 bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* status) {
@@ -115,7 +115,7 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
   const Value* items[kValues];
   const Value* args[kValues];
   const CallRoom room{args, values, tensors, items};
-  alignas(16) uint8_t scratch[kPreparedBytes + kPreparedBytesPerItem * 8];
+  alignas(16) uint8_t scratch[kPreparedBytes + kPreparedBytesPerItem * 4];
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
     CallSize size;

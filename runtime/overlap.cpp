@@ -87,15 +87,16 @@ uint32_t collect_uses(Plan& plan, const CallView& call, const char* schema, Tens
   uint32_t count = 0;
   for (int16_t i = 0; schema[i]; ++i) {
     const char letter = schema[i];
-    if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V') continue;
+    if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V' && letter != 'W') continue;
     const uint32_t value = r.item<uint32_t>(call.args, static_cast<uint32_t>(i));
     const ValueView v = value_at(plan, value);
-    const FlatVector items = letter == 'V' ? r.vector(v.payload, 0, 4) : FlatVector{0, v.tag == ValueTag::tensor ? 1u : 0u};
+    const bool list = letter == 'V' || letter == 'W';
+    const FlatVector items = list ? r.vector(v.payload, 0, 4) : FlatVector{0, v.tag == ValueTag::tensor ? 1u : 0u};
     for (uint32_t k = 0; k < items.count; ++k) {
       TensorUse& use = uses[count];
-      if (!planned_use(plan, letter == 'V' ? r.item<uint32_t>(items, k) : value, &use)) continue;
+      if (!planned_use(plan, list ? r.item<uint32_t>(items, k) : value, &use)) continue;
       use.argument = i;
-      use.write = letter == 'O';
+      use.write = letter == 'O' || letter == 'W';
       ++count;
     }
   }
@@ -131,8 +132,13 @@ bool mark_all_written(MemoryMap& map, const Prepared* calls) {
   for (uint32_t k = 0; k < map.plan.instructions.count; ++k) {
     const char* schema = static_cast<const Kernel*>(calls[k].args)->schema;
     const FlatVector args = r.vector(r.table(r.table(map.plan.instructions, k), 1), 1, 4);
-    for (uint32_t i = 0; schema[i]; ++i)
-      if (schema[i] == 'O') map.mark_written(r.item<uint32_t>(args, i));
+    for (uint32_t i = 0; schema[i]; ++i) {
+      const uint32_t value = r.item<uint32_t>(args, i);
+      if (schema[i] == 'O') map.mark_written(value);
+      if (schema[i] != 'W') continue;
+      const FlatVector items = r.vector(value_at(map.plan, value).payload, 0, 4);
+      for (uint32_t n = 0; n < items.count; ++n) map.mark_written(r.item<uint32_t>(items, n));
+    }
   }
   return !r.fault;
 }

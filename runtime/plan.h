@@ -57,7 +57,7 @@ bool check_operators(Plan& plan);
 bool read_call(Plan& plan, uint32_t instruction, CallView* call, Status* where);
 // Kinds of all arguments against the kernel's schema. `size` gets what decoding the call takes.
 struct CallSize {
-  uint32_t args = 0, values = 0, tensors = 0, items = 0;
+  uint32_t args = 0, values = 0, tensors = 0, items = 0, writes = 0;
 };
 bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size, Status* where);
 // Room for the decoded arguments of any one call. Null pointers where the arena had no room.

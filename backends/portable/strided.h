@@ -1,0 +1,75 @@
+// Walking through tensors whose memory order is any permutation of their dimensions. Slow and general: portable kernels stand in where
+// no dialect kernel exists.
+#pragma once
+#include "ops/prepare.h"
+#include "runtime/kernel.h"
+
+namespace deuteron::portable {
+
+// Elements between neighbours along each logical dimension.
+inline void strides_of(const Tensor& t, int32_t* strides) {
+  int32_t stride = 1;
+  for (int i = t.rank - 1; i >= 0; --i) {
+    const int dim = t.dim_order[i];
+    strides[dim] = stride;
+    stride *= t.sizes[dim] > 0 ? t.sizes[dim] : 1;
+  }
+}
+
+// A dimension given as -rank..rank-1; -1 if it is none of the tensor's. A tensor of rank 0 has dimensions -1 and 0, both answered as 0.
+inline int dimension(int64_t dim, int rank) {
+  const int64_t count = rank > 0 ? rank : 1;
+  if (dim < -count || dim >= count) return -1;
+  return static_cast<int>(dim < 0 ? dim + count : dim);
+}
+
+inline uint8_t* bytes_of(const Tensor& t) { return static_cast<uint8_t*>(t.data); }
+
+// Calls visit(offsets) for every element of a shape in logical order, with one element offset for each of N stride lists.
+// strides[k] may be negative or 0; first[k] is the offset of the first element.
+template <int N, class Visit>
+void walk(int rank, const int32_t* sizes, const int32_t* const* strides, Visit visit) {
+  int32_t index[kMaxRank] = {};
+  int32_t offset[N] = {};
+  for (int i = 0; i < rank; ++i)
+    if (sizes[i] == 0) return;
+  for (;;) {
+    visit(offset);
+    int i = rank - 1;
+    for (; i >= 0; --i) {
+      if (++index[i] < sizes[i]) {
+        for (int k = 0; k < N; ++k) offset[k] += strides[k][i];
+        break;
+      }
+      for (int k = 0; k < N; ++k) offset[k] -= strides[k][i] * (sizes[i] - 1);
+      index[i] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+// Copies in[first + sum of index * in_strides] to out[sum of index * out_strides] for every index of `sizes`.
+struct StridedCopy {
+  const uint8_t* in;
+  uint8_t* out;
+  const int32_t* sizes;  // rank of them, then in_strides, then out_strides
+  int32_t plain_bytes;   // not negative: one copy of so many bytes does it
+  uint8_t rank, element_bytes;
+};
+void run_strided_copy(const StridedCopy& c);
+
+// Keeps a copy over the sizes of `out`. The caller has proved that every offset lies inside `in`.
+Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32_t first, const int32_t* in_strides, const Tensor& out,
+                         bool plain);
+
+inline bool same_type(const Tensor& a, const Tensor& b) { return a.type == b.type; }
+
+// Reading and writing elements of any type. Conversions to integers saturate; NaN becomes 0.
+double read_real(const void* data, int32_t i, ScalarType type);
+int64_t read_integer(const void* data, int32_t i, ScalarType type);  // integers and bools only
+void write_real(void* data, int32_t i, ScalarType type, double v);
+void write_integer(void* data, int32_t i, ScalarType type, int64_t v);
+inline bool is_real(ScalarType t) { return t == ScalarType::f32 || t == ScalarType::f64; }
+inline bool is_known(ScalarType t) { return t != ScalarType::f16; }
+
+}  // namespace deuteron::portable
