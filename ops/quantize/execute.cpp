@@ -15,11 +15,9 @@ static void round_to_grid(const float* x, float* y, i64 count, float scale, i32 
   }
   constexpr float kRound = 12582912.0f;
   const float inverse = 1.0f / scale, least = static_cast<float>(low - zero_point), most = static_cast<float>(high - zero_point);
-  const float undefined = 0.0f < least ? least : 0.0f > most ? most : 0.0f;
   for (i64 i = 0; i < count; ++i) {
     float steps = x[i] * inverse;
-    steps = steps == steps ? steps : undefined;
-    steps = steps < least ? least : steps > most ? most : steps;
+    steps = steps < least ? least : steps > most ? most : steps == steps ? steps : 0.0f;
     y[i] = scale * ((steps + kRound) - kRound);
   }
 }
