@@ -7,6 +7,8 @@
 
 namespace deuteron {
 
+static const Axes kToChannelsLast = {0, 2, 3, 1}, kToChannelsFirst = {0, 3, 1, 2};
+
 static bool is_elementwise(const Op& op) {
   return std::holds_alternative<Clamp>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Quantize>(op) ||
          std::holds_alternative<Dequantize>(op);
@@ -32,6 +34,14 @@ static bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
   return d >= 0 && g.is_constant(g.nodes[d].inputs[0]);
 }
 
+// An image that enters channels-first and is wanted channels-last by somebody: its port will change its order.
+static bool is_input_to_turn(const Graph& g, const Uses& uses, ValueId v) {
+  if (uses.producer[v] >= 0 || g.is_constant(v) || g.type(v).rank() != 4) return false;
+  for (const NodeId n : uses.readers[v])
+    if (const Permute* p = op_as<Permute>(g, n); p && p->perm == kToChannelsLast) return true;
+  return false;
+}
+
 // v, seen under the axes from before `perm`: nothing when that would cost a movement at run time.
 static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, PatchBuilder& b, ValueId v, const Axes& perm) {
   const NodeId above = producer_as<Permute>(g, uses, v);
@@ -40,7 +50,8 @@ static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, Patch
   if (full.size() > perm.size()) return std::nullopt;
   full.insert(full.begin(), perm.size() - full.size(), 1);
   const Axes back = inverse(perm);
-  if (!is_constant_like(g, uses, v) && !moves_nothing(back, full)) return std::nullopt;
+  const bool turned = back == kToChannelsLast && is_input_to_turn(g, uses, v);
+  if (!is_constant_like(g, uses, v) && !moves_nothing(back, full) && !turned) return std::nullopt;
   const Quant& quant = g.type(v).quant;
   if (full != g.type(v).shape) v = b.add(Reshape{full}, {v}, quant);
   return b.add(Permute{back}, {v}, quant);
@@ -135,22 +146,22 @@ static void sink_permutes(PassContext& pass) {
   rewrite(pass.graph, rules, pass.rewrites_left);
 }
 
-static const Axes kToChannelsLast = {0, 2, 3, 1}, kToChannelsFirst = {0, 3, 1, 2};
-
-// The values that hang on an input through element-wise operators alone, and the permutes that read them.
+// The values that hang on an input through element-wise operators and pads alone, and the permutes that read them.
 struct InputRegion {
   std::vector<ValueId> values;
-  std::vector<NodeId> permutes;
+  std::vector<NodeId> pads, permutes;
 };
 static std::optional<InputRegion> region_of(const Graph& g, const Uses& uses, ValueId input) {
-  InputRegion region{{input}, {}};
+  InputRegion region{{input}, {}, {}};
   for (size_t i = 0; i < region.values.size(); ++i) {
     if (uses.output_uses[region.values[i]] != 0 || g.type(region.values[i]).quant.per_channel()) return std::nullopt;
     for (const NodeId n : uses.readers[region.values[i]]) {
       const Permute* p = op_as<Permute>(g, n);
+      const bool pad = op_as<Pad>(g, n) != nullptr;
       if (p && p->perm == kToChannelsLast) region.permutes.push_back(n);
-      else if (is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
+      else if (pad || is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
       else return std::nullopt;
+      if (pad) region.pads.push_back(n);
     }
   }
   if (region.permutes.empty()) return std::nullopt;
@@ -162,6 +173,11 @@ static void adopt_input_order(Graph& g, Port& port) {
   const std::optional<InputRegion> region = region_of(g, Uses(g), port.value);
   if (!region || !is_identity(port.order)) return;
   for (const ValueId v : region->values) g.values[v].type.shape = permuted(g.values[v].type.shape, kToChannelsLast);
+  for (const NodeId n : region->pads) {
+    Pad& pad = std::get<Pad>(g.nodes[n].op);
+    pad.before = permuted(pad.before, kToChannelsLast);
+    pad.after = permuted(pad.after, kToChannelsLast);
+  }
   port.order = kToChannelsLast;
   for (const NodeId n : region->permutes) {
     const ValueId from = g.nodes[n].outputs[0], to = g.nodes[n].inputs[0];
