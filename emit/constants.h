@@ -1,0 +1,17 @@
+// The constant segment of a program: every constant 16-aligned, equal bytes once, a constant that lies inside another one not at all.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace deuteron {
+
+inline constexpr int64_t kConstantAlignment = 16;
+
+struct ConstantSegment {
+  std::vector<uint8_t> bytes;     // not padded at its end
+  std::vector<uint64_t> offsets;  // of each constant
+};
+ConstantSegment lay_out_constants(std::span<const std::span<const std::byte>> constants);
+
+}  // namespace deuteron

@@ -1,0 +1,238 @@
+#include "emit/pte.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "emit/constants.h"
+#include "emit/values.h"
+
+namespace deuteron {
+namespace {
+
+using flatbuffers::Offset;
+
+// The extended header: magic, its length, then three 64-bit numbers, inserted after the root offset and the identifier.
+constexpr size_t kPrefixBytes = 8, kHeaderBytes = 32;
+// Loaders take constants as they lie in the file, so their segment begins at a multiple of what each constant is aligned to.
+constexpr size_t kSegmentAlignment = kConstantAlignment;
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const Graph& graph, const MemoryPlan& plan) : graph_(graph), plan_(plan) {
+    DEUTERON_CHECK(plan.offset.size() == graph.values.size());
+    find_roots();
+  }
+
+  std::vector<uint8_t> write(Isa isa, PteParts* parts) {
+    collect_constants();
+    const ConstantSegment constants = lay_out_constants(constant_bytes_);
+    const std::vector<uint8_t> program = write_program(isa, constants);
+    return assemble(program, constants.bytes, parts);
+  }
+
+ private:
+  // Results of Reshape nodes are other views of their operand's bytes. What nobody reads is scratch: one value for all of a kind.
+  void find_roots() {
+    root_.resize(graph_.values.size());
+    is_read_.resize(graph_.values.size());
+    std::iota(root_.begin(), root_.end(), 0);
+    for (const Node& node : graph_.nodes) {
+      if (std::holds_alternative<Reshape>(node.op)) root_[node.outputs[0]] = root_[node.inputs[0]];
+      else
+        for (const ValueId v : node.inputs) is_read_[root_[v]] = true;
+    }
+    for (const Port& p : graph_.inputs) is_read_[p.value] = true;
+    for (const Port& p : graph_.outputs) is_read_[root_[p.value]] = true;
+  }
+
+  void collect_constants() {
+    constant_index_.assign(graph_.values.size(), 0);
+    const auto use = [&](ValueId v) {
+      const ValueId root = root_[v];
+      if (!graph_.is_constant(root) || constant_index_[root] != 0) return;
+      constant_bytes_.push_back(graph_.values[root].constant->bytes);
+      constant_index_[root] = static_cast<i64>(constant_bytes_.size());  // entry 0 of the table is a placeholder
+    };
+    for (const Node& node : graph_.nodes)
+      if (const auto* call = std::get_if<KernelCall>(&node.op))
+        for (const KernelArg& arg : call->args)
+          if (arg.kind == KernelArg::Kind::input) use(node.inputs[arg.integer]);
+    for (const Port& port : graph_.outputs) use(port.value);
+  }
+
+  // Constants with one place in the file have one entry.
+  std::vector<uint64_t> number_offsets(const ConstantSegment& constants) {
+    std::vector<uint64_t> table = {0};
+    std::map<uint64_t, i64> entry;
+    std::vector<i64> renumbered = {0};
+    for (const uint64_t offset : constants.offsets) {
+      const auto [it, added] = entry.emplace(offset, static_cast<i64>(table.size()));
+      if (added) table.push_back(offset);
+      renumbered.push_back(it->second);
+    }
+    for (i64& index : constant_index_) index = renumbered[index];
+    return table;
+  }
+
+  i32 tensor(ValueId v, const Face& face) {
+    const ValueId root = root_[v];
+    const Type& type = graph_.type(v);
+    DEUTERON_CHECK(numel(face.sizes) == type.elements(), fmt::format("{}: [{}] as [{}]", graph_.values[v].name, to_text(type), to_text(face.sizes)));
+    TensorPlace place{type.dtype, face, constant_index_[root], 0, -1};
+    if (place.constant == 0) {
+      DEUTERON_CHECK(plan_.offset[v] >= 0 && plan_.offset[v] == plan_.offset[root], graph_.values[v].name);
+      place.offset = plan_.offset[v];
+      place.owner = is_read_[root] ? root : kScratch;
+    }
+    return values_.tensor(place);
+  }
+
+  i32 port(const Port& p) { return tensor(p.value, {logical_shape(p, graph_.type(p.value).shape), p.order}); }
+
+  i32 argument(const Node& node, const KernelArg& arg) {
+    switch (arg.kind) {
+      case KernelArg::Kind::input: return tensor(node.inputs[arg.integer], arg.face);
+      case KernelArg::Kind::output: return tensor(node.outputs[arg.integer], arg.face);
+      case KernelArg::Kind::integer: return values_.integer(arg.integer);
+      case KernelArg::Kind::real: return values_.real(arg.real);
+      case KernelArg::Kind::boolean: return values_.boolean(arg.integer != 0);
+      case KernelArg::Kind::integers: return values_.integers(arg.integers);
+      case KernelArg::Kind::none: return values_.null();
+    }
+    DEUTERON_CHECK(false);
+  }
+
+  // The operator called most often comes first: index 0 is the default and takes no bytes in its calls.
+  void number_operators() {
+    std::map<std::pair<std::string, std::string>, size_t> known;
+    std::vector<std::pair<i64, const KernelCall*>> used;  // calls, the first of them
+    std::vector<size_t> use_of_node;
+    for (const Node& node : graph_.nodes) {
+      const auto* call = std::get_if<KernelCall>(&node.op);
+      use_of_node.push_back(0);
+      if (!call) continue;
+      const auto [it, added] = known.emplace(std::pair(call->name, call->overload), used.size());
+      if (added) used.emplace_back(0, call);
+      ++used[it->second].first;
+      use_of_node.back() = it->second;
+    }
+    std::vector<size_t> order(used.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return used[a].first > used[b].first; });
+    std::vector<i32> rank(used.size());
+    for (size_t k = 0; k < order.size(); ++k) {
+      rank[order[k]] = static_cast<i32>(k);
+      operators_.push_back(used[order[k]].second);
+    }
+    for (size_t n = 0; n < graph_.nodes.size(); ++n)
+      operator_index_.push_back(std::holds_alternative<KernelCall>(graph_.nodes[n].op) ? rank[use_of_node[n]] : -1);
+  }
+
+  Offset<pte::Instruction> instruction(size_t n) {
+    const Node& node = graph_.nodes[n];
+    const auto& call = std::get<KernelCall>(node.op);
+    std::vector<i32> args;
+    for (const KernelArg& arg : call.args) args.push_back(argument(node, arg));
+    DEUTERON_CHECK(!call.args.empty() && call.args.back().kind == KernelArg::Kind::output, call.name);
+    args.push_back(args.back());  // the return value is the last out once more
+    const auto kernel_call = pte::CreateKernelCall(builder_, operator_index_[n], values_.indexes(args));
+    return pte::CreateInstruction(builder_, pte::InstructionUnion::KernelCall, kernel_call.Union());
+  }
+
+  Offset<pte::ExecutionPlan> write_plan(Isa isa) {
+    number_operators();
+    std::vector<i32> inputs, outputs;
+    for (const Port& p : graph_.inputs) {
+      DEUTERON_CHECK(!graph_.is_constant(p.value), p.name);
+      inputs.push_back(port(p));
+      DEUTERON_CHECK(std::find(inputs.begin(), inputs.end() - 1, inputs.back()) == inputs.end() - 1, p.name);
+    }
+    std::vector<Offset<pte::Instruction>> instructions;
+    for (size_t n = 0; n < graph_.nodes.size(); ++n)
+      if (operator_index_[n] >= 0) instructions.push_back(instruction(n));
+    for (const Port& p : graph_.outputs) outputs.push_back(port(p));
+    values_.string(fmt::format("deuteron:isa={}", name_of(isa)));
+
+    const auto none = values_.indexes({});
+    const auto chain = pte::CreateChain(builder_, none, none, builder_.CreateVector(instructions));
+    std::vector<Offset<pte::Operator>> operators;
+    for (const KernelCall* call : operators_)
+      operators.push_back(pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), builder_.CreateSharedString(call->overload)));
+    std::vector<i64> sizes = {0};  // entry 0 is reserved
+    if (plan_.bytes > 0) sizes.push_back(plan_.bytes);
+    else if (!graph_.inputs.empty() || !instructions.empty() || !graph_.outputs.empty()) sizes.push_back(0);  // tensors of no bytes refer to it
+
+    const auto values_at = values_.finish();
+    const auto chains_at = builder_.CreateVector(&chain, 1);
+    const auto operators_at = builder_.CreateVector(operators);
+    const auto delegates_at = builder_.CreateVector(std::vector<Offset<pte::BackendDelegate>>());
+    const auto sizes_at = builder_.CreateVector(sizes);
+    const auto inputs_at = values_.indexes(inputs), outputs_at = values_.indexes(outputs);
+    return pte::CreateExecutionPlan(builder_, builder_.CreateSharedString("forward"), 0, values_at, inputs_at, outputs_at, chains_at, operators_at,
+                                    delegates_at, sizes_at);
+  }
+
+  std::vector<uint8_t> write_program(Isa isa, const ConstantSegment& constants) {
+    const std::vector<uint64_t> offsets = number_offsets(constants);
+    const auto plan = write_plan(isa);
+    const auto plans = builder_.CreateVector(&plan, 1);
+    const auto segment = pte::CreateDataSegment(builder_, 0, constants.bytes.size());
+    const auto segments = builder_.CreateVector(&segment, 1);
+    const auto constant_segment = pte::CreateSubsegmentOffsets(builder_, 0, builder_.CreateVector(offsets));
+    pte::ProgramBuilder program(builder_);
+    program.add_execution_plan(plans);
+    program.add_segments(segments);
+    program.add_constant_segment(constant_segment);
+    builder_.Finish(program.Finish(), pte::ProgramIdentifier());
+    return {builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize()};
+  }
+
+  static void put(std::vector<uint8_t>& out, size_t at, uint64_t value, size_t bytes) {
+    for (size_t k = 0; k < bytes; ++k) out[at + k] = static_cast<uint8_t>(value >> (8 * k));
+  }
+
+  static std::vector<uint8_t> assemble(const std::vector<uint8_t>& program, const std::vector<uint8_t>& segment, PteParts* parts) {
+    std::vector<uint8_t> file = program;
+    size_t padding = 0;
+    if (!segment.empty()) {
+      file.insert(file.begin() + kPrefixBytes, kHeaderBytes, 0);
+      uint32_t root;
+      std::memcpy(&root, program.data(), sizeof root);
+      const size_t base = (file.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
+      put(file, 0, root + kHeaderBytes, 4);
+      std::memcpy(file.data() + kPrefixBytes, "eh00", 4);
+      put(file, 12, kHeaderBytes, 4);
+      put(file, 16, file.size(), 8);
+      put(file, 24, base, 8);
+      put(file, 32, segment.size(), 8);
+      padding = base - file.size();
+      file.resize(base);
+      file.insert(file.end(), segment.begin(), segment.end());
+    }
+    if (parts) *parts = {static_cast<i64>(file.size() - padding - segment.size()), static_cast<i64>(segment.size()), static_cast<i64>(padding)};
+    return file;
+  }
+
+  const Graph& graph_;
+  const MemoryPlan& plan_;
+  static constexpr i32 kScratch = -2;  // owner of all scratch tensors
+  std::vector<ValueId> root_;                            // by value
+  std::vector<bool> is_read_;                            // by root
+  std::vector<i64> constant_index_;                      // by root; 0: not a constant of the program
+  std::vector<std::span<const std::byte>> constant_bytes_;
+  flatbuffers::FlatBufferBuilder builder_;
+  ValueTable values_{builder_};
+  std::vector<const KernelCall*> operators_;
+  std::vector<i32> operator_index_;  // by node, -1: no instruction
+};
+
+}  // namespace
+
+std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts) {
+  return ProgramWriter(lowered, plan).write(isa, parts);
+}
+
+}  // namespace deuteron
