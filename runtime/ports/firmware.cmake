@@ -25,7 +25,7 @@ set(ISA_mps2-an386 dsp)
 set(ISA_mps2-an385 scalar)
 
 # The same arithmetic as on the host needs -ffp-contract=off: these cores have a fused multiply-add.
-set(BOARD_FLAGS -mthumb -std=c++17 -O3 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -ffunction-sections
+set(BOARD_FLAGS -mthumb -std=c++17 -O3 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -I${PROJECT_SOURCE_DIR}
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp)
