@@ -1,0 +1,79 @@
+// Portable softmax. Fixed-point numbers are int32; Qm.n has n bits behind the point.
+#include "ops/softmax/kernel.h"
+
+#include "runtime/requantize.h"
+
+namespace deuteron {
+namespace {
+
+int32_t add(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
+
+// a * b / 2^31 to nearest, halves up; only INT32_MIN squared saturates.
+int32_t multiply(int32_t a, int32_t b) { return a == INT32_MIN && b == INT32_MIN ? INT32_MAX : multiply_high(a, b); }
+
+int32_t shift_left_saturating(int32_t v, int bits) {
+  const int32_t most = INT32_MAX >> bits;
+  if (v > most) return INT32_MAX;
+  if (v < -most) return INT32_MIN;
+  return v * (1 << bits);
+}
+
+// exp(v / 2^26) for v <= 0, Q0.31: a polynomial on [-1/4, 0), then a factor exp(-2^k) for each bit of what is left. gemmlowp.
+int32_t exp_of_negative(int32_t v) {
+  constexpr int32_t kQuarter = 1 << 24;
+  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};  // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
+  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;                                         // exp(-1/8), 1/3, Q0.31
+  if (v == 0) return INT32_MAX;
+  const int32_t part = (v & (kQuarter - 1)) - kQuarter;
+  const int32_t rest = static_cast<int32_t>(static_cast<uint32_t>(part) - static_cast<uint32_t>(v));
+  const int32_t x = part * 32 + (1 << 28);  // Q0.31, about -1/8
+  const int32_t x2 = multiply(x, x), x3 = multiply(x2, x), x4 = multiply(x2, x2);
+  const int32_t series = add(x, round_shift_right(add(multiply(add(round_shift_right(x4, 2), x3), kThird), x2), 1));
+  int32_t e = add(kExpOfEighth, multiply(kExpOfEighth, series));
+  for (int k = 0; k < 7; ++k)
+    if (rest & (kQuarter << k)) e = multiply(e, kFactors[k]);
+  return e;
+}
+
+// 1 / (1 + v) for v in [0, 1), Q0.31 to Q0.31: Newton's method from 48/17 - 32/17 d. gemmlowp.
+int32_t reciprocal_of_one_plus(int32_t v) {
+  constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540, kOne = 1 << 29;  // Q2.29
+  const int32_t half = static_cast<int32_t>((static_cast<int64_t>(v) + INT32_MAX + 1) / 2);
+  int32_t x = add(k48Over17, multiply(half, kMinus32Over17));
+  for (int k = 0; k < 3; ++k) x = add(x, shift_left_saturating(multiply(x, add(kOne, -multiply(half, x))), 2));
+  return shift_left_saturating(x, 1);
+}
+
+int leading_zeros(uint32_t v) {
+  int n = 0;
+  for (; !(v & 0x80000000u); v <<= 1) ++n;
+  return n;
+}
+
+}  // namespace
+
+void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
+  const auto exponential = [&a](int32_t d) {
+    return exp_of_negative(multiply(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
+  };
+  for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
+    int32_t most = -128;
+    for (int32_t i = 0; i < a.columns; ++i) most = x[i] > most ? x[i] : most;
+    uint32_t sum = 0;
+    constexpr uint32_t kEnough = uint32_t{1} << 28;
+    for (int32_t i = 0; i < a.columns && sum < kEnough; ++i)
+      if (x[i] - most >= a.diff_min) sum += static_cast<uint32_t>(round_shift_right(exponential(x[i] - most), 12));
+    if (sum >= kEnough) {
+      for (int32_t i = 0; i < a.columns; ++i) y[i] = -128;
+      continue;
+    }
+    const int headroom = leading_zeros(sum), bits = 35 - headroom;  // 2^19 <= sum < 2^28: bits 23..31
+    const int32_t scale = reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u));
+    for (int32_t i = 0; i < a.columns; ++i) {
+      const int32_t d = x[i] - most;
+      y[i] = static_cast<int8_t>(d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, exponential(d)), bits) - 128, -128, 127));
+    }
+  }
+}
+
+}  // namespace deuteron

@@ -1,0 +1,21 @@
+// int8 softmax of each row, in fixed point: y has scale 1/256 and zero point -128.
+//   d = x[r,i] - max(x[r]); where d < diff_min: y = -128
+//   e = exp(d * 2^shift * multiplier / 2^31 as Q5.26), Q0.31; sum = sum of e / 2^12, Q12.19
+//   y = clamp(round(256 * e / sum) - 128, -128, 127), by a reciprocal in fixed point with three steps of Newton's method
+// Shapes   x, y [rows,columns]   storage order, no gaps
+// Units    multiplier Q0.31 > 0, shift 0..31: the input's scale in Q5.26; diff_min <= 0 in steps, min(255, -diff_min) * 2^shift <= 2^31
+// Limits   none on columns. With 512 elements near the maximum or more (sum >= 2^28) every result is -128, for 256/512 rounds to nothing:
+//          as the MVE kernel and exact arithmetic give; ExecuTorch's scalar kernel shifts by more than 31 there and gives 127
+// Scratch  none   Errors  none   Aliasing  y may be x   Source  TFLite 8-bit quantization specification, SOFTMAX; gemmlowp fixedpoint
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+struct SoftmaxArgs {
+  int32_t rows, columns, multiplier, shift, diff_min;
+};
+
+void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y);
+
+}  // namespace deuteron
