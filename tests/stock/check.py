@@ -1,0 +1,100 @@
+"""Runs our programs in the stock ExecuTorch runtime, with our kernels, and deserializes them with its Python package.
+
+    check.py DEUTERON STOCK_RUNNER SHARED
+
+Every model below is compiled for every instruction set; the stock runtime must give the bits that `deuteron run` gives.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+tool, runner, shared = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+root = pathlib.Path(__file__).resolve().parents[2]
+NAMES = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn"]
+CORES = ["cortex-m55", "cortex-m33", "cortex-m3"]
+checks = failures = 0
+
+
+def check(condition, what):
+    global checks, failures
+    checks += 1
+    if not condition:
+        failures += 1
+        print("FAILED", what)
+    return condition
+
+
+def call(arguments):
+    result = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+    if result.returncode:
+        print(" ".join(str(a) for a in arguments), "->", result.returncode, result.stdout[-2000:], result.stderr[-2000:])
+    return result.returncode == 0
+
+
+def deserialized(path):
+    """What the stock Python package reads from a file."""
+    from executorch.exir._serialize._program import deserialize_pte_binary
+
+    program = deserialize_pte_binary(path.read_bytes())
+    return getattr(program, "program", program)
+
+
+def user_to_storage(tensor, values):
+    """Row-major values in the program's logical sizes to the tensor's own order."""
+    return np.transpose(values.reshape(tensor.sizes), tensor.dim_order)
+
+
+def storage_to_user(tensor, data):
+    order = list(tensor.dim_order)
+    stored = data.reshape([tensor.sizes[k] for k in order])
+    return np.transpose(stored, np.argsort(order))
+
+
+def run_in_both(pte, sample, where, shape):
+    """Bits of the first output in the user's order from the stock runtime and from ours."""
+    plan = deserialized(pte).execution_plan[0]
+    entry, exit_ = plan.values[plan.inputs[0]].val, plan.values[plan.outputs[0]].val
+    user_to_storage(entry, sample).astype("<f4").tofile(where / "in.bin")
+    np.save(where / "in.npy", sample.reshape(shape))
+    if not check(call([runner, pte, where / "stock", where / "in.bin"]), f"{pte.name} in the stock runtime"):
+        return
+    check(call([tool, "run", pte, "--input", where / "in.npy", "--output-dir", where / "ours"]), f"{pte.name} in our runtime")
+    ours = np.load(where / "ours" / "output0.npy")
+    stock = storage_to_user(exit_, np.fromfile(where / "stock0.bin", ours.dtype))
+    check(ours.tobytes() == stock.tobytes(), f"{pte.name}: the stock runtime gives other bits")
+    check(len(plan.operators) > 1 and all(o.name.startswith("cortex_m::") for o in plan.operators), f"{pte.name}: operators outside cortex_m")
+
+
+def check_model(name, model, calibration, samples, shape):
+    for core in CORES:
+        with tempfile.TemporaryDirectory() as folder:
+            where = pathlib.Path(folder)
+            pte = where / f"{name}.{core}.{model.stem}.pte"
+            calibrate = ["--calibrate", calibration] if "qdq" not in model.stem else []
+            if not check(call([tool, "compile", model, "--target", core, *calibrate, "-o", pte]), f"compile {name} for {core}"):
+                continue
+            for sample in samples[:2]:
+                run_in_both(pte, sample, where, shape)
+
+
+digits = root / "models" / "digits_cnn"
+images = np.load(digits / "test_inputs.npy")
+check_model("digits_cnn", digits / "float.pt2", digits / "calibrate.npy", images, [1, 1, 8, 8])
+check_model("digits_cnn", digits / "qat_qdq.pt2", None, images, [1, 1, 8, 8])
+models = shared / "fixtures" / "models"
+if models.is_dir():
+    import json
+
+    for name in NAMES:
+        folder = models / name
+        shape = json.loads((folder / "model.json").read_text())["inputs"][0]["shape"]
+        samples = [np.fromfile(f, "<f4").reshape(shape) for f in sorted((folder / "inputs").glob("*.bin"))]
+        check_model(name, folder / "float.pt2", folder / "inputs", samples, shape)
+        check_model(name, folder / "qdq.pt2", None, samples, shape)
+else:
+    print("left out: the models of ../shared, which is not there")
+print(f"stock runtime: {checks - failures} of {checks} checks hold")
+sys.exit(1 if failures else 0)
