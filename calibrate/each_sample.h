@@ -11,7 +11,11 @@
 
 namespace deuteron {
 
-inline int thread_count(int threads) { return threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+// Never more than the machine has: oneTBB would warn on standard error.
+inline int thread_count(int threads) {
+  const int most = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return threads > 0 ? std::min(threads, most) : most;
+}
 
 // body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has.
 template <class Body>
