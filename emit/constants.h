@@ -1,4 +1,4 @@
-// The constant segment of a program: every constant 16-aligned, equal bytes once, a constant that lies inside another one not at all.
+// The constant segment of a program: every constant 16-aligned, equal bytes once, a constant with which another one begins not at all.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@ inline constexpr int64_t kConstantAlignment = 16;
 
 struct ConstantSegment {
   std::vector<uint8_t> bytes;     // not padded at its end
-  std::vector<uint64_t> offsets;  // of each constant
+  std::vector<uint64_t> offsets;  // of each constant; in the order of their first uses they only grow
 };
 ConstantSegment lay_out_constants(std::span<const std::span<const std::byte>> constants);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace deuteron {
@@ -62,37 +63,60 @@ std::string resolved(const std::string& path) {
   return result;
 }
 
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// The bytes on their way: a file without a name where the system has them (then an interrupt leaves nothing behind), else one beside the target.
 struct Temporary {
-  std::string path;
+  std::string target;
+  std::string path;  // empty: without a name
   int file = -1;
+  int tries = 0;
+
+  explicit Temporary(std::string path_of_target) : target(std::move(path_of_target)) {}
   ~Temporary() {
     if (file >= 0) ::close(file);
     if (!path.empty()) ::unlink(path.c_str());
+  }
+  Temporary(const Temporary&) = delete;
+
+  int open() {
+#ifdef O_TMPFILE
+    const bool can_be_named = ::access("/proc/self/fd", X_OK) == 0;
+    if (can_be_named) file = ::open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (file >= 0) return 0;
+#endif
+    return try_names([&](const char* name) { return (file = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0; });
+  }
+  int give_name() {
+    if (!path.empty()) return 0;
+    const std::string self = fmt::format("/proc/self/fd/{}", file);
+    return try_names([&](const char* name) { return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0; });
   }
   bool close() {  // some file systems report a full disk only here
     const int closing = file;
     file = -1;
     return ::close(closing) == 0;
   }
-};
 
-// Names beside the target that other runs do not choose: O_EXCL decides.
-int open_temporary(const std::string& path, Temporary* temporary) {
-  constexpr int kTries = 100;
-  for (int k = 0; k < kTries; ++k) {
-    const std::string name = fmt::format("{}.{}.{}.tmp", path, ::getpid(), k);
-    temporary->file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (temporary->file >= 0) return temporary->path = name, 0;
-    if (errno != EEXIST) return errno;
+ private:
+  // Names beside the target that other runs do not choose: `make` fails with EEXIST if one did.
+  int try_names(auto make) {
+    constexpr int kTries = 100;
+    while (tries < kTries) {
+      const std::string name = fmt::format("{}/.deuteron.{}.{}.tmp", folder_of(target), ::getpid(), tries++);
+      if (make(name.c_str())) return path = name, 0;
+      if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
   }
-  return EEXIST;
-}
+};
 
 // The entry itself reaches the disk with its folder. Not every file system can; the file is whole either way.
 void sync_folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int file = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return;
   ::fsync(file);
   ::close(file);
@@ -109,16 +133,16 @@ bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnos
   if (path.back() == '/') return fail(path, "cannot be written", EISDIR, diagnostics);
   if (exists && ::access(path.c_str(), W_OK) != 0) return fail(path, "cannot be written", errno, diagnostics);
 
-  const std::string target = exists ? resolved(path) : path;
-  Temporary temporary;  // gone again however this function ends, unless it was renamed
-  if (const int error = open_temporary(target, &temporary)) return fail(path, "cannot be created", error, diagnostics);
+  Temporary temporary(exists ? resolved(path) : path);  // gone again however this function ends, unless it was renamed
+  if (const int error = temporary.open()) return fail(path, "cannot be created", error, diagnostics);
   if (exists) ::fchmod(temporary.file, existing.st_mode & 07777);
   if (const int error = write_all(temporary.file, bytes)) return fail(path, "cannot be written", error, diagnostics);
   if (::fsync(temporary.file) != 0 && errno != EINVAL && errno != ENOSYS) return fail(path, "cannot be written", errno, diagnostics);
+  if (const int error = temporary.give_name()) return fail(path, "cannot be created", error, diagnostics);
   if (!temporary.close()) return fail(path, "cannot be written", errno, diagnostics);
-  if (::rename(temporary.path.c_str(), target.c_str()) != 0) return fail(path, "cannot be written", errno, diagnostics);
+  if (::rename(temporary.path.c_str(), temporary.target.c_str()) != 0) return fail(path, "cannot be written", errno, diagnostics);
   temporary.path.clear();
-  sync_folder_of(target);
+  sync_folder_of(temporary.target);
   return true;
 }
 

@@ -60,6 +60,12 @@ TEST_F(WriteFile, WritesAndReplaces) {
   EXPECT_TRUE(diagnostics.list().empty());
 }
 
+TEST_F(WriteFile, TakesTheLongestName) {
+  const fs::path p = folder / std::string(255, 'n');
+  EXPECT_TRUE(write(p, "one"));
+  EXPECT_EQ(read(p), "one");
+}
+
 TEST_F(WriteFile, KeepsModeAndLinks) {
   const fs::path p = folder / "model.pte", link = folder / "link.pte";
   ASSERT_TRUE(write(p, "one"));
