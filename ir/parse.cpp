@@ -418,6 +418,8 @@ KernelArg Parser::argument() {
     return arg;
   }
   Cursor ahead = c_;
+  if (!c_.sees_digit() && !c_.sees("-") && !c_.sees("inf") && !c_.sees("nan"))
+    c_.fail("an argument (in0[..], out0[..], a number, [..], true, false or none)");
   if (ahead.number().find_first_of(".en") == std::string_view::npos) return {Kind::integer, c_.integer(kLowest, kHighest), 0, {}, {}};
   return {Kind::real, 0, c_.wide_real(), {}, {}};
 }

@@ -1,4 +1,5 @@
-// Graphs for tests, grown from a seed: chains and joins of most operators over small odd shapes, with quantize pairs, odd names and merged origins.
+// Graphs for tests, grown from a seed: chains and joins of most operators over small odd shapes, with quantize pairs, odd names and merged
+// origins.
 #pragma once
 #include <fmt/format.h>
 
@@ -29,7 +30,9 @@ class RandomGraph {
  private:
   i64 pick(i64 low, i64 high) { return std::uniform_int_distribution<i64>(low, high)(random_); }
   float real(float low, float high) { return std::uniform_real_distribution<float>(low, high)(random_); }
-  ValueId any_value() { return values_[values_.size() - 1 - static_cast<size_t>(pick(0, std::min<i64>(3, static_cast<i64>(values_.size()) - 1)))]; }
+  ValueId any_value() {
+    return values_[values_.size() - 1 - static_cast<size_t>(pick(0, std::min<i64>(3, static_cast<i64>(values_.size()) - 1)))];
+  }
   Bounds bounds() { return pick(0, 1) ? Bounds{} : Bounds{real(-1, 0), real(0, 2)}; }
 
   std::string fresh_name() {
@@ -51,7 +54,8 @@ class RandomGraph {
 
   Origin origin() {
     const auto id = static_cast<i32>(g_.sources.size());
-    g_.sources.push_back({fmt::format("op_{}", id), "aten.some.default", pick(0, 1) ? fmt::format("m.{}", id) : "", pick(0, 3) ? "" : "a.py\nline 2"});
+    g_.sources.push_back(
+        {fmt::format("op_{}", id), "aten.some.default", pick(0, 1) ? fmt::format("m.{}", id) : "", pick(0, 3) ? "" : "a.py\nline 2"});
     return id > 0 && pick(0, 3) == 0 ? Origin{static_cast<i32>(pick(0, id - 1)), id} : Origin{id};
   }
 
@@ -69,10 +73,14 @@ class RandomGraph {
     const Shape shape = g_.type(x).shape;
     const i64 rank = static_cast<i64>(shape.size()), last = shape.back();
     switch (pick(0, 12)) {
-      case 0: return add(Clamp{bounds()}, {x});
-      case 1: return add(Unary{static_cast<UnaryFn>(pick(0, 4)), real(0, 1)}, {x});
-      case 2: return add(Add{bounds()}, {x, pick(0, 1) ? constant({last}) : any_value()});
-      case 3: return add(Mul{}, {x, pick(0, 1) ? constant({last}) : any_value()});
+      case 0:
+        return add(Clamp{bounds()}, {x});
+      case 1:
+        return add(Unary{static_cast<UnaryFn>(pick(0, 4)), real(0, 1)}, {x});
+      case 2:
+        return add(Add{bounds()}, {x, pick(0, 1) ? constant({last}) : any_value()});
+      case 3:
+        return add(Mul{}, {x, pick(0, 1) ? constant({last}) : any_value()});
       case 4: {
         if (rank != 4) return;
         const i64 oc = pick(1, 6);
@@ -81,22 +89,29 @@ class RandomGraph {
         if (pick(0, 1)) inputs.push_back(constant({oc}));
         return add(conv, std::move(inputs));
       }
-      case 5: return rank == 4 ? add(MaxPool2d{{2, 3}, {pick(1, 2), 1}, {1, 1}, {1, 1}, pick(0, 1) == 1, bounds()}, {x}) : void();
-      case 6: return rank == 4 ? add(AvgPool2d{{3, 2}, {1, 2}, {1, 0}, pick(0, 1) == 1, pick(0, 1) == 1, pick(0, 1) * 5}, {x}) : void();
+      case 5:
+        return rank == 4 ? add(MaxPool2d{{2, 3}, {pick(1, 2), 1}, {1, 1}, {1, 1}, pick(0, 1) == 1, bounds()}, {x}) : void();
+      case 6:
+        return rank == 4 ? add(AvgPool2d{{3, 2}, {1, 2}, {1, 0}, pick(0, 1) == 1, pick(0, 1) == 1, pick(0, 1) * 5}, {x}) : void();
       case 7: {
         Axes perm(shape.size());
         std::iota(perm.begin(), perm.end(), 0);
         std::shuffle(perm.begin(), perm.end(), random_);
         return add(Permute{perm}, {x});
       }
-      case 8: return add(Reshape{rank == 4 ? Shape{shape[0], shape[1] * shape[2], last} : Shape{shape[0], numel(shape) / std::max<i64>(shape[0], 1)}}, {x});
+      case 8:
+        return add(
+            Reshape{rank == 4 ? Shape{shape[0], shape[1] * shape[2], last} : Shape{shape[0], numel(shape) / std::max<i64>(shape[0], 1)}},
+            {x});
       case 9: {
         Axes before(shape.size(), 0), after(shape.size(), 0);
         if (rank == 4) before = {0, 1, 2, 0}, after = {0, 2, 0, 0};
         return add(Pad{before, after, static_cast<float>(pick(0, 1))}, {x});
       }
-      case 10: return add(Linear{bounds()}, {x, constant({pick(1, 7), last})});
-      case 11: return add(Softmax{pick(0, rank - 1)}, {x});
+      case 10:
+        return add(Linear{bounds()}, {x, constant({pick(1, 7), last})});
+      case 11:
+        return add(Softmax{pick(0, rank - 1)}, {x});
       default: {
         const Quant quant = per_tensor(real(0.001f, 0.1f), static_cast<i32>(pick(-128, 127)), pick(0, 1) ? -128 : -127);
         const size_t before = values_.size();
