@@ -1,0 +1,43 @@
+// cortex_m::quantized_mul: its arguments checked once, at load.
+#include "ops/kernels.h"
+#include "ops/mul/kernel.h"
+#include "ops/operand_pair.h"
+#include "ops/prepare.h"
+
+namespace deuteron {
+namespace {
+
+enum { kX, kXZero, kOther, kOtherZero, kYZero, kMultiplier, kShift, kOut };
+
+struct MulCall {
+  MulArgs args;
+  const int8_t *x, *other;
+  int8_t* y;
+};
+void run(const MulCall& c) { mul_s8(c.args, c.x, c.other, c.y); }
+
+Status prepare(Call& call, Prepared* prepared) {
+  OperandPair pair;
+  if (Status s = meet(call, kX, kOther, kOut, &pair); !s.ok()) return s;
+  constexpr int kZeros[] = {kXZero, kOtherZero, kYZero};
+  for (const int zero : kZeros)
+    if (!lies_in(call.integer(zero), INT16_MIN, INT16_MAX)) return bad_argument(zero, "must be -32768..32767");
+  if (!is_multiplier(call.integer(kMultiplier))) return bad_argument(kMultiplier, "is out of range");
+  if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
+  const MulArgs a{pair.count,
+                  pair.period,
+                  static_cast<int32_t>(call.integer(pair.swapped ? kOtherZero : kXZero)),
+                  static_cast<int32_t>(call.integer(pair.swapped ? kXZero : kOtherZero)),
+                  static_cast<int32_t>(call.integer(kYZero)),
+                  static_cast<int32_t>(call.integer(kMultiplier)),
+                  static_cast<int32_t>(call.integer(kShift))};
+  const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
+  return keep<MulCall, run>(call, prepared,
+                            {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
+}
+
+}  // namespace
+
+const Kernel kQuantizedMul = {"cortex_m::quantized_mul.out", "TITIIIIO", prepare, true};
+
+}  // namespace deuteron

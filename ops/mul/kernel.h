@@ -1,0 +1,21 @@
+// int8 multiplication of two tensors with their own scales.
+//   y[i] = clamp(y_zero + rq((x[i] - x_zero) * (other[i mod period] - other_zero)), -128, 127)
+//     rq(v) = requantize(v, multiplier, shift): runtime/requantize.h
+// Shapes   x, y [count]   other [period], repeated; period = count is a multiplication element for element
+// Units    zero points in steps, -32768..32767: hardswish uses some outside int8; multiplier Q0.31; shift -31..30
+// Limits   count divides by period
+// Scratch  none   Errors  none   Aliasing  y may be x, and other when period = count; else y overlaps nothing
+// Source   TFLite 8-bit quantization specification, MUL
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+struct MulArgs {
+  int32_t count, period;
+  int32_t x_zero, other_zero, y_zero, multiplier, shift;
+};
+
+void mul_s8(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+}  // namespace deuteron

@@ -1,0 +1,85 @@
+// mul_s8 and its binding against the reference, bit for bit: all pairs of values, both kinds of operands, in place; and refusals.
+#include "ops/mul/kernel.h"
+
+#include "ops/kernels.h"
+#include "ops/mul/reference.h"
+#include "ops/test_call.h"
+
+namespace deuteron {
+namespace {
+
+constexpr MulArgs kSettings[] = {
+    {0, 0, -49, -128, -115, 1197340606, -6},  // an instruction of a stock file
+    {0, 0, 5, -300, 7, 2000000000, -9},       // a zero point outside int8
+    {0, 0, 127, 127, 0, 1073741824, -8},
+    {0, 0, -32768, 32767, 32767, 2147483647, 30},
+    {0, 0, 0, 0, -128, 1073741824, -31},
+};
+
+TestCall call_of(const MulArgs& a, const std::vector<int32_t>& x, const std::vector<int32_t>& other, const std::vector<int32_t>& out,
+                 const std::vector<uint8_t>& order, Random& random) {
+  TestCall call(kQuantizedMul);
+  random.fill(call.tensor(ScalarType::s8, x, order));
+  call.integer(a.x_zero);
+  random.fill(call.tensor(ScalarType::s8, other, order));
+  for (int32_t v : {a.other_zero, a.y_zero, a.multiplier, a.shift}) call.integer(v);
+  call.tensor(ScalarType::s8, out, order);
+  return call;
+}
+
+TEST(MulKernel, EqualsTheReferenceOnEveryPairOfValues) {
+  for (MulArgs a : kSettings) {
+    Random random(1);
+    TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random);
+    for (int i = 0; i < 65536; ++i) {
+      data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i / 256 - 128);
+      data_of<int8_t>(call.tensor_at(2))[i] = static_cast<int8_t>(i % 256 - 128);
+    }
+    call.run();
+    a.count = a.period = 65536;
+    std::vector<int8_t> expected(65536);
+    mul_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(2)), expected.data());
+    EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+  }
+}
+
+TEST(MulKernel, RepeatsAValueForEachChannelAndWorksInPlace) {
+  EXPECT_TRUE(kQuantizedMul.in_place);
+  for (MulArgs a : kSettings)
+    for (const bool first_is_short : {false, true}) {
+      Random random(2);
+      const std::vector<int32_t> image{3, 5, 2, 7}, channels{1, 5, 1, 1};
+      TestCall call = call_of(a, first_is_short ? channels : image, first_is_short ? image : channels, image, {0, 2, 3, 1}, random);
+      a.count = 210, a.period = 5;
+      MulArgs turned = a;
+      if (first_is_short) std::swap(turned.x_zero, turned.other_zero);
+      Tensor& longer = call.tensor_at(first_is_short ? 2 : 0);
+      std::vector<int8_t> expected(210);
+      mul_reference(turned, data_of<int8_t>(longer), data_of<int8_t>(call.tensor_at(first_is_short ? 0 : 2)), expected.data());
+      call.run();
+      EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+      call.tensor_at(7).data = longer.data;
+      call.run();
+      EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+    }
+}
+
+TEST(MulKernel, Refuses) {
+  const auto refused = [&](auto spoil) {
+    Random random(4);
+    TestCall call = call_of(kSettings[0], {2, 5, 3, 4}, {2, 5, 3, 4}, {2, 5, 3, 4}, {0, 2, 3, 1}, random);
+    spoil(call);
+    return call.refused();
+  };
+  EXPECT_EQ(refused([](TestCall&) {}), -1);
+  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[3] = 3; }), 2);
+  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(7)[3] = 3; }), 7);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).rank = 3; }), 2);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::b8; }), 2);
+  for (const int zero : {1, 3, 4}) EXPECT_EQ(refused([&](TestCall& c) { c.argument(zero).integer = 32768; }), zero);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = INT32_MIN; }), 5);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(6).integer = -32; }), 6);
+}
+
+}  // namespace
+}  // namespace deuteron
