@@ -1,0 +1,172 @@
+#include "emit/report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace deuteron {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kPlacements = {Placement::npu, Placement::cortex_m, Placement::portable};
+
+i64 count_of(const Compilation& c, Placement p) {
+  return std::count_if(c.operators.begin(), c.operators.end(), [p](const OperatorReport& o) { return o.placement == p; });
+}
+
+Json finite(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
+
+Json ports(const Graph& g, const std::vector<Port>& list) {
+  Json array = Json::array();
+  for (const Port& p : list) {
+    const Type& type = g.type(p.value);
+    Json port = {{"name", p.name}, {"dtype", name_of(type.dtype)}, {"shape", logical_shape(p, type.shape)}, {"storage_order", p.order}};
+    if (!type.quant.empty() && !type.quant.per_channel()) {
+      port["scale"] = type.quant.scale[0];
+      port["zero_point"] = type.quant.zero_point[0];
+    }
+    array.push_back(std::move(port));
+  }
+  return array;
+}
+
+Json operators(const Compilation& c) {
+  Json array = Json::array();
+  for (const OperatorReport& o : c.operators)
+    array.push_back({{"name", o.name}, {"op", o.op}, {"source", o.source}, {"placement", name_of(o.placement)}, {"reason", o.reason}, {"macs", o.macs}});
+  return array;
+}
+
+Json quantization(const Compilation& c) {
+  Json array = Json::array();
+  for (const QuantizedValue& q : c.quantized)
+    array.push_back({{"name", q.name},
+                     {"low", finite(q.low)},
+                     {"high", finite(q.high)},
+                     {"scale", q.chosen.scale},
+                     {"zero_point", q.chosen.zero_point},
+                     {"observer", q.chosen.observer == Observer::min_max ? "min_max" : "histogram"},
+                     {"mean_squared_error", finite(q.chosen.mean_squared_error)},
+                     {"shared", q.shared}});
+  return array;
+}
+
+// The user's name for what the node at the peak computes.
+std::string peak_name(const Compilation& c) {
+  const NodeId n = c.plan.peak_node;
+  if (n < 0 || n >= static_cast<NodeId>(c.graph.nodes.size())) return "";
+  return describe(c.graph, c.graph.nodes[n]);
+}
+
+Json peak(const Compilation& c) {
+  Json tensors = Json::array();
+  for (const LiveTensor& t : c.plan.peak) {
+    const GraphValue& v = c.graph.values[t.value];
+    tensors.push_back({{"name", v.name}, {"bytes", t.bytes}, {"type", fmt::format("{}[{}]", name_of(v.type.dtype), to_text(v.type.shape))}});
+  }
+  return {{"operator", peak_name(c)}, {"tensors", std::move(tensors)}};
+}
+
+std::string scaled(i64 count) {
+  if (count >= 10'000'000) return fmt::format("{:.1f} M", static_cast<double>(count) / 1e6);
+  if (count >= 10'000) return fmt::format("{:.1f} k", static_cast<double>(count) / 1e3);
+  return fmt::format("{}", count);
+}
+
+std::string error_line(const ReportFacts& f) {
+  if (!f.accuracy) return "not measured (no samples)";
+  const Accuracy& a = *f.accuracy;
+  const std::string over = fmt::format("over {} sample{}", a.samples, a.samples == 1 ? "" : "s");
+  if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return "none: equal to the float model " + over;
+  return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}", a.sqnr_db, a.max_abs_error, over);
+}
+
+}  // namespace
+
+std::string_view name_of(Placement p) {
+  switch (p) {
+    case Placement::npu: return "npu";
+    case Placement::cortex_m: return "cortex_m";
+    case Placement::portable: return "portable";
+  }
+  return "";
+}
+
+std::string grouped(i64 number) {
+  std::string text = std::to_string(number);
+  const size_t first = number < 0 ? 1 : 0;
+  for (size_t at = text.size(); at > first + 3;) text.insert(at -= 3, " ");
+  return text;
+}
+
+std::string report_json(const Compilation& c, const ReportFacts& f) {
+  Json counts;
+  for (const Placement p : kPlacements) counts[std::string(name_of(p))] = count_of(c, p);
+  Json folded = Json::array();
+  for (const FoldedReport& o : c.folded) folded.push_back({{"name", o.name}, {"op", o.op}, {"reason", o.reason}});
+  Json j = {{"model", f.model},
+            {"target", f.target ? f.target->name : ""},
+            {"operators", operators(c)},
+            {"counts", std::move(counts)},
+            {"ram_bytes", c.plan.bytes},
+            {"ram_lower_bound_bytes", c.plan.lower_bound},
+            {"ram_optimal", c.plan.optimal},
+            {"scratch_bytes", c.plan.scratch_bytes},
+            {"constants_bytes", c.parts.constants},
+            {"program_bytes", c.parts.program},
+            {"file_bytes", c.pte.size()},
+            {"macs", c.macs},
+            {"sqnr_db", f.accuracy ? finite(f.accuracy->sqnr_db) : Json(nullptr)}};
+  if (f.accuracy) {
+    j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
+    j["max_abs_error"] = finite(f.accuracy->max_abs_error);
+    j["samples"] = f.accuracy->samples;
+  }
+  j["seconds"] = f.seconds;
+  j["inputs"] = ports(c.graph, c.graph.inputs);
+  j["outputs"] = ports(c.graph, c.graph.outputs);
+  j["peak"] = peak(c);
+  j["folded"] = std::move(folded);
+  j["model_was_quantized"] = c.model_was_quantized;
+  j["quantization"] = quantization(c);
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names may hold any bytes
+}
+
+std::string report_summary(const Compilation& c, const ReportFacts& f) {
+  std::string text;
+  const auto line = [&](std::string_view label, const std::string& what) { text += fmt::format("  {:<14} {}\n", label, what); };
+  text += fmt::format("{} for {}\n", f.model, f.target ? f.target->name : "?");
+
+  std::string by_placement;
+  for (const Placement p : kPlacements)
+    if (const i64 n = count_of(c, p)) by_placement += fmt::format("{}{} {}", by_placement.empty() ? "" : ", ", n, name_of(p));
+  if (!c.folded.empty()) by_placement += fmt::format("{}{} folded away", by_placement.empty() ? "" : "; ", c.folded.size());
+  line("operators", by_placement.empty() ? "none" : by_placement);
+  for (const OperatorReport& o : c.operators)
+    if (o.placement == Placement::portable) line("", fmt::format("portable: {} `{}`: {}", o.op, o.name, o.reason));
+
+  const char* proof = c.plan.bytes == c.plan.lower_bound ? "the lower bound" : c.plan.optimal ? "proved least; the lower bound is" : "lower bound";
+  line("RAM", fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c.plan.bytes), proof,
+                          c.plan.bytes == c.plan.lower_bound ? "" : " " + grouped(c.plan.lower_bound), grouped(c.plan.scratch_bytes)));
+  std::string alive;
+  constexpr size_t kShown = 6;
+  for (size_t i = 0; i < std::min(kShown, c.plan.peak.size()); ++i) {
+    const LiveTensor& t = c.plan.peak[i];
+    alive += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", c.graph.values[t.value].name, grouped(t.bytes));
+  }
+  if (c.plan.peak.size() > kShown) alive += fmt::format(" and {} more", c.plan.peak.size() - kShown);
+  const std::string where = peak_name(c);
+  if (!alive.empty()) line("", fmt::format("at the peak{}{}: {}", where.empty() ? "" : ", ", where, alive));
+
+  line("flash", fmt::format("{} bytes: constants {}, program {}, padding {}", grouped(static_cast<i64>(c.pte.size())), grouped(c.parts.constants),
+                            grouped(c.parts.program), grouped(c.parts.padding)));
+  line("multiply-adds", scaled(c.macs));
+  line("error", error_line(f));
+  line("time", fmt::format("{:.2f} s", f.seconds));
+  return text;
+}
+
+}  // namespace deuteron
