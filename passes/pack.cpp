@@ -77,11 +77,11 @@ int64_t largest_sum(const Blocks& b) {
 }
 
 // Lowers best.height and raises *bound until they meet or the budget is spent. Nobody needs less than `enough`.
-void improve(const Blocks& b, int64_t enough, int64_t end, int64_t* steps, Placement* best, int64_t* bound) {
+void improve(const Blocks& b, int64_t enough, int64_t end, int64_t* steps, PackedBlocks* best, int64_t* bound) {
   for (bool at_bound = true; best->height > std::max(*bound, enough); at_bound = !at_bound) {
     const int64_t target = std::max(enough, at_bound ? *bound : *bound + (best->height - 1 - *bound) / 2);
     // Half of what is left: a target that is too hard must not starve the next, easier one.
-    Placement found;
+    PackedBlocks found;
     int64_t above = 0;
     const int64_t left = end - *steps;
     if (left < static_cast<int64_t>(b.block.size()) * 8) return;
@@ -107,7 +107,7 @@ Packing pack(std::span<const PackItem> items, int64_t budget) {
     unit = std::min(unit, item.alignment);
   }
   std::vector<Stretch> list = stretches(items);
-  std::vector<Placement> best(list.size());
+  std::vector<PackedBlocks> best(list.size());
   std::vector<int64_t> bound(list.size());
   int64_t lower = 0, height = 0;
   for (size_t k = 0; k < list.size(); ++k) {

@@ -19,18 +19,18 @@ struct Blocks {
   bool meet(int32_t a, int32_t b) const { return block[a].left <= block[b].right && block[b].left <= block[a].right; }
 };
 
-struct Placement {
+struct PackedBlocks {
   std::vector<int64_t> offset;  // by block
   int64_t height = 0;
 };
 
 // pack_greedy.cpp. Each block at the lowest free place, in the given order.
-Placement first_fit(const Blocks& blocks, const std::vector<int32_t>& order, int64_t* steps);
+PackedBlocks first_fit(const Blocks& blocks, const std::vector<int32_t>& order, int64_t* steps);
 // The best of several orders, then of orders in which the blocks that reach the top come earlier. Ends at `good_enough` or when the budget is spent.
-Placement pack_greedily(const Blocks& blocks, int64_t good_enough, int64_t budget, int64_t* steps);
+PackedBlocks pack_greedily(const Blocks& blocks, int64_t good_enough, int64_t budget, int64_t* steps);
 
 // pack_search.cpp. Is there a placement of at most `limit` units? `above`: when there is none, the least height that is not excluded.
 enum class Answer : uint8_t { found, none, budget_spent };
-Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, Placement* placement, int64_t* above);
+Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, PackedBlocks* placement, int64_t* above);
 
 }  // namespace deuteron

@@ -47,8 +47,8 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
 
 }  // namespace
 
-Placement first_fit(const Blocks& b, const std::vector<int32_t>& order, int64_t* steps) {
-  Placement p;
+PackedBlocks first_fit(const Blocks& b, const std::vector<int32_t>& order, int64_t* steps) {
+  PackedBlocks p;
   p.offset.assign(b.block.size(), -1);
   std::vector<std::pair<int64_t, int64_t>> taken;  // [begin, end) of what is alive together with the block
   for (const int32_t i : order) {
@@ -68,12 +68,12 @@ Placement first_fit(const Blocks& b, const std::vector<int32_t>& order, int64_t*
   return p;
 }
 
-Placement pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget, int64_t* steps) {
+PackedBlocks pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget, int64_t* steps) {
   const int64_t end = *steps + budget;
-  Placement best;
+  PackedBlocks best;
   std::vector<int32_t> best_order;
   for (std::vector<int32_t>& order : orders(b)) {
-    Placement p = first_fit(b, order, steps);
+    PackedBlocks p = first_fit(b, order, steps);
     if (!best_order.empty() && p.height >= best.height) continue;
     best = std::move(p);
     best_order = std::move(order);
@@ -82,7 +82,7 @@ Placement pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget, in
   // A block that reaches the top changes places with one that it meets and that came earlier.
   Random random;
   const auto n = static_cast<int32_t>(b.block.size());
-  Placement current = best;
+  PackedBlocks current = best;
   std::vector<int32_t> order = best_order, rank(n);
   while (*steps < end && n > 2) {
     std::vector<int32_t> top;
@@ -100,7 +100,7 @@ Placement pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget, in
       other = further[random.below(static_cast<int32_t>(further.size()))];
     }
     std::swap(next[rank[high]], next[rank[other]]);
-    Placement p = first_fit(b, next, steps);
+    PackedBlocks p = first_fit(b, next, steps);
     if (p.height > current.height) continue;
     current = std::move(p);
     order = std::move(next);

@@ -35,7 +35,7 @@ class Search {
     }
   }
 
-  Answer run(Placement* placement, int64_t* above) {
+  Answer run(PackedBlocks* placement, int64_t* above) {
     std::vector<int32_t> all(b_.block.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int32_t>(i);
     // Candidates are tried in this order: long-lived first, then large.
@@ -182,7 +182,7 @@ class Search {
 
 }  // namespace
 
-Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, Placement* placement, int64_t* above) {
+Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, PackedBlocks* placement, int64_t* above) {
   return Search(blocks, limit, *steps + budget, steps).run(placement, above);
 }
 

@@ -11,7 +11,7 @@ i64 aligned(i64 bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * 
 
 // A value with everything that lies where it lies under another shape. Moment 0: inputs are set; moment i+1: node i runs; the last moment
 // but one is the last node's, the last is when the caller reads the outputs.
-struct Tensor {
+struct Life {
   i64 bytes = 0;
   i32 first = -1, last = -1;  // -1: nobody touches it
   bool fixed = false;         // constant or graph input: nothing may take its place
@@ -20,7 +20,7 @@ struct Tensor {
 
 struct Lives {
   std::vector<ValueId> root;    // by value: whose bytes it lies in
-  std::vector<Tensor> tensor;   // by root
+  std::vector<Life> tensor;   // by root
   i32 moments = 0;
 };
 
@@ -36,7 +36,7 @@ Lives find_lives(const Graph& g) {
     l.tensor[v].fixed = g.is_constant(v);
   }
   const auto touch = [&](ValueId v, i32 moment) {
-    Tensor& t = l.tensor[l.root[v]];
+    Life& t = l.tensor[l.root[v]];
     t.first = t.first < 0 ? moment : std::min(t.first, moment);
     t.last = std::max(t.last, moment);
   };
@@ -76,7 +76,7 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
       if (in < 0) continue;  // the call does not read that operand
       const ValueId result = node.outputs[out], operand = l.root[node.inputs[in]];
       const Type &to = g.type(result), &from = g.type(node.inputs[in]);
-      const Tensor& t = l.tensor[operand];
+      const Life& t = l.tensor[operand];
       if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() || bytes_of(to.dtype) > bytes_of(from.dtype)) continue;
       bool allowed = t.bytes > 0;
       for (size_t k = 0; k < node.inputs.size(); ++k)
@@ -92,7 +92,7 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
 // Tensors that share bytes, by the pairs that are taken: group[root] is the first of them; its size is enough for all.
 struct Groups {
   std::vector<ValueId> group;
-  std::vector<Tensor> tensor;  // by group
+  std::vector<Life> tensor;  // by group
 };
 Groups join(const Lives& l, const std::vector<InPlace>& pairs, const std::vector<bool>& taken) {
   Groups g{l.root, l.tensor};
