@@ -23,10 +23,54 @@ static std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId r
   return b.replace_root(Reshape{y.shape}, {pixels});
 }
 
+static bool is_int8(const Graph& g, const Node& node) { return g.type(node.inputs[0]).dtype == DType::s8; }
+
+// A convolution over one row of pixels   becomes   one over one column: the same bytes, and not the row-wise kernel that stock MVE firmware would
+// take, which gives wrong numbers for some strides and paddings.
+static std::optional<Patch> row_to_column(const Graph& g, const Uses&, NodeId root) {
+  const Conv2d* conv = op_as<Conv2d>(g, root);
+  if (!conv || !is_int8(g, g.nodes[root])) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
+  if (x.shape[1] != 1 || x.shape[2] == 1 || w.shape[1] != 1 || y.shape[1] != 1) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = b.add(Reshape{{x.shape[0], x.shape[2], 1, x.shape[3]}}, {node.inputs[0]}, x.quant);
+  inputs[1] = b.add(Reshape{{w.shape[0], w.shape[2], 1, w.shape[3]}}, {node.inputs[1]}, w.quant, g.values[node.inputs[1]].name);
+  Conv2d column = *conv;
+  for (HW* hw : {&column.stride, &column.pad_before, &column.pad_after, &column.dilation}) std::swap(hw->h, hw->w);
+  const ValueId pixels = b.add(column, std::move(inputs), y.quant, g.values[node.outputs[0]].name);
+  return b.replace_root(Reshape{y.shape}, {pixels});
+}
+
+// depthwise 3x3 whose last window hangs over the right edge by more than its padding   becomes   depthwise 3x4 with a column of zeros
+// The stock kernel for 3x3 (scalar and DSP) reads past the row there; the general one does not. Found by running CMSIS-NN 99f736a on random cases.
+static std::optional<Patch> widen_depthwise(const Graph& g, const Uses&, NodeId root) {
+  const Conv2d* conv = op_as<Conv2d>(g, root);
+  if (!conv || !is_int8(g, g.nodes[root])) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
+  const GraphValue& weight = g.values[node.inputs[1]];
+  const Shape& w = weight.type.shape;
+  const bool three = w[1] == 3 && w[2] == 3 && conv->dilation == HW{1, 1} && conv->pad_before.h <= 1 && conv->pad_before.w <= 1;
+  if (!three || conv->groups != x[3] || w[0] != x[3] || x[0] != 1 || !weight.constant) return std::nullopt;
+  if (y[2] <= (x[2] + 2 * conv->pad_before.w - 3) / conv->stride.w + 1 && x[2] + 2 * conv->pad_before.w >= 3) return std::nullopt;
+  const std::span<const int8_t> from = weight.constant->as<int8_t>();
+  std::vector<int8_t> to;
+  for (size_t k = 0; k < from.size(); k += 3) to.insert(to.end(), {from[k], from[k + 1], from[k + 2], 0});
+  Conv2d wide = *conv;
+  wide.pad_after.w += 1;
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[1] = b.constant(Type{DType::s8, {w[0], 3, 4, 1}, weight.type.quant}, constant_of(std::move(to)), weight.name);
+  return b.replace_root(wide, std::move(inputs));
+}
+
 void choose_kernels(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
-  rules.push_back(linear_to_conv);
+  rules.insert(rules.end(), {linear_to_conv, row_to_column});
+  if (pass.target.isa != Isa::mve) rules.push_back(widen_depthwise);
   rewrite(pass.graph, rules, pass.rewrites_left);
 }
 
