@@ -55,23 +55,35 @@ bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
   return true;
 }
 
+// Whether the list `returned` holds the out arguments, or the items of the list of outs.
+bool returns_outs(Plan& plan, const CallView& call, uint32_t count, const char* schema, FlatTable returned) {
+  FlatReader& r = plan.reader;
+  const FlatVector items = r.vector(returned, 0, 4);
+  if (items.count == 0 || count == 0) return false;
+  FlatVector outs = call.args;
+  uint32_t first = count - items.count;
+  if (schema[count - 1] == 'W') {
+    outs = r.vector(value_at(plan, r.item<uint32_t>(call.args, count - 1)).payload, 0, 4);
+    first = 0;
+    if (items.count != outs.count) return false;
+  } else if (items.count > count) {
+    return false;
+  }
+  for (uint32_t i = 0; i < items.count; ++i) {
+    if (schema[count - 1] != 'W' && schema[first + i] != 'O') return false;
+    if (r.item<uint32_t>(items, i) != r.item<uint32_t>(outs, first + i)) return false;
+  }
+  return true;
+}
+
 // The value after the last argument repeats the out, or lists all outs.
 bool check_return_value(Plan& plan, const CallView& call, uint32_t count, const char* schema) {
   FlatReader& r = plan.reader;
   const uint32_t returned = r.item<uint32_t>(call.args, count);
-  const uint32_t last = count == 0 ? returned : r.item<uint32_t>(call.args, count - 1);
-  if (returned == last && count != 0) return true;
+  if (count != 0 && returned == r.item<uint32_t>(call.args, count - 1)) return true;
   const ValueView v = value_at(plan, returned);
   if (r.fault) return false;
-  if (v.tag == ValueTag::tensor_list) {
-    const FlatVector items = r.vector(v.payload, 0, 4);
-    bool same = items.count >= 1 && items.count <= count;
-    for (uint32_t i = 0; same && i < items.count; ++i) {
-      const uint32_t arg = count - items.count + i;
-      same = schema[arg] == 'O' && r.item<uint32_t>(items, i) == r.item<uint32_t>(call.args, arg);
-    }
-    if (same) return true;
-  }
+  if (v.tag == ValueTag::tensor_list && returns_outs(plan, call, count, schema, v.payload)) return true;
   return r.corrupt("the call's return value is not its out argument"), false;
 }
 

@@ -224,6 +224,13 @@ struct Loader {
     return s;
   }
 
+  // What an output that is none looks like: no bytes.
+  static Tensor none() {
+    static const int32_t kSize = 0;
+    static const uint8_t kOrder = 0;
+    return {nullptr, &kSize, &kOrder, 0, 1, ScalarType::u8, false};
+  }
+
   bool decode_ports() {
     FlatReader& r = plan.reader;
     uint32_t port = 0;
@@ -231,7 +238,9 @@ struct Loader {
       for (uint32_t i = 0; i < list.count; ++i, ++port) {
         const uint32_t value = r.item<uint32_t>(list, i);
         Placement p;
-        if (!decode_tensor(plan, value, value_at(plan, value).payload, &tables.tensors[port], &p)) return false;
+        const ValueView v = value_at(plan, value);
+        if (v.tag == ValueTag::null) tables.tensors[port] = none();
+        else if (!decode_tensor(plan, value, v.payload, &tables.tensors[port], &p)) return false;
         tables.ports[port] = &tables.tensors[port];
       }
     return true;

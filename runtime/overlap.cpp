@@ -72,7 +72,8 @@ struct MemoryMap {
 bool planned_use(Plan& plan, uint32_t value, TensorUse* use) {
   Tensor tensor;
   Placement p;
-  if (!decode_tensor(plan, value, value_at(plan, value).payload, &tensor, &p)) return false;
+  const ValueView v = value_at(plan, value);
+  if (v.tag != ValueTag::tensor || !decode_tensor(plan, value, v.payload, &tensor, &p)) return false;
   if (p.place != Place::planned || p.bytes == 0) return false;
   use->begin = p.offset;
   use->end = p.offset + p.bytes;

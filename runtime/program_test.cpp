@@ -126,6 +126,15 @@ TEST(Program, SeveralOutsAreReturnedAsAList) {
   EXPECT_EQ(l.program.output(0).data, l.program.output(2).data);
 }
 
+TEST(Program, AnOutputMayBeNone) {
+  TestProgram p = small_program();
+  p.outputs.insert(p.outputs.begin(), p.none());
+  Loaded l(p.bytes(), kTestKernels);
+  ASSERT_TRUE(l.status.ok()) << l.status.detail;
+  EXPECT_EQ(l.program.output(0).numel, 0);
+  EXPECT_EQ(l.program.output(1).numel, 30);
+}
+
 // The file plans no memory for them: the runtime adds some behind the planned buffers.
 TEST(Program, InputsAndOutputsWithoutMemoryGetSome) {
   TestProgram p;

@@ -90,6 +90,36 @@ TEST(Stock, EveryModelGivesTheStockBits) {
   EXPECT_EQ(samples, 4 * programs);
 }
 
+// Single operators. The stock flow and kernels are documented to be wrong or refused for some; the table says what happens here.
+TEST(Stock, SingleOperators) {
+  if (!fs::exists(kStock / "ops")) GTEST_SKIP() << "left out: " << kStock / "ops" << " is not there, so no stock operator was run";
+  std::map<std::string, std::vector<std::string>> refused, different;
+  int same = 0;
+  for (const fs::path& path : programs_in(kStock / "ops")) {
+    const std::string name = model_of(path);
+    Loaded l(read_file(path), kAllKernels);
+    if (!l.status.ok()) {
+      refused[std::string(name_of(l.status.code)) + " " + (l.status.op ? l.status.op : "") + ": " + l.status.detail].push_back(name);
+      continue;
+    }
+    Difference d;
+    if (!run_sample(l.program, path, 0, &d)) continue;
+    if (d.bytes == 0) ++same;
+    else different["largest difference " + std::to_string(d.largest)].push_back(name);
+  }
+  std::printf("%d programs give the stock bits\n", same);
+  const auto print = [](const char* title, const auto& table) {
+    for (const auto& [why, names] : table) {
+      std::printf("  %s, %s:", title, why.c_str());
+      for (const auto& n : names) std::printf(" %s", n.c_str());
+      std::printf("\n");
+    }
+  };
+  print("refused", refused);
+  print("different", different);
+  EXPECT_GE(same, 0);
+}
+
 // The memory that stock files need here: the tables stay well below the stock method allocator on a machine of the same word size
 // (17 600 bytes on a 64-bit host for 18 instructions and 306 values).
 TEST(Stock, TablesAreSmall) {

@@ -178,6 +178,7 @@ class TestProgram {
   std::vector<uint64_t> constant_offsets = {0};
   std::vector<uint8_t> segment;  // the constants
   bool has_header = true;
+  bool has_base = true;          // segment_base_offset is not 0
   int64_t base_shift = 0;        // added to segment_base_offset
 
   int32_t add(uint8_t tag, NodePtr payload) {
@@ -287,7 +288,7 @@ class TestProgram {
     if (!has_header) return w.out;
     const uint64_t size = w.out.size();
     while (w.out.size() % 16 != 0) w.out.push_back(0);
-    const uint64_t base = w.out.size() + static_cast<uint64_t>(base_shift), length = segment.size();
+    const uint64_t base = has_base ? w.out.size() + static_cast<uint64_t>(base_shift) : 0, length = segment.size();
     w.out.insert(w.out.end(), segment.begin(), segment.end());
     const uint32_t header_bytes = 32;
     std::memcpy(&w.out[8], "eh00", 4);

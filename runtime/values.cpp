@@ -231,6 +231,7 @@ bool check_inputs_and_outputs(Plan& plan) {
       if (index >= plan.values.count) return r.corrupt("an input or output refers to a value that does not exist"), false;
       const ValueView v = value_at(plan, index);
       if (r.fault) return false;
+      if (v.tag == ValueTag::null && !input) continue;
       if (v.tag != ValueTag::tensor) return r.fail(Code::unsupported, "an input or output is not a tensor"), false;
       end += missing_bytes(plan, index);
       if (end > INT32_MAX) return r.fail(Code::unsupported, "inputs and outputs need more than 2 GiB"), false;

@@ -1,0 +1,31 @@
+# The libFuzzer targets (clang; preset `fuzz`). `ninja -C build/fuzz fuzz_pte` runs the loader's for a minute; run the program itself for longer:
+#   build/fuzz/pte_fuzz -max_len=65536 build/fuzz/pte_corpus
+if(DEUTERON_FUZZ)
+  add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
+  target_link_libraries(pte_seeds PRIVATE deuteron_runtime)
+  add_executable(pte_fuzz tests/fuzz/pte_fuzz.cpp)
+  target_link_libraries(pte_fuzz PRIVATE deuteron_runtime)
+  target_compile_options(deuteron_runtime PRIVATE -fsanitize=fuzzer-no-link)
+  target_compile_options(pte_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(pte_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(pte_seeds PRIVATE -fsanitize=address,undefined)
+  add_custom_target(fuzz_pte
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pte_corpus
+    COMMAND pte_seeds ${PROJECT_BINARY_DIR}/pte_corpus
+    COMMAND pte_fuzz -max_len=65536 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pte_corpus
+    DEPENDS pte_seeds pte_fuzz USES_TERMINAL VERBATIM)
+endif()
+
+# The text form: `ninja -C build/fuzz fuzz_text`.
+if(DEUTERON_FUZZ)
+  add_executable(text_fuzz tests/fuzz/text_fuzz.cpp)
+  target_link_libraries(text_fuzz PRIVATE deuteron_core)
+  target_compile_options(deuteron_core PRIVATE -fsanitize=fuzzer-no-link)
+  target_compile_options(text_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(text_fuzz PRIVATE -fsanitize=fuzzer)
+  add_custom_target(fuzz_text
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/text_corpus
+    COMMAND text_fuzz -max_len=4096 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/text_corpus
+            ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds
+    DEPENDS text_fuzz USES_TERMINAL VERBATIM)
+endif()

@@ -1,0 +1,68 @@
+// Loads any bytes as a program and, if it loads and is small enough to finish soon, runs it on zeros and on ones.
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/test_program.h"
+
+namespace deuteron::test {
+
+enum class Outcome { refused, too_large, ran };
+
+// About the number of multiply-adds: for each call the elements of its out times those of its largest constant or, if it has none, of
+// its largest argument.
+inline double work_of(const Program& program) {
+  double work = 0;
+  for (int32_t k = 0; k < program.instruction_count(); ++k) {
+    const Program::Step step = program.step(k);
+    double largest = 1, constant = 0, out = 1;
+    const auto look = [&](const Value* v) {
+      if (v->kind != Kind::tensor) return;
+      if (v->tensor->numel > largest) largest = v->tensor->numel;
+      if (v->tensor->constant && v->tensor->numel > constant) constant = v->tensor->numel;
+    };
+    for (int32_t i = 0; i < step.count; ++i) {
+      look(step.args[i]);
+      if (step.args[i]->kind == Kind::tensor_list)
+        for (int32_t n = 0; n < step.args[i]->list.count; ++n) look(step.args[i]->list.items[n]);
+    }
+    if (step.count > 0 && step.args[step.count - 1]->kind == Kind::tensor) out = step.args[step.count - 1]->tensor->numel;
+    work += (constant > 0 ? constant : largest) * out;
+  }
+  return work;
+}
+
+inline Outcome load_and_run(File file, const KernelTable& kernels) {
+  constexpr uint32_t kMostMemory = 1 << 22;
+  constexpr double kMostWork = 3e8;
+  Needs needs;
+  if (!measure(file, kernels, &needs).ok()) return Outcome::refused;
+  if (needs.planned_bytes > kMostMemory || needs.tables_bytes > kMostMemory) return Outcome::too_large;
+  const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0);
+  Program program;
+  const Status s = program.load(file, kernels, tables.memory(), planned.memory());
+  if (s.code == Code::out_of_memory) {
+    std::fprintf(stderr, "measure() promised that %u bytes would do, load() wants %u: %s\n", needs.tables_bytes, s.bytes_needed, s.detail);
+    std::abort();
+  }
+  if (!s.ok()) return Outcome::refused;
+  if (work_of(program) > kMostWork) return Outcome::too_large;
+  for (const int fill : {0, 255}) {
+    for (int32_t i = 0; i < program.input_count(); ++i) {
+      const Tensor& x = program.input(i);
+      const Block data(static_cast<size_t>(x.numel) * element_bytes(x.type), static_cast<uint8_t>(fill));
+      if (!program.set_input(i, data.data(), data.size()).ok()) std::abort();
+    }
+    program.run();
+  }
+  // Every byte of every output must lie in memory.
+  volatile uint8_t sum = 0;
+  for (int32_t i = 0; i < program.output_count(); ++i) {
+    const Tensor& y = program.output(i);
+    for (size_t n = 0; n < static_cast<size_t>(y.numel) * element_bytes(y.type); ++n) sum = static_cast<uint8_t>(sum + static_cast<const uint8_t*>(y.data)[n]);
+  }
+  return Outcome::ran;
+}
+
+}  // namespace deuteron::test
