@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "ir/random_graph.h"
 #include "ir/text_constant.h"
@@ -314,6 +316,15 @@ TEST(Text, SurvivesDamage) {
   }
   EXPECT_GT(accepted, 200);
   for (size_t cut = 0; cut <= kNet.size(); ++cut) expect_sound(std::string(kNet.substr(0, cut)));
+}
+
+TEST(Text, ReadsTheSeedsOfTheFuzzer) {
+  for (const char* name : {"float", "lowered"}) {
+    std::ostringstream text;
+    text << std::ifstream(std::string(DEUTERON_SOURCE_DIR "/tests/fuzz/text_seeds/") + name + ".txt").rdbuf();
+    EXPECT_GT(parsed(text.str()).nodes.size(), 3u) << name;
+    expect_sound(text.str());
+  }
 }
 
 TEST(TextConstant, EncodesBase64) {

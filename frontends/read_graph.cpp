@@ -1,0 +1,77 @@
+#include "frontends/read_graph.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "frontends/pt2/import.h"
+#include "ir/text.h"
+
+namespace deuteron {
+
+namespace fs = std::filesystem;
+
+static constexpr const char* kReadable = "give a .pt2 archive (torch.export.save) or a graph in the text form (.txt)";
+
+static bool has_extension(const std::string& path, std::string_view extension) {
+  std::string found = fs::path(path).extension().string();
+  for (char& c : found)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return found == extension;
+}
+
+// What the file seems to be, for the refusal. Identifiers: FlatBuffers file_identifier at byte 4 of the TFLite and ExecuTorch schemas.
+static std::string kind_of(const std::string& path, std::string_view start) {
+  const std::string_view identifier = start.size() >= 8 ? start.substr(4, 4) : "";
+  if (identifier == "TFL3" || has_extension(path, ".tflite")) return "a TFLite model; models in that format are not read yet";
+  if (identifier.substr(0, 2) == "ET" || has_extension(path, ".pte")) return "a compiled program, not a model";
+  if (has_extension(path, ".onnx")) return "an ONNX model; models in that format are not read yet";
+  if (has_extension(path, ".pt") || has_extension(path, ".pth"))
+    return "saved weights or a pickled module; export the model with torch.export first";
+  return start.empty() ? "an empty file" : "no model in a known format";
+}
+
+static std::optional<Graph> read_text(const std::string& path, std::ifstream& file, Diagnostics& diagnostics) {
+  std::ostringstream text;
+  file.clear();
+  file.seekg(0);
+  text << file.rdbuf();
+  std::optional<Graph> graph = parse(text.view(), path, diagnostics);
+  if (graph && graph->name.empty()) graph->name = fs::path(path).filename().string();
+  return graph;
+}
+
+std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (!fs::is_regular_file(status)) {
+    const bool missing = status.type() == fs::file_type::not_found;
+    diagnostics.error(path,
+                      missing                    ? "there is no such file"
+                      : fs::is_directory(status) ? "is a folder, not a model"
+                                                 : "is not a regular file",
+                      "model.file", kReadable);
+    return std::nullopt;
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    diagnostics.error(path, fmt::format("cannot be opened: {}", std::strerror(errno)), "model.file");
+    return std::nullopt;
+  }
+  char bytes[8];
+  file.read(bytes, sizeof bytes);
+  const std::string_view start(bytes, static_cast<size_t>(file.gcount()));
+  if (has_extension(path, ".txt")) return read_text(path, file, diagnostics);
+  // Local file header, or the end record of an empty archive: PKWARE APPNOTE, sections 4.3.7 and 4.3.16.
+  const bool zip = start.substr(0, 4) == "PK\x03\x04" || start.substr(0, 4) == "PK\x05\x06";
+  if (has_extension(path, ".pt2") || (zip && !has_extension(path, ".pt") && !has_extension(path, ".pth")))
+    return import_pt2(path, diagnostics);
+  diagnostics.error(path, fmt::format("is {}", kind_of(path, start)), "model.format", kReadable);
+  return std::nullopt;
+}
+
+}  // namespace deuteron
