@@ -80,6 +80,7 @@ TEST_P(Golden, PrintsWhatIsExpected) {
   EXPECT_EQ(printed, text.substr(mark + kMark.size())) << command;
 }
 
+INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(golden_files()), [](const auto& info) {
   std::string name = info.param;
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
