@@ -1,6 +1,9 @@
 // A `.pt2` archive (torch.export.save, torch 2.13) becomes a Graph. Format: docs/formats-pt2.md.
 #pragma once
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "ir/diagnostic.h"
@@ -19,5 +22,8 @@ namespace deuteron {
 //  - identities (dropout in eval, clone, detach, contiguous, alias) have no node and are recorded in Graph::folded
 //  - parameters that nothing reads are dropped
 std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics);
+
+// The same for an archive in memory that `owner` keeps alive: the graph's constants point into it.
+std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, Diagnostics& diagnostics);
 
 }  // namespace deuteron

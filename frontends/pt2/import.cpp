@@ -1,0 +1,282 @@
+// Walks the nodes of the model in their order and asks the import table for each. A refused node gets a stand-in of the declared type, so
+// that everything after it is still looked at; the graph is given back only when nothing was refused.
+#include "frontends/pt2/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "frontends/pt2/archive.h"
+#include "frontends/pt2/import_table.h"
+#include "frontends/pt2/importer.h"
+#include "frontends/pt2/program.h"
+#include "frontends/pt2/source_names.h"
+#include "frontends/pt2/storage_order.h"
+
+namespace deuteron {
+namespace pt2 {
+namespace {
+
+constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
+
+size_t count_errors(const Diagnostics& diagnostics) {
+  return static_cast<size_t>(std::count_if(diagnostics.list().begin(), diagnostics.list().end(), [](const Diagnostic& d) { return d.severity == Severity::error; }));
+}
+
+class Walk {
+ public:
+  Walk(const Archive& archive, const Program& program, Graph& graph, Diagnostics& diagnostics)
+      : program_(program), graph_(graph), diagnostics_(diagnostics), importer_(archive, program, graph, diagnostics) {
+    graph.name = archive.name;
+  }
+
+  bool run() {
+    const size_t errors = count_errors(diagnostics_);
+    add_sources();
+    report_dynamic_sizes();
+    const bool is_static = program_.dynamic.empty();
+    declare_inputs();
+    for (size_t i = 0; i < program_.nodes.size(); ++i) visit(program_.nodes[i], static_cast<i32>(i), is_static);
+    report_unknown();
+    if (is_static) add_outputs();
+    report_other_floats();
+    return count_errors(diagnostics_) == errors;
+  }
+
+ private:
+  // Ids of source operators are the positions of the model's nodes.
+  void add_sources() {
+    for (const ProgramNode& node : program_.nodes) graph_.sources.push_back({node.name, node.target, node.module, node.stack});
+    // A quantized graph has lost the modules of its operators, but not the names of their parameters: "stem.conv.bias".
+    ByName<std::string> modules;
+    for (const ProgramInput& in : program_.inputs)
+      if (const size_t dot = in.key.rfind('.'); in.kind == ProgramInput::Kind::parameter && dot != std::string::npos) modules[in.name] = in.key.substr(0, dot);
+    for (size_t i = 0; i < program_.nodes.size(); ++i)
+      for (const auto& [name, argument] : program_.nodes[i].arguments) {
+        if (!graph_.sources[i].module.empty() || argument.kind != Argument::Kind::tensor) continue;
+        if (const auto it = modules.find(argument.text); it != modules.end()) graph_.sources[i].module = it->second;
+      }
+  }
+
+  void report_dynamic_sizes() {
+    for (const DynamicSize& d : program_.dynamic)
+      diagnostics_.add({Severity::error, graph_.name, fmt::format("axis {} of `{}` has a dynamic size, `{}`", d.axis, d.tensor, d.symbol),
+                        d.range.empty() ? "" : d.range, d.range.empty() ? "" : "one fixed size", "pt2.shape.dynamic",
+                        "export without dynamic_shapes, with an example of the size that the device will see"});
+  }
+
+  Meaning& define(const std::string& name) {
+    const auto [it, is_new] = importer_.meanings.try_emplace(name);
+    if (!is_new) diagnostics_.error(graph_.name, fmt::format("`{}` is defined twice", name), "pt2.graph.duplicate");
+    it->second = {};
+    it->second.memory = importer_.new_memory();
+    return it->second;
+  }
+
+  void declare_inputs() {
+    using K = ProgramInput::Kind;
+    for (const ProgramInput& in : program_.inputs) {
+      if (in.kind == K::user) {
+        declare_user_input(in);
+      } else if (in.kind == K::literal) {
+        diagnostics_.add({Severity::note, graph_.name, fmt::format("argument `{}` is a value that the export fixed, not a tensor; it is no input of the program", in.name),
+                          "", "", "pt2.input.literal", ""});
+      } else if (in.kind == K::other) {
+        diagnostics_.error(graph_.name, fmt::format("input `{}` is {}, only tensors are supported", in.name, in.key), "pt2.input.kind");
+      } else {
+        Meaning& m = define(in.name);
+        m.parameter = static_cast<i32>(importer_.parameters.size());
+        m.home = Meaning::Home::state;
+        importer_.parameters.push_back({&in, std::nullopt, false, {}});
+      }
+    }
+  }
+
+  void declare_user_input(const ProgramInput& in) {
+    Meaning& m = define(in.name);
+    m.home = Meaning::Home::input;
+    const auto it = program_.tensors.find(in.name);
+    if (it == program_.tensors.end()) {
+      m.unavailable = "an input without a shape";
+      return diagnostics_.error(graph_.name, fmt::format("input `{}` has no shape in the model", in.name), "pt2.graph.shape");
+    }
+    const TensorMeta& meta = it->second;
+    const DType dtype = meta.dtype.value_or(DType::u8);
+    const bool is_float = meta.dtype == DType::f32;
+    if (meta.dtype == DType::f16 || meta.dtype == DType::bf16 || meta.dtype == DType::f64) importer_.note_unsupported_float(meta.dtype_code, in.name);
+    else if (!is_float)
+      diagnostics_.error(graph_.name, fmt::format("input `{}` has dtype {}, only float32 inputs are supported", in.name, name_of_code(meta.dtype_code)),
+                         "pt2.input.dtype", "give the model float32 inputs; --io int8 makes the program's own inputs int8");
+    if (numel(meta.sizes) == 0) diagnostics_.error(graph_.name, fmt::format("input `{}` has no elements: shape {}", in.name, to_text(meta.sizes)), "pt2.input.empty");
+    m.order = storage_order(meta.sizes, meta.strides);
+    if (!is_dense(meta.sizes, meta.strides, m.order))
+      diagnostics_.warning(graph_.name, fmt::format("the example for input `{}` has gaps or repeated elements in memory (strides {}); the program takes it without", in.name,
+                                                    to_text(meta.strides)), "pt2.input.strides");
+    m.stored = importer_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_float);
+    graph_.inputs.push_back({m.stored, in.name, m.order});
+  }
+
+  void visit(const ProgramNode& node, i32 source, bool is_static) {
+    const FoundRow found = find_import(node.target);
+    if (!is_static && node.has_other_results) return;  // computes with a dynamic size, which has been said
+    if (!found.row) {
+      unknown_[node.target].push_back(source);
+      return stand_in(node);
+    }
+    if (!is_static) return;
+    Call call(importer_, node, source, found.row->target, found.in_place);
+    const size_t nodes = graph_.nodes.size();
+    found.row->import(call);
+    if (call.ok() && !node.outputs.empty() && call.outcome().value < 0) call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
+    if (call.ok() && node.has_other_results) call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
+    if (call.ok() && found.in_place) change_in_place(call);
+    if (!call.ok()) return stand_in(node);
+    if (graph_.nodes.size() == nodes) graph_.folded.push_back({{source}, "identity"});
+    name_results(node, call);
+  }
+
+  void name_results(const ProgramNode& node, const Call& call) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Meaning& m = define(node.outputs[i]);
+      if (i > 0) {
+        m.unavailable = fmt::format("result {} of {}, which is not supported", i, node.target);
+        continue;
+      }
+      const i32 own = m.memory;
+      m = call.outcome();
+      if (m.memory < 0) m.memory = own;
+    }
+  }
+
+  // The operand's memory now holds the result: every name that stood for the very same value stands for the result from here on, and a
+  // name that may see the memory in another way (a view) can no longer be read.
+  void change_in_place(Call& call) {
+    const ProgramNode& node = call.node();
+    const auto argument = std::find_if(node.arguments.begin(), node.arguments.end(), [](const auto& a) { return a.second.kind == Argument::Kind::tensor; });
+    const auto it = argument == node.arguments.end() ? importer_.meanings.end() : importer_.meanings.find(argument->second.text);
+    if (it == importer_.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
+    const Meaning before = it->second;
+    if (before.home == Meaning::Home::state && call.outcome().value != before.value)
+      return call.refuse({fmt::format("changes the parameter or buffer `{}`: models with a state are not supported", argument->second.text), "", "", "pt2.in_place.state"},
+                         "give the state to the model as an input and take it back as an output");
+    if (before.home == Meaning::Home::input && call.outcome().value != before.value)
+      diagnostics_.warning(describe_source(graph_, static_cast<i32>(&node - program_.nodes.data())), "changes the model's input in place; the program leaves its inputs as they are",
+                           "pt2.in_place.input");
+    for (auto& [name, meaning] : importer_.meanings) {
+      if (meaning.memory != before.memory) continue;
+      if (meaning.value == before.value) meaning.value = call.outcome().value, meaning.user_axes = -1;
+      else if (meaning.unavailable.empty()) meaning.unavailable = fmt::format("a view of memory that {} `{}` has changed in place", node.target, node.name);
+    }
+    call.share_memory(before);
+  }
+
+  void stand_in(const ProgramNode& node) {
+    for (const std::string& name : node.outputs) {
+      Meaning& m = define(name);
+      const auto it = program_.tensors.find(name);
+      const bool known = it != program_.tensors.end();
+      m.value = importer_.add_value(name, {known ? it->second.dtype.value_or(DType::u8) : DType::f32, known ? it->second.sizes : Shape{}, {}}, std::nullopt, true);
+    }
+  }
+
+  void report_unknown() {
+    for (const auto& [target, sources] : unknown_) {
+      std::vector<std::string> uses;
+      for (size_t i = 0; i < std::min(sources.size(), kNamedUses); ++i) uses.push_back(describe_use(sources[i]));
+      if (sources.size() > kNamedUses) uses.push_back(fmt::format("and {} more", sources.size() - kNamedUses));
+      diagnostics_.error(graph_.name, fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(), sources.size() == 1 ? "" : "s", fmt::join(uses, "; ")),
+                         "pt2.operator.unknown", "`deuteron ops` lists what is supported");
+    }
+  }
+
+  std::string describe_use(i32 id) const {
+    const SourceOp& s = graph_.sources[id];
+    std::string text = fmt::format("`{}` (source op {}", s.name, id);
+    if (!s.module.empty()) text += ", module " + s.module;
+    if (const auto line = users_line(s.stack); !line.empty()) text += fmt::format(", {}", line);
+    return text + ")";
+  }
+
+  void report_other_floats() {
+    for (const auto& [code, names] : importer_.other_floats)
+      diagnostics_.error(graph_.name, fmt::format("{} tensors that the program reads have dtype {}, the first is `{}`; only float32 models are supported", names.size(),
+                                                  name_of_code(code), names.front()), "pt2.dtype.float", "call model.float() before torch.export.export");
+  }
+
+  void add_outputs() {
+    using K = ProgramOutput::Kind;
+    for (const ProgramOutput& out : program_.outputs) {
+      if (out.kind == K::tensor) add_output(out.name);
+      else if (out.kind == K::none)
+        diagnostics_.add({Severity::note, graph_.name, "an output is None; it is no output of the program", "", "", "pt2.output.none", ""});
+      else if (out.kind == K::literal)
+        diagnostics_.add({Severity::note, graph_.name, "an output is a constant that is no tensor; it is no output of the program", "", "", "pt2.output.literal", ""});
+      else if (out.kind == K::buffer_mutation)
+        diagnostics_.error(graph_.name, fmt::format("changes its buffer `{}`: models with a state are not supported", out.key), "pt2.output.mutation",
+                           "give the state to the model as an input and take it back as an output");
+      else if (out.kind == K::input_mutation)
+        diagnostics_.warning(graph_.name, fmt::format("changes its input `{}` in place; the program leaves its inputs as they are", out.key), "pt2.in_place.input");
+      else
+        diagnostics_.error(graph_.name, fmt::format("an output is {}, only tensors are supported", out.name), "pt2.output.kind");
+    }
+    if (graph_.outputs.empty()) diagnostics_.error(graph_.name, "has no output that is a tensor", "pt2.output.missing");
+  }
+
+  // Reading an output is the model's own work: a source of its own, needed only where the user's axes are made for it.
+  void add_output(const std::string& name) {
+    const ProgramNode node{"output", name, {}, {}, false, {}, {}};
+    const i32 source = static_cast<i32>(graph_.sources.size());
+    graph_.sources.push_back({name, "output", "", ""});
+    const size_t nodes = graph_.nodes.size();
+    Call call(importer_, node, source, "output", false);
+    const ValueId v = call.value_of(name);
+    const bool is_used = graph_.nodes.size() != nodes || (v >= 0 && uses_source(source));
+    if (!is_used) graph_.sources.pop_back();
+    if (v < 0) return;
+    const Type& type = graph_.type(v);
+    if (type.dtype != DType::f32 && !importer_.is_broken(v)) {
+      if (const bool is_float = type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64; is_float)
+        importer_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);
+      else
+        diagnostics_.error(graph_.name, fmt::format("output `{}` has dtype {}, only float32 outputs are supported", name, name_of(type.dtype)), "pt2.output.dtype");
+      return;
+    }
+    Axes order(type.shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    graph_.outputs.push_back({v, name, std::move(order)});
+  }
+
+  bool uses_source(i32 source) const {
+    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& n) { return std::binary_search(n.origin.begin(), n.origin.end(), source); });
+  }
+
+  const Program& program_;
+  Graph& graph_;
+  Diagnostics& diagnostics_;
+  Importer importer_;
+  std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
+};
+
+std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, Diagnostics& diagnostics) {
+  const auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
+  if (!program) return std::nullopt;
+  Graph graph;
+  if (!Walk(*archive, *program, graph, diagnostics).run()) return std::nullopt;
+  remove_dead(graph, "result is not used");
+  return graph;
+}
+
+}  // namespace
+}  // namespace pt2
+
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics) {
+  return pt2::import_archive(pt2::open_archive(path, diagnostics), diagnostics);
+}
+
+std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, Diagnostics& diagnostics) {
+  return pt2::import_archive(pt2::open_archive(bytes, std::move(owner), name, diagnostics), diagnostics);
+}
+
+}  // namespace deuteron

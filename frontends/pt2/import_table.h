@@ -1,0 +1,78 @@
+// Which function imports which operator of torch, and what an argument is when the model leaves it out.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "frontends/pt2/importer.h"
+
+namespace deuteron::pt2 {
+
+struct ImportRow {
+  std::string_view target;  // "aten.conv2d.default"
+  void (*import)(Call&);
+  bool has_in_place_form = false;  // "aten.relu_.default" is imported by the row of "aten.relu.default"
+};
+
+// The row of a target or, for an in-place spelling, of the operator that it is a form of.
+struct FoundRow {
+  const ImportRow* row = nullptr;  // null: not known
+  bool in_place = false;
+};
+FoundRow find_import(std::string_view target);
+
+std::optional<Argument> default_argument(std::string_view target, std::string_view argument);
+
+// One function for each kind of operator, in the file named after its subject.
+void import_conv2d(Call&);               // convolution.cpp
+void import_conv2d_padding(Call&);
+void import_convolution(Call&);
+void import_linear(Call&);               // linear.cpp
+void import_addmm(Call&);
+void import_mm(Call&);
+void import_matmul(Call&);
+void import_batch_norm(Call&);           // batch_norm.cpp
+void import_avg_pool2d(Call&);           // pooling.cpp
+void import_max_pool2d(Call&);
+void import_adaptive_avg_pool2d(Call&);
+void import_mean(Call&);
+void import_relu(Call&);                 // activations.cpp
+void import_relu6(Call&);
+void import_hardtanh(Call&);
+void import_clamp(Call&);
+void import_gelu(Call&);
+void import_leaky_relu(Call&);
+void import_elu(Call&);
+void import_softplus(Call&);
+void import_pow(Call&);
+void import_square(Call&);
+void import_softmax(Call&);
+void import_unary(Call&);                // the functions without parameters: the operator has the function's name
+void import_add(Call&);                  // arithmetic.cpp
+void import_sub(Call&);
+void import_rsub(Call&);
+void import_mul(Call&);
+void import_div(Call&);
+void import_view(Call&);                 // shapes.cpp
+void import_view_as(Call&);
+void import_flatten(Call&);
+void import_unflatten(Call&);
+void import_squeeze(Call&);
+void import_unsqueeze(Call&);
+void import_permute(Call&);
+void import_transpose(Call&);
+void import_t(Call&);
+void import_reverse_axes(Call&);
+void import_as_strided(Call&);
+void import_expand(Call&);
+void import_pad(Call&);
+void import_constant_pad(Call&);
+void import_identity(Call&);             // identities.cpp
+void import_view_identity(Call&);
+void import_dropout(Call&);
+void import_conversion(Call&);
+void import_assertion(Call&);
+void import_quantize_per_tensor(Call&);  // quantization.cpp
+void import_dequantize_per_tensor(Call&);
+void import_dequantize_per_channel(Call&);
+
+}  // namespace deuteron::pt2
