@@ -1,6 +1,7 @@
 // Portable convolution: the window under one output position is gathered once as a row of int16, then met by every filter.
 #include "ops/conv2d/kernel.h"
 
+#include <cstddef>
 #include <cstring>
 
 #include "ops/dot_s8.h"

@@ -1,6 +1,7 @@
 // Portable maximum pooling: every tap raises all channels of the output pixel, which begins at y_min; the upper bound comes last.
 #include "ops/max_pool2d/kernel.h"
 
+#include <cstddef>
 #include <cstring>
 
 #include "ops/window.h"

@@ -1,6 +1,7 @@
 // Portable padding: what lies between two rows of the input is one run of the constant.
 #include "ops/pad/kernel.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace deuteron {

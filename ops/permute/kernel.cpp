@@ -1,6 +1,7 @@
 // Portable permutation. Two innermost dimensions with a far step go in tiles, so that each line of memory is read once.
 #include "ops/permute/kernel.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace deuteron {

@@ -1,0 +1,76 @@
+// div_s8 and div_s16 against the reference, bit for bit: all pairs of int8 values, int16 at random, in place; and refusals.
+#include "ops/div/kernel.h"
+
+#include <cmath>
+
+#include "ops/div/reference.h"
+#include "ops/kernels.h"
+#include "ops/test_call.h"
+
+namespace deuteron {
+namespace {
+
+TestCall call_of(ScalarType type, const DivArgs& a, const std::vector<int32_t>& sizes, const std::vector<uint8_t>& order = {}) {
+  TestCall call(kQuantizedDiv);
+  call.tensor(type, sizes, order);
+  call.integer(a.x_zero);
+  call.tensor(type, sizes, order);
+  call.integer(a.other_zero);
+  call.integer(a.y_zero);
+  call.real(static_cast<double>(a.scale));
+  call.tensor(type, sizes, order);
+  return call;
+}
+
+TEST(DivKernel, EqualsTheReferenceOnEveryPairOfValues) {
+  for (const DivArgs& a : {DivArgs{65536, -128, -128, -128, 213.851f}, DivArgs{65536, 3, -7, 21, 0.5f}, DivArgs{65536, 0, 0, 0, 1.0f},
+                           DivArgs{65536, 127, 5, 127, -33.25f}, DivArgs{65536, 0, 1, -128, 3e38f}, DivArgs{65536, 1, 0, 0, 0.0f}})
+    for (const int in_place : {-1, 0, 2}) {
+      TestCall call = call_of(ScalarType::s8, a, {256, 256});
+      for (int i = 0; i < 65536; ++i) {
+        data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i / 256 - 128);
+        data_of<int8_t>(call.tensor_at(2))[i] = static_cast<int8_t>(i % 256 - 128);
+      }
+      std::vector<int8_t> expected(65536);
+      div_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(2)), expected.data());
+      if (in_place >= 0) call.tensor_at(6).data = call.tensor_at(in_place).data;
+      call.run();
+      EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected) << a.scale;
+    }
+}
+
+TEST(DivKernel, EqualsTheReferenceInInt16) {
+  Random random(1);
+  for (const DivArgs& a : {DivArgs{60000, 0, 0, 0, 213.851f}, DivArgs{60000, -3000, 70, 21, 1.0f}, DivArgs{60000, 32767, -32768, -32768, 9999.5f}}) {
+    TestCall call = call_of(ScalarType::s16, a, {60000});
+    for (const int operand : {0, 2})
+      for (int i = 0; i < 60000; ++i) data_of<int16_t>(call.tensor_at(operand))[i] = static_cast<int16_t>(random.in(-32768, 32767));
+    std::vector<int16_t> expected(60000);
+    div_reference(a, data_of<int16_t>(call.tensor_at(0)), data_of<int16_t>(call.tensor_at(2)), expected.data());
+    call.run();
+    EXPECT_EQ(contents<int16_t>(call.tensor_at(6)), expected) << a.scale;
+  }
+}
+
+TEST(DivKernel, Refuses) {
+  const auto refused = [](auto spoil) {
+    TestCall call = call_of(ScalarType::s8, {0, 3, -7, 21, 0.5f}, {2, 3, 4, 5}, {0, 2, 3, 1});
+    spoil(call);
+    return call.refused();
+  };
+  EXPECT_EQ(refused([](TestCall&) {}), -1);
+  uint8_t planes[] = {0, 1, 2, 3};
+  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(2).dim_order = planes; }), 2);
+  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(6).dim_order = planes; }), 6);
+  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[1] = 1; }), 2);
+  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(6)[1] = 4; }), 6);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::f32; }), 6);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::s16; }), 0);
+  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::u8; }), 2);
+  for (const int zero : {1, 3, 4}) EXPECT_EQ(refused([&](TestCall& c) { c.argument(zero).integer = -129; }), zero);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).real = std::nan(""); }), 5);
+  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).real = 1e39; }), 5);
+}
+
+}  // namespace
+}  // namespace deuteron
