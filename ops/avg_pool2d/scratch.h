@@ -1,10 +1,11 @@
-// Bytes of scratch that the kernels of each instruction set ask for, exactly as stock firmware does: the compiler plans as many.
-// Source: CMSIS-NN arm_avgpool_s8_get_buffer_size.
+// Bytes of scratch that the stock kernel of cortex_m::quantized_avg_pool2d asks for on each instruction set: a row of sums on DSP. Source:
+// CMSIS-NN 99f736a, arm_avgpool_s8_get_buffer_size; checked against every such node of the stock files.
 #pragma once
+#include "ops/avg_pool2d/kernel.h"
 #include "runtime/deuteron.h"
 
 namespace deuteron {
 
-inline int32_t avg_pool2d_scratch_bytes(int32_t channels, Isa isa) { return isa == Isa::dsp ? 4 * channels : 0; }
+inline int64_t avg_pool2d_scratch_bytes(const AvgPool2dArgs& a, Isa isa) { return isa == Isa::dsp ? int64_t{4} * a.channels : 0; }
 
 }  // namespace deuteron
