@@ -19,6 +19,7 @@ bool fits(char letter, ValueTag tag) {
     case 'L': return tag == ValueTag::int_list;
     case 'l': return tag == ValueTag::int_list || is_none(tag);
     case 'V': case 'W': return tag == ValueTag::tensor_list;
+    case 'd': return tag == ValueTag::real_list || is_none(tag);
     case 'S': return tag == ValueTag::string || is_none(tag);
     default: return false;
   }
@@ -38,6 +39,7 @@ const char* expected(char letter) {
     case 'l': return "must be a list of ints or none";
     case 'V': return "must be a list of tensors";
     case 'W': return "must be a list of tensors that the call writes";
+    case 'd': return "must be a list of floats or none";
     case 'S': return "must be a string or none";
     default: return "has a kind that the kernel's schema does not name";
   }

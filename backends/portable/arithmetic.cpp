@@ -71,9 +71,10 @@ void run_pow(const Elementwise& e) {
   });
 }
 void run_fmod(const Elementwise& e) {
-  const int64_t divisor = whole(e.parameter[0]);
+  const bool real = is_real(e.out_type);
+  const int64_t divisor = real ? 1 : whole(e.parameter[0]);
   each<1>(e, [&](const int32_t* at) {
-    if (e.out_type == ScalarType::f32) {
+    if (real) {
       static_cast<float*>(e.out)[at[1]] = std::fmod(static_cast<float>(read_real(e.in[0], at[0], e.types[0])), static_cast<float>(e.parameter[0]));
       return;
     }
