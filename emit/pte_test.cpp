@@ -392,7 +392,7 @@ TEST(Constants, RandomOnesAreFoundWhereTheyAreSaid) {
     for (size_t i = 0; i < list.size(); ++i) {
       ASSERT_LE(s.offsets[i] + list[i].size(), s.bytes.size());
       ASSERT_EQ(s.offsets[i] % 16, 0u);
-      ASSERT_EQ(std::memcmp(s.bytes.data() + s.offsets[i], list[i].data(), list[i].size()), 0);
+      EXPECT_TRUE(std::equal(list[i].begin(), list[i].end(), reinterpret_cast<const int8_t*>(s.bytes.data()) + s.offsets[i]));
     }
   }
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 
 namespace deuteron {
@@ -29,31 +28,49 @@ void expect_valid(const std::vector<PackItem>& items, const Packing& p) {
   EXPECT_EQ(p.optimal, p.lower_bound == p.bytes);
 }
 
-// The least height over all orders of first fit: some order gives an optimal placement (that of its offsets).
-int64_t brute_force(const std::vector<PackItem>& items, int64_t unit) {
-  std::vector<size_t> order(items.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+// The least height over all orders of first fit: some order gives an optimal placement (that of its offsets). An order is left as soon as
+// it is no better than the best one.
+struct BruteForce {
+  const std::vector<PackItem>& items;
+  std::vector<int64_t> at = std::vector<int64_t>(items.size(), -1);
   int64_t best = INT64_MAX;
-  do {
-    std::vector<int64_t> at(items.size(), -1);
-    int64_t height = 0;
-    for (const size_t i : order) {
-      if (items[i].bytes == 0) continue;
-      int64_t place = 0;
-      for (bool moved = true; moved;) {
-        moved = false;
-        for (size_t k = 0; k < items.size(); ++k)
-          if (at[k] >= 0 && meet(items[i], items[k]) && place < at[k] + items[k].bytes && at[k] < place + items[i].bytes) {
-            place = (at[k] + items[k].bytes + items[i].alignment - 1) / items[i].alignment * items[i].alignment;
-            moved = true;
-          }
+  int64_t enough = 0;  // what is alive at once needs as much
+
+  int64_t lowest_place(size_t i) const {
+    int64_t place = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (size_t k = 0; k < items.size(); ++k) {
+        if (at[k] < 0 || !meet(items[i], items[k]) || place >= at[k] + items[k].bytes || at[k] >= place + items[i].bytes) continue;
+        place = (at[k] + items[k].bytes + items[i].alignment - 1) / items[i].alignment * items[i].alignment;
+        moved = true;
       }
-      at[i] = place;
-      height = std::max(height, place + items[i].bytes);
     }
-    best = std::min(best, height);
-  } while (std::next_permutation(order.begin(), order.end()));
-  return (best + unit - 1) / unit * unit;
+    return place;
+  }
+  void place_rest(int64_t height) {
+    if (height >= best || best <= enough) return;
+    bool all = true;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (at[i] >= 0 || items[i].bytes == 0) continue;
+      all = false;
+      at[i] = lowest_place(i);
+      place_rest(std::max(height, at[i] + items[i].bytes));
+      at[i] = -1;
+    }
+    if (all) best = height;
+  }
+};
+int64_t brute_force(const std::vector<PackItem>& items, int64_t unit) {
+  const auto rounded = [&](int64_t bytes) { return (bytes + unit - 1) / unit * unit; };
+  BruteForce b{items};
+  for (const PackItem& now : items) {
+    int64_t sum = 0;
+    for (const PackItem& item : items) sum += item.first <= now.first && now.first <= item.last ? rounded(item.bytes) : 0;
+    b.enough = std::max(b.enough, sum);
+  }
+  b.place_rest(0);
+  return rounded(b.best);
 }
 
 TEST(Pack, NothingAndOneItem) {
@@ -81,11 +98,11 @@ TEST(Pack, BothEndsOfALifeCount) {
   EXPECT_EQ(p.bytes, 32);
 }
 
-// The largest sum alive is not always reached: here 4 units are alive at most but 5 are needed. Found by brute force.
+// Some of them need more than the largest sum alive at once, so the search has something to prove.
 TEST(Pack, AgreesWithBruteForceOnRandomSmallInstances) {
   std::mt19937 random(20240131);
   int above_sum = 0, proved = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 300; ++round) {
     std::vector<PackItem> items(3 + random() % 6);
     int64_t unit = INT64_MAX;
     const bool mixed = round % 4 == 3;
@@ -103,7 +120,7 @@ TEST(Pack, AgreesWithBruteForceOnRandomSmallInstances) {
     above_sum += p.bytes > p.largest_sum;
     proved += p.optimal;
   }
-  EXPECT_EQ(proved, 400);
+  EXPECT_EQ(proved, 300);
   EXPECT_GT(above_sum, 0) << "no instance needed the search: the test is too easy";
 }
 
@@ -135,7 +152,7 @@ std::vector<PackItem> cut_rectangle(int32_t time, int64_t height, int pieces, st
 TEST(Pack, FindsTheOptimumOfCutRectangles) {
   std::mt19937 random(7);
   int optimal = 0, rounds = 0;
-  for (const int pieces : {12, 20, 30, 45})
+  for (const int pieces : {12, 20, 30, 40})
     for (int round = 0; round < 8; ++round, ++rounds) {
       const std::vector<PackItem> items = cut_rectangle(40, 1000, pieces, random);
       const Packing p = pack(items);

@@ -222,7 +222,7 @@ TEST(PlanMemory, ANarrowerResultMayKeepAWidePlaceOnlyWhenThatPays) {
 TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
   std::mt19937 random(11);
   int optimal = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 150; ++round) {
     HandMadeGraph h;
     std::vector<ValueId> live;
     for (u8 k = 0; k < 1 + random() % 2; ++k) live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {static_cast<i64>(1 + random() % 7), 30}));
@@ -247,7 +247,7 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
     EXPECT_LE(p.bytes, p.lower_bound * 5 / 4 + 64) << "round " << round;
     optimal += p.optimal;
   }
-  EXPECT_GE(optimal, 290);
+  EXPECT_GE(optimal, 145);
 }
 
 TEST(PlanMemory, AGraphWithoutNodes) {
