@@ -17,6 +17,7 @@ struct Observation {
   float low = 0, high = 0;
   std::vector<i64> bins;
   bool seen = false;
+  std::vector<float> channel_mean, channel_most;  // by index of the last axis: mean, and largest magnitude
 };
 
 // What was seen of several values together, and of a value whose readers cannot tell x from min(max(x, low), high). Counts are spread over

@@ -162,6 +162,13 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
     std::vector<i64> bins(kHistogramBins);
     const double width = (static_cast<double>(o.high) - o.low) / kHistogramBins;
     for (const float x : data) ++bins[std::min<size_t>(static_cast<size_t>((static_cast<double>(x) - o.low) / width + 1e-9), kHistogramBins - 1)];
+    const size_t extent = static_cast<size_t>(t.g.type(v).shape.back());
+    ASSERT_EQ(o.channel_mean.size(), extent);
+    std::vector<double> mean(extent);
+    std::vector<float> most(extent);
+    for (size_t i = 0; i < data.size(); ++i) mean[i % extent] += data[i], most[i % extent] = std::max(most[i % extent], std::abs(data[i]));
+    for (size_t c = 0; c < extent; ++c) EXPECT_NEAR(o.channel_mean[c], mean[c] * static_cast<double>(extent) / static_cast<double>(data.size()), 1e-5);
+    EXPECT_EQ(o.channel_most, most);
     i64 different = 0, total = 0;
     for (size_t k = 0; k < bins.size(); ++k) different += std::abs(bins[k] - o.bins[k]), total += o.bins[k];
     EXPECT_EQ(total, static_cast<i64>(data.size()));
@@ -175,6 +182,8 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
       EXPECT_EQ((*many)[v].low, (*one)[v].low);
       EXPECT_EQ((*many)[v].high, (*one)[v].high);
       EXPECT_EQ((*many)[v].bins, (*one)[v].bins);
+      EXPECT_EQ((*many)[v].channel_mean, (*one)[v].channel_mean);
+      EXPECT_EQ((*many)[v].channel_most, (*one)[v].channel_most);
     }
   }
   EXPECT_TRUE(diagnostics.list().empty());

@@ -138,6 +138,40 @@ void count(std::span<const float> data, double low, double high, std::vector<i64
   }
 }
 
+// By index of the last axis. Means are added up in steps of the value's range / 2^40: sums of integers do not depend on the order of samples.
+struct Channels {
+  static constexpr double kSteps = 0x1p40;
+  std::vector<i64> sum;
+  std::vector<float> most;
+
+  void count(std::span<const float> data, i64 extent, double low, double high) {
+    if (extent <= 0 || data.empty() || !(high > low)) return;
+    sum.resize(static_cast<size_t>(extent));
+    most.resize(static_cast<size_t>(extent));
+    std::vector<double> total(static_cast<size_t>(extent));
+    for (size_t at = 0; at < data.size(); at += static_cast<size_t>(extent))
+      for (size_t c = 0; c < total.size(); ++c) {
+        const float x = data[at + c];
+        total[c] += x;
+        most[c] = std::max(most[c], std::abs(x));
+      }
+    const double rows = static_cast<double>(data.size()) / static_cast<double>(extent);
+    for (size_t c = 0; c < total.size(); ++c) sum[c] += std::llround((total[c] / rows - low) / (high - low) * kSteps);
+  }
+  void add(const Channels& o) {
+    if (o.sum.empty()) return;
+    sum.resize(o.sum.size());
+    most.resize(o.sum.size());
+    for (size_t c = 0; c < sum.size(); ++c) sum[c] += o.sum[c], most[c] = std::max(most[c], o.most[c]);
+  }
+};
+
+// What one worker counts in the second pass.
+struct Counts {
+  std::vector<i64> bins;
+  Channels channels;
+};
+
 }  // namespace
 
 std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
@@ -158,17 +192,33 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
     result[v].high = ranges[v].high + 0.0f;
     result[v].seen = true;
   }
-  std::vector<std::vector<std::vector<i64>>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<std::vector<i64>>(g.values.size()));
+  std::vector<std::vector<Counts>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<Counts>(g.values.size()));
   for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
     executor.run(stored_inputs(g, samples[s]), [&](ValueId v, std::span<const float> data) {
-      if (result[v].seen) count(data, result[v].low, result[v].high, by_worker[worker][v]);
+      const Observation& o = result[v];
+      if (!o.seen) return;
+      Counts& mine = by_worker[worker][v];
+      count(data, o.low, o.high, mine.bins);
+      mine.channels.count(data, g.type(v).shape.empty() ? 1 : g.type(v).shape.back(), o.low, o.high);
     });
   });
   for (size_t v = 0; v < result.size(); ++v) {
-    if (!result[v].seen) continue;
-    result[v].bins.assign(kHistogramBins, 0);
-    for (const auto& worker : by_worker)
-      for (size_t b = 0; b < worker[v].size(); ++b) result[v].bins[b] += worker[v][b];
+    Observation& o = result[v];
+    if (!o.seen) continue;
+    o.bins.assign(kHistogramBins, 0);
+    Channels channels;
+    for (const std::vector<Counts>& worker : by_worker) {
+      for (size_t b = 0; b < worker[v].bins.size(); ++b) o.bins[b] += worker[v].bins[b];
+      channels.add(worker[v].channels);
+    }
+    const double span = static_cast<double>(o.high) - o.low, count = static_cast<double>(samples.size());
+    for (const i64 sum : channels.sum) o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
+    o.channel_most = std::move(channels.most);
+    if (channels.sum.empty()) {  // one number everywhere
+      const size_t extent = static_cast<size_t>(g.type(static_cast<ValueId>(v)).shape.empty() ? 1 : g.type(static_cast<ValueId>(v)).shape.back());
+      o.channel_mean.assign(extent, o.low);
+      o.channel_most.assign(extent, std::abs(o.low));
+    }
   }
   return result;
 }

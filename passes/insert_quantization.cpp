@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "calibrate/each_sample.h"
 #include "passes/quantization_clusters.h"
+#include "passes/quantized_weights.h"
 
 namespace deuteron {
 
@@ -17,9 +17,6 @@ struct Steps {
   i32 low, high;
 };
 Steps steps_of(DType d) { return d == DType::s16 ? Steps{-32768, 32767} : Steps{-128, 127}; }
-
-// The largest bias in steps: half of int32 is left for the sum of products, which at 32768 taps of 255 * 127 takes the other half.
-constexpr double kMostBias = 1 << 30;
 
 class Inserter {
  public:
@@ -52,6 +49,8 @@ class Inserter {
       if (cluster.fixed) {
         chosen[c].scale = cluster.fixed->fixed_scale;
         chosen[c].zero_point = cluster.fixed->fixed_zero;
+      } else if (const auto given = options_.given.find(static_cast<i32>(c)); given != options_.given.end()) {
+        chosen[c] = given->second;
       } else {
         const Observer observer = options_.observer.value_or(Observer::histogram);
         chosen[c] = choose(seen[c], observer, cluster.symmetric, steps.low, steps.high);
@@ -63,7 +62,7 @@ class Inserter {
     for (size_t c = 0; c < count; ++c) {
       warn(plan_.clusters[c], seen[c], chosen[c]);
       for (const ValueId v : plan_.clusters[c].members)
-        report_.push_back({g_.values[v].name, observations_[v].low, observations_[v].high, chosen[c], plan_.clusters[c].members.size() > 1});
+        report_.push_back({g_.values[v].name, observations_[v].low, observations_[v].high, chosen[c], plan_.clusters[c].members.size() > 1, static_cast<i32>(c)});
     }
   }
 
@@ -153,12 +152,8 @@ class Inserter {
       const QuantSpec& spec = operand_spec(specs, k);
       const ValueId v = operands[k];
       if (spec.gran == Gran::none) continue;
-      if (spec.gran == Gran::per_channel) {
-        weight_ = quantized_weight(node, operands, spec);
-        node.inputs[k] = constant_operand(v, weight_, DType::s8, node.origin);
-      } else if (spec.gran == Gran::derived) {
-        node.inputs[k] = constant_operand(v, bias_parameters(x_scale(operands[0]), weight_), DType::s32, node.origin);
-      } else if (g_.is_constant(v)) {
+      if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;  // together, below
+      if (g_.is_constant(v)) {
         node.inputs[k] = constant_operand(v, constant_parameters(v, spec), spec.dtype, node.origin);
       } else {
         ValueId q = quantized_value_[v];
@@ -168,6 +163,37 @@ class Inserter {
         node.inputs[k] = dequantize(q, node.origin);
       }
     }
+    if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel) quantize_weight_and_bias(node, operands, operand_spec(specs, 1));
+  }
+
+  void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec) {
+    const ValueId x = operands[0];
+    const Type weight = g_.type(operands[1]);
+    const std::span<const float> data = g_.values[operands[1]].constant->as<float>();
+    std::vector<float> bias;
+    if (operands.size() > 2) {
+      const std::span<const float> given = g_.values[operands[2]].constant->as<float>();
+      bias.assign(given.begin(), given.end());
+    }
+    const bool whole = std::holds_alternative<Linear>(node.op) && !options_.per_channel_linear;
+    Quant q = weight_quant(data, weight.shape, whole ? -1 : spec.axis, options_.weight_low, 127);
+    make_room_for_bias(q, x_scale(x), bias);
+    node.inputs[1] = constant_operand(operands[1], q, DType::s8, node.origin);
+
+    const bool correct = options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty();
+    if (correct) {
+      const Constant& rounded = *g_.values[integers_.back().second].constant;
+      const std::vector<float> loss = mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
+      bias.resize(loss.size());
+      for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
+    }
+    if (bias.empty()) return;
+    const Quant steps = bias_quant(x_scale(x), q);
+    const Shape shape{weight.shape[0]};
+    const std::string name = operands.size() > 2 ? g_.values[operands[2]].name : g_.values[node.outputs[0]].name + "_bias";
+    const ValueId integers = g_.add_value(name + "_q", Type{DType::s32, shape, steps}, to_integers(bias, shape, steps, DType::s32));
+    node.inputs.resize(2);
+    node.inputs.push_back(dequantize(integers, node.origin));
   }
 
   float x_scale(ValueId x) const {
@@ -187,50 +213,19 @@ class Inserter {
     return per_tensor(q.scale, q.zero_point, steps.low, steps.high);
   }
 
-  // Scales of the weight, made larger where the bias would not fit int32 otherwise.
-  Quant quantized_weight(const Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec) const {
-    const GraphValue& weight = g_.values[operands[1]];
-    const bool per_tensor_weight = std::holds_alternative<Linear>(node.op) && !options_.per_channel_linear;
-    Quant q = weight_quant(weight.constant->as<float>(), weight.type.shape, per_tensor_weight ? -1 : spec.axis, options_.weight_low, 127);
-    if (operands.size() < 3) return q;
-    const float x = x_scale(operands[0]);
-    const std::span<const float> bias = g_.values[operands[2]].constant->as<float>();
-    for (size_t c = 0; c < bias.size(); ++c) {
-      float& scale = q.scale[q.per_channel() ? c : 0];
-      const double least = std::fabs(static_cast<double>(bias[c])) / (static_cast<double>(x) * kMostBias);
-      if (scale < least) scale = std::nextafter(static_cast<float>(least), std::numeric_limits<float>::infinity());
-    }
-    return q;
-  }
-
-  static Quant bias_parameters(float x, const Quant& weight) {
-    Quant q;
-    q.axis = weight.per_channel() ? 0 : -1;
-    q.low = std::numeric_limits<i32>::min(), q.high = std::numeric_limits<i32>::max();
-    for (const float w : weight.scale) q.scale.push_back(x * w), q.zero_point.push_back(0);
-    return q;
-  }
-
   // A float constant as integers behind a dequantize. Equal uses share the integers.
   ValueId constant_operand(ValueId v, const Quant& q, DType dtype, const Origin& origin) {
-    for (const auto& [from, integers] : integers_)
-      if (from == v && g_.type(integers).quant == q && g_.type(integers).dtype == dtype) return dequantize(integers, origin);
-    const std::span<const float> data = g_.values[v].constant->as<float>();
-    const Shape shape = g_.type(v).shape;
-    const i64 channels = q.per_channel() ? shape[q.axis] : 1;
-    const i64 inner = q.per_channel() ? numel(std::span(shape).subspan(static_cast<size_t>(q.axis) + 1)) : static_cast<i64>(data.size());
-    const auto convert = [&]<class T>(T) {
-      std::vector<T> steps(data.size());
-      for (size_t i = 0; i < data.size(); ++i) {
-        const size_t c = static_cast<size_t>(q.per_channel() ? static_cast<i64>(i) / inner % channels : 0);
-        steps[i] = static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
-      }
-      return constant_of(std::move(steps));
+    const auto equal = [&](const auto& known) {
+      return known.first == v && g_.type(known.second).quant == q && g_.type(known.second).dtype == dtype;
     };
-    Constant constant = dtype == DType::s32 ? convert(i32{}) : dtype == DType::s16 ? convert(int16_t{}) : convert(int8_t{});
-    const ValueId integers = g_.add_value(g_.values[v].name + "_q", Type{dtype, shape, q}, std::move(constant));
-    integers_.emplace_back(v, integers);
-    return dequantize(integers, origin);
+    if (const auto known = std::ranges::find_if(integers_, equal); known != integers_.end()) {
+      std::rotate(known, known + 1, integers_.end());  // the last one is the one just used
+    } else {
+      const Shape shape = g_.type(v).shape;
+      Constant constant = to_integers(g_.values[v].constant->as<float>(), shape, q, dtype);
+      integers_.emplace_back(v, g_.add_value(g_.values[v].name + "_q", Type{dtype, shape, q}, std::move(constant)));
+    }
+    return dequantize(integers_.back().second, origin);
   }
 
   Graph& g_;
@@ -244,7 +239,6 @@ class Inserter {
   std::vector<std::pair<ValueId, ValueId>> integers_;
   std::vector<Node> nodes_;
   std::vector<QuantizedValue> report_;
-  Quant weight_;  // of the node at hand
 };
 
 }  // namespace

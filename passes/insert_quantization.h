@@ -1,5 +1,6 @@
 // Post-training quantization of a float graph: puts Quantize/Dequantize pairs where the target's rules want them, as PT2E would have.
 #pragma once
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,8 @@ struct QuantizeOptions {
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
   i32 weight_low = -127;             // symmetric weights use weight_low..127
+  bool correct_bias = true;          // the mean error that rounding a channel's weights makes is taken out of its bias
+  std::map<i32, ActivationQuant> given;  // by cluster: parameters that are not chosen here (from a search)
 };
 
 // One line of the report: which value got which parameters and why.
@@ -19,6 +22,7 @@ struct QuantizedValue {
   float low, high;  // observed
   ActivationQuant chosen;
   bool shared = false;
+  i32 cluster = 0;  // values of one cluster have the same parameters
 };
 
 // For every node whose quant_specs() is not empty: each non-constant operand and the result get a Quantize and a Dequantize (one Quantize for

@@ -225,7 +225,7 @@ TEST(InsertQuantization, TheBiasAlwaysFits) {
     const TestGraph t = convolution(size, {1000, -3e5f, 0, 1e-3f});
     for (const float range : {1.0f, 1e-4f, 1e4f}) {
       const Samples samples = samples_of(t.g, 3, -range, range);
-      const Quantized q = quantize(t.g, samples);
+      const Quantized q = quantize(t.g, samples, {.correct_bias = false});
       const ValueId b = find_value(q.g, "b_q");
       ASSERT_GE(b, 0);
       const std::span<const i32> steps = q.g.values[b].constant->as<i32>();
@@ -240,6 +240,35 @@ TEST(InsertQuantization, TheBiasAlwaysFits) {
   }
 }
 
+// Inputs that are all positive turn the rounding of weights into a shift of each output channel.
+TEST(InsertQuantization, TheBiasTakesUpTheMeanLossOfRoundedWeights) {
+  for (const bool depthwise : {false, true})
+    for (const bool has_bias : {false, true}) {
+      TestGraph t;
+      const ValueId x = t.input("x", {1, 9, 7, 6});
+      const Shape shape = depthwise ? Shape{6, 3, 3, 1} : Shape{5, 3, 3, 6};
+      std::vector<float> weight = random_floats(numel(shape), 61);
+      for (size_t i = 0; i < weight.size(); i += weight.size() / static_cast<size_t>(shape[0])) weight[i] = 40;  // coarse steps for all others
+      std::vector<ValueId> operands{x, t.constant("w", shape, weight)};
+      if (has_bias) operands.push_back(t.constant("b", {shape[0]}, random_floats(shape[0], 62)));
+      t.output(t.node("y", Conv2d{.stride = {2, 1}, .pad_before = {1, 1}, .pad_after = {1, 1}, .groups = depthwise ? 6 : 1}, operands));
+      const Samples samples = samples_of(t.g, 40, 3, 5);
+      const auto shift = [&](const Graph& q) {  // mean error of each channel, in all
+        const FloatExecutor a(t.g), b(q);
+        std::vector<double> error(static_cast<size_t>(shape[0]));
+        for (const auto& sample : samples) {
+          const auto p = a.run(sample, {})[0], r = b.run(sample, {})[0];
+          for (size_t i = 0; i < p.size(); ++i) error[i % error.size()] += (static_cast<double>(r[i]) - p[i]) / static_cast<double>(p.size());
+        }
+        double sum = 0;
+        for (const double e : error) sum += std::abs(e);
+        return sum;
+      };
+      const double without = shift(quantize(t.g, samples, {.correct_bias = false}).g), with = shift(quantize(t.g, samples).g);
+      EXPECT_LT(with * 10, without) << depthwise << has_bias;
+    }
+}
+
 TEST(InsertQuantization, PerTensorLinearOnRequest) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 6});
@@ -250,6 +279,14 @@ TEST(InsertQuantization, PerTensorLinearOnRequest) {
   EXPECT_EQ(quant_of(q.g, "b").scale.size(), 1u);
 }
 
+TEST(InsertQuantization, TakesGivenParameters) {
+  const TestGraph t = convolution();
+  const Quantized first = quantize(t.g, samples_of(t.g, 2));
+  const Quantized second = quantize(t.g, samples_of(t.g, 2), {.given = {{first.report[1].cluster, {0.25f, -128}}}});
+  EXPECT_EQ(quant_of(second.g, "y"), per_tensor(0.25f, -128));
+  EXPECT_EQ(quant_of(second.g, "x"), quant_of(first.g, "x"));
+}
+
 TEST(InsertQuantization, SharedWeightsExistOnce) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 4});
@@ -258,7 +295,7 @@ TEST(InsertQuantization, SharedWeightsExistOnce) {
   const Quantized q = quantize(t.g, samples_of(t.g, 2));
   size_t constants = 0;
   for (const GraphValue& v : q.g.values) constants += v.constant.has_value();
-  EXPECT_EQ(constants, 1u);
+  EXPECT_EQ(constants, 1u + 2);  // and a bias for each use
 }
 
 TEST(InsertQuantization, WarnsAboutValuesThatNeverChange) {
