@@ -32,7 +32,8 @@ class Rewriter {
   void link(NodeId first, NodeId count, NodeId root, bool after_root);
   void renumber_keys();
   void redirect(ValueId old_value, ValueId new_value, NodeId first_new_node, std::vector<NodeId>& redirected);
-  Origin bury(std::vector<NodeId> candidates);
+  std::vector<Node> bury(std::vector<NodeId> candidates);
+  void give_origins(NodeId first_new_node, const std::vector<Node>& died, const Origin& root_origin);
   bool try_rules(std::span<const Rule> rules, NodeId n);
 
   static constexpr i64 kSpacing = i64{1} << 24;
@@ -158,14 +159,15 @@ void Rewriter::redirect(ValueId old_value, ValueId new_value, NodeId first_new_n
   uses_.output_uses[new_value] += std::exchange(uses_.output_uses[old_value], 0);
 }
 
-// Removes those candidates that nobody reads, and what only they read; returns their origins.
-Origin Rewriter::bury(std::vector<NodeId> candidates) {
-  Origin origin;
+// Removes those candidates that nobody reads, and what only they read; returns what was removed.
+std::vector<Node> Rewriter::bury(std::vector<NodeId> candidates) {
+  std::vector<Node> died;
   while (!candidates.empty()) {
     const NodeId n = candidates.back();
     candidates.pop_back();
     if (n < 0 || !alive(n) || is_read(n)) continue;
-    Node node = std::exchange(g_.nodes[n], Node{});
+    died.push_back(std::exchange(g_.nodes[n], Node{}));
+    const Node& node = died.back();
     for (const ValueId v : node.outputs) uses_.producer[v] = -1;
     for (const ValueId v : node.inputs) {
       std::vector<NodeId>& readers = uses_.readers[v];
@@ -177,9 +179,34 @@ Origin Rewriter::bury(std::vector<NodeId> candidates) {
     (previous_[n] >= 0 ? next_[previous_[n]] : head_) = next_[n];
     (next_[n] >= 0 ? previous_[next_[n]] : tail_) = previous_[n];
     count_origin(node.origin, -1);
-    origin = merge(origin, node.origin);
   }
-  return origin;
+  return died;
+}
+
+// A new node with the very operator of one that died is that node, moved: it keeps its origin. The other new nodes stand for the other
+// nodes that died. Without this rule a permute that sinks through the graph would leave its origin, and all that it met, on every node.
+void Rewriter::give_origins(NodeId first_new_node, const std::vector<Node>& died, const Origin& root_origin) {
+  Origin all = root_origin, left;
+  std::vector<bool> moved(died.size());
+  std::vector<NodeId> blank, kept;
+  for (NodeId n = first_new_node; n < static_cast<NodeId>(g_.nodes.size()); ++n) {
+    Node& node = g_.nodes[n];
+    if (!node.origin.empty()) continue;
+    for (size_t k = 0; k < died.size(); ++k) {
+      if (!(died[k].op == node.op)) continue;
+      node.origin = merge(node.origin, died[k].origin);
+      moved[k] = true;
+    }
+    (node.origin.empty() ? blank : kept).push_back(n);
+  }
+  for (size_t k = 0; k < died.size(); ++k) {
+    all = merge(all, died[k].origin);
+    if (!moved[k]) left = merge(left, died[k].origin);
+  }
+  for (const NodeId n : blank) g_.nodes[n].origin = left.empty() ? all : left;
+  if (blank.empty() && !left.empty())
+    for (const NodeId n : kept) g_.nodes[n].origin = merge(g_.nodes[n].origin, left);
+  for (NodeId n = first_new_node; n < static_cast<NodeId>(g_.nodes.size()); ++n) count_origin(g_.nodes[n].origin, 1);
 }
 
 void Rewriter::apply(Patch patch, NodeId root) {
@@ -218,7 +245,7 @@ void Rewriter::apply(Patch patch, NodeId root) {
     redirect(old_value, new_value, first_new_node, redirected);
     candidates.push_back(uses_.producer[old_value]);
   }
-  const Origin died = bury(std::move(candidates));
+  const std::vector<Node> died = bury(std::move(candidates));
   for (const NodeId reader : redirected) {
     if (!alive(reader)) continue;
     for (const ValueId v : g_.nodes[reader].inputs)
@@ -227,17 +254,16 @@ void Rewriter::apply(Patch patch, NodeId root) {
     dirty_.insert(reader);
   }
 
-  const Origin merged = merge(died, root_origin);
+  give_origins(first_new_node, died, root_origin);
   for (NodeId n = first_new_node; n < first_new_node + new_nodes; ++n) {
     DEUTERON_CHECK(is_read(n),
                    fmt::format("nobody reads the new {} at source ops {}", name_of(g_.nodes[n].op), fmt::join(root_origin, ", ")));
-    if (g_.nodes[n].origin.empty()) g_.nodes[n].origin = merged;
-    count_origin(g_.nodes[n].origin, 1);
     dirty_.insert(n);
   }
   Origin vanished;
-  for (const i32 id : died)
-    if (carriers_[id] == 0) vanished.push_back(id);
+  for (const Node& node : died)
+    for (const i32 id : node.origin)
+      if (carriers_[id] == 0) vanished = merge(vanished, {id});
   if (!vanished.empty()) g_.folded.push_back({std::move(vanished), patch.reason.empty() ? "not needed" : std::move(patch.reason)});
 }
 

@@ -28,8 +28,10 @@ struct Patch {
 using Rule = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root);
 
 // Puts the new nodes right before `root` (right after it when one of them reads a result of the root), redirects, and removes the nodes
-// that die of it. New nodes without an origin get the union of the origins of the root and of all nodes that died. CHECKs: same dtype,
-// shape and quantization for each replaced value; everything made before it is read.
+// that die of it. A new node without an origin gets that of the nodes with the same operator and attributes that died: they have moved. The
+// origins of the other nodes that died go to the other new nodes, to all of them; when there are none, to the moved ones. Nothing is lost:
+// what has no new node at all goes to Graph::folded. CHECKs: same dtype, shape and quantization for each replaced value; everything made
+// before it is read.
 void apply(Graph& graph, Patch patch, NodeId root);
 
 // Applies the rules, the first that matches at each node, until none matches anywhere; returns how many times one did. Each rewrite takes

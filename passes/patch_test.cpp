@@ -148,6 +148,24 @@ TEST(Patch, MergesOriginsOfWhatDiedAndKeepsNames) {
   EXPECT_TRUE(g.folded.empty());
 }
 
+TEST(Patch, KeepsTheOriginsOfNodesThatMove) {
+  Graph g = graph_of(
+      "input x : f32[2,3,4]\n"
+      "a = unary(x) fn=tanh\n"
+      "b = unary(a) fn=abs\n"
+      "p = permute(b) perm=1,0,2\n"
+      "q = permute(p) perm=0,2,1\n"
+      "output q\n");
+  const Rule rules[] = {hoist_permute, join_permutes};
+  EXPECT_EQ(rewrite(g, rules, nullptr), 5);  // p past b and a, q past both, one of two
+  EXPECT_EQ(find_fault(g), std::nullopt);
+  ASSERT_EQ(g.nodes.size(), 3u);
+  EXPECT_EQ(std::get<Permute>(g.nodes[0].op), (Permute{{1, 2, 0}}));
+  EXPECT_THAT(g.nodes[0].origin, ElementsAre(2, 3));
+  EXPECT_THAT(g.nodes[1].origin, ElementsAre(0));
+  EXPECT_THAT(g.nodes[2].origin, ElementsAre(1));
+}
+
 TEST(Patch, LeavesAnOperatorThatOthersStillRead) {
   Graph g = graph_of(
       "input x : f32[2,3,4]\n"
