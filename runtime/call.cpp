@@ -45,13 +45,19 @@ const char* expected(char letter) {
   }
 }
 
+bool has_elements(const FlatReader& r, FlatTable tensor) {
+  const FlatVector sizes = r.known_vector(tensor, kSizes);
+  for (uint32_t i = 0; i < sizes.count; ++i)
+    if (r.item<int32_t>(sizes, i) == 0) return false;
+  return true;
+}
+
 // A tensor that a call uses must have memory, unless it has no bytes.
 bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
   FlatReader& r = plan.reader;
-  Tensor tensor;
-  Placement p;
-  if (!decode_tensor(plan, index, payload, &tensor, &p)) return false;
-  if (p.place == Place::nowhere && p.bytes != 0)
+  const Placement p = known_placement(plan, index, payload);
+  if (p.place == Place::planned && p.offset >= plan.file_planned_bytes && !r.charge(plan.inputs.count + plan.outputs.count)) return false;
+  if (p.place == Place::nowhere && has_elements(r, payload))
     return r.corrupt("the tensor has neither memory nor data and is no input or output"), false;
   if (written && p.place == Place::constant) return r.fail(Code::bad_argument, "a constant in the file would be overwritten"), false;
   return true;
@@ -60,12 +66,12 @@ bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
 // Whether the list `returned` holds the out arguments, or the items of the list of outs.
 bool returns_outs(Plan& plan, const CallView& call, uint32_t count, const char* schema, FlatTable returned) {
   FlatReader& r = plan.reader;
-  const FlatVector items = r.vector(returned, 0, 4);
+  const FlatVector items = r.known_vector(returned, 0);
   if (items.count == 0 || count == 0) return false;
   FlatVector outs = call.args;
   uint32_t first = count - items.count;
   if (schema[count - 1] == 'W') {
-    outs = r.vector(value_at(plan, r.item<uint32_t>(call.args, count - 1)).payload, 0, 4);
+    outs = r.known_vector(known_value(plan, r.item<uint32_t>(call.args, count - 1)).payload, 0);
     first = 0;
     if (items.count != outs.count) return false;
   } else if (items.count > count) {
@@ -83,65 +89,64 @@ bool check_return_value(Plan& plan, const CallView& call, uint32_t count, const 
   FlatReader& r = plan.reader;
   const uint32_t returned = r.item<uint32_t>(call.args, count);
   if (count != 0 && returned == r.item<uint32_t>(call.args, count - 1)) return true;
-  const ValueView v = value_at(plan, returned);
-  if (r.fault) return false;
+  const ValueView v = known_value(plan, returned);
   if (v.tag == ValueTag::tensor_list && returns_outs(plan, call, count, schema, v.payload)) return true;
   return r.corrupt("the call's return value is not its out argument"), false;
 }
 
 struct CallDecoder {
-  Plan& plan;
+  const Plan& plan;
   Value* values;
   Tensor* tensors;
   const Value** items;
 
   // Decodes value `index` into the next free Value.
   const Value* decode(uint32_t index) {
-    FlatReader& r = plan.reader;
+    const FlatReader& r = plan.reader;
     Value* value = values++;
     *value = Value{};
-    const ValueView v = value_at(plan, index);
+    const ValueView v = known_value(plan, index);
     switch (v.tag) {
-      case ValueTag::integer: value->kind = Kind::integer; value->integer = r.scalar<int64_t>(v.payload, 0); break;
-      case ValueTag::boolean: value->kind = Kind::boolean; value->boolean = r.scalar<uint8_t>(v.payload, 0) != 0; break;
-      case ValueTag::real: value->kind = Kind::real; value->real = r.scalar<double>(v.payload, 0); break;
-      case ValueTag::string: value->kind = Kind::string; value->string = r.string(v.payload, 0); break;
+      case ValueTag::integer: value->kind = Kind::integer; value->integer = r.known_scalar<int64_t>(v.payload, 0); break;
+      case ValueTag::boolean: value->kind = Kind::boolean; value->boolean = r.known_scalar<uint8_t>(v.payload, 0) != 0; break;
+      case ValueTag::real: value->kind = Kind::real; value->real = r.known_scalar<double>(v.payload, 0); break;
+      case ValueTag::string: value->kind = Kind::string; value->string = reinterpret_cast<const char*>(r.bytes + r.known_vector(v.payload, 0).at); break;
       case ValueTag::tensor: {
         Placement placement;
-        decode_tensor(plan, index, v.payload, tensors, &placement);
+        known_tensor(plan, index, v.payload, tensors, &placement);
         value->kind = Kind::tensor;
         value->tensor = tensors++;
         break;
       }
-      case ValueTag::int_list: value->kind = Kind::int_list; decode_items<int64_t>(v.payload, 8, &value->list); break;
-      case ValueTag::tensor_list: value->kind = Kind::tensor_list; decode_items<int32_t>(v.payload, 4, &value->list); break;
-      case ValueTag::real_list: value->kind = Kind::real_list; inline_list(v.payload, 8, &value->list); break;
-      case ValueTag::bool_list: value->kind = Kind::bool_list; inline_list(v.payload, 1, &value->list); break;
+      case ValueTag::int_list: value->kind = Kind::int_list; decode_items<int64_t>(v.payload, &value->list); break;
+      case ValueTag::tensor_list: value->kind = Kind::tensor_list; decode_items<int32_t>(v.payload, &value->list); break;
+      case ValueTag::real_list: value->kind = Kind::real_list; inline_list(v.payload, &value->list); break;
+      case ValueTag::bool_list: value->kind = Kind::bool_list; inline_list(v.payload, &value->list); break;
       default: break;
     }
     return value;
   }
   // Elements are ints or tensors (checked at load), so this goes one level deep.
   template <class Index>
-  void decode_items(FlatTable payload, uint32_t width, List* list) {
-    const FlatVector v = plan.reader.vector(payload, 0, width);
+  void decode_items(FlatTable payload, List* list) {
+    const FlatVector v = plan.reader.known_vector(payload, 0);
     const Value** at = items;
     items += v.count;
     for (uint32_t i = 0; i < v.count; ++i) at[i] = decode(static_cast<uint32_t>(plan.reader.item<Index>(v, i)));
     *list = {at, nullptr, static_cast<int32_t>(v.count)};
   }
-  void inline_list(FlatTable payload, uint32_t width, List* list) {
-    const FlatVector v = plan.reader.vector(payload, 0, width);
+  void inline_list(FlatTable payload, List* list) {
+    const FlatVector v = plan.reader.known_vector(payload, 0);
     *list = {nullptr, plan.reader.bytes + v.at, static_cast<int32_t>(v.count)};
   }
 };
 
 // Adds what decoding value v takes.
-void add_size(Plan& plan, const ValueView& v, CallSize* size) {
+void add_size(const Plan& plan, const ValueView& v, CallSize* size) {
   size->values += 1;
   if (v.tag == ValueTag::tensor) size->tensors += 1;
   if (v.tag != ValueTag::int_list && v.tag != ValueTag::tensor_list) return;
-  const uint32_t count = plan.reader.vector(v.payload, 0, v.tag == ValueTag::int_list ? 8 : 4).count;
+  const uint32_t count = plan.reader.known_vector(v.payload, 0).count;
   size->values += count;
   size->items += count;
   if (v.tag == ValueTag::tensor_list) size->tensors += count;
@@ -230,14 +235,26 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
   const uint32_t op = r.scalar<uint32_t>(body, 0);
   if (!r.fault && op >= plan.operators.count) r.corrupt("a call refers to an operator that does not exist");
   if (r.fault) return false;
-  const FlatTable name = r.table(plan.operators, op);
+  const FlatTable name = r.known_table(plan.operators, op);  // by check_operators
+  const FlatVector text = r.known_vector(name, 0), overload = r.known_vector(name, 1);
   call->op_index = op;
-  call->op = r.string(name, 0);
-  call->overload = r.string(name, 1);
+  call->op = reinterpret_cast<const char*>(r.bytes + text.at);
+  call->overload = overload ? reinterpret_cast<const char*>(r.bytes + overload.at) : nullptr;
   where->op = call->op;
   call->args = r.vector(body, 1, 4);
   if (!r.fault && !call->args) r.corrupt("a call has no list of arguments");
   return !r.fault;
+}
+
+CallView known_call(const Plan& plan, uint32_t index) {
+  const FlatReader& r = plan.reader;
+  const FlatTable body = r.known_table(r.known_table(plan.instructions, index), 1);
+  CallView call;
+  call.op_index = r.known_scalar<uint32_t>(body, 0);
+  const FlatTable name = r.known_table(plan.operators, call.op_index);
+  call.op = reinterpret_cast<const char*>(r.bytes + r.known_vector(name, 0).at);
+  call.args = r.known_vector(body, 1);
+  return call;
 }
 
 bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size, Status* where) {
@@ -247,25 +264,26 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
   if (call.args.count != count + 1) return r.fail(Code::bad_argument, "the call has another number of arguments than the kernel"), false;
   *size = {};
   size->args = count;
+  if (!r.charge(count)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     where->argument = static_cast<int16_t>(i);
     const uint32_t index = r.item<uint32_t>(call.args, i);
     if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
-    const ValueView v = value_at(plan, index);
-    if (r.fault) return false;
+    const ValueView v = known_value(plan, index);
     if (!fits(kernel.schema[i], v.tag)) return r.fail(Code::bad_argument, expected(kernel.schema[i])), false;
     if (v.tag == ValueTag::tensor && !check_tensor(plan, index, v.payload, kernel.schema[i] == 'O')) return false;
     if (v.tag == ValueTag::tensor_list) {
-      const FlatVector items = r.vector(v.payload, 0, 4);
+      const FlatVector items = r.known_vector(v.payload, 0);
+      if (!r.charge(items.count)) return false;
       for (uint32_t k = 0; k < items.count; ++k) {
         const uint32_t item = r.item<uint32_t>(items, k);
-        if (!check_tensor(plan, item, value_at(plan, item).payload, kernel.schema[i] == 'W')) return false;
+        if (!check_tensor(plan, item, known_value(plan, item).payload, kernel.schema[i] == 'W')) return false;
       }
       if (kernel.schema[i] == 'W') size->writes += items.count;
     }
     size->writes += kernel.schema[i] == 'O';
     add_size(plan, v, size);
-    if (r.fault) return false;
+    if (v.tag == ValueTag::int_list && !r.charge(r.known_vector(v.payload, 0).count)) return false;  // decoded one by one later
   }
   where->argument = -1;
   if (r.item<uint32_t>(call.args, count) >= plan.values.count) return r.corrupt("a return value does not exist"), false;
@@ -281,7 +299,7 @@ CallRoom take_room(Arena& arena, const CallSize& largest) {
   return room;
 }
 
-const Value* const* decode_call(Plan& plan, const CallView& call, const CallRoom& room, int32_t* count) {
+const Value* const* decode_call(const Plan& plan, const CallView& call, const CallRoom& room, int32_t* count) {
   *count = static_cast<int32_t>(call.args.count) - 1;
   CallDecoder decoder{plan, room.values, room.tensors, room.items};
   for (int32_t i = 0; i < *count; ++i) room.args[i] = decoder.decode(plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)));

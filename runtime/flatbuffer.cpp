@@ -11,6 +11,12 @@ void FlatReader::fail(Code c, const char* detail) {
 
 void FlatReader::corrupt(const char* detail) { fail(Code::corrupt, detail); }
 
+bool FlatReader::charge(uint32_t count) {
+  if (count > tables_left) return fail(Code::unsupported, "the program is too large to be checked"), false;
+  tables_left -= count;
+  return true;
+}
+
 FlatTable FlatReader::table_at(uint32_t at) {
   if (at % 4 != 0 || at < 4 || at > size - 4) return corrupt("a table lies outside the file or is not aligned"), FlatTable{};
   if (tables_left == 0) return fail(Code::unsupported, "the program is too large to be checked"), FlatTable{};

@@ -60,6 +60,41 @@ struct FlatReader {
   FlatTable table(FlatVector v, uint32_t index);
   // Null if absent.
   const char* string(FlatTable t, int slot);
+  // Pays for `count` steps of a loop that reads no tables by itself.
+  bool charge(uint32_t count);
+
+  // The same without checks, for what has been read with checks before (a file does not change while it is loaded).
+  FlatTable known_table_at(uint32_t at) const {
+    FlatTable t;
+    t.at = at;
+    t.vtable = at - load<uint32_t>(at);
+    t.slots_end = load<uint16_t>(t.vtable);
+    return t;
+  }
+  uint32_t known_field(FlatTable t, int slot) const {
+    const uint32_t entry = 4u + 2u * static_cast<uint32_t>(slot);
+    const uint32_t offset = entry < t.slots_end ? load<uint16_t>(t.vtable + entry) : 0;
+    return offset ? t.at + offset : 0;
+  }
+  template <class T>
+  T known_scalar(FlatTable t, int slot) const {
+    const uint32_t at = known_field(t, slot);
+    return at ? load<T>(at) : T{};
+  }
+  FlatTable known_table(FlatTable t, int slot) const {
+    const uint32_t at = known_field(t, slot);
+    return at ? known_table_at(at + load<uint32_t>(at)) : FlatTable{};
+  }
+  FlatTable known_table(FlatVector v, uint32_t index) const {
+    const uint32_t at = v.at + 4 * index;
+    return known_table_at(at + load<uint32_t>(at));
+  }
+  FlatVector known_vector(FlatTable t, int slot) const {
+    const uint32_t field = known_field(t, slot);
+    if (!field) return {};
+    const uint32_t at = field + load<uint32_t>(field);
+    return {at + 4, load<uint32_t>(at)};
+  }
 };
 
 }  // namespace deuteron

@@ -203,7 +203,7 @@ struct Loader {
     arena.used = before;
     room = take_room(arena, totals.largest);
     if (arena.used > arena.bytes) return tables_too_small(file);
-    if (!decode_ports()) return status_of(plan, status);
+    decode_ports();
     const Status s = prepare_calls();
     if (s.code == Code::out_of_memory) return tables_too_small(file);
     if (s.ok()) publish();
@@ -231,29 +231,28 @@ struct Loader {
     return {nullptr, &kSize, &kOrder, 0, 1, ScalarType::u8, false};
   }
 
-  bool decode_ports() {
-    FlatReader& r = plan.reader;
+  void decode_ports() {
+    const FlatReader& r = plan.reader;
     uint32_t port = 0;
     for (const FlatVector list : {plan.inputs, plan.outputs})
       for (uint32_t i = 0; i < list.count; ++i, ++port) {
         const uint32_t value = r.item<uint32_t>(list, i);
         Placement p;
-        const ValueView v = value_at(plan, value);
+        const ValueView v = known_value(plan, value);
         if (v.tag == ValueTag::null) tables.tensors[port] = none();
-        else if (!decode_tensor(plan, value, v.payload, &tables.tensors[port], &p)) return false;
+        else known_tensor(plan, value, v.payload, &tables.tensors[port], &p);
         tables.ports[port] = &tables.tensors[port];
       }
-    return true;
   }
 
   Status prepare_calls() {
     for (uint32_t k = 0; k < plan.instructions.count; ++k) {
-      CallView call;
+      const CallView call = known_call(plan, k);
       Status where;
-      if (!read_call(plan, k, &call, &where)) return status_of(plan, where);
+      where.instruction = static_cast<int32_t>(k);
+      where.op = call.op;
       int32_t count = 0;
       const Value* const* args = decode_call(plan, call, room, &count);
-      if (plan.reader.fault) return status_of(plan, where);
       const Kernel& kernel = *static_cast<const Kernel*>(tables.calls[k].args);
       Prepared prepared;
       const Status s = prepare(kernel, args, count, arena, where, &prepared);

@@ -11,7 +11,7 @@ constexpr const char kOverwritten[] = "the tensor's bytes were overwritten by an
 constexpr const char kNeverWritten[] = "the tensor is read before anything was written to it";
 
 struct MemoryMap {
-  Plan& plan;
+  const Plan& plan;
   const OverlapRoom& room;
   uint32_t count = 0;  // segments, in order of address, without overlap
 
@@ -49,7 +49,7 @@ struct MemoryMap {
   bool is_nested(uint32_t writer, uint32_t begin, uint32_t end) const {
     Tensor tensor;
     Placement p;
-    if (!decode_tensor(plan, writer, value_at(plan, writer).payload, &tensor, &p)) return false;
+    known_tensor(plan, writer, known_value(plan, writer).payload, &tensor, &p);
     const uint32_t w_begin = p.offset, w_end = p.offset + p.bytes;
     return (w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end);
   }
@@ -69,12 +69,13 @@ struct MemoryMap {
 };
 
 // The range that a value takes in planned memory; false for constants and tensors without bytes.
-bool planned_use(Plan& plan, uint32_t value, TensorUse* use) {
+bool planned_use(const Plan& plan, uint32_t value, TensorUse* use) {
+  const ValueView v = known_value(plan, value);
+  if (v.tag != ValueTag::tensor || known_placement(plan, value, v.payload).place != Place::planned) return false;
   Tensor tensor;
   Placement p;
-  const ValueView v = value_at(plan, value);
-  if (v.tag != ValueTag::tensor || !decode_tensor(plan, value, v.payload, &tensor, &p)) return false;
-  if (p.place != Place::planned || p.bytes == 0) return false;
+  known_tensor(plan, value, v.payload, &tensor, &p);
+  if (p.bytes == 0) return false;
   use->begin = p.offset;
   use->end = p.offset + p.bytes;
   use->value = value;
@@ -83,16 +84,15 @@ bool planned_use(Plan& plan, uint32_t value, TensorUse* use) {
 }
 
 // All planned tensors of a call, one entry for each argument or list item.
-uint32_t collect_uses(Plan& plan, const CallView& call, const char* schema, TensorUse* uses) {
-  FlatReader& r = plan.reader;
+uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema, TensorUse* uses) {
+  const FlatReader& r = plan.reader;
   uint32_t count = 0;
   for (int16_t i = 0; schema[i]; ++i) {
     const char letter = schema[i];
     if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V' && letter != 'W') continue;
     const uint32_t value = r.item<uint32_t>(call.args, static_cast<uint32_t>(i));
-    const ValueView v = value_at(plan, value);
     const bool list = letter == 'V' || letter == 'W';
-    const FlatVector items = list ? r.vector(v.payload, 0, 4) : FlatVector{0, v.tag == ValueTag::tensor ? 1u : 0u};
+    const FlatVector items = list ? r.known_vector(known_value(plan, value).payload, 0) : FlatVector{0, 1};
     for (uint32_t k = 0; k < items.count; ++k) {
       TensorUse& use = uses[count];
       if (!planned_use(plan, list ? r.item<uint32_t>(items, k) : value, &use)) continue;
@@ -121,27 +121,20 @@ const char* conflict_within(const TensorUse* uses, uint32_t count, bool in_place
   return nullptr;
 }
 
-// Fills uses and returns their number for call k.
-uint32_t uses_of_call(Plan& plan, uint32_t k, const Kernel& kernel, const OverlapRoom& room, Status* where) {
-  CallView call;
-  return read_call(plan, k, &call, where) ? collect_uses(plan, call, kernel.schema, room.uses) : 0;
-}
-
-bool mark_all_written(MemoryMap& map, const Prepared* calls) {
-  FlatReader& r = map.plan.reader;
+void mark_all_written(MemoryMap& map, const Prepared* calls) {
+  const FlatReader& r = map.plan.reader;
   for (uint32_t i = 0; i < map.plan.inputs.count; ++i) map.mark_written(r.item<uint32_t>(map.plan.inputs, i));
   for (uint32_t k = 0; k < map.plan.instructions.count; ++k) {
     const char* schema = static_cast<const Kernel*>(calls[k].args)->schema;
-    const FlatVector args = r.vector(r.table(r.table(map.plan.instructions, k), 1), 1, 4);
+    const FlatVector args = known_call(map.plan, k).args;
     for (uint32_t i = 0; schema[i]; ++i) {
       const uint32_t value = r.item<uint32_t>(args, i);
       if (schema[i] == 'O') map.mark_written(value);
       if (schema[i] != 'W') continue;
-      const FlatVector items = r.vector(value_at(map.plan, value).payload, 0, 4);
+      const FlatVector items = r.known_vector(known_value(map.plan, value).payload, 0);
       for (uint32_t n = 0; n < items.count; ++n) map.mark_written(r.item<uint32_t>(items, n));
     }
   }
-  return !r.fault;
 }
 
 }  // namespace
@@ -158,13 +151,16 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
   FlatReader& r = plan.reader;
   __builtin_memset(room.written, 0, size_t{plan.values.count} / 8 + 1);
   MemoryMap map{plan, room};
-  if (!mark_all_written(map, calls)) return false;
+  mark_all_written(map, calls);
   TensorUse use;
   for (uint32_t i = 0; i < plan.inputs.count; ++i)
     if (planned_use(plan, r.item<uint32_t>(plan.inputs, i), &use)) map.write(use.begin, use.end, use.value);
   for (uint32_t k = 0; k < plan.instructions.count && !r.fault; ++k) {
     const Kernel& kernel = *static_cast<const Kernel*>(calls[k].args);
-    const uint32_t count = uses_of_call(plan, k, kernel, room, where);
+    const CallView call = known_call(plan, k);
+    where->instruction = static_cast<int32_t>(k);
+    where->op = call.op;
+    const uint32_t count = collect_uses(plan, call, kernel.schema, room.uses);
     const char* fault = conflict_within(room.uses, count, kernel.in_place, &where->argument);
     for (uint32_t i = 0; i < count && !fault; ++i) {
       if (room.uses[i].write) continue;

@@ -28,21 +28,30 @@ struct Plan {
 // open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked at yet.
 bool open_plan(File file, Plan* plan);
 
+// Slots of the tables Tensor, AllocationDetails and ExtraTensorInfo.
+enum TensorSlot { kScalarType, kStorageOffset, kSizes, kDimOrder, kRequiresGrad, kDataIndex, kAllocation, kLayout, kDynamism, kExtra };
+enum AllocationSlot { kMemoryId, kOffsetLow, kOffsetHigh };
+enum ExtraSlot { kMutableIndex, kQualifiedName, kLocation, kDevice };
+
 struct ValueView {
   ValueTag tag = ValueTag::none;
   FlatTable payload;
 };
 // values.cpp
-ValueView value_at(Plan& plan, uint32_t index);
 enum class Place : uint8_t { nowhere, planned, constant };
 struct Placement {
   Place place = Place::nowhere;
   uint32_t offset = 0;  // in the planned memory, or in the file
   uint32_t bytes = 0;
 };
-bool decode_tensor(Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor, Placement* placement);
 bool check_values(Plan& plan);
 bool check_inputs_and_outputs(Plan& plan);  // and adds memory for those that have none
+// decode.cpp: what the values are, once both have passed; without checks.
+ValueView known_value(const Plan& plan, uint32_t index);
+void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor, Placement* placement);
+// Bytes that an input or output needs behind the planned buffers because the file gives it no memory, rounded up to 16; 0 if it has some.
+int64_t added_bytes(const Plan& plan, uint32_t index);
+Placement known_placement(const Plan& plan, uint32_t index, FlatTable payload);  // without the number of bytes
 
 // call.cpp
 struct CallView {
@@ -55,6 +64,7 @@ bool check_delegates(Plan& plan);
 bool check_operators(Plan& plan);
 // False with a fault, or with an `unsupported` one for instructions that are not calls of kernels.
 bool read_call(Plan& plan, uint32_t instruction, CallView* call, Status* where);
+CallView known_call(const Plan& plan, uint32_t instruction);  // after read_call has passed it
 // Kinds of all arguments against the kernel's schema. `size` gets what decoding the call takes.
 struct CallSize {
   uint32_t args = 0, values = 0, tensors = 0, items = 0, writes = 0;
@@ -69,7 +79,7 @@ struct CallRoom {
 };
 CallRoom take_room(Arena& arena, const CallSize& largest);
 // The arguments, without the repeated return value; they live until the room is used again.
-const Value* const* decode_call(Plan& plan, const CallView& call, const CallRoom& room, int32_t* count);
+const Value* const* decode_call(const Plan& plan, const CallView& call, const CallRoom& room, int32_t* count);
 
 // overlap.cpp
 // Whether every read sees what it should; `calls[k].args` is the Kernel of call k. The arena's contents are only needed meanwhile.

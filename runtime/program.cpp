@@ -25,11 +25,8 @@ void Program::run() const {
 }
 
 Program::Step Program::step(int32_t k) const {
-  Status where;
-  CallView call;
   if (k < 0 || k >= instruction_count_) return {nullptr, nullptr, 0};
-  plan_->reader.tables_left = UINT32_MAX;
-  if (!read_call(*plan_, static_cast<uint32_t>(k), &call, &where)) return {nullptr, nullptr, 0};
+  const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
   Step step{call.op, nullptr, 0};
   step.args = decode_call(*plan_, call, {room_args_, room_values_, room_tensors_, room_items_}, &step.count);
   return step;

@@ -1,4 +1,4 @@
-// Values of a program file: what each one is, where a tensor lies, and the check of all of them at load.
+// The check of every value of a program file at load: after it, decode.cpp reads them without checks.
 #include <initializer_list>
 
 #include "runtime/plan.h"
@@ -6,14 +6,10 @@
 namespace deuteron {
 namespace {
 
-// Slots of the tables Tensor, AllocationDetails and ExtraTensorInfo.
-enum { kScalarType, kStorageOffset, kSizes, kDimOrder, kRequiresGrad, kDataIndex, kAllocation, kLayout, kDynamism, kExtra };
-enum { kMemoryId, kOffsetLow, kOffsetHigh };
-enum { kMutableIndex, kQualifiedName, kLocation, kDevice };
-
 constexpr const char kIsaMarker[] = "deuteron:isa=";
 
-bool read_shape(FlatReader& r, FlatTable t, Tensor* tensor) {
+// Multiplies `bytes`, which is one element's, by the number of elements.
+bool check_shape(FlatReader& r, FlatTable t, int64_t* bytes) {
   const FlatVector sizes = r.vector(t, kSizes, 4), order = r.vector(t, kDimOrder, 1);
   if (r.fault) return false;
   if (!sizes || !order || sizes.count != order.count) return r.corrupt("a tensor's sizes and dimension order do not match"), false;
@@ -30,71 +26,56 @@ bool read_shape(FlatReader& r, FlatTable t, Tensor* tensor) {
     span *= size > 0 ? size : 1;
     if (span > INT32_MAX) return r.corrupt("a tensor has more than 2^31 elements"), false;
   }
-  tensor->sizes = reinterpret_cast<const int32_t*>(r.bytes + sizes.at);
-  tensor->dim_order = r.bytes + order.at;
-  tensor->rank = static_cast<uint8_t>(sizes.count);
-  tensor->numel = static_cast<int32_t>(numel);
+  *bytes *= numel;
+  if (*bytes > INT32_MAX) return r.corrupt("a tensor has more than 2^31 bytes"), false;
   return true;
 }
 
-// Bytes that an input or output needs behind the planned buffers because the file gives it no memory; 0 if it has some.
-uint32_t missing_bytes(Plan& plan, uint32_t index) {
-  FlatReader& r = plan.reader;
-  const ValueView v = value_at(plan, index);
-  if (r.fault || v.tag != ValueTag::tensor) return 0;
-  if (r.scalar<uint32_t>(v.payload, kDataIndex) != 0 || r.field(v.payload, kAllocation, 4) != 0) return 0;
-  Tensor tensor;
-  if (!read_shape(r, v.payload, &tensor)) return 0;
-  const int64_t bytes = int64_t{tensor.numel} * element_bytes(static_cast<ScalarType>(r.scalar<int8_t>(v.payload, kScalarType)));
-  if (bytes > INT32_MAX - 15) return r.fail(Code::unsupported, "an input or output is larger than 2 GiB"), 0;
-  return static_cast<uint32_t>(bytes + 15) / 16 * 16;
-}
-
-// The place of such a tensor: in the order of the inputs, then the outputs.
-bool find_added_memory(Plan& plan, uint32_t index, uint32_t* offset) {
-  FlatReader& r = plan.reader;
-  uint32_t at = plan.file_planned_bytes;
-  for (const FlatVector list : {plan.inputs, plan.outputs})
-    for (uint32_t i = 0; i < list.count; ++i) {
-      const uint32_t value = r.item<uint32_t>(list, i);
-      if (value == index) return *offset = at, true;
-      if (value >= plan.values.count) return false;  // reported by check_inputs_and_outputs
-      at += missing_bytes(plan, value);
-      if (r.fault) return false;
-      if (at > INT32_MAX) return r.fail(Code::unsupported, "inputs and outputs need more than 2 GiB"), false;
-    }
-  return false;
-}
-
-bool place_planned(Plan& plan, FlatTable allocation, uint32_t element, Placement* p) {
+bool check_planned(Plan& plan, FlatTable allocation, uint32_t element, int64_t bytes) {
   FlatReader& r = plan.reader;
   const uint32_t id = r.scalar<uint32_t>(allocation, kMemoryId), low = r.scalar<uint32_t>(allocation, kOffsetLow);
   const uint32_t high = r.scalar<uint32_t>(allocation, kOffsetHigh);
   if (r.fault) return false;
   if (id == 0 || id >= plan.buffer_sizes.count) return r.corrupt("a tensor lies in a planned buffer that does not exist"), false;
   const int64_t room = r.item<int64_t>(plan.buffer_sizes, id);
-  if (high != 0 || low > room || p->bytes > room - low) return r.corrupt("a tensor lies outside its planned buffer"), false;
+  if (high != 0 || low > room || bytes > room - low) return r.corrupt("a tensor lies outside its planned buffer"), false;
   if (low % element != 0) return r.corrupt("a planned tensor is not aligned for its elements"), false;
-  uint32_t base = 0;
-  for (uint32_t i = 1; i < id; ++i) base += static_cast<uint32_t>((r.item<int64_t>(plan.buffer_sizes, i) + 15) / 16 * 16);
-  p->place = Place::planned;
-  p->offset = base + low;
-  return true;
+  return r.charge(id);  // finding the buffer will take so many steps
 }
 
-bool place_constant(Plan& plan, uint32_t index, uint32_t element, Placement* p) {
+bool check_constant(Plan& plan, uint32_t index, uint32_t element, int64_t bytes) {
   FlatReader& r = plan.reader;
   if (index >= plan.constant_offsets.count)
     return r.corrupt(plan.constant_offsets.count > 1 ? "a constant has an index that does not exist"
                                                      : "a constant lies in the old inline table, or nowhere"), false;
   const uint64_t offset = r.item<uint64_t>(plan.constant_offsets, index);
-  if (offset > plan.constants_bytes || p->bytes > plan.constants_bytes - offset)
+  if (offset > plan.constants_bytes || static_cast<uint64_t>(bytes) > plan.constants_bytes - offset)
     return r.corrupt("a constant runs past the end of its segment"), false;
-  const uint64_t at = plan.constants_at + offset;
-  if (at % element != 0) return r.corrupt("a constant is not aligned for its elements"), false;
-  p->place = Place::constant;
-  p->offset = static_cast<uint32_t>(at);
+  if ((plan.constants_at + offset) % element != 0) return r.corrupt("a constant is not aligned for its elements"), false;
   return true;
+}
+
+bool check_tensor(Plan& plan, FlatTable t) {
+  FlatReader& r = plan.reader;
+  const int8_t type = r.scalar<int8_t>(t, kScalarType);
+  const uint32_t element = element_bytes(static_cast<ScalarType>(type));
+  if (!r.fault && element == 0) return r.fail(Code::unsupported, "a tensor has an element type that this runtime does not know"), false;
+  if (r.scalar<int32_t>(t, kStorageOffset) != 0) return r.fail(Code::unsupported, "a tensor has a storage offset"), false;
+  if (r.scalar<int8_t>(t, kLayout) != 0) return r.fail(Code::unsupported, "a tensor is not strided"), false;
+  const int8_t dynamism = r.scalar<int8_t>(t, kDynamism);
+  if (dynamism < 0 || dynamism > 1) return r.fail(Code::unsupported, "a tensor's shape has no upper bound"), false;
+  int64_t bytes = element;
+  if (!check_shape(r, t, &bytes)) return false;
+  if (const FlatTable extra = r.table(t, kExtra)) {
+    if (r.scalar<int8_t>(extra, kLocation) != 0) return r.fail(Code::unsupported, "a tensor's data lie in another file (.ptd)"), false;
+    if (r.scalar<int8_t>(extra, kDevice) != 0) return r.fail(Code::unsupported, "a tensor lies on another device than the CPU"), false;
+  }
+  const uint32_t data_index = r.scalar<uint32_t>(t, kDataIndex);
+  const FlatTable allocation = r.table(t, kAllocation);
+  if (r.fault) return false;
+  if (allocation && data_index != 0) return r.fail(Code::unsupported, "a planned tensor has initial contents (mutable state)"), false;
+  if (allocation) return check_planned(plan, allocation, element, bytes);
+  return data_index == 0 || check_constant(plan, data_index, element, bytes);
 }
 
 bool check_marker(FlatReader& r, const char* text) {
@@ -115,6 +96,21 @@ bool check_marker(FlatReader& r, const char* text) {
   return r.fail(Code::wrong_isa, "the program was made for an instruction set that this runtime does not know"), false;
 }
 
+// Value `index` with its payload, checked.
+ValueView value_at(Plan& plan, uint32_t index) {
+  FlatReader& r = plan.reader;
+  ValueView v;
+  const FlatTable value = r.table(plan.values, index);
+  const uint8_t tag = r.scalar<uint8_t>(value, 0);
+  if (r.fault) return v;
+  if (tag == 0 || tag > static_cast<uint8_t>(ValueTag::optional_tensor_list)) return r.corrupt("a value has no known type"), v;
+  v.tag = static_cast<ValueTag>(tag);
+  if (v.tag == ValueTag::null) return v;
+  v.payload = r.table(value, 1);
+  if (!r.fault && !v.payload) r.corrupt("a value is empty");
+  return v;
+}
+
 // Elements of a list must come before it and have the right type; -1 is `none` where that is allowed.
 template <class Index>
 bool check_items(Plan& plan, uint32_t list, FlatVector items, ValueTag tag, bool optional) {
@@ -123,9 +119,8 @@ bool check_items(Plan& plan, uint32_t list, FlatVector items, ValueTag tag, bool
     const int64_t item = r.item<Index>(items, i);
     if (optional && item == -1) continue;
     if (item < 0 || item >= list) return r.corrupt("a list refers to a value that does not come before it"), false;
-    const ValueTag is = value_at(plan, static_cast<uint32_t>(item)).tag;
-    if (r.fault) return false;
-    if (is != tag) return r.corrupt("a list holds a value of the wrong type"), false;
+    if (!r.charge(1)) return false;
+    if (known_value(plan, static_cast<uint32_t>(item)).tag != tag) return r.corrupt("a list holds a value of the wrong type"), false;
   }
   return true;
 }
@@ -139,11 +134,7 @@ bool check_value(Plan& plan, uint32_t index) {
     case ValueTag::integer: r.field(v.payload, 0, 8); break;
     case ValueTag::boolean: r.field(v.payload, 0, 1); break;
     case ValueTag::real: r.field(v.payload, 0, 8); break;
-    case ValueTag::tensor: {
-      Tensor tensor;
-      Placement placement;
-      return decode_tensor(plan, index, v.payload, &tensor, &placement);
-    }
+    case ValueTag::tensor: return check_tensor(plan, v.payload);
     case ValueTag::string: {
       const char* text = r.string(v.payload, 0);
       if (!r.fault && !text) r.corrupt("a string value has no text");
@@ -162,57 +153,6 @@ bool check_value(Plan& plan, uint32_t index) {
 
 }  // namespace
 
-ValueView value_at(Plan& plan, uint32_t index) {
-  FlatReader& r = plan.reader;
-  ValueView v;
-  const FlatTable value = r.table(plan.values, index);
-  const uint8_t tag = r.scalar<uint8_t>(value, 0);
-  if (r.fault) return v;
-  if (tag == 0 || tag > static_cast<uint8_t>(ValueTag::optional_tensor_list)) return r.corrupt("a value has no known type"), v;
-  v.tag = static_cast<ValueTag>(tag);
-  if (v.tag == ValueTag::null) return v;
-  v.payload = r.table(value, 1);
-  if (!r.fault && !v.payload) r.corrupt("a value is empty");
-  return v;
-}
-
-bool decode_tensor(Plan& plan, uint32_t index, FlatTable t, Tensor* tensor, Placement* p) {
-  FlatReader& r = plan.reader;
-  const int8_t type = r.scalar<int8_t>(t, kScalarType);
-  const uint32_t element = element_bytes(static_cast<ScalarType>(type));
-  if (!r.fault && element == 0) return r.fail(Code::unsupported, "a tensor has an element type that this runtime does not know"), false;
-  if (r.scalar<int32_t>(t, kStorageOffset) != 0) return r.fail(Code::unsupported, "a tensor has a storage offset"), false;
-  if (r.scalar<int8_t>(t, kLayout) != 0) return r.fail(Code::unsupported, "a tensor is not strided"), false;
-  const int8_t dynamism = r.scalar<int8_t>(t, kDynamism);
-  if (dynamism < 0 || dynamism > 1) return r.fail(Code::unsupported, "a tensor's shape has no upper bound"), false;
-  if (!read_shape(r, t, tensor)) return false;
-  const int64_t bytes = int64_t{tensor->numel} * element;
-  if (bytes > INT32_MAX) return r.corrupt("a tensor has more than 2^31 bytes"), false;
-  tensor->type = static_cast<ScalarType>(type);
-  *p = {};
-  p->bytes = static_cast<uint32_t>(bytes);
-  if (const FlatTable extra = r.table(t, kExtra)) {
-    if (r.scalar<int8_t>(extra, kLocation) != 0) return r.fail(Code::unsupported, "a tensor's data lie in another file (.ptd)"), false;
-    if (r.scalar<int8_t>(extra, kDevice) != 0) return r.fail(Code::unsupported, "a tensor lies on another device than the CPU"), false;
-  }
-  const uint32_t data_index = r.scalar<uint32_t>(t, kDataIndex);
-  const FlatTable allocation = r.table(t, kAllocation);
-  if (r.fault) return false;
-  if (allocation) {
-    if (data_index != 0) return r.fail(Code::unsupported, "a planned tensor has initial contents (mutable state)"), false;
-    if (!place_planned(plan, allocation, element, p)) return false;
-  } else if (data_index != 0) {
-    if (!place_constant(plan, data_index, element, p)) return false;
-  } else if (p->bytes != 0) {
-    if (find_added_memory(plan, index, &p->offset)) p->place = Place::planned;
-  }
-  tensor->constant = p->place == Place::constant;
-  tensor->data = nullptr;
-  if (p->place == Place::planned && plan.planned) tensor->data = plan.planned + p->offset;
-  if (p->place == Place::constant) tensor->data = const_cast<uint8_t*>(r.bytes) + p->offset;
-  return !r.fault;
-}
-
 bool check_values(Plan& plan) {
   for (uint32_t i = 0; i < plan.values.count; ++i)
     if (!check_value(plan, i)) return false;
@@ -223,20 +163,19 @@ bool check_inputs_and_outputs(Plan& plan) {
   constexpr uint32_t kMost = 1024;  // keeps the search for repeated inputs short
   FlatReader& r = plan.reader;
   if (plan.inputs.count > kMost || plan.outputs.count > kMost) return r.fail(Code::unsupported, "more than 1024 inputs or outputs"), false;
-  uint64_t end = plan.file_planned_bytes;
+  int64_t end = plan.file_planned_bytes;
   for (const FlatVector list : {plan.inputs, plan.outputs}) {
     const bool input = list.at == plan.inputs.at;
     for (uint32_t i = 0; i < list.count; ++i) {
       const uint32_t index = r.item<uint32_t>(list, i);
       if (index >= plan.values.count) return r.corrupt("an input or output refers to a value that does not exist"), false;
-      const ValueView v = value_at(plan, index);
-      if (r.fault) return false;
+      const ValueView v = known_value(plan, index);
       if (v.tag == ValueTag::null && !input) continue;
       if (v.tag != ValueTag::tensor) return r.fail(Code::unsupported, "an input or output is not a tensor"), false;
-      end += missing_bytes(plan, index);
+      end += added_bytes(plan, index);
       if (end > INT32_MAX) return r.fail(Code::unsupported, "inputs and outputs need more than 2 GiB"), false;
       if (!input) continue;
-      if (r.scalar<uint32_t>(v.payload, kDataIndex) != 0) return r.corrupt("an input is a constant"), false;
+      if (r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0) return r.corrupt("an input is a constant"), false;
       for (uint32_t k = 0; k < i; ++k)
         if (r.item<uint32_t>(list, k) == index) return r.corrupt("an input is listed twice"), false;
     }

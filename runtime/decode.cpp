@@ -1,0 +1,85 @@
+// Reads values of a program file that check_values has passed: what each one is, and where a tensor lies.
+#include <initializer_list>
+
+#include "runtime/plan.h"
+
+namespace deuteron {
+namespace {
+
+// Where the planned buffer `id` begins: they lie one after the other.
+uint32_t buffer_at(const Plan& plan, uint32_t id) {
+  uint32_t at = 0;
+  for (uint32_t i = 1; i < id; ++i) at += static_cast<uint32_t>((plan.reader.item<int64_t>(plan.buffer_sizes, i) + 15) / 16 * 16);
+  return at;
+}
+
+void set_data(const Plan& plan, const Placement& p, Tensor* tensor) {
+  tensor->constant = p.place == Place::constant;
+  tensor->data = nullptr;
+  if (p.place == Place::planned && plan.planned) tensor->data = plan.planned + p.offset;
+  if (p.place == Place::constant) tensor->data = const_cast<uint8_t*>(plan.reader.bytes) + p.offset;
+}
+
+// The place of such a tensor: in the order of the inputs, then the outputs. False if it is neither.
+bool find_added_memory(const Plan& plan, uint32_t index, uint32_t* offset) {
+  uint32_t at = plan.file_planned_bytes;
+  for (const FlatVector list : {plan.inputs, plan.outputs})
+    for (uint32_t i = 0; i < list.count; ++i) {
+      const uint32_t value = plan.reader.item<uint32_t>(list, i);
+      if (value == index) return *offset = at, true;
+      at += static_cast<uint32_t>(added_bytes(plan, value));
+    }
+  return false;
+}
+
+}  // namespace
+
+int64_t added_bytes(const Plan& plan, uint32_t index) {
+  const FlatReader& r = plan.reader;
+  const ValueView v = known_value(plan, index);
+  if (v.tag != ValueTag::tensor || r.known_field(v.payload, kAllocation) != 0 || r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0) return 0;
+  const FlatVector sizes = r.known_vector(v.payload, kSizes);
+  int64_t bytes = element_bytes(static_cast<ScalarType>(r.known_scalar<int8_t>(v.payload, kScalarType)));
+  for (uint32_t i = 0; i < sizes.count; ++i) bytes *= r.item<int32_t>(sizes, i);
+  return (bytes + 15) / 16 * 16;
+}
+
+ValueView known_value(const Plan& plan, uint32_t index) {
+  const FlatReader& r = plan.reader;
+  const FlatTable value = r.known_table(plan.values, index);
+  ValueView v;
+  v.tag = static_cast<ValueTag>(r.known_scalar<uint8_t>(value, 0));
+  if (v.tag != ValueTag::null) v.payload = r.known_table(value, 1);
+  return v;
+}
+
+Placement known_placement(const Plan& plan, uint32_t index, FlatTable t) {
+  const FlatReader& r = plan.reader;
+  Placement p;
+  if (const FlatTable allocation = r.known_table(t, kAllocation)) {
+    p.place = Place::planned;
+    p.offset = r.known_scalar<uint32_t>(allocation, kOffsetLow) + buffer_at(plan, r.known_scalar<uint32_t>(allocation, kMemoryId));
+  } else if (const uint32_t data_index = r.known_scalar<uint32_t>(t, kDataIndex)) {
+    p.place = Place::constant;
+    p.offset = static_cast<uint32_t>(plan.constants_at + r.item<uint64_t>(plan.constant_offsets, data_index));
+  } else if (find_added_memory(plan, index, &p.offset)) {
+    p.place = Place::planned;
+  }
+  return p;
+}
+
+void known_tensor(const Plan& plan, uint32_t index, FlatTable t, Tensor* tensor, Placement* p) {
+  const FlatReader& r = plan.reader;
+  const FlatVector sizes = r.known_vector(t, kSizes), order = r.known_vector(t, kDimOrder);
+  tensor->sizes = reinterpret_cast<const int32_t*>(r.bytes + sizes.at);
+  tensor->dim_order = r.bytes + order.at;
+  tensor->rank = static_cast<uint8_t>(sizes.count);
+  tensor->numel = 1;
+  for (uint32_t i = 0; i < sizes.count; ++i) tensor->numel *= tensor->sizes[i];
+  tensor->type = static_cast<ScalarType>(r.known_scalar<int8_t>(t, kScalarType));
+  *p = known_placement(plan, index, t);
+  p->bytes = static_cast<uint32_t>(tensor->numel) * element_bytes(tensor->type);
+  set_data(plan, *p, tensor);
+}
+
+}  // namespace deuteron
