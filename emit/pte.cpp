@@ -80,7 +80,8 @@ class ProgramWriter {
   i32 tensor(ValueId v, const Face& face) {
     const ValueId root = root_[v];
     const Type& type = graph_.type(v);
-    DEUTERON_CHECK(numel(face.sizes) == type.elements(), fmt::format("{}: [{}] as [{}]", graph_.values[v].name, to_text(type), to_text(face.sizes)));
+    DEUTERON_CHECK(numel(face.sizes) == type.elements(),
+                   fmt::format("{}: [{}] as [{}]", graph_.values[v].name, to_text(type), to_text(face.sizes)));
     TensorPlace place{type.dtype, face, constant_index_[root], 0, -1};
     if (place.constant == 0) {
       DEUTERON_CHECK(plan_.offset[v] >= 0 && plan_.offset[v] == plan_.offset[root], graph_.values[v].name);
@@ -94,13 +95,20 @@ class ProgramWriter {
 
   i32 argument(const Node& node, const KernelArg& arg) {
     switch (arg.kind) {
-      case KernelArg::Kind::input: return tensor(node.inputs[arg.integer], arg.face);
-      case KernelArg::Kind::output: return tensor(node.outputs[arg.integer], arg.face);
-      case KernelArg::Kind::integer: return values_.integer(arg.integer);
-      case KernelArg::Kind::real: return values_.real(arg.real);
-      case KernelArg::Kind::boolean: return values_.boolean(arg.integer != 0);
-      case KernelArg::Kind::integers: return values_.integers(arg.integers);
-      case KernelArg::Kind::none: return values_.null();
+      case KernelArg::Kind::input:
+        return tensor(node.inputs[arg.integer], arg.face);
+      case KernelArg::Kind::output:
+        return tensor(node.outputs[arg.integer], arg.face);
+      case KernelArg::Kind::integer:
+        return values_.integer(arg.integer);
+      case KernelArg::Kind::real:
+        return values_.real(arg.real);
+      case KernelArg::Kind::boolean:
+        return values_.boolean(arg.integer != 0);
+      case KernelArg::Kind::integers:
+        return values_.integers(arg.integers);
+      case KernelArg::Kind::none:
+        return values_.null();
     }
     DEUTERON_CHECK(false);
   }
@@ -160,10 +168,12 @@ class ProgramWriter {
     const auto chain = pte::CreateChain(builder_, none, none, builder_.CreateVector(instructions));
     std::vector<Offset<pte::Operator>> operators;
     for (const KernelCall* call : operators_)
-      operators.push_back(pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), builder_.CreateSharedString(call->overload)));
+      operators.push_back(
+          pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), builder_.CreateSharedString(call->overload)));
     std::vector<i64> sizes = {0};  // entry 0 is reserved
     if (plan_.bytes > 0) sizes.push_back(plan_.bytes);
-    else if (!graph_.inputs.empty() || !instructions.empty() || !graph_.outputs.empty()) sizes.push_back(0);  // tensors of no bytes refer to it
+    else if (!graph_.inputs.empty() || !instructions.empty() || !graph_.outputs.empty())
+      sizes.push_back(0);  // tensors of no bytes refer to it
 
     const auto values_at = values_.finish();
     const auto chains_at = builder_.CreateVector(&chain, 1);
@@ -171,8 +181,8 @@ class ProgramWriter {
     const auto delegates_at = builder_.CreateVector(std::vector<Offset<pte::BackendDelegate>>());
     const auto sizes_at = builder_.CreateVector(sizes);
     const auto inputs_at = values_.indexes(inputs), outputs_at = values_.indexes(outputs);
-    return pte::CreateExecutionPlan(builder_, builder_.CreateSharedString("forward"), 0, values_at, inputs_at, outputs_at, chains_at, operators_at,
-                                    delegates_at, sizes_at);
+    return pte::CreateExecutionPlan(builder_, builder_.CreateSharedString("forward"), 0, values_at, inputs_at, outputs_at, chains_at,
+                                    operators_at, delegates_at, sizes_at);
   }
 
   std::vector<uint8_t> write_program(Isa isa, const ConstantSegment& constants) {
@@ -212,16 +222,17 @@ class ProgramWriter {
       file.resize(base);
       file.insert(file.end(), segment.begin(), segment.end());
     }
-    if (parts) *parts = {static_cast<i64>(file.size() - padding - segment.size()), static_cast<i64>(segment.size()), static_cast<i64>(padding)};
+    if (parts)
+      *parts = {static_cast<i64>(file.size() - padding - segment.size()), static_cast<i64>(segment.size()), static_cast<i64>(padding)};
     return file;
   }
 
   const Graph& graph_;
   const MemoryPlan& plan_;
   static constexpr i32 kScratch = -2;  // owner of all scratch tensors
-  std::vector<ValueId> root_;                            // by value
-  std::vector<bool> is_read_;                            // by root
-  std::vector<i64> constant_index_;                      // by root; 0: not a constant of the program
+  std::vector<ValueId> root_;          // by value
+  std::vector<bool> is_read_;          // by root
+  std::vector<i64> constant_index_;    // by root; 0: not a constant of the program
   std::vector<std::span<const std::byte>> constant_bytes_;
   flatbuffers::FlatBufferBuilder builder_;
   ValueTable values_{builder_};

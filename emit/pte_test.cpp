@@ -24,8 +24,14 @@ Status prepare_twist(Call& call, Prepared* prepared) {
   Args* args = call.arena->make<Args>();
   if (!args) return out_of_memory();
   const Tensor &x = call.tensor(0), &w = call.tensor(1), &scratch = call.tensor(7), &y = call.tensor(8);
-  *args = {static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(w.data), static_cast<int8_t*>(scratch.data), static_cast<int8_t*>(y.data),
-           y.numel, w.numel, scratch.numel, static_cast<int32_t>(call.integer(2))};
+  *args = {static_cast<const int8_t*>(x.data),
+           static_cast<const int8_t*>(w.data),
+           static_cast<int8_t*>(scratch.data),
+           static_cast<int8_t*>(y.data),
+           y.numel,
+           w.numel,
+           scratch.numel,
+           static_cast<int32_t>(call.integer(2))};
   if (x.numel != y.numel) return bad_argument(0, "another size");
   prepared->args = args;
   prepared->run = [](const void* p) {
@@ -158,7 +164,8 @@ void check_file(const std::vector<uint8_t>& file, Opened* opened) {
     const auto* call = instruction->instr_args_as_KernelCall();
     ASSERT_LT(call->op_index(), static_cast<int>(plan.operators()->size()));
     ASSERT_GE(call->args()->size(), 2u);
-    EXPECT_EQ(call->args()->Get(call->args()->size() - 1), call->args()->Get(call->args()->size() - 2)) << "the return value repeats the out";
+    EXPECT_EQ(call->args()->Get(call->args()->size() - 1), call->args()->Get(call->args()->size() - 2))
+        << "the return value repeats the out";
     for (const int32_t a : *call->args()) ASSERT_LT(a, static_cast<int>(plan.values()->size()));
   }
 }
@@ -199,7 +206,8 @@ TEST(WritePte, LiteralsAndVectorsAppearOnce) {
     if (const auto* d = value->val_as_Double()) ++count["real " + std::to_string(d->double_val())];
     if (const auto* b = value->val_as_Bool()) ++count["bool " + std::to_string(b->bool_val())];
     if (value->val_as_Null()) ++count["null"];
-    if (const auto* l = value->val_as_IntList()) ++count["list of " + std::to_string(plan.values()->Get(static_cast<uint32_t>(l->items()->Get(1)))->val_as_Int()->int_val())];
+    if (const auto* l = value->val_as_IntList())
+      ++count["list of " + std::to_string(plan.values()->Get(static_cast<uint32_t>(l->items()->Get(1)))->val_as_Int()->int_val())];
     if (const auto* t = value->val_as_Tensor()) ++sizes[t->sizes()];
   }
   EXPECT_EQ(count.size(), 3u + 2u + 2u + 1u + 2u) << "0 1 2, 0.5 1.5, two booleans, none, two lists";
@@ -226,7 +234,9 @@ struct Loaded {
   Status status;
 };
 template <class T>
-T* aligned16(std::vector<T>& memory) { return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) & ~uintptr_t{15}); }
+T* aligned16(std::vector<T>& memory) {
+  return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) & ~uintptr_t{15});
+}
 
 void load(const std::vector<uint8_t>& file, Loaded* l) {
   l->file_memory.resize(file.size() + 16);
@@ -237,7 +247,8 @@ void load(const std::vector<uint8_t>& file, Loaded* l) {
   ASSERT_TRUE(l->status.ok()) << name_of(l->status.code) << ": " << (l->status.detail ? l->status.detail : "");
   l->tables_memory.resize(needs.tables_bytes + 16);
   l->planned_memory.resize(needs.planned_bytes + 16);
-  l->status = l->program.load(in_place, kKernels, {aligned16(l->tables_memory), needs.tables_bytes}, {aligned16(l->planned_memory), needs.planned_bytes});
+  l->status = l->program.load(in_place, kKernels, {aligned16(l->tables_memory), needs.tables_bytes},
+                              {aligned16(l->planned_memory), needs.planned_bytes});
   ASSERT_TRUE(l->status.ok()) << name_of(l->status.code) << ": " << (l->status.detail ? l->status.detail : "");
 }
 
@@ -367,7 +378,12 @@ std::vector<std::span<const std::byte>> spans(const std::vector<std::vector<int8
 TEST(Constants, EqualBytesAndBeginningsAppearOnce) {
   const std::vector<int8_t> big = counted(100, 0);
   const std::vector<std::vector<int8_t>> list = {counted(40, 0),  // the beginning of big
-                                                 big, counted(30, 16), big, counted(3, 0), counted(31, 16), counted(5, 1)};
+                                                 big,
+                                                 counted(30, 16),
+                                                 big,
+                                                 counted(3, 0),
+                                                 counted(31, 16),
+                                                 counted(5, 1)};
   const ConstantSegment s = lay_out_constants(spans(list));
   ASSERT_EQ(s.offsets.size(), list.size());
   for (size_t i = 0; i < list.size(); ++i) {

@@ -36,7 +36,12 @@ Json ports(const Graph& g, const std::vector<Port>& list) {
 Json operators(const Compilation& c) {
   Json array = Json::array();
   for (const OperatorReport& o : c.operators)
-    array.push_back({{"name", o.name}, {"op", o.op}, {"source", o.source}, {"placement", name_of(o.placement)}, {"reason", o.reason}, {"macs", o.macs}});
+    array.push_back({{"name", o.name},
+                     {"op", o.op},
+                     {"source", o.source},
+                     {"placement", name_of(o.placement)},
+                     {"reason", o.reason},
+                     {"macs", o.macs}});
   return array;
 }
 
@@ -65,7 +70,8 @@ Json peak(const Compilation& c) {
   Json tensors = Json::array();
   for (const LiveTensor& t : c.plan.peak) {
     const GraphValue& v = c.graph.values[t.value];
-    tensors.push_back({{"name", v.name}, {"bytes", t.bytes}, {"type", fmt::format("{}[{}]", name_of(v.type.dtype), to_text(v.type.shape))}});
+    tensors.push_back(
+        {{"name", v.name}, {"bytes", t.bytes}, {"type", fmt::format("{}[{}]", name_of(v.type.dtype), to_text(v.type.shape))}});
   }
   return {{"operator", peak_name(c)}, {"tensors", std::move(tensors)}};
 }
@@ -88,9 +94,12 @@ std::string error_line(const ReportFacts& f) {
 
 std::string_view name_of(Placement p) {
   switch (p) {
-    case Placement::npu: return "npu";
-    case Placement::cortex_m: return "cortex_m";
-    case Placement::portable: return "portable";
+    case Placement::npu:
+      return "npu";
+    case Placement::cortex_m:
+      return "cortex_m";
+    case Placement::portable:
+      return "portable";
   }
   return "";
 }
@@ -148,7 +157,9 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   for (const OperatorReport& o : c.operators)
     if (o.placement == Placement::portable) line("", fmt::format("portable: {} `{}`: {}", o.op, o.name, o.reason));
 
-  const char* proof = c.plan.bytes == c.plan.lower_bound ? "the lower bound" : c.plan.optimal ? "proved least; the lower bound is" : "lower bound";
+  const char* proof = c.plan.bytes == c.plan.lower_bound ? "the lower bound"
+                      : c.plan.optimal                   ? "proved least; the lower bound is"
+                                                         : "lower bound";
   line("RAM", fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c.plan.bytes), proof,
                           c.plan.bytes == c.plan.lower_bound ? "" : " " + grouped(c.plan.lower_bound), grouped(c.plan.scratch_bytes)));
   std::string alive;
@@ -161,8 +172,8 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   const std::string where = peak_name(c);
   if (!alive.empty()) line("", fmt::format("at the peak{}{}: {}", where.empty() ? "" : ", ", where, alive));
 
-  line("flash", fmt::format("{} bytes: constants {}, program {}, padding {}", grouped(static_cast<i64>(c.pte.size())), grouped(c.parts.constants),
-                            grouped(c.parts.program), grouped(c.parts.padding)));
+  line("flash", fmt::format("{} bytes: constants {}, program {}, padding {}", grouped(static_cast<i64>(c.pte.size())),
+                            grouped(c.parts.constants), grouped(c.parts.program), grouped(c.parts.padding)));
   line("multiply-adds", scaled(c.macs));
   line("error", error_line(f));
   line("time", fmt::format("{:.2f} s", f.seconds));

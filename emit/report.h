@@ -9,14 +9,15 @@
 namespace deuteron {
 
 struct ReportFacts {
-  std::string model;                 // as the user named it
+  std::string model;  // as the user named it
   const Target* target = nullptr;
   std::optional<Accuracy> accuracy;  // none: nothing to measure with, or not asked for
   double seconds = 0;
 };
 
-// One object, all strings valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source, placement, reason), counts (npu, cortex_m, portable),
-// ram_bytes, ram_lower_bound_bytes, scratch_bytes, constants_bytes, file_bytes, macs, sqnr_db, seconds. More: docs/report.md.
+// One object, all strings valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source, placement, reason), counts
+// (npu, cortex_m, portable), ram_bytes, ram_lower_bound_bytes, scratch_bytes, constants_bytes, file_bytes, macs, sqnr_db, seconds. More:
+// docs/report.md.
 nlohmann::ordered_json report_json(const Compilation& compilation, const ReportFacts& facts);
 std::string report_summary(const Compilation& compilation, const ReportFacts& facts);
 

@@ -69,8 +69,9 @@ TEST(Report, ErrorMayBeUnknownOrNone) {
   const Json exact = report_json(c, {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0});
   EXPECT_TRUE(exact.at("sqnr_db").is_null());
   EXPECT_EQ(exact.at("exact"), true);
-  EXPECT_NE(report_summary(c, {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}).find("equal to the float model"),
-            std::string::npos);
+  EXPECT_NE(
+      report_summary(c, {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}).find("equal to the float model"),
+      std::string::npos);
 }
 
 TEST(Report, NamesOfAnyBytesStayJson) {
@@ -89,11 +90,13 @@ TEST(Report, SummaryIsForPeople) {
             "  RAM            560 bytes planned (the lower bound), scratch 112\n"
             "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op 0): `image` 210, `quantized_add` 210, "
             "`quantized_add.1` 100\n"
-            "  flash          " + grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
-                grouped(static_cast<i64>(small().pte.size())) + ", padding 0\n"
-            "  multiply-adds  1234.6 k\n"
-            "  error          31.5 dB signal to noise against the float model, largest difference 0.02, over 32 samples\n"
-            "  time           0.13 s\n");
+            "  flash          " +
+                grouped(static_cast<i64>(small().pte.size())) + " bytes: constants 0, program " +
+                grouped(static_cast<i64>(small().pte.size())) +
+                ", padding 0\n"
+                "  multiply-adds  1234.6 k\n"
+                "  error          31.5 dB signal to noise against the float model, largest difference 0.02, over 32 samples\n"
+                "  time           0.13 s\n");
 }
 
 TEST(Report, NumbersAreGrouped) {

@@ -12,16 +12,26 @@ namespace {
 // Codes of the format's scalar_type.
 int8_t scalar_code(DType d) {
   switch (d) {
-    case DType::u8: return 0;
-    case DType::s8: return 1;
-    case DType::s16: return 2;
-    case DType::s32: return 3;
-    case DType::s64: return 4;
-    case DType::f16: return 5;
-    case DType::f32: return 6;
-    case DType::f64: return 7;
-    case DType::b8: return 11;
-    case DType::bf16: return 15;
+    case DType::u8:
+      return 0;
+    case DType::s8:
+      return 1;
+    case DType::s16:
+      return 2;
+    case DType::s32:
+      return 3;
+    case DType::s64:
+      return 4;
+    case DType::f16:
+      return 5;
+    case DType::f32:
+      return 6;
+    case DType::f64:
+      return 7;
+    case DType::b8:
+      return 11;
+    case DType::bf16:
+      return 15;
   }
   DEUTERON_CHECK(false, std::string(name_of(d)));
 }

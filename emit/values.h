@@ -17,7 +17,8 @@ struct TensorPlace {
   i64 offset = 0;    // planned: in the one planned buffer
   i32 owner = -1;    // planned: tensors of different owners are different values even at one place
   auto operator<=>(const TensorPlace& o) const {
-    return std::tie(dtype, face.sizes, face.order, constant, offset, owner) <=> std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner);
+    return std::tie(dtype, face.sizes, face.order, constant, offset, owner) <=>
+           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner);
   }
 };
 

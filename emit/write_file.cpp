@@ -16,15 +16,22 @@ namespace {
 std::string remedy(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return "free some space there or name another place";
+    case EDQUOT:
+      return "free some space there or name another place";
     case EACCES:
     case EPERM:
-    case EROFS: return "name a place that you may write to";
-    case ENOENT: return "make the folder first";
-    case ENOTDIR: return "a part of the path is a file, not a folder";
-    case EISDIR: return "name a file, not a folder";
-    case ENAMETOOLONG: return "choose a shorter name";
-    default: return "";
+    case EROFS:
+      return "name a place that you may write to";
+    case ENOENT:
+      return "make the folder first";
+    case ENOTDIR:
+      return "a part of the path is a file, not a folder";
+    case EISDIR:
+      return "name a file, not a folder";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
+    default:
+      return "";
   }
 }
 
@@ -68,7 +75,8 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The bytes on their way: a file without a name where the system has them (then an interrupt leaves nothing behind), else one beside the target.
+// The bytes on their way: a file without a name where the system has them (then an interrupt leaves nothing behind), else one beside the
+// target.
 struct Temporary {
   std::string target;
   std::string path;  // empty: without a name

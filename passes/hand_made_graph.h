@@ -33,13 +33,15 @@ struct HandMadeGraph {
     return static_cast<i32>(graph.sources.size()) - 1;
   }
   // A call that reads `in` and makes `types`; all tensors with their plain faces, outs last. Scratch: one more type that nobody reads.
-  ValueId call(const std::string& name, const std::vector<ValueId>& in, std::vector<Type> types, std::vector<std::pair<i64, i64>> in_place = {}) {
+  ValueId call(const std::string& name, const std::vector<ValueId>& in, std::vector<Type> types,
+               std::vector<std::pair<i64, i64>> in_place = {}) {
     KernelCall k;
     k.name = "cortex_m::" + name;
     k.overload = "out";
     for (size_t i = 0; i < in.size(); ++i)
       k.args.push_back({KernelArg::Kind::input, static_cast<i64>(i), 0, {}, plain_face(graph.type(in[i]).shape)});
-    for (size_t i = types.size(); i-- > 0;) k.args.push_back({KernelArg::Kind::output, static_cast<i64>(i), 0, {}, plain_face(types[i].shape)});
+    for (size_t i = types.size(); i-- > 0;)
+      k.args.push_back({KernelArg::Kind::output, static_cast<i64>(i), 0, {}, plain_face(types[i].shape)});
     k.in_place = std::move(in_place);
     return call(std::move(k), in, std::move(types));
   }

@@ -11,8 +11,8 @@
 namespace deuteron {
 namespace {
 
-constexpr int64_t kGreedyShare = 4;     // the heuristics get this part of the budget: a quarter
-constexpr size_t kSearchLimit = 3000;   // blocks; the search is recursive and would not finish anyway
+constexpr int64_t kGreedyShare = 4;    // the heuristics get this part of the budget: a quarter
+constexpr size_t kSearchLimit = 3000;  // blocks; the search is recursive and would not finish anyway
 
 int64_t round_up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
 
@@ -86,12 +86,15 @@ void improve(const Blocks& b, int64_t enough, int64_t end, int64_t* steps, Packe
     const int64_t left = end - *steps;
     if (left < static_cast<int64_t>(b.block.size()) * 8) return;
     switch (search(b, target, left / 2, steps, &found, &above)) {
-      case Answer::found: *best = std::move(found); break;
+      case Answer::found:
+        *best = std::move(found);
+        break;
       case Answer::none:
         DEUTERON_CHECK(above > target && above <= best->height, std::to_string(above));
         *bound = std::max(*bound, above);
         break;
-      case Answer::budget_spent: break;
+      case Answer::budget_spent:
+        break;
     }
   }
 }

@@ -1,4 +1,5 @@
-// Internal to the packer: one independent stretch of time, with everything rounded to whole units and time cut down to the moments that matter.
+// Internal to the packer: one independent stretch of time, with everything rounded to whole units and time cut down to the moments that
+// matter.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,14 +8,14 @@
 namespace deuteron {
 
 struct Block {
-  int64_t size = 0;       // units, at least 1
-  int64_t alignment = 1;  // units, a power of two
+  int64_t size = 0;             // units, at least 1
+  int64_t alignment = 1;        // units, a power of two
   int32_t left = 0, right = 0;  // sections, both included
 };
 
 struct Blocks {
   std::vector<Block> block;
-  int32_t sections = 0;  // maximal sets of blocks alive at once; two blocks meet in time exactly if they share a section
+  int32_t sections = 0;                     // maximal sets of blocks alive at once; two blocks meet in time exactly if they share a section
   std::vector<std::vector<int32_t>> meets;  // by block: the others that are alive at some moment of it
   bool meet(int32_t a, int32_t b) const { return block[a].left <= block[b].right && block[b].left <= block[a].right; }
 };
@@ -26,7 +27,8 @@ struct PackedBlocks {
 
 // pack_greedy.cpp. Each block at the lowest free place, in the given order.
 PackedBlocks first_fit(const Blocks& blocks, const std::vector<int32_t>& order, int64_t* steps);
-// The best of several orders, then of orders in which the blocks that reach the top come earlier. Ends at `good_enough` or when the budget is spent.
+// The best of several orders, then of orders in which the blocks that reach the top come earlier. Ends at `good_enough` or when the budget
+// is spent.
 PackedBlocks pack_greedily(const Blocks& blocks, int64_t good_enough, int64_t budget, int64_t* steps);
 
 // pack_search.cpp. Is there a placement of at most `limit` units? `above`: when there is none, the least height that is not excluded.

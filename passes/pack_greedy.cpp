@@ -9,7 +9,8 @@ namespace {
 
 int64_t align_up(int64_t x, int64_t a) { return (x + a - 1) & -a; }
 
-// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled"): a fixed seed, the same on every machine.
+// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled"): a fixed seed, the same on every
+// machine.
 struct Random {
   uint64_t state = 0x9E3779B97F4A7C15u;
   int32_t below(int32_t n) {

@@ -1,5 +1,6 @@
 // Branch and bound of the packer. Blocks are placed from the bottom up: in the order of their offsets, each resting on what lies below.
-// Ideas (facts only) from "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023, sections 4 and 5.
+// Ideas (facts only) from "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023, sections 4
+// and 5.
 //
 // Of all placements within the limit, one has the least sum of offsets. No cut below removes that one:
 //   - each block rests on another or on the ground, so it can be placed at the lowest place above what is placed already;
@@ -148,8 +149,7 @@ class Search {
     }
     if (starts.size() == 1) return {};
     std::vector<std::vector<int32_t>> parts(starts.size());
-    for (const int32_t i : open)
-      parts[std::upper_bound(starts.begin(), starts.end(), b_.block[i].left) - starts.begin() - 1].push_back(i);
+    for (const int32_t i : open) parts[std::upper_bound(starts.begin(), starts.end(), b_.block[i].left) - starts.begin() - 1].push_back(i);
     return parts;
   }
 
@@ -175,9 +175,9 @@ class Search {
   int64_t& steps_;
   bool spent_ = false;
   int64_t above_ = std::numeric_limits<int64_t>::max();
-  std::vector<int64_t> offset_, lowest_;         // by block: where it is (-1: open), where it could be
-  std::vector<int32_t> twin_;                    // an equal block with a smaller index, -1: none
-  std::vector<int64_t> floor_, left_, base_;     // by section: filled up to, units that are still to be placed
+  std::vector<int64_t> offset_, lowest_;      // by block: where it is (-1: open), where it could be
+  std::vector<int32_t> twin_;                 // an equal block with a smaller index, -1: none
+  std::vector<int64_t> floor_, left_, base_;  // by section: filled up to, units that are still to be placed
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ void expect_valid(const std::vector<PackItem>& items, const Packing& p) {
     end = std::max(end, p.offset[i] + items[i].bytes);
     for (size_t k = 0; k < i; ++k) {
       if (!meet(items[i], items[k]) || items[i].bytes == 0 || items[k].bytes == 0) continue;
-      ASSERT_TRUE(p.offset[i] + items[i].bytes <= p.offset[k] || p.offset[k] + items[k].bytes <= p.offset[i]) << i << " and " << k << " overlap";
+      ASSERT_TRUE(p.offset[i] + items[i].bytes <= p.offset[k] || p.offset[k] + items[k].bytes <= p.offset[i])
+          << i << " and " << k << " overlap";
     }
   }
   EXPECT_LE(end, p.bytes);
@@ -126,7 +127,10 @@ TEST(Pack, AgreesWithBruteForceOnRandomSmallInstances) {
 
 // A rectangle of `time` x `height` units cut again and again by guillotine: a placement without any waste exists by construction.
 std::vector<PackItem> cut_rectangle(int32_t time, int64_t height, int pieces, std::mt19937& random) {
-  struct Piece { int32_t first, last; int64_t low, high; };
+  struct Piece {
+    int32_t first, last;
+    int64_t low, high;
+  };
   std::vector<Piece> list = {{0, time - 1, 0, height}};
   while (static_cast<int>(list.size()) < pieces) {
     Piece& p = list[random() % list.size()];

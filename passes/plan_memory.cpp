@@ -19,7 +19,7 @@ struct Life {
 };
 
 struct Lives {
-  std::vector<ValueId> root;    // by value: whose bytes it lies in
+  std::vector<ValueId> root;  // by value: whose bytes it lies in
   std::vector<Life> tensor;   // by root
   i32 moments = 0;
 };
@@ -77,7 +77,8 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
       const ValueId result = node.outputs[out], operand = l.root[node.inputs[in]];
       const Type &to = g.type(result), &from = g.type(node.inputs[in]);
       const Life& t = l.tensor[operand];
-      if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() || bytes_of(to.dtype) > bytes_of(from.dtype)) continue;
+      if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() || bytes_of(to.dtype) > bytes_of(from.dtype))
+        continue;
       bool allowed = t.bytes > 0;
       for (size_t k = 0; k < node.inputs.size(); ++k)
         if (l.root[node.inputs[k]] == operand)

@@ -48,7 +48,8 @@ void expect_runs(const Graph& g, const MemoryPlan& p) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (g.is_constant(root[node.inputs[i]]) || !overlap(out, bytes_of_value(g, p, node.inputs[i]))) continue;
         const std::pair<i64, i64> pair(o, i);
-        EXPECT_NE(std::find(call.in_place.begin(), call.in_place.end(), pair), call.in_place.end()) << call.name << " overwrites an operand";
+        EXPECT_NE(std::find(call.in_place.begin(), call.in_place.end(), pair), call.in_place.end())
+            << call.name << " overwrites an operand";
         EXPECT_EQ(out.first, p.offset[node.inputs[i]]);
         EXPECT_EQ(g.type(node.outputs[o]).elements(), g.type(node.inputs[i]).elements());
         for (const Port& port : g.inputs) EXPECT_NE(port.value, root[node.inputs[i]]) << "an input is overwritten in place";
@@ -174,30 +175,36 @@ TEST(PlanMemory, NotInPlaceWhereItWouldBeWrong) {
   };
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // a graph input: the caller may run twice
               h.output(h.call("relu", {h.input("x", DType::s8, {160})}, {s8({160})}, {{0, 0}}));
-            }), 320);
+            }),
+            320);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // read again later, through a view
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               const ValueId view = h.reshape(c, {16, 10});
               const ValueId d = h.call("relu", {c}, {s8({160})}, {{0, 0}});
               h.output(h.call("add", {d, view}, {s8({160})}));
-            }), 480);
+            }),
+            480);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // the same operand twice, but only one use may be overwritten
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               h.output(h.call("g", {c, c}, {s8({160})}, {{0, 0}}));
-            }), 320);
+            }),
+            320);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // wider elements than the operand's
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               h.output(h.call("dequantize", {c}, {f32({160})}, {{0, 0}}));
-            }), 800);
+            }),
+            800);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // fewer elements
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               h.output(h.call("g", {c}, {s8({80})}, {{0, 0}}));
-            }), 240);
+            }),
+            240);
   EXPECT_EQ(bytes([](HandMadeGraph& h) {  // the operand is an output too
               const ValueId c = h.call("f", {h.input("x", DType::s8, {16})}, {s8({160})});
               h.output(h.call("relu", {c}, {s8({160})}, {{0, 0}}));
               h.output(c);
-            }), 320);
+            }),
+            320);
 }
 
 TEST(PlanMemory, ANarrowerResultMayKeepAWidePlaceOnlyWhenThatPays) {
@@ -225,17 +232,27 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
   for (int round = 0; round < 150; ++round) {
     HandMadeGraph h;
     std::vector<ValueId> live;
-    for (u8 k = 0; k < 1 + random() % 2; ++k) live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {static_cast<i64>(1 + random() % 7), 30}));
+    for (u8 k = 0; k < 1 + random() % 2; ++k)
+      live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {static_cast<i64>(1 + random() % 7), 30}));
     const int nodes = 3 + static_cast<int>(random() % 25);
     for (int k = 0; k < nodes; ++k) {
       const ValueId a = live[live.size() - 1 - random() % std::min<size_t>(3, live.size())], b = live[random() % live.size()];
       const Shape same = h.graph.type(a).shape;
       switch (random() % 5) {
-        case 0: live.push_back(h.reshape(a, {h.graph.type(a).elements()})); break;
-        case 1: live.push_back(h.call("relu", {a}, {{h.graph.type(a).dtype, same, {}}}, {{0, 0}})); break;
-        case 2: live.push_back(h.call("add", {a, b}, {s8(same), s8({static_cast<i64>(random() % 90)})}, {{0, 0}})); break;
-        case 3: live.push_back(h.call("f", {a, b}, {f32({static_cast<i64>(1 + random() % 5), 9})})); break;
-        default: live.push_back(h.call("g", {a}, {s8({static_cast<i64>(random() % 300)}), s8({static_cast<i64>(random() % 200)})}));
+        case 0:
+          live.push_back(h.reshape(a, {h.graph.type(a).elements()}));
+          break;
+        case 1:
+          live.push_back(h.call("relu", {a}, {{h.graph.type(a).dtype, same, {}}}, {{0, 0}}));
+          break;
+        case 2:
+          live.push_back(h.call("add", {a, b}, {s8(same), s8({static_cast<i64>(random() % 90)})}, {{0, 0}}));
+          break;
+        case 3:
+          live.push_back(h.call("f", {a, b}, {f32({static_cast<i64>(1 + random() % 5), 9})}));
+          break;
+        default:
+          live.push_back(h.call("g", {a}, {s8({static_cast<i64>(random() % 300)}), s8({static_cast<i64>(random() % 200)})}));
       }
     }
     h.output(live.back());
