@@ -24,14 +24,15 @@ void finish_clamp(Call& c, double low, double high) {
 
 float finite(Call& c, std::string_view argument) {
   const float value = static_cast<float>(c.number(argument));
-  c.require(!c.ok() || std::isfinite(value), fmt::format("argument `{}` is not a finite float32", argument), std::to_string(value), "finite", "pt2.argument.finite");
+  c.require(!c.ok() || std::isfinite(value), fmt::format("argument `{}` is not a finite float32", argument), std::to_string(value),
+            "finite", "pt2.argument.finite");
   return value;
 }
 
 void require_default(Call& c, std::string_view argument, double value) {
   const double given = c.number(argument);
-  c.require(!c.ok() || given == value, fmt::format("argument `{}` has a value that is not supported", argument), std::to_string(given), std::to_string(value),
-            "pt2.argument.value");
+  c.require(!c.ok() || given == value, fmt::format("argument `{}` has a value that is not supported", argument), std::to_string(given),
+            std::to_string(value), "pt2.argument.value");
 }
 
 void finish_softmax(Call& c) {
@@ -59,7 +60,8 @@ void import_unary(Call& c) {
 
 void import_gelu(Call& c) {
   const std::string approximate = c.text("approximate");
-  c.require(!c.ok() || approximate == "none" || approximate == "tanh", "is approximated in an unknown way", approximate, "none, tanh", "pt2.gelu.approximate");
+  c.require(!c.ok() || approximate == "none" || approximate == "tanh", "is approximated in an unknown way", approximate, "none, tanh",
+            "pt2.gelu.approximate");
   finish(c, Unary{approximate == "tanh" ? UnaryFn::gelu_tanh : UnaryFn::gelu, 0});
 }
 

@@ -16,7 +16,8 @@ namespace deuteron::pt2 {
 namespace {
 
 constexpr uint64_t kEndBytes = 22, kMaxComment = 65535, kLocatorBytes = 20, kEnd64Bytes = 56, kCentralBytes = 46, kLocalBytes = 30;
-constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50, kEnd64Mark = 0x06064b50, kCentralMark = 0x02014b50, kLocalMark = 0x04034b50;
+constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50, kEnd64Mark = 0x06064b50, kCentralMark = 0x02014b50,
+                   kLocalMark = 0x04034b50;
 constexpr uint32_t kUnset32 = 0xffffffff;
 constexpr uint16_t kUnset16 = 0xffff, kEncrypted = 1, kZip64Field = 1;
 
@@ -98,7 +99,8 @@ class DirectoryReader {
   bool read() {
     const auto end = find_end(bytes_);
     if (!end)
-      return fail("is not a zip archive, or is cut short: it has no end record", "pt2.archive.truncated", "write it again with torch.export.save");
+      return fail("is not a zip archive, or is cut short: it has no end record", "pt2.archive.truncated",
+                  "write it again with torch.export.save");
     const auto directory = read_end(bytes_, *end);
     if (!directory) return fail("has a damaged end record", "pt2.archive.end");
     uint64_t offset = directory->offset;
@@ -107,7 +109,8 @@ class DirectoryReader {
       if (!record || !add(*record, i, directory->offset)) return false;
       offset = record->next;
     }
-    if (offset != directory->offset + directory->bytes) return fail("has a directory with bytes that belong to no entry", "pt2.archive.directory");
+    if (offset != directory->offset + directory->bytes)
+      return fail("has a directory with bytes that belong to no entry", "pt2.archive.directory");
     return check_overlap() && sort_by_name();
   }
 
@@ -118,15 +121,18 @@ class DirectoryReader {
   }
 
   std::optional<CentralRecord> read_central(uint64_t o, uint64_t end) {
-    if (!fits(o, kCentralBytes, end) || at<uint32_t>(bytes_, o) != kCentralMark) return fail("has a damaged directory", "pt2.archive.directory"), std::nullopt;
+    if (!fits(o, kCentralBytes, end) || at<uint32_t>(bytes_, o) != kCentralMark)
+      return fail("has a damaged directory", "pt2.archive.directory"), std::nullopt;
     const uint64_t name_bytes = at<uint16_t>(bytes_, o + 28), extra = at<uint16_t>(bytes_, o + 30), comment = at<uint16_t>(bytes_, o + 32);
-    if (!fits(o + kCentralBytes, name_bytes + extra + comment, end)) return fail("has a damaged directory", "pt2.archive.directory"), std::nullopt;
+    if (!fits(o + kCentralBytes, name_bytes + extra + comment, end))
+      return fail("has a damaged directory", "pt2.archive.directory"), std::nullopt;
     CentralRecord r{text_at(bytes_, o + kCentralBytes, name_bytes), at<uint32_t>(bytes_, o + 20), at<uint32_t>(bytes_, o + 24),
                     at<uint32_t>(bytes_, o + 42), o + kCentralBytes + name_bytes + extra + comment};
-    if (at<uint16_t>(bytes_, o + 8) & kEncrypted) return fail(fmt::format("entry `{}` is encrypted", r.name), "pt2.archive.encrypted"), std::nullopt;
+    if (at<uint16_t>(bytes_, o + 8) & kEncrypted)
+      return fail(fmt::format("entry `{}` is encrypted", r.name), "pt2.archive.encrypted"), std::nullopt;
     if (const uint16_t method = at<uint16_t>(bytes_, o + 10); method != 0) {
-      diagnostics_.add({Severity::error, archive_.name, fmt::format("entry `{}` is compressed", r.name), fmt::format("method {}", method), "0 (stored)",
-                        "pt2.archive.compressed", "write the file with torch.export.save and do not zip it again"});
+      diagnostics_.add({Severity::error, archive_.name, fmt::format("entry `{}` is compressed", r.name), fmt::format("method {}", method),
+                        "0 (stored)", "pt2.archive.compressed", "write the file with torch.export.save and do not zip it again"});
       return std::nullopt;
     }
     if (!read_zip64(bytes_, o + kCentralBytes + name_bytes, extra, r) || r.size != r.stored)
@@ -140,8 +146,13 @@ class DirectoryReader {
     const uint64_t name_bytes = at<uint16_t>(bytes_, r.local + 26), extra = at<uint16_t>(bytes_, r.local + 28);
     const uint64_t data = r.local + kLocalBytes + name_bytes + extra;
     if (!fits(data, r.size, directory_offset)) {
-      diagnostics_.add({Severity::error, archive_.name, fmt::format("entry `{}` reaches past the end of the data", r.name),
-                        fmt::format("offset {} + {} bytes", data, r.size), fmt::format("{}", directory_offset), "pt2.archive.size", {}});
+      diagnostics_.add({Severity::error,
+                        archive_.name,
+                        fmt::format("entry `{}` reaches past the end of the data", r.name),
+                        fmt::format("offset {} + {} bytes", data, r.size),
+                        fmt::format("{}", directory_offset),
+                        "pt2.archive.size",
+                        {}});
       return false;
     }
     if (text_at(bytes_, r.local + kLocalBytes, name_bytes) != r.name || at<uint16_t>(bytes_, r.local + 8) != 0 ||
@@ -155,10 +166,13 @@ class DirectoryReader {
   bool keep(const std::string& name, std::span<const std::byte> data, uint64_t index) {
     if (index == 0) {
       const size_t slash = name.find('/');
-      if (slash == std::string::npos) return fail("is not a torch.export archive: its entries lie in no folder", "pt2.archive.root", "save the model with torch.export.save");
+      if (slash == std::string::npos)
+        return fail("is not a torch.export archive: its entries lie in no folder", "pt2.archive.root",
+                    "save the model with torch.export.save");
       root_ = name.substr(0, slash + 1);
     }
-    if (name.starts_with(root_) && name.size() > root_.size() && !name.ends_with('/')) archive_.entries.push_back({name.substr(root_.size()), data, index});
+    if (name.starts_with(root_) && name.size() > root_.size() && !name.ends_with('/'))
+      archive_.entries.push_back({name.substr(root_.size()), data, index});
     return true;
   }
 
@@ -173,7 +187,8 @@ class DirectoryReader {
     auto& entries = archive_.entries;
     std::sort(entries.begin(), entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) { return a.name < b.name; });
     for (size_t i = 1; i < entries.size(); ++i)
-      if (entries[i].name == entries[i - 1].name) return fail(fmt::format("has two entries named `{}`", entries[i].name), "pt2.archive.duplicate");
+      if (entries[i].name == entries[i - 1].name)
+        return fail(fmt::format("has two entries named `{}`", entries[i].name), "pt2.archive.duplicate");
     return true;
   }
 
@@ -217,13 +232,16 @@ std::shared_ptr<const Archive> open_archive(const std::string& path, Diagnostics
 }
 
 const ArchiveEntry* find_entry(const Archive& archive, std::string_view name) {
-  const auto it = std::lower_bound(archive.entries.begin(), archive.entries.end(), name, [](const ArchiveEntry& e, std::string_view n) { return e.name < n; });
+  const auto it = std::lower_bound(archive.entries.begin(), archive.entries.end(), name,
+                                   [](const ArchiveEntry& e, std::string_view n) { return e.name < n; });
   return it != archive.entries.end() && it->name == name ? &*it : nullptr;
 }
 
 bool is_intact(const Archive& archive, const ArchiveEntry& entry) {
   zip_stat_t info;
-  if (zip_stat_index(archive.directory.get(), entry.index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) || info.size != entry.bytes.size()) return false;
+  if (zip_stat_index(archive.directory.get(), entry.index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) ||
+      info.size != entry.bytes.size())
+    return false;
   zip_file_t* file = zip_fopen_index(archive.directory.get(), entry.index, 0);
   if (!file) return false;
   // libzip compares the checksum when it meets the end of the entry.

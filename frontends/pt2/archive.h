@@ -29,8 +29,8 @@ struct Archive {
   std::shared_ptr<zip> directory;     // libzip's view of the same bytes, for the checksums
 };
 
-// Maps the file. The directory is checked as a whole: every entry stored, inside the file, apart from every other, named once, and described in
-// the same way by its local header.
+// Maps the file. The directory is checked as a whole: every entry stored, inside the file, apart from every other, named once, and
+// described in the same way by its local header.
 std::shared_ptr<const Archive> open_archive(const std::string& path, Diagnostics& diagnostics);
 
 // The same for bytes in memory that `owner` keeps alive.

@@ -27,7 +27,8 @@ ValueId changed(Call& c, ValueId v, Change change, float factor) {
 
 float alpha_of(Call& c) {
   const double alpha = c.number("alpha");
-  c.require(!c.ok() || std::isfinite(static_cast<float>(alpha)), "alpha is not a finite float32", std::to_string(alpha), "finite", "pt2.argument.finite");
+  c.require(!c.ok() || std::isfinite(static_cast<float>(alpha)), "alpha is not a finite float32", std::to_string(alpha), "finite",
+            "pt2.argument.finite");
   return static_cast<float>(alpha);
 }
 
@@ -58,7 +59,8 @@ void import_mul(Call& c) {
 
 void import_div(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
-  c.require(!c.ok() || c.is_derived_from_constants(b), "divides by a computed value, which is not supported", "", "", "pt2.arithmetic.divisor");
+  c.require(!c.ok() || c.is_derived_from_constants(b), "divides by a computed value, which is not supported", "", "",
+            "pt2.arithmetic.divisor");
   c.result(c.add(Mul{}, {a, changed(c, b, Change::invert, 1)}));
 }
 

@@ -13,7 +13,8 @@ void import_batch_norm(Call& c) {
   if (c.ok() && (!c.has("running_mean") || !c.has("running_var")))
     c.refuse({"has no running statistics", "", "", "pt2.batch_norm.statistics"}, "train with track_running_stats=True");
   const i64 rank = c.rank(x);
-  c.require(!c.ok() || (rank >= 2 && rank <= 4), "batch normalization takes rank 2 to 4", std::to_string(rank), "2..4", "pt2.batch_norm.rank");
+  c.require(!c.ok() || (rank >= 2 && rank <= 4), "batch normalization takes rank 2 to 4", std::to_string(rank), "2..4",
+            "pt2.batch_norm.rank");
   if (!c.ok()) return;
   const i64 channels = c.shape(x)[1];
   const ValueId mean = c.parameter("running_mean"), variance = c.parameter("running_var");
@@ -24,7 +25,8 @@ void import_batch_norm(Call& c) {
   const ValueId weight = affine("weight", 1), bias = affine("bias", 0);
   BatchNorm op;
   op.epsilon = static_cast<float>(c.number("eps"));
-  c.require(!c.ok() || (op.epsilon >= 0 && op.epsilon < 1e6f), "eps is out of range", std::to_string(op.epsilon), "0..1e6", "pt2.batch_norm.eps");
+  c.require(!c.ok() || (op.epsilon >= 0 && op.epsilon < 1e6f), "eps is out of range", std::to_string(op.epsilon), "0..1e6",
+            "pt2.batch_norm.eps");
 
   const Axes to_last = rank == 4 ? Axes{0, 2, 3, 1} : rank == 3 ? Axes{0, 2, 1} : Axes{0, 1};
   if (rank == 2) return c.result(c.add(op, {x, weight, bias, mean, variance}));

@@ -23,7 +23,9 @@ void read_window(Call& c, Conv2d& op) {
   op.stride = c.pair("stride", 1);
   op.dilation = c.pair("dilation", 1);
   op.groups = c.integer("groups");
-  if (c.ok()) c.require(op.groups >= 1 && op.groups <= kMaxElements, "groups are out of range", std::to_string(op.groups), "1..", "pt2.conv2d.groups");
+  if (c.ok())
+    c.require(op.groups >= 1 && op.groups <= kMaxElements, "groups are out of range", std::to_string(op.groups), "1..",
+              "pt2.conv2d.groups");
 }
 
 // The weight [oc,ic,kh,kw] becomes [oc,kh,kw,ic].
@@ -56,9 +58,11 @@ void import_conv2d_padding(Call& c) {
   const Operands o = read_operands(c);
   read_window(c, op);
   const std::string padding = c.text("padding");
-  if (c.ok() && padding != "same" && padding != "valid") c.refuse({"padding is neither same nor valid", padding, "same, valid", "pt2.conv2d.padding"});
+  if (c.ok() && padding != "same" && padding != "valid")
+    c.refuse({"padding is neither same nor valid", padding, "same, valid", "pt2.conv2d.padding"});
   if (c.ok() && padding == "same") {
-    c.require(op.stride == HW{1, 1}, "padding `same` is defined for stride 1 only", fmt::format("{},{}", op.stride.h, op.stride.w), "1,1", "pt2.conv2d.padding");
+    c.require(op.stride == HW{1, 1}, "padding `same` is defined for stride 1 only", fmt::format("{},{}", op.stride.h, op.stride.w), "1,1",
+              "pt2.conv2d.padding");
     const Shape& w = c.shape(o.weight);
     const HW total{op.dilation.h * (w[2] - 1), op.dilation.w * (w[3] - 1)};
     op.pad_before = {total.h / 2, total.w / 2};

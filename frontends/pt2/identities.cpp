@@ -13,7 +13,8 @@ void import_view_identity(Call& c) {
 }
 
 void import_dropout(Call& c) {
-  c.require(!c.has("train") || !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "", "pt2.dropout.training");
+  c.require(!c.has("train") || !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
+            "pt2.dropout.training");
   c.may_share_memory("input");
   c.identity("input");
 }

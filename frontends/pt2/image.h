@@ -1,6 +1,6 @@
 // Between the user's image axes, [n,c,h,w] or [c,h,w] without a batch, and the [n,h,w,c] that image operators work on.
 #pragma once
-#include "frontends/pt2/importer.h"
+#include "frontends/pt2/call.h"
 
 namespace deuteron::pt2 {
 

@@ -22,7 +22,8 @@ namespace {
 constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
 
 size_t count_errors(const Diagnostics& diagnostics) {
-  return static_cast<size_t>(std::count_if(diagnostics.list().begin(), diagnostics.list().end(), [](const Diagnostic& d) { return d.severity == Severity::error; }));
+  return static_cast<size_t>(std::count_if(diagnostics.list().begin(), diagnostics.list().end(),
+                                           [](const Diagnostic& d) { return d.severity == Severity::error; }));
 }
 
 class Walk {
@@ -52,7 +53,8 @@ class Walk {
     // A quantized graph has lost the modules of its operators, but not the names of their parameters: "stem.conv.bias".
     ByName<std::string> modules;
     for (const ProgramInput& in : program_.inputs)
-      if (const size_t dot = in.key.rfind('.'); in.kind == ProgramInput::Kind::parameter && dot != std::string::npos) modules[in.name] = in.key.substr(0, dot);
+      if (const size_t dot = in.key.rfind('.'); in.kind == ProgramInput::Kind::parameter && dot != std::string::npos)
+        modules[in.name] = in.key.substr(0, dot);
     for (size_t i = 0; i < program_.nodes.size(); ++i)
       for (const auto& [name, argument] : program_.nodes[i].arguments) {
         if (!graph_.sources[i].module.empty() || argument.kind != Argument::Kind::tensor) continue;
@@ -81,8 +83,10 @@ class Walk {
       if (in.kind == K::user) {
         declare_user_input(in);
       } else if (in.kind == K::literal) {
-        diagnostics_.add({Severity::note, graph_.name, fmt::format("argument `{}` is a value that the export fixed, not a tensor; it is no input of the program", in.name),
-                          "", "", "pt2.input.literal", ""});
+        diagnostics_.add(
+            {Severity::note, graph_.name,
+             fmt::format("argument `{}` is a value that the export fixed, not a tensor; it is no input of the program", in.name), "", "",
+             "pt2.input.literal", ""});
       } else if (in.kind == K::other) {
         diagnostics_.error(graph_.name, fmt::format("input `{}` is {}, only tensors are supported", in.name, in.key), "pt2.input.kind");
       } else {
@@ -105,15 +109,21 @@ class Walk {
     const TensorMeta& meta = it->second;
     const DType dtype = meta.dtype.value_or(DType::u8);
     const bool is_float = meta.dtype == DType::f32;
-    if (meta.dtype == DType::f16 || meta.dtype == DType::bf16 || meta.dtype == DType::f64) importer_.note_unsupported_float(meta.dtype_code, in.name);
+    if (meta.dtype == DType::f16 || meta.dtype == DType::bf16 || meta.dtype == DType::f64)
+      importer_.note_unsupported_float(meta.dtype_code, in.name);
     else if (!is_float)
-      diagnostics_.error(graph_.name, fmt::format("input `{}` has dtype {}, only float32 inputs are supported", in.name, name_of_code(meta.dtype_code)),
+      diagnostics_.error(graph_.name,
+                         fmt::format("input `{}` has dtype {}, only float32 inputs are supported", in.name, name_of_code(meta.dtype_code)),
                          "pt2.input.dtype", "give the model float32 inputs; --io int8 makes the program's own inputs int8");
-    if (numel(meta.sizes) == 0) diagnostics_.error(graph_.name, fmt::format("input `{}` has no elements: shape {}", in.name, to_text(meta.sizes)), "pt2.input.empty");
+    if (numel(meta.sizes) == 0)
+      diagnostics_.error(graph_.name, fmt::format("input `{}` has no elements: shape {}", in.name, to_text(meta.sizes)), "pt2.input.empty");
     m.order = storage_order(meta.sizes, meta.strides);
     if (!is_dense(meta.sizes, meta.strides, m.order))
-      diagnostics_.warning(graph_.name, fmt::format("the example for input `{}` has gaps or repeated elements in memory (strides {}); the program takes it without", in.name,
-                                                    to_text(meta.strides)), "pt2.input.strides");
+      diagnostics_.warning(
+          graph_.name,
+          fmt::format("the example for input `{}` has gaps or repeated elements in memory (strides {}); the program takes it without",
+                      in.name, to_text(meta.strides)),
+          "pt2.input.strides");
     m.stored = importer_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_float);
     graph_.inputs.push_back({m.stored, in.name, m.order});
   }
@@ -129,7 +139,8 @@ class Walk {
     Call call(importer_, node, source, found.row->target, found.in_place);
     const size_t nodes = graph_.nodes.size();
     found.row->import(call);
-    if (call.ok() && !node.outputs.empty() && call.outcome().value < 0) call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
+    if (call.ok() && !node.outputs.empty() && call.outcome().value < 0)
+      call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
     if (call.ok() && node.has_other_results) call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
     if (call.ok() && found.in_place) change_in_place(call);
     if (!call.ok()) return stand_in(node);
@@ -154,20 +165,23 @@ class Walk {
   // name that may see the memory in another way (a view) can no longer be read.
   void change_in_place(Call& call) {
     const ProgramNode& node = call.node();
-    const auto argument = std::find_if(node.arguments.begin(), node.arguments.end(), [](const auto& a) { return a.second.kind == Argument::Kind::tensor; });
+    const auto argument =
+        std::find_if(node.arguments.begin(), node.arguments.end(), [](const auto& a) { return a.second.kind == Argument::Kind::tensor; });
     const auto it = argument == node.arguments.end() ? importer_.meanings.end() : importer_.meanings.find(argument->second.text);
     if (it == importer_.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
     const Meaning before = it->second;
     if (before.home == Meaning::Home::state && call.outcome().value != before.value)
-      return call.refuse({fmt::format("changes the parameter or buffer `{}`: models with a state are not supported", argument->second.text), "", "", "pt2.in_place.state"},
+      return call.refuse({fmt::format("changes the parameter or buffer `{}`: models with a state are not supported", argument->second.text),
+                          "", "", "pt2.in_place.state"},
                          "give the state to the model as an input and take it back as an output");
     if (before.home == Meaning::Home::input && call.outcome().value != before.value)
-      diagnostics_.warning(describe_source(graph_, static_cast<i32>(&node - program_.nodes.data())), "changes the model's input in place; the program leaves its inputs as they are",
-                           "pt2.in_place.input");
+      diagnostics_.warning(describe_source(graph_, static_cast<i32>(&node - program_.nodes.data())),
+                           "changes the model's input in place; the program leaves its inputs as they are", "pt2.in_place.input");
     for (auto& [name, meaning] : importer_.meanings) {
       if (meaning.memory != before.memory) continue;
       if (meaning.value == before.value) meaning.value = call.outcome().value, meaning.user_axes = -1;
-      else if (meaning.unavailable.empty()) meaning.unavailable = fmt::format("a view of memory that {} `{}` has changed in place", node.target, node.name);
+      else if (meaning.unavailable.empty())
+        meaning.unavailable = fmt::format("a view of memory that {} `{}` has changed in place", node.target, node.name);
     }
     call.share_memory(before);
   }
@@ -177,7 +191,8 @@ class Walk {
       Meaning& m = define(name);
       const auto it = program_.tensors.find(name);
       const bool known = it != program_.tensors.end();
-      m.value = importer_.add_value(name, {known ? it->second.dtype.value_or(DType::u8) : DType::f32, known ? it->second.sizes : Shape{}, {}}, std::nullopt, true);
+      m.value = importer_.add_value(
+          name, {known ? it->second.dtype.value_or(DType::u8) : DType::f32, known ? it->second.sizes : Shape{}, {}}, std::nullopt, true);
     }
   }
 
@@ -186,7 +201,9 @@ class Walk {
       std::vector<std::string> uses;
       for (size_t i = 0; i < std::min(sources.size(), kNamedUses); ++i) uses.push_back(describe_use(sources[i]));
       if (sources.size() > kNamedUses) uses.push_back(fmt::format("and {} more", sources.size() - kNamedUses));
-      diagnostics_.error(graph_.name, fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(), sources.size() == 1 ? "" : "s", fmt::join(uses, "; ")),
+      diagnostics_.error(graph_.name,
+                         fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(),
+                                     sources.size() == 1 ? "" : "s", fmt::join(uses, "; ")),
                          "pt2.operator.unknown", "`deuteron ops` lists what is supported");
     }
   }
@@ -201,8 +218,11 @@ class Walk {
 
   void report_other_floats() {
     for (const auto& [code, names] : importer_.other_floats)
-      diagnostics_.error(graph_.name, fmt::format("{} tensors that the program reads have dtype {}, the first is `{}`; only float32 models are supported", names.size(),
-                                                  name_of_code(code), names.front()), "pt2.dtype.float", "call model.float() before torch.export.export");
+      diagnostics_.error(
+          graph_.name,
+          fmt::format("{} tensors that the program reads have dtype {}, the first is `{}`; only float32 models are supported", names.size(),
+                      name_of_code(code), names.front()),
+          "pt2.dtype.float", "call model.float() before torch.export.export");
   }
 
   void add_outputs() {
@@ -212,14 +232,16 @@ class Walk {
       else if (out.kind == K::none)
         diagnostics_.add({Severity::note, graph_.name, "an output is None; it is no output of the program", "", "", "pt2.output.none", ""});
       else if (out.kind == K::literal)
-        diagnostics_.add({Severity::note, graph_.name, "an output is a constant that is no tensor; it is no output of the program", "", "", "pt2.output.literal", ""});
+        diagnostics_.add({Severity::note, graph_.name, "an output is a constant that is no tensor; it is no output of the program", "", "",
+                          "pt2.output.literal", ""});
       else if (out.kind == K::buffer_mutation)
-        diagnostics_.error(graph_.name, fmt::format("changes its buffer `{}`: models with a state are not supported", out.key), "pt2.output.mutation",
-                           "give the state to the model as an input and take it back as an output");
+        diagnostics_.error(graph_.name, fmt::format("changes its buffer `{}`: models with a state are not supported", out.key),
+                           "pt2.output.mutation", "give the state to the model as an input and take it back as an output");
       else if (out.kind == K::input_mutation)
-        diagnostics_.warning(graph_.name, fmt::format("changes its input `{}` in place; the program leaves its inputs as they are", out.key), "pt2.in_place.input");
-      else
-        diagnostics_.error(graph_.name, fmt::format("an output is {}, only tensors are supported", out.name), "pt2.output.kind");
+        diagnostics_.warning(graph_.name,
+                             fmt::format("changes its input `{}` in place; the program leaves its inputs as they are", out.key),
+                             "pt2.in_place.input");
+      else diagnostics_.error(graph_.name, fmt::format("an output is {}, only tensors are supported", out.name), "pt2.output.kind");
     }
     if (graph_.outputs.empty()) diagnostics_.error(graph_.name, "has no output that is a tensor", "pt2.output.missing");
   }
@@ -240,7 +262,9 @@ class Walk {
       if (const bool is_float = type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64; is_float)
         importer_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);
       else
-        diagnostics_.error(graph_.name, fmt::format("output `{}` has dtype {}, only float32 outputs are supported", name, name_of(type.dtype)), "pt2.output.dtype");
+        diagnostics_.error(graph_.name,
+                           fmt::format("output `{}` has dtype {}, only float32 outputs are supported", name, name_of(type.dtype)),
+                           "pt2.output.dtype");
       return;
     }
     Axes order(type.shape.size());
@@ -249,7 +273,8 @@ class Walk {
   }
 
   bool uses_source(i32 source) const {
-    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& n) { return std::binary_search(n.origin.begin(), n.origin.end(), source); });
+    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
+                       [&](const Node& n) { return std::binary_search(n.origin.begin(), n.origin.end(), source); });
   }
 
   const Program& program_;
@@ -275,7 +300,8 @@ std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostic
   return pt2::import_archive(pt2::open_archive(path, diagnostics), diagnostics);
 }
 
-std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, Diagnostics& diagnostics) {
+std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+                                Diagnostics& diagnostics) {
   return pt2::import_archive(pt2::open_archive(bytes, std::move(owner), name, diagnostics), diagnostics);
 }
 

@@ -24,6 +24,7 @@ namespace deuteron {
 std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics);
 
 // The same for an archive in memory that `owner` keeps alive: the graph's constants point into it.
-std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name, Diagnostics& diagnostics);
+std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+                                Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -109,7 +109,7 @@ static_assert(std::is_sorted(kRows.begin(), kRows.end(), [](const ImportRow& a, 
 struct DefaultRow {
   std::string_view target, argument;
   Argument::Kind kind;
-  double number;          // integer, real, boolean; each of two integers
+  double number;  // integer, real, boolean; each of two integers
   std::string_view text;
 };
 using K = Argument::Kind;
@@ -156,7 +156,8 @@ static constexpr auto kDefaults = std::to_array<DefaultRow>({
 });
 
 static const ImportRow* find_row(std::string_view target) {
-  const auto it = std::lower_bound(kRows.begin(), kRows.end(), target, [](const ImportRow& row, std::string_view t) { return row.target < t; });
+  const auto it =
+      std::lower_bound(kRows.begin(), kRows.end(), target, [](const ImportRow& row, std::string_view t) { return row.target < t; });
   return it != kRows.end() && it->target == target ? &*it : nullptr;
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "frontends/pt2/importer.h"
+#include "frontends/pt2/call.h"
 
 namespace deuteron::pt2 {
 
@@ -23,19 +23,19 @@ FoundRow find_import(std::string_view target);
 std::optional<Argument> default_argument(std::string_view target, std::string_view argument);
 
 // One function for each kind of operator, in the file named after its subject.
-void import_conv2d(Call&);               // convolution.cpp
+void import_conv2d(Call&);  // convolution.cpp
 void import_conv2d_padding(Call&);
 void import_convolution(Call&);
-void import_linear(Call&);               // linear.cpp
+void import_linear(Call&);  // linear.cpp
 void import_addmm(Call&);
 void import_mm(Call&);
 void import_matmul(Call&);
-void import_batch_norm(Call&);           // batch_norm.cpp
-void import_avg_pool2d(Call&);           // pooling.cpp
+void import_batch_norm(Call&);  // batch_norm.cpp
+void import_avg_pool2d(Call&);  // pooling.cpp
 void import_max_pool2d(Call&);
 void import_adaptive_avg_pool2d(Call&);
 void import_mean(Call&);
-void import_relu(Call&);                 // activations.cpp
+void import_relu(Call&);  // activations.cpp
 void import_relu6(Call&);
 void import_hardtanh(Call&);
 void import_clamp(Call&);
@@ -46,13 +46,13 @@ void import_softplus(Call&);
 void import_pow(Call&);
 void import_square(Call&);
 void import_softmax(Call&);
-void import_unary(Call&);                // the functions without parameters: the operator has the function's name
-void import_add(Call&);                  // arithmetic.cpp
+void import_unary(Call&);  // the functions without parameters: the operator has the function's name
+void import_add(Call&);    // arithmetic.cpp
 void import_sub(Call&);
 void import_rsub(Call&);
 void import_mul(Call&);
 void import_div(Call&);
-void import_view(Call&);                 // shapes.cpp
+void import_view(Call&);  // shapes.cpp
 void import_view_as(Call&);
 void import_flatten(Call&);
 void import_unflatten(Call&);
@@ -66,7 +66,7 @@ void import_as_strided(Call&);
 void import_expand(Call&);
 void import_pad(Call&);
 void import_constant_pad(Call&);
-void import_identity(Call&);             // identities.cpp
+void import_identity(Call&);  // identities.cpp
 void import_view_identity(Call&);
 void import_dropout(Call&);
 void import_conversion(Call&);

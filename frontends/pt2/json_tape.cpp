@@ -12,7 +12,8 @@ class TapeBuilder {
  public:
   using Item = JsonTape::Item;
   using Kind = JsonTape::Kind;
-  TapeBuilder(JsonTape& tape, std::span<const std::string_view> skipped, std::string& fault) : tape_(tape), skipped_(skipped), fault_(fault) {}
+  TapeBuilder(JsonTape& tape, std::span<const std::string_view> skipped, std::string& fault)
+      : tape_(tape), skipped_(skipped), fault_(fault) {}
 
   bool null() { return scalar({Kind::null, 0, {0}}); }
   bool boolean(bool value) { return scalar({Kind::boolean, 0, {value}}); }

@@ -39,7 +39,7 @@ class Json {
   bool boolean() const { return item().integer != 0; }
   std::string_view text() const { return std::string_view(tape_->texts).substr(item().text.offset, item().text.length); }
   std::optional<Json> find(std::string_view name) const;  // first member of that name; none when this is no object
-  std::string path() const;                                // ".graph_module.graph.nodes[3].target"
+  std::string path() const;                               // ".graph_module.graph.nodes[3].target"
 
   // Elements of an array, values of an object. Nothing for any other kind.
   template <class F>

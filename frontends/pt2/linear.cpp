@@ -45,8 +45,8 @@ void import_linear(Call& c) {
 
 void import_addmm(Call& c) {
   const double alpha = c.number("alpha"), beta = c.number("beta");
-  c.require(!c.ok() || (alpha == 1 && beta == 1), "alpha and beta other than 1 are not supported", std::to_string(alpha) + ", " + std::to_string(beta), "1, 1",
-            "pt2.linear.alpha");
+  c.require(!c.ok() || (alpha == 1 && beta == 1), "alpha and beta other than 1 are not supported",
+            std::to_string(alpha) + ", " + std::to_string(beta), "1, 1", "pt2.linear.alpha");
   const ValueId bias = c.tensor("self"), a = c.tensor("mat1"), b = c.tensor("mat2");
   c.result(product(c, a, b, bias));
 }

@@ -31,7 +31,8 @@ void import_avg_pool2d(Call& c) {
   op.count_include_pad = c.boolean("count_include_pad");
   if (c.has("divisor_override")) {
     op.divisor = c.integer("divisor_override");
-    c.require(!c.ok() || (op.divisor > 0 && op.divisor <= kMaxElements), "divisor_override is out of range", std::to_string(op.divisor), "1..", "pt2.pool.divisor");
+    c.require(!c.ok() || (op.divisor > 0 && op.divisor <= kMaxElements), "divisor_override is out of range", std::to_string(op.divisor),
+              "1..", "pt2.pool.divisor");
   }
   check_padding(c, op.kernel, op.pad);
   c.result(pooled(c, x, op));
@@ -54,7 +55,8 @@ void import_adaptive_avg_pool2d(Call& c) {
   const ValueId x = c.tensor("self");
   const HW out = c.pair("output_size", 1);
   const i64 rank = c.rank(x);
-  c.require(!c.ok() || rank == 3 || rank == 4, "works on images, [n,c,h,w] or [c,h,w]", "rank " + std::to_string(rank), "3..4", "pt2.image.rank");
+  c.require(!c.ok() || rank == 3 || rank == 4, "works on images, [n,c,h,w] or [c,h,w]", "rank " + std::to_string(rank), "3..4",
+            "pt2.image.rank");
   if (!c.ok()) return;
   const HW in{c.shape(x)[rank - 2], c.shape(x)[rank - 1]};
   c.require(in.h % out.h == 0 && in.w % out.w == 0, "the output does not divide the input evenly", fmt::format("{},{}", in.h, in.w),
@@ -69,7 +71,8 @@ void import_mean(Call& c) {
   const i64 rank = c.rank(x);
   std::vector<i64> axes;
   if (c.has("dim")) axes = c.axes("dim", rank);
-  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes the mean in another dtype", "", "", "pt2.mean.dtype");
+  if (c.has("dtype"))
+    c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes the mean in another dtype", "", "", "pt2.mean.dtype");
   const bool keeps_axes = c.boolean("keepdim");
   const bool is_image = rank == 4 && !axes.empty() && std::all_of(axes.begin(), axes.end(), [](i64 a) { return a >= 2; });
   c.require(!c.ok() || is_image, "a mean over other axes than height and width of an image [n,c,h,w] is not supported",

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
-#include <limits>
-#include <set>
 
-#include "frontends/pt2/json_tape.h"
+#include "frontends/pt2/json_reader.h"
 #include "frontends/pt2/source_names.h"
 
 namespace deuteron::pt2 {
@@ -17,8 +14,9 @@ constexpr i64 kSchemaMajor = 8;  // torch 2.13; a new major number means that ol
 constexpr i64 kLayoutStrided = 7;
 
 // Long members that the import has no use for.
-constexpr std::array<std::string_view, 9> kSkipped = {"from_node",          "torch_fn",    "source_fn_stack", "custom", "module_call_graph",
-                                                      "device",             "guards_code", "verifiers_info",  "treespec_namedtuple_fields"};
+constexpr std::array<std::string_view, 9> kSkipped = {"from_node",   "torch_fn",          "source_fn_stack",
+                                                      "custom",      "module_call_graph", "device",
+                                                      "guards_code", "verifiers_info",    "treespec_namedtuple_fields"};
 
 struct DTypeCode {
   std::string_view name;
@@ -39,78 +37,6 @@ constexpr std::array<DTypeCode, 14> kCodes = {{{"unknown", {}},
                                                {"complex128", {}},
                                                {"b8", DType::b8},
                                                {"bf16", DType::bf16}}};
-
-// Reads members of JSON values of an expected kind. The first surprise is reported and makes everything after it a default.
-class Reader {
- public:
-  Reader(std::string where, Diagnostics& diagnostics) : where_(std::move(where)), diagnostics_(diagnostics) {}
-  bool ok() const { return ok_; }
-
-  void fail(const Json& at, std::string what, std::string rule = "pt2.model.field") {
-    if (ok_) diagnostics_.error(where_, fmt::format("{}: {}", at.path(), what), std::move(rule), "write the file again with torch.export.save of torch 2.13");
-    ok_ = false;
-  }
-  Json member(const Json& object, std::string_view name) {
-    if (const auto found = object.find(name)) return *found;
-    fail(object, fmt::format("has no member `{}`", name));
-    return nothing_json();
-  }
-  // A member that may be missing or null.
-  std::optional<Json> optional(const Json& object, std::string_view name) {
-    const auto found = object.find(name);
-    return found && found->kind() != Json::Kind::null ? found : std::nullopt;
-  }
-  bool expect(const Json& value, Json::Kind kind, std::string_view name) {
-    if (value.kind() == kind) return true;
-    fail(value, fmt::format("is not {}", name));
-    return false;
-  }
-  i64 integer(const Json& v) { return expect(v, Json::Kind::integer, "an integer") ? v.integer() : 0; }
-  bool boolean(const Json& v) { return expect(v, Json::Kind::boolean, "true or false") && v.boolean(); }
-  std::string text(const Json& v) { return std::string(expect(v, Json::Kind::text, "a string") ? v.text() : std::string_view()); }
-  double real(const Json& v) {
-    if (v.kind() == Json::Kind::real) return v.real();
-    if (v.kind() == Json::Kind::integer) return static_cast<double>(v.integer());
-    if (v.kind() == Json::Kind::text) {  // JSON has no words for these
-      if (v.text() == "Infinity") return std::numeric_limits<double>::infinity();
-      if (v.text() == "-Infinity") return -std::numeric_limits<double>::infinity();
-      if (v.text() == "NaN") return std::numeric_limits<double>::quiet_NaN();
-    }
-    fail(v, "is not a number");
-    return 0;
-  }
-  template <class F>
-  void each(const Json& array, F&& visit) {
-    if (!expect(array, Json::Kind::array, "a list")) return;
-    array.each([&](const Json& v) {
-      if (ok_) visit(v);
-    });
-  }
-  template <class F>
-  void each_member(const Json& object, F&& visit) {
-    if (!expect(object, Json::Kind::object, "an object")) return;
-    object.each_member([&](std::string_view name, const Json& v) {
-      if (ok_) visit(name, v);
-    });
-  }
-  // A union: an object whose only member is named after the kind of its value.
-  std::pair<std::string_view, Json> tagged(const Json& v) {
-    std::pair<std::string_view, Json> result{"", v};
-    size_t members = 0;
-    each_member(v, [&](std::string_view tag, const Json& value) { result = {tag, value}, ++members; });
-    if (members != 1) fail(v, "is not an object with one member");
-    return result;
-  }
-
- private:
-  static Json nothing_json() {
-    static const JsonTape nothing{{{Json::Kind::null, 1, {0}}}, {}};
-    return Json(nothing, 0);
-  }
-  std::string where_;
-  Diagnostics& diagnostics_;
-  bool ok_ = true;
-};
 
 // "Symbol('s10', positive=True, integer=True)" -> "s10"
 std::string symbol_of(std::string_view expression) {
@@ -143,7 +69,8 @@ class ProgramReader {
       WeightEntry entry;
       entry.blob = folder + read_.text(read_.member(v, "path_name"));
       const auto pickled = read_.optional(v, "use_pickle"), is_param = read_.optional(v, "is_param");
-      if (pickled && read_.boolean(*pickled)) read_.fail(v, fmt::format("`{}` is a Python pickle, which is never read", name), "pt2.weights.pickle");
+      if (pickled && read_.boolean(*pickled))
+        read_.fail(v, fmt::format("`{}` is a Python pickle, which is never read", name), "pt2.weights.pickle");
       entry.is_param = is_param && read_.boolean(*is_param);
       entry.meta = tensor_meta(read_.member(v, "tensor_meta"), name);
       if (!entries.emplace(name, std::move(entry)).second) read_.fail(v, fmt::format("`{}` is there twice", name));
@@ -208,7 +135,8 @@ class ProgramReader {
 
   void check_extents(const Json& v, const TensorMeta& meta, std::string_view name) {
     if (!read_.ok()) return;
-    if (meta.strides.size() != meta.sizes.size()) return read_.fail(v, fmt::format("`{}` has {} sizes and {} strides", name, meta.sizes.size(), meta.strides.size()));
+    if (meta.strides.size() != meta.sizes.size())
+      return read_.fail(v, fmt::format("`{}` has {} sizes and {} strides", name, meta.sizes.size(), meta.strides.size()));
     if (static_cast<i64>(meta.sizes.size()) > kMaxRank)
       return read_.fail(v, fmt::format("`{}` has {} axes, limit {}", name, meta.sizes.size(), kMaxRank), "pt2.tensor.rank");
     i64 elements = 1;
@@ -265,11 +193,26 @@ class ProgramReader {
       read_.each(value, [&](const Json& i) { a.integers.push_back(read_.integer(i)); });
       return a;
     }
+    if (tag == "as_tensors") {
+      a.kind = K::tensors;
+      read_.each(value, [&](const Json& t) { a.names.push_back(tensor_name(t)); });
+      return a;
+    }
     if (tag == "as_sym_ints") return symbolic_integers(value);
     if (tag == "as_sym_int" && value.find("as_int")) return a.kind = K::integer, a.integer = read_.integer(*value.find("as_int")), a;
     a.kind = K::other;
+    read_optional_tensors(value, a);
     a.text = tag.substr(tag.starts_with("as_") ? 3 : 0);
     return a;
+  }
+
+  // [{"as_none": true}, {"as_tensor": {"name": "i"}}]: only who reads what is of interest.
+  void read_optional_tensors(const Json& list, Argument& a) {
+    list.each([&](const Json& v) {
+      const auto t = v.find("as_tensor");
+      const auto name = t ? t->find("name") : std::nullopt;
+      if (name && name->kind() == Json::Kind::text) a.names.emplace_back(name->text());
+    });
   }
 
   Argument symbolic_integers(const Json& list) {
@@ -299,7 +242,8 @@ class ProgramReader {
     if (const auto name = read_.optional(v, "name")) n.name = read_.text(*name);
     if (n.name.empty()) n.name = n.outputs.empty() ? n.target : n.outputs[0];
     if (const auto metadata = read_.optional(v, "metadata")) {
-      if (const auto stack = metadata->find("stack_trace"); stack && stack->kind() == Json::Kind::text) n.stack = short_stack(stack->text());
+      if (const auto stack = metadata->find("stack_trace"); stack && stack->kind() == Json::Kind::text)
+        n.stack = short_stack(stack->text());
       if (const auto modules = metadata->find("nn_module_stack"); modules && modules->kind() == Json::Kind::text)
         n.module = innermost_module(modules->text());
     }
@@ -352,7 +296,7 @@ class ProgramReader {
     return out;
   }
 
-  Reader read_;
+  JsonReader read_;
   Program program_;
 };
 
@@ -366,15 +310,17 @@ bool check_stamp(const Archive& archive, std::string_view name, std::string_view
   const ArchiveEntry* entry = find_entry(archive, name);
   const std::string_view found = entry ? text_of(*entry) : std::string_view("missing");
   if (entry && found == expected) return true;
-  diagnostics.add({Severity::error, archive.name, fmt::format("entry `{}` does not say what is expected", name), std::string(found.substr(0, 40)),
-                   std::string(expected), "pt2.version.archive", "export and save the model with torch 2.13"});
+  diagnostics.add({Severity::error, archive.name, fmt::format("entry `{}` does not say what is expected", name),
+                   std::string(found.substr(0, 40)), std::string(expected), "pt2.version.archive",
+                   "export and save the model with torch 2.13"});
   return false;
 }
 
 std::optional<JsonTape> parse_entry(const Archive& archive, const std::string& name, Diagnostics& diagnostics) {
   const ArchiveEntry* entry = find_entry(archive, name);
   if (!entry) {
-    diagnostics.error(archive.name, fmt::format("has no entry `{}`", name), "pt2.archive.missing", "save the model with torch.export.save of torch 2.13");
+    diagnostics.error(archive.name, fmt::format("has no entry `{}`", name), "pt2.archive.missing",
+                      "save the model with torch.export.save of torch 2.13");
     return std::nullopt;
   }
   if (!is_intact(archive, *entry)) {
@@ -392,12 +338,15 @@ std::optional<std::string> program_name(const Archive& archive, Diagnostics& dia
   constexpr std::string_view kFolder = "models/", kEnd = ".json";
   std::vector<std::string> names;
   for (const ArchiveEntry& e : archive.entries)
-    if (e.name.starts_with(kFolder) && e.name.ends_with(kEnd)) names.push_back(e.name.substr(kFolder.size(), e.name.size() - kFolder.size() - kEnd.size()));
+    if (e.name.starts_with(kFolder) && e.name.ends_with(kEnd))
+      names.push_back(e.name.substr(kFolder.size(), e.name.size() - kFolder.size() - kEnd.size()));
   if (names.size() == 1) return names[0];
   if (names.empty())
-    diagnostics.error(archive.name, "holds no program: there is no entry `models/model.json`", "pt2.archive.missing", "save the model with torch.export.save");
+    diagnostics.error(archive.name, "holds no program: there is no entry `models/model.json`", "pt2.archive.missing",
+                      "save the model with torch.export.save");
   else
-    diagnostics.error(archive.name, fmt::format("holds {} programs: {}", names.size(), fmt::join(names, ", ")), "pt2.archive.programs", "save one program in a file");
+    diagnostics.error(archive.name, fmt::format("holds {} programs: {}", names.size(), fmt::join(names, ", ")), "pt2.archive.programs",
+                      "save one program in a file");
   return std::nullopt;
 }
 

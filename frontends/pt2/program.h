@@ -37,12 +37,13 @@ std::optional<DType> dtype_of_code(i64 code);
 std::string name_of_code(i64 code);  // "f32", "bf16", "complex64", ...
 
 struct Argument {
-  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, reals, dtype, other };
+  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, dtype, other };
   Kind kind = Kind::none;
   i64 integer = 0;  // integer, boolean, dtype (torch's code)
   double real = 0;
   std::string text;  // text; tensor: its name; other: the tag that the file gives it
   std::vector<i64> integers;
+  std::vector<std::string> names;  // tensors
 };
 
 struct ProgramNode {
@@ -57,8 +58,8 @@ struct ProgramNode {
 struct ProgramInput {
   enum class Kind : u8 { parameter, buffer, constant, user, literal, other };
   Kind kind = Kind::other;
-  std::string name;          // in the graph
-  std::string key;           // parameter, buffer, constant: the user's name; literal: its value; other: what it is
+  std::string name;           // in the graph
+  std::string key;            // parameter, buffer, constant: the user's name; literal: its value; other: what it is
   bool in_constants = false;  // stored among the constants: constants and buffers that are not persistent
 };
 

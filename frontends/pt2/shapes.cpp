@@ -18,7 +18,8 @@ Shape resolved(Call& c, std::vector<i64> wanted, i64 elements) {
       unknown = static_cast<i64>(k);
       continue;
     }
-    c.require(wanted[k] >= 1 && wanted[k] <= kMaxElements && known * wanted[k] <= kMaxElements, "the shape is out of range: " + to_text(wanted), "", "", "pt2.view.shape");
+    c.require(wanted[k] >= 1 && wanted[k] <= kMaxElements && known * wanted[k] <= kMaxElements,
+              "the shape is out of range: " + to_text(wanted), "", "", "pt2.view.shape");
     if (c.ok()) known *= wanted[k];
   }
   if (c.ok() && unknown >= 0) wanted[unknown] = elements / known;
@@ -46,10 +47,13 @@ void finish_pad(Call& c, double value) {
   const ValueId x = c.tensor("self");
   const std::vector<i64> list = c.integers("pad");
   const i64 rank = c.rank(x), pairs = static_cast<i64>(list.size()) / 2;
-  c.require(!c.ok() || (list.size() % 2 == 0 && pairs <= rank), "the padding does not fit the axes", std::to_string(list.size()), std::to_string(2 * rank), "pt2.pad.count");
-  c.require(!c.ok() || std::isfinite(static_cast<float>(value)), "pads with a value that is not a finite float32", std::to_string(value), "finite", "pt2.pad.value");
+  c.require(!c.ok() || (list.size() % 2 == 0 && pairs <= rank), "the padding does not fit the axes", std::to_string(list.size()),
+            std::to_string(2 * rank), "pt2.pad.count");
+  c.require(!c.ok() || std::isfinite(static_cast<float>(value)), "pads with a value that is not a finite float32", std::to_string(value),
+            "finite", "pt2.pad.value");
   if (!c.ok()) return;
-  for (const i64 v : list) c.require(std::abs(v) <= kMaxElements, "padding is out of range", std::to_string(v), std::to_string(kMaxElements), "pt2.pad.range");
+  for (const i64 v : list)
+    c.require(std::abs(v) <= kMaxElements, "padding is out of range", std::to_string(v), std::to_string(kMaxElements), "pt2.pad.range");
   Pad op;
   op.before.assign(rank, 0);
   op.after.assign(rank, 0);
@@ -130,7 +134,8 @@ void import_unsqueeze(Call& c) {
 void import_permute(Call& c) {
   const ValueId x = c.any_tensor("self");
   Axes perm = c.axes("dims", c.rank(x));
-  c.require(!c.ok() || static_cast<i64>(perm.size()) == c.rank(x), "does not name every axis", std::to_string(perm.size()), std::to_string(c.rank(x)), "pt2.permute.count");
+  c.require(!c.ok() || static_cast<i64>(perm.size()) == c.rank(x), "does not name every axis", std::to_string(perm.size()),
+            std::to_string(c.rank(x)), "pt2.permute.count");
   finish_permute(c, x, std::move(perm));
 }
 
@@ -173,7 +178,8 @@ void import_as_strided(Call& c) {
     for (size_t k = 0; k < identity.size(); ++k) identity[k] = static_cast<i64>(k);
     return is_dense(sizes, s, identity);
   };
-  const bool fits = size.size() == strides.size() && offset == m->offset && std::all_of(size.begin(), size.end(), [](i64 e) { return e >= 1 && e <= kMaxElements; });
+  const bool fits = size.size() == strides.size() && offset == m->offset &&
+                    std::all_of(size.begin(), size.end(), [](i64 e) { return e >= 1 && e <= kMaxElements; });
   const bool same = fits && size == c.shape(x) && m->sizes == size && same_strides();
   const bool plain = fits && m->sizes == c.shape(x) && is_plain(m->sizes, m->strides) && is_plain(size, strides);
   c.require(same || plain, "reads memory in another arrangement than the operand has",

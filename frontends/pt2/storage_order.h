@@ -14,7 +14,7 @@ Axes storage_order(std::span<const i64> sizes, std::span<const i64> strides);
 bool is_dense(std::span<const i64> sizes, std::span<const i64> strides, const Axes& order);
 
 bool is_identity(const Axes& order);
-Axes inverse(const Axes& order);                            // of a permutation
+Axes inverse(const Axes& order);                        // of a permutation
 Shape permuted(const Shape& shape, const Axes& order);  // result[k] = shape[order[k]]
 
 }  // namespace deuteron::pt2

@@ -88,8 +88,8 @@ std::optional<Constant> convert_integers(const Constant& data) {
 
 std::optional<Weight> read_weight(const Archive& archive, const WeightEntry& entry, const std::string& name, Diagnostics& diagnostics) {
   const auto refuse = [&](std::string what, std::string measured, std::string limit, std::string rule, std::string fix = {}) {
-    diagnostics.add({Severity::error, fmt::format("{}: parameter `{}`", archive.name, name), std::move(what), std::move(measured), std::move(limit),
-                     std::move(rule), std::move(fix)});
+    diagnostics.add({Severity::error, fmt::format("{}: parameter `{}`", archive.name, name), std::move(what), std::move(measured),
+                     std::move(limit), std::move(rule), std::move(fix)});
     return std::nullopt;
   };
   const TensorMeta& m = entry.meta;
@@ -102,7 +102,8 @@ std::optional<Weight> read_weight(const Archive& archive, const WeightEntry& ent
     return refuse(fmt::format("reaches outside of entry `{}`: shape {}, strides {}, offset {}, {} bytes each", entry.blob, to_text(m.sizes),
                               to_text(m.strides), m.offset, item),
                   "", "", "pt2.weights.size");
-  if (!is_intact(archive, *blob)) return refuse(fmt::format("is damaged: the checksum of entry `{}` does not match", entry.blob), "", "", "pt2.weights.checksum");
+  if (!is_intact(archive, *blob))
+    return refuse(fmt::format("is damaged: the checksum of entry `{}` does not match", entry.blob), "", "", "pt2.weights.checksum");
 
   Weight w;
   w.order = storage_order(m.sizes, m.strides);
@@ -130,16 +131,26 @@ std::optional<Weight> read_weight(const Archive& archive, const WeightEntry& ent
 
 std::optional<Constant> as_float(const Constant& data, DType dtype) {
   switch (dtype) {
-    case DType::f32: return data;
-    case DType::f64: return convert<double>(data, [](double v) { return finite(static_cast<float>(v)); });
-    case DType::f16: return convert<uint16_t>(data, [](uint16_t v) { return finite(from_half(v)); });
-    case DType::bf16: return convert<uint16_t>(data, [](uint16_t v) { return finite(std::bit_cast<float>(uint32_t{v} << 16)); });
-    case DType::s8: return convert_integers<int8_t>(data);
-    case DType::u8: return convert_integers<uint8_t>(data);
-    case DType::b8: return convert<uint8_t>(data, [](uint8_t v) -> std::optional<float> { return v ? 1.0f : 0.0f; });
-    case DType::s16: return convert_integers<int16_t>(data);
-    case DType::s32: return convert_integers<int32_t>(data);
-    case DType::s64: return convert_integers<i64>(data);
+    case DType::f32:
+      return data;
+    case DType::f64:
+      return convert<double>(data, [](double v) { return finite(static_cast<float>(v)); });
+    case DType::f16:
+      return convert<uint16_t>(data, [](uint16_t v) { return finite(from_half(v)); });
+    case DType::bf16:
+      return convert<uint16_t>(data, [](uint16_t v) { return finite(std::bit_cast<float>(uint32_t{v} << 16)); });
+    case DType::s8:
+      return convert_integers<int8_t>(data);
+    case DType::u8:
+      return convert_integers<uint8_t>(data);
+    case DType::b8:
+      return convert<uint8_t>(data, [](uint8_t v) -> std::optional<float> { return v ? 1.0f : 0.0f; });
+    case DType::s16:
+      return convert_integers<int16_t>(data);
+    case DType::s32:
+      return convert_integers<int32_t>(data);
+    case DType::s64:
+      return convert_integers<i64>(data);
   }
   return std::nullopt;
 }
