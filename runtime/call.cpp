@@ -111,13 +111,11 @@ struct CallDecoder {
       case ValueTag::boolean: value->kind = Kind::boolean; value->boolean = r.known_scalar<uint8_t>(v.payload, 0) != 0; break;
       case ValueTag::real: value->kind = Kind::real; value->real = r.known_scalar<double>(v.payload, 0); break;
       case ValueTag::string: value->kind = Kind::string; value->string = reinterpret_cast<const char*>(r.bytes + r.known_vector(v.payload, 0).at); break;
-      case ValueTag::tensor: {
-        Placement placement;
-        known_tensor(plan, index, v.payload, tensors, &placement);
+      case ValueTag::tensor:
+        known_tensor(plan, index, v.payload, tensors);
         value->kind = Kind::tensor;
         value->tensor = tensors++;
         break;
-      }
       case ValueTag::int_list: value->kind = Kind::int_list; decode_items<int64_t>(v.payload, &value->list); break;
       case ValueTag::tensor_list: value->kind = Kind::tensor_list; decode_items<int32_t>(v.payload, &value->list); break;
       case ValueTag::real_list: value->kind = Kind::real_list; inline_list(v.payload, &value->list); break;

@@ -68,7 +68,7 @@ Placement known_placement(const Plan& plan, uint32_t index, FlatTable t) {
   return p;
 }
 
-void known_tensor(const Plan& plan, uint32_t index, FlatTable t, Tensor* tensor, Placement* p) {
+uint32_t known_shape(const Plan& plan, FlatTable t, Tensor* tensor) {
   const FlatReader& r = plan.reader;
   const FlatVector sizes = r.known_vector(t, kSizes), order = r.known_vector(t, kDimOrder);
   tensor->sizes = reinterpret_cast<const int32_t*>(r.bytes + sizes.at);
@@ -77,9 +77,12 @@ void known_tensor(const Plan& plan, uint32_t index, FlatTable t, Tensor* tensor,
   tensor->numel = 1;
   for (uint32_t i = 0; i < sizes.count; ++i) tensor->numel *= tensor->sizes[i];
   tensor->type = static_cast<ScalarType>(r.known_scalar<int8_t>(t, kScalarType));
-  *p = known_placement(plan, index, t);
-  p->bytes = static_cast<uint32_t>(tensor->numel) * element_bytes(tensor->type);
-  set_data(plan, *p, tensor);
+  return static_cast<uint32_t>(tensor->numel) * element_bytes(tensor->type);
+}
+
+void known_tensor(const Plan& plan, uint32_t index, FlatTable t, Tensor* tensor) {
+  known_shape(plan, t, tensor);
+  set_data(plan, known_placement(plan, index, t), tensor);
 }
 
 }  // namespace deuteron

@@ -49,23 +49,38 @@ uint32_t FlatReader::follow(uint32_t at) {
   return at + offset;
 }
 
-uint32_t FlatReader::target(FlatTable t, int slot) {
-  const uint32_t at = field(t, slot, 4);
-  return at ? follow(at) : 0;
-}
-
-FlatTable FlatReader::table(FlatTable t, int slot) {
-  const uint32_t at = target(t, slot);
+FlatTable FlatReader::table_from(uint32_t field) {
+  const uint32_t at = field ? follow(field) : 0;
   return at ? table_at(at) : FlatTable{};
 }
 
-FlatTable FlatReader::table(FlatVector v, uint32_t index) {
-  const uint32_t at = follow(v.at + 4 * index);
-  return at ? table_at(at) : FlatTable{};
+FlatTable FlatReader::table_from(uint32_t field, FlatShape& shape) {
+  const uint32_t at = field ? follow(field) : 0;
+  if (!at) return {};
+  const uint32_t half = at >> 2 & 1;
+  if (at % 4 == 0 && at <= size - 4 && tables_left != 0) {
+    const uint32_t vtable = at - load<uint32_t>(at);
+    if (vtable == shape.vtable[half] && at + shape.bytes[half] <= size) {
+      --tables_left;
+      return {at, vtable, shape.slots_end[half], shape.bytes[half]};
+    }
+  }
+  const FlatTable t = table_at(at);
+  if (!t) return t;
+  const uint32_t present = (t.slots_end - 4u) / 2;
+  for (uint32_t slot = 0; slot < shape.count && slot < present; ++slot) {
+    const uint32_t offset = load<uint16_t>(t.vtable + 4 + 2 * slot), width = shape.widths[slot];
+    if (offset == 0) continue;
+    if (offset < 4 || offset + width > t.bytes || ((at + offset) & (width - 1)) != 0) return corrupt("a field lies outside its table"), FlatTable{};
+  }
+  shape.vtable[half] = t.vtable;
+  shape.slots_end[half] = t.slots_end;
+  shape.bytes[half] = t.bytes;
+  return t;
 }
 
-FlatVector FlatReader::vector(FlatTable t, int slot, uint32_t width) {
-  const uint32_t at = target(t, slot);
+FlatVector FlatReader::vector_from(uint32_t field, uint32_t width) {
+  const uint32_t at = field ? follow(field) : 0;
   if (!at) return {};
   if (at % 4 != 0) return corrupt("a vector is not aligned"), FlatVector{};
   const uint32_t count = load<uint32_t>(at);
@@ -73,6 +88,12 @@ FlatVector FlatReader::vector(FlatTable t, int slot, uint32_t width) {
   if (count != 0 && ((at + 4) & (width - 1)) != 0) return corrupt("a vector's elements are not aligned"), FlatVector{};
   return {at + 4, count};
 }
+
+FlatTable FlatReader::table(FlatTable t, int slot) { return table_from(field(t, slot, 4)); }
+
+FlatTable FlatReader::table(FlatVector v, uint32_t index) { return table_from(v.at + 4 * index); }
+
+FlatVector FlatReader::vector(FlatTable t, int slot, uint32_t width) { return vector_from(field(t, slot, 4), width); }
 
 const char* FlatReader::string(FlatTable t, int slot) {
   const FlatVector v = vector(t, slot, 1);

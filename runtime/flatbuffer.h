@@ -23,6 +23,15 @@ struct FlatVector {
   explicit operator bool() const { return at != 0; }
 };
 
+// The widths of a table's first fields, and the vtables last found good for them: writers share vtables, so most tables of a type need
+// no second look. Which one: by the table's position modulo 8, on which the alignment of its fields depends.
+struct FlatShape {
+  const uint8_t* widths;
+  uint32_t count;
+  uint32_t vtable[2] = {0, 0};
+  uint16_t slots_end[2] = {0, 0}, bytes[2] = {0, 0};
+};
+
 struct FlatReader {
   const uint8_t* bytes = nullptr;  // 16-aligned
   uint32_t size = 0;               // below 2^31
@@ -42,6 +51,11 @@ struct FlatReader {
   }
 
   FlatTable table_at(uint32_t at);
+  // What the offset at `field` refers to; nothing if `field` is 0.
+  FlatTable table_from(uint32_t field);
+  // The same, and the fields of the table are checked, so that the known_ functions below may read them.
+  FlatTable table_from(uint32_t field, FlatShape& shape);
+  FlatVector vector_from(uint32_t field, uint32_t width);
   // The position of the field in `slot`, 0 if it is absent.
   uint32_t field(FlatTable t, int slot, uint32_t width);
   template <class T>
@@ -51,7 +65,6 @@ struct FlatReader {
   }
   // What the offset stored at `at` points to, 0 if outside.
   uint32_t follow(uint32_t at);
-  uint32_t target(FlatTable t, int slot);
   FlatTable table(FlatTable t, int slot);
   FlatVector vector(FlatTable t, int slot, uint32_t width);
   // index < v.count: proved by the caller.

@@ -237,10 +237,9 @@ struct Loader {
     for (const FlatVector list : {plan.inputs, plan.outputs})
       for (uint32_t i = 0; i < list.count; ++i, ++port) {
         const uint32_t value = r.item<uint32_t>(list, i);
-        Placement p;
         const ValueView v = known_value(plan, value);
         if (v.tag == ValueTag::null) tables.tensors[port] = none();
-        else known_tensor(plan, value, v.payload, &tables.tensors[port], &p);
+        else known_tensor(plan, value, v.payload, &tables.tensors[port]);
         tables.ports[port] = &tables.tensors[port];
       }
   }

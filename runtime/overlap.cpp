@@ -10,6 +10,22 @@ namespace {
 constexpr const char kOverwritten[] = "the tensor's bytes were overwritten by another tensor before this call reads them";
 constexpr const char kNeverWritten[] = "the tensor is read before anything was written to it";
 
+// The range that a value takes in planned memory; false for constants and tensors without bytes.
+bool planned_use(const Plan& plan, uint32_t value, TensorUse* use) {
+  const ValueView v = known_value(plan, value);
+  if (v.tag != ValueTag::tensor) return false;
+  const Placement p = known_placement(plan, value, v.payload);
+  if (p.place != Place::planned) return false;
+  Tensor tensor;
+  const uint32_t bytes = known_shape(plan, v.payload, &tensor);
+  if (bytes == 0) return false;
+  use->begin = p.offset;
+  use->end = p.offset + bytes;
+  use->value = value;
+  use->numel = tensor.numel;
+  return true;
+}
+
 struct MemoryMap {
   const Plan& plan;
   const OverlapRoom& room;
@@ -47,10 +63,9 @@ struct MemoryMap {
 
   // Whether `writer` lies inside [begin, end) or around it.
   bool is_nested(uint32_t writer, uint32_t begin, uint32_t end) const {
-    Tensor tensor;
-    Placement p;
-    known_tensor(plan, writer, known_value(plan, writer).payload, &tensor, &p);
-    const uint32_t w_begin = p.offset, w_end = p.offset + p.bytes;
+    TensorUse w;
+    planned_use(plan, writer, &w);
+    const uint32_t w_begin = w.begin, w_end = w.end;
     return (w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end);
   }
 
@@ -67,21 +82,6 @@ struct MemoryMap {
     return nullptr;
   }
 };
-
-// The range that a value takes in planned memory; false for constants and tensors without bytes.
-bool planned_use(const Plan& plan, uint32_t value, TensorUse* use) {
-  const ValueView v = known_value(plan, value);
-  if (v.tag != ValueTag::tensor || known_placement(plan, value, v.payload).place != Place::planned) return false;
-  Tensor tensor;
-  Placement p;
-  known_tensor(plan, value, v.payload, &tensor, &p);
-  if (p.bytes == 0) return false;
-  use->begin = p.offset;
-  use->end = p.offset + p.bytes;
-  use->value = value;
-  use->numel = tensor.numel;
-  return true;
-}
 
 // All planned tensors of a call, one entry for each argument or list item.
 uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema, TensorUse* uses) {

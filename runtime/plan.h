@@ -42,16 +42,16 @@ enum class Place : uint8_t { nowhere, planned, constant };
 struct Placement {
   Place place = Place::nowhere;
   uint32_t offset = 0;  // in the planned memory, or in the file
-  uint32_t bytes = 0;
 };
 bool check_values(Plan& plan);
 bool check_inputs_and_outputs(Plan& plan);  // and adds memory for those that have none
 // decode.cpp: what the values are, once both have passed; without checks.
 ValueView known_value(const Plan& plan, uint32_t index);
-void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor, Placement* placement);
+void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor);
+uint32_t known_shape(const Plan& plan, FlatTable payload, Tensor* tensor);  // all but where it lies; gives its bytes
 // Bytes that an input or output needs behind the planned buffers because the file gives it no memory, rounded up to 16; 0 if it has some.
 int64_t added_bytes(const Plan& plan, uint32_t index);
-Placement known_placement(const Plan& plan, uint32_t index, FlatTable payload);  // without the number of bytes
+Placement known_placement(const Plan& plan, uint32_t index, FlatTable payload);
 
 // call.cpp
 struct CallView {

@@ -6,11 +6,17 @@
 namespace deuteron {
 namespace {
 
+constexpr uint8_t kValueWidths[] = {1, 4}, kTensorWidths[] = {1, 4, 4, 4, 1, 4, 4, 1, 1, 4}, kAllocationWidths[] = {4, 4, 4}, kNumberWidths[] = {8};
+struct ValueShapes {
+  FlatShape value{kValueWidths, sizeof kValueWidths}, tensor{kTensorWidths, sizeof kTensorWidths};
+  FlatShape allocation{kAllocationWidths, sizeof kAllocationWidths}, number{kNumberWidths, sizeof kNumberWidths};
+};
+
 constexpr const char kIsaMarker[] = "deuteron:isa=";
 
 // Multiplies `bytes`, which is one element's, by the number of elements.
 bool check_shape(FlatReader& r, FlatTable t, int64_t* bytes) {
-  const FlatVector sizes = r.vector(t, kSizes, 4), order = r.vector(t, kDimOrder, 1);
+  const FlatVector sizes = r.vector_from(r.known_field(t, kSizes), 4), order = r.vector_from(r.known_field(t, kDimOrder), 1);
   if (r.fault) return false;
   if (!sizes || !order || sizes.count != order.count) return r.corrupt("a tensor's sizes and dimension order do not match"), false;
   if (sizes.count > kMaxRank) return r.fail(Code::unsupported, "a tensor has more than 16 dimensions"), false;
@@ -33,13 +39,12 @@ bool check_shape(FlatReader& r, FlatTable t, int64_t* bytes) {
 
 bool check_planned(Plan& plan, FlatTable allocation, uint32_t element, int64_t bytes) {
   FlatReader& r = plan.reader;
-  const uint32_t id = r.scalar<uint32_t>(allocation, kMemoryId), low = r.scalar<uint32_t>(allocation, kOffsetLow);
-  const uint32_t high = r.scalar<uint32_t>(allocation, kOffsetHigh);
-  if (r.fault) return false;
+  const uint32_t id = r.known_scalar<uint32_t>(allocation, kMemoryId), low = r.known_scalar<uint32_t>(allocation, kOffsetLow);
+  const uint32_t high = r.known_scalar<uint32_t>(allocation, kOffsetHigh);
   if (id == 0 || id >= plan.buffer_sizes.count) return r.corrupt("a tensor lies in a planned buffer that does not exist"), false;
   const int64_t room = r.item<int64_t>(plan.buffer_sizes, id);
   if (high != 0 || low > room || bytes > room - low) return r.corrupt("a tensor lies outside its planned buffer"), false;
-  if (low % element != 0) return r.corrupt("a planned tensor is not aligned for its elements"), false;
+  if ((low & (element - 1)) != 0) return r.corrupt("a planned tensor is not aligned for its elements"), false;
   return r.charge(id);  // finding the buffer will take so many steps
 }
 
@@ -51,27 +56,25 @@ bool check_constant(Plan& plan, uint32_t index, uint32_t element, int64_t bytes)
   const uint64_t offset = r.item<uint64_t>(plan.constant_offsets, index);
   if (offset > plan.constants_bytes || static_cast<uint64_t>(bytes) > plan.constants_bytes - offset)
     return r.corrupt("a constant runs past the end of its segment"), false;
-  if ((plan.constants_at + offset) % element != 0) return r.corrupt("a constant is not aligned for its elements"), false;
+  if (((plan.constants_at + offset) & (element - 1)) != 0) return r.corrupt("a constant is not aligned for its elements"), false;
   return true;
 }
 
-bool check_tensor(Plan& plan, FlatTable t) {
+bool check_tensor(Plan& plan, FlatTable t, ValueShapes& shapes) {
   FlatReader& r = plan.reader;
-  const int8_t type = r.scalar<int8_t>(t, kScalarType);
-  const uint32_t element = element_bytes(static_cast<ScalarType>(type));
-  if (!r.fault && element == 0) return r.fail(Code::unsupported, "a tensor has an element type that this runtime does not know"), false;
-  if (r.scalar<int32_t>(t, kStorageOffset) != 0) return r.fail(Code::unsupported, "a tensor has a storage offset"), false;
-  if (r.scalar<int8_t>(t, kLayout) != 0) return r.fail(Code::unsupported, "a tensor is not strided"), false;
-  const int8_t dynamism = r.scalar<int8_t>(t, kDynamism);
-  if (dynamism < 0 || dynamism > 1) return r.fail(Code::unsupported, "a tensor's shape has no upper bound"), false;
+  const uint32_t element = element_bytes(static_cast<ScalarType>(r.known_scalar<int8_t>(t, kScalarType)));
+  if (element == 0) return r.fail(Code::unsupported, "a tensor has an element type that this runtime does not know"), false;
+  if (r.known_scalar<int32_t>(t, kStorageOffset) != 0) return r.fail(Code::unsupported, "a tensor has a storage offset"), false;
+  if (r.known_scalar<int8_t>(t, kLayout) != 0) return r.fail(Code::unsupported, "a tensor is not strided"), false;
+  if (r.known_scalar<uint8_t>(t, kDynamism) > 1) return r.fail(Code::unsupported, "a tensor's shape has no upper bound"), false;
   int64_t bytes = element;
   if (!check_shape(r, t, &bytes)) return false;
-  if (const FlatTable extra = r.table(t, kExtra)) {
+  if (const FlatTable extra = r.table_from(r.known_field(t, kExtra))) {
     if (r.scalar<int8_t>(extra, kLocation) != 0) return r.fail(Code::unsupported, "a tensor's data lie in another file (.ptd)"), false;
     if (r.scalar<int8_t>(extra, kDevice) != 0) return r.fail(Code::unsupported, "a tensor lies on another device than the CPU"), false;
   }
-  const uint32_t data_index = r.scalar<uint32_t>(t, kDataIndex);
-  const FlatTable allocation = r.table(t, kAllocation);
+  const uint32_t data_index = r.known_scalar<uint32_t>(t, kDataIndex);
+  const FlatTable allocation = r.table_from(r.known_field(t, kAllocation), shapes.allocation);
   if (r.fault) return false;
   if (allocation && data_index != 0) return r.fail(Code::unsupported, "a planned tensor has initial contents (mutable state)"), false;
   if (allocation) return check_planned(plan, allocation, element, bytes);
@@ -96,21 +99,6 @@ bool check_marker(FlatReader& r, const char* text) {
   return r.fail(Code::wrong_isa, "the program was made for an instruction set that this runtime does not know"), false;
 }
 
-// Value `index` with its payload, checked.
-ValueView value_at(Plan& plan, uint32_t index) {
-  FlatReader& r = plan.reader;
-  ValueView v;
-  const FlatTable value = r.table(plan.values, index);
-  const uint8_t tag = r.scalar<uint8_t>(value, 0);
-  if (r.fault) return v;
-  if (tag == 0 || tag > static_cast<uint8_t>(ValueTag::optional_tensor_list)) return r.corrupt("a value has no known type"), v;
-  v.tag = static_cast<ValueTag>(tag);
-  if (v.tag == ValueTag::null) return v;
-  v.payload = r.table(value, 1);
-  if (!r.fault && !v.payload) r.corrupt("a value is empty");
-  return v;
-}
-
 // Elements of a list must come before it and have the right type; -1 is `none` where that is allowed.
 template <class Index>
 bool check_items(Plan& plan, uint32_t list, FlatVector items, ValueTag tag, bool optional) {
@@ -125,28 +113,36 @@ bool check_items(Plan& plan, uint32_t list, FlatVector items, ValueTag tag, bool
   return true;
 }
 
-bool check_value(Plan& plan, uint32_t index) {
+bool check_value(Plan& plan, uint32_t index, ValueShapes& shapes) {
   FlatReader& r = plan.reader;
-  const ValueView v = value_at(plan, index);
-  if (r.fault) return false;
-  switch (v.tag) {
-    case ValueTag::null: return true;
-    case ValueTag::integer: r.field(v.payload, 0, 8); break;
-    case ValueTag::boolean: r.field(v.payload, 0, 1); break;
-    case ValueTag::real: r.field(v.payload, 0, 8); break;
-    case ValueTag::tensor: return check_tensor(plan, v.payload);
+  const FlatTable value = r.table_from(plan.values.at + 4 * index, shapes.value);
+  if (!value) return false;
+  const uint8_t number = r.known_scalar<uint8_t>(value, 0);
+  const ValueTag tag = static_cast<ValueTag>(number);
+  if (number == 0 || tag > ValueTag::optional_tensor_list) return r.corrupt("a value has no known type"), false;
+  if (tag == ValueTag::null) return true;
+  const uint32_t field = r.known_field(value, 1);
+  if (!field) return r.corrupt("a value is empty"), false;
+  FlatTable payload;
+  if (tag == ValueTag::tensor) payload = r.table_from(field, shapes.tensor);
+  else if (tag == ValueTag::integer || tag == ValueTag::real) payload = r.table_from(field, shapes.number);
+  else payload = r.table_from(field);
+  if (!payload) return false;
+  switch (tag) {
+    case ValueTag::tensor: return check_tensor(plan, payload, shapes);
+    case ValueTag::boolean: r.field(payload, 0, 1); break;
     case ValueTag::string: {
-      const char* text = r.string(v.payload, 0);
+      const char* text = r.string(payload, 0);
       if (!r.fault && !text) r.corrupt("a string value has no text");
       return !r.fault && check_marker(r, text);
     }
-    case ValueTag::int_list: return check_items<int64_t>(plan, index, r.vector(v.payload, 0, 8), ValueTag::integer, false) && !r.fault;
-    case ValueTag::real_list: r.vector(v.payload, 0, 8); break;
-    case ValueTag::bool_list: r.vector(v.payload, 0, 1); break;
+    case ValueTag::int_list: return check_items<int64_t>(plan, index, r.vector(payload, 0, 8), ValueTag::integer, false) && !r.fault;
+    case ValueTag::real_list: r.vector(payload, 0, 8); break;
+    case ValueTag::bool_list: r.vector(payload, 0, 1); break;
     case ValueTag::tensor_list:
     case ValueTag::optional_tensor_list:
-      return check_items<int32_t>(plan, index, r.vector(v.payload, 0, 4), ValueTag::tensor, v.tag == ValueTag::optional_tensor_list) && !r.fault;
-    case ValueTag::none: break;
+      return check_items<int32_t>(plan, index, r.vector(payload, 0, 4), ValueTag::tensor, tag == ValueTag::optional_tensor_list) && !r.fault;
+    default: break;
   }
   return !r.fault;
 }
@@ -154,8 +150,9 @@ bool check_value(Plan& plan, uint32_t index) {
 }  // namespace
 
 bool check_values(Plan& plan) {
+  ValueShapes shapes;
   for (uint32_t i = 0; i < plan.values.count; ++i)
-    if (!check_value(plan, i)) return false;
+    if (!check_value(plan, i, shapes)) return false;
   return true;
 }
 
