@@ -13,19 +13,37 @@ struct Place {
   Taps h, w;
 };
 
-// sums[i] += sum over taps of (x at channel c + i) * weight[.., oc + i]: one input channel for each output channel.
+// sums[i] += (from[i] + offset) * w[i].
+void add_tap(const int8_t* from, int16_t offset, const int8_t* w, int32_t count, uint32_t* sums) {
+  for (int32_t i = 0; i < count; ++i) {
+    const int16_t v = static_cast<int16_t>(from[i] + offset), f = w[i];
+    sums[i] += static_cast<uint32_t>(v * f);
+  }
+}
+
+// Three taps in one pass over the sums, which are loaded and stored once: half the instructions of a 3x3 kernel.
+void add_three_taps(const int8_t* from, int32_t step, int16_t offset, const int8_t* w, int32_t w_step, int32_t count, uint32_t* sums) {
+  const int8_t *from1 = from + step, *from2 = from1 + step, *w1 = w + w_step, *w2 = w1 + w_step;
+  for (int32_t i = 0; i < count; ++i) {
+    const int16_t v0 = static_cast<int16_t>(from[i] + offset), f0 = w[i];
+    const int16_t v1 = static_cast<int16_t>(from1[i] + offset), f1 = w1[i];
+    const int16_t v2 = static_cast<int16_t>(from2[i] + offset), f2 = w2[i];
+    sums[i] += static_cast<uint32_t>(v0 * f0 + v1 * f1 + v2 * f2);
+  }
+}
+
+// sums[i] += sum over taps of (x at channel oc + i) * weight[.., oc + i]: one input channel for each output channel.
 void add_own_channels(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const Place& at, int32_t oc, int32_t count,
                       uint32_t* sums) {
   const int16_t offset = static_cast<int16_t>(a.x_offset);
-  for (int32_t kh = at.h.first; kh < at.h.end; ++kh)
-    for (int32_t kw = at.w.first; kw < at.w.end; ++kw) {
-      const int8_t* from = image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + kw * a.dilation_w) * a.in_c + oc;
-      const int8_t* w = weight + (kh * a.kernel_w + kw) * a.out_c + oc;
-      for (int32_t i = 0; i < count; ++i) {
-        const int16_t v = static_cast<int16_t>(from[i] + offset), f = w[i];
-        sums[i] += static_cast<uint32_t>(v * f);
-      }
-    }
+  const int32_t step = a.dilation_w * a.in_c;
+  for (int32_t kh = at.h.first; kh < at.h.end; ++kh) {
+    const int32_t row = ((at.ih + kh * a.dilation_h) * a.in_w + at.iw) * a.in_c + oc;  // of tap 0, which may lie outside
+    const int8_t* w = weight + kh * a.kernel_w * a.out_c + oc;
+    int32_t kw = at.w.first;
+    for (; kw + 3 <= at.w.end; kw += 3) add_three_taps(image + (row + kw * step), step, offset, w + kw * a.out_c, a.out_c, count, sums);
+    for (; kw < at.w.end; ++kw) add_tap(image + (row + kw * step), offset, w + kw * a.out_c, count, sums);
+  }
 }
 
 // The same where all of oc..oc+count-1 read input channel c.
