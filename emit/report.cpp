@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace deuteron {
 namespace {
@@ -111,7 +112,7 @@ std::string grouped(i64 number) {
   return text;
 }
 
-Json report_json(const Compilation& c, const ReportFacts& f) {
+std::string report_json(const Compilation& c, const ReportFacts& f) {
   Json counts;
   for (const Placement p : kPlacements) counts[std::string(name_of(p))] = count_of(c, p);
   Json folded = Json::array();
@@ -141,7 +142,7 @@ Json report_json(const Compilation& c, const ReportFacts& f) {
   j["folded"] = std::move(folded);
   j["model_was_quantized"] = c.model_was_quantized;
   j["quantization"] = quantization(c);
-  return Json::parse(j.dump(-1, ' ', false, Json::error_handler_t::replace));  // names of a model may hold any bytes
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
 }
 
 std::string report_summary(const Compilation& c, const ReportFacts& f) {

@@ -1,6 +1,5 @@
 // What a compilation came to: as JSON for scripts and as a short text for people.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -15,10 +14,10 @@ struct ReportFacts {
   double seconds = 0;
 };
 
-// One object, all strings valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source, placement, reason), counts
+// One object, valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source, placement, reason), counts
 // (npu, cortex_m, portable), ram_bytes, ram_lower_bound_bytes, scratch_bytes, constants_bytes, file_bytes, macs, sqnr_db, seconds. More:
 // docs/report.md.
-nlohmann::ordered_json report_json(const Compilation& compilation, const ReportFacts& facts);
+std::string report_json(const Compilation& compilation, const ReportFacts& facts);
 std::string report_summary(const Compilation& compilation, const ReportFacts& facts);
 
 std::string_view name_of(Placement);  // "npu", "cortex_m", "portable"
