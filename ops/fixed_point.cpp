@@ -18,6 +18,13 @@ Multiplier multiplier_of(double scale) {
   return {static_cast<i32>(value), exponent};
 }
 
+Multiplier unshifted_multiplier_of(double scale) {
+  constexpr double kSmallest = 1.0 / 1024, kOne = 2147483648.0;
+  const double value = std::nearbyint(scale * kOne);
+  if (scale < kSmallest || value >= kOne) return multiplier_of(scale);
+  return {static_cast<i32>(value), 0};
+}
+
 StepRange step_range(const Bounds& bounds, const Quant& quant) {
   const auto steps = [&](float bound, i32 otherwise) {
     return std::isinf(bound) ? otherwise : quantize_value(bound, quant.scale[0], quant.zero_point[0], quant.low, quant.high);
@@ -31,7 +38,7 @@ Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant&
     const double scale = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? c : 0] / y.scale[0];
     if (!multiplier_fits(scale))
       return Refusal{"the ratio of scales of channel " + std::to_string(c) + " does not fit a multiplier", fmt::format("{:g}", scale), "2^30", rule};
-    result[c] = multiplier_of(scale);
+    result[c] = unshifted_multiplier_of(scale);
   }
   return result;
 }

@@ -23,6 +23,10 @@ struct StepRange {
 };
 StepRange step_range(const Bounds& bounds, const Quant& quant);
 
+// The same scale with shift 0 where that keeps at least 21 bits of it (2^-10 <= scale < 1): then the shifts of all layers are one constant in the
+// file, and the accumulator is rounded once.
+Multiplier unshifted_multiplier_of(double scale);
+
 // One multiplier for each output channel of a convolution or linear layer: x.scale * weight.scale[c] / y.scale.
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, const char* rule);
 

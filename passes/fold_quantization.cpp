@@ -133,8 +133,20 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
   return b.replace_root(Clamp{}, {x});
 }
 
+// permute(dequantize(x))   becomes   dequantize(permute(x)); reshape likewise
+static std::optional<Patch> move_view_to_int8(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (!op_as<Permute>(g, root) && !op_as<Reshape>(g, root)) return std::nullopt;
+  const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
+  if (above < 0 || g.is_constant(g.nodes[above].inputs[0])) return std::nullopt;
+  const ValueId x = g.nodes[above].inputs[0];
+  if (g.type(x).quant.per_channel()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(Dequantize{}, {b.add(node.op, {x}, g.type(x).quant, g.values[node.outputs[0]].name)});
+}
+
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {fold_pair, fold_int8};
+  static constexpr Rule kRules[] = {fold_pair, fold_int8, move_view_to_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);

@@ -12,7 +12,8 @@ static void drop_input_quantize(Graph& g, Port& port) {
     if (!std::holds_alternative<Quantize>(g.nodes[n].op) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return;
   const Node& kept = g.nodes[readers[0]];
   const ValueId quantized = kept.outputs[0];
-  g.folded.push_back({kept.origin, "done by the caller (int8 input)"});
+  const std::string reason = "done by the caller (int8 input)";
+  g.folded.push_back({kept.origin, reason});
   for (Node& node : g.nodes)
     for (ValueId& v : node.inputs)
       for (const NodeId n : readers)
