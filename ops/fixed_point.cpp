@@ -19,7 +19,7 @@ Multiplier multiplier_of(double scale) {
 }
 
 Multiplier unshifted_multiplier_of(double scale) {
-  constexpr double kSmallest = 1.0 / 1024, kOne = 2147483648.0;
+  constexpr double kSmallest = 1.0 / 4096, kOne = 2147483648.0;
   const double value = std::nearbyint(scale * kOne);
   if (scale < kSmallest || value >= kOne) return multiplier_of(scale);
   return {static_cast<i32>(value), 0};

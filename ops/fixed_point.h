@@ -23,7 +23,7 @@ struct StepRange {
 };
 StepRange step_range(const Bounds& bounds, const Quant& quant);
 
-// The same scale with shift 0 where that keeps at least 21 bits of it (2^-10 <= scale < 1): then the shifts of all layers are one constant in the
+// The same scale with shift 0 where that keeps at least 19 bits of it (2^-12 <= scale < 1): then the shifts of all layers are one constant in the
 // file, and the accumulator is rounded once.
 Multiplier unshifted_multiplier_of(double scale);
 

@@ -126,6 +126,23 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
   return b.replace_root(padded, std::move(inputs));
 }
 
+// reshape(pad(x)) of an image with one channel, [n,1,h,w] to [n,h,w,1]   becomes   pad(reshape(x))
+static std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root) {
+  const Reshape* reshape = op_as<Reshape>(g, root);
+  if (!reshape) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
+  if (above < 0 || !uses.has_single_reader(node.inputs[0])) return std::nullopt;
+  const Pad& pad = std::get<Pad>(g.nodes[above].op);
+  const Axes to_channels_last = {0, 2, 3, 1};
+  const Type& x = g.type(g.nodes[above].inputs[0]);
+  if (x.rank() != 4 || x.shape[1] != 1 || pad.before[1] != 0 || pad.after[1] != 0) return std::nullopt;
+  if (reshape->shape != permuted(g.type(node.inputs[0]).shape, to_channels_last)) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  const ValueId moved = b.add(Reshape{permuted(x.shape, to_channels_last)}, {g.nodes[above].inputs[0]}, x.quant);
+  return b.replace_root(Pad{permuted(pad.before, to_channels_last), permuted(pad.after, to_channels_last), pad.value}, {moved});
+}
+
 // avg_pool2d that counts its padding   becomes   pad(0) -> avg_pool2d without padding
 // Refused with ceil_mode, where a window may hang over the padding's end.
 static std::optional<Patch> split_counted_padding(const Graph& g, const Uses&, NodeId root) {
@@ -141,13 +158,15 @@ static std::optional<Patch> split_counted_padding(const Graph& g, const Uses&, N
 }
 
 std::span<const Rule> fuse_rules() {
-  static constexpr Rule kRules[] = {fold_batch_norm, batch_norm_to_depthwise, fuse_clamp, fold_pad_into_conv, split_counted_padding};
+  static constexpr Rule kRules[] = {fold_batch_norm, batch_norm_to_depthwise, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
+                                    split_counted_padding};
   return kRules;
 }
 
 void fuse(PassContext& pass) {
-  rewrite(pass.graph, fuse_rules(), pass.rewrites_left);
-  rewrite(pass.graph, view_rules(), pass.rewrites_left);
+  std::vector<Rule> rules(view_rules().begin(), view_rules().end());
+  rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
+  rewrite(pass.graph, rules, pass.rewrites_left);
 }
 
 }  // namespace deuteron

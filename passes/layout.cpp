@@ -113,22 +113,6 @@ static std::optional<Patch> sink_through_pad(const Graph& g, const Uses& uses, N
   return b.replace_root(b.add(permute, {y}, quant));
 }
 
-// reshape(pad(x)) of an image with one channel, [n,1,h,w] to [n,h,w,1]   becomes   pad(reshape(x))
-static std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root) {
-  const Reshape* reshape = op_as<Reshape>(g, root);
-  if (!reshape) return std::nullopt;
-  const Node& node = g.nodes[root];
-  const NodeId above = producer_as<Pad>(g, uses, node.inputs[0]);
-  if (above < 0 || !uses.has_single_reader(node.inputs[0])) return std::nullopt;
-  const Pad& pad = std::get<Pad>(g.nodes[above].op);
-  const Type& x = g.type(g.nodes[above].inputs[0]);
-  if (x.rank() != 4 || x.shape[1] != 1 || pad.before[1] != 0 || pad.after[1] != 0) return std::nullopt;
-  if (reshape->shape != permuted(g.type(node.inputs[0]).shape, kToChannelsLast)) return std::nullopt;
-  PatchBuilder b(g, root, "");
-  const ValueId moved = b.add(Reshape{permuted(x.shape, kToChannelsLast)}, {g.nodes[above].inputs[0]}, x.quant);
-  return b.replace_root(Pad{permuted(pad.before, kToChannelsLast), permuted(pad.after, kToChannelsLast), pad.value}, {moved});
-}
-
 // linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other order)
 // Refused unless the reshape keeps the first axis and flattens the others, and the permute keeps the first axis too.
 static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& uses, NodeId root) {
@@ -156,8 +140,7 @@ static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& u
 }
 
 static void sink_permutes(PassContext& pass) {
-  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_softmax, sink_through_pad,
-                                    pad_below_channel_reshape, permute_linear_columns};
+  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_softmax, sink_through_pad, permute_linear_columns};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);
