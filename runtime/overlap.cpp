@@ -63,7 +63,7 @@ struct MemoryMap {
 
   // Whether `writer` lies inside [begin, end) or around it.
   bool is_nested(uint32_t writer, uint32_t begin, uint32_t end) const {
-    TensorUse w;
+    TensorUse w = {};  // gcc cannot see that a writer is always planned
     planned_use(plan, writer, &w);
     const uint32_t w_begin = w.begin, w_end = w.end;
     return (w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end);
