@@ -9,39 +9,69 @@ bool is_none(ValueTag tag) { return tag == ValueTag::null; }
 // Whether a value may stand where the schema has `letter`.
 bool fits(char letter, ValueTag tag) {
   switch (letter) {
-    case 'T': case 'O': return tag == ValueTag::tensor;
-    case 't': return tag == ValueTag::tensor || is_none(tag);
-    case 'I': return tag == ValueTag::integer;
-    case 'i': return tag == ValueTag::integer || is_none(tag);
-    case 'F': return tag == ValueTag::integer || tag == ValueTag::real;
-    case 'f': return tag == ValueTag::integer || tag == ValueTag::real || is_none(tag);
-    case 'B': return tag == ValueTag::boolean;
-    case 'L': return tag == ValueTag::int_list;
-    case 'l': return tag == ValueTag::int_list || is_none(tag);
-    case 'V': case 'W': return tag == ValueTag::tensor_list;
-    case 'd': return tag == ValueTag::real_list || is_none(tag);
-    case 'S': return tag == ValueTag::string || is_none(tag);
-    default: return false;
+    case 'T':
+    case 'O':
+      return tag == ValueTag::tensor;
+    case 't':
+      return tag == ValueTag::tensor || is_none(tag);
+    case 'I':
+      return tag == ValueTag::integer;
+    case 'i':
+      return tag == ValueTag::integer || is_none(tag);
+    case 'F':
+      return tag == ValueTag::integer || tag == ValueTag::real;
+    case 'f':
+      return tag == ValueTag::integer || tag == ValueTag::real || is_none(tag);
+    case 'B':
+      return tag == ValueTag::boolean;
+    case 'L':
+      return tag == ValueTag::int_list;
+    case 'l':
+      return tag == ValueTag::int_list || is_none(tag);
+    case 'V':
+    case 'W':
+      return tag == ValueTag::tensor_list;
+    case 'd':
+      return tag == ValueTag::real_list || is_none(tag);
+    case 'S':
+      return tag == ValueTag::string || is_none(tag);
+    default:
+      return false;
   }
 }
 
 const char* expected(char letter) {
   switch (letter) {
-    case 'T': return "must be a tensor";
-    case 'O': return "must be a tensor that the call writes";
-    case 't': return "must be a tensor or none";
-    case 'I': return "must be an int";
-    case 'i': return "must be an int or none";
-    case 'F': return "must be a number";
-    case 'f': return "must be a number or none";
-    case 'B': return "must be a bool";
-    case 'L': return "must be a list of ints";
-    case 'l': return "must be a list of ints or none";
-    case 'V': return "must be a list of tensors";
-    case 'W': return "must be a list of tensors that the call writes";
-    case 'd': return "must be a list of floats or none";
-    case 'S': return "must be a string or none";
-    default: return "has a kind that the kernel's schema does not name";
+    case 'T':
+      return "must be a tensor";
+    case 'O':
+      return "must be a tensor that the call writes";
+    case 't':
+      return "must be a tensor or none";
+    case 'I':
+      return "must be an int";
+    case 'i':
+      return "must be an int or none";
+    case 'F':
+      return "must be a number";
+    case 'f':
+      return "must be a number or none";
+    case 'B':
+      return "must be a bool";
+    case 'L':
+      return "must be a list of ints";
+    case 'l':
+      return "must be a list of ints or none";
+    case 'V':
+      return "must be a list of tensors";
+    case 'W':
+      return "must be a list of tensors that the call writes";
+    case 'd':
+      return "must be a list of floats or none";
+    case 'S':
+      return "must be a string or none";
+    default:
+      return "has a kind that the kernel's schema does not name";
   }
 }
 
@@ -107,20 +137,45 @@ struct CallDecoder {
     *value = Value{};
     const ValueView v = known_value(plan, index);
     switch (v.tag) {
-      case ValueTag::integer: value->kind = Kind::integer; value->integer = r.known_scalar<int64_t>(v.payload, 0); break;
-      case ValueTag::boolean: value->kind = Kind::boolean; value->boolean = r.known_scalar<uint8_t>(v.payload, 0) != 0; break;
-      case ValueTag::real: value->kind = Kind::real; value->real = r.known_scalar<double>(v.payload, 0); break;
-      case ValueTag::string: value->kind = Kind::string; value->string = reinterpret_cast<const char*>(r.bytes + r.known_vector(v.payload, 0).at); break;
+      case ValueTag::integer:
+        value->kind = Kind::integer;
+        value->integer = r.known_scalar<int64_t>(v.payload, 0);
+        break;
+      case ValueTag::boolean:
+        value->kind = Kind::boolean;
+        value->boolean = r.known_scalar<uint8_t>(v.payload, 0) != 0;
+        break;
+      case ValueTag::real:
+        value->kind = Kind::real;
+        value->real = r.known_scalar<double>(v.payload, 0);
+        break;
+      case ValueTag::string:
+        value->kind = Kind::string;
+        value->string = reinterpret_cast<const char*>(r.bytes + r.known_vector(v.payload, 0).at);
+        break;
       case ValueTag::tensor:
         known_tensor(plan, index, v.payload, tensors);
         value->kind = Kind::tensor;
         value->tensor = tensors++;
         break;
-      case ValueTag::int_list: value->kind = Kind::int_list; decode_items<int64_t>(v.payload, &value->list); break;
-      case ValueTag::tensor_list: value->kind = Kind::tensor_list; decode_items<int32_t>(v.payload, &value->list); break;
-      case ValueTag::real_list: value->kind = Kind::real_list; inline_list(v.payload, &value->list); break;
-      case ValueTag::bool_list: value->kind = Kind::bool_list; inline_list(v.payload, &value->list); break;
-      default: break;
+      case ValueTag::int_list:
+        value->kind = Kind::int_list;
+        decode_items<int64_t>(v.payload, &value->list);
+        break;
+      case ValueTag::tensor_list:
+        value->kind = Kind::tensor_list;
+        decode_items<int32_t>(v.payload, &value->list);
+        break;
+      case ValueTag::real_list:
+        value->kind = Kind::real_list;
+        inline_list(v.payload, &value->list);
+        break;
+      case ValueTag::bool_list:
+        value->kind = Kind::bool_list;
+        inline_list(v.payload, &value->list);
+        break;
+      default:
+        break;
     }
     return value;
   }
@@ -216,7 +271,8 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
   const uint8_t tag = r.scalar<uint8_t>(instruction, 0);
   const FlatTable body = r.table(instruction, 1);
   if (r.fault) return false;
-  if (tag == 0 || tag > static_cast<uint8_t>(InstructionTag::free_call) || !body) return r.corrupt("an instruction has no known type"), false;
+  if (tag == 0 || tag > static_cast<uint8_t>(InstructionTag::free_call) || !body)
+    return r.corrupt("an instruction has no known type"), false;
   switch (static_cast<InstructionTag>(tag)) {
     case InstructionTag::delegate_call: {
       const uint32_t delegate = r.scalar<uint32_t>(body, 0);
@@ -225,10 +281,14 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
       where->op = r.string(r.table(plan.delegates, delegate), 0);
       return r.fail(Code::unsupported, "calls a delegate, and this runtime has no backend of that name"), false;
     }
-    case InstructionTag::move_call: return r.fail(Code::unsupported, "a MoveCall instruction (control flow)"), false;
-    case InstructionTag::jump_false_call: return r.fail(Code::unsupported, "a JumpFalseCall instruction (control flow)"), false;
-    case InstructionTag::free_call: return r.fail(Code::unsupported, "a FreeCall instruction"), false;
-    default: break;
+    case InstructionTag::move_call:
+      return r.fail(Code::unsupported, "a MoveCall instruction (control flow)"), false;
+    case InstructionTag::jump_false_call:
+      return r.fail(Code::unsupported, "a JumpFalseCall instruction (control flow)"), false;
+    case InstructionTag::free_call:
+      return r.fail(Code::unsupported, "a FreeCall instruction"), false;
+    default:
+      break;
   }
   const uint32_t op = r.scalar<uint32_t>(body, 0);
   if (!r.fault && op >= plan.operators.count) r.corrupt("a call refers to an operator that does not exist");

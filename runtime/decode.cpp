@@ -37,7 +37,8 @@ bool find_added_memory(const Plan& plan, uint32_t index, uint32_t* offset) {
 int64_t added_bytes(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
   const ValueView v = known_value(plan, index);
-  if (v.tag != ValueTag::tensor || r.known_field(v.payload, kAllocation) != 0 || r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0) return 0;
+  if (v.tag != ValueTag::tensor || r.known_field(v.payload, kAllocation) != 0 || r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0)
+    return 0;
   const FlatVector sizes = r.known_vector(v.payload, kSizes);
   int64_t bytes = element_bytes(static_cast<ScalarType>(r.known_scalar<int8_t>(v.payload, kScalarType)));
   for (uint32_t i = 0; i < sizes.count; ++i) bytes *= r.item<int32_t>(sizes, i);

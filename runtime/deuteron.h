@@ -68,7 +68,7 @@ class Program {
   const Tensor* const* inputs_ = nullptr;
   const Tensor* const* outputs_ = nullptr;
   const Prepared* calls_ = nullptr;
-  Plan* plan_ = nullptr;          // the file's table of contents, and room to decode one call: for step()
+  Plan* plan_ = nullptr;  // the file's table of contents, and room to decode one call: for step()
   const Value** room_args_ = nullptr;
   Value* room_values_ = nullptr;
   Tensor* room_tensors_ = nullptr;

@@ -71,7 +71,8 @@ FlatTable FlatReader::table_from(uint32_t field, FlatShape& shape) {
   for (uint32_t slot = 0; slot < shape.count && slot < present; ++slot) {
     const uint32_t offset = load<uint16_t>(t.vtable + 4 + 2 * slot), width = shape.widths[slot];
     if (offset == 0) continue;
-    if (offset < 4 || offset + width > t.bytes || ((at + offset) & (width - 1)) != 0) return corrupt("a field lies outside its table"), FlatTable{};
+    if (offset < 4 || offset + width > t.bytes || ((at + offset) & (width - 1)) != 0)
+      return corrupt("a field lies outside its table"), FlatTable{};
   }
   shape.vtable[half] = t.vtable;
   shape.slots_end[half] = t.slots_end;

@@ -69,7 +69,9 @@ struct FlatReader {
   FlatVector vector(FlatTable t, int slot, uint32_t width);
   // index < v.count: proved by the caller.
   template <class T>
-  T item(FlatVector v, uint32_t index) const { return load<T>(v.at + index * static_cast<uint32_t>(sizeof(T))); }
+  T item(FlatVector v, uint32_t index) const {
+    return load<T>(v.at + index * static_cast<uint32_t>(sizeof(T)));
+  }
   FlatTable table(FlatVector v, uint32_t index);
   // Null if absent.
   const char* string(FlatTable t, int slot);

@@ -32,7 +32,8 @@ struct Counts {
 // Every length, or about `tries` of them; always the last 64.
 void cut(const Bytes& b, const KernelTable& kernels, size_t tries, Counts* c) {
   const size_t stride = std::max<size_t>(1, b.size() / tries);
-  for (size_t n = 0; n < b.size(); n += n + 64 >= b.size() ? 1 : stride) c->add(Bytes(b.begin(), b.begin() + static_cast<long>(n)), kernels);
+  for (size_t n = 0; n < b.size(); n += n + 64 >= b.size() ? 1 : stride)
+    c->add(Bytes(b.begin(), b.begin() + static_cast<long>(n)), kernels);
 }
 
 // Overwrites one to three places; mostly inside the FlatBuffer, where it matters.
@@ -41,14 +42,19 @@ void overwrite(const Bytes& b, const KernelTable& kernels, int tries, uint32_t s
   uint64_t program_size = 0;
   std::memcpy(&program_size, &b[16], 8);
   const size_t inner = std::memcmp(&b[8], "eh00", 4) == 0 ? std::min<size_t>(program_size, b.size()) : b.size();
-  static constexpr uint32_t kWords[] = {0, 1, 2, 3, 4, 8, 16, 0x7f, 0x80, 0xff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
+  static constexpr uint32_t kWords[] = {0,    1,    2,      3,       4,          8,          16,         0x7f,
+                                        0x80, 0xff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
   for (int k = 0; k < tries; ++k) {
     Bytes m = b;
     for (auto times = 1 + random() % 3; times > 0; --times) {
       const size_t at = random() % (random() % 8 == 0 ? m.size() : inner);
       switch (random() % 4) {
-        case 0: m[at] = static_cast<uint8_t>(random()); break;
-        case 1: m[at] = static_cast<uint8_t>(m[at] + (random() % 2 ? 1 : -1)); break;
+        case 0:
+          m[at] = static_cast<uint8_t>(random());
+          break;
+        case 1:
+          m[at] = static_cast<uint8_t>(m[at] + (random() % 2 ? 1 : -1));
+          break;
         default: {
           const size_t word = at & ~size_t{3};
           if (word + 4 > m.size()) break;
@@ -64,7 +70,8 @@ void overwrite(const Bytes& b, const KernelTable& kernels, int tries, uint32_t s
 }
 
 void report(const char* name, const Counts& c) {
-  std::printf("%-40s %6lld tried %6lld loaded %6lld ran\n", name, static_cast<long long>(c.tried), static_cast<long long>(c.loaded), static_cast<long long>(c.ran));
+  std::printf("%-40s %6lld tried %6lld loaded %6lld ran\n", name, static_cast<long long>(c.tried), static_cast<long long>(c.loaded),
+              static_cast<long long>(c.ran));
 }
 
 TEST(Fuzz, ProgramsMadeByHand) {

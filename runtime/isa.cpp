@@ -5,9 +5,12 @@ namespace deuteron {
 
 const char* name_of(Isa isa) {
   switch (isa) {
-    case Isa::scalar: return "scalar";
-    case Isa::dsp: return "dsp";
-    case Isa::mve: return "mve";
+    case Isa::scalar:
+      return "scalar";
+    case Isa::dsp:
+      return "dsp";
+    case Isa::mve:
+      return "mve";
   }
   return "?";
 }

@@ -15,10 +15,19 @@ inline constexpr int kMaxRank = 16;
 
 constexpr uint32_t element_bytes(ScalarType type) {
   switch (type) {
-    case ScalarType::u8: case ScalarType::s8: case ScalarType::b8: return 1;
-    case ScalarType::s16: case ScalarType::f16: return 2;
-    case ScalarType::s32: case ScalarType::f32: return 4;
-    case ScalarType::s64: case ScalarType::f64: return 8;
+    case ScalarType::u8:
+    case ScalarType::s8:
+    case ScalarType::b8:
+      return 1;
+    case ScalarType::s16:
+    case ScalarType::f16:
+      return 2;
+    case ScalarType::s32:
+    case ScalarType::f32:
+      return 4;
+    case ScalarType::s64:
+    case ScalarType::f64:
+      return 8;
   }
   return 0;  // not a type that the runtime knows
 }
@@ -30,7 +39,7 @@ struct Tensor {
   int32_t numel;             // product of sizes, proved to fit; bytes too
   uint8_t rank;
   ScalarType type;
-  bool constant;             // lies in the file: never an out argument
+  bool constant;  // lies in the file: never an out argument
 };
 
 enum class Kind : uint8_t { none, integer, real, boolean, string, tensor, int_list, real_list, bool_list, tensor_list };
@@ -58,10 +67,12 @@ struct Value {
 struct Arena {
   uint8_t* base = nullptr;
   size_t bytes = 0;
-  size_t used = 0;  // goes on counting past `bytes`, so that a failed load can say what it needs
+  size_t used = 0;                        // goes on counting past `bytes`, so that a failed load can say what it needs
   void* take(size_t size, size_t align);  // null when it does not fit
   template <class T>
-  T* make(size_t count = 1) { return static_cast<T*>(take(sizeof(T) * count, alignof(T))); }
+  T* make(size_t count = 1) {
+    return static_cast<T*>(take(sizeof(T) * count, alignof(T)));
+  }
 };
 
 struct Prepared {
@@ -112,7 +123,7 @@ inline Status out_of_memory() {
 // The loader refuses a call whose outs (scratch included) overlap one another or an input, except, for a kernel that says `in_place`,
 // an out that begins where an input begins, with as many elements that are not wider (element i is read before it is written).
 struct Kernel {
-  const char* name;    // with overload: "cortex_m::quantized_add.out"
+  const char* name;  // with overload: "cortex_m::quantized_add.out"
   const char* schema;
   Status (*prepare)(Call& call, Prepared* prepared);
   bool in_place = false;

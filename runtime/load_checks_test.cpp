@@ -53,9 +53,9 @@ struct Good : TestProgram {
 struct Case {
   const char* name;
   Code code;
-  const char* detail;                  // a part of it
-  std::function<void(Good&)> change;   // before finish()
-  std::function<void(Good&)> tamper;   // after finish()
+  const char* detail;                 // a part of it
+  std::function<void(Good&)> change;  // before finish()
+  std::function<void(Good&)> tamper;  // after finish()
 };
 
 void expect_refused(const Case& c) {
@@ -93,50 +93,98 @@ TEST(LoadChecks, WhatTheStockLoaderLetsPass) {
        [](Good& p) { p.call_body(1).set<uint32_t>(0, 7); }},
       {"2 input index", Code::corrupt, "value that does not exist", [](Good& p) { p.inputs[1] = 1000; }, nullptr},
       {"2 output index", Code::corrupt, "value that does not exist", [](Good& p) { p.outputs[0] = -1; }, nullptr},
-      {"3 delegate without payload", Code::corrupt, "no payload",
-       [](Good& p) { p.delegates->items.push_back(p.new_delegate("X", 0, 0)); }, [](Good& p) { p.delegates->items[0]->remove(1); }},
+      {"3 delegate without payload", Code::corrupt, "no payload", [](Good& p) { p.delegates->items.push_back(p.new_delegate("X", 0, 0)); },
+       [](Good& p) { p.delegates->items[0]->remove(1); }},
       {"4 inline payload table absent", Code::corrupt, "inline payload does not exist",
        [](Good& p) { p.delegates->items.push_back(p.new_delegate("X", 0, 0)); }, nullptr},
       {"4 inline payload without data", Code::corrupt, "no data",
-       [](Good& p) { p.add_inline_payload(); p.delegates->items.push_back(p.new_delegate("X", 0, 0)); },
+       [](Good& p) {
+         p.add_inline_payload();
+         p.delegates->items.push_back(p.new_delegate("X", 0, 0));
+       },
        [](Good& p) { p.program->child(3).items[0]->remove(0); }},
       {"5 compile option without key", Code::corrupt, "no key or value",
-       [](Good& p) { p.add_inline_payload(); p.delegates->items.push_back(p.new_delegate("X", 0, 0)); },
+       [](Good& p) {
+         p.add_inline_payload();
+         p.delegates->items.push_back(p.new_delegate("X", 0, 0));
+       },
        [](Good& p) { p.delegates->items[0]->child(2).items[0]->remove(0); }},
       {"5 compile option without value", Code::corrupt, "no key or value",
-       [](Good& p) { p.add_inline_payload(); p.delegates->items.push_back(p.new_delegate("X", 0, 0)); },
+       [](Good& p) {
+         p.add_inline_payload();
+         p.delegates->items.push_back(p.new_delegate("X", 0, 0));
+       },
        [](Good& p) { p.delegates->items[0]->child(2).items[0]->remove(1); }},
       {"6, 7 data in a .ptd", Code::unsupported, "another file (.ptd)", nullptr,
-       [](Good& p) { auto e = new_table(); e->set<int8_t>(2, 1); p.value(p.b).set(9, e); }},
+       [](Good& p) {
+         auto e = new_table();
+         e->set<int8_t>(2, 1);
+         p.value(p.b).set(9, e);
+       }},
       {"8 a constant as out", Code::bad_argument, "constant in the file would be overwritten",
-       [](Good& p) { p.call("test::add", {p.a, p.b, p.c}); }, nullptr},
+       [](Good& p) {
+         p.call("test::add", {p.a, p.b, p.c});
+       },
+       nullptr},
       {"9 planned offset not aligned", Code::corrupt, "planned tensor is not aligned", nullptr,
-       [](Good& p) { p.allocation(p.sum).set<uint32_t>(1, 66); p.method->child(8).put<int64_t>(1, 176); }},
-      {"9 constant not aligned", Code::corrupt, "constant is not aligned", [](Good& p) { p.segment.resize(40); p.constant_offsets[1] = 2; }, nullptr},
-      {"10 planned tensors overlap", Code::overlap, "overwritten", [](Good& p) { p.call("test::add", {p.b, p.c, p.y}); },
+       [](Good& p) {
+         p.allocation(p.sum).set<uint32_t>(1, 66);
+         p.method->child(8).put<int64_t>(1, 176);
+       }},
+      {"9 constant not aligned", Code::corrupt, "constant is not aligned",
+       [](Good& p) {
+         p.segment.resize(40);
+         p.constant_offsets[1] = 2;
+       },
+       nullptr},
+      {"10 planned tensors overlap", Code::overlap, "overwritten",
+       [](Good& p) {
+         p.call("test::add", {p.b, p.c, p.y});
+       },
        [](Good& p) { p.allocation(p.sum).set<uint32_t>(1, 32); }},
       {"11 element count overflows", Code::corrupt, "2^31 elements", nullptr,
-       [](Good& p) { p.value(p.sum).set(2, new_scalars<int32_t>({65536, 65536})); }},
+       [](Good& p) {
+         p.value(p.sum).set(2, new_scalars<int32_t>({65536, 65536}));
+       }},
       {"11 byte count overflows", Code::corrupt, "2^31 bytes", nullptr,
-       [](Good& p) { p.value(p.sum).set(2, new_scalars<int32_t>({1 << 15, 1 << 15})); }},
+       [](Good& p) {
+         p.value(p.sum).set(2, new_scalars<int32_t>({1 << 15, 1 << 15}));
+       }},
       {"12 tensor without data that is no input", Code::corrupt, "neither memory nor data", nullptr,
        [](Good& p) { p.value(p.sum).remove(6); }},
       {"13 an int where a tensor belongs", Code::bad_argument, "must be a tensor",
-       [](Good& p) { p.call("test::add", {p.a, p.integer(1), p.sum}); }, nullptr},
+       [](Good& p) {
+         p.call("test::add", {p.a, p.integer(1), p.sum});
+       },
+       nullptr},
       {"13 a list of ints that holds a tensor", Code::corrupt, "wrong type", nullptr,
        [](Good& p) { p.value(p.numbers).child(0).put<int64_t>(0, p.a); }},
       {"13 a tensor where an int belongs", Code::bad_argument, "must be an int", [](Good& p) { p.add_any(p.a, p.numbers); }, nullptr},
-      {"13 an int where a list belongs", Code::bad_argument, "must be a list of ints", [](Good& p) { p.add_any(-1, p.integer(4)); }, nullptr},
+      {"13 an int where a list belongs", Code::bad_argument, "must be a list of ints", [](Good& p) { p.add_any(-1, p.integer(4)); },
+       nullptr},
       {"14 list before its elements", Code::corrupt, "does not come before it", nullptr,
-       [](Good& p) { p.value(p.numbers).child(0).put<int64_t>(1, p.numbers + 1); p.integer(4); }},
+       [](Good& p) {
+         p.value(p.numbers).child(0).put<int64_t>(1, p.numbers + 1);
+         p.integer(4);
+       }},
       {"14 list that holds itself", Code::corrupt, "does not come before it", nullptr,
        [](Good& p) { p.value(p.numbers).child(0).put<int64_t>(1, p.numbers); }},
       {"15 jump", Code::unsupported, "JumpFalseCall",
-       [](Good& p) { auto j = new_table(); j->set<int32_t>(0, p.boolean(false)).set<int32_t>(1, 1000); p.instruction(4, j); }, nullptr},
+       [](Good& p) {
+         auto j = new_table();
+         j->set<int32_t>(0, p.boolean(false)).set<int32_t>(1, 1000);
+         p.instruction(4, j);
+       },
+       nullptr},
       {"16 constants, but no place for segments", Code::corrupt, "no base", nullptr, [](Good& p) { p.has_base = false; }},
       {"17 no execution plan", Code::corrupt, "no method", nullptr, [](Good& p) { p.program->remove(1); }},
       {"18 delegate index", Code::corrupt, "delegate that does not exist",
-       [](Good& p) { auto d = new_table(); d->set<int32_t>(0, 3).set(1, new_scalars<int32_t>({p.a, p.y})); p.instruction(2, d); }, nullptr},
+       [](Good& p) {
+         auto d = new_table();
+         d->set<int32_t>(0, 3).set(1, new_scalars<int32_t>({p.a, p.y}));
+         p.instruction(2, d);
+       },
+       nullptr},
       {"20 overload absent", Code::missing_kernel, "no kernel of this name", nullptr, [](Good& p) { p.operators->items[0]->remove(1); }},
       {"21 negative planned size", Code::corrupt, "negative size", nullptr, [](Good& p) { p.method->child(8).put<int64_t>(1, -1); }},
       {"22 argument index", Code::corrupt, "argument refers to a value that does not exist", nullptr,
@@ -146,14 +194,17 @@ TEST(LoadChecks, WhatTheStockLoaderLetsPass) {
       {"22 return value index", Code::corrupt, "return value", nullptr, [](Good& p) { p.call_body(0).child(1).put<int32_t>(3, 99); }},
       {"22 int list element index", Code::corrupt, "does not come before it", nullptr,
        [](Good& p) { p.value(p.numbers).child(0).put<int64_t>(0, 1ll << 40); }},
-      {"22 memory index", Code::corrupt, "planned buffer that does not exist", nullptr, [](Good& p) { p.allocation(p.sum).set<uint32_t>(0, 2); }},
+      {"22 memory index", Code::corrupt, "planned buffer that does not exist", nullptr,
+       [](Good& p) { p.allocation(p.sum).set<uint32_t>(0, 2); }},
       {"22 memory index 0", Code::corrupt, "planned buffer that does not exist", nullptr, [](Good& p) { p.allocation(p.sum).remove(0); }},
       {"22 segment index", Code::corrupt, "segment that does not exist", nullptr, [](Good& p) { p.program->child(5).set<uint32_t>(0, 1); }},
       {"22 payload segment index", Code::corrupt, "segment that does not exist",
        [](Good& p) { p.delegates->items.push_back(p.new_delegate("X", 1, 9)); }, nullptr},
-      {"22 dimension order", Code::corrupt, "not a permutation", nullptr, [](Good& p) { p.value(p.a).set(3, new_scalars<uint8_t>({1, 1})); }},
-      {"22 two methods of one name", Code::corrupt, "two methods", nullptr,
-       [](Good& p) { p.program->child(1).items.push_back(p.method); }},
+      {"22 dimension order", Code::corrupt, "not a permutation", nullptr,
+       [](Good& p) {
+         p.value(p.a).set(3, new_scalars<uint8_t>({1, 1}));
+       }},
+      {"22 two methods of one name", Code::corrupt, "two methods", nullptr, [](Good& p) { p.program->child(1).items.push_back(p.method); }},
       {"23 constant index without constants", Code::corrupt, "old inline table", nullptr,
        [](Good& p) { p.program->child(5).set(1, new_scalars<uint64_t>({0})); }},
   };

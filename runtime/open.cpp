@@ -29,8 +29,7 @@ bool read_header(Plan* plan) {
   const uint64_t data_size = length >= kHeaderBytes ? r.load<uint64_t>(kDataSizeAt) : 0;
   if (program_size > file_bytes) return r.corrupt("the file is shorter than its header says: it was cut"), false;
   if (program_size < kMagicAt + length) return r.corrupt("the header's program size is too small"), false;
-  if (base > file_bytes || data_size > file_bytes - base)
-    return r.corrupt("the segments end beyond the file: it was cut"), false;
+  if (base > file_bytes || data_size > file_bytes - base) return r.corrupt("the segments end beyond the file: it was cut"), false;
   if (base != 0 && base < program_size) return r.corrupt("the segments overlap the program"), false;
   if (base == 0 && data_size != 0) return r.corrupt("the segments have no base"), false;
   plan->segment_base = base;

@@ -86,7 +86,8 @@ TEST(Overlap, ViewsSeeTheirBase) {
   EXPECT_TRUE(p.load().ok());
 
   Bench joined;  // two halves written one by one, read as a whole
-  const int32_t in = joined.bytes(0, 8), left = joined.bytes(16, 8), right = joined.bytes(24, 8), both = joined.bytes(16, 16), out = joined.bytes(32, 16);
+  const int32_t in = joined.bytes(0, 8), left = joined.bytes(16, 8), right = joined.bytes(24, 8), both = joined.bytes(16, 16),
+                out = joined.bytes(32, 16);
   joined.inputs = {in};
   joined.outputs = {out};
   joined.call("test::reverse", {in, left});
@@ -95,7 +96,8 @@ TEST(Overlap, ViewsSeeTheirBase) {
   EXPECT_TRUE(joined.load().ok());
 
   Bench crossing;  // a view that lies across what was written is no view of it
-  const int32_t in2 = crossing.bytes(0, 8), l2 = crossing.bytes(16, 8), r2 = crossing.bytes(24, 8), c2 = crossing.bytes(20, 8), out2 = crossing.bytes(32, 8);
+  const int32_t in2 = crossing.bytes(0, 8), l2 = crossing.bytes(16, 8), r2 = crossing.bytes(24, 8), c2 = crossing.bytes(20, 8),
+                out2 = crossing.bytes(32, 8);
   crossing.inputs = {in2};
   crossing.outputs = {out2};
   crossing.call("test::reverse", {in2, l2});

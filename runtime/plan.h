@@ -9,7 +9,18 @@ namespace deuteron {
 
 // Union ids of EValue and Instruction in the program schema.
 enum class ValueTag : uint8_t {
-  none, null, integer, boolean, real, tensor, string, int_list, real_list, bool_list, tensor_list, optional_tensor_list
+  none,
+  null,
+  integer,
+  boolean,
+  real,
+  tensor,
+  string,
+  int_list,
+  real_list,
+  bool_list,
+  tensor_list,
+  optional_tensor_list
 };
 enum class InstructionTag : uint8_t { none, kernel_call, delegate_call, move_call, jump_false_call, free_call };
 
@@ -95,7 +106,7 @@ struct Segment {
   uint32_t writer;      // value
 };
 struct OverlapRoom {
-  uint8_t* written;     // one bit for each value
+  uint8_t* written;  // one bit for each value
   Segment* segments;
   TensorUse* uses;
 };

@@ -235,7 +235,8 @@ TEST(Program, RefusesMemoryThatIsNotAligned) {
   EXPECT_EQ(program.load(file.file(), kTestKernels, {memory.data(), 2000}, {memory.data() + 2052, 256}).code, Code::bad_input);
   const Block moved(bytes.size() + 8);
   std::memcpy(moved.data() + 8, bytes.data(), bytes.size());
-  EXPECT_EQ(program.load({moved.data() + 8, bytes.size()}, kTestKernels, {memory.data(), 2000}, {memory.data() + 2048, 256}).code, Code::bad_input);
+  EXPECT_EQ(program.load({moved.data() + 8, bytes.size()}, kTestKernels, {memory.data(), 2000}, {memory.data() + 2048, 256}).code,
+            Code::bad_input);
 }
 
 // Calls with more values than measure() keeps on its stack are estimated, and the estimate is enough.

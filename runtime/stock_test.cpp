@@ -31,7 +31,9 @@ std::vector<fs::path> programs_in(const fs::path& folder) {
 }
 
 // "net.cortex-m55.pte" -> "net"
-std::string model_of(const fs::path& program) { return program.filename().string().substr(0, program.filename().string().find(".cortex-")); }
+std::string model_of(const fs::path& program) {
+  return program.filename().string().substr(0, program.filename().string().find(".cortex-"));
+}
 
 fs::path sample(const fs::path& program, const char* port, int index, int k) {
   return program.parent_path() / (model_of(program) + "." + port + std::to_string(index) + "." + std::to_string(k) + ".bin");
@@ -110,14 +112,17 @@ TEST(Stock, EveryModelGivesTheStockBits) {
 
 // Single operators: the stock bits, or, where the stock kernels are known to be wrong, results nearer to the float model's.
 TEST(Stock, SingleOperators) {
-  if (!fs::exists(kStock / "ops")) GTEST_SKIP() << "left out: " << kStock / "ops" << " is not there, so no stock operator was run";
+  if (!fs::exists(kStock / "ops"))
+    GTEST_SKIP() << "left out: " << kStock / "ops"
+                 << " is not there, so no stock operator was run";
   // Layouts: stock portable cat and broadcasting add and mul, and stock cortex_m::transpose, take memory in another order than it is in.
   const std::set<std::string> wrong_in_stock = {"add_bcast_channel", "cat_ch", "mul_bcast_const", "permute_nchw_nhwc", "se_block"};
   int same = 0;
   for (const fs::path& path : programs_in(kStock / "ops")) {
     const std::string name = model_of(path);
     Loaded l(read_file(path), kAllKernels);
-    EXPECT_TRUE(l.status.ok()) << name << ": " << name_of(l.status.code) << " " << (l.status.op ? l.status.op : "") << ": " << l.status.detail;
+    EXPECT_TRUE(l.status.ok()) << name << ": " << name_of(l.status.code) << " " << (l.status.op ? l.status.op : "") << ": "
+                               << l.status.detail;
     if (!l.status.ok()) continue;
     Difference d;
     if (!run_sample(l.program, path, 0, &d)) continue;

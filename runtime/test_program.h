@@ -47,10 +47,10 @@ struct Node {
     std::vector<uint8_t> bytes;  // a scalar,
     NodePtr child;               // or a child
   };
-  std::map<int, Slot> slots;         // table
-  std::vector<uint8_t> bytes;        // scalars, text
-  size_t width = 1;                  // scalars: bytes of an element
-  std::vector<NodePtr> items;        // tables
+  std::map<int, Slot> slots;   // table
+  std::vector<uint8_t> bytes;  // scalars, text
+  size_t width = 1;            // scalars: bytes of an element
+  std::vector<NodePtr> items;  // tables
 
   template <class T>
   Node& set(int slot, T value) {
@@ -74,7 +74,9 @@ struct Node {
     return value;
   }
   template <class T>
-  void put(size_t i, T value) { std::memcpy(&bytes.at(i * sizeof(T)), &value, sizeof(T)); }
+  void put(size_t i, T value) {
+    std::memcpy(&bytes.at(i * sizeof(T)), &value, sizeof(T));
+  }
 };
 
 inline NodePtr new_table() { return std::make_shared<Node>(); }
@@ -115,7 +117,9 @@ class FlatWriter {
   std::map<const Node*, size_t> done_;
 
   template <class T>
-  void patch(size_t at, T value) { std::memcpy(&out[at], &value, sizeof(T)); }
+  void patch(size_t at, T value) {
+    std::memcpy(&out[at], &value, sizeof(T));
+  }
   void align(size_t to, size_t off = 0) {
     while ((out.size() + off) % to != 0) out.push_back(0);
   }
@@ -178,8 +182,8 @@ class TestProgram {
   std::vector<uint64_t> constant_offsets = {0};
   std::vector<uint8_t> segment;  // the constants
   bool has_header = true;
-  bool has_base = true;          // segment_base_offset is not 0
-  int64_t base_shift = 0;        // added to segment_base_offset
+  bool has_base = true;    // segment_base_offset is not 0
+  int64_t base_shift = 0;  // added to segment_base_offset
 
   int32_t add(uint8_t tag, NodePtr payload) {
     auto v = new_table();
@@ -190,19 +194,51 @@ class TestProgram {
   }
   Node& value(int32_t i) { return values->items.at(static_cast<size_t>(i))->child(1); }
   int32_t none() { return add(1, new_table()); }
-  int32_t integer(int64_t v) { auto t = new_table(); t->set(0, v); return add(2, t); }
-  int32_t boolean(bool v) { auto t = new_table(); t->set(0, static_cast<uint8_t>(v)); return add(3, t); }
-  int32_t real(double v) { auto t = new_table(); t->set(0, v); return add(4, t); }
-  int32_t string(const std::string& v) { auto t = new_table(); t->set(0, new_text(v)); return add(6, t); }
-  int32_t int_list(const std::vector<int64_t>& items) { auto t = new_table(); t->set(0, new_scalars(items)); return add(7, t); }
+  int32_t integer(int64_t v) {
+    auto t = new_table();
+    t->set(0, v);
+    return add(2, t);
+  }
+  int32_t boolean(bool v) {
+    auto t = new_table();
+    t->set(0, static_cast<uint8_t>(v));
+    return add(3, t);
+  }
+  int32_t real(double v) {
+    auto t = new_table();
+    t->set(0, v);
+    return add(4, t);
+  }
+  int32_t string(const std::string& v) {
+    auto t = new_table();
+    t->set(0, new_text(v));
+    return add(6, t);
+  }
+  int32_t int_list(const std::vector<int64_t>& items) {
+    auto t = new_table();
+    t->set(0, new_scalars(items));
+    return add(7, t);
+  }
   int32_t ints(const std::vector<int64_t>& numbers) {
     std::vector<int64_t> items;
     for (int64_t n : numbers) items.push_back(integer(n));
     return int_list(items);
   }
-  int32_t real_list(const std::vector<double>& items) { auto t = new_table(); t->set(0, new_scalars(items)); return add(8, t); }
-  int32_t bool_list(const std::vector<uint8_t>& items) { auto t = new_table(); t->set(0, new_scalars(items)); return add(9, t); }
-  int32_t tensor_list(const std::vector<int32_t>& items) { auto t = new_table(); t->set(0, new_scalars(items)); return add(10, t); }
+  int32_t real_list(const std::vector<double>& items) {
+    auto t = new_table();
+    t->set(0, new_scalars(items));
+    return add(8, t);
+  }
+  int32_t bool_list(const std::vector<uint8_t>& items) {
+    auto t = new_table();
+    t->set(0, new_scalars(items));
+    return add(9, t);
+  }
+  int32_t tensor_list(const std::vector<int32_t>& items) {
+    auto t = new_table();
+    t->set(0, new_scalars(items));
+    return add(10, t);
+  }
 
   // Without memory: an unplanned input or output.
   int32_t bare(ScalarType type, const std::vector<int32_t>& sizes, std::vector<uint8_t> order = {}) {

@@ -6,7 +6,8 @@
 namespace deuteron {
 namespace {
 
-constexpr uint8_t kValueWidths[] = {1, 4}, kTensorWidths[] = {1, 4, 4, 4, 1, 4, 4, 1, 1, 4}, kAllocationWidths[] = {4, 4, 4}, kNumberWidths[] = {8};
+constexpr uint8_t kValueWidths[] = {1, 4}, kTensorWidths[] = {1, 4, 4, 4, 1, 4, 4, 1, 1, 4}, kAllocationWidths[] = {4, 4, 4},
+                  kNumberWidths[] = {8};
 struct ValueShapes {
   FlatShape value{kValueWidths, sizeof kValueWidths}, tensor{kTensorWidths, sizeof kTensorWidths};
   FlatShape allocation{kAllocationWidths, sizeof kAllocationWidths}, number{kNumberWidths, sizeof kNumberWidths};
@@ -52,7 +53,8 @@ bool check_constant(Plan& plan, uint32_t index, uint32_t element, int64_t bytes)
   FlatReader& r = plan.reader;
   if (index >= plan.constant_offsets.count)
     return r.corrupt(plan.constant_offsets.count > 1 ? "a constant has an index that does not exist"
-                                                     : "a constant lies in the old inline table, or nowhere"), false;
+                                                     : "a constant lies in the old inline table, or nowhere"),
+           false;
   const uint64_t offset = r.item<uint64_t>(plan.constant_offsets, index);
   if (offset > plan.constants_bytes || static_cast<uint64_t>(bytes) > plan.constants_bytes - offset)
     return r.corrupt("a constant runs past the end of its segment"), false;
@@ -91,9 +93,10 @@ bool check_marker(FlatReader& r, const char* text) {
     while (known[i] && known[i] == name[i]) ++i;
     if (known[i] != name[i]) continue;
     if (accepted_isas() >> isa & 1) return true;
-    static const char* const kMadeFor[] = {"the program was made for the scalar instruction set (cortex-m0, m3, m23), not for this processor's",
-                                           "the program was made for the DSP instruction set (cortex-m4, m7, m33), not for this processor's",
-                                           "the program was made for the MVE instruction set (cortex-m55, m85), not for this processor's"};
+    static const char* const kMadeFor[] = {
+        "the program was made for the scalar instruction set (cortex-m0, m3, m23), not for this processor's",
+        "the program was made for the DSP instruction set (cortex-m4, m7, m33), not for this processor's",
+        "the program was made for the MVE instruction set (cortex-m55, m85), not for this processor's"};
     return r.fail(Code::wrong_isa, kMadeFor[isa]), false;
   }
   return r.fail(Code::wrong_isa, "the program was made for an instruction set that this runtime does not know"), false;
@@ -129,20 +132,30 @@ bool check_value(Plan& plan, uint32_t index, ValueShapes& shapes) {
   else payload = r.table_from(field);
   if (!payload) return false;
   switch (tag) {
-    case ValueTag::tensor: return check_tensor(plan, payload, shapes);
-    case ValueTag::boolean: r.field(payload, 0, 1); break;
+    case ValueTag::tensor:
+      return check_tensor(plan, payload, shapes);
+    case ValueTag::boolean:
+      r.field(payload, 0, 1);
+      break;
     case ValueTag::string: {
       const char* text = r.string(payload, 0);
       if (!r.fault && !text) r.corrupt("a string value has no text");
       return !r.fault && check_marker(r, text);
     }
-    case ValueTag::int_list: return check_items<int64_t>(plan, index, r.vector(payload, 0, 8), ValueTag::integer, false) && !r.fault;
-    case ValueTag::real_list: r.vector(payload, 0, 8); break;
-    case ValueTag::bool_list: r.vector(payload, 0, 1); break;
+    case ValueTag::int_list:
+      return check_items<int64_t>(plan, index, r.vector(payload, 0, 8), ValueTag::integer, false) && !r.fault;
+    case ValueTag::real_list:
+      r.vector(payload, 0, 8);
+      break;
+    case ValueTag::bool_list:
+      r.vector(payload, 0, 1);
+      break;
     case ValueTag::tensor_list:
     case ValueTag::optional_tensor_list:
-      return check_items<int32_t>(plan, index, r.vector(payload, 0, 4), ValueTag::tensor, tag == ValueTag::optional_tensor_list) && !r.fault;
-    default: break;
+      return check_items<int32_t>(plan, index, r.vector(payload, 0, 4), ValueTag::tensor, tag == ValueTag::optional_tensor_list) &&
+             !r.fault;
+    default:
+      break;
   }
   return !r.fault;
 }

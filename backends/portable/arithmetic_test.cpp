@@ -34,7 +34,8 @@ TEST(PortableArithmetic, Broadcasting) {
         if (op == '-') p.call("aten::sub", {a, b, p.integer(2), y});
         if (op == '*') p.call("aten::mul", {a, b, y});
         if (op == '/') p.call("aten::div", {a, b, y});
-        const auto da = random_floats(static_cast<size_t>(count_of(a_sizes)), ++seed), db = random_floats(static_cast<size_t>(count_of(b_sizes)), ++seed);
+        const auto da = random_floats(static_cast<size_t>(count_of(a_sizes)), ++seed),
+                   db = random_floats(static_cast<size_t>(count_of(b_sizes)), ++seed);
         p.set(0, da);
         p.set(1, db);
         p.run();
@@ -181,17 +182,22 @@ TEST(PortableArithmetic, ConvolutionGroupedDilatedTransposed) {
     bool transposed;
   };
   uint32_t seed = 100;
-  for (const Case& t : {Case{2, 3, 6, 5, 4, 3, 2, 1, 1, 0, 1, 0, false}, Case{1, 4, 7, 5, 6, 3, 3, 2, 2, 1, 1, 0, false}, Case{1, 6, 9, 8, 6, 2, 3, 6, 1, 2, 2, 0, false},
-                        Case{2, 3, 4, 5, 2, 3, 2, 1, 2, 1, 1, 1, true}, Case{1, 4, 3, 5, 6, 2, 3, 2, 3, 0, 2, 0, true}}) {
-    const int oh = t.transposed ? (t.h - 1) * t.stride - 2 * t.pad + t.dilation * (t.kh - 1) + 1 + t.added : (t.h + 2 * t.pad - t.dilation * (t.kh - 1) - 1) / t.stride + 1;
-    const int ow = t.transposed ? (t.w - 1) * t.stride - 2 * t.pad + t.dilation * (t.kw - 1) + 1 + t.added : (t.w + 2 * t.pad - t.dilation * (t.kw - 1) - 1) / t.stride + 1;
+  for (const Case& t : {Case{2, 3, 6, 5, 4, 3, 2, 1, 1, 0, 1, 0, false}, Case{1, 4, 7, 5, 6, 3, 3, 2, 2, 1, 1, 0, false},
+                        Case{1, 6, 9, 8, 6, 2, 3, 6, 1, 2, 2, 0, false}, Case{2, 3, 4, 5, 2, 3, 2, 1, 2, 1, 1, 1, true},
+                        Case{1, 4, 3, 5, 6, 2, 3, 2, 3, 0, 2, 0, true}}) {
+    const int oh = t.transposed ? (t.h - 1) * t.stride - 2 * t.pad + t.dilation * (t.kh - 1) + 1 + t.added
+                                : (t.h + 2 * t.pad - t.dilation * (t.kh - 1) - 1) / t.stride + 1;
+    const int ow = t.transposed ? (t.w - 1) * t.stride - 2 * t.pad + t.dilation * (t.kw - 1) + 1 + t.added
+                                : (t.w + 2 * t.pad - t.dilation * (t.kw - 1) - 1) / t.stride + 1;
     const Sizes xs = {t.n, t.c, t.h, t.w}, ys = {t.n, t.o, oh, ow};
     const Sizes ws = t.transposed ? Sizes{t.c, t.o / t.groups, t.kh, t.kw} : Sizes{t.o, t.c / t.groups, t.kh, t.kw};
     OneCall p;
     const int32_t x = p.in(F, xs, {0, 2, 3, 1}), w = p.in(F, ws), b = p.in(F, {t.o}), y = p.out(F, ys, {0, 2, 3, 1});
     const auto two = [&](int v) { return p.ints({v, v}); };
-    p.call("aten::convolution", {x, w, b, two(t.stride), two(t.pad), two(t.dilation), p.boolean(t.transposed), two(t.added), p.integer(t.groups), y});
-    const auto dx = random_floats(static_cast<size_t>(count_of(xs)), ++seed), dw = random_floats(static_cast<size_t>(count_of(ws)), ++seed), db = random_floats(static_cast<size_t>(t.o), ++seed);
+    p.call("aten::convolution",
+           {x, w, b, two(t.stride), two(t.pad), two(t.dilation), p.boolean(t.transposed), two(t.added), p.integer(t.groups), y});
+    const auto dx = random_floats(static_cast<size_t>(count_of(xs)), ++seed), dw = random_floats(static_cast<size_t>(count_of(ws)), ++seed),
+               db = random_floats(static_cast<size_t>(t.o), ++seed);
     p.set(0, dx);
     p.set(1, dw);
     p.set(2, db);
@@ -227,7 +233,8 @@ TEST(PortableArithmetic, ConvolutionGroupedDilatedTransposed) {
 TEST(PortableArithmetic, LayerNormAndLogSoftmax) {
   OneCall p;
   const int32_t x = p.in(F, {3, 5}), y = p.out(F, {3, 5}), mean = p.out(F, {3, 1}), inverse = p.out(F, {3, 1});
-  p.call("aten::native_layer_norm", "out", {x, p.ints({5}), p.none(), p.none(), p.real(1e-5), y, mean, inverse, p.tensor_list({y, mean, inverse})});
+  p.call("aten::native_layer_norm", "out",
+         {x, p.ints({5}), p.none(), p.none(), p.real(1e-5), y, mean, inverse, p.tensor_list({y, mean, inverse})});
   const auto data = random_floats(15, 9);
   p.set(0, data);
   p.run();
@@ -255,7 +262,8 @@ TEST(PortableArithmetic, AveragePoolCountsThePaddingOrNot) {
     p.call("aten::avg_pool2d", {x, p.ints({2, 2}), p.ints({2, 2}), p.ints({1, 1}), p.boolean(false), p.boolean(count_pad), p.none(), y});
     p.set<float>(0, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
     p.run();
-    EXPECT_EQ(p.get<float>(), count_pad ? (std::vector<float>{0.25f, 1.25f, 2.25f, 4.25f, 10, 12}) : (std::vector<float>{1, 2.5f, 4.5f, 8.5f, 10, 12}));
+    EXPECT_EQ(p.get<float>(),
+              count_pad ? (std::vector<float>{0.25f, 1.25f, 2.25f, 4.25f, 10, 12}) : (std::vector<float>{1, 2.5f, 4.5f, 8.5f, 10, 12}));
   }
 }
 

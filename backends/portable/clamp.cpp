@@ -79,9 +79,11 @@ Status prepare_relu(Call& call, Prepared* prepared) {
   if (x.type != y.type) return bad_argument(1, "must have the input's dtype");
   if (!same_layout(x, y)) return bad_argument(1, "must have the input's sizes and memory order");
   if (x.type == ScalarType::s8)
-    return keep<ClampInt8, run_clamp_s8>(call, prepared, {static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 127});
+    return keep<ClampInt8, run_clamp_s8>(call, prepared,
+                                         {static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 127});
   if (x.type != ScalarType::f32) return bad_argument(0, "must be float or int8");
-  return keep<ClampFloat, run_clamp_f32>(call, prepared, {static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, 0, __builtin_inff()});
+  return keep<ClampFloat, run_clamp_f32>(call, prepared,
+                                         {static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, 0, __builtin_inff()});
 }
 
 }  // namespace

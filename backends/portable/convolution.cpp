@@ -81,7 +81,20 @@ Status prepare_convolution(Call& call, Prepared* prepared) {
     if (call.tensor(i).rank != x.rank || x.rank < 3 || x.rank > 4) return bad_argument(i, "must have rank 3 or 4");
   }
   const int spatial = x.rank - 2;
-  Convolution c{static_cast<const float*>(x.data), static_cast<const float*>(w.data), nullptr, static_cast<float*>(y.data), image_of(x), image_of(w), image_of(y), 1, 1, 0, 0, 1, 1, 1};
+  Convolution c{static_cast<const float*>(x.data),
+                static_cast<const float*>(w.data),
+                nullptr,
+                static_cast<float*>(y.data),
+                image_of(x),
+                image_of(w),
+                image_of(y),
+                1,
+                1,
+                0,
+                0,
+                1,
+                1,
+                1};
   int32_t added_h = 0, added_w = 0;
   if (const char* why = read_window(call, 3, spatial, 1, kMostWindow, &c.stride_h, &c.stride_w)) return bad_argument(3, why);
   if (const char* why = read_window(call, 4, spatial, 0, kMostWindow, &c.pad_h, &c.pad_w)) return bad_argument(4, why);

@@ -137,7 +137,8 @@ Status prepare_repeat(Call& call, Prepared* prepared) {
     n[2] = i < added ? 0 : x_strides[i - added];
     n[3] = y_strides[i];
   }
-  return keep<Repeat, run_repeat>(call, prepared, {bytes_of(x), bytes_of(y), numbers, y.rank, static_cast<uint8_t>(element_bytes(x.type)), y.numel == 0});
+  return keep<Repeat, run_repeat>(call, prepared,
+                                  {bytes_of(x), bytes_of(y), numbers, y.rank, static_cast<uint8_t>(element_bytes(x.type)), y.numel == 0});
 }
 
 // (x, dims, out)
@@ -171,7 +172,8 @@ void run_copy_list(const CopyList& list) {
 // Splits or joins: the piece of `whole` that begins at `at` along dim is copied from or to `part`.
 bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& part, int dim, int32_t at, bool join) {
   const uint32_t element = element_bytes(whole.type);
-  *c = {bytes_of(join ? part : whole), bytes_of(join ? whole : part), nullptr, part.numel == 0 ? 0 : -1, part.rank, static_cast<uint8_t>(element)};
+  *c = {bytes_of(join ? part : whole), bytes_of(join ? whole : part), nullptr, part.numel == 0 ? 0 : -1, part.rank,
+        static_cast<uint8_t>(element)};
   int32_t* numbers = call.arena->make<int32_t>(size_t{3} * part.rank);
   if (!numbers) return false;
   c->sizes = numbers;
@@ -187,7 +189,8 @@ bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& p
 }
 
 // Checks that `parts` make up `whole` along dim, and keeps their copies. Parts of one empty dimension, as torch allows in cat, are skipped.
-Status keep_pieces(Call& call, Prepared* prepared, const Tensor& whole, int whole_argument, const List& parts, int parts_argument, int dim, bool join) {
+Status keep_pieces(Call& call, Prepared* prepared, const Tensor& whole, int whole_argument, const List& parts, int parts_argument, int dim,
+                   bool join) {
   StridedCopy* copies = call.arena->make<StridedCopy>(static_cast<size_t>(parts.count));
   if (!copies) return out_of_memory();
   int64_t at = 0;
@@ -267,7 +270,9 @@ Status prepare_index_select(Call& call, Prepared* prepared) {
   for (int i = 0; i < x.rank; ++i) numbers[i] = y.sizes[i];
   strides_of(x, numbers + x.rank);
   strides_of(y, numbers + 2 * x.rank);
-  return keep<IndexSelect, run_index_select>(call, prepared, {bytes_of(x), bytes_of(y), index.data, numbers, x.sizes[dim], x.rank, static_cast<uint8_t>(dim), static_cast<uint8_t>(element_bytes(x.type)), index.type});
+  return keep<IndexSelect, run_index_select>(call, prepared,
+                                             {bytes_of(x), bytes_of(y), index.data, numbers, x.sizes[dim], x.rank,
+                                              static_cast<uint8_t>(dim), static_cast<uint8_t>(element_bytes(x.type)), index.type});
 }
 
 }  // namespace

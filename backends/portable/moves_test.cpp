@@ -121,7 +121,8 @@ TEST(PortableMoves, CatAndSplitAreInverse) {
   const Sizes a = {2, 3, 4, 5}, b = {2, 1, 4, 5}, whole = {2, 4, 4, 5};
   const auto da = random_bytes(120, 5), db = random_bytes(40, 6);
   OneCall cat;
-  const int32_t x = cat.in(ScalarType::s8, a, nhwc), z = cat.in(ScalarType::s8, b), empty = cat.planned(ScalarType::s8, {0}, 0), y = cat.out(ScalarType::s8, whole, nhwc);
+  const int32_t x = cat.in(ScalarType::s8, a, nhwc), z = cat.in(ScalarType::s8, b), empty = cat.planned(ScalarType::s8, {0}, 0),
+                y = cat.out(ScalarType::s8, whole, nhwc);
   cat.call("aten::cat", {cat.tensor_list({x, empty, z}), cat.integer(-3), y});
   cat.set(0, da);
   cat.set(1, db);
@@ -135,7 +136,8 @@ TEST(PortableMoves, CatAndSplitAreInverse) {
   }
   OneCall split;
   const int32_t w = split.in(ScalarType::s8, whole, nhwc), p = split.out(ScalarType::s8, a), q = split.out(ScalarType::s8, b, nhwc);
-  split.call("aten::split_with_sizes_copy", "out", {w, split.ints({3, 1}), split.integer(1), split.tensor_list({p, q}), split.tensor_list({p, q})});
+  split.call("aten::split_with_sizes_copy", "out",
+             {w, split.ints({3, 1}), split.integer(1), split.tensor_list({p, q}), split.tensor_list({p, q})});
   split.set(0, joined);
   split.run();
   EXPECT_EQ(split.get<int8_t>(0), da);
@@ -185,15 +187,51 @@ TEST(PortableMoves, Refusals) {
     return p.refused();
   };
   const auto type = ScalarType::s8;
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {2, 3}), y = p.out(type, {3, 3}); p.call("aten::permute_copy", {x, p.ints({1, 0}), y}); }), 2);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {3, 3}), y = p.out(type, {3, 3}); p.call("aten::permute_copy", {x, p.ints({1, 1}), y}); }), 1);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 3}, {1, 0}); p.call("aten::view_copy", {x, p.ints({2, 3}), y}); }), 2);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 4}); p.call("aten::cat", {p.tensor_list({x}), p.integer(1), y}); }), 2);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 3}); p.call("aten::cat", {p.tensor_list({x, x}), p.integer(1), y}); }), 2);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 3}); p.call("aten::cat", {p.tensor_list({x}), p.integer(2), y}); }), 1);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {5}), y = p.out(type, {1}); p.call("aten::select_copy", "int_out", {x, p.integer(0), p.integer(5), y, y}); }), 2);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {5}), y = p.out(type, {5}); p.call("aten::slice_copy", "Tensor_out", {x, p.integer(0), p.integer(0), p.integer(5), p.integer(0), y, y}); }), 4);
-  EXPECT_EQ(refused([&](OneCall& p) { const int32_t x = p.in(type, {5}), y = p.out(type, {5}); p.call("dim_order_ops::_clone_dim_order", {x, p.boolean(false), p.ints({1}), y}); }), 2);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {2, 3}), y = p.out(type, {3, 3});
+              p.call("aten::permute_copy", {x, p.ints({1, 0}), y});
+            }),
+            2);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {3, 3}), y = p.out(type, {3, 3});
+              p.call("aten::permute_copy", {x, p.ints({1, 1}), y});
+            }),
+            1);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 3}, {1, 0});
+              p.call("aten::view_copy", {x, p.ints({2, 3}), y});
+            }),
+            2);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 4});
+              p.call("aten::cat", {p.tensor_list({x}), p.integer(1), y});
+            }),
+            2);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 3});
+              p.call("aten::cat", {p.tensor_list({x, x}), p.integer(1), y});
+            }),
+            2);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {2, 3}), y = p.out(type, {2, 3});
+              p.call("aten::cat", {p.tensor_list({x}), p.integer(2), y});
+            }),
+            1);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {5}), y = p.out(type, {1});
+              p.call("aten::select_copy", "int_out", {x, p.integer(0), p.integer(5), y, y});
+            }),
+            2);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {5}), y = p.out(type, {5});
+              p.call("aten::slice_copy", "Tensor_out", {x, p.integer(0), p.integer(0), p.integer(5), p.integer(0), y, y});
+            }),
+            4);
+  EXPECT_EQ(refused([&](OneCall& p) {
+              const int32_t x = p.in(type, {5}), y = p.out(type, {5});
+              p.call("dim_order_ops::_clone_dim_order", {x, p.boolean(false), p.ints({1}), y});
+            }),
+            2);
 }
 
 }  // namespace

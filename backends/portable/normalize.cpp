@@ -36,7 +36,8 @@ void run_layer_norm(const LayerNorm& l) {
 Status prepare_layer_norm(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(5);
   for (const int i : {0, 5, 6, 7})
-    if (call.tensor(i).type != ScalarType::f32 || !is_dense(call.tensor(i))) return bad_argument(i, "must be float, stored in the order of its dimensions");
+    if (call.tensor(i).type != ScalarType::f32 || !is_dense(call.tensor(i)))
+      return bad_argument(i, "must be float, stored in the order of its dimensions");
   if (!same_sizes(x, y)) return bad_argument(5, "must have the input's sizes");
   const int dims = call.list(1).count;
   if (dims < 1 || dims > x.rank) return bad_argument(1, "must name the last dimensions");
@@ -46,10 +47,19 @@ Status prepare_layer_norm(Call& call, Prepared* prepared) {
     size *= x.sizes[x.rank - dims + i];
   }
   if (size == 0) return bad_argument(0, "has no elements");
-  LayerNorm l{static_cast<const float*>(x.data), nullptr, nullptr, static_cast<float*>(y.data), static_cast<float*>(call.tensor(6).data), static_cast<float*>(call.tensor(7).data), x.numel / size, size, static_cast<float>(call.real(4))};
+  LayerNorm l{static_cast<const float*>(x.data),
+              nullptr,
+              nullptr,
+              static_cast<float*>(y.data),
+              static_cast<float*>(call.tensor(6).data),
+              static_cast<float*>(call.tensor(7).data),
+              x.numel / size,
+              size,
+              static_cast<float>(call.real(4))};
   for (const int i : {2, 3})
     if (const Tensor* t = call.optional_tensor(i)) {
-      if (t->type != ScalarType::f32 || !is_dense(*t) || t->numel != size) return bad_argument(i, "must be float, with one entry for each normalised element");
+      if (t->type != ScalarType::f32 || !is_dense(*t) || t->numel != size)
+        return bad_argument(i, "must be float, with one entry for each normalised element");
       (i == 2 ? l.weight : l.bias) = static_cast<const float*>(t->data);
     }
   for (const int i : {6, 7})
@@ -91,7 +101,9 @@ Status prepare_batch_norm(Call& call, Prepared* prepared) {
   strides_of(x, numbers + x.rank);
   strides_of(y, numbers + 2 * x.rank);
   for (int i = 0; i < x.rank; ++i) numbers[3 * x.rank + i] = i == 1;
-  return keep<BatchNorm, run_batch_norm>(call, prepared, {floats(0), floats(1), floats(2), floats(3), floats(4), static_cast<float*>(y.data), numbers, x.rank, static_cast<float>(call.real(6))});
+  return keep<BatchNorm, run_batch_norm>(call, prepared,
+                                         {floats(0), floats(1), floats(2), floats(3), floats(4), static_cast<float*>(y.data), numbers,
+                                          x.rank, static_cast<float>(call.real(6))});
 }
 
 struct LogSoftmax {
@@ -135,7 +147,9 @@ Status prepare_log_softmax(Call& call, Prepared* prepared) {
     numbers[others + k] = x_strides[i];
     numbers[2 * others + k++] = y_strides[i];
   }
-  return keep<LogSoftmax, run_log_softmax>(call, prepared, {static_cast<const float*>(x.data), static_cast<float*>(y.data), numbers, x.sizes[dim], x_strides[dim], y_strides[dim], static_cast<uint8_t>(others)});
+  return keep<LogSoftmax, run_log_softmax>(call, prepared,
+                                           {static_cast<const float*>(x.data), static_cast<float*>(y.data), numbers, x.sizes[dim],
+                                            x_strides[dim], y_strides[dim], static_cast<uint8_t>(others)});
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ class OneCall : public TestProgram {
     ASSERT_TRUE(load().ok()) << load().detail << ", argument " << load().argument;
     const auto& [sizes, order] = in_[static_cast<size_t>(i)];
     std::vector<T> stored(logical.size());
-    for (size_t k = 0; k < logical.size(); ++k) stored[static_cast<size_t>(memory_place(index_of(static_cast<int32_t>(k), sizes), sizes, order))] = logical[k];
+    for (size_t k = 0; k < logical.size(); ++k)
+      stored[static_cast<size_t>(memory_place(index_of(static_cast<int32_t>(k), sizes), sizes, order))] = logical[k];
     ASSERT_TRUE(loaded_->program.set_input(i, stored.data(), stored.size() * sizeof(T)).ok());
   }
   void run() {

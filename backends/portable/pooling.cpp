@@ -138,7 +138,8 @@ Status prepare_max_pool(Call& call, Prepared* prepared) {
   if (positions.type != ScalarType::s64) return bad_argument(7, "must be int64");
   if (const char* why = why_not_images(x, y)) return bad_argument(6, why);
   if (!same_sizes(y, positions)) return bad_argument(7, "must have the out's sizes");
-  Pool p{x.data, y.data, static_cast<int64_t*>(positions.data), image_of(x), image_of(y), image_of(positions), 1, 1, 1, 1, 0, 0, 1, 1, 0, false, x.type};
+  Pool p{x.data, y.data, static_cast<int64_t*>(positions.data), image_of(x), image_of(y), image_of(positions), 1, 1, 1, 1, 0, 0, 1, 1, 0,
+         false,  x.type};
   if (const char* why = read_window(call, 4, 2, 1, kMostWindow, &p.dilation_h, &p.dilation_w)) return bad_argument(4, why);
   const Status s = fill_pool(call, y, call.boolean(5), &p);
   return s.ok() ? keep<Pool, run_maximum>(call, prepared, p) : s;
@@ -151,7 +152,8 @@ Status prepare_adaptive(Call& call, Prepared* prepared) {
   if (const char* why = why_not_images(x, y)) return bad_argument(2, why);
   if (call.list(1).count != 2 || call.list_integer(1, 0) != y.sizes[2] || call.list_integer(1, 1) != y.sizes[3])
     return bad_argument(1, "is not the out's height and width");
-  return keep<Pool, run_adaptive>(call, prepared, {x.data, y.data, nullptr, image_of(x), image_of(y), {}, 1, 1, 1, 1, 0, 0, 1, 1, 0, false, x.type});
+  return keep<Pool, run_adaptive>(call, prepared,
+                                  {x.data, y.data, nullptr, image_of(x), image_of(y), {}, 1, 1, 1, 1, 0, 0, 1, 1, 0, false, x.type});
 }
 
 }  // namespace

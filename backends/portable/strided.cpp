@@ -11,7 +11,8 @@ void run_strided_copy(const StridedCopy& c) {
   const int32_t* const strides[] = {c.sizes + c.rank, c.sizes + 2 * c.rank};
   const size_t n = c.element_bytes;
   walk<2>(c.rank, c.sizes, strides, [&](const int32_t* at) {
-    __builtin_memcpy(c.out + static_cast<ptrdiff_t>(at[1]) * static_cast<ptrdiff_t>(n), c.in + static_cast<ptrdiff_t>(at[0]) * static_cast<ptrdiff_t>(n), n);
+    __builtin_memcpy(c.out + static_cast<ptrdiff_t>(at[1]) * static_cast<ptrdiff_t>(n),
+                     c.in + static_cast<ptrdiff_t>(at[0]) * static_cast<ptrdiff_t>(n), n);
   });
 }
 
@@ -41,13 +42,20 @@ double read_real(const void* data, int32_t i, ScalarType type) {
 
 int64_t read_integer(const void* data, int32_t i, ScalarType type) {
   switch (type) {
-    case ScalarType::u8: return static_cast<const uint8_t*>(data)[i];
-    case ScalarType::b8: return static_cast<const uint8_t*>(data)[i] != 0;
-    case ScalarType::s8: return static_cast<const int8_t*>(data)[i];
-    case ScalarType::s16: return static_cast<const int16_t*>(data)[i];
-    case ScalarType::s32: return static_cast<const int32_t*>(data)[i];
-    case ScalarType::s64: return static_cast<const int64_t*>(data)[i];
-    default: return 0;
+    case ScalarType::u8:
+      return static_cast<const uint8_t*>(data)[i];
+    case ScalarType::b8:
+      return static_cast<const uint8_t*>(data)[i] != 0;
+    case ScalarType::s8:
+      return static_cast<const int8_t*>(data)[i];
+    case ScalarType::s16:
+      return static_cast<const int16_t*>(data)[i];
+    case ScalarType::s32:
+      return static_cast<const int32_t*>(data)[i];
+    case ScalarType::s64:
+      return static_cast<const int64_t*>(data)[i];
+    default:
+      return 0;
   }
 }
 
@@ -66,15 +74,32 @@ void write_real(void* data, int32_t i, ScalarType type, double v) {
 
 void write_integer(void* data, int32_t i, ScalarType type, int64_t v) {
   switch (type) {
-    case ScalarType::u8: static_cast<uint8_t*>(data)[i] = static_cast<uint8_t>(v); break;
-    case ScalarType::b8: static_cast<uint8_t*>(data)[i] = v != 0; break;
-    case ScalarType::s8: static_cast<int8_t*>(data)[i] = static_cast<int8_t>(v); break;
-    case ScalarType::s16: static_cast<int16_t*>(data)[i] = static_cast<int16_t>(v); break;
-    case ScalarType::s32: static_cast<int32_t*>(data)[i] = static_cast<int32_t>(v); break;
-    case ScalarType::s64: static_cast<int64_t*>(data)[i] = v; break;
-    case ScalarType::f32: static_cast<float*>(data)[i] = static_cast<float>(v); break;
-    case ScalarType::f64: static_cast<double*>(data)[i] = static_cast<double>(v); break;
-    default: break;
+    case ScalarType::u8:
+      static_cast<uint8_t*>(data)[i] = static_cast<uint8_t>(v);
+      break;
+    case ScalarType::b8:
+      static_cast<uint8_t*>(data)[i] = v != 0;
+      break;
+    case ScalarType::s8:
+      static_cast<int8_t*>(data)[i] = static_cast<int8_t>(v);
+      break;
+    case ScalarType::s16:
+      static_cast<int16_t*>(data)[i] = static_cast<int16_t>(v);
+      break;
+    case ScalarType::s32:
+      static_cast<int32_t*>(data)[i] = static_cast<int32_t>(v);
+      break;
+    case ScalarType::s64:
+      static_cast<int64_t*>(data)[i] = v;
+      break;
+    case ScalarType::f32:
+      static_cast<float*>(data)[i] = static_cast<float>(v);
+      break;
+    case ScalarType::f64:
+      static_cast<double*>(data)[i] = static_cast<double>(v);
+      break;
+    default:
+      break;
   }
 }
 

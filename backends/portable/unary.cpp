@@ -24,7 +24,9 @@ Status keep_unary(Call& call, Prepared* prepared, int out, double p0, double p1)
 
 // (x, out)
 template <float (*F)(float, const Elementwise&)>
-Status prepare_plain(Call& call, Prepared* prepared) { return keep_unary<F>(call, prepared, 1, 0, 0); }
+Status prepare_plain(Call& call, Prepared* prepared) {
+  return keep_unary<F>(call, prepared, 1, 0, 0);
+}
 
 float absolute(float v, const Elementwise&) { return std::fabs(v); }
 float negated(float v, const Elementwise&) { return -v; }

@@ -27,7 +27,8 @@ void run_nearest(const Upsample& u) {
         for (int32_t ow = 0; ow < u.yi.w; ++ow) {
           const int32_t h = below(static_cast<int32_t>(static_cast<float>(oh) * u.scale_h), u.xi.h);
           const int32_t w = below(static_cast<int32_t>(static_cast<float>(ow) * u.scale_w), u.xi.w);
-          __builtin_memcpy(u.y + static_cast<ptrdiff_t>(u.yi.at(n, c, oh, ow)) * u.element_bytes, u.x + static_cast<ptrdiff_t>(u.xi.at(n, c, h, w)) * u.element_bytes, u.element_bytes);
+          __builtin_memcpy(u.y + static_cast<ptrdiff_t>(u.yi.at(n, c, oh, ow)) * u.element_bytes,
+                           u.x + static_cast<ptrdiff_t>(u.xi.at(n, c, h, w)) * u.element_bytes, u.element_bytes);
         }
 }
 
@@ -81,7 +82,8 @@ Status fill_upsample(const Call& call, int scales, int out, Upsample* u) {
   const Tensor &x = call.tensor(0), &y = call.tensor(out);
   if (x.rank != 4 || y.rank != 4) return bad_argument(out, "must have rank 4");
   if (x.type != y.type) return bad_argument(out, "must have the input's dtype");
-  if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return bad_argument(out, "has another batch or number of channels than the input");
+  if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1])
+    return bad_argument(out, "has another batch or number of channels than the input");
   if (x.numel == 0 || y.numel == 0) return bad_argument(out, "has no elements");
   for (const int i : {2, 3})
     if (x.sizes[i] > kMostWindow || y.sizes[i] > kMostWindow) return bad_argument(out, "is larger than 32768 along a spatial dimension");

@@ -60,7 +60,8 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
   volatile uint8_t sum = 0;
   for (int32_t i = 0; i < program.output_count(); ++i) {
     const Tensor& y = program.output(i);
-    for (size_t n = 0; n < static_cast<size_t>(y.numel) * element_bytes(y.type); ++n) sum = static_cast<uint8_t>(sum + static_cast<const uint8_t*>(y.data)[n]);
+    for (size_t n = 0; n < static_cast<size_t>(y.numel) * element_bytes(y.type); ++n)
+      sum = static_cast<uint8_t>(sum + static_cast<const uint8_t*>(y.data)[n]);
   }
   return Outcome::ran;
 }

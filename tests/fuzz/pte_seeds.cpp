@@ -23,7 +23,8 @@ TestProgram elementwise(const char* op, bool alpha) {
 
 TestProgram cat() {
   TestProgram p;
-  const int32_t a = p.planned(ScalarType::s8, {2, 3}, 0), b = p.planned(ScalarType::s8, {2, 4}, 16), y = p.planned(ScalarType::s8, {2, 7}, 32);
+  const int32_t a = p.planned(ScalarType::s8, {2, 3}, 0), b = p.planned(ScalarType::s8, {2, 4}, 16),
+                y = p.planned(ScalarType::s8, {2, 7}, 32);
   p.inputs = {a, b};
   p.outputs = {y};
   p.call("aten::cat", {p.tensor_list({a, b}), p.integer(-1), y});
@@ -32,7 +33,8 @@ TestProgram cat() {
 
 TestProgram conv2d() {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::f32, {1, 3, 5, 4}, 0, {0, 2, 3, 1}), q = p.planned(ScalarType::s8, {1, 3, 5, 4}, 240, {0, 2, 3, 1});
+  const int32_t x = p.planned(ScalarType::f32, {1, 3, 5, 4}, 0, {0, 2, 3, 1}),
+                q = p.planned(ScalarType::s8, {1, 3, 5, 4}, 240, {0, 2, 3, 1});
   p.inputs = {x};
   p.call("cortex_m::quantize_per_tensor", {x, p.real(0.02), p.integer(-12), p.integer(-128), p.integer(127), p.integer(1), q});
   const int32_t w = p.constant<int8_t>(ScalarType::s8, {4, 3, 2, 3}, std::vector<int8_t>(72, 3));
@@ -41,7 +43,8 @@ TestProgram conv2d() {
   const int32_t shifts = p.constant<int32_t>(ScalarType::s32, {4}, {-7, -6, -5, -4});
   const int32_t scratch = p.planned(ScalarType::u8, {80}, 304), y = p.planned(ScalarType::s8, {1, 4, 5, 5}, 384, {0, 2, 3, 1});
   const int32_t stride = p.ints({1, 1}), padding = p.ints({1, 1}), dilation = p.ints({1, 1});
-  p.call("cortex_m::quantized_conv2d", {q, w, bias, stride, padding, dilation, p.integer(12), p.integer(11), multipliers, shifts, p.integer(-128), p.integer(127), scratch, y});
+  p.call("cortex_m::quantized_conv2d", {q, w, bias, stride, padding, dilation, p.integer(12), p.integer(11), multipliers, shifts,
+                                        p.integer(-128), p.integer(127), scratch, y});
   p.outputs = {y};
   p.string("deuteron:isa=scalar");
   return p;
@@ -50,16 +53,19 @@ TestProgram conv2d() {
 TestProgram linear() {
   TestProgram p;
   const int32_t x = p.planned(ScalarType::s8, {2, 6}, 0), y = p.planned(ScalarType::s8, {2, 5}, 16);
-  const int32_t w = p.constant<int8_t>(ScalarType::s8, {5, 6}, std::vector<int8_t>(30, -3)), b = p.constant<int32_t>(ScalarType::s32, {5}, {1, 2, 3, 4, 5});
+  const int32_t w = p.constant<int8_t>(ScalarType::s8, {5, 6}, std::vector<int8_t>(30, -3)),
+                b = p.constant<int32_t>(ScalarType::s32, {5}, {1, 2, 3, 4, 5});
   p.inputs = {x};
   p.outputs = {y};
-  p.call("cortex_m::quantized_linear", {x, w, b, p.none(), p.integer(3), p.integer(0), p.integer(-4), p.ints({1 << 30}), p.ints({-6}), p.integer(127), p.integer(-128), y});
+  p.call("cortex_m::quantized_linear", {x, w, b, p.none(), p.integer(3), p.integer(0), p.integer(-4), p.ints({1 << 30}), p.ints({-6}),
+                                        p.integer(127), p.integer(-128), y});
   return p;
 }
 
 TestProgram split() {
   TestProgram p;
-  const int32_t x = p.planned(ScalarType::s8, {1, 6, 4}, 0), a = p.planned(ScalarType::s8, {1, 2, 4}, 32), b = p.planned(ScalarType::s8, {1, 4, 4}, 48);
+  const int32_t x = p.planned(ScalarType::s8, {1, 6, 4}, 0), a = p.planned(ScalarType::s8, {1, 2, 4}, 32),
+                b = p.planned(ScalarType::s8, {1, 4, 4}, 48);
   p.inputs = {x};
   p.outputs = {a, b};
   p.call("aten::split_with_sizes_copy", {x, p.ints({2, 4}), p.integer(1), p.tensor_list({a, b})});
@@ -81,12 +87,18 @@ TestProgram clamp() {
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: pte_seeds FOLDER\n"), 2;
-  std::pair<const char*, TestProgram> seeds[] = {{"add", elementwise("aten::add", true)}, {"mul", elementwise("aten::mul", false)}, {"cat", cat()},
-                                                 {"conv2d", conv2d()}, {"linear", linear()}, {"split", split()}, {"clamp", clamp()}};
+  std::pair<const char*, TestProgram> seeds[] = {{"add", elementwise("aten::add", true)},
+                                                 {"mul", elementwise("aten::mul", false)},
+                                                 {"cat", cat()},
+                                                 {"conv2d", conv2d()},
+                                                 {"linear", linear()},
+                                                 {"split", split()},
+                                                 {"clamp", clamp()}};
   for (auto& [name, program] : seeds) {
     const auto bytes = program.bytes();
     const Loaded loaded(bytes, kAllKernels);
-    if (!loaded.status.ok()) return std::fprintf(stderr, "seed %s does not load: %s, argument %d\n", name, loaded.status.detail, loaded.status.argument), 1;
+    if (!loaded.status.ok())
+      return std::fprintf(stderr, "seed %s does not load: %s, argument %d\n", name, loaded.status.detail, loaded.status.argument), 1;
     std::ofstream out(std::string(argv[1]) + "/" + name + ".pte", std::ios::binary);
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     if (!out) return std::fprintf(stderr, "cannot write to %s\n", argv[1]), 1;
