@@ -51,9 +51,17 @@ Uses::Uses(const Graph& g) : producer(g.values.size(), -1), readers(g.values.siz
   for (const Port& port : g.outputs) ++output_uses[port.value];
 }
 
+Origin users_own(const Graph& g, const Origin& origin) {
+  Origin own;
+  for (const i32 id : origin)
+    if (id >= 0 && id < static_cast<i32>(g.sources.size()) && !g.sources[id].target.starts_with("quantized_decomposed.")) own.push_back(id);
+  return own.empty() ? origin : own;
+}
+
 std::string describe(const Graph& g, const Node& node) {
   std::string name;
-  for (const i32 id : node.origin) {
+  const Origin origin = users_own(g, node.origin);
+  for (const i32 id : origin) {
     if (id < 0 || id >= static_cast<i32>(g.sources.size())) continue;
     const SourceOp& source = g.sources[id];
     name = source.module.empty() ? source.name : source.module;
@@ -62,8 +70,8 @@ std::string describe(const Graph& g, const Node& node) {
   if (name.empty() && !node.outputs.empty() && node.outputs[0] >= 0 && node.outputs[0] < static_cast<ValueId>(g.values.size()))
     name = g.values[node.outputs[0]].name;
   std::string text = fmt::format("{} `{}`", name_of(node.op), name);
-  if (node.origin.size() == 1) text += fmt::format(" (source op {})", node.origin[0]);
-  if (node.origin.size() > 1) text += fmt::format(" (source ops {})", fmt::join(node.origin, ", "));
+  if (origin.size() == 1) text += fmt::format(" (source op {})", origin[0]);
+  if (origin.size() > 1) text += fmt::format(" (source ops {})", fmt::join(origin, ", "));
   return text;
 }
 

@@ -24,6 +24,10 @@ struct SourceOp {
 using Origin = std::vector<i32>;
 Origin merge(const Origin&, const Origin&);
 
+// Without the quantize and dequantize operators that a quantizer put around the user's own; all of it when there is nothing else.
+struct Graph;
+Origin users_own(const Graph&, const Origin&);
+
 // Not `Value`: that is an argument of a kernel in runtime/kernel.h.
 struct GraphValue {
   std::string name;

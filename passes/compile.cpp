@@ -25,15 +25,16 @@ static std::vector<std::string> user_names(const Graph& g, const Origin& origin)
 
 static OperatorReport report_call(const Graph& g, const Node& node, const Target& target) {
   const KernelCall& call = std::get<KernelCall>(node.op);
+  const Origin origin = users_own(g, node.origin);
   std::vector<std::string> sources;
-  for (const i32 id : node.origin) sources.push_back(fmt::format("{} ({})", g.sources[id].name, g.sources[id].target));
+  for (const i32 id : origin) sources.push_back(fmt::format("{} ({})", g.sources[id].name, g.sources[id].target));
   OperatorReport r;
-  r.name = join(user_names(g, node.origin), " + ");
+  r.name = join(user_names(g, origin), " + ");
   r.op = call.name;
   r.source = join(sources, ", ");
   const bool portable = !call.name.starts_with("cortex_m::");
   r.placement = portable ? Placement::portable : Placement::cortex_m;
-  r.reason = portable ? "no int8 kernel" : fmt::format("{} has only a CPU", target.name);
+  r.reason = portable ? "no int8 kernel" : fmt::format("{} is a CPU alone", target.name);
   r.macs = call.macs;
   return r;
 }
