@@ -12,6 +12,7 @@ namespace deuteron::pt2 {
 static constexpr i64 kMaxAttribute = 1 << 24;
 
 void Call::refuse(Refusal why, std::string fix) {
+  if (why.measured.empty() != why.limit.empty()) (why.measured.empty() ? why.measured : why.limit) = "none";  // shapes without axes
   if (ok_)
     importer_.diagnostics.add({Severity::error, describe_source(importer_.graph, source_), std::move(why.what), std::move(why.measured),
                                std::move(why.limit), std::move(why.rule), std::move(fix)});

@@ -29,3 +29,20 @@ if(DEUTERON_FUZZ)
             ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds
     DEPENDS text_fuzz USES_TERMINAL VERBATIM)
 endif()
+
+# The .pt2 reader: `ninja -C build/fuzz fuzz_pt2`.
+if(DEUTERON_FUZZ)
+  add_executable(pt2_seeds tests/fuzz/pt2_seeds.cpp)
+  add_executable(pt2_fuzz tests/fuzz/pt2_fuzz.cpp)
+  foreach(program pt2_seeds pt2_fuzz)
+    target_link_libraries(${program} PRIVATE deuteron_core)
+  endforeach()
+  target_compile_options(pt2_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(pt2_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(pt2_seeds PRIVATE -fsanitize=address,undefined)
+  add_custom_target(fuzz_pt2
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pt2_corpus
+    COMMAND pt2_seeds ${PROJECT_BINARY_DIR}/pt2_corpus ${PROJECT_SOURCE_DIR}/models/digits_cnn/float.pt2 ${PROJECT_SOURCE_DIR}/models/digits_cnn/qat_qdq.pt2
+    COMMAND pt2_fuzz -max_len=262144 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pt2_corpus
+    DEPENDS pt2_seeds pt2_fuzz USES_TERMINAL VERBATIM)
+endif()
