@@ -57,13 +57,12 @@ FlatTable FlatReader::table_from(uint32_t field) {
 FlatTable FlatReader::table_from(uint32_t field, FlatShape& shape) {
   const uint32_t at = field ? follow(field) : 0;
   if (!at) return {};
-  const uint32_t half = at >> 2 & 1;
-  if (at % 4 == 0 && at <= size - 4 && tables_left != 0) {
-    const uint32_t vtable = at - load<uint32_t>(at);
-    if (vtable == shape.vtable[half] && at + shape.bytes[half] <= size) {
-      --tables_left;
-      return {at, vtable, shape.slots_end[half], shape.bytes[half]};
-    }
+  if (at % 4 != 0 || at > size - 4) return table_at(at);  // which says what is wrong
+  const uint32_t vtable = at - load<uint32_t>(at), key = vtable | (at >> 2 & 1);
+  FlatShape::Known& known = shape.known[(vtable >> 1 ^ at >> 2) & 7];
+  if (known.key == key && vtable % 2 == 0 && at + known.bytes <= size && tables_left != 0) {
+    --tables_left;
+    return {at, vtable, known.slots_end, known.bytes};
   }
   const FlatTable t = table_at(at);
   if (!t) return t;
@@ -74,9 +73,7 @@ FlatTable FlatReader::table_from(uint32_t field, FlatShape& shape) {
     if (offset < 4 || offset + width > t.bytes || ((at + offset) & (width - 1)) != 0)
       return corrupt("a field lies outside its table"), FlatTable{};
   }
-  shape.vtable[half] = t.vtable;
-  shape.slots_end[half] = t.slots_end;
-  shape.bytes[half] = t.bytes;
+  known = {key, t.slots_end, t.bytes};
   return t;
 }
 

@@ -24,12 +24,14 @@ struct FlatVector {
 };
 
 // The widths of a table's first fields, and the vtables last found good for them: writers share vtables, so most tables of a type need
-// no second look. Which one: by the table's position modulo 8, on which the alignment of its fields depends.
+// no second look. An entry is for tables at one position modulo 8, on which the alignment of their fields depends.
 struct FlatShape {
   const uint8_t* widths;
   uint32_t count;
-  uint32_t vtable[2] = {0, 0};
-  uint16_t slots_end[2] = {0, 0}, bytes[2] = {0, 0};
+  struct Known {
+    uint32_t key;  // position of the vtable, its lowest bit: the table lies at 4 modulo 8
+    uint16_t slots_end, bytes;
+  } known[8] = {};
 };
 
 struct FlatReader {

@@ -9,10 +9,11 @@ if(DEUTERON_FUZZ)
   target_compile_options(pte_fuzz PRIVATE -fsanitize=fuzzer)
   target_link_options(pte_fuzz PRIVATE -fsanitize=fuzzer)
   target_link_options(pte_seeds PRIVATE -fsanitize=address,undefined)
+  file(GLOB STOCK_OPS ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)  # more seeds, where they are
   add_custom_target(fuzz_pte
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pte_corpus
     COMMAND pte_seeds ${PROJECT_BINARY_DIR}/pte_corpus
-    COMMAND pte_fuzz -max_len=65536 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pte_corpus
+    COMMAND pte_fuzz -max_len=65536 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pte_corpus ${STOCK_OPS}
     DEPENDS pte_seeds pte_fuzz USES_TERMINAL VERBATIM)
 endif()
 
