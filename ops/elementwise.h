@@ -1,16 +1,21 @@
 // Float execution of element-wise operators: NumPy's broadcasting of two operands, and the bounds of a result.
 #pragma once
 #include "ops/attributes.h"
+#include "ops/lanes.h"
 #include "ops/op.h"
 
 namespace deuteron {
 
-// NaN stays NaN, as in torch.clamp.
-inline float bounded(const Bounds& b, float v) { return v < b.low ? b.low : v > b.high ? b.high : v; }
-
+// y = bounds(x); NaN stays NaN, as in torch.clamp. x may be y.
+inline void apply_bounds(const Bounds& b, const float* x, float* y, i64 count) {
+  map_floats(x, y, count, [&]<class V>(V v) {
+    v = v < b.low ? V{} + b.low : v;
+    v = v > b.high ? V{} + b.high : v;
+    return v;
+  });
+}
 inline void apply_bounds(const Bounds& b, std::span<float> data) {
-  if (b.none()) return;
-  for (float& v : data) v = bounded(b, v);
+  if (!b.none()) apply_bounds(b, data.data(), data.data(), static_cast<i64>(data.size()));
 }
 
 // Steps, in elements of an operand, for a move along each axis of the result: 0 where the operand has extent 1 or lacks the axis.

@@ -47,6 +47,7 @@ struct Compilation {
   std::vector<OperatorReport> operators;
   std::vector<FoldedReport> folded;
   std::vector<QuantizedValue> quantized;  // empty when the model came quantized
+  std::string quantization_policy;        // "histogram, 4 ranges adjusted"; empty when the model came quantized
   bool model_was_quantized = false;
   i64 macs = 0;
 };

@@ -22,7 +22,8 @@ struct QuantizedValue {
   float low, high;  // observed
   ActivationQuant chosen;
   bool shared = false;
-  i32 cluster = 0;  // values of one cluster have the same parameters
+  bool fixed = false;  // the operator says the parameters
+  i32 cluster = 0;     // values of one cluster have the same parameters
 };
 
 // For every node whose quant_specs() is not empty: each non-constant operand and the result get a Quantize and a Dequantize (one Quantize for

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "passes/pass.h"
+#include "passes/quantization_search.h"
 
 namespace deuteron {
 
@@ -18,9 +19,11 @@ void quantize_post_training(PassContext& pass) {
                            "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
     return;
   }
-  const std::optional<std::vector<Observation>> seen = observe(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
-  if (!seen) return;
-  pass.result.quantized = insert_quantization(pass.graph, *seen, pass.options.quantize, pass.diagnostics);
+  std::optional<QuantizationChoice> choice =
+      calibrate_and_quantize(pass.graph, pass.samples, pass.options.quantize, pass.options.threads, pass.diagnostics);
+  if (!choice) return;
+  pass.result.quantized = std::move(choice->values);
+  pass.result.quantization_policy = std::move(choice->policy);
 }
 
 }  // namespace deuteron

@@ -1,10 +1,11 @@
 // Float execution of Quantize: rounds to the grid and stays real, y = scale * (quantize_value(x) - zero_point).
+#include "ops/lanes.h"
 #include "ops/op.h"
 #include "ops/quantize/quantize.h"
 
 namespace deuteron {
 
-// quantize_value() for a run of elements, in a form that compilers vectorize. Bounding first and rounding then gives the same as the
+// quantize_value() for a run of elements. Bounding first and rounding then gives the same as the
 // other way round, because the bounds are integers; adding and subtracting 1.5 * 2^23 rounds half to even below 2^22.
 static void round_to_grid(const float* x, float* y, i64 count, float scale, i32 zero_point, i32 low, i32 high) {
   constexpr i64 kExact = i64{1} << 22;
@@ -15,11 +16,13 @@ static void round_to_grid(const float* x, float* y, i64 count, float scale, i32 
   }
   constexpr float kRound = 12582912.0f;
   const float inverse = 1.0f / scale, least = static_cast<float>(low - zero_point), most = static_cast<float>(high - zero_point);
-  for (i64 i = 0; i < count; ++i) {
-    float steps = x[i] * inverse;
-    steps = steps < least ? least : steps > most ? most : steps == steps ? steps : 0.0f;
-    y[i] = scale * ((steps + kRound) - kRound);
-  }
+  map_floats(x, y, count, [&]<class V>(V value) {
+    V steps = value * inverse;
+    steps = steps < least ? V{} + least : steps;
+    steps = steps > most ? V{} + most : steps;
+    steps = steps == steps ? steps : V{};
+    return scale * ((steps + kRound) - kRound);
+  });
 }
 
 void execute(const Quantize& a, std::span<const HostTensor> in, std::span<const HostTensor> out) {

@@ -1,0 +1,230 @@
+#include "passes/quantization_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "calibrate/each_sample.h"
+#include "calibrate/float_executor.h"
+#include "passes/equalize.h"
+
+namespace deuteron {
+
+namespace {
+
+// Multiply-adds, and elements written, that the search may spend: half a second of one core with AVX2 (measured: 44 G multiply-adds a second).
+constexpr i64 kBudget = 16'000'000'000;
+constexpr i64 kMostSimulations = 400;
+constexpr i64 kCostOfAnElement = 10;  // in multiply-adds
+constexpr size_t kMostSamples = 64;   // evenly taken from those given: their inputs are kept in storage order
+
+i64 cost_of_a_run(const Graph& g) {
+  i64 cost = 0;
+  for (const Node& node : g.nodes) {
+    cost += macs_of(g, node);
+    for (const ValueId v : node.outputs) cost += kCostOfAnElement * g.type(v).elements();
+  }
+  return cost;
+}
+
+using Outputs = std::vector<std::vector<float>>;
+
+// The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many that are
+// easy. Both shall be good: what is compared is the mean of the two.
+struct Score {
+  double sqnr_db = -std::numeric_limits<double>::infinity();  // all samples together
+  double value = -std::numeric_limits<double>::infinity();
+};
+
+struct Sums {
+  double signal = 0, noise = 0;
+  void add(const Sums& o) { signal += o.signal, noise += o.noise; }
+  double db() const { return noise == 0 ? kExact : std::clamp(10 * std::log10(signal / noise), -kExact, kExact); }
+  static constexpr double kExact = 200;  // no error that float32 can show is smaller
+};
+
+// What the float network answers on the samples, and how far another graph's answers are from that.
+class Yardstick {
+ public:
+  Yardstick(const Graph& g, const Samples& samples, int threads)
+      : threads_(threads), inputs_(std::min(samples.size(), kMostSamples)), expected_(inputs_.size()) {
+    const FloatExecutor executor(g);
+    for_each_sample(inputs_.size(), threads_, [&](size_t s, int) {
+      const auto& sample = samples[s * samples.size() / inputs_.size()];
+      for (size_t i = 0; i < g.inputs.size(); ++i)
+        inputs_[s].push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
+      expected_[s] = executor.run(inputs_[s], {});
+    });
+  }
+  Score score(const FloatExecutor& executor) {
+    ++simulations_;
+    std::vector<Sums> sums(inputs_.size());  // added up in order, so that nothing depends on the threads
+    for_each_sample(inputs_.size(), threads_, [&](size_t s, int) {
+      const Outputs found = executor.run(inputs_[s], {});
+      for (size_t o = 0; o < found.size(); ++o)
+        for (size_t k = 0; k < found[o].size(); ++k) {
+          const double x = expected_[s][o][k], e = x - found[o][k];
+          sums[s].add({x * x, e * e});
+        }
+    });
+    Sums all;
+    double each = 0;
+    for (const Sums& s : sums) {
+      all.add(s);
+      each += s.db() / static_cast<double>(sums.size());
+    }
+    return {all.db(), (all.db() + each) / 2};
+  }
+  i64 simulations() const { return simulations_; }
+  i64 samples() const { return static_cast<i64>(inputs_.size()); }
+
+ private:
+  int threads_;
+  std::vector<Outputs> inputs_, expected_;
+  i64 simulations_ = 0;
+};
+
+// A float graph, what was seen of it, and the best way so far to quantize it.
+struct Candidate {
+  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const std::vector<Observation>> seen;
+  QuantizeOptions options;
+  std::string name;
+  Score score;
+};
+
+struct Simulated {
+  Graph graph;
+  std::vector<QuantizedValue> values;
+};
+Simulated quantized(const Candidate& c) {
+  Simulated s{*c.graph, {}};
+  Diagnostics silent;  // told once, for the candidate that is taken
+  s.values = insert_quantization(s.graph, *c.seen, c.options, silent);
+  return s;
+}
+
+void measure(Candidate& c, Yardstick& yardstick) {
+  const Simulated s = quantized(c);
+  c.score = yardstick.score(FloatExecutor(s.graph));
+}
+
+// The range of `q` with its ends multiplied by factors.
+ActivationQuant moved(const ActivationQuant& q, const Quant& grid, double low_factor, double high_factor) {
+  Observation range;
+  range.low = static_cast<float>(static_cast<double>(q.scale) * (grid.low - q.zero_point) * low_factor);
+  range.high = static_cast<float>(static_cast<double>(q.scale) * (grid.high - q.zero_point) * high_factor);
+  ActivationQuant result = choose(range, Observer::min_max, false, grid.low, grid.high);
+  result.observer = q.observer;
+  return result;
+}
+
+// Coordinate descent over the ends of the clusters' ranges, last clusters first: those act on the outputs most directly. Steps shrink when a
+// round over all clusters gains nothing.
+int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
+  Simulated s = quantized(best);
+  std::map<std::string, i32> cluster_of;
+  std::map<i32, ActivationQuant> chosen, adjusted;
+  for (const QuantizedValue& v : s.values) {
+    cluster_of[v.name + "_q"] = v.cluster;
+    if (!v.fixed) chosen[v.cluster] = v.chosen;
+  }
+  std::map<i32, std::vector<Quantize*>> nodes;  // attributes are read when a node runs, so a prepared executor sees a change of them
+  for (Node& node : s.graph.nodes)
+    if (Quantize* q = std::get_if<Quantize>(&node.op)) {
+      const auto cluster = cluster_of.find(s.graph.values[node.outputs[0]].name);
+      if (cluster != cluster_of.end() && chosen.contains(cluster->second)) nodes[cluster->second].push_back(q);
+    }
+  const FloatExecutor executor(s.graph);
+  const auto set = [&](i32 cluster, const ActivationQuant& to) {
+    for (Quantize* q : nodes[cluster]) q->quant.scale[0] = to.scale, q->quant.zero_point[0] = to.zero_point;
+  };
+  double score = best.score.value;
+  const auto try_move = [&](i32 cluster, double low_factor, double high_factor) {
+    if (yardstick.simulations() >= most_simulations) return false;
+    const ActivationQuant tried = moved(chosen[cluster], nodes[cluster][0]->quant, low_factor, high_factor);
+    if (tried.scale == chosen[cluster].scale && tried.zero_point == chosen[cluster].zero_point) return false;
+    set(cluster, tried);
+    const double found = yardstick.score(executor).value;
+    if (found <= score) {
+      set(cluster, chosen[cluster]);
+      return false;
+    }
+    score = found;
+    adjusted[cluster] = chosen[cluster] = tried;
+    return true;
+  };
+  for (double step = 0.08; step > 0.004 && yardstick.simulations() < most_simulations;) {
+    bool gained = false;
+    for (auto entry = nodes.rbegin(); entry != nodes.rend(); ++entry) {
+      const i32 c = entry->first;
+      const Quant& grid = entry->second[0]->quant;
+      const bool lower = grid.zero_point[0] > grid.low, upper = grid.zero_point[0] < grid.high;
+      if (upper) gained |= try_move(c, 1, 1 - step) || try_move(c, 1, 1 + step);
+      if (lower) gained |= try_move(c, 1 - step, 1) || try_move(c, 1 + step, 1);
+    }
+    if (!gained) step /= 2;
+  }
+  // With the final integers of the biases, which depend on the scales: the gain must still be there.
+  Candidate final = best;
+  for (const auto& [cluster, quant] : adjusted) final.options.given[cluster] = quant;
+  measure(final, yardstick);
+  if (final.score.value <= best.score.value) return 0;
+  best = std::move(final);
+  return static_cast<int>(adjusted.size());
+}
+
+}  // namespace
+
+std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
+                                                         Diagnostics& diagnostics) {
+  auto seen = observe(graph, samples, threads, diagnostics);
+  if (!seen) return std::nullopt;
+  if (options.observer) {
+    QuantizationChoice choice;
+    choice.policy = *options.observer == Observer::min_max ? "min/max" : "histogram";
+    choice.values = insert_quantization(graph, *seen, options, diagnostics);
+    return choice;
+  }
+  Candidate plain;
+  plain.graph = std::make_shared<const Graph>(graph);
+  plain.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen));
+  plain.options = options;
+  Yardstick yardstick(graph, samples, threads);
+  const i64 most_simulations = std::min(kBudget / std::max<i64>(1, cost_of_a_run(graph) * yardstick.samples()), kMostSimulations);
+  Candidate best;
+  const auto try_both_observers = [&](Candidate c, const std::string& suffix) {
+    for (const Observer observer : {Observer::histogram, Observer::min_max}) {
+      c.options.observer = observer;
+      c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
+      measure(c, yardstick);
+      if (!best.graph || c.score.value > best.score.value) best = c;
+    }
+  };
+  try_both_observers(plain, "");
+  for (const float power : {0.5f, 1.0f}) {
+    if (yardstick.simulations() + 2 > most_simulations) break;
+    Graph equal = graph;
+    if (equalize_depthwise(equal, *plain.seen, power) == 0) break;
+    Candidate c = plain;
+    c.graph = std::make_shared<const Graph>(std::move(equal));
+    auto seen_again = observe(*c.graph, samples, threads, diagnostics);
+    if (!seen_again) return std::nullopt;
+    c.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen_again));
+    try_both_observers(std::move(c), fmt::format(", depthwise channels equalized ({})", power));
+  }
+  plain = {};
+  QuantizationChoice choice;
+  const int adjusted = adjust_ranges(best, yardstick, most_simulations);
+  choice.policy = best.name + (adjusted > 0 ? fmt::format(", {} ranges adjusted", adjusted) : "");
+  choice.sqnr_db = best.score.sqnr_db;
+  choice.simulations = yardstick.simulations();
+  graph = *best.graph;
+  choice.values = insert_quantization(graph, *best.seen, best.options, diagnostics);
+  return choice;
+}
+
+}  // namespace deuteron
