@@ -1,0 +1,169 @@
+// Reads through the loader's own checked view of the file, so that what is printed is what would be loaded.
+#include "inspect/pte.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/plan.h"
+
+namespace deuteron {
+namespace {
+
+constexpr std::string_view kIsaMarker = "deuteron:isa=";
+constexpr uint32_t kMostItems = 32;  // of a list are printed
+
+Status fault_of(const FlatReader& r) {
+  Status s;
+  s.code = r.code == Code::ok ? Code::corrupt : r.code;
+  s.detail = r.fault;
+  return s;
+}
+
+bool is_plain(const Axes& order) {
+  for (size_t k = 0; k < order.size(); ++k)
+    if (order[k] != static_cast<i64>(k)) return false;
+  return true;
+}
+
+PteTensor tensor_at(const Plan& plan, uint32_t index, FlatTable payload) {
+  PteTensor t;
+  Tensor tensor{};
+  known_tensor(plan, index, payload, &tensor);
+  t.value = index;
+  t.type = tensor.type;
+  t.sizes = sizes_of(tensor);
+  t.order = order_of(tensor);
+  t.constant = tensor.constant;
+  t.offset = known_placement(plan, index, payload).offset;
+  t.bytes = i64{tensor.numel} * element_bytes(tensor.type);
+  return t;
+}
+
+std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
+  FlatReader& r = plan.reader;
+  if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), "";
+  const ValueView v = known_value(plan, index);
+  if (r.fault) return "";
+  const auto items = [&]<class Index>(Index, uint32_t width) {
+    const FlatVector list = r.vector(v.payload, 0, width);
+    std::string text = "[";
+    for (uint32_t i = 0; i < list.count && !r.fault; ++i) {
+      if (i == kMostItems || depth > 1) {
+        text += ", ...";
+        break;
+      }
+      const i64 item = r.item<Index>(list, i);
+      text += (i ? ", " : "") + (item < 0 ? std::string("none") : text_of(plan, static_cast<uint32_t>(item), depth + 1));
+    }
+    return text + "]";
+  };
+  switch (v.tag) {
+    case ValueTag::none:
+    case ValueTag::null:
+      return "none";
+    case ValueTag::integer:
+      return fmt::format("{}", r.scalar<i64>(v.payload, 0));
+    case ValueTag::boolean:
+      return r.scalar<uint8_t>(v.payload, 0) ? "true" : "false";
+    case ValueTag::real:
+      return fmt::format("{}", r.scalar<double>(v.payload, 0));
+    case ValueTag::string:
+      return fmt::format("\"{}\"", r.string(v.payload, 0));
+    case ValueTag::tensor: {
+      const PteTensor t = tensor_at(plan, index, v.payload);
+      return fmt::format("{} {} {}", to_text(t.type, t.sizes, t.order), t.constant ? "constant @" : "@", t.offset);
+    }
+    case ValueTag::int_list:
+      return items(i64{}, 8);
+    case ValueTag::tensor_list:
+    case ValueTag::optional_tensor_list:
+      return items(int32_t{}, 4);
+    case ValueTag::real_list:
+      return "[real list]";
+    case ValueTag::bool_list:
+      return "[bool list]";
+  }
+  return "";
+}
+
+std::string isa_of(Plan& plan) {
+  for (uint32_t i = 0; i < plan.values.count; ++i) {
+    const ValueView v = known_value(plan, i);
+    if (plan.reader.fault || v.tag != ValueTag::string) continue;
+    const char* text = plan.reader.string(v.payload, 0);
+    if (text && std::string_view(text).starts_with(kIsaMarker)) return std::string(text).substr(kIsaMarker.size());
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<PteSummary> summarize_pte(File file, Status* status) {
+  Plan plan;
+  FlatReader& r = plan.reader;
+  if (!open_plan(file, &plan) || !check_values(plan) || !check_inputs_and_outputs(plan) || !check_delegates(plan) || !check_operators(plan))
+    return *status = fault_of(r), std::nullopt;
+  PteSummary s;
+  s.file_bytes = static_cast<i64>(file.bytes);
+  s.planned_bytes = plan.planned_bytes;
+  s.constants_bytes = static_cast<i64>(plan.constants_bytes);
+  s.values = plan.values.count;
+  s.delegates = plan.delegates.count;
+  s.isa = isa_of(plan);
+  for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
+    const bool input = i < plan.inputs.count;
+    const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);
+    (input ? s.inputs : s.outputs).push_back(tensor_at(plan, index, known_value(plan, index).payload));
+  }
+  for (uint32_t k = 0; k < plan.instructions.count; ++k) {
+    CallView call;
+    Status where;
+    if (!read_call(plan, k, &call, &where)) {
+      *status = fault_of(r);
+      status->instruction = static_cast<int32_t>(k);
+      status->op = where.op;
+      return std::nullopt;
+    }
+    PteCall c;
+    c.op = fmt::format("{}{}{}", call.op, call.overload && *call.overload ? "." : "", call.overload ? call.overload : "");
+    for (uint32_t i = 0; i < call.args.count; ++i) c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
+    s.calls.push_back(std::move(c));
+  }
+  if (r.fault) return *status = fault_of(r), std::nullopt;
+  return s;
+}
+
+const char* name_of(ScalarType t) {
+  switch (t) {
+    case ScalarType::u8:
+      return "u8";
+    case ScalarType::s8:
+      return "s8";
+    case ScalarType::s16:
+      return "s16";
+    case ScalarType::s32:
+      return "s32";
+    case ScalarType::s64:
+      return "s64";
+    case ScalarType::f16:
+      return "f16";
+    case ScalarType::f32:
+      return "f32";
+    case ScalarType::f64:
+      return "f64";
+    case ScalarType::b8:
+      return "b8";
+  }
+  return "?";
+}
+std::optional<DType> dtype_of(ScalarType t) { return dtype_named(name_of(t)); }
+
+std::string to_text(ScalarType type, const Shape& sizes, const Axes& order) {
+  const std::string text = fmt::format("{}[{}]", name_of(type), to_text(sizes));
+  return is_plain(order) ? text : fmt::format("{} order {}", text, to_text(order));
+}
+
+Shape sizes_of(const Tensor& t) { return Shape(t.sizes, t.sizes + t.rank); }
+Axes order_of(const Tensor& t) { return Axes(t.dim_order, t.dim_order + t.rank); }
+
+}  // namespace deuteron

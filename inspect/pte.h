@@ -1,0 +1,41 @@
+// What a `.pte` file contains, in words: for `deuteron inspect`. Needs none of the kernels that the program calls.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/type.h"
+#include "runtime/deuteron.h"
+
+namespace deuteron {
+
+struct PteTensor {
+  i64 value = 0;  // index in the file's list of values
+  ScalarType type = ScalarType::f32;
+  Shape sizes;  // the user's
+  Axes order;   // order[k]: the axis at storage position k
+  bool constant = false;
+  i64 offset = 0, bytes = 0;  // in the planned memory, or in the file
+};
+struct PteCall {
+  std::string op;                 // "cortex_m::quantized_add.out"
+  std::vector<std::string> args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"
+};
+struct PteSummary {
+  std::string isa;  // "dsp"; empty: the file does not say (stock files)
+  i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0, delegates = 0;
+  std::vector<PteTensor> inputs, outputs;
+  std::vector<PteCall> calls;
+};
+
+// The file must be 16-aligned. nullopt: `status` says why.
+std::optional<PteSummary> summarize_pte(File file, Status* status);
+
+const char* name_of(ScalarType);            // "f32"
+std::optional<DType> dtype_of(ScalarType);  // every type of the runtime has one
+// "f32[1,3,8,8]", with " order 0,2,3,1" unless the storage order is the user's.
+std::string to_text(ScalarType, const Shape& sizes, const Axes& order);
+Shape sizes_of(const Tensor&);
+Axes order_of(const Tensor&);
+
+}  // namespace deuteron

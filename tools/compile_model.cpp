@@ -1,0 +1,164 @@
+#include "tools/compile_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "data/inputs.h"
+#include "data/read_file.h"
+#include "frontends/read_graph.h"
+#include "targets/nearest.h"
+
+namespace deuteron {
+namespace {
+
+constexpr int kMadeUpSamples = 8;
+constexpr uint32_t kMadeUpSeed = 20251121;
+
+std::string check_pass(const std::string& name) {
+  const std::vector<std::string> names = pass_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return "";
+  return fmt::format("there is no pass `{}`: {}; passes: {}", name, suggestion(name, names), fmt::join(names, ", "));
+}
+
+// Between -1 and 1: what normalised images and features mostly are. From the generator's bits directly, because the distributions of
+// <random> differ between libraries.
+Samples made_up_samples(const std::vector<InputSpec>& inputs) {
+  std::mt19937 bits(kMadeUpSeed);
+  Samples samples(kMadeUpSamples);
+  for (auto& sample : samples)
+    for (const InputSpec& input : inputs) {
+      std::vector<float> values(static_cast<size_t>(numel(input.shape)));
+      for (float& v : values) v = static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f;
+      sample.push_back(std::move(values));
+    }
+  return samples;
+}
+
+void refuse_portable(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
+  for (const OperatorReport& op : c.operators)
+    if (op.placement == Placement::portable)
+      diagnostics.error(fmt::format("{}: {} `{}`", model, op.op, op.name),
+                        "runs on a portable kernel, which --strict forbids: " + op.reason, "target.strict",
+                        "change the model, or leave --strict out");
+}
+
+// Names the kind of file where that explains more than "not a zip archive".
+bool check_model_file(const std::string& path, Diagnostics& diagnostics) {
+  if (!check_regular_file(path, diagnostics)) return false;
+  for (const char* extension : {".tflite", ".onnx", ".pte", ".pt", ".pth"})
+    if (path.ends_with(extension))
+      return diagnostics.error(path, fmt::format("a {} file is not a model that this version reads", extension), "model.kind",
+                               "models are .pt2 files: torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"),
+             false;
+  return true;
+}
+
+}  // namespace
+
+void add_model_options(CLI::App* verb, ModelOptions& o) {
+  verb->add_option("model", o.model, "the model (.pt2, from torch.export.save)")->option_text("M")->required();
+  verb->add_option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
+      ->option_text("T")
+      ->required();
+  add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
+  verb->add_option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"float", "int8"}));
+  verb->add_option("--io-layout", o.io_layout,
+                   "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"auto", "contiguous"}));
+  verb->add_option("--observer", o.observer,
+                   "how ranges are chosen: minmax, histogram, or auto (default): for each value what has the lower squared error")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
+  verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1024));
+  verb->add_flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
+  verb->add_option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
+      ->option_text("DIR")
+      ->group("To look inside");
+  verb->add_option("--stop-after", o.compile.stop_after, "stop after this pass")
+      ->option_text("P")
+      ->check(check_pass)
+      ->group("To look inside");
+  verb->add_option("--dump-after", o.compile.dump_after, "print the graph after this pass")
+      ->option_text("P")
+      ->check(check_pass)
+      ->group("To look inside");
+  verb->add_option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
+      ->option_text("P")
+      ->allow_extra_args(false)
+      ->check(check_pass)
+      ->group("To look inside");
+  verb->add_option("--max-rewrites", o.compile.max_rewrites, "apply only so many rewrites, to find the one at fault")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group("To look inside");
+  add_image_options(verb, o.image);
+  add_json(verb, o.json);
+}
+
+bool is_quantized(const Graph& graph) {
+  for (const Node& n : graph.nodes)
+    if (std::holds_alternative<Quantize>(n.op) || std::holds_alternative<Dequantize>(n.op)) return true;
+  return false;
+}
+
+std::vector<InputSpec> float_inputs(const Graph& graph) {
+  std::vector<InputSpec> specs;
+  for (const Port& p : graph.inputs) specs.push_back({p.name, DType::f32, logical_shape(p, graph.type(p.value).shape)});
+  return specs;
+}
+
+std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
+  // The cheap questions first, so that nobody waits for a misspelt name.
+  std::optional<Target> target = find_target(o.target, diagnostics);
+  if (!check_model_file(o.model, diagnostics) || !target) return std::nullopt;
+  std::optional<Graph> graph = read_graph(o.model, diagnostics);
+  if (!graph) return std::nullopt;
+
+  CompiledModel result{std::move(*target), {}, {}, false};
+  const std::vector<InputSpec> inputs = float_inputs(*graph);
+  if (!o.calibrate.empty()) {
+    std::optional<std::vector<InputSeries>> data = read_inputs(o.calibrate, inputs, {"--calibrate", o.image}, diagnostics);
+    if (!data) return std::nullopt;
+    result.samples = to_samples(*data);
+  } else if (!is_quantized(*graph)) {
+    std::string names;
+    for (const InputSpec& i : inputs) names += fmt::format("{}`{}` [{}]", names.empty() ? "" : ", ", i.name, to_text(i.shape));
+    if (!make_up_samples) {
+      diagnostics.error(o.model, "a float model needs sample data to choose its int8 ranges, and no --calibrate is given",
+                        "calibrate.missing",
+                        fmt::format("give --calibrate F once for each input ({}): a .npy, .npz, .bin or image, or a folder of typical "
+                                    "inputs; 32 samples are often enough",
+                                    names));
+      return std::nullopt;
+    }
+    diagnostics.warning(
+        o.model,
+        fmt::format("no --calibrate: ranges come from {} made-up inputs between -1 and 1, so figures of accuracy mean nothing",
+                    kMadeUpSamples),
+        "calibrate.made_up", fmt::format("give --calibrate F once for each input ({})", names));
+    result.samples = made_up_samples(inputs);
+    result.made_up_samples = true;
+  }
+
+  CompileOptions options = o.compile;
+  options.int8_io = o.io == "int8";
+  options.contiguous_io = o.io_layout == "contiguous";
+  if (o.observer == "minmax") options.quantize.observer = Observer::min_max;
+  if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
+  std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
+  if (!compilation) return std::nullopt;
+  if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  result.compilation = std::move(*compilation);
+  return result;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,47 @@
+// What `compile` and `analyze` have in common: their options, and the way from a model file to a Compilation.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "data/inputs.h"
+#include "passes/compile.h"
+#include "tools/options.h"
+
+namespace deuteron {
+
+struct ModelOptions {
+  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto";
+  std::vector<std::string> calibrate;
+  ImageMap image;
+  bool strict = false;
+  CompileOptions compile;
+};
+void add_model_options(CLI::App* verb, ModelOptions& options);
+
+struct CompiledModel {
+  Target target;
+  Compilation compilation;
+  Samples samples;  // empty: nothing to measure accuracy on
+  bool made_up_samples = false;
+};
+
+// `make_up_samples`: a float model without calibration data gets seeded random inputs and a warning; else that is an error.
+std::optional<CompiledModel> compile_model(const ModelOptions& options, bool make_up_samples, Diagnostics& diagnostics);
+
+// Whether it stopped before there was a program (--stop-after).
+inline bool has_program(const CompiledModel& m) { return !m.compilation.pte.empty(); }
+
+// The result as JSON and as the text for a person. `accuracy` is empty where there were no samples.
+struct ModelReport {
+  Json json;
+  std::string summary;
+};
+ModelReport report_model(const ModelOptions& options, const CompiledModel& model, const std::string& written_to);
+
+bool is_quantized(const Graph& graph);
+std::vector<InputSpec> float_inputs(const Graph& graph);  // in the user's axes
+
+}  // namespace deuteron

@@ -1,0 +1,148 @@
+// deuteron evaluate: how often the program is right, and the float model beside it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "data/npy.h"
+#include "data/read_file.h"
+#include "tools/float_model.h"
+#include "tools/options.h"
+#include "tools/program_file.h"
+
+namespace deuteron {
+namespace {
+
+struct EvaluateOptions {
+  std::string program, labels, model, json;
+  std::vector<std::string> inputs;
+  int threads = 0;
+  ImageMap image;
+};
+
+// One label for each sample: a `.npy` of whole numbers, or a `.bin` of bytes.
+std::optional<std::vector<i64>> read_labels(const std::string& path, i64 samples, i64 classes, Diagnostics& diagnostics) {
+  std::optional<Array> array;
+  if (path.ends_with(".bin")) {
+    if (std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics))
+      array = Array{{'u', 1}, {static_cast<i64>(bytes->size())}, std::move(*bytes)};
+  } else {
+    array = read_npy(path, diagnostics);
+  }
+  if (!array) return std::nullopt;
+  const auto refuse = [&](std::string what, std::string measured, std::string limit) {
+    diagnostics.add({Severity::error, path, std::move(what), std::move(measured), std::move(limit), "labels",
+                     "labels are class numbers: a .npy of whole numbers or a .bin of bytes, one for each sample"});
+    return std::nullopt;
+  };
+  if (array->elements() != samples)
+    return refuse("there are not as many labels as samples", std::to_string(array->elements()), std::to_string(samples));
+  std::vector<i64> labels(static_cast<size_t>(samples));
+  for (i64 s = 0; s < samples; ++s) {
+    if (!element_as_integer(*array, s, &labels[s]))
+      return refuse(fmt::format("label {} is no whole number", s), to_text(array->type), "integers");
+    if (labels[s] < 0 || labels[s] >= classes)
+      return refuse(fmt::format("label {} is no class of the program's first output", s), std::to_string(labels[s]),
+                    fmt::format("0 to {}", classes - 1));
+  }
+  return labels;
+}
+
+// The first of the largest elements of each sample.
+std::vector<i64> best_classes(std::span<const float> output, i64 classes) {
+  std::vector<i64> best;
+  for (size_t at = 0; at + static_cast<size_t>(classes) <= output.size(); at += static_cast<size_t>(classes)) {
+    const auto sample = output.subspan(at, static_cast<size_t>(classes));
+    best.push_back(std::max_element(sample.begin(), sample.end()) - sample.begin());
+  }
+  return best;
+}
+i64 equal_count(std::span<const i64> a, std::span<const i64> b) {
+  i64 n = 0;
+  for (size_t i = 0; i < a.size(); ++i) n += a[i] == b[i];
+  return n;
+}
+double share(i64 n, i64 of) { return of > 0 ? 100.0 * static_cast<double>(n) / static_cast<double>(of) : 0; }
+
+int evaluate(const EvaluateOptions& o) {
+  Diagnostics diagnostics;
+  Json json = {{"program", o.program}};
+  const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
+  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
+  if (!file) return fail();
+  if (file->summary.outputs.empty())
+    return diagnostics.error(o.program, "the program has no outputs to evaluate", "evaluate.outputs"), fail();
+  const i64 classes = numel(file->summary.outputs[0].sizes);
+  const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
+  if (!inputs) return fail();
+  const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
+  std::optional<std::vector<i64>> labels;
+  if (!o.labels.empty() && !(labels = read_labels(o.labels, samples, classes, diagnostics))) return fail();
+
+  double seconds = 0;
+  Needs needs;
+  const auto outputs = run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
+  if (!outputs) return fail();
+  const std::vector<float> first = as_floats(file->summary.outputs[0].type, (*outputs)[0]);
+  const std::vector<i64> program_best = best_classes(first, classes);
+  json["samples"] = samples;
+  std::string summary = fmt::format("{}: {}\n", o.program, counted(samples, "sample"));
+  const auto report_top1 = [&](const char* who, const char* key, const std::vector<i64>& best) {
+    const i64 right = equal_count(best, *labels);
+    json[std::string(key) + "_top1"] = share(right, samples) / 100;
+    json[std::string(key) + "_right"] = right;
+    summary += fmt::format("top-1 {:<8} {:6.2f} %  ({} of {})\n", who, share(right, samples), right, samples);
+  };
+  if (labels) report_top1("program", "program", program_best);
+
+  if (!o.model.empty()) {
+    const std::optional<FloatOutputs> model = run_float_model(o.model, *inputs, samples, o.threads, diagnostics);
+    if (!model) return fail();
+    if (model->outputs.empty() || model->outputs[0].size() != first.size()) {
+      diagnostics.add({Severity::error, o.model, "the model's first output has another size than the program's",
+                       std::to_string(model->outputs.empty() ? 0 : model->outputs[0].size()), std::to_string(first.size()), "model.outputs",
+                       "give the model that the program was compiled from"});
+      return fail();
+    }
+    const std::vector<i64> model_best = best_classes(model->outputs[0], classes);
+    if (labels) report_top1("float", "model", model_best);
+    const i64 same = equal_count(program_best, model_best);
+    json["model"] = o.model;
+    json["agreement"] = share(same, samples) / 100;
+    summary += fmt::format("same class     {:6.2f} %  ({} of {})\n", share(same, samples), same, samples);
+    if (file->summary.outputs[0].type == ScalarType::f32) {
+      const Difference d = difference(model->outputs[0], first, classes);
+      json["sqnr_db"] = std::isfinite(d.sqnr_db) ? Json(d.sqnr_db) : Json();
+      json["max_abs_error"] = d.max_abs;
+      summary += fmt::format("SQNR           {:6.2f} dB, largest difference {:.6g}\n", d.sqnr_db, d.max_abs);
+    }
+  }
+  json["inference_seconds"] = seconds;
+  json["seconds"] = seconds_of_process();
+  return finish(o.json, diagnostics, std::move(json), summary);
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Action& chosen) {
+  EvaluateOptions* o = nullptr;
+  CLI::App* verb =
+      add_verb<EvaluateOptions>(app, chosen, "evaluate", "measure the accuracy of a program, with the float model beside it",
+                                "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2", evaluate, o);
+  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
+  add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
+  CLI::Option* labels =
+      verb->add_option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes")->option_text("F");
+  CLI::Option* model = verb->add_option("--model", o->model, "the float model (.pt2) to set beside it")->option_text("M");
+  verb->add_option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1024));
+  add_image_options(verb, o->image);
+  add_json(verb, o->json);
+  verb->final_callback([labels, model] {
+    if (labels->count() == 0 && model->count() == 0) throw CLI::RequiredError("--labels or --model");
+  });
+}
+
+}  // namespace deuteron

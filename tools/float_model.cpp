@@ -1,0 +1,75 @@
+#include "tools/float_model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/each_sample.h"
+#include "calibrate/float_executor.h"
+#include "frontends/read_graph.h"
+#include "tools/compile_model.h"
+
+namespace deuteron {
+
+static bool same_inputs(const std::string& path, std::span<const InputSpec> model, std::span<const InputSeries> program,
+                        Diagnostics& diagnostics) {
+  const auto refuse = [&](std::string what, std::string measured, std::string limit) {
+    diagnostics.add({Severity::error, path, std::move(what), std::move(measured), std::move(limit), "model.inputs",
+                     "give the model that the program was compiled from"});
+    return false;
+  };
+  if (model.size() != program.size())
+    return refuse("the model has another number of inputs than the program", std::to_string(model.size()), std::to_string(program.size()));
+  for (size_t i = 0; i < model.size(); ++i) {
+    if (program[i].dtype != DType::f32)
+      return diagnostics.error(path,
+                               fmt::format("input {} of the program takes {}, so the float model cannot be fed the same data", i,
+                                           name_of(program[i].dtype)),
+                               "model.inputs", "compile the model with `--io float` for this comparison"),
+             false;
+    if (model[i].shape != program[i].shape)
+      return refuse(fmt::format("input `{}` of the model has another shape than that of the program", model[i].name),
+                    fmt::format("[{}]", to_text(model[i].shape)), fmt::format("[{}]", to_text(program[i].shape)));
+  }
+  return true;
+}
+
+std::optional<FloatOutputs> run_float_model(const std::string& path, std::span<const InputSeries> inputs, i64 samples, int threads,
+                                            Diagnostics& diagnostics) {
+  const std::optional<Graph> graph = read_graph(path, diagnostics);
+  if (!graph || !same_inputs(path, float_inputs(*graph), inputs, diagnostics)) return std::nullopt;
+  const Graph& g = *graph;
+  FloatOutputs result;
+  for (const Port& p : g.outputs) {
+    result.names.push_back(p.name);
+    result.shapes.push_back(logical_shape(p, g.type(p.value).shape));
+    result.outputs.emplace_back(static_cast<size_t>(samples * numel(result.shapes.back())));
+  }
+  const Samples data = to_samples(inputs);
+  const FloatExecutor executor(g);
+  for_each_sample(static_cast<size_t>(samples), threads, [&](size_t s, int) {
+    std::vector<std::vector<float>> stored;
+    for (size_t i = 0; i < g.inputs.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, data[s][i]));
+    const std::vector<std::vector<float>> outputs = executor.run(stored, {});
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const std::vector<float> user = to_user(g.outputs[o], g.type(g.outputs[o].value).shape, outputs[o]);
+      std::copy(user.begin(), user.end(), result.outputs[o].begin() + static_cast<i64>(s * user.size()));
+    }
+  });
+  return result;
+}
+
+Difference difference(std::span<const float> reference, std::span<const float> value, i64 per_sample) {
+  Difference d;
+  d.sqnr_db = sqnr_db(reference, value);
+  for (size_t i = 0; i < reference.size(); ++i)
+    if (const double e = std::abs(static_cast<double>(reference[i]) - value[i]); e > d.max_abs) {
+      d.max_abs = e;
+      d.sample = static_cast<i64>(i) / std::max<i64>(per_sample, 1);
+      d.index = static_cast<i64>(i) % std::max<i64>(per_sample, 1);
+    }
+  return d;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,117 @@
+#include "tools/program_file.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "data/read_file.h"
+#include "data/storage_order.h"
+#include "ir/check.h"
+#include "tools/status_text.h"
+#include "tools/verb.h"
+
+namespace deuteron {
+
+// calloc gives pages that are zero without being written, so a plan of a gigabyte costs nothing until it is used.
+AlignedBytes::AlignedBytes(size_t bytes) : data_(static_cast<std::byte*>(std::calloc(bytes ? bytes : 1, 1))), size_(bytes) {
+  if (!data_) throw std::bad_alloc();
+  DEUTERON_CHECK(reinterpret_cast<uintptr_t>(data_.get()) % 16 == 0, "calloc");
+}
+void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
+
+std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics) {
+  const std::optional<std::vector<std::byte>> read = read_file(path, diagnostics);
+  if (!read) return std::nullopt;
+  ProgramFile p{path, AlignedBytes(read->size()), {}};
+  std::memcpy(p.bytes.data(), read->data(), read->size());
+  if (read->size() >= 4 && std::memcmp(read->data(), "PK\3\4", 4) == 0) {
+    diagnostics.error(path, "is a zip archive, not a program", "pte.not_a_program",
+                      "a model is made a program by `deuteron compile MODEL.pt2 --target T -o FILE.pte`");
+    return std::nullopt;
+  }
+  Status status;
+  std::optional<PteSummary> summary = summarize_pte(p.file(), &status);
+  if (!summary) return diagnostics.add(describe_status(path, status)), std::nullopt;
+  p.summary = std::move(*summary);
+  return p;
+}
+
+std::vector<InputSpec> ProgramFile::inputs() const {
+  std::vector<InputSpec> specs;
+  for (size_t i = 0; i < summary.inputs.size(); ++i)
+    specs.push_back({fmt::format("input{}", i), *dtype_of(summary.inputs[i].type), summary.inputs[i].sizes});
+  return specs;
+}
+
+std::vector<std::vector<std::byte>> ProgramFile::stored_inputs(std::span<const InputSeries> inputs, i64 sample) const {
+  std::vector<std::vector<std::byte>> stored;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    stored.push_back(to_storage_order(inputs[i].sample(sample), summary.inputs[i].sizes, summary.inputs[i].order,
+                                      element_bytes(summary.inputs[i].type)));
+  return stored;
+}
+
+std::vector<std::byte> ProgramFile::user_output(size_t output, std::span<const std::byte> stored) const {
+  const PteTensor& t = summary.outputs[output];
+  return to_user_order(stored, t.sizes, t.order, element_bytes(t.type));
+}
+
+std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnostics& diagnostics) {
+  auto host = std::make_unique<HostProgram>();
+  Status status = measure(file.file(), kAllKernels, &host->needs_);
+  if (status.ok()) {
+    host->tables_ = AlignedBytes(host->needs_.tables_bytes);
+    host->planned_ = AlignedBytes(host->needs_.planned_bytes);
+    status = host->program_.load(file.file(), kAllKernels, host->tables_.memory(), host->planned_.memory());
+  }
+  if (status.ok()) return host;
+  diagnostics.add(describe_status(file.path, status));
+  return nullptr;
+}
+
+std::vector<std::vector<std::byte>> HostProgram::run(std::span<const std::vector<std::byte>> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Status status = program_.set_input(static_cast<int32_t>(i), inputs[i].data(), inputs[i].size());
+    DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "set_input");
+  }
+  program_.run();
+  std::vector<std::vector<std::byte>> outputs;
+  for (int32_t i = 0; i < program_.output_count(); ++i) {
+    const Tensor& t = program_.output(i);
+    const auto* data = static_cast<const std::byte*>(t.data);
+    outputs.emplace_back(data, data + static_cast<size_t>(t.numel) * element_bytes(t.type));
+  }
+  return outputs;
+}
+
+std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
+                                                               double* seconds, Needs* needs, Diagnostics& diagnostics) {
+  const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics);
+  if (!host) return std::nullopt;
+  *needs = host->needs();
+  std::vector<std::vector<std::byte>> all(file.summary.outputs.size());
+  Progress progress("running", samples);
+  const auto start = std::chrono::steady_clock::now();
+  for (i64 s = 0; s < samples; ++s) {
+    const std::vector<std::vector<std::byte>> outputs = host->run(file.stored_inputs(inputs, s));
+    for (size_t o = 0; o < all.size(); ++o) {
+      const std::vector<std::byte> user = file.user_output(o, outputs[o]);
+      all[o].insert(all[o].end(), user.begin(), user.end());
+    }
+    progress.at(s + 1);
+  }
+  *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return all;
+}
+
+std::vector<float> as_floats(ScalarType type, std::span<const std::byte> bytes) {
+  Array array{element_of(*dtype_of(type)), {}, {bytes.begin(), bytes.end()}};
+  std::vector<float> values(static_cast<size_t>(array.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(element_as_double(array, static_cast<i64>(i)));
+  return values;
+}
+
+}  // namespace deuteron

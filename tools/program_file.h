@@ -1,0 +1,68 @@
+// A `.pte` that the user named: its bytes, what it takes and gives, and how to run it on this machine.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/inputs.h"
+#include "inspect/pte.h"
+#include "ir/diagnostic.h"
+#include "runtime/deuteron.h"
+
+namespace deuteron {
+
+// Zeroed memory at a multiple of 16, as the runtime wants it.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t bytes = 0);
+  std::byte* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  Memory memory() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  size_t size_ = 0;
+};
+
+struct ProgramFile {
+  std::string path;
+  AlignedBytes bytes;
+  PteSummary summary;
+
+  static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics);
+  File file() const { return {bytes.data(), bytes.size()}; }
+  std::vector<InputSpec> inputs() const;  // named input0, input1, ...
+
+  // One sample: from the user's order to the program's and back.
+  std::vector<std::vector<std::byte>> stored_inputs(std::span<const InputSeries> inputs, i64 sample) const;
+  std::vector<std::byte> user_output(size_t output, std::span<const std::byte> stored) const;
+};
+
+// The program loaded by the runtime on this machine. The ProgramFile must outlive it.
+class HostProgram {
+ public:
+  static std::unique_ptr<HostProgram> load(const ProgramFile& file, Diagnostics& diagnostics);
+  const Needs& needs() const { return needs_; }
+  // Inputs and outputs in storage order.
+  std::vector<std::vector<std::byte>> run(std::span<const std::vector<std::byte>> inputs);
+
+ private:
+  Needs needs_;
+  AlignedBytes tables_, planned_;
+  Program program_;
+};
+
+// Outputs of all samples in the user's order, one after the other: result[o] is `samples` times output o.
+std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
+                                                               double* seconds, Needs* needs, Diagnostics& diagnostics);
+
+// Elements of an output as float32, whatever its type. int8 stays in steps.
+std::vector<float> as_floats(ScalarType type, std::span<const std::byte> bytes);
+
+}  // namespace deuteron

@@ -1,0 +1,183 @@
+// deuteron run: a program on this machine or on an emulated board.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "data/npy.h"
+#include "emit/write_file.h"
+#include "tools/emulate.h"
+#include "tools/options.h"
+#include "tools/program_file.h"
+
+namespace deuteron {
+namespace {
+
+struct RunOptions {
+  std::string program, output_dir, on = "host", json;
+  std::vector<std::string> inputs;
+  double timeout = 0;
+  ImageMap image;
+};
+
+// What a run gave: outputs in the user's order, all samples one after the other, and the figures for the JSON.
+struct RunResult {
+  std::vector<std::vector<std::byte>> outputs;
+  Json figures;
+  std::string summary;
+};
+
+std::optional<RunResult> run_here(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples, Diagnostics& diagnostics) {
+  double seconds = 0;
+  Needs needs;
+  std::optional<std::vector<std::vector<std::byte>>> outputs = run_on_host(file, inputs, samples, &seconds, &needs, diagnostics);
+  if (!outputs) return std::nullopt;
+  RunResult r{std::move(*outputs),
+              {{"planned_bytes", needs.planned_bytes}, {"tables_bytes", needs.tables_bytes}, {"inference_seconds", seconds}},
+              ""};
+  r.summary = fmt::format("{} on the host in {:.3f} s; planned memory {} bytes, tables {} bytes", counted(samples, "sample"), seconds,
+                          needs.planned_bytes, needs.tables_bytes);
+  return r;
+}
+
+std::optional<RunResult> run_on_board(const ProgramFile& file, const std::string& board, double timeout,
+                                      std::span<const InputSeries> inputs, i64 samples, Diagnostics& diagnostics) {
+  std::vector<Sample> stored(static_cast<size_t>(samples));
+  for (i64 s = 0; s < samples; ++s)
+    for (const std::vector<std::byte>& bytes : file.stored_inputs(inputs, s)) {
+      const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+      stored[s].emplace_back(data, data + bytes.size());
+    }
+  EmulateOptions options;
+  options.timeout_seconds = timeout;
+  const EmulatedRun run = run_emulated(board, {reinterpret_cast<const uint8_t*>(file.bytes.data()), file.bytes.size()}, stored, options);
+  if (!run.ok) {
+    Diagnostic d = run.error;
+    d.where = file.path + " on " + d.where;
+    return diagnostics.add(std::move(d)), std::nullopt;
+  }
+  RunResult r;
+  r.outputs.resize(file.summary.outputs.size());
+  for (const auto& sample : run.outputs)
+    for (size_t o = 0; o < r.outputs.size(); ++o) {
+      const PteTensor& t = file.summary.outputs[o];
+      if (static_cast<i64>(sample[o].size()) != t.bytes) {
+        diagnostics.add({Severity::error, file.path, fmt::format("the board gave output {} of another size", o),
+                         std::to_string(sample[o].size()), std::to_string(t.bytes), "board.output", ""});
+        return std::nullopt;
+      }
+      const std::vector<std::byte> user = file.user_output(o, std::as_bytes(std::span(sample[o])));
+      r.outputs[o].insert(r.outputs[o].end(), user.begin(), user.end());
+    }
+  r.figures = {{"planned_bytes", run.planned_bytes},
+               {"tables_bytes", run.tables_bytes},
+               {"stack_used_bytes", run.stack_used_bytes},
+               {"instructions", run.instructions.empty() ? 0 : run.instructions[0]},
+               {"instructions_by_sample", run.instructions},
+               {"load_instructions", run.load_instructions},
+               {"emulation_seconds", run.seconds}};
+  r.summary = fmt::format(
+      "{} on qemu:{}: {} instructions each (first sample), {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
+      counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], run.load_instructions, run.planned_bytes,
+      run.tables_bytes, run.stack_used_bytes);
+  return r;
+}
+
+// A folder that this run made is taken away again when the run fails.
+class OutputFolder {
+ public:
+  bool make(const std::string& path, Diagnostics& diagnostics) {
+    std::error_code ec;
+    if (std::filesystem::exists(path, ec) && !std::filesystem::is_directory(path, ec))
+      return diagnostics.error(path, "is a file where --output-dir wants a folder", "output.folder"), false;
+    if (std::filesystem::create_directories(path, ec)) made_ = path;
+    if (ec) return diagnostics.error(path, "the folder cannot be made: " + ec.message(), "output.folder"), false;
+    return true;
+  }
+  void keep() { made_.clear(); }
+  ~OutputFolder() {
+    std::error_code ec;
+    if (!made_.empty()) std::filesystem::remove(made_, ec);
+  }
+
+ private:
+  std::string made_;
+};
+
+// All outputs or none.
+bool write_outputs(const ProgramFile& file, const RunResult& result, i64 samples, bool series, const std::string& folder, Json& list,
+                   Diagnostics& diagnostics) {
+  std::vector<std::string> written;
+  for (size_t o = 0; o < result.outputs.size(); ++o) {
+    const PteTensor& t = file.summary.outputs[o];
+    Shape shape = t.sizes;
+    if (series) shape.insert(shape.begin(), samples);
+    const std::string path = (std::filesystem::path(folder) / fmt::format("output{}.npy", o)).native();
+    if (!write_file(path, npy_bytes(element_of(*dtype_of(t.type)), shape, result.outputs[o]), diagnostics)) {
+      std::error_code ec;
+      for (const std::string& w : written) std::filesystem::remove(w, ec);
+      return false;
+    }
+    written.push_back(path);
+    list.push_back({{"file", path}, {"dtype", name_of(t.type)}, {"shape", shape}});
+  }
+  return true;
+}
+
+int run(const RunOptions& o) {
+  Diagnostics diagnostics;
+  Json json = {{"program", o.program}, {"on", o.on}};
+  const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
+  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
+  if (!file) return fail();
+  const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--input", o.image}, diagnostics);
+  if (!inputs) return fail();
+  const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
+  bool series = false;
+  for (const InputSeries& i : *inputs) series |= i.series;
+  OutputFolder folder;
+  if (!folder.make(o.output_dir, diagnostics)) return fail();
+  const std::optional<RunResult> result = o.on == "host" ? run_here(*file, *inputs, samples, diagnostics)
+                                                         : run_on_board(*file, o.on.substr(5), o.timeout, *inputs, samples, diagnostics);
+  if (!result) return fail();
+  Json list = Json::array();
+  if (!write_outputs(*file, *result, samples, series, o.output_dir, list, diagnostics)) return fail();
+  folder.keep();
+  json.update(result->figures);
+  json["samples"] = samples;
+  json["outputs"] = std::move(list);
+  json["seconds"] = seconds_of_process();
+  return finish(
+      o.json, diagnostics, std::move(json),
+      result->summary + fmt::format("\nwrote {} to {}\n", counted(static_cast<i64>(result->outputs.size()), "output"), o.output_dir));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& chosen) {
+  RunOptions* o = nullptr;
+  CLI::App* verb = add_verb<RunOptions>(app, chosen, "run", "run a program on this machine or on an emulated board",
+                                        "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run model.pte --input x.npy "
+                                        "--output-dir out/ --on qemu:mps3-an547",
+                                        run, o);
+  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
+  add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
+  verb->add_option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing")
+      ->option_text("D")
+      ->required();
+  std::string boards;
+  for (const Board& b : all_boards()) boards += fmt::format("{}qemu:{} ({})", boards.empty() ? "" : ", ", b.name, b.core);
+  verb->add_option("--on", o->on, "host (default), " + boards)->option_text("WHERE")->check([](const std::string& where) {
+    return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
+                                                                               : "`" + where + "` is neither `host` nor `qemu:BOARD`";
+  });
+  verb->add_option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
+      ->option_text("S")
+      ->check(CLI::PositiveNumber);
+  add_image_options(verb, o->image);
+  add_json(verb, o->json);
+}
+
+}  // namespace deuteron

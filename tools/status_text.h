@@ -1,0 +1,17 @@
+// What the user is told when the runtime refuses a program: one text for the host, the boards and the inspector.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "ir/diagnostic.h"
+#include "runtime/status.h"
+
+namespace deuteron {
+
+// "m.pte: error: the runtime refuses the program: instruction 3, cortex_m::quantized_add, argument 7: must be an int  [pte.bad_argument]"
+Diagnostic describe_status(const std::string& where, const Status& status);
+
+// What to do about a refusal of this kind; by the name of the code, as a board prints it.
+std::string advice_for(std::string_view code);
+
+}  // namespace deuteron

@@ -1,0 +1,77 @@
+#include "tools/verb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "emit/write_file.h"
+
+namespace deuteron {
+namespace {
+
+double wall_clock() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double g_start_of_main = 0, g_before_main = 0;
+
+Json as_json(const Diagnostic& d) {
+  static constexpr const char* kSeverities[] = {"note", "warning", "error"};
+  Json j = {{"severity", kSeverities[static_cast<int>(d.severity)]}, {"where", d.where}, {"what", d.what}, {"rule", d.rule}};
+  if (!d.measured.empty()) j["measured"] = d.measured, j["limit"] = d.limit;
+  if (!d.fix.empty()) j["fix"] = d.fix;
+  return j;
+}
+
+}  // namespace
+
+// The time before main is not seen by a clock that starts there; it is processor time of this process, mostly the dynamic loader's.
+void note_start_of_process() {
+  timespec cpu{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+  g_before_main = static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9;
+  g_start_of_main = wall_clock();
+}
+
+double seconds_of_process() { return g_before_main + wall_clock() - g_start_of_main; }
+
+int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, const std::string& summary) {
+  int code = diagnostics.has_errors() ? kUserError : kDone;
+  if (!json_path.empty()) {
+    Json list = Json::array();
+    for (const Diagnostic& d : diagnostics.list()) list.push_back(as_json(d));
+    if (!result.is_object() || code != kDone) result = Json::object();
+    result["diagnostics"] = std::move(list);
+    result["exit_code"] = code;
+    // Paths need not be UTF-8, JSON must be.
+    const std::string text = result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (json_path == "-") std::fwrite(text.data(), 1, text.size(), stdout);
+    else if (!write_file(json_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics)) code = kUserError;
+  }
+  for (const Diagnostic& d : diagnostics.list()) std::fprintf(stderr, "%s\n", format_diagnostic(d).c_str());
+  if (code == kDone) std::fwrite(summary.data(), 1, summary.size(), json_path == "-" ? stderr : stdout);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  std::fprintf(stderr, "standard output: error: cannot be written  [output.write]\n");
+  return kUserError;
+}
+
+std::string counted(long long n, const char* singular) { return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s"); }
+
+Progress::Progress(std::string what, long long total)
+    : what_(std::move(what)), total_(total), start_(wall_clock()), terminal_(::isatty(2) == 1) {}
+
+void Progress::at(long long done) {
+  if (!terminal_) return;
+  const double now = wall_clock();
+  if (now - start_ < 1 || now - shown_ < 0.1) return;
+  shown_ = now;
+  std::fprintf(stderr, "\r%s: %lld of %lld", what_.c_str(), done, total_);
+}
+
+Progress::~Progress() {
+  if (shown_ > 0) std::fprintf(stderr, "\r%*s\r", static_cast<int>(what_.size()) + 48, "");
+}
+
+}  // namespace deuteron

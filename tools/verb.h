@@ -1,0 +1,55 @@
+// What the verbs of the command line share: how they are registered, and how each of them ends.
+#pragma once
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "ir/diagnostic.h"
+
+namespace CLI {
+class App;
+}
+
+namespace deuteron {
+
+using Json = nlohmann::ordered_json;
+
+// Each adds its subcommand to `app`; when the user named it, `chosen` becomes what to do. The result is the exit code.
+using Action = std::function<int()>;
+void add_analyze(CLI::App& app, Action& chosen);
+void add_compile(CLI::App& app, Action& chosen);
+void add_run(CLI::App& app, Action& chosen);
+void add_evaluate(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
+void add_inspect(CLI::App& app, Action& chosen);
+void add_targets(CLI::App& app, Action& chosen);
+void add_ops(CLI::App& app, Action& chosen);
+
+inline constexpr int kDone = 0, kUserError = 1, kWrongUsage = 2, kOurFault = 3;
+
+// Ends a verb: diagnostics to standard error; without errors the summary to standard output; `result` with the diagnostics and the exit
+// code to `json_path` ("": nowhere; "-": standard output, and then the summary goes to standard error). Answers the exit code.
+int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, const std::string& summary);
+
+// Seconds since this process began, time in the loader included.
+double seconds_of_process();
+void note_start_of_process();  // first thing in main
+
+// "1 sample", "2 samples"
+std::string counted(long long n, const char* singular);
+
+// A line on standard error that is rewritten in place while something takes longer than a second; nothing where that is no terminal.
+class Progress {
+ public:
+  Progress(std::string what, long long total);
+  ~Progress();
+  void at(long long done);
+
+ private:
+  std::string what_;
+  long long total_;
+  double start_, shown_ = 0;
+  bool terminal_;
+};
+
+}  // namespace deuteron
