@@ -41,7 +41,14 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
   file.seekg(0);
   text << file.rdbuf();
   std::optional<Graph> graph = parse(text.view(), path, diagnostics);
-  if (graph && graph->name.empty()) graph->name = fs::path(path).filename().string();
+  if (!graph) return std::nullopt;
+  if (graph->name.empty()) graph->name = fs::path(path).filename().string();
+  for (const Node& node : graph->nodes)
+    if (std::holds_alternative<KernelCall>(node.op)) {
+      diagnostics.error(path, fmt::format("holds {}: a graph after lowering is no model", describe(*graph, node)), "model.lowered",
+                        "give the graph from before the pass `lower`");
+      return std::nullopt;
+    }
   return graph;
 }
 

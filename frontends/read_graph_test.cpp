@@ -47,6 +47,8 @@ TEST_F(ReadGraph, ReadsText) {
   EXPECT_EQ(g->nodes.size(), 1u);
   EXPECT_EQ(g->name, "net.TXT");
   const std::string path = write("bad.txt", "input x\n");
+  EXPECT_THAT(refusal(write("lowered.txt", "input x : f32[3]\ny = call k::f.out(x) args(in0[3], out0[3]) : f32[3]\noutput y\n")),
+              HasSubstr("holds k::f `y` (source op 0): a graph after lowering is no model"));
   EXPECT_THAT(refusal(path), HasSubstr(path + ":1:8: error: expected `:`, found end of line"));
 }
 
