@@ -85,6 +85,13 @@ inline const char* read_pair(const Call& call, int argument, int32_t low, int32_
   return nullptr;
 }
 
+// For an output without elements, whose other extents may be anything: no loop may run over them.
+inline Status keep_nothing(Prepared* prepared) {
+  prepared->args = nullptr;
+  prepared->run = [](const void*) {};
+  return Status{};
+}
+
 // Copies `args` into the program's tables and makes `run` their function.
 template <class T, void (*run)(const T&)>
 Status keep(Call& call, Prepared* prepared, const T& args) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -36,8 +37,8 @@ class TestCall {
       h.order.resize(h.sizes.size());
       std::iota(h.order.begin(), h.order.end(), uint8_t{0});
     }
-    int64_t n = 1;
-    for (int32_t s : h.sizes) n *= s;
+    int64_t n = std::count(h.sizes.begin(), h.sizes.end(), 0) ? 0 : 1;
+    for (int32_t s : h.sizes) n = n == 0 ? 0 : n * s;
     const size_t bytes = static_cast<size_t>(n) * element_bytes(type);
     h.data.reset(bytes ? new (std::align_val_t{16}) uint8_t[bytes]() : nullptr);
     h.tensor = {h.data.get(), h.sizes.data(), h.order.data(), static_cast<int32_t>(n), static_cast<uint8_t>(h.sizes.size()), type, false};

@@ -44,6 +44,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, 1)) return bad_argument(kOut, why);
   const int64_t taps = int64_t{a.kernel_h < a.in_h ? a.kernel_h : a.in_h} * (a.kernel_w < a.in_w ? a.kernel_w : a.in_w);
   if (taps > 1 << 23) return bad_argument(kKernel, "must cover 2^23 elements or fewer");
+  if (y.numel == 0) return keep_nothing(prepared);
   return keep<AvgPoolCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
 }
 

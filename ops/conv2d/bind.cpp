@@ -54,6 +54,7 @@ Status prepare(Call& call, Prepared* prepared) {
     if (const char* why = why_not_channel_sums(*bias, a.out_c)) return bad_argument(kBias, why);
   if (const char* why = why_not_multipliers(call.tensor(kMultipliers), a.out_c)) return bad_argument(kMultipliers, why);
   if (const char* why = why_not_shifts(call.tensor(kShifts), a.out_c)) return bad_argument(kShifts, why);
+  if (y.numel == 0) return keep_nothing(prepared);
   a.multiplier = static_cast<const int32_t*>(call.tensor(kMultipliers).data);
   a.shift = static_cast<const int32_t*>(call.tensor(kShifts).data);
   return keep<Conv2dCall, run>(call, prepared,

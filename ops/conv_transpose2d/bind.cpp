@@ -51,7 +51,7 @@ Status prepare(Call& call, Prepared* prepared) {
   a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
   a.kernel_h = weight.sizes[1], a.kernel_w = weight.sizes[2];
   if (weight.sizes[0] != a.out_c) return bad_argument(kWeight, "must have one filter for each output channel");
-  if (weight.sizes[3] != a.in_c) return bad_argument(kWeight, "must have the channels of the input");
+  if (weight.sizes[3] != a.in_c || a.in_c < 1) return bad_argument(kWeight, "must have the channels of the input");
   if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
   if (Status s = read_numbers(call, a); !s.ok()) return s;
   int32_t more_h, more_w;
@@ -64,6 +64,7 @@ Status prepare(Call& call, Prepared* prepared) {
     if (const char* why = why_not_channel_sums(*bias, a.out_c)) return bad_argument(kBias, why);
   if (const char* why = why_not_multipliers(call.tensor(kMultipliers), a.out_c)) return bad_argument(kMultipliers, why);
   if (const char* why = why_not_shifts(call.tensor(kShifts), a.out_c)) return bad_argument(kShifts, why);
+  if (y.numel == 0) return keep_nothing(prepared);
   a.multiplier = static_cast<const int32_t*>(call.tensor(kMultipliers).data);
   a.shift = static_cast<const int32_t*>(call.tensor(kShifts).data);
   return keep<ConvTransposeCall, run>(call, prepared,

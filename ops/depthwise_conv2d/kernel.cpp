@@ -37,12 +37,14 @@ void add_own_channels(const DepthwiseConv2dArgs& a, const int8_t* image, const i
                       uint32_t* sums) {
   const int16_t offset = static_cast<int16_t>(a.x_offset);
   const int32_t step = a.dilation_w * a.in_c;
+  if (at.w.first == at.w.end) return;
   for (int32_t kh = at.h.first; kh < at.h.end; ++kh) {
-    const int32_t row = ((at.ih + kh * a.dilation_h) * a.in_w + at.iw) * a.in_c + oc;  // of tap 0, which may lie outside
-    const int8_t* w = weight + kh * a.kernel_w * a.out_c + oc;
-    int32_t kw = at.w.first;
-    for (; kw + 3 <= at.w.end; kw += 3) add_three_taps(image + (row + kw * step), step, offset, w + kw * a.out_c, a.out_c, count, sums);
-    for (; kw < at.w.end; ++kw) add_tap(image + (row + kw * step), offset, w + kw * a.out_c, count, sums);
+    const int8_t* from = image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + at.w.first * a.dilation_w) * a.in_c + oc;
+    const int8_t* w = weight + (kh * a.kernel_w + at.w.first) * a.out_c + oc;
+    const int32_t taps = at.w.end - at.w.first;
+    int32_t kw = 0;
+    for (; kw + 3 <= taps; kw += 3) add_three_taps(from + kw * step, step, offset, w + kw * a.out_c, a.out_c, count, sums);
+    for (; kw < taps; ++kw) add_tap(from + kw * step, offset, w + kw * a.out_c, count, sums);
   }
 }
 

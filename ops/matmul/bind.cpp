@@ -30,6 +30,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
   if (!is_multiplier(call.integer(kMultiplier))) return bad_argument(kMultiplier, "is out of range");
   if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
+  if (y.numel == 0) return keep_nothing(prepared);
   a.x_offset = static_cast<int32_t>(call.integer(kXOffset));
   a.other_offset = static_cast<int32_t>(call.integer(kOtherOffset));
   a.y_zero = static_cast<int32_t>(call.integer(kYZero));

@@ -42,6 +42,7 @@ Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const Ext
   if (x.type != ScalarType::s8) return bad_argument(kX, "must be int8");
   if (other.type != ScalarType::s8) return bad_argument(kOther, "must be int8");
   if (y.type != ScalarType::s8) return bad_argument(kOut, "must be int8");
+  if (y.numel == 0) return keep_nothing(prepared);
   int32_t x_step[kMaxRank], other_step[kMaxRank];
   if (!read_steps(x, y, x_step)) return bad_argument(kX, "must broadcast to the output");
   if (!read_steps(other, y, other_step)) return bad_argument(kOther, "must broadcast to the output");

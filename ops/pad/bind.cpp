@@ -29,6 +29,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (call.list(kBefore).count != 4) return bad_argument(kBefore, "must have four numbers");
   if (call.list(kAfter).count != 4) return bad_argument(kAfter, "must have four numbers");
   if (!is_s8(call.integer(kValue))) return bad_argument(kValue, "must be -128..127");
+  if (y.numel == 0) return keep_nothing(prepared);
   // Where the entry of each dimension stands in the lists.
   const int absent = 4 - x.rank;
   int entry[4] = {absent, absent + 1, absent + 2, absent + 3};

@@ -21,11 +21,6 @@ Status prepare(Call& call, Prepared* prepared) {
   if (x.type != ScalarType::s8 || x.rank < 1 || x.rank > 4) return bad_argument(kX, "must be int8 and have one to four dimensions");
   if (y.type != ScalarType::s8 || y.rank != x.rank) return bad_argument(kOut, "must be int8 and have the rank of the input");
   if (call.list(kPerm).count != x.rank) return bad_argument(kPerm, "must have an entry for each dimension");
-  int32_t stride[4], product = 1;  // of the input's dimensions
-  for (int i = x.rank - 1; i >= 0; --i) {
-    stride[x.dim_order[i]] = product;
-    product *= x.sizes[x.dim_order[i]];
-  }
   int perm[4];
   bool seen[4] = {};
   for (int k = 0; k < x.rank; ++k) {
@@ -34,6 +29,12 @@ Status prepare(Call& call, Prepared* prepared) {
     if (seen[perm[k]]) return bad_argument(kPerm, "has a dimension twice");
     seen[perm[k]] = true;
     if (y.sizes[k] != x.sizes[perm[k]]) return bad_argument(kOut, "must have the permuted extents of the input");
+  }
+  if (y.numel == 0) return keep_nothing(prepared);
+  int32_t stride[4], product = 1;  // of the input's dimensions
+  for (int i = x.rank - 1; i >= 0; --i) {
+    stride[x.dim_order[i]] = product;
+    product *= x.sizes[x.dim_order[i]];
   }
   PermuteCall c{{{1, 1, 1, 1}, {}}, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)};
   // From the innermost dimension outwards; neighbours that are one run of memory in both become one dimension.
