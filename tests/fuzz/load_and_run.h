@@ -35,7 +35,7 @@ inline double work_of(const Program& program) {
 
 inline Outcome load_and_run(File file, const KernelTable& kernels) {
   constexpr uint32_t kMostMemory = 1 << 22;
-  constexpr double kMostWork = 3e8;
+  constexpr double kMostWork = 5e7;
   Needs needs;
   if (!measure(file, kernels, &needs).ok()) return Outcome::refused;
   if (needs.planned_bytes > kMostMemory || needs.tables_bytes > kMostMemory) return Outcome::too_large;
