@@ -90,7 +90,7 @@ HW Call::pair(std::string_view argument, i64 lowest) {
     if (v < lowest || v > kMaxAttribute)
       refuse({fmt::format("argument `{}` is out of range", argument), std::to_string(v), fmt::format("{}..{}", lowest, kMaxAttribute),
               "pt2.argument.range"});
-  return {list.front(), list.back()};
+  return ok_ ? HW{list.front(), list.back()} : HW{lowest, lowest};
 }
 
 i64 Call::normalized_axis(i64 value, i64 rank) {

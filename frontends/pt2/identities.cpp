@@ -12,11 +12,13 @@ void import_view_identity(Call& c) {
   c.identity("self");
 }
 
+// The in-place form calls its operand differently.
 void import_dropout(Call& c) {
-  c.require(!c.has("train") || !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
+  c.require(c.has("train") && !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
             "pt2.dropout.training");
-  c.may_share_memory("input");
-  c.identity("input");
+  const std::string_view operand = c.has("input") ? "input" : "self";
+  c.may_share_memory(operand);
+  c.identity(operand);
 }
 
 // A change of dtype: none, or of a parameter to float32.

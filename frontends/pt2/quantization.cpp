@@ -138,7 +138,12 @@ void import_dequantize_per_channel(Call& c) {
   const auto scale = c.graph().values[scales].constant->as<float>();
   // Zero points are small integers, which float32 holds exactly.
   const auto zero = zeros < 0 ? std::span<const float>() : c.graph().values[zeros].constant->as<float>();
-  for (size_t i = 0; c.ok() && i < scale.size(); ++i) add_step(c, g, scale[i], zeros < 0 ? 0 : static_cast<i64>(zero[i]));
+  for (size_t i = 0; c.ok() && i < scale.size(); ++i) {
+    const float z = zeros < 0 ? 0 : zero[i];
+    c.require(std::abs(z) < 0x1p24f && z == std::round(z), "a zero point is no small integer", std::to_string(z), "an integer",
+              "pt2.quantize.zero_point");
+    if (c.ok()) add_step(c, g, scale[i], static_cast<i64>(z));
+  }
   g.quant.axis = static_cast<i32>(axis);
   if (c.ok()) dequantize(c, std::move(g));
 }

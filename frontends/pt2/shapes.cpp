@@ -53,7 +53,8 @@ void finish_pad(Call& c, double value) {
             "finite", "pt2.pad.value");
   if (!c.ok()) return;
   for (const i64 v : list)
-    c.require(std::abs(v) <= kMaxElements, "padding is out of range", std::to_string(v), std::to_string(kMaxElements), "pt2.pad.range");
+    c.require(v >= -kMaxElements && v <= kMaxElements, "padding is out of range", std::to_string(v), std::to_string(kMaxElements),
+              "pt2.pad.range");
   Pad op;
   op.before.assign(rank, 0);
   op.after.assign(rank, 0);
