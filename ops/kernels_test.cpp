@@ -30,7 +30,11 @@ Argument read_argument(const std::string& word) {
   if (a.kind == 'x') {
     a.constant = head.back() == 'c';
     if (a.constant) head.pop_back();
-    a.type = head == "x8" ? ScalarType::s8 : head == "x16" ? ScalarType::s16 : head == "x32" ? ScalarType::s32 : head == "xf" ? ScalarType::f32 : ScalarType::u8;
+    a.type = head == "x8"    ? ScalarType::s8
+             : head == "x16" ? ScalarType::s16
+             : head == "x32" ? ScalarType::s32
+             : head == "xf"  ? ScalarType::f32
+                             : ScalarType::u8;
     if (const size_t second = body.find(':'); second != std::string::npos) order = body.substr(second + 1), body = body.substr(0, second);
   }
   if (a.kind == 'f') {
@@ -56,7 +60,11 @@ std::vector<Argument> read_template(const char* text) {
 }
 
 int64_t odd_number(Random& random, int64_t now) {
-  constexpr int64_t kOdd[] = {0, 1, -1, 2, 3, 4, 7, 31, -32, 127, 128, -128, -129, 255, 256, -255, 32767, 65536, 1 << 28, 1 << 29, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int64_t{1} << 32};
+  constexpr int64_t kOdd[] = {0,         1,         -1,        2,         3,
+                              4,         7,         31,        -32,       127,
+                              128,       -128,      -129,      255,       256,
+                              -255,      32767,     65536,     1 << 28,   1 << 29,
+                              INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int64_t{1} << 32};
   if (random.in(0, 1) == 0 && now > INT32_MIN && now < INT32_MAX) return now + random.in(-2, 2);
   return kOdd[random.in(0, static_cast<int32_t>(std::size(kOdd)) - 1)];
 }
@@ -64,7 +72,8 @@ int64_t odd_number(Random& random, int64_t now) {
 void spoil(Argument& a, Random& random) {
   if (a.kind == 'i' || a.kind == 'b') a.numbers[0] = a.kind == 'b' ? random.in(0, 1) : odd_number(random, a.numbers[0]);
   if (a.kind == 'f') {
-    const double odd[] = {0, -1, 1e-46, 1e-38, 1e38, 1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), a.real * 3};
+    const double odd[] = {
+        0, -1, 1e-46, 1e-38, 1e38, 1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), a.real * 3};
     a.real = odd[random.in(0, 8)];
   }
   if (a.kind == 'l') {
@@ -99,11 +108,21 @@ TestCall call_of(const Kernel& kernel, const std::vector<Argument>& arguments, R
   TestCall call(kernel);
   for (const Argument& a : arguments) {
     switch (a.kind) {
-      case 'i': call.integer(a.numbers[0]); break;
-      case 'b': call.boolean(a.numbers[0] != 0); break;
-      case 'f': call.real(a.real); break;
-      case 'l': call.integers(a.numbers); break;
-      case 'n': call.none(); break;
+      case 'i':
+        call.integer(a.numbers[0]);
+        break;
+      case 'b':
+        call.boolean(a.numbers[0] != 0);
+        break;
+      case 'f':
+        call.real(a.real);
+        break;
+      case 'l':
+        call.integers(a.numbers);
+        break;
+      case 'n':
+        call.none();
+        break;
       default: {
         Tensor& t = call.tensor(a.type, a.sizes, a.order);
         t.constant = a.constant;
@@ -126,8 +145,10 @@ const Template kTemplates[] = {
     {&kQuantizePerTensor, "xf:7,3 f:0.05 i:300 i:-30000 i:32767 i:2 x16:7,3"},
     {&kDequantizePerTensor, "x8:2,3,4,5:0231 f:0.05 i:3 i:-128 i:127 i:1 xf:2,3,4,5:0231"},
     {&kDequantizePerTensor, "x16:9 f:0.05 i:300 i:-30000 i:32767 i:2 xf:9"},
-    {&kQuantizedAdd, "x8:2,3,4,5:0231 i:-128 i:1118190138 i:-2 x8:2,3,4,5:0231 i:31 i:1073741824 i:0 i:14 i:2051533446 i:-19 i:-128 i:127 x8:2,3,4,5:0231"},
-    {&kQuantizedAdd, "x8:1,3,1,1:0231 i:-128 i:1118190138 i:-2 x8:2,3,4,5:0231 i:31 i:1073741824 i:0 i:14 i:2051533446 i:-19 i:-128 i:127 x8:2,3,4,5:0231"},
+    {&kQuantizedAdd,
+     "x8:2,3,4,5:0231 i:-128 i:1118190138 i:-2 x8:2,3,4,5:0231 i:31 i:1073741824 i:0 i:14 i:2051533446 i:-19 i:-128 i:127 x8:2,3,4,5:0231"},
+    {&kQuantizedAdd,
+     "x8:1,3,1,1:0231 i:-128 i:1118190138 i:-2 x8:2,3,4,5:0231 i:31 i:1073741824 i:0 i:14 i:2051533446 i:-19 i:-128 i:127 x8:2,3,4,5:0231"},
     {&kQuantizedMul, "x8:2,3,4,5:0231 i:-49 x8:1,3,1,1:0123 i:-128 i:-115 i:1197340606 i:-6 x8:2,3,4,5:0231"},
     {&kQuantizedMul, "x8:6,5 i:-49 x8:6,5 i:-300 i:-115 i:1197340606 i:-6 x8:6,5"},
     {&kQuantizedDiv, "x8:6,5 i:-49 x8:6,5 i:-12 i:-115 f:1.5 x8:6,5"},
@@ -144,9 +165,12 @@ const Template kTemplates[] = {
     {&kPad, "x8:4,5 l:0,0,1,2 l:0,0,3,1 i:84 x8:8,8"},
     {&kQuantizedConv2d, "x8:2,4,6,7:0231 x8c:6,3,3,2 x32c:6 l:1,1 l:1,1 l:1,1 i:12 i:11 x32c:6 x32c:6 i:-128 i:127 xu:0 x8:2,6,6,7:0231"},
     {&kQuantizedConv2d, "x8:1,3,5,6:0231 x8c:4,1,1,3 n l:2,2 l:0,0 l:1,1 i:12 i:11 x32c:4 x32c:4 i:-128 i:127 xu:8 x8:1,4,3,3:0231"},
-    {&kQuantizedDepthwiseConv2d, "x8:1,4,6,7:0231 x8c:1,3,3,8 x32c:8 l:1,2 l:1,0 l:1,1 i:2 i:1 i:12 x32c:8 x32c:8 i:-128 i:127 xu:0 x8:1,8,6,3:0231"},
-    {&kQuantizedDepthwiseConv2d, "x8:1,5,6,7:0231 x8c:1,3,2,5 n l:1,1 l:1,1 l:2,1 i:1 i:1 i:12 x32c:5 x32c:5 i:-128 i:127 xu:0 x8:1,5,4,8:0231"},
-    {&kQuantizedTransposeConv2d, "x8:1,4,4,5:0231 x8c:3,2,2,4 x32c:3 l:2,2 l:0,0 l:0,0 l:1,1 i:2 i:-21 x32c:3 x32c:3 i:-128 i:127 xu:8 xu:0 x8:1,3,8,10:0231"},
+    {&kQuantizedDepthwiseConv2d,
+     "x8:1,4,6,7:0231 x8c:1,3,3,8 x32c:8 l:1,2 l:1,0 l:1,1 i:2 i:1 i:12 x32c:8 x32c:8 i:-128 i:127 xu:0 x8:1,8,6,3:0231"},
+    {&kQuantizedDepthwiseConv2d,
+     "x8:1,5,6,7:0231 x8c:1,3,2,5 n l:1,1 l:1,1 l:2,1 i:1 i:1 i:12 x32c:5 x32c:5 i:-128 i:127 xu:0 x8:1,5,4,8:0231"},
+    {&kQuantizedTransposeConv2d,
+     "x8:1,4,4,5:0231 x8c:3,2,2,4 x32c:3 l:2,2 l:0,0 l:0,0 l:1,1 i:2 i:-21 x32c:3 x32c:3 i:-128 i:127 xu:8 xu:0 x8:1,3,8,10:0231"},
     {&kQuantizedAvgPool2d, "x8:2,3,7,9:0231 l:3,3 l:2,2 l:1,1 b:0 i:-128 i:1830453504 i:-4 xu:0 x8:2,3,4,5:0231"},
     {&kQuantizedMaxPool2d, "x8:2,3,7,9:0231 l:3,3 l:2,2 l:1,1 l:1,1 b:0 i:-34 i:-34 i:-128 i:127 x8:2,3,4,5:0231"},
     {&kQuantizedBatchMatmul, "x8:2,4,6 i:41 x8:2,5,6 i:4 i:41 i:1109366862 i:-6 xu:0 x8:2,4,5"},
@@ -160,7 +184,8 @@ TEST(Kernels, StayInsideTheirTensorsWhateverTheArguments) {
     for (int i = 0; i < 3000; ++i) {
       std::vector<Argument> arguments = valid;
       const int32_t times = i == 0 ? 0 : random.in(1, 3);
-      for (int32_t k = 0; k < times; ++k) spoil(arguments[static_cast<size_t>(random.in(0, static_cast<int32_t>(arguments.size()) - 1))], random);
+      for (int32_t k = 0; k < times; ++k)
+        spoil(arguments[static_cast<size_t>(random.in(0, static_cast<int32_t>(arguments.size()) - 1))], random);
       const bool huge = std::any_of(arguments.begin(), arguments.end(), [](const Argument& a) {  // and no extent of 0 any more
         return std::count(a.sizes.begin(), a.sizes.end(), 1 << 30) > 0 && std::count(a.sizes.begin(), a.sizes.end(), 0) == 0;
       });
@@ -178,13 +203,41 @@ TEST(Kernels, StayInsideTheirTensorsWhateverTheArguments) {
 }
 
 TEST(Kernels, HaveTheNamesOfTheDialect) {
-  const char* const names[] = {"quantize_per_tensor", "dequantize_per_tensor", "quantized_add", "quantized_mul", "quantized_div", "quantized_activation",
-                               "minimum", "maximum", "quantized_linear", "softmax", "transpose", "pad", "quantized_conv2d",
-                               "quantized_depthwise_conv2d", "quantized_transpose_conv2d", "quantized_avg_pool2d", "quantized_max_pool2d",
+  const char* const names[] = {"quantize_per_tensor",
+                               "dequantize_per_tensor",
+                               "quantized_add",
+                               "quantized_mul",
+                               "quantized_div",
+                               "quantized_activation",
+                               "minimum",
+                               "maximum",
+                               "quantized_linear",
+                               "softmax",
+                               "transpose",
+                               "pad",
+                               "quantized_conv2d",
+                               "quantized_depthwise_conv2d",
+                               "quantized_transpose_conv2d",
+                               "quantized_avg_pool2d",
+                               "quantized_max_pool2d",
                                "quantized_batch_matmul"};
-  const Kernel* const kernels[] = {&kQuantizePerTensor, &kDequantizePerTensor, &kQuantizedAdd, &kQuantizedMul, &kQuantizedDiv, &kQuantizedActivation,
-                                   &kMinimum, &kMaximum, &kQuantizedLinear, &kSoftmax, &kTranspose, &kPad, &kQuantizedConv2d,
-                                   &kQuantizedDepthwiseConv2d, &kQuantizedTransposeConv2d, &kQuantizedAvgPool2d, &kQuantizedMaxPool2d,
+  const Kernel* const kernels[] = {&kQuantizePerTensor,
+                                   &kDequantizePerTensor,
+                                   &kQuantizedAdd,
+                                   &kQuantizedMul,
+                                   &kQuantizedDiv,
+                                   &kQuantizedActivation,
+                                   &kMinimum,
+                                   &kMaximum,
+                                   &kQuantizedLinear,
+                                   &kSoftmax,
+                                   &kTranspose,
+                                   &kPad,
+                                   &kQuantizedConv2d,
+                                   &kQuantizedDepthwiseConv2d,
+                                   &kQuantizedTransposeConv2d,
+                                   &kQuantizedAvgPool2d,
+                                   &kQuantizedMaxPool2d,
                                    &kQuantizedBatchMatmul};
   for (size_t i = 0; i < 18; ++i) EXPECT_EQ(kernels[i]->name, "cortex_m::" + std::string(names[i]) + ".out");
 }

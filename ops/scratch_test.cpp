@@ -13,9 +13,8 @@
 namespace deuteron {
 namespace {
 
-// Instruction set, operator, sizes of input, weight and output as in the file, stride, padding, dilation, and the scratch at the end (two for
-// tc, the transposed convolution). avg: input. bmm: both operands.
-// Source: ../shared/fixtures/**/*.pte, ExecuTorch 1.5.1.
+// Instruction set, operator, sizes of input, weight and output as in the file, stride, padding, dilation, and the scratch at the end (two
+// for tc, the transposed convolution). avg: input. bmm: both operands. Source: ../shared/fixtures/**/*.pte, ExecuTorch 1.5.1.
 constexpr const char* kStockNodes = R"(
 scalar avg 1 3 8 8 0
 scalar avg 1 3 10 10 0

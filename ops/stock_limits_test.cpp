@@ -212,7 +212,8 @@ mve dw 1 1 1 1 1 1 2 1 4 2 2 4 1 3 1 1 differs
 
 const char* said(const std::string& op, Isa isa, const std::vector<int32_t>& v) {
   const auto fill = [&v](auto& a) {
-    a.n = v[0], a.in_h = v[1], a.in_w = v[2], a.in_c = v[3], a.out_h = v[4], a.out_w = v[5], a.out_c = v[6], a.kernel_h = v[7], a.kernel_w = v[8];
+    a.n = v[0], a.in_h = v[1], a.in_w = v[2], a.in_c = v[3], a.out_h = v[4], a.out_w = v[5], a.out_c = v[6], a.kernel_h = v[7],
+    a.kernel_w = v[8];
   };
   if (op == "tc") {
     ConvTranspose2dArgs a{};

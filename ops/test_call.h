@@ -21,10 +21,17 @@ class TestCall {
 
   static size_t element_bytes(ScalarType t) {
     switch (t) {
-      case ScalarType::s16: case ScalarType::f16: return 2;
-      case ScalarType::s32: case ScalarType::f32: return 4;
-      case ScalarType::s64: case ScalarType::f64: return 8;
-      default: return 1;
+      case ScalarType::s16:
+      case ScalarType::f16:
+        return 2;
+      case ScalarType::s32:
+      case ScalarType::f32:
+        return 4;
+      case ScalarType::s64:
+      case ScalarType::f64:
+        return 8;
+      default:
+        return 1;
     }
   }
 
@@ -117,13 +124,27 @@ class TestCall {
       const Kind k = arguments_[i]->kind;
       bool ok = false;
       switch (kernel_.schema[i]) {
-        case 'T': case 'O': ok = k == Kind::tensor; break;
-        case 't': ok = k == Kind::tensor || k == Kind::none; break;
-        case 'I': ok = k == Kind::integer; break;
-        case 'F': ok = k == Kind::integer || k == Kind::real; break;
-        case 'B': ok = k == Kind::boolean; break;
-        case 'L': ok = k == Kind::int_list; break;
-        default: break;
+        case 'T':
+        case 'O':
+          ok = k == Kind::tensor;
+          break;
+        case 't':
+          ok = k == Kind::tensor || k == Kind::none;
+          break;
+        case 'I':
+          ok = k == Kind::integer;
+          break;
+        case 'F':
+          ok = k == Kind::integer || k == Kind::real;
+          break;
+        case 'B':
+          ok = k == Kind::boolean;
+          break;
+        case 'L':
+          ok = k == Kind::int_list;
+          break;
+        default:
+          break;
       }
       ASSERT_TRUE(ok) << kernel_.name << " argument " << i;
     }
@@ -139,9 +160,13 @@ class TestCall {
 };
 
 template <class T>
-T* data_of(const Tensor& t) { return static_cast<T*>(t.data); }
+T* data_of(const Tensor& t) {
+  return static_cast<T*>(t.data);
+}
 template <class T>
-std::vector<T> contents(const Tensor& t) { return {data_of<T>(t), data_of<T>(t) + t.numel}; }
+std::vector<T> contents(const Tensor& t) {
+  return {data_of<T>(t), data_of<T>(t) + t.numel};
+}
 
 // Seeded numbers for tests.
 struct Random {

@@ -7,7 +7,22 @@
 namespace deuteron {
 namespace {
 
-enum { kX, kXZero, kXMultiplier, kXShift, kOther, kOtherZero, kOtherMultiplier, kOtherShift, kYZero, kYMultiplier, kYShift, kYMin, kYMax, kOut };
+enum {
+  kX,
+  kXZero,
+  kXMultiplier,
+  kXShift,
+  kOther,
+  kOtherZero,
+  kOtherMultiplier,
+  kOtherShift,
+  kYZero,
+  kYMultiplier,
+  kYShift,
+  kYMin,
+  kYMax,
+  kOut
+};
 
 struct AddCall {
   AddArgs args;
@@ -21,7 +36,8 @@ Status read_rescale(const Call& call, int first, Rescale* r) {
   if (!is_s8(call.integer(first))) return bad_argument(first, "must be -128..127");
   if (!is_multiplier(call.integer(first + 1))) return bad_argument(first + 1, "is out of range");
   if (!is_shift(call.integer(first + 2))) return bad_argument(first + 2, "must be -31..30");
-  *r = {static_cast<int32_t>(call.integer(first)), static_cast<int32_t>(call.integer(first + 1)), static_cast<int32_t>(call.integer(first + 2))};
+  *r = {static_cast<int32_t>(call.integer(first)), static_cast<int32_t>(call.integer(first + 1)),
+        static_cast<int32_t>(call.integer(first + 2))};
   return Status{};
 }
 
@@ -37,8 +53,9 @@ Status prepare(Call& call, Prepared* prepared) {
   a.y_min = static_cast<int32_t>(call.integer(kYMin));
   a.y_max = static_cast<int32_t>(call.integer(kYMax));
   const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
-  return keep<AddCall, run>(call, prepared,
-                            {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
+  return keep<AddCall, run>(
+      call, prepared,
+      {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 }  // namespace

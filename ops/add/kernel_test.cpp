@@ -9,10 +9,10 @@ namespace deuteron {
 namespace {
 
 constexpr AddArgs kSettings[] = {
-    {0, 0, {-128, 1118190138, -2}, {31, 1073741824, 0}, {14, 2051533446, -19}, -128, 127},        // an instruction of a stock file
-    {0, 0, {5, 1073741824, 0}, {-7, -1395186471, -1}, {0, 1234567890, -18}, -128, 127},           // a subtraction
+    {0, 0, {-128, 1118190138, -2}, {31, 1073741824, 0}, {14, 2051533446, -19}, -128, 127},  // an instruction of a stock file
+    {0, 0, {5, 1073741824, 0}, {-7, -1395186471, -1}, {0, 1234567890, -18}, -128, 127},     // a subtraction
     {0, 0, {127, 2147483647, 0}, {-128, 1073741824, 0}, {-128, 1500000000, -20}, -100, 90},
-    {0, 0, {-128, 2147483647, 30}, {127, 2147483647, 3}, {127, 2147483647, 30}, -128, 127},       // sums that wrap
+    {0, 0, {-128, 2147483647, 30}, {127, 2147483647, 3}, {127, 2147483647, 30}, -128, 127},  // sums that wrap
     {0, 0, {0, 0, 0}, {0, 1073741824, -31}, {-1, 1073741824, -31}, -128, 127},
 };
 
@@ -57,8 +57,8 @@ TEST(AddKernel, RepeatsAValueForEachChannel) {
       AddArgs turned = a;
       if (first_is_short) std::swap(turned.x, turned.other);
       std::vector<int8_t> expected(210);
-      add_reference(turned, data_of<int8_t>(call.tensor_at(first_is_short ? 4 : 0)), data_of<int8_t>(call.tensor_at(first_is_short ? 0 : 4)),
-                    expected.data());
+      add_reference(turned, data_of<int8_t>(call.tensor_at(first_is_short ? 4 : 0)),
+                    data_of<int8_t>(call.tensor_at(first_is_short ? 0 : 4)), expected.data());
       EXPECT_EQ(contents<int8_t>(call.tensor_at(13)), expected);
     }
 }

@@ -38,7 +38,8 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
   if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w) return bad_argument(kPadding, "must be less than the kernel");
   const bool ceil_mode = call.boolean(kCeilMode);
-  if (windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h, ceil_mode) != a.out_h || windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w, ceil_mode) != a.out_w)
+  if (windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h, ceil_mode) != a.out_h ||
+      windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w, ceil_mode) != a.out_w)
     return bad_argument(kOut, "must have one place for each window");
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, 1)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, 1)) return bad_argument(kOut, why);

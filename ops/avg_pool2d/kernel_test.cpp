@@ -27,28 +27,27 @@ TestCall call_of(const Case& k, Random& random) {
 }
 
 void check(const Case& k, uint32_t seed, int fill = 0) {
-  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oh << "," << k.ow << "," << k.kh << ","
-                                  << k.kw << "," << k.sh << "," << k.sw << "," << k.ph << "," << k.pw << "," << k.ceil_mode << "} seed " << seed);
+  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oh << "," << k.ow << "," << k.kh
+                                  << "," << k.kw << "," << k.sh << "," << k.sw << "," << k.ph << "," << k.pw << "," << k.ceil_mode
+                                  << "} seed " << seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   if (fill != 0) std::memset(call.tensor_at(0).data, fill, static_cast<size_t>(call.tensor_at(0).numel));
   call.run();
   if (testing::Test::HasFatalFailure()) return;
   std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(9).numel));
-  avg_pool2d_reference({k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw}, data_of<int8_t>(call.tensor_at(0)), expected.data());
+  avg_pool2d_reference({k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw}, data_of<int8_t>(call.tensor_at(0)),
+                       expected.data());
   EXPECT_EQ(contents<int8_t>(call.tensor_at(9)), expected);
 }
 
 TEST(AvgPool2dKernel, EqualsTheReference) {
   const Case cases[] = {
-      {1, 25, 5, 64, 1, 1, 25, 5, 25, 5},
-      {2, 7, 9, 5, 3, 4, 2, 2, 2, 2},
-      {1, 7, 9, 131, 4, 5, 3, 3, 2, 2, 1, 1},
-      {3, 6, 5, 7, 7, 6, 2, 4, 1, 1, 1, 2},
-      {1, 7, 8, 3, 4, 4, 2, 2, 2, 2, 0, 0, true},       // 7 rows leave one: ceil_mode takes it
-      {1, 5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, true},       // (out-1)*stride reaches the padding's end: one less
-      {1, 6, 10, 2, 1, 4, 5, 3, 7, 3, 0, 1, true},
-      {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+      {1, 25, 5, 64, 1, 1, 25, 5, 25, 5},          {2, 7, 9, 5, 3, 4, 2, 2, 2, 2},
+      {1, 7, 9, 131, 4, 5, 3, 3, 2, 2, 1, 1},      {3, 6, 5, 7, 7, 6, 2, 4, 1, 1, 1, 2},
+      {1, 7, 8, 3, 4, 4, 2, 2, 2, 2, 0, 0, true},  // 7 rows leave one: ceil_mode takes it
+      {1, 5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, true},  // (out-1)*stride reaches the padding's end: one less
+      {1, 6, 10, 2, 1, 4, 5, 3, 7, 3, 0, 1, true}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
       {1, 100, 80, 3, 1, 1, 100, 80, 1, 1},
   };
   uint32_t seed = 1;

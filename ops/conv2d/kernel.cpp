@@ -33,7 +33,8 @@ void gather(const Conv2dArgs& a, const int8_t* image, const Place& at, const Par
     std::memset(row, 0, sizeof(int16_t) * static_cast<size_t>((first_in - first) * channels));
     row += (first_in - first) * channels;
     if (first_in < end_in) {
-      const int8_t* from = image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + first_in * a.dilation_w) * a.in_c + at.channel + part.first_c;
+      const int8_t* from =
+          image + ((at.ih + kh * a.dilation_h) * a.in_w + at.iw + first_in * a.dilation_w) * a.in_c + at.channel + part.first_c;
       if (a.dilation_w == 1 && channels == a.in_c) {
         widen_s8(from, (end_in - first_in) * channels, a.x_offset, row);
         row += (end_in - first_in) * channels;
@@ -65,7 +66,8 @@ void place_filters(const Conv2dArgs& a, const int8_t* image, const int8_t* weigh
     } else {
       for (int32_t tap = 0; tap < taps; tap += tap_step)
         for (int32_t c = 0; c < a.kernel_c; c += channel_step) {
-          const Part part{tap, tap + tap_step < taps ? tap + tap_step : taps, c, c + channel_step < a.kernel_c ? c + channel_step : a.kernel_c};
+          const Part part{tap, tap + tap_step < taps ? tap + tap_step : taps, c,
+                          c + channel_step < a.kernel_c ? c + channel_step : a.kernel_c};
           gather(a, image, at, part, row);
           const int32_t elements = (part.end_tap - part.first_tap) * (part.end_c - part.first_c);
           add_dot_products(row, elements, filters + tap * a.kernel_c + c, length, here, sums);

@@ -35,15 +35,36 @@ TestCall call_of(const Case& k, Random& random) {
 }
 
 void check(const Case& k, uint32_t seed) {
-  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oc << "," << k.kh << "," << k.kw << ","
-                                  << k.kc << "," << k.oh << "," << k.ow << "," << k.sh << "," << k.sw << "," << k.ph << "," << k.pw << ","
-                                  << k.dh << "," << k.dw << "," << k.x_offset << "," << k.y_zero << "," << k.low << "," << k.high << "} seed " << seed);
+  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oc << "," << k.kh << "," << k.kw
+                                  << "," << k.kc << "," << k.oh << "," << k.ow << "," << k.sh << "," << k.sw << "," << k.ph << "," << k.pw
+                                  << "," << k.dh << "," << k.dw << "," << k.x_offset << "," << k.y_zero << "," << k.low << "," << k.high
+                                  << "} seed " << seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   call.run();
   if (testing::Test::HasFatalFailure()) return;
-  const Conv2dArgs a{k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.kc, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_offset, k.y_zero, k.low, k.high,
-                     data_of<int32_t>(call.tensor_at(8)), data_of<int32_t>(call.tensor_at(9))};
+  const Conv2dArgs a{k.n,
+                     k.h,
+                     k.w,
+                     k.c,
+                     k.oh,
+                     k.ow,
+                     k.oc,
+                     k.kh,
+                     k.kw,
+                     k.kc,
+                     k.sh,
+                     k.sw,
+                     k.ph,
+                     k.pw,
+                     k.dh,
+                     k.dw,
+                     k.x_offset,
+                     k.y_zero,
+                     k.low,
+                     k.high,
+                     data_of<int32_t>(call.tensor_at(8)),
+                     data_of<int32_t>(call.tensor_at(9))};
   std::vector<int8_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
   conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
                    k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr, expected.data());
@@ -53,30 +74,30 @@ void check(const Case& k, uint32_t seed) {
 TEST(Conv2dKernel, EqualsTheReference) {
   const Case cases[] = {
       {1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1},
-      {2, 5, 9, 7, 6, 1, 1, 7, 5, 9},                                       // 1x1
-      {1, 5, 9, 8, 3, 1, 1, 8, 3, 5, 2, 2},                                 // 1x1, stride
-      {3, 1, 11, 4, 9, 1, 5, 4, 1, 11, 1, 1, 0, 2},                         // 1xN
-      {1, 11, 13, 5, 4, 3, 2, 5, 4, 4, 2, 3, 1, 0, 2, 2},                   // stride and dilation
-      {2, 7, 5, 6, 8, 3, 3, 3, 7, 5, 1, 1, 1, 1},                           // two groups
-      {2, 7, 5, 6, 12, 2, 3, 2, 6, 5, 1, 1, 0, 1},                          // three groups
-      {2, 9, 8, 5, 5, 3, 3, 1, 5, 4, 2, 2, 1, 1},                           // depthwise, batch 2
-      {1, 4, 3, 5, 15, 3, 3, 1, 4, 3, 1, 1, 1, 1},                          // depthwise, multiplier 3
-      {1, 3, 4, 2, 70, 2, 2, 2, 2, 3},                                      // more filters than one block of sums
-      {1, 6, 5, 130, 67, 3, 3, 130, 6, 5, 1, 1, 1, 1},                      // a window longer than the widened row: parts of taps
-      {1, 2, 3, 1500, 5, 1, 2, 1500, 2, 3, 1, 1, 0, 1},                     // channels longer than it: parts of channels
+      {2, 5, 9, 7, 6, 1, 1, 7, 5, 9},                      // 1x1
+      {1, 5, 9, 8, 3, 1, 1, 8, 3, 5, 2, 2},                // 1x1, stride
+      {3, 1, 11, 4, 9, 1, 5, 4, 1, 11, 1, 1, 0, 2},        // 1xN
+      {1, 11, 13, 5, 4, 3, 2, 5, 4, 4, 2, 3, 1, 0, 2, 2},  // stride and dilation
+      {2, 7, 5, 6, 8, 3, 3, 3, 7, 5, 1, 1, 1, 1},          // two groups
+      {2, 7, 5, 6, 12, 2, 3, 2, 6, 5, 1, 1, 0, 1},         // three groups
+      {2, 9, 8, 5, 5, 3, 3, 1, 5, 4, 2, 2, 1, 1},          // depthwise, batch 2
+      {1, 4, 3, 5, 15, 3, 3, 1, 4, 3, 1, 1, 1, 1},         // depthwise, multiplier 3
+      {1, 3, 4, 2, 70, 2, 2, 2, 2, 3},                     // more filters than one block of sums
+      {1, 6, 5, 130, 67, 3, 3, 130, 6, 5, 1, 1, 1, 1},     // a window longer than the widened row: parts of taps
+      {1, 2, 3, 1500, 5, 1, 2, 1500, 2, 3, 1, 1, 0, 1},    // channels longer than it: parts of channels
       {1, 3, 3, 2500, 9, 3, 3, 2500, 1, 1},
-      {1, 4, 3, 2060, 6, 2, 2, 1030, 3, 3, 1, 1, 0, 1, 1, 2},               // the same in two groups, dilated
-      {1, 8, 8, 3, 4, 3, 3, 3, 4, 4, 2, 2, 0, 0},                           // TensorFlow SAME, stride 2: pads after only
-      {1, 7, 6, 3, 4, 5, 4, 3, 7, 6, 1, 1, 2, 1},                           // SAME with an even kernel
-      {1, 5, 6, 2, 3, 3, 3, 2, 5, 6, 1, 1, 0, 0},                           // all padding after
-      {1, 5, 6, 2, 3, 3, 3, 2, 1, 2},                                       // fewer outputs than fit
-      {1, 3, 4, 2, 3, 1, 1, 2, 7, 8, 1, 1, 2, 2},                           // windows wholly in the padding
-      {1, 2, 2, 3, 4, 7, 7, 3, 2, 2, 1, 1, 3, 3},                           // kernel larger than the input
+      {1, 4, 3, 2060, 6, 2, 2, 1030, 3, 3, 1, 1, 0, 1, 1, 2},  // the same in two groups, dilated
+      {1, 8, 8, 3, 4, 3, 3, 3, 4, 4, 2, 2, 0, 0},              // TensorFlow SAME, stride 2: pads after only
+      {1, 7, 6, 3, 4, 5, 4, 3, 7, 6, 1, 1, 2, 1},              // SAME with an even kernel
+      {1, 5, 6, 2, 3, 3, 3, 2, 5, 6, 1, 1, 0, 0},              // all padding after
+      {1, 5, 6, 2, 3, 3, 3, 2, 1, 2},                          // fewer outputs than fit
+      {1, 3, 4, 2, 3, 1, 1, 2, 7, 8, 1, 1, 2, 2},              // windows wholly in the padding
+      {1, 2, 2, 3, 4, 7, 7, 3, 2, 2, 1, 1, 3, 3},              // kernel larger than the input
       {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-      {1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 128, 127, -3, 90},   // a fused activation, extreme offsets
+      {1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 128, 127, -3, 90},  // a fused activation, extreme offsets
       {1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, -127, -128, 0, 0},
       {1, 6, 7, 3, 5, 3, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 5, 9, -128, 127, -31, 30},  // every shift, sums that wrap
-      {0, 6, 7, 3, 5, 3, 3, 3, 4, 5},                                       // nothing to do
+      {0, 6, 7, 3, 5, 3, 3, 3, 4, 5},                                              // nothing to do
   };
   uint32_t seed = 1;
   for (Case k : cases) {
@@ -93,7 +114,8 @@ TEST(Conv2dKernel, EqualsTheReferenceOnRandomShapes) {
     Case k{};
     k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.kc = random.in(1, 20), k.c = k.kc * groups;
     k.oc = groups * random.in(1, 9), k.kh = random.in(1, 5), k.kw = random.in(1, 5);
-    k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4), k.pw = random.in(0, 4), k.dh = random.in(1, 3), k.dw = random.in(1, 3);
+    k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4), k.pw = random.in(0, 4), k.dh = random.in(1, 3),
+    k.dw = random.in(1, 3);
     k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
     k.x_offset = random.in(-255, 255), k.y_zero = random.in(-128, 127), k.low = random.in(-128, 127), k.high = random.in(k.low, 127);
     k.bias = random.in(0, 1) == 1;
@@ -108,10 +130,31 @@ TEST(Conv2dKernel, SaturatesWithExtremes) {
     std::memset(call.tensor_at(0).data, fill, static_cast<size_t>(call.tensor_at(0).numel));
     std::memset(call.tensor_at(1).data, -128, static_cast<size_t>(call.tensor_at(1).numel));
     call.run();
-    const Conv2dArgs a{1, 5, 4, 600, 5, 4, 3, 3, 3, 600, 1, 1, 1, 1, 1, 1, -127, 0, -128, 127,
-                       data_of<int32_t>(call.tensor_at(8)), data_of<int32_t>(call.tensor_at(9))};
+    const Conv2dArgs a{1,
+                       5,
+                       4,
+                       600,
+                       5,
+                       4,
+                       3,
+                       3,
+                       3,
+                       600,
+                       1,
+                       1,
+                       1,
+                       1,
+                       1,
+                       1,
+                       -127,
+                       0,
+                       -128,
+                       127,
+                       data_of<int32_t>(call.tensor_at(8)),
+                       data_of<int32_t>(call.tensor_at(9))};
     std::vector<int8_t> expected(60);
-    conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)), data_of<int32_t>(call.tensor_at(2)), expected.data());
+    conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)), data_of<int32_t>(call.tensor_at(2)),
+                     expected.data());
     EXPECT_EQ(contents<int8_t>(call.tensor_at(13)), expected);
   }
 }

@@ -14,7 +14,8 @@ inline int64_t conv2d_columns_bytes(int64_t taps, int64_t channels, Isa isa) {
 }
 
 inline bool conv2d_is_1x1(const Conv2dArgs& a) {
-  return a.pad_h == 0 && a.pad_w == 0 && a.kernel_h == 1 && a.kernel_w == 1 && a.dilation_h == 1 && a.dilation_w == 1 && a.in_c == a.kernel_c;
+  return a.pad_h == 0 && a.pad_w == 0 && a.kernel_h == 1 && a.kernel_w == 1 && a.dilation_h == 1 && a.dilation_w == 1 &&
+         a.in_c == a.kernel_c;
 }
 inline bool conv2d_is_1xn(const Conv2dArgs& a) {
   return a.in_h == 1 && a.kernel_h == 1 && a.dilation_w == 1 && int64_t{a.stride_w} * a.in_c % 4 == 0 && a.in_c == a.kernel_c;

@@ -8,7 +8,22 @@ namespace deuteron {
 namespace {
 
 enum {
-  kX, kWeight, kBias, kStride, kPadding, kOutputPadding, kDilation, kXOffset, kYZero, kMultipliers, kShifts, kYMin, kYMax, kScratch, kOutputScratch, kOut
+  kX,
+  kWeight,
+  kBias,
+  kStride,
+  kPadding,
+  kOutputPadding,
+  kDilation,
+  kXOffset,
+  kYZero,
+  kMultipliers,
+  kShifts,
+  kYMin,
+  kYMax,
+  kScratch,
+  kOutputScratch,
+  kOut
 };
 
 struct ConvTransposeCall {
@@ -57,7 +72,8 @@ Status prepare(Call& call, Prepared* prepared) {
   int32_t more_h, more_w;
   if (const char* why = read_pair(call, kOutputPadding, 0, kMaxReach, &more_h, &more_w)) return bad_argument(kOutputPadding, why);
   if (more_h >= a.stride_h || more_w >= a.stride_w) return bad_argument(kOutputPadding, "must be less than the stride");
-  if (!is_reach(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, more_h) || !is_reach(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, more_w))
+  if (!is_reach(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, more_h) ||
+      !is_reach(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, more_w))
     return bad_argument(kOut, "must have the extents that the input, the kernel and the padding give");
   const Tensor* bias = call.optional_tensor(kBias);
   if (bias != nullptr)
@@ -68,8 +84,8 @@ Status prepare(Call& call, Prepared* prepared) {
   a.multiplier = static_cast<const int32_t*>(call.tensor(kMultipliers).data);
   a.shift = static_cast<const int32_t*>(call.tensor(kShifts).data);
   return keep<ConvTransposeCall, run>(call, prepared,
-                               {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(weight.data),
-                                bias ? static_cast<const int32_t*>(bias->data) : nullptr, static_cast<int8_t*>(y.data)});
+                                      {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(weight.data),
+                                       bias ? static_cast<const int32_t*>(bias->data) : nullptr, static_cast<int8_t*>(y.data)});
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ Reach taps_reaching(int32_t at, int32_t kernel, int32_t stride, int32_t extent) 
   return {first, end};
 }
 
-void place_filters(const ConvTranspose2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, int32_t at_h, int32_t at_w, int8_t* y) {
+void place_filters(const ConvTranspose2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, int32_t at_h, int32_t at_w,
+                   int8_t* y) {
   const Reach h = taps_reaching(at_h, a.kernel_h, a.stride_h, a.in_h), w = taps_reaching(at_w, a.kernel_w, a.stride_w, a.in_w);
   const int32_t length = a.kernel_h * a.kernel_w * a.in_c;
   int16_t row[kWidened];

@@ -39,14 +39,32 @@ TestCall call_of(const Case& k, Random& random) {
 }
 
 void check(const Case& k, uint32_t seed) {
-  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oc << "," << k.kh << "," << k.kw << ","
-                                  << k.sh << "," << k.sw << "," << k.ph << "," << k.pw << "," << k.more_h << "," << k.more_w << "} seed " << seed);
+  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oc << "," << k.kh << "," << k.kw
+                                  << "," << k.sh << "," << k.sw << "," << k.ph << "," << k.pw << "," << k.more_h << "," << k.more_w
+                                  << "} seed " << seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   call.run();
   if (testing::Test::HasFatalFailure()) return;
-  const ConvTranspose2dArgs a{k.n, k.h, k.w, k.c, k.out_h(), k.out_w(), k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.x_offset, k.y_zero, k.low, k.high,
-                              data_of<int32_t>(call.tensor_at(9)), data_of<int32_t>(call.tensor_at(10))};
+  const ConvTranspose2dArgs a{k.n,
+                              k.h,
+                              k.w,
+                              k.c,
+                              k.out_h(),
+                              k.out_w(),
+                              k.oc,
+                              k.kh,
+                              k.kw,
+                              k.sh,
+                              k.sw,
+                              k.ph,
+                              k.pw,
+                              k.x_offset,
+                              k.y_zero,
+                              k.low,
+                              k.high,
+                              data_of<int32_t>(call.tensor_at(9)),
+                              data_of<int32_t>(call.tensor_at(10))};
   std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(15).numel));
   conv_transpose2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
                              k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr, expected.data());
@@ -55,14 +73,19 @@ void check(const Case& k, uint32_t seed) {
 
 TEST(ConvTranspose2dKernel, EqualsTheReference) {
   const Case cases[] = {
-      {1, 4, 5, 4, 3, 2, 2, 2, 2},                                   // an instruction of a stock file
-      {2, 5, 4, 17, 6, 3, 3, 2, 2, 1, 1},                            {1, 3, 4, 5, 70, 4, 3, 1, 2, 2, 0},
-      {1, 4, 3, 6, 3, 1, 1, 2, 2},                                   // stride above the kernel: holes hold the bias
-      {1, 4, 3, 6, 3, 2, 2, 2, 2, 1, 1},                             {1, 4, 5, 3, 2, 3, 3, 2, 2, 2, 2},
-      {1, 5, 6, 3, 2, 3, 3, 4, 4, 2, 2},                             {1, 5, 5, 3, 2, 2, 2, 3, 3, 1, 1},
-      {2, 3, 4, 2, 3, 5, 2, 3, 1, 1, 0, 2, 0},                       // output padding
-      {1, 2, 3, 1500, 5, 2, 2, 2, 2},                                {1, 1, 1, 1, 1, 1, 1},
-      {1, 4, 5, 4, 3, 3, 2, 2, 1, 0, 0, 0, 0, -127, 127, -30, 50},   {1, 3, 7, 4, 3, 7, 3, 1, 5, 3, 1, 0, 4, 128, -128, -128, 127},
+      {1, 4, 5, 4, 3, 2, 2, 2, 2},  // an instruction of a stock file
+      {2, 5, 4, 17, 6, 3, 3, 2, 2, 1, 1},
+      {1, 3, 4, 5, 70, 4, 3, 1, 2, 2, 0},
+      {1, 4, 3, 6, 3, 1, 1, 2, 2},  // stride above the kernel: holes hold the bias
+      {1, 4, 3, 6, 3, 2, 2, 2, 2, 1, 1},
+      {1, 4, 5, 3, 2, 3, 3, 2, 2, 2, 2},
+      {1, 5, 6, 3, 2, 3, 3, 4, 4, 2, 2},
+      {1, 5, 5, 3, 2, 2, 2, 3, 3, 1, 1},
+      {2, 3, 4, 2, 3, 5, 2, 3, 1, 1, 0, 2, 0},  // output padding
+      {1, 2, 3, 1500, 5, 2, 2, 2, 2},
+      {1, 1, 1, 1, 1, 1, 1},
+      {1, 4, 5, 4, 3, 3, 2, 2, 1, 0, 0, 0, 0, -127, 127, -30, 50},
+      {1, 3, 7, 4, 3, 7, 3, 1, 5, 3, 1, 0, 4, 128, -128, -128, 127},
   };
   uint32_t seed = 1;
   for (Case k : cases) {

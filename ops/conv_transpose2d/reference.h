@@ -9,7 +9,8 @@
 
 namespace deuteron {
 
-inline void conv_transpose2d_reference(const ConvTranspose2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+inline void conv_transpose2d_reference(const ConvTranspose2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                       int8_t* y) {
   std::vector<int64_t> sums(static_cast<size_t>(a.n * a.out_h * a.out_w * a.out_c));
   for (size_t i = 0; i < sums.size(); ++i) sums[i] = bias ? bias[i % static_cast<size_t>(a.out_c)] : 0;
   for (int64_t n = 0; n < a.n; ++n)

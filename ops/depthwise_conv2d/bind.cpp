@@ -7,7 +7,23 @@
 namespace deuteron {
 namespace {
 
-enum { kX, kWeight, kBias, kStride, kPadding, kDilation, kDepthMultiplier, kXOffset, kYZero, kMultipliers, kShifts, kYMin, kYMax, kScratch, kOut };
+enum {
+  kX,
+  kWeight,
+  kBias,
+  kStride,
+  kPadding,
+  kDilation,
+  kDepthMultiplier,
+  kXOffset,
+  kYZero,
+  kMultipliers,
+  kShifts,
+  kYMin,
+  kYMax,
+  kScratch,
+  kOut
+};
 
 struct DepthwiseCall {
   DepthwiseConv2dArgs args;
@@ -60,8 +76,8 @@ Status prepare(Call& call, Prepared* prepared) {
   a.multiplier = static_cast<const int32_t*>(call.tensor(kMultipliers).data);
   a.shift = static_cast<const int32_t*>(call.tensor(kShifts).data);
   return keep<DepthwiseCall, run>(call, prepared,
-                               {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(weight.data),
-                                bias ? static_cast<const int32_t*>(bias->data) : nullptr, static_cast<int8_t*>(y.data)});
+                                  {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(weight.data),
+                                   bias ? static_cast<const int32_t*>(bias->data) : nullptr, static_cast<int8_t*>(y.data)});
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ void add_one_channel(const DepthwiseConv2dArgs& a, const int8_t* image, const in
     }
 }
 
-void place_filters(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, const Place& at, int8_t* y) {
+void place_filters(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, const Place& at,
+                   int8_t* y) {
   uint32_t sums[kSums];
   // A run of output channels that one pass may take: all of them, or those of one input channel.
   const int32_t run = a.depth_multiplier == 1 ? a.out_c : a.depth_multiplier;

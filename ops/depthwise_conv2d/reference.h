@@ -5,7 +5,8 @@
 
 namespace deuteron {
 
-inline void depthwise_conv2d_reference(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+inline void depthwise_conv2d_reference(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                       int8_t* y) {
   for (int64_t n = 0; n < a.n; ++n)
     for (int64_t oh = 0; oh < a.out_h; ++oh)
       for (int64_t ow = 0; ow < a.out_w; ++ow)

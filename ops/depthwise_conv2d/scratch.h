@@ -1,5 +1,5 @@
-// Bytes of scratch that the stock kernel of cortex_m::quantized_depthwise_conv2d asks for on each instruction set. Source: CMSIS-NN 99f736a,
-// arm_depthwise_conv_wrapper_s8_get_buffer_size, as ExecuTorch 1.5 calls it; checked against every such node of the stock files.
+// Bytes of scratch that the stock kernel of cortex_m::quantized_depthwise_conv2d asks for on each instruction set. Source: CMSIS-NN
+// 99f736a, arm_depthwise_conv_wrapper_s8_get_buffer_size, as ExecuTorch 1.5 calls it; checked against every such node of the stock files.
 #pragma once
 #include "ops/conv2d/scratch.h"
 #include "ops/depthwise_conv2d/kernel.h"

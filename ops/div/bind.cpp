@@ -13,8 +13,12 @@ struct DivCall {
   const void *x, *other;
   void* y;
 };
-void run_s8(const DivCall& c) { div_s8(c.args, static_cast<const int8_t*>(c.x), static_cast<const int8_t*>(c.other), static_cast<int8_t*>(c.y)); }
-void run_s16(const DivCall& c) { div_s16(c.args, static_cast<const int16_t*>(c.x), static_cast<const int16_t*>(c.other), static_cast<int16_t*>(c.y)); }
+void run_s8(const DivCall& c) {
+  div_s8(c.args, static_cast<const int8_t*>(c.x), static_cast<const int8_t*>(c.other), static_cast<int8_t*>(c.y));
+}
+void run_s16(const DivCall& c) {
+  div_s16(c.args, static_cast<const int16_t*>(c.x), static_cast<const int16_t*>(c.other), static_cast<int16_t*>(c.y));
+}
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
@@ -35,7 +39,9 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f)) return bad_argument(kScale, "must be finite");
   const DivCall c{{x.numel, static_cast<int32_t>(call.integer(kXZero)), static_cast<int32_t>(call.integer(kOtherZero)),
                    static_cast<int32_t>(call.integer(kYZero)), scale},
-                  x.data, other.data, y.data};
+                  x.data,
+                  other.data,
+                  y.data};
   return wide ? keep<DivCall, run_s16>(call, prepared, c) : keep<DivCall, run_s8>(call, prepared, c);
 }
 

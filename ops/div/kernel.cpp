@@ -8,7 +8,8 @@ namespace {
 
 template <class T>
 void divide(const DivArgs& a, const T* x, const T* other, T* y) {
-  const float low = static_cast<float>(std::numeric_limits<T>::min() - a.y_zero), high = static_cast<float>(std::numeric_limits<T>::max() - a.y_zero);
+  const float low = static_cast<float>(std::numeric_limits<T>::min() - a.y_zero),
+              high = static_cast<float>(std::numeric_limits<T>::max() - a.y_zero);
   for (int32_t i = 0; i < a.count; ++i) {
     const int32_t numerator = x[i] - a.x_zero, denominator = other[i] - a.other_zero;
     const float quotient = denominator == 0 ? 0.0f : static_cast<float>(numerator) / static_cast<float>(denominator);

@@ -41,7 +41,8 @@ TEST(DivKernel, EqualsTheReferenceOnEveryPairOfValues) {
 
 TEST(DivKernel, EqualsTheReferenceInInt16) {
   Random random(1);
-  for (const DivArgs& a : {DivArgs{60000, 0, 0, 0, 213.851f}, DivArgs{60000, -3000, 70, 21, 1.0f}, DivArgs{60000, 32767, -32768, -32768, 9999.5f}}) {
+  for (const DivArgs& a :
+       {DivArgs{60000, 0, 0, 0, 213.851f}, DivArgs{60000, -3000, 70, 21, 1.0f}, DivArgs{60000, 32767, -32768, -32768, 9999.5f}}) {
     TestCall call = call_of(ScalarType::s16, a, {60000});
     for (const int operand : {0, 2})
       for (int i = 0; i < 60000; ++i) data_of<int16_t>(call.tensor_at(operand))[i] = static_cast<int16_t>(random.in(-32768, 32767));

@@ -60,8 +60,8 @@ void check(const Case& k, uint32_t seed) {
   call.run();
   if (testing::Test::HasFatalFailure()) return;
   std::vector<int8_t> expected(static_cast<size_t>(k.a.rows * k.a.out));
-  linear_reference(k.a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)), k.form == Form::none ? nullptr : bias.data(),
-                   expected.data());
+  linear_reference(k.a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
+                   k.form == Form::none ? nullptr : bias.data(), expected.data());
   EXPECT_EQ(contents<int8_t>(call.tensor_at(11)), expected);
 }
 
@@ -70,8 +70,8 @@ TEST(LinearKernel, EqualsTheReference) {
     std::vector<int32_t> leading;
     int32_t rows, in, out;
   };
-  const Shape shapes[] = {{{1}, 1, 640, 128}, {{}, 1, 7, 3},     {{5}, 5, 9, 11},      {{2, 3}, 6, 13, 67},
-                          {{1}, 1, 1, 1},     {{3}, 3, 1025, 5}, {{2}, 2, 5000, 70},   {{2, 1, 3, 2}, 12, 33, 4},
+  const Shape shapes[] = {{{1}, 1, 640, 128}, {{}, 1, 7, 3},     {{5}, 5, 9, 11},    {{2, 3}, 6, 13, 67},
+                          {{1}, 1, 1, 1},     {{3}, 3, 1025, 5}, {{2}, 2, 5000, 70}, {{2, 1, 3, 2}, 12, 33, 4},
                           {{0}, 0, 5, 4},     {{1}, 1, 1024, 2}, {{7}, 7, 2048, 65}};
   const LinearArgs settings[] = {{0, 0, 0, -120, 0, -128, 1231339291, -7, -128, 127},
                                  {0, 0, 0, 128, 0, 127, 1073741824, -9, -50, 60},

@@ -23,8 +23,10 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_dense(y, ScalarType::s8, 3)) return bad_argument(kOut, why);
   MatmulArgs a{};
   a.batch = x.sizes[0], a.rows = x.sizes[1], a.inner = x.sizes[2], a.columns = other.sizes[1];
-  if (other.sizes[0] != a.batch || other.sizes[2] != a.inner) return bad_argument(kOther, "must have the batch and the inner extent of the first");
-  if (y.sizes[0] != a.batch || y.sizes[1] != a.rows || y.sizes[2] != a.columns) return bad_argument(kOut, "must have the rows of both operands");
+  if (other.sizes[0] != a.batch || other.sizes[2] != a.inner)
+    return bad_argument(kOther, "must have the batch and the inner extent of the first");
+  if (y.sizes[0] != a.batch || y.sizes[1] != a.rows || y.sizes[2] != a.columns)
+    return bad_argument(kOut, "must have the rows of both operands");
   if (!lies_in(call.integer(kXOffset), -255, 255)) return bad_argument(kXOffset, "must be -255..255");
   if (!lies_in(call.integer(kOtherOffset), -255, 255)) return bad_argument(kOtherOffset, "must be -255..255");
   if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
@@ -36,8 +38,8 @@ Status prepare(Call& call, Prepared* prepared) {
   a.y_zero = static_cast<int32_t>(call.integer(kYZero));
   a.multiplier = static_cast<int32_t>(call.integer(kMultiplier));
   a.shift = static_cast<int32_t>(call.integer(kShift));
-  return keep<MatmulCall, run>(call, prepared,
-                               {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)});
+  return keep<MatmulCall, run>(
+      call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)});
 }
 
 }  // namespace

@@ -22,9 +22,10 @@ TestCall call_of(const MaxPool2dArgs& a, Random& random) {
 }
 
 void check(const MaxPool2dArgs& a, uint32_t seed, int fill = 0) {
-  SCOPED_TRACE(testing::Message() << "{" << a.n << "," << a.in_h << "," << a.in_w << "," << a.channels << "," << a.out_h << "," << a.out_w << ","
-                                  << a.kernel_h << "," << a.kernel_w << "," << a.stride_h << "," << a.stride_w << "," << a.pad_h << "," << a.pad_w
-                                  << "," << a.dilation_h << "," << a.dilation_w << "," << a.y_min << "," << a.y_max << "} seed " << seed);
+  SCOPED_TRACE(testing::Message() << "{" << a.n << "," << a.in_h << "," << a.in_w << "," << a.channels << "," << a.out_h << "," << a.out_w
+                                  << "," << a.kernel_h << "," << a.kernel_w << "," << a.stride_h << "," << a.stride_w << "," << a.pad_h
+                                  << "," << a.pad_w << "," << a.dilation_h << "," << a.dilation_w << "," << a.y_min << "," << a.y_max
+                                  << "} seed " << seed);
   Random random(seed);
   TestCall call = call_of(a, random);
   if (fill != 0) std::memset(call.tensor_at(0).data, fill, static_cast<size_t>(call.tensor_at(0).numel));
@@ -37,10 +38,8 @@ void check(const MaxPool2dArgs& a, uint32_t seed, int fill = 0) {
 
 TEST(MaxPool2dKernel, EqualsTheReference) {
   const MaxPool2dArgs cases[] = {
-      {1, 7, 9, 5, 3, 4, 3, 3, 2, 2, 0, 0, 1, 1, -128, 127},
-      {2, 7, 9, 67, 4, 5, 3, 3, 2, 2, 1, 1, 1, 1, -34, 127},  // a fused relu
-      {1, 6, 5, 3, 3, 2, 2, 2, 2, 2, 0, 0, 1, 1, -20, 31},
-      {3, 9, 8, 4, 5, 4, 3, 2, 1, 2, 0, 1, 2, 2, -128, 127},  // dilation
+      {1, 7, 9, 5, 3, 4, 3, 3, 2, 2, 0, 0, 1, 1, -128, 127}, {2, 7, 9, 67, 4, 5, 3, 3, 2, 2, 1, 1, 1, 1, -34, 127},  // a fused relu
+      {1, 6, 5, 3, 3, 2, 2, 2, 2, 2, 0, 0, 1, 1, -20, 31},   {3, 9, 8, 4, 5, 4, 3, 2, 1, 2, 0, 1, 2, 2, -128, 127},  // dilation
       {1, 7, 7, 2, 4, 4, 2, 2, 2, 2, 0, 0, 1, 1, -128, 127},  // a last window that reaches past the end
       {1, 4, 5, 3, 6, 7, 2, 3, 1, 1, 2, 3, 1, 1, -100, 127},  // windows wholly in the padding
       {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 5, 5},

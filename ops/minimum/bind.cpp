@@ -47,9 +47,11 @@ Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const Ext
   if (!read_steps(x, y, x_step)) return bad_argument(kX, "must broadcast to the output");
   if (!read_steps(other, y, other_step)) return bad_argument(kOther, "must broadcast to the output");
   for (int k = 0; k < y.rank; ++k)
-    if (y.sizes[k] != 1 && x_step[k] == 0 && other_step[k] == 0) return bad_argument(kOut, "must have the extents of one operand or the other");
+    if (y.sizes[k] != 1 && x_step[k] == 0 && other_step[k] == 0)
+      return bad_argument(kOut, "must have the extents of one operand or the other");
   // In place means element for element: an operand that begins where the output begins must lie as the output lies.
-  if (x.data == y.data && y.numel > 1 && !(x.numel == y.numel && same_layout(x, y))) return bad_argument(kOut, "must lie as the operand in its place");
+  if (x.data == y.data && y.numel > 1 && !(x.numel == y.numel && same_layout(x, y)))
+    return bad_argument(kOut, "must lie as the operand in its place");
   if (other.data == y.data && y.numel > 1 && !(other.numel == y.numel && same_layout(other, y)))
     return bad_argument(kOut, "must lie as the operand in its place");
   ExtremumCall c{kernel, {}, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)};

@@ -1,8 +1,8 @@
 // Minimum and maximum over logical indices, with broadcasting by the textbook. Host only, for tests.
 #pragma once
 #include <algorithm>
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace deuteron {
@@ -19,8 +19,8 @@ struct LayoutReference {
   }
 };
 
-inline void extremum_reference(bool most, const LayoutReference& x_layout, const int8_t* x, const LayoutReference& other_layout, const int8_t* other,
-                               const LayoutReference& y_layout, int8_t* y) {
+inline void extremum_reference(bool most, const LayoutReference& x_layout, const int8_t* x, const LayoutReference& other_layout,
+                               const int8_t* other, const LayoutReference& y_layout, int8_t* y) {
   int64_t count = 1;
   for (int32_t s : y_layout.sizes) count *= s;
   std::vector<int32_t> index(y_layout.sizes.size());

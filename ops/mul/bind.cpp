@@ -32,8 +32,9 @@ Status prepare(Call& call, Prepared* prepared) {
                   static_cast<int32_t>(call.integer(kMultiplier)),
                   static_cast<int32_t>(call.integer(kShift))};
   const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
-  return keep<MulCall, run>(call, prepared,
-                            {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
+  return keep<MulCall, run>(
+      call, prepared,
+      {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 }  // namespace

@@ -11,9 +11,7 @@ namespace {
 constexpr MulArgs kSettings[] = {
     {0, 0, -49, -128, -115, 1197340606, -6},  // an instruction of a stock file
     {0, 0, 5, -300, 7, 2000000000, -9},       // a zero point outside int8
-    {0, 0, 127, 127, 0, 1073741824, -8},
-    {0, 0, -32768, 32767, 32767, 2147483647, 30},
-    {0, 0, 0, 0, -128, 1073741824, -31},
+    {0, 0, 127, 127, 0, 1073741824, -8},     {0, 0, -32768, 32767, 32767, 2147483647, 30}, {0, 0, 0, 0, -128, 1073741824, -31},
 };
 
 TestCall call_of(const MulArgs& a, const std::vector<int32_t>& x, const std::vector<int32_t>& other, const std::vector<int32_t>& out,

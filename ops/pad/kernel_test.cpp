@@ -12,7 +12,8 @@ using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
 using Pads = std::vector<int64_t>;
 
-TestCall call_of(const Sizes& in, const Sizes& out, const Order& order, const Pads& before, const Pads& after, int64_t value, Random& random) {
+TestCall call_of(const Sizes& in, const Sizes& out, const Order& order, const Pads& before, const Pads& after, int64_t value,
+                 Random& random) {
   TestCall call(kPad);
   random.fill(call.tensor(ScalarType::s8, in, order));
   call.integers(before);

@@ -37,7 +37,8 @@ void check(const Sizes& sizes, const Order& x_order, const Perm& perm, const Ord
 }
 
 TEST(PermuteKernel, EqualsTheReferenceOnEveryPermutationAndLayout) {
-  for (const Sizes& sizes : {Sizes{7}, Sizes{5, 3}, Sizes{4, 5, 3}, Sizes{2, 3, 4, 5}, Sizes{1, 3, 1, 5}, Sizes{3, 1, 1, 1}, Sizes{2, 0, 3}}) {
+  for (const Sizes& sizes :
+       {Sizes{7}, Sizes{5, 3}, Sizes{4, 5, 3}, Sizes{2, 3, 4, 5}, Sizes{1, 3, 1, 5}, Sizes{3, 1, 1, 1}, Sizes{2, 0, 3}}) {
     Order x_order(sizes.size());
     std::iota(x_order.begin(), x_order.end(), uint8_t{0});
     const Order first = x_order;
@@ -82,7 +83,8 @@ TEST(PermuteKernel, Refuses) {
               c.sizes_at(0)[0] = c.sizes_at(0)[1] = c.sizes_at(0)[2] = 3;
               c.sizes_at(2)[0] = c.sizes_at(2)[1] = c.sizes_at(2)[2] = 3;
               const_cast<Value*>(c.argument(1).list.items[0])->integer = 0;
-            }), 1);
+            }),
+            1);
   EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[1] = 3; }), 2);
   EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).rank = 2; }), 2);
   EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::u8; }), 2);

@@ -1,7 +1,7 @@
 // The permutation over logical indices. Host only, for tests.
 #pragma once
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace deuteron {

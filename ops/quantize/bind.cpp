@@ -21,11 +21,13 @@ Status prepare(Call& call, Prepared* prepared) {
   const bool wide = y.type == ScalarType::s16;
   const int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : INT8_MAX;
   if (x.type != ScalarType::f32 || !is_aligned(x, 4)) return bad_argument(kX, "must be float32 and 4-aligned");
-  if ((y.type != ScalarType::s8 && !wide) || !is_aligned(y, wide ? 2 : 1)) return bad_argument(kOut, "must be int8, or int16 and 2-aligned");
+  if ((y.type != ScalarType::s8 && !wide) || !is_aligned(y, wide ? 2 : 1))
+    return bad_argument(kOut, "must be int8, or int16 and 2-aligned");
   if (call.integer(kDtype) != static_cast<int64_t>(y.type)) return bad_argument(kDtype, "must be the dtype of the output");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
   const float scale = static_cast<float>(call.real(kScale)), reciprocal = 1.0f / scale;
-  if (!(scale > 0.0f && scale <= 3.4028234e38f && reciprocal <= 3.4028234e38f)) return bad_argument(kScale, "must be positive, with a finite reciprocal");
+  if (!(scale > 0.0f && scale <= 3.4028234e38f && reciprocal <= 3.4028234e38f))
+    return bad_argument(kScale, "must be positive, with a finite reciprocal");
   if (!lies_in(call.integer(kZero), least, most)) return bad_argument(kZero, "must be within the dtype");
   if (!lies_in(call.integer(kLow), least, most)) return bad_argument(kLow, "must be within the dtype");
   if (!lies_in(call.integer(kHigh), call.integer(kLow), most)) return bad_argument(kHigh, "must be quant_min or more, within the dtype");

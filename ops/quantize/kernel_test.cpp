@@ -24,9 +24,21 @@ TestCall call_of(ScalarType type, const std::vector<float>& x, double scale, int
 
 // Ties and their neighbours at this scale, the specials, and any bits at all.
 std::vector<float> floats(float scale) {
-  std::vector<float> x{0.0f, -0.0f, 1e30f, -1e30f, 3e9f, -3e9f, 2147483648.0f, -2147483648.0f, std::numeric_limits<float>::infinity(),
-                       -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(),
-                       std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), std::numeric_limits<float>::denorm_min()};
+  std::vector<float> x{0.0f,
+                       -0.0f,
+                       1e30f,
+                       -1e30f,
+                       3e9f,
+                       -3e9f,
+                       2147483648.0f,
+                       -2147483648.0f,
+                       std::numeric_limits<float>::infinity(),
+                       -std::numeric_limits<float>::infinity(),
+                       std::numeric_limits<float>::quiet_NaN(),
+                       -std::numeric_limits<float>::quiet_NaN(),
+                       std::numeric_limits<float>::max(),
+                       std::numeric_limits<float>::lowest(),
+                       std::numeric_limits<float>::denorm_min()};
   for (int i = -600; i <= 600; ++i) {
     const float tie = static_cast<float>(i) * 0.5f * scale;
     for (const float v : {tie, std::nextafter(tie, 1e9f), std::nextafter(tie, -1e9f)}) x.push_back(v);
@@ -43,8 +55,9 @@ TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
     float scale;
     int32_t zero, low, high;
   };
-  for (const Setting& s : {Setting{0.02092f, -12, -128, 127}, Setting{1.0f, 0, -128, 127}, Setting{0.1f, 127, -127, 127}, Setting{3.5f, -128, -128, 127},
-                           Setting{1e-38f, 5, -128, 127}, Setting{2e30f, 5, -100, 3}, Setting{0.5f, 100, -5, 20}}) {
+  for (const Setting& s :
+       {Setting{0.02092f, -12, -128, 127}, Setting{1.0f, 0, -128, 127}, Setting{0.1f, 127, -127, 127}, Setting{3.5f, -128, -128, 127},
+        Setting{1e-38f, 5, -128, 127}, Setting{2e30f, 5, -100, 3}, Setting{0.5f, 100, -5, 20}}) {
     const std::vector<float> x = floats(s.scale);
     const QuantizeArgs a{static_cast<int32_t>(x.size()), 1.0f / s.scale, s.zero, s.low, s.high};
     TestCall call = call_of(ScalarType::s8, x, s.scale, s.zero, s.low, s.high);
@@ -64,7 +77,8 @@ TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
 
 TEST(QuantizeKernel, SaturatesOnTheRightSide) {
   const float inf = std::numeric_limits<float>::infinity();
-  TestCall call = call_of(ScalarType::s8, {1e30f, -1e30f, 3e9f, -3e9f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}, 0.5, -64, -128, 127);
+  TestCall call =
+      call_of(ScalarType::s8, {1e30f, -1e30f, 3e9f, -3e9f, inf, -inf, std::numeric_limits<float>::quiet_NaN()}, 0.5, -64, -128, 127);
   call.run();
   EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), (std::vector<int8_t>{127, -128, 127, -128, 127, -128, -64}));
 }

@@ -21,8 +21,9 @@ int32_t shift_left_saturating(int32_t v, int bits) {
 // exp(v / 2^26) for v <= 0, Q0.31: a polynomial on [-1/4, 0), then a factor exp(-2^k) for each bit of what is left. gemmlowp.
 int32_t exp_of_negative(int32_t v) {
   constexpr int32_t kQuarter = 1 << 24;
-  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};  // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
-  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;                                         // exp(-1/8), 1/3, Q0.31
+  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                  39332535,   720401,     242};     // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
+  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;  // exp(-1/8), 1/3, Q0.31
   if (v == 0) return INT32_MAX;
   const int32_t part = (v & (kQuarter - 1)) - kQuarter;
   const int32_t rest = static_cast<int32_t>(static_cast<uint32_t>(part) - static_cast<uint32_t>(v));
@@ -71,7 +72,8 @@ void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
     const int32_t scale = reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u));
     for (int32_t i = 0; i < a.columns; ++i) {
       const int32_t d = x[i] - most;
-      y[i] = static_cast<int8_t>(d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, exponential(d)), bits) - 128, -128, 127));
+      y[i] =
+          static_cast<int8_t>(d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, exponential(d)), bits) - 128, -128, 127));
     }
   }
 }

@@ -14,10 +14,12 @@ SoftmaxArgs args_of(int32_t rows, int32_t columns, double scale) {
   const double mantissa = std::frexp(std::min(scale * (1 << 26), 2147483647.0), &exponent);
   int64_t m = std::llrint(mantissa * 2147483648.0);
   if (m == int64_t{1} << 31) m /= 2, ++exponent;
-  return {rows, columns, static_cast<int32_t>(m), exponent, -static_cast<int32_t>(std::floor(31.0 * (1 << 26) / std::ldexp(1.0, exponent)))};
+  return {rows, columns, static_cast<int32_t>(m), exponent,
+          -static_cast<int32_t>(std::floor(31.0 * (1 << 26) / std::ldexp(1.0, exponent)))};
 }
 
-TestCall call_of(const SoftmaxArgs& a, const std::vector<int32_t>& sizes, int64_t dim, Random& random, const std::vector<uint8_t>& order = {}) {
+TestCall call_of(const SoftmaxArgs& a, const std::vector<int32_t>& sizes, int64_t dim, Random& random,
+                 const std::vector<uint8_t>& order = {}) {
   TestCall call(kSoftmax);
   random.fill(call.tensor(ScalarType::s8, sizes, order));
   for (int64_t v : {dim, int64_t{5}, int64_t{-128}, int64_t{a.multiplier}, int64_t{a.shift}, int64_t{a.diff_min}}) call.integer(v);

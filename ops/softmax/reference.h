@@ -14,15 +14,14 @@ inline int64_t floor_divide_reference(int64_t v, int64_t d) { return v / d - (v 
 inline int64_t product_reference(int64_t a, int64_t b) {
   return std::min<int64_t>(floor_divide_reference(a * b + (int64_t{1} << 30), int64_t{1} << 31), INT32_MAX);
 }
-inline int64_t saturate_reference(int64_t v) {
-  return v > INT32_MAX ? INT32_MAX : v < -int64_t{INT32_MAX} ? INT32_MIN : v;
-}
+inline int64_t saturate_reference(int64_t v) { return v > INT32_MAX ? INT32_MAX : v < -int64_t{INT32_MAX} ? INT32_MIN : v; }
 
 inline int64_t exp_reference(int64_t v) {  // Q5.26, not positive, to Q0.31
   if (v == 0) return INT32_MAX;
   const int64_t quarter = int64_t{1} << 24, quarters = floor_divide_reference(v, quarter);
   const int64_t part = v - quarters * quarter - quarter;  // -quarter..-1, so that v = part + (quarters + 1) * quarter
-  const int64_t x = part * 32 + (int64_t{1} << 28), x2 = product_reference(x, x), x3 = product_reference(x2, x), x4 = product_reference(x2, x2);
+  const int64_t x = part * 32 + (int64_t{1} << 28), x2 = product_reference(x, x), x3 = product_reference(x2, x),
+                x4 = product_reference(x2, x2);
   const int64_t inner = product_reference(divide_reference(x4, 2) + x3, 715827883) + x2;
   int64_t e = 1895147668 + product_reference(1895147668, x + divide_reference(inner, 1));
   const int64_t factors[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
@@ -52,7 +51,8 @@ inline void softmax_reference(const SoftmaxArgs& a, const int8_t* x, int8_t* y) 
     const int64_t scale = reciprocal_reference(mantissa - (int64_t{1} << 31));
     for (int64_t i = 0; i < a.columns; ++i) {
       const bool small = x[i] - most < a.diff_min;
-      y[i] = static_cast<int8_t>(small ? -128 : std::clamp<int64_t>(divide_reference(product_reference(scale, e(x[i])), 35 - headroom) - 128, -128, 127));
+      y[i] = static_cast<int8_t>(
+          small ? -128 : std::clamp<int64_t>(divide_reference(product_reference(scale, e(x[i])), 35 - headroom) - 128, -128, 127));
     }
   }
 }
