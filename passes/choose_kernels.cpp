@@ -26,7 +26,7 @@ static std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId r
 static bool is_int8(const Graph& g, const Node& node) { return g.type(node.inputs[0]).dtype == DType::s8; }
 
 // A convolution over one row of pixels   becomes   one over one column: the same bytes, and not the row-wise kernel that stock MVE firmware would
-// take, which gives wrong numbers for some strides and paddings.
+// take, which gives wrong numbers for many strides and paddings. docs/decisions/004-uneven-padding.md
 static std::optional<Patch> row_to_column(const Graph& g, const Uses&, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv || !is_int8(g, g.nodes[root])) return std::nullopt;
@@ -43,8 +43,8 @@ static std::optional<Patch> row_to_column(const Graph& g, const Uses&, NodeId ro
   return b.replace_root(Reshape{y.shape}, {pixels});
 }
 
-// depthwise 3x3 whose last window hangs over the right edge by more than its padding   becomes   depthwise 3x4 with a column of zeros
-// The stock kernel for 3x3 (scalar and DSP) reads past the row there; the general one does not. Found by running CMSIS-NN 99f736a on random cases.
+// depthwise 3x3 with a window that begins in the last column   becomes   depthwise 3x4 with a column of zeros
+// The stock kernel for 3x3 (scalar and DSP) reads past the row there; the general one does not. docs/decisions/004-uneven-padding.md
 static std::optional<Patch> widen_depthwise(const Graph& g, const Uses&, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv || !is_int8(g, g.nodes[root])) return std::nullopt;
@@ -54,7 +54,7 @@ static std::optional<Patch> widen_depthwise(const Graph& g, const Uses&, NodeId 
   const Shape& w = weight.type.shape;
   const bool three = w[1] == 3 && w[2] == 3 && conv->dilation == HW{1, 1} && conv->pad_before.h <= 1 && conv->pad_before.w <= 1;
   if (!three || conv->groups != x[3] || w[0] != x[3] || x[0] != 1 || !weight.constant) return std::nullopt;
-  if (y[2] <= (x[2] + 2 * conv->pad_before.w - 3) / conv->stride.w + 1 && x[2] + 2 * conv->pad_before.w >= 3) return std::nullopt;
+  if ((y[2] - 1) * conv->stride.w - conv->pad_before.w < x[2] - 1) return std::nullopt;
   const std::span<const int8_t> from = weight.constant->as<int8_t>();
   std::vector<int8_t> to;
   for (size_t k = 0; k < from.size(); k += 3) to.insert(to.end(), {from[k], from[k + 1], from[k + 2], 0});
@@ -69,8 +69,8 @@ static std::optional<Patch> widen_depthwise(const Graph& g, const Uses&, NodeId 
 void choose_kernels(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
-  rules.insert(rules.end(), {linear_to_conv, row_to_column});
-  if (pass.target.isa != Isa::mve) rules.push_back(widen_depthwise);
+  rules.push_back(linear_to_conv);
+  rules.push_back(pass.target.isa == Isa::mve ? row_to_column : widen_depthwise);
   rewrite(pass.graph, rules, pass.rewrites_left);
 }
 

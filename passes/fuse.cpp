@@ -103,7 +103,8 @@ static std::optional<Patch> batch_norm_to_depthwise(const Graph& g, const Uses&,
 }
 
 // pad(0) -> conv2d   becomes   conv2d with that padding
-// Refused when the pad is not over height and width alone, crops, or pads with anything but zero.
+// Refused when the pad is not over height and width alone, crops, or pads with anything but zero; and for a 1x1 kernel, because stock firmware's
+// ignores what the result's extents say.
 static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv) return std::nullopt;
@@ -112,7 +113,8 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
   if (above < 0) return std::nullopt;
   const Pad& pad = std::get<Pad>(g.nodes[above].op);
   const ValueId x = g.nodes[above].inputs[0];
-  if (pad.value != 0 || g.type(x).quant != g.type(node.inputs[0]).quant) return std::nullopt;
+  const Shape& w = g.type(node.inputs[1]).shape;
+  if (pad.value != 0 || w[1] * w[2] == 1 || g.type(x).quant != g.type(node.inputs[0]).quant) return std::nullopt;
   for (size_t k = 0; k < 4; ++k)
     if (pad.before[k] < 0 || pad.after[k] < 0 || ((k == 0 || k == 3) && pad.before[k] + pad.after[k] != 0)) return std::nullopt;
   Conv2d padded = *conv;
