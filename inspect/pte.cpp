@@ -25,6 +25,12 @@ bool is_plain(const Axes& order) {
   return true;
 }
 
+// The text of a string value that the checks have passed.
+const char* known_string(const FlatReader& r, FlatTable payload) {
+  const uint32_t at = r.known_field(payload, 0);
+  return reinterpret_cast<const char*>(r.bytes) + at + r.load<uint32_t>(at) + 4;
+}
+
 PteTensor tensor_at(const Plan& plan, uint32_t index, FlatTable payload) {
   PteTensor t;
   Tensor tensor{};
@@ -44,8 +50,8 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
   if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), "";
   const ValueView v = known_value(plan, index);
   if (r.fault) return "";
-  const auto items = [&]<class Index>(Index, uint32_t width) {
-    const FlatVector list = r.vector(v.payload, 0, width);
+  const auto items = [&]<class Index>(Index) {
+    const FlatVector list = r.known_vector(v.payload, 0);
     std::string text = "[";
     for (uint32_t i = 0; i < list.count && !r.fault; ++i) {
       if (i == kMostItems || depth > 1) {
@@ -62,22 +68,22 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
     case ValueTag::null:
       return "none";
     case ValueTag::integer:
-      return fmt::format("{}", r.scalar<i64>(v.payload, 0));
+      return fmt::format("{}", r.known_scalar<i64>(v.payload, 0));
     case ValueTag::boolean:
-      return r.scalar<uint8_t>(v.payload, 0) ? "true" : "false";
+      return r.known_scalar<uint8_t>(v.payload, 0) ? "true" : "false";
     case ValueTag::real:
-      return fmt::format("{}", r.scalar<double>(v.payload, 0));
+      return fmt::format("{}", r.known_scalar<double>(v.payload, 0));
     case ValueTag::string:
-      return fmt::format("\"{}\"", r.string(v.payload, 0));
+      return fmt::format("\"{}\"", known_string(r, v.payload));
     case ValueTag::tensor: {
       const PteTensor t = tensor_at(plan, index, v.payload);
       return fmt::format("{} {} {}", to_text(t.type, t.sizes, t.order), t.constant ? "constant @" : "@", t.offset);
     }
     case ValueTag::int_list:
-      return items(i64{}, 8);
+      return items(i64{});
     case ValueTag::tensor_list:
     case ValueTag::optional_tensor_list:
-      return items(int32_t{}, 4);
+      return items(int32_t{});
     case ValueTag::real_list:
       return "[real list]";
     case ValueTag::bool_list:
@@ -90,8 +96,8 @@ std::string isa_of(Plan& plan) {
   for (uint32_t i = 0; i < plan.values.count; ++i) {
     const ValueView v = known_value(plan, i);
     if (plan.reader.fault || v.tag != ValueTag::string) continue;
-    const char* text = plan.reader.string(v.payload, 0);
-    if (text && std::string_view(text).starts_with(kIsaMarker)) return std::string(text).substr(kIsaMarker.size());
+    const char* text = known_string(plan.reader, v.payload);
+    if (std::string_view(text).starts_with(kIsaMarker)) return std::string(text).substr(kIsaMarker.size());
   }
   return "";
 }

@@ -17,6 +17,7 @@
 #include <numeric>
 
 #include "data/npy.h"
+#include "data/storage_order.h"
 
 namespace deuteron {
 namespace {
@@ -79,9 +80,7 @@ class Cli : public testing::Test {
     const Ended e = run(args);
     EXPECT_EQ(e.code, code) << testing::PrintToString(args) << e.out << e.err;
     EXPECT_THAT(e.out + e.err, HasSubstr(said)) << testing::PrintToString(args);
-    if (code == 1) {
-      EXPECT_THAT(e.out, testing::IsEmpty()) << "errors go to standard error";
-    }
+    if (code == 1) { EXPECT_THAT(e.out, testing::IsEmpty()) << "errors go to standard error"; }
   }
 
   std::string path(const std::string& name) const { return folder_ + name; }
@@ -153,7 +152,7 @@ TEST_F(Cli, WrongUsageIsTwo) {
   refused(2, {}, "subcommand");
   refused(2, {"frobnicate"}, "");
   refused(2, {"--frobnicate"}, "");
-  refused(2, {"compile"}, "M is required");
+  refused(2, {"compile"}, "model is required");
   refused(2, {"compile", kModel}, "--target is required");
   refused(2, {"compile", kModel, "--target", "cortex-m55"}, "--output");
   refused(2, {"compile", kModel, "--target"}, "--target");
@@ -170,8 +169,8 @@ TEST_F(Cli, WrongUsageIsTwo) {
   refused(2, {"run", "x.pte", "--output-dir", path("d"), "--on", "mars"}, "neither `host` nor `qemu:BOARD`");
   refused(2, {"run", "x.pte", "--output-dir", path("d"), "--timeout", "-3"}, "--timeout");
   refused(2, {"evaluate", "x.pte", "--inputs", "x.npy"}, "--labels or --model");
-  refused(2, {"compare", "x.pt2"}, "P is required");
-  refused(2, {"inspect"}, "FILE is required");
+  refused(2, {"compare", "x.pt2"}, "program is required");
+  refused(2, {"inspect"}, "file is required");
   refused(2, {"ops", "--frobnicate"}, "");
   refused(2, {"targets", "extra"}, "");
   EXPECT_THAT(files(), testing::IsEmpty());
@@ -193,7 +192,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   compile(put("\xff\xfe strange.pt2", "no model"), "strange.pt2");
   compile(kModel, "a float model needs sample data");
   compile(kModel, "there is no such file", {"--calibrate", path("none.npy")});
-  compile(kModel, "has the shape of input", {"--calibrate", put_floats("odd.npy", {3, 1, 8, 7})});
+  compile(kModel, "does not have the shape of input", {"--calibrate", put_floats("odd.npy", {3, 1, 8, 7})});
   compile(kModel, "sample 1, index 3 is nan",
           {"--calibrate", put_npy<float>("nan.npy", {2, 1, 8, 8},
                                          [] {
@@ -203,7 +202,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
                                          }(),
                                          {'f', 4})});
   compile(kModel, "every input needs its data", {"--calibrate", kCalibrate, "--calibrate", kCalibrate});
-  refused(1, {"compile", kModel, "--target", "cortex-m5", "--calibrate", kCalibrate, "-o", out}, "did you mean `cortex-m55`");
+  refused(1, {"compile", kModel, "--target", "cortex-m5", "--calibrate", kCalibrate, "-o", out}, "did you mean `cortex-m52`, `cortex-m55`");
   refused(1, {"compile", kModel, "--target", path("none.toml"), "--calibrate", kCalibrate, "-o", out}, "there is no such target file");
   refused(1, {"compile", kModel, "--target", put("b.toml", "format = 1\nname = 3\n"), "--calibrate", kCalibrate, "-o", out},
           "b.toml:2: error: `name` must be a string");
@@ -482,7 +481,12 @@ TEST_F(Cli, StockProgramsRun) {
   const std::string stock = DEUTERON_SHARED_DIR "/fixtures/stock/";
   if (!fs::exists(stock)) GTEST_SKIP() << "left out: stock programs, because " << stock << " is not there";
   for (const char* model : {"resnet8", "dscnn_kws", "autoencoder_ad"}) {
-    const Ended e = run({"run", stock + model + ".cortex-m55.pte", "--input", stock + model + ".in0.0.bin", "--output-dir", path(model)});
+    const std::string program = stock + model + ".cortex-m55.pte";
+    const json input = json::parse(run({"inspect", program, "--json", "-"}).out)["inputs"][0];
+    const std::string stored = content_of(stock + model + ".in0.0.bin");  // in storage order; the command line takes the user's
+    const std::vector<std::byte> user = to_user_order(std::as_bytes(std::span(stored)), input["sizes"], input["storage_order"], 4);
+    const std::string data = put(std::string(model) + ".bin", {reinterpret_cast<const char*>(user.data()), user.size()});
+    const Ended e = run({"run", program, "--input", data, "--output-dir", path(model)});
     ASSERT_EQ(e.code, 0) << e.err;
     const Array out = read_array(std::string(model) + "/output0.npy");
     const std::string expected = content_of(stock + model + ".out0.0.bin");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "data/npy.h"
@@ -66,6 +67,10 @@ i64 equal_count(std::span<const i64> a, std::span<const i64> b) {
 double share(i64 n, i64 of) { return of > 0 ? 100.0 * static_cast<double>(n) / static_cast<double>(of) : 0; }
 
 int evaluate(const EvaluateOptions& o) {
+  if (o.labels.empty() && o.model.empty()) {
+    std::fprintf(stderr, "--labels or --model is required\nRun with --help for more information.\n");
+    return kWrongUsage;
+  }
   Diagnostics diagnostics;
   Json json = {{"program", o.program}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
@@ -132,17 +137,13 @@ void add_evaluate(CLI::App& app, Action& chosen) {
                                 "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2", evaluate, o);
   verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
-  CLI::Option* labels =
-      verb->add_option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes")->option_text("F");
-  CLI::Option* model = verb->add_option("--model", o->model, "the float model (.pt2) to set beside it")->option_text("M");
+  verb->add_option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes")->option_text("F");
+  verb->add_option("--model", o->model, "the float model (.pt2) to set beside it")->option_text("M");
   verb->add_option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
       ->option_text("N")
       ->check(CLI::Range(1, 1024));
   add_image_options(verb, o->image);
   add_json(verb, o->json);
-  verb->final_callback([labels, model] {
-    if (labels->count() == 0 && model->count() == 0) throw CLI::RequiredError("--labels or --model");
-  });
 }
 
 }  // namespace deuteron
