@@ -14,6 +14,10 @@ using ETensor = executorch::aten::Tensor;
 
 namespace {
 
+// The program file: tensors whose data lie in it are constants.
+const uint8_t* file_begin = nullptr;
+const uint8_t* file_end = nullptr;
+
 // Everything that one call's arguments need, in our form. Pointers stay valid while `values` and the lists do not grow.
 struct Arguments {
   std::vector<deuteron::Value> values;
@@ -31,6 +35,7 @@ deuteron::Tensor tensor_of(const ETensor& t) {
   r.numel = static_cast<int32_t>(t.numel());
   r.rank = static_cast<uint8_t>(t.dim());
   r.type = static_cast<deuteron::ScalarType>(t.scalar_type());
+  r.constant = r.data >= file_begin && r.data < file_end;
   return r;
 }
 
@@ -137,4 +142,9 @@ void register_all(std::integer_sequence<int, kIndices...>) {
 
 }  // namespace
 
-void register_our_kernels() { register_all(std::make_integer_sequence<int, kMaxKernels>()); }
+// `file` must outlive all calls.
+void register_our_kernels(const void* file, size_t bytes) {
+  file_begin = static_cast<const uint8_t*>(file);
+  file_end = file_begin + bytes;
+  register_all(std::make_integer_sequence<int, kMaxKernels>());
+}

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace et = executorch::runtime;
-void register_our_kernels();
+void register_our_kernels(const void* file, size_t bytes);
 
 namespace {
 
@@ -49,8 +49,8 @@ void need(et::Error error, const char* step) {
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   et::runtime_init();
-  register_our_kernels();
   const std::vector<char> file = read_file(argv[1]);
+  register_our_kernels(file.data(), file.size());
   executorch::extension::BufferDataLoader loader(file.data(), file.size());
   et::Program program = need(et::Program::load(&loader, et::Program::Verification::InternalConsistency), "Program::load");
   const et::MethodMeta meta = need(program.method_meta("forward"), "method_meta");
