@@ -19,7 +19,7 @@ struct PteTensor {
 };
 struct PteCall {
   std::string op;                 // "cortex_m::quantized_add.out"
-  std::vector<std::string> args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"
+  std::vector<std::string> args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
 };
 struct PteSummary {
   std::string isa;  // "dsp"; empty: the file does not say (stock files)

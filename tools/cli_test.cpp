@@ -455,6 +455,16 @@ TEST_F(Cli, PassesCanBeLookedAt) {
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(path("steps"))) ++steps;
   EXPECT_GE(steps, 5u);
   EXPECT_EQ(with({"--max-rewrites", "0", "--stop-after", "fuse"}).code, 0);
+  // Whatever is left out: a program or a reason, never a fault of ours, never a program that lacks its operators.
+  for (const char* pass :
+       {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels", "int8-ports", "lower"}) {
+    for (const std::string& model : {kModel, std::string(DEUTERON_SOURCE_DIR "/models/digits_cnn/qat_qdq.pt2")}) {
+      const Ended e =
+          run({"compile", model, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("y.pte"), "--skip-pass", pass});
+      EXPECT_THAT(e.code, testing::AnyOf(0, 1)) << pass << e.err;
+      EXPECT_EQ(std::string(pass) == "lower", e.err.find("pipeline.not_lowered") != std::string::npos) << model;
+    }
+  }
 }
 
 TEST_F(Cli, HostAndBoardGiveTheSameBits) {

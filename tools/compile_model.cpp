@@ -45,6 +45,15 @@ void refuse_portable(const Compilation& c, const std::string& model, Diagnostics
                         "change the model, or leave --strict out");
 }
 
+// Without the pass that lowers there are nodes that no program file can hold.
+void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
+  for (const Node& node : c.graph.nodes)
+    if (!c.pte.empty() && !std::holds_alternative<KernelCall>(node.op) && !std::holds_alternative<Reshape>(node.op))
+      return diagnostics.error(fmt::format("{}: {}", model, describe(c.graph, node)),
+                               "is no kernel call after the last pass that ran, so there is no program", "pipeline.not_lowered",
+                               "leave --skip-pass out, or look at the graph with --stop-after");
+}
+
 // Names the kind of file where that explains more than "not a zip archive".
 bool check_model_file(const std::string& path, Diagnostics& diagnostics) {
   if (!check_regular_file(path, diagnostics)) return false;
@@ -155,6 +164,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
+  refuse_unlowered(*compilation, o.model, diagnostics);
   if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   result.compilation = std::move(*compilation);

@@ -82,8 +82,9 @@ Quant example_quant(const QuantSpec& s, const Shape& shape) {
 // The kernel of an int8 operator on example operands of these shapes; empty where it has none.
 std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std::vector<Shape>& shapes, Isa isa) {
   std::vector<Type> in;
-  for (const Shape& s : shapes)
-    in.push_back({specs.back().gran == Gran::none ? specs.front().dtype : DType::f32, s, {}});  // int8 comes in where float goes out
+  for (const Shape& s : shapes) in.push_back({DType::f32, s, {}});
+  if (specs.back().gran == Gran::none)
+    in[0] = {specs[0].dtype, shapes[0], example_quant(specs[0], shapes[0])};  // int8 comes in, float goes out
   std::vector<const Type*> views;
   for (const Type& t : in) views.push_back(&t);
   const Result<std::vector<Type>> inferred = infer(op, TypeView(views));
