@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "ir/text.h"
 #include "ir/verify.h"
 
 namespace deuteron {
@@ -75,6 +76,28 @@ TEST_F(ReadGraph, KnowsAnArchiveByItsContent) {
   ASSERT_TRUE(g);
   EXPECT_EQ(find_fault(*g), std::nullopt);
   EXPECT_GT(g->nodes.size(), 5u);
+}
+
+// Real models: the text form gives the same text again, and every operator of the user has a node or a reason.
+TEST_F(ReadGraph, KeepsRealModelsThroughTheTextForm) {
+  const fs::path models = fs::path(DEUTERON_SHARED_DIR) / "fixtures/models";
+  if (!fs::exists(models)) GTEST_SKIP() << "left out: the models in " << models.string() << " are not here";
+  int read = 0;
+  for (const char* name : {"resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn"})
+    for (const char* kind : {"float.pt2", "qdq.pt2"}) {
+      const fs::path model = models / name / kind;
+      if (!fs::exists(model)) continue;
+      Diagnostics diagnostics;
+      const auto g = read_graph(model.string(), diagnostics);
+      ASSERT_TRUE(g) << model;
+      EXPECT_TRUE(lost_sources(*g).empty()) << model;
+      const std::string text = print(*g, {.all_constants = true});
+      const auto again = read_graph(write("model.txt", text), diagnostics);
+      ASSERT_TRUE(again) << model << ": " << format_diagnostic(diagnostics.list().back());
+      EXPECT_TRUE(print(*again, {.all_constants = true}) == text) << model;
+      ++read;
+    }
+  EXPECT_GE(read, 6);
 }
 
 }  // namespace
