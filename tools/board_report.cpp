@@ -210,8 +210,8 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
   if (end.timed_out) {
     Diagnostic d = board_trouble(board, fmt::format("no end {}; the emulator was stopped", during(a)), "board.timeout",
                                  "--timeout SECONDS sets another limit");
-    d.measured = fmt::format("more than {:.1f} s", limit_seconds);
-    d.limit = fmt::format("{:.1f} s{}", limit_seconds, options.timeout_seconds > 0 ? "" : " for a sample");
+    d.measured = fmt::format("more than {:.3g} s", limit_seconds);
+    d.limit = fmt::format("{:.3g} s{}", limit_seconds, options.timeout_seconds > 0 ? "" : " for a sample");
     return d;
   }
   if (end.signal != 0)
