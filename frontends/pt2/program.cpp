@@ -252,7 +252,9 @@ class ProgramReader {
 
   ProgramInput input(const Json& v) {
     using K = ProgramInput::Kind;
-    const auto [tag, spec] = read_.tagged(v);
+    const auto union_value = read_.tagged(v);
+    const std::string_view tag = union_value.first;
+    const Json spec = union_value.second;
     ProgramInput in;
     const auto named = [&](K kind, std::string_view key) {
       in.kind = kind;

@@ -17,11 +17,16 @@
 namespace deuteron::pt2 {
 
 inline uint32_t crc32_of(std::string_view data) {  // zip's: reflected polynomial 0xedb88320
+  static const std::array<uint32_t, 256> kTable = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t i = 0; i < 256; ++i) {
+      table[i] = i;
+      for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320 : 0);
+    }
+    return table;
+  }();
   uint32_t crc = 0xffffffff;
-  for (const char c : data) {
-    crc ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-  }
+  for (const char c : data) crc = crc >> 8 ^ kTable[(crc ^ static_cast<uint8_t>(c)) & 255];
   return ~crc;
 }
 
