@@ -70,7 +70,7 @@ double output_step(const Graph& graph) {
   return graph.type(graph.nodes[maker].inputs[0]).quant.scale[0];
 }
 
-class Fixtures : public ::testing::Test {
+class Pt2Fixtures : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(fixtures() / "ops" / "ops.json"))
@@ -110,7 +110,7 @@ constexpr ModelFile kModels[] = {
     {"mobilenet_v3_small", "float", "expected"},
 };
 
-TEST_F(Fixtures, ModelsComputeWhatTorchComputed) {
+TEST_F(Pt2Fixtures, ModelsComputeWhatTorchComputed) {
   for (const ModelFile& m : kModels) {
     SCOPED_TRACE(fmt::format("{}/{}", m.model, m.file));
     const fs::path folder = fixtures() / "models" / m.model;
@@ -248,7 +248,7 @@ void check_operator(const nlohmann::json& entry, const fs::path& file, const std
   }
 }
 
-TEST_F(Fixtures, OperatorsComputeWhatTorchComputed) {
+TEST_F(Pt2Fixtures, OperatorsComputeWhatTorchComputed) {
   const auto cases = nlohmann::json::parse(std::ifstream(fixtures() / "ops" / "ops.json"));
   Count training, core, quantized;
   for (const auto& entry : cases) {

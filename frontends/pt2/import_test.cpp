@@ -10,7 +10,6 @@
 
 #include "calibrate/float_executor.h"
 #include "frontends/pt2/import_table.h"
-#include "frontends/pt2/summary.h"
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"
 
