@@ -38,6 +38,9 @@ struct ActivationQuant {
 // affine int8: the range always contains zero, zero_point is where zero lies. symmetric: zero_point 0.
 ActivationQuant choose(const Observation& observation, Observer observer, bool symmetric, i32 low, i32 high);
 
+// Over the histogram, for parameters from elsewhere; 0 when nothing was counted.
+double mean_squared_error(const Observation& observation, float scale, i32 zero_point, i32 low, i32 high);
+
 // Per-channel (or, axis < 0, per-tensor) symmetric scales of a weight; zero_point 0; -127..127 or -128..127 as `low` says.
 Quant weight_quant(std::span<const float> weight, const Shape& shape, i32 axis, i32 low, i32 high);
 

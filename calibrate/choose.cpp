@@ -136,6 +136,13 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
   return chosen(grid_of(best.low, best.high, symmetric, q_low, q_high), best.error);
 }
 
+double mean_squared_error(const Observation& o, float scale, i32 zero_point, i32 q_low, i32 q_high) {
+  if (o.bins.empty()) return 0;
+  const Density density(o);
+  if (density.is_point() || density.total() <= 0) return point_error(o.low, {scale, zero_point}, q_low, q_high);
+  return density.error({scale, zero_point}, q_low, q_high);
+}
+
 double sqnr_db(std::span<const float> reference, std::span<const float> value) {
   DEUTERON_CHECK(reference.size() == value.size());
   double signal = 0, noise = 0;

@@ -10,6 +10,14 @@
 namespace deuteron {
 namespace {
 
+Observation ranged(float low, float high) {
+  Observation seen;
+  seen.low = low;
+  seen.high = high;
+  seen.seen = true;
+  return seen;
+}
+
 Observation observation_of(std::span<const float> data) {
   Observation o;
   o.low = *std::ranges::min_element(data), o.high = *std::ranges::max_element(data), o.seen = true;
@@ -21,7 +29,7 @@ Observation observation_of(std::span<const float> data) {
   return o;
 }
 
-double mean_squared_error(std::span<const float> data, const ActivationQuant& q, i32 low = -128, i32 high = 127) {
+double error_of(std::span<const float> data, const ActivationQuant& q, i32 low = -128, i32 high = 127) {
   double sum = 0;
   for (const float x : data) {
     const double e = x - static_cast<double>(q.scale) * (quantize_value(x, q.scale, q.zero_point, low, high) - q.zero_point);
@@ -75,8 +83,9 @@ TEST(Choose, ErrorIsWhatQuantizingCosts) {
         const Observation o = observation_of(data);
         for (const Observer observer : {Observer::min_max, Observer::histogram}) {
           const ActivationQuant q = choose(o, observer, symmetric, -128, 127);
+          EXPECT_DOUBLE_EQ(mean_squared_error(o, q.scale, q.zero_point, -128, 127), q.mean_squared_error);
           // Zeros of a relu are spread over the lowest bin; that costs at most the square of half a bin for each.
-          const double bin = (static_cast<double>(o.high) - o.low) / kHistogramBins, real = mean_squared_error(data, q);
+          const double bin = (static_cast<double>(o.high) - o.low) / kHistogramBins, real = error_of(data, q);
           EXPECT_NEAR(q.mean_squared_error, real, real * 0.02 + (relu ? bin * bin : 0.0)) << relu << " " << outlier << " " << symmetric;
         }
       }
@@ -95,9 +104,9 @@ TEST(Choose, HistogramFindsTheBestRange) {
       for (int j = 0; j <= 24; ++j) {
         const float low = std::min(0.0f, o.low) * static_cast<float>(i) / 24, high = std::max(0.0f, o.high) * static_cast<float>(j) / 24;
         if (high - low <= 0) continue;
-        best = std::min(best, mean_squared_error(data, choose(Observation{low, high, {}, true}, Observer::min_max, false, -128, 127)));
+        best = std::min(best, error_of(data, choose(ranged(low, high), Observer::min_max, false, -128, 127)));
       }
-    EXPECT_LE(mean_squared_error(data, q), best * 1.01) << outlier;
+    EXPECT_LE(error_of(data, q), best * 1.01) << outlier;
   }
 }
 

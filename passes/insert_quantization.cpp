@@ -51,6 +51,7 @@ class Inserter {
         chosen[c].zero_point = cluster.fixed->fixed_zero;
       } else if (const auto given = options_.given.find(static_cast<i32>(c)); given != options_.given.end()) {
         chosen[c] = given->second;
+        chosen[c].mean_squared_error = mean_squared_error(seen[c], chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
       } else {
         const Observer observer = options_.observer.value_or(Observer::histogram);
         chosen[c] = choose(seen[c], observer, cluster.symmetric, steps.low, steps.high);
