@@ -141,6 +141,7 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
   j["peak"] = peak(c);
   j["folded"] = std::move(folded);
   j["model_was_quantized"] = c.model_was_quantized;
+  j["quantization_policy"] = c.quantization_policy;
   j["quantization"] = quantization(c);
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
 }
@@ -176,6 +177,8 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   line("flash", fmt::format("{} bytes: constants {}, program {}, padding {}", grouped(static_cast<i64>(c.pte.size())),
                             grouped(c.parts.constants), grouped(c.parts.program), grouped(c.parts.padding)));
   line("multiply-adds", scaled(c.macs));
+  if (c.model_was_quantized) line("quantization", "as the model has it");
+  else if (!c.quantization_policy.empty()) line("quantization", c.quantization_policy);
   line("error", error_line(f));
   line("time", fmt::format("{:.2f} s", f.seconds));
   return text;

@@ -43,11 +43,20 @@ static void report(Compilation& c, const Target& target) {
   const Graph& g = c.graph;
   for (const Node& node : g.nodes)
     if (std::holds_alternative<KernelCall>(node.op)) c.operators.push_back(report_call(g, node, target));
-  for (const Folded& f : g.folded)
-    for (const i32 id : f.origin) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, f.reason});
+  // The rest: what no call computes a part of, each once.
+  std::vector<bool> told(g.sources.size(), false);
   for (const Node& node : g.nodes)
-    if (std::holds_alternative<Reshape>(node.op))
-      for (const i32 id : node.origin) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, "a view: the same bytes under another shape"});
+    if (std::holds_alternative<KernelCall>(node.op))
+      for (const i32 id : node.origin) told[id] = true;
+  const auto tell = [&](const Origin& origin, const std::string& reason) {
+    for (const i32 id : origin) {
+      if (!told[id]) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, reason});
+      told[id] = true;
+    }
+  };
+  for (const Node& node : g.nodes)
+    if (std::holds_alternative<Reshape>(node.op)) tell(node.origin, "a view: the same bytes under another shape");
+  for (const Folded& f : g.folded) tell(f.origin, f.reason);
   for (const OperatorReport& op : c.operators) c.macs += op.macs;
 }
 

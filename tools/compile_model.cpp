@@ -81,7 +81,7 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "contiguous"}));
   verb->add_option("--observer", o.observer,
-                   "how ranges are chosen: minmax, histogram, or auto (default): for each value what has the lower squared error")
+                   "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
   verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
