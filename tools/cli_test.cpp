@@ -188,7 +188,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   compile("/dev/null", "is not a regular file");
   compile(put("empty.pt2", ""), "is empty");
   compile(put("text.pt2", "this is not a model, but it has some length to look at"), "error:");
-  compile(put("m.tflite", "xxxxTFL3xxxxxxxxxxxxx"), "not a model that this version reads");
+  compile(put("m.tflite", "xxxxTFL3xxxxxxxxxxxxx"), "is a TFLite model");
   compile(put("\xff\xfe strange.pt2", "no model"), "strange.pt2");
   compile(kModel, "a float model needs sample data");
   compile(kModel, "there is no such file", {"--calibrate", path("none.npy")});
@@ -286,6 +286,14 @@ TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   EXPECT_EQ(i["planned_bytes"], c["ram_bytes"]);
   EXPECT_EQ(i["loads_on_host"], true);
   EXPECT_THAT(inspected.err, HasSubstr("cortex_m::quantized_conv2d")) << "with `--json -` the text for a person goes to standard error";
+
+  const Ended model = run({"inspect", kModel, "--json", "-"});
+  ASSERT_EQ(model.code, 0) << model.err;
+  const json m = json::parse(model.out);
+  EXPECT_EQ(m["quantized"], false);
+  EXPECT_EQ(m["operators"]["aten.conv2d.default"], 7) << "as model.json says";
+  EXPECT_EQ(m["inputs"][0]["sizes"], json({1, 1, 8, 8}));
+  EXPECT_TRUE(m["not_importable"].empty());
 
   const Ended ran = run({"run", path("a b.pte"), "--input", kTestInputs, "--output-dir", path("deep/er/out"), "--json", path("r.json")});
   ASSERT_EQ(ran.code, 0) << ran.err;

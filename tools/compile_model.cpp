@@ -54,21 +54,10 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
                                "leave --skip-pass out, or look at the graph with --stop-after");
 }
 
-// Names the kind of file where that explains more than "not a zip archive".
-bool check_model_file(const std::string& path, Diagnostics& diagnostics) {
-  if (!check_regular_file(path, diagnostics)) return false;
-  for (const char* extension : {".tflite", ".onnx", ".pte", ".pt", ".pth"})
-    if (path.ends_with(extension))
-      return diagnostics.error(path, fmt::format("a {} file is not a model that this version reads", extension), "model.kind",
-                               "models are .pt2 files: torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"),
-             false;
-  return true;
-}
-
 }  // namespace
 
 void add_model_options(CLI::App* verb, ModelOptions& o) {
-  verb->add_option("model", o.model, "the model (.pt2, from torch.export.save)")->option_text("M")->required();
+  verb->add_option("model", o.model, "the model (.pt2, from torch.export.save; or a graph as text)")->option_text("M")->required();
   verb->add_option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
       ->option_text("T")
       ->required();
@@ -80,8 +69,7 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
                    "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "contiguous"}));
-  verb->add_option("--observer", o.observer,
-                   "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
+  verb->add_option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
   verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
@@ -127,7 +115,7 @@ std::vector<InputSpec> float_inputs(const Graph& graph) {
 std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
   // The cheap questions first, so that nobody waits for a misspelt name.
   std::optional<Target> target = find_target(o.target, diagnostics);
-  if (!check_model_file(o.model, diagnostics) || !target) return std::nullopt;
+  if (!check_regular_file(o.model, diagnostics) || !target) return std::nullopt;
   std::optional<Graph> graph = read_graph(o.model, diagnostics);
   if (!graph) return std::nullopt;
 

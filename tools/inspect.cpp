@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/read_file.h"
-#include "frontends/pt2/import.h"
+#include "frontends/pt2/summary.h"
 #include "tools/options.h"
 #include "tools/program_file.h"
 #include "tools/status_text.h"
@@ -80,30 +80,34 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), text);
 }
 
+Json as_json(const Pt2Summary::Weights& w) { return {{"tensors", w.tensors}, {"elements", w.elements}, {"bytes", w.bytes}}; }
+
 int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
-  const std::optional<Graph> g = import_pt2(o.file, diagnostics);
-  if (!g) return finish(o.json, diagnostics, {}, "");
-  std::map<std::string, i64> counts;
-  for (const SourceOp& s : g->sources) ++counts[s.target];
-  i64 parameters = 0, bytes = 0, macs = 0;
-  for (const GraphValue& v : g->values)
-    if (v.constant) parameters += v.type.elements(), bytes += v.type.bytes();
-  bool quantized = false;
-  for (const Node& n : g->nodes) macs += macs_of(*g, n), quantized |= std::holds_alternative<Quantize>(n.op);
-  Json json = {{"file", o.file}, {"kind", "pt2"},       {"quantized", quantized},  {"parameters", parameters}, {"constants_bytes", bytes},
-               {"macs", macs},   {"operators", counts}, {"inputs", Json::array()}, {"outputs", Json::array()}};
-  std::string text = fmt::format("{}: {} model; {} parameters ({} bytes), {} multiply-adds\n", o.file, quantized ? "quantized" : "float",
-                                 parameters, bytes, macs);
+  const std::optional<Pt2Summary> s = summarize_pt2(o.file, diagnostics);
+  if (!s) return finish(o.json, diagnostics, {}, "");
+  Json json = {{"file", o.file},
+               {"kind", "pt2"},
+               {"torch_version", s->torch_version},
+               {"flavour", s->flavour},
+               {"quantized", s->is_quantized},
+               {"file_bytes", s->file_bytes},
+               {"nodes", s->nodes},
+               {"parameters", as_json(s->parameters)},
+               {"buffers", as_json(s->buffers)},
+               {"unused", as_json(s->unused)},
+               {"inputs", Json::array()},
+               {"outputs", Json::array()},
+               {"operators", Json::object()},
+               {"not_importable", Json::array()}};
   for (const bool input : {true, false})
-    for (const Port& p : input ? g->inputs : g->outputs) {
-      const Type& type = g->type(p.value);
-      const Shape shape = logical_shape(p, type.shape);
-      text += fmt::format("{} `{}`: {}[{}] order {}\n", input ? "input" : "output", p.name, name_of(type.dtype), to_text(shape),
-                          to_text(p.order));
+    for (const Pt2Summary::Tensor& t : input ? s->inputs : s->outputs)
       json[input ? "inputs" : "outputs"].push_back(
-          {{"name", p.name}, {"dtype", name_of(type.dtype)}, {"sizes", shape}, {"storage_order", p.order}});
-    }
-  return finish(o.json, diagnostics, std::move(json), text + "operators:\n" + lines_of_counts(counts));
+          {{"name", t.name}, {"dtype", t.dtype}, {"sizes", t.shape}, {"channels_last", t.is_channels_last}, {"dynamic", t.is_dynamic}});
+  for (const Pt2Summary::Operator& op : s->operators) {
+    json["operators"][op.target] = op.count;
+    if (!op.is_importable) json["not_importable"].push_back(op.target);
+  }
+  return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
 // By content, not by name.
