@@ -1,6 +1,9 @@
 #include "calibrate/float_executor.h"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -63,10 +66,15 @@ struct FloatExecutor::State {
   mutable std::mutex mutex;
   mutable std::vector<Block> blocks;  // of runs that have ended
 
-  void evaluate_constants();
-  void prepare_layers();
+  std::vector<ValueId> owner;  // by value: whose memory a constant value lies in
+  std::vector<i64> reads_left;  // by owner: uses that still need that memory
+
+  void prepare();
+  bool make_constant(ValueId v);
+  void release(ValueId v);
+  void evaluate(const Node& node);
+  bool prepare_layer(NodeId n);
   void plan();
-  void drop_unread_constants();
 
   void run_node(const Node& node, const PreparedLayer* layer, std::span<float* const> data, float* scratch) const {
     if (layer) return layer->run(data[node.inputs[0]], data[node.outputs[0]], scratch);
@@ -77,53 +85,74 @@ struct FloatExecutor::State {
   }
 };
 
-// Constants as float32, then every node that reads nothing else (weights that are dequantized or permuted).
-void FloatExecutor::State::evaluate_constants() {
-  const Graph& g = *graph;
-  std::vector<bool> read(g.values.size());
-  for (const Node& node : g.nodes)
-    for (const ValueId v : node.inputs) read[v] = true;
-  for (const Port& port : g.outputs) read[port.value] = true;
-  for (size_t v = 0; v < g.values.size(); ++v) {
-    const GraphValue& value = g.values[v];
-    if (!value.constant || !read[v]) continue;
-    computed[v] = dequantized(value.type, *value.constant);
-    places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
-  }
-  std::vector<float*> data(g.values.size());
-  for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
-    const Node& node = g.nodes[n];
-    const bool constant = std::ranges::all_of(node.inputs, [&](ValueId v) { return places[v].kind == Place::Kind::constant; });
-    if (!constant) {
-      schedule.push_back(n);
-      continue;
-    }
-    if (is_alias(node.op)) {
-      places[node.outputs[0]] = places[node.inputs[0]];
-      continue;
-    }
-    for (const ValueId v : node.inputs) data[v] = const_cast<float*>(places[v].data);
-    for (const ValueId v : node.outputs) {
-      computed[v].resize(static_cast<size_t>(g.type(v).elements()));
-      data[v] = computed[v].data();
-      places[v] = {Place::Kind::constant, data[v], 0};
-    }
-    run_node(node, nullptr, data, nullptr);
-  }
+// Makes the float form of a constant when it is first asked for; false when the value is not constant.
+bool FloatExecutor::State::make_constant(ValueId v) {
+  if (places[v].kind == Place::Kind::constant) return true;
+  const GraphValue& value = graph->values[v];
+  if (!value.constant) return false;
+  computed[v] = dequantized(value.type, *value.constant);
+  places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
+  return true;
 }
 
-void FloatExecutor::State::prepare_layers() {
-  layers.resize(graph->nodes.size());
-  for (const NodeId n : schedule) {
-    const Node& node = graph->nodes[n];
-    const auto constant = [&](size_t i) { return places[node.inputs[i]].kind == Place::Kind::constant; };
-    const bool convolution = std::holds_alternative<Conv2d>(node.op);
-    if ((!convolution && !std::holds_alternative<Linear>(node.op)) || !constant(1) || (node.inputs.size() > 2 && !constant(2))) continue;
-    const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape, &y = graph->type(node.outputs[0]).shape;
-    const float* weight = places[node.inputs[1]].data;
-    const float* bias = node.inputs.size() > 2 ? places[node.inputs[2]].data : nullptr;
-    layers[n] = convolution ? std::make_unique<PreparedLayer>(std::get<Conv2d>(node.op), x, w, y, weight, bias)
-                            : std::make_unique<PreparedLayer>(std::get<Linear>(node.op), x, w, weight, bias);
+void FloatExecutor::State::release(ValueId v) {
+  if (--reads_left[owner[v]] == 0) computed[owner[v]] = {};
+}
+
+// A node whose operands are all constant (a weight that is dequantized or permuted) runs once, here.
+void FloatExecutor::State::evaluate(const Node& node) {
+  if (is_alias(node.op)) {
+    const ValueId from = node.inputs[0], to = node.outputs[0];
+    places[to] = places[from];
+    owner[to] = owner[from];
+    reads_left[owner[from]] += reads_left[to];
+    return release(from);
+  }
+  std::vector<float*> data(graph->values.size());
+  for (const ValueId v : node.inputs) data[v] = const_cast<float*>(places[v].data);
+  for (const ValueId v : node.outputs) {
+    computed[v].resize(static_cast<size_t>(graph->type(v).elements()));
+    data[v] = computed[v].data();
+    places[v] = {Place::Kind::constant, data[v], 0};
+  }
+  run_node(node, nullptr, data, nullptr);
+  for (const ValueId v : node.inputs) release(v);
+}
+
+bool FloatExecutor::State::prepare_layer(NodeId n) {
+  const Node& node = graph->nodes[n];
+  const bool convolution = std::holds_alternative<Conv2d>(node.op);
+  if (!convolution && !std::holds_alternative<Linear>(node.op)) return false;
+  for (size_t k = 1; k < node.inputs.size(); ++k)
+    if (places[node.inputs[k]].kind != Place::Kind::constant) return false;
+  const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape, &y = graph->type(node.outputs[0]).shape;
+  const float* weight = places[node.inputs[1]].data;
+  const float* bias = node.inputs.size() > 2 ? places[node.inputs[2]].data : nullptr;
+  layers[n] = convolution ? std::make_unique<PreparedLayer>(std::get<Conv2d>(node.op), x, w, y, weight, bias)
+                          : std::make_unique<PreparedLayer>(std::get<Linear>(node.op), x, w, weight, bias);
+  return true;
+}
+
+// One weight at a time: what a packed layer was made of is let go before the next one is made.
+void FloatExecutor::State::prepare() {
+  const Graph& g = *graph;
+  owner.resize(g.values.size());
+  for (size_t v = 0; v < owner.size(); ++v) owner[v] = static_cast<ValueId>(v);
+  reads_left.assign(g.values.size(), 0);
+  for (const Node& node : g.nodes)
+    for (const ValueId v : node.inputs) ++reads_left[v];
+  for (const Port& port : g.outputs) ++reads_left[port.value], make_constant(port.value);
+  for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
+    const Node& node = g.nodes[n];
+    bool constant = true;
+    for (const ValueId v : node.inputs) constant = make_constant(v) && constant;
+    if (constant) {
+      evaluate(node);
+      continue;
+    }
+    schedule.push_back(n);
+    if (prepare_layer(n))
+      for (size_t k = 1; k < node.inputs.size(); ++k) release(node.inputs[k]);
   }
 }
 
@@ -165,30 +194,21 @@ void FloatExecutor::State::plan() {
   arena_floats = scratch_at + static_cast<i64>((scratch_bytes + 63) / 64 * 16);
 }
 
-// Packed weights are in the layers: what they were made of is not needed any more.
-void FloatExecutor::State::drop_unread_constants() {
-  std::vector<const float*> kept;
-  for (const NodeId n : schedule) {
-    const Node& node = graph->nodes[n];
-    for (size_t i = 0; i < (layers[n] ? 1 : node.inputs.size()); ++i) kept.push_back(places[node.inputs[i]].data);
-  }
-  for (const Port& port : graph->outputs) kept.push_back(places[port.value].data);
-  std::ranges::sort(kept);
-  for (std::vector<float>& data : computed)
-    if (!std::ranges::binary_search(kept, data.data())) data = {};
-}
-
 FloatExecutor::FloatExecutor(const Graph& graph) : state_(new State) {
   state_->graph = &graph;
   state_->places.resize(graph.values.size());
   state_->computed.resize(graph.values.size());
-  state_->evaluate_constants();
-  state_->prepare_layers();
+  state_->layers.resize(graph.nodes.size());
+  state_->prepare();
   state_->plan();
-  state_->drop_unread_constants();
 }
 
-FloatExecutor::~FloatExecutor() { delete state_; }
+FloatExecutor::~FloatExecutor() {
+  delete state_;
+#ifdef __GLIBC__
+  malloc_trim(0);  // large blocks that were freed would stay with the process, and the next executor's seldom fit into them
+#endif
+}
 
 std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<float>> inputs, const Observe& observe) const {
   const State& s = *state_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
@@ -151,7 +152,7 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
       const auto cluster = cluster_of.find(s.graph.values[node.outputs[0]].name);
       if (cluster != cluster_of.end() && chosen.contains(cluster->second)) nodes[cluster->second].push_back(q);
     }
-  const FloatExecutor executor(s.graph);
+  std::optional<FloatExecutor> executor(s.graph);
   const auto set = [&](i32 cluster, const ActivationQuant& to) {
     for (Quantize* q : nodes[cluster]) q->quant.scale[0] = to.scale, q->quant.zero_point[0] = to.zero_point;
   };
@@ -161,7 +162,7 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
     const ActivationQuant tried = moved(chosen[cluster], nodes[cluster][0]->quant, low_factor, high_factor);
     if (tried.scale == chosen[cluster].scale && tried.zero_point == chosen[cluster].zero_point) return false;
     set(cluster, tried);
-    const Score found = yardstick.score(executor);
+    const Score found = yardstick.score(*executor);
     if (!found.surely_better_than(score)) {
       set(cluster, chosen[cluster]);
       return false;
@@ -181,6 +182,7 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
     }
     if (!gained) step /= 2;
   }
+  executor.reset();  // the next one needs the memory
   // With the final integers of the biases, which depend on the scales: the gain must still be there.
   Candidate final = best;
   for (const auto& [cluster, quant] : adjusted) final.options.given[cluster] = quant;
