@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "calibrate/calibrate.h"
+#include "ops/fixed_point.h"
 #include "passes/pass.h"
 #include "passes/view_rules.h"
+#include "runtime/requantize.h"
 
 namespace deuteron {
 
@@ -39,8 +41,25 @@ static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value) {
   return b.constant(Type{DType::s8, value.type.shape, per_tensor(q.scale, q.zero_point)}, constant_of(std::move(steps)), value.name);
 }
 
+// The whole number of steps of `scale` nearest to `real`; one beside it where only that answers an input of zeros, which is what padding and relu make
+// most of the time, with the step of y that float rounds to.
+static i32 bias_steps(double real, double scale, const Quant& y) {
+  const double nearest = std::clamp(std::nearbyint(real / scale), -2147483647.0, 2147483646.0);
+  const double ratio = scale / y.scale[0];
+  if (!multiplier_fits(ratio)) return static_cast<i32>(nearest);
+  const Multiplier m = unshifted_multiplier_of(ratio);
+  const i32 wanted = quantize_value(static_cast<float>(real), y.scale[0], y.zero_point[0], y.low, y.high);
+  const auto answers = [&](double steps) {
+    return clamp_to(requantize(static_cast<i32>(steps), m.value, m.shift) + y.zero_point[0], y.low, y.high) == wanted;
+  };
+  for (const double steps : {nearest, nearest - 1, nearest + 1})
+    if (answers(steps)) return static_cast<i32>(steps);
+  return static_cast<i32>(nearest);
+}
+
 // A bias in steps of x.scale * weight.scale[c].
-static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x, const Quant& weight) {
+static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x, const Quant& weight,
+                                            const Quant& y) {
   const NodeId d = producer_as<Dequantize>(g, uses, v);
   const GraphValue& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
   if (!value.constant) return std::nullopt;
@@ -66,19 +85,20 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
     } else {
       return std::nullopt;
     }
-    steps[c] = static_cast<i32>(std::clamp(std::nearbyint(real / scale), -2147483648.0, 2147483647.0));
+    steps[c] = bias_steps(real, scale, y);
   }
   return b.constant(Type{DType::s32, value.type.shape, std::move(quant)}, constant_of(std::move(steps)), value.name);
 }
 
 // Operands as int8; nothing when one is not to be had.
-static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const Graph& g, const Uses& uses, const Node& node, std::span<const QuantSpec> specs) {
+static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const Graph& g, const Uses& uses, const Node& node,
+                                                         std::span<const QuantSpec> specs, const Quant& result) {
   std::vector<ValueId> inputs;
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     const ValueId v = node.inputs[k];
     const QuantSpec& spec = specs[k];
     if (spec.gran == Gran::derived) {
-      const std::optional<ValueId> bias = quantize_bias(b, g, uses, v, b.type(inputs[0]).quant, b.type(inputs[1]).quant);
+      const std::optional<ValueId> bias = quantize_bias(b, g, uses, v, b.type(inputs[0]).quant, b.type(inputs[1]).quant, result);
       if (!bias) return std::nullopt;
       inputs.push_back(*bias);
       continue;
@@ -111,7 +131,7 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
   if (!wanted || wanted->dtype != DType::s8) return std::nullopt;
   PatchBuilder b(g, root, "");
-  const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, specs);
+  const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, specs, wanted->quant);
   if (!inputs) return std::nullopt;
   const Quant quant = own_quant(specs.back(), b.type((*inputs)[0]), *wanted);
   ValueId y = b.add(node.op, *inputs, quant, g.values[node.outputs[0]].name);
