@@ -1,5 +1,5 @@
-# The libFuzzer targets (clang; preset `fuzz`). `ninja -C build/fuzz fuzz_pte` runs the loader's for a minute; run the program itself for longer:
-#   build/fuzz/pte_fuzz -max_len=65536 build/fuzz/pte_corpus
+# The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs fuzz_pte, fuzz_pt2 and fuzz_text one after the other.
+set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
 if(DEUTERON_FUZZ)
   add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
   target_link_libraries(pte_seeds PRIVATE deuteron_runtime)
@@ -13,7 +13,7 @@ if(DEUTERON_FUZZ)
   add_custom_target(fuzz_pte
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pte_corpus
     COMMAND pte_seeds ${PROJECT_BINARY_DIR}/pte_corpus
-    COMMAND pte_fuzz -max_len=65536 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pte_corpus ${STOCK_OPS}
+    COMMAND pte_fuzz -max_len=65536 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pte_corpus ${STOCK_OPS}
     DEPENDS pte_seeds pte_fuzz USES_TERMINAL VERBATIM)
 endif()
 
@@ -26,7 +26,7 @@ if(DEUTERON_FUZZ)
   target_link_options(text_fuzz PRIVATE -fsanitize=fuzzer)
   add_custom_target(fuzz_text
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/text_corpus
-    COMMAND text_fuzz -max_len=4096 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/text_corpus
+    COMMAND text_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/text_corpus
             ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds
     DEPENDS text_fuzz USES_TERMINAL VERBATIM)
 endif()
@@ -44,6 +44,6 @@ if(DEUTERON_FUZZ)
   add_custom_target(fuzz_pt2
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pt2_corpus
     COMMAND pt2_seeds ${PROJECT_BINARY_DIR}/pt2_corpus ${PROJECT_SOURCE_DIR}/models/digits_cnn/float.pt2 ${PROJECT_SOURCE_DIR}/models/digits_cnn/qat_qdq.pt2
-    COMMAND pt2_fuzz -max_len=262144 -max_total_time=60 -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pt2_corpus
+    COMMAND pt2_fuzz -max_len=262144 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pt2_corpus
     DEPENDS pt2_seeds pt2_fuzz USES_TERMINAL VERBATIM)
 endif()
