@@ -25,7 +25,8 @@ struct Observation {
 Observation merged(std::span<const Observation* const> parts);
 Observation bounded(const Observation& observation, float low, float high);
 
-// Runs all samples twice (ranges first, then histograms over the final ranges). Non-finite values are errors that name the operator and the sample.
+// Runs all samples twice (ranges first, then histograms over the final ranges). Non-finite values are errors that name the operator and the
+// sample.
 std::optional<std::vector<Observation>> observe(const Graph& graph, const Samples& samples, int threads, Diagnostics& diagnostics);
 
 enum class Observer : u8 { min_max, histogram };  // histogram: the range with the lowest expected squared error

@@ -34,7 +34,8 @@ Grid grid_of(double low, double high, bool symmetric, i32 q_low, i32 q_high) {
 // any position cost a look-up.
 class Density {
  public:
-  Density(const Observation& o) : low_(o.low), width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())), bins_(o.bins) {
+  Density(const Observation& o)
+      : low_(o.low), width_((static_cast<double>(o.high) - o.low) / static_cast<double>(o.bins.size())), bins_(o.bins) {
     sums_.resize(bins_.size() + 1);
     for (size_t b = 0; b < bins_.size(); ++b) sums_[b + 1] = plus(sums_[b], part(b, static_cast<double>(b), static_cast<double>(b) + 1));
   }
@@ -124,8 +125,7 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
   }
   const int low_steps = lower ? kCoarse : 0, high_steps = upper ? kCoarse : 0;
   for (int i = 0; i <= low_steps; ++i)
-    for (int j = 0; j <= high_steps; ++j)
-      try_range(lower ? low * i / kCoarse : low, upper ? high * j / kCoarse : high);
+    for (int j = 0; j <= high_steps; ++j) try_range(lower ? low * i / kCoarse : low, upper ? high * j / kCoarse : high);
   double low_step = lower ? low / kCoarse / kFine : 0, high_step = upper ? high / kCoarse / kFine : 0;
   for (int round = 0; round < kRounds; ++round, low_step /= kFine, high_step /= kFine) {
     const Candidate around = best;

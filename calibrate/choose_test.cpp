@@ -47,12 +47,15 @@ TEST(Choose, MinMaxIsPt2e) {
     i32 zero_point;
   };
   const Row rows[] = {
-      {-1, 1, false, 0.00784313772f, -1},           {-1, 1, true, 0.00784313772f, 0},          {0, 6, false, 0.0235294122f, -128},
-      {0, 6, true, 0.0470588244f, 0},               {-3, 0, false, 0.0117647061f, 127},        {-3, 0, true, 0.0235294122f, 0},
-      {0.5, 2.25, false, 0.00882352982f, -128},     {0.5, 2.25, true, 0.0176470596f, 0},       {-2, -0.5, false, 0.00784313772f, 127},
-      {-2, -0.5, true, 0.0156862754f, 0},           {-1e-06, 3e-06, false, 1.1920929e-07f, -120}, {-1e-06, 3e-06, true, 1.1920929e-07f, 0},
-      {0, 3.4e+38, false, 1.33333328e+36f, -128},   {0, 3.4e+38, true, 2.66666656e+36f, 0},    {-123.456, 7.89, false, 0.515082359f, 112},
-      {-123.456, 7.89, true, 0.968282342f, 0},      {-0.1, 25.3, false, 0.0996078402f, -127},  {-0.1, 25.3, true, 0.198431373f, 0},
+      {-1, 1, false, 0.00784313772f, -1},           {-1, 1, true, 0.00784313772f, 0},
+      {0, 6, false, 0.0235294122f, -128},           {0, 6, true, 0.0470588244f, 0},
+      {-3, 0, false, 0.0117647061f, 127},           {-3, 0, true, 0.0235294122f, 0},
+      {0.5, 2.25, false, 0.00882352982f, -128},     {0.5, 2.25, true, 0.0176470596f, 0},
+      {-2, -0.5, false, 0.00784313772f, 127},       {-2, -0.5, true, 0.0156862754f, 0},
+      {-1e-06, 3e-06, false, 1.1920929e-07f, -120}, {-1e-06, 3e-06, true, 1.1920929e-07f, 0},
+      {0, 3.4e+38, false, 1.33333328e+36f, -128},   {0, 3.4e+38, true, 2.66666656e+36f, 0},
+      {-123.456, 7.89, false, 0.515082359f, 112},   {-123.456, 7.89, true, 0.968282342f, 0},
+      {-0.1, 25.3, false, 0.0996078402f, -127},     {-0.1, 25.3, true, 0.198431373f, 0},
   };
   for (const Row& row : rows) {
     const std::vector<float> data{static_cast<float>(row.low), static_cast<float>(row.high)};
@@ -122,11 +125,20 @@ TEST(Choose, ZeroIsExactAndAlwaysInside) {
 }
 
 TEST(Choose, DegenerateValuesGetSensibleParameters) {
-  const auto of = [](std::vector<float> data, Observer observer, bool symmetric = false) { return choose(observation_of(data), observer, symmetric, -128, 127); };
+  const auto of = [](std::vector<float> data, Observer observer, bool symmetric = false) {
+    return choose(observation_of(data), observer, symmetric, -128, 127);
+  };
   for (const Observer observer : {Observer::min_max, Observer::histogram})
     for (const bool symmetric : {false, true}) {
-      for (const std::vector<float>& data : {std::vector<float>{0, 0, 0}, {3, 3}, {-3, -3}, {1e-45f, 1e-45f}, {-1e-42f, 3e-42f}, {3.4e38f, -3.4e38f}, {1e-20f, 0},
-                                             {-3.4e38f, -3.4e38f}, {1e30f, 1e30f, 0, 1}}) {
+      for (const std::vector<float>& data : {std::vector<float>{0, 0, 0},
+                                             {3, 3},
+                                             {-3, -3},
+                                             {1e-45f, 1e-45f},
+                                             {-1e-42f, 3e-42f},
+                                             {3.4e38f, -3.4e38f},
+                                             {1e-20f, 0},
+                                             {-3.4e38f, -3.4e38f},
+                                             {1e30f, 1e30f, 0, 1}}) {
         const ActivationQuant q = of(data, observer, symmetric);
         EXPECT_TRUE(std::isfinite(q.scale) && q.scale >= 0x1p-23f && std::isfinite(1 / q.scale)) << data[0];
         EXPECT_TRUE(q.zero_point >= -128 && q.zero_point <= 127);
@@ -135,7 +147,8 @@ TEST(Choose, DegenerateValuesGetSensibleParameters) {
       }
       // a constant is exact but for rounding of the scale
       const ActivationQuant three = of({3, 3}, observer, symmetric);
-      EXPECT_NEAR(three.scale * static_cast<float>(quantize_value(3, three.scale, three.zero_point, -128, 127) - three.zero_point), 3, symmetric ? 0.013 : 1e-6);
+      EXPECT_NEAR(three.scale * static_cast<float>(quantize_value(3, three.scale, three.zero_point, -128, 127) - three.zero_point), 3,
+                  symmetric ? 0.013 : 1e-6);
     }
   EXPECT_EQ(choose(Observation{}, Observer::histogram, false, -128, 127).zero_point, 0);  // nothing seen
 }

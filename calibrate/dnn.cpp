@@ -69,7 +69,8 @@ struct PreparedLayer::State {
   }
 };
 
-PreparedLayer::PreparedLayer(const Conv2d& a, const Shape& x, const Shape& weight, const Shape& y, const float* weight_data, const float* bias)
+PreparedLayer::PreparedLayer(const Conv2d& a, const Shape& x, const Shape& weight, const Shape& y, const float* weight_data,
+                             const float* bias)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   use_one_thread_for_each_layer();

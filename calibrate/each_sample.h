@@ -27,9 +27,12 @@ void for_each_sample(size_t count, int threads, const Body& body) {
   }
   tbb::task_arena arena(workers);
   arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<size_t>(0, count, 1), [&](const tbb::blocked_range<size_t>& range) {
-      for (size_t i = range.begin(); i < range.end(); ++i) body(i, tbb::this_task_arena::current_thread_index());
-    }, tbb::simple_partitioner());
+    tbb::parallel_for(
+        tbb::blocked_range<size_t>(0, count, 1),
+        [&](const tbb::blocked_range<size_t>& range) {
+          for (size_t i = range.begin(); i < range.end(); ++i) body(i, tbb::this_task_arena::current_thread_index());
+        },
+        tbb::simple_partitioner());
   });
 }
 

@@ -28,15 +28,29 @@ static std::vector<float> dequantized(const Type& type, const Constant& constant
     }
   };
   switch (type.dtype) {
-    case DType::f32: break;
-    case DType::s8: convert(constant.as<int8_t>()); break;
-    case DType::s16: convert(constant.as<int16_t>()); break;
-    case DType::s32: convert(constant.as<i32>()); break;
-    case DType::s64: convert(constant.as<i64>()); break;
+    case DType::f32:
+      break;
+    case DType::s8:
+      convert(constant.as<int8_t>());
+      break;
+    case DType::s16:
+      convert(constant.as<int16_t>());
+      break;
+    case DType::s32:
+      convert(constant.as<i32>());
+      break;
+    case DType::s64:
+      convert(constant.as<i64>());
+      break;
     case DType::u8:
-    case DType::b8: convert(constant.as<u8>()); break;
-    case DType::f64: convert(constant.as<double>()); break;
-    default: DEUTERON_CHECK(false, fmt::format("no float form of {}", name_of(type.dtype)));
+    case DType::b8:
+      convert(constant.as<u8>());
+      break;
+    case DType::f64:
+      convert(constant.as<double>());
+      break;
+    default:
+      DEUTERON_CHECK(false, fmt::format("no float form of {}", name_of(type.dtype)));
   }
   return result;
 }
@@ -58,15 +72,15 @@ struct Place {
 
 struct FloatExecutor::State {
   const Graph* graph = nullptr;
-  std::vector<Place> places;                       // by value
-  std::vector<std::vector<float>> computed;        // by value: constants that are not float32 in the graph, results of constant nodes
+  std::vector<Place> places;                           // by value
+  std::vector<std::vector<float>> computed;            // by value: constants that are not float32 in the graph, results of constant nodes
   std::vector<std::unique_ptr<PreparedLayer>> layers;  // by node; null: runs through execute()
-  std::vector<NodeId> schedule;                    // nodes that are not constant
+  std::vector<NodeId> schedule;                        // nodes that are not constant
   i64 arena_floats = 0, scratch_at = 0;
   mutable std::mutex mutex;
   mutable std::vector<Block> blocks;  // of runs that have ended
 
-  std::vector<ValueId> owner;  // by value: whose memory a constant value lies in
+  std::vector<ValueId> owner;   // by value: whose memory a constant value lies in
   std::vector<i64> reads_left;  // by owner: uses that still need that memory
 
   void prepare();

@@ -1,4 +1,5 @@
-// Runs a graph in float32 on the host: one sample at a time, one thread for each sample, so that results do not depend on the number of threads.
+// Runs a graph in float32 on the host: one sample at a time, one thread for each sample, so that results do not depend on the number of
+// threads.
 #pragma once
 #include <functional>
 #include <span>
@@ -11,7 +12,8 @@ namespace deuteron {
 class FloatExecutor {
  public:
   // The graph has no KernelCalls and must outlive the executor. Prepares what can be shared between samples (constants as float,
-  // oneDNN primitives and packed weights, the point after which each value is dead). s8/s32 constants with quantization parameters are dequantized.
+  // oneDNN primitives and packed weights, the point after which each value is dead). s8/s32 constants with quantization parameters are
+  // dequantized.
   explicit FloatExecutor(const Graph& graph);
   ~FloatExecutor();
 

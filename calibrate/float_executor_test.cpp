@@ -79,7 +79,8 @@ TEST(FloatExecutor, ThreadsDoNotDisturbEachOther) {
   std::vector<int> equal(8);
   for (unsigned s = 0; s < 8; ++s)
     threads.emplace_back([&, s] {
-      for (int repeat = 0; repeat < 20; ++repeat) equal[s] += executor.run(std::vector<std::vector<float>>{random_floats(180, s)}, {}) == expected[s];
+      for (int repeat = 0; repeat < 20; ++repeat)
+        equal[s] += executor.run(std::vector<std::vector<float>>{random_floats(180, s)}, {}) == expected[s];
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(equal, std::vector<int>(8, 20));
@@ -90,7 +91,8 @@ TEST(FloatExecutor, DequantizesConstantsAndKeepsQuantizedValuesReal) {
   const ValueId x = t.input("x", {2, 3});
   const Quant per_row{{0.5f, 0.25f}, {0, 3}, 0, -128, 127};
   const ValueId w = t.g.add_value("w", Type{DType::s8, {2, 3}, per_row}, constant_of(std::vector<int8_t>{1, -2, 3, 4, 5, -6}));
-  const ValueId b = t.g.add_value("b", Type{DType::s32, {2}, {{0.125f}, {0}, -1, INT32_MIN, INT32_MAX}}, constant_of(std::vector<i32>{8, -1000}));
+  const ValueId b =
+      t.g.add_value("b", Type{DType::s32, {2}, {{0.125f}, {0}, -1, INT32_MIN, INT32_MAX}}, constant_of(std::vector<i32>{8, -1000}));
   const ValueId q = t.node("q", Quantize{per_tensor(0.1f, 5)}, {x}), dq = t.node("dq", Dequantize{}, {q});
   t.output(t.node("y", Linear{}, {dq, t.node("wf", Dequantize{}, {w}), t.node("bf", Dequantize{}, {b})}));
   ASSERT_FALSE(find_fault(t.g)) << *find_fault(t.g);
@@ -153,7 +155,8 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
   ASSERT_TRUE(one);
   std::map<ValueId, std::vector<float>> all;
   const FloatExecutor executor(t.g);
-  for (const auto& sample : samples) executor.run(sample, [&](ValueId v, std::span<const float> d) { all[v].insert(all[v].end(), d.begin(), d.end()); });
+  for (const auto& sample : samples)
+    executor.run(sample, [&](ValueId v, std::span<const float> d) { all[v].insert(all[v].end(), d.begin(), d.end()); });
   for (const auto& [v, data] : all) {
     const Observation& o = (*one)[v];
     EXPECT_EQ(o.low, *std::ranges::min_element(data)) << t.g.values[v].name;
@@ -161,13 +164,15 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
     ASSERT_EQ(o.bins.size(), static_cast<size_t>(kHistogramBins));
     std::vector<i64> bins(kHistogramBins);
     const double width = (static_cast<double>(o.high) - o.low) / kHistogramBins;
-    for (const float x : data) ++bins[std::min<size_t>(static_cast<size_t>((static_cast<double>(x) - o.low) / width + 1e-9), kHistogramBins - 1)];
+    for (const float x : data)
+      ++bins[std::min<size_t>(static_cast<size_t>((static_cast<double>(x) - o.low) / width + 1e-9), kHistogramBins - 1)];
     const size_t extent = static_cast<size_t>(t.g.type(v).shape.back());
     ASSERT_EQ(o.channel_mean.size(), extent);
     std::vector<double> mean(extent);
     std::vector<float> most(extent);
     for (size_t i = 0; i < data.size(); ++i) mean[i % extent] += data[i], most[i % extent] = std::max(most[i % extent], std::abs(data[i]));
-    for (size_t c = 0; c < extent; ++c) EXPECT_NEAR(o.channel_mean[c], mean[c] * static_cast<double>(extent) / static_cast<double>(data.size()), 1e-5);
+    for (size_t c = 0; c < extent; ++c)
+      EXPECT_NEAR(o.channel_mean[c], mean[c] * static_cast<double>(extent) / static_cast<double>(data.size()), 1e-5);
     EXPECT_EQ(o.channel_most, most);
     i64 different = 0, total = 0;
     for (size_t k = 0; k < bins.size(); ++k) different += std::abs(bins[k] - o.bins[k]), total += o.bins[k];
@@ -202,7 +207,8 @@ TEST(Observe, NamesOperatorAndSampleOfWhatIsNotFinite) {
   for (const char* part : {"features.3.root", "sample 2", "2 of 4 values", "2 of 4 samples", "calibrate.not_finite"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   EXPECT_FALSE(observe(t.g, {{{1, 2, 3, 4}}, {{1, std::numeric_limits<float>::infinity(), 3, 4}}}, 1, broken));
-  EXPECT_NE(format_diagnostic(broken.list()[0]).find("input `x`: error: calibration sample 1 has 1 of 4"), std::string::npos) << format_diagnostic(broken.list()[0]);
+  EXPECT_NE(format_diagnostic(broken.list()[0]).find("input `x`: error: calibration sample 1 has 1 of 4"), std::string::npos)
+      << format_diagnostic(broken.list()[0]);
   EXPECT_FALSE(observe(t.g, {{{1, 2, 3}}}, 1, wrong_size));
   EXPECT_EQ(wrong_size.list()[0].measured, "3");
   EXPECT_EQ(wrong_size.list()[0].limit, "4");

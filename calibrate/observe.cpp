@@ -64,8 +64,8 @@ void report(const Graph& g, const std::vector<NotFinite>& faults, size_t samples
   const NotFinite& first = *std::ranges::min_element(faults, {}, &NotFinite::sample);
   const bool input = std::ranges::any_of(g.inputs, [&](const Port& port) { return port.value == first.value; });
   diagnostics.add({Severity::error, where_made(g, first.value),
-                   fmt::format("calibration sample {} {} {} of {} values that are not finite (first: {}); {} of {} samples are affected", first.sample,
-                               input ? "has" : "makes", first.count, first.elements, first.first, faults.size(), samples),
+                   fmt::format("calibration sample {} {} {} of {} values that are not finite (first: {}); {} of {} samples are affected",
+                               first.sample, input ? "has" : "makes", first.count, first.elements, first.first, faults.size(), samples),
                    "", "", "calibrate.not_finite",
                    input ? "remove the sample or repair it" : "check the model's weights and the scale of the calibration data"});
 }
@@ -75,7 +75,8 @@ bool shapes_fit(const Graph& g, const Samples& samples, Diagnostics& diagnostics
   for (size_t s = 0; s < samples.size() && fit; ++s) {
     if (samples[s].size() != g.inputs.size()) {
       diagnostics.add({Severity::error, g.name, fmt::format("calibration sample {} has another number of inputs than the model", s),
-                       std::to_string(samples[s].size()), std::to_string(g.inputs.size()), "calibrate.inputs", "give one --calibrate for each input"});
+                       std::to_string(samples[s].size()), std::to_string(g.inputs.size()), "calibrate.inputs",
+                       "give one --calibrate for each input"});
       fit = false;
     }
     for (size_t i = 0; i < g.inputs.size() && fit; ++i) {
@@ -138,7 +139,8 @@ void count(std::span<const float> data, double low, double high, std::vector<i64
   }
 }
 
-// By index of the last axis. Means are added up in steps of the value's range / 2^40: sums of integers do not depend on the order of samples.
+// By index of the last axis. Means are added up in steps of the value's range / 2^40: sums of integers do not depend on the order of
+// samples.
 struct Channels {
   static constexpr double kSteps = 0x1p40;
   std::vector<i64> sum;
@@ -176,7 +178,8 @@ struct Counts {
 
 std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
   if (samples.empty()) {
-    diagnostics.error(g.name, "a float model needs calibration data", "calibrate.no_samples", "give --calibrate FILE once for each model input");
+    diagnostics.error(g.name, "a float model needs calibration data", "calibrate.no_samples",
+                      "give --calibrate FILE once for each model input");
     return std::nullopt;
   }
   if (!shapes_fit(g, samples, diagnostics)) return std::nullopt;
@@ -212,10 +215,12 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
       channels.add(worker[v].channels);
     }
     const double span = static_cast<double>(o.high) - o.low, count = static_cast<double>(samples.size());
-    for (const i64 sum : channels.sum) o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
+    for (const i64 sum : channels.sum)
+      o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
     o.channel_most = std::move(channels.most);
     if (channels.sum.empty()) {  // one number everywhere
-      const size_t extent = static_cast<size_t>(g.type(static_cast<ValueId>(v)).shape.empty() ? 1 : g.type(static_cast<ValueId>(v)).shape.back());
+      const size_t extent =
+          static_cast<size_t>(g.type(static_cast<ValueId>(v)).shape.empty() ? 1 : g.type(static_cast<ValueId>(v)).shape.back());
       o.channel_mean.assign(extent, o.low);
       o.channel_most.assign(extent, std::abs(o.low));
     }

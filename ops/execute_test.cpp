@@ -24,14 +24,21 @@ i64 flat(const Axes& p, const Shape& shape) {
 
 TEST(Execute, AddAndMulBroadcast) {
   const std::tuple<Shape, Shape, Shape> cases[] = {
-      {{2, 3, 5}, {2, 3, 5}, {2, 3, 5}}, {{2, 3, 5}, {5}, {2, 3, 5}},       {{5}, {2, 3, 5}, {2, 3, 5}},
-      {{2, 1, 5}, {3, 1}, {2, 3, 5}},    {{1, 4, 1, 7}, {6, 1, 3, 1}, {6, 4, 3, 7}}, {{}, {3, 2}, {3, 2}},
-      {{}, {}, {}},                      {{1}, {1, 1, 1}, {1, 1, 1}},       {{2, 3, 4, 5, 6}, {4, 1, 6}, {2, 3, 4, 5, 6}},
+      {{2, 3, 5}, {2, 3, 5}, {2, 3, 5}},
+      {{2, 3, 5}, {5}, {2, 3, 5}},
+      {{5}, {2, 3, 5}, {2, 3, 5}},
+      {{2, 1, 5}, {3, 1}, {2, 3, 5}},
+      {{1, 4, 1, 7}, {6, 1, 3, 1}, {6, 4, 3, 7}},
+      {{}, {3, 2}, {3, 2}},
+      {{}, {}, {}},
+      {{1}, {1, 1, 1}, {1, 1, 1}},
+      {{2, 3, 4, 5, 6}, {4, 1, 6}, {2, 3, 4, 5, 6}},
   };
   unsigned seed = 0;
   for (const auto& [a_shape, b_shape, y_shape] : cases) {
     const std::vector<float> a = random_floats(numel(a_shape), ++seed), b = random_floats(numel(b_shape), ++seed);
-    const std::vector<float> sum = run_op(Add{{-0.25f, 0.5f}}, {{a_shape, a}, {b_shape, b}}), product = run_op(Mul{}, {{a_shape, a}, {b_shape, b}});
+    const std::vector<float> sum = run_op(Add{{-0.25f, 0.5f}}, {{a_shape, a}, {b_shape, b}}),
+                             product = run_op(Mul{}, {{a_shape, a}, {b_shape, b}});
     ASSERT_EQ(static_cast<i64>(sum.size()), numel(y_shape));
     for (i64 i = 0; i < numel(y_shape); ++i) {
       const auto pick = [&](const std::vector<float>& data, const Shape& shape) {
@@ -48,8 +55,14 @@ TEST(Execute, AddAndMulBroadcast) {
 }
 
 TEST(Execute, PermuteOfAnyRank) {
-  const std::pair<Shape, Axes> cases[] = {{{2, 3}, {1, 0}}, {{2, 3, 4, 5}, {0, 2, 3, 1}}, {{2, 3, 4, 5}, {3, 1, 0, 2}}, {{2, 3, 4, 5, 6}, {4, 0, 3, 2, 1}},
-                                          {{7}, {0}},       {{1, 1, 6, 1}, {2, 3, 0, 1}}, {{}, {}},                     {{2, 1, 3, 1, 2, 2}, {5, 4, 3, 2, 1, 0}}};
+  const std::pair<Shape, Axes> cases[] = {{{2, 3}, {1, 0}},
+                                          {{2, 3, 4, 5}, {0, 2, 3, 1}},
+                                          {{2, 3, 4, 5}, {3, 1, 0, 2}},
+                                          {{2, 3, 4, 5, 6}, {4, 0, 3, 2, 1}},
+                                          {{7}, {0}},
+                                          {{1, 1, 6, 1}, {2, 3, 0, 1}},
+                                          {{}, {}},
+                                          {{2, 1, 3, 1, 2, 2}, {5, 4, 3, 2, 1, 0}}};
   for (const auto& [shape, perm] : cases) {
     const std::vector<float> x = random_floats(numel(shape), 3);
     const std::vector<float> y = run_op(Permute{perm}, {{shape, x}});
@@ -65,8 +78,12 @@ TEST(Execute, PermuteOfAnyRank) {
 }
 
 TEST(Execute, PadGrowsAndCrops) {
-  const std::tuple<Shape, Axes, Axes> cases[] = {{{2, 3, 4, 5}, {0, 1, 2, 0}, {0, 2, 1, 0}}, {{4, 5}, {-1, 2}, {3, -2}}, {{6}, {-2}, {-1}},
-                                                 {{3, 3}, {-5, 0}, {4, 1}},                  {{2, 3, 2, 3, 2}, {1, 0, 1, 0, 1}, {0, 1, -1, 1, 2}}, {{}, {}, {}}};
+  const std::tuple<Shape, Axes, Axes> cases[] = {{{2, 3, 4, 5}, {0, 1, 2, 0}, {0, 2, 1, 0}},
+                                                 {{4, 5}, {-1, 2}, {3, -2}},
+                                                 {{6}, {-2}, {-1}},
+                                                 {{3, 3}, {-5, 0}, {4, 1}},
+                                                 {{2, 3, 2, 3, 2}, {1, 0, 1, 0, 1}, {0, 1, -1, 1, 2}},
+                                                 {{}, {}, {}}};
   for (const auto& [shape, before, after] : cases) {
     const std::vector<float> x = random_floats(numel(shape), 4);
     Shape y_shape;
@@ -113,7 +130,8 @@ TEST(Execute, ClampKeepsNaN) {
 
 TEST(Execute, BatchNormUsesTheLastAxis) {
   const Shape shape{2, 3, 4};
-  const std::vector<float> x = random_floats(24, 1), w = random_floats(4, 2), b = random_floats(4, 3), m = random_floats(4, 4), v = random_floats(4, 5, 0.1f, 2);
+  const std::vector<float> x = random_floats(24, 1), w = random_floats(4, 2), b = random_floats(4, 3), m = random_floats(4, 4),
+                           v = random_floats(4, 5, 0.1f, 2);
   const std::vector<float> y = run_op(BatchNorm{0.01f}, {{shape, x}, {{4}, w}, {{4}, b}, {{4}, m}, {{4}, v}});
   for (size_t i = 0; i < 24; ++i) {
     const size_t c = i % 4;
@@ -129,7 +147,8 @@ TEST(Execute, QuantizeRoundsAsQuantizeValue) {
     for (const auto& [low, high] : {std::pair{-128, 127}, {-127, 127}, {-32768, 32767}, {-2147483647 - 1, 2147483647}}) {
       const std::vector<float> y = run_op(Quantize{per_tensor(scale, zero, low, high)}, {{{static_cast<i64>(x.size())}, x}});
       for (size_t i = 0; i < x.size(); ++i)
-        ASSERT_EQ(y[i], scale * static_cast<float>(i64{quantize_value(x[i], scale, zero, low, high)} - zero)) << x[i] << " scale " << scale << " zero " << zero;
+        ASSERT_EQ(y[i], scale * static_cast<float>(i64{quantize_value(x[i], scale, zero, low, high)} - zero))
+            << x[i] << " scale " << scale << " zero " << zero;
     }
   }
 }
@@ -154,9 +173,10 @@ struct Pooling {
 
 // Every output from PyTorch's documentation: the window begins at -pad, is cut at extent + pad; zeros in the padding.
 TEST(Execute, AveragePoolMatchesItsDefinition) {
-  const Pooling cases[] = {{{2, 7, 9, 3}, {3, 2}, {2, 2}, {1, 1}, false, true, 0}, {{1, 7, 9, 3}, {3, 2}, {2, 2}, {1, 1}, true, true, 0},
-                           {{1, 7, 8, 5}, {3, 3}, {2, 2}, {1, 1}, true, false, 0}, {{1, 25, 5, 64}, {25, 5}, {25, 5}, {0, 0}, false, false, 0},
-                           {{3, 6, 5, 2}, {2, 3}, {2, 3}, {0, 1}, true, true, 5},  {{1, 5, 5, 4}, {2, 2}, {3, 3}, {0, 0}, true, true, 0}};
+  const Pooling cases[] = {
+      {{2, 7, 9, 3}, {3, 2}, {2, 2}, {1, 1}, false, true, 0}, {{1, 7, 9, 3}, {3, 2}, {2, 2}, {1, 1}, true, true, 0},
+      {{1, 7, 8, 5}, {3, 3}, {2, 2}, {1, 1}, true, false, 0}, {{1, 25, 5, 64}, {25, 5}, {25, 5}, {0, 0}, false, false, 0},
+      {{3, 6, 5, 2}, {2, 3}, {2, 3}, {0, 1}, true, true, 5},  {{1, 5, 5, 4}, {2, 2}, {3, 3}, {0, 0}, true, true, 0}};
   for (const Pooling& c : cases) {
     const std::vector<float> x = random_floats(numel(c.x), 21);
     const AvgPool2d op{c.kernel, c.stride, c.pad, c.ceil, c.include, c.divisor};

@@ -21,10 +21,16 @@ Steps steps_of(DType d) { return d == DType::s16 ? Steps{-32768, 32767} : Steps{
 class Inserter {
  public:
   Inserter(Graph& g, const std::vector<Observation>& observations, const QuantizeOptions& options, Diagnostics& diagnostics)
-      : g_(g), observations_(observations), options_(options), diagnostics_(diagnostics), uses_(g), plan_(plan_quantization(g, diagnostics)) {}
+      : g_(g),
+        observations_(observations),
+        options_(options),
+        diagnostics_(diagnostics),
+        uses_(g),
+        plan_(plan_quantization(g, diagnostics)) {}
 
   std::vector<QuantizedValue> run() {
-    DEUTERON_CHECK(observations_.size() == g_.values.size(), fmt::format("{} observations, {} values", observations_.size(), g_.values.size()));
+    DEUTERON_CHECK(observations_.size() == g_.values.size(),
+                   fmt::format("{} observations, {} values", observations_.size(), g_.values.size()));
     choose_parameters();
     rewrite();
     return std::move(report_);
@@ -77,12 +83,14 @@ class Inserter {
     if (cluster.fixed || !seen.seen) return;
     const char* advice = "calibrate with data that is like what the device will see";
     if (seen.low == seen.high)
-      return diagnostics_.warning(where(cluster.members[0]), fmt::format("is {} for every calibration sample, so nothing is known about its range", seen.low),
+      return diagnostics_.warning(where(cluster.members[0]),
+                                  fmt::format("is {} for every calibration sample, so nothing is known about its range", seen.low),
                                   "calibrate.constant", advice);
     const double finest = (std::max(0.0, static_cast<double>(seen.high)) - std::min(0.0, static_cast<double>(seen.low))) / 255;
     if (finest < 0x1p-23)
-      diagnostics_.warning(where(cluster.members[0]), fmt::format("has only values within {} .. {}; the finest scale is 2^-23, so {} of 256 steps are used", seen.low,
-                                                                  seen.high, std::max(1L, std::lround(finest * 255 / chosen.scale))),
+      diagnostics_.warning(where(cluster.members[0]),
+                           fmt::format("has only values within {} .. {}; the finest scale is 2^-23, so {} of 256 steps are used", seen.low,
+                                       seen.high, std::max(1L, std::lround(finest * 255 / chosen.scale))),
                            "calibrate.tiny_range", "scale the model's values up");
   }
 
@@ -161,11 +169,13 @@ class Inserter {
         ValueId q = quantized_value_[v];
         // A fixed result inside a cluster with other parameters is rounded once more on the way in.
         const Quant& cluster = parameters_[plan_.cluster_of[v]];
-        if ((shares || spec.gran == Gran::shared) && g_.type(q).quant != cluster) q = quantize(dequantize(q, node.origin), cluster, v, node.origin);
+        if ((shares || spec.gran == Gran::shared) && g_.type(q).quant != cluster)
+          q = quantize(dequantize(q, node.origin), cluster, v, node.origin);
         node.inputs[k] = dequantize(q, node.origin);
       }
     }
-    if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel) quantize_weight_and_bias(node, operands, operand_spec(specs, 1));
+    if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel)
+      quantize_weight_and_bias(node, operands, operand_spec(specs, 1));
   }
 
   void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec) {
@@ -185,7 +195,8 @@ class Inserter {
     const bool correct = options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty();
     if (correct) {
       const Constant& rounded = *g_.values[integers_.back().second].constant;
-      const std::vector<float> loss = mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
+      const std::vector<float> loss =
+          mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
       bias.resize(loss.size());
       for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
     }

@@ -11,8 +11,8 @@ namespace deuteron {
 struct QuantizeOptions {
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
-  i32 weight_low = -127;             // symmetric weights use weight_low..127
-  bool correct_bias = true;          // the mean error that rounding a channel's weights makes is taken out of its bias
+  i32 weight_low = -127;                 // symmetric weights use weight_low..127
+  bool correct_bias = true;              // the mean error that rounding a channel's weights makes is taken out of its bias
   std::map<i32, ActivationQuant> given;  // by cluster: parameters that are not chosen here (from a search)
 };
 
@@ -26,10 +26,11 @@ struct QuantizedValue {
   i32 cluster = 0;     // values of one cluster have the same parameters
 };
 
-// For every node whose quant_specs() is not empty: each non-constant operand and the result get a Quantize and a Dequantize (one Quantize for
-// each value, one Dequantize for each use); weights become int8 constants with a Dequantize, biases int32 constants with a Dequantize
+// For every node whose quant_specs() is not empty: each non-constant operand and the result get a Quantize and a Dequantize (one Quantize
+// for each value, one Dequantize for each use); weights become int8 constants with a Dequantize, biases int32 constants with a Dequantize
 // (scale = x.scale * weight.scale, per channel). Values joined by `shared` specs (in both directions: pool, reshape, permute, pad, cat) and
-// graph inputs/outputs get one set of parameters for the whole cluster. `fixed` results get their constants, also when an equal cluster would differ.
+// graph inputs/outputs get one set of parameters for the whole cluster. `fixed` results get their constants, also when an equal cluster
+// would differ.
 std::vector<QuantizedValue> insert_quantization(Graph& graph, const std::vector<Observation>& observations, const QuantizeOptions& options,
                                                 Diagnostics& diagnostics);
 

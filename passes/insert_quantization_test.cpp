@@ -116,7 +116,7 @@ TEST(InsertQuantization, OneQuantizeForEachValueOneDequantizeForEachUse) {
   t.output(a);
   const Samples samples = samples_of(t.g, 3);
   const Quantized q = quantize(t.g, samples);
-  EXPECT_EQ(count_nodes<Quantize>(q.g), 4u);        // x, a, b, c
+  EXPECT_EQ(count_nodes<Quantize>(q.g), 4u);                // x, a, b, c
   EXPECT_EQ(count_nodes<Dequantize>(q.g), 3u + 2 + 1 + 2);  // x three times, a twice, b once, two outputs
   EXPECT_GT(sqnr(t.g, q.g, samples), 30);
 }
@@ -248,7 +248,8 @@ TEST(InsertQuantization, TheBiasTakesUpTheMeanLossOfRoundedWeights) {
       const ValueId x = t.input("x", {1, 9, 7, 6});
       const Shape shape = depthwise ? Shape{6, 3, 3, 1} : Shape{5, 3, 3, 6};
       std::vector<float> weight = random_floats(numel(shape), 61);
-      for (size_t i = 0; i < weight.size(); i += weight.size() / static_cast<size_t>(shape[0])) weight[i] = 40;  // coarse steps for all others
+      for (size_t i = 0; i < weight.size(); i += weight.size() / static_cast<size_t>(shape[0]))
+        weight[i] = 40;  // coarse steps for all others
       std::vector<ValueId> operands{x, t.constant("w", shape, weight)};
       if (has_bias) operands.push_back(t.constant("b", {shape[0]}, random_floats(shape[0], 62)));
       t.output(t.node("y", Conv2d{.stride = {2, 1}, .pad_before = {1, 1}, .pad_after = {1, 1}, .groups = depthwise ? 6 : 1}, operands));
@@ -258,7 +259,8 @@ TEST(InsertQuantization, TheBiasTakesUpTheMeanLossOfRoundedWeights) {
         std::vector<double> error(static_cast<size_t>(shape[0]));
         for (const auto& sample : samples) {
           const auto p = a.run(sample, {})[0], r = b.run(sample, {})[0];
-          for (size_t i = 0; i < p.size(); ++i) error[i % error.size()] += (static_cast<double>(r[i]) - p[i]) / static_cast<double>(p.size());
+          for (size_t i = 0; i < p.size(); ++i)
+            error[i % error.size()] += (static_cast<double>(r[i]) - p[i]) / static_cast<double>(p.size());
         }
         double sum = 0;
         for (const double e : error) sum += std::abs(e);

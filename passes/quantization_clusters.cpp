@@ -81,7 +81,8 @@ QuantizationPlan plan_quantization(const Graph& g, Diagnostics& diagnostics) {
       const QuantSpec& spec = operand_spec(specs, k);
       if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
       mark(node.inputs[k], spec);
-      if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k]) && !g.is_constant(node.inputs[0])) same.join(node.inputs[k], node.inputs[0]);
+      if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k]) && !g.is_constant(node.inputs[0]))
+        same.join(node.inputs[k], node.inputs[0]);
     }
     const QuantSpec& result = result_spec(specs);
     for (const ValueId v : node.outputs) {

@@ -18,10 +18,10 @@ struct Cluster {
 };
 
 struct QuantizationPlan {
-  std::vector<bool> quantized;     // by node: has quant_specs() and operands that can follow them
-  std::vector<i32> cluster_of;     // by value; -1: stays float
+  std::vector<bool> quantized;                  // by node: has quant_specs() and operands that can follow them
+  std::vector<i32> cluster_of;                  // by value; -1: stays float
   std::vector<std::optional<QuantSpec>> fixed;  // by value: result of an operator with fixed parameters
-  std::vector<Cluster> clusters;   // in order of their first member
+  std::vector<Cluster> clusters;                // in order of their first member
 };
 
 // Warns about operators that must stay float because a weight or bias is computed.
@@ -31,8 +31,8 @@ QuantizationPlan plan_quantization(const Graph& graph, Diagnostics& diagnostics)
 inline const QuantSpec& operand_spec(std::span<const QuantSpec> specs, size_t k) { return specs[std::min(k, specs.size() - 2)]; }
 inline const QuantSpec& result_spec(std::span<const QuantSpec> specs) { return specs.back(); }
 
-// What the parameters of a cluster should serve: the values that arithmetic reads. A value that is only moved or only competes for a maximum is
-// represented by what comes out of that, and what a reader's bounds cut off does not count.
+// What the parameters of a cluster should serve: the values that arithmetic reads. A value that is only moved or only competes for a
+// maximum is represented by what comes out of that, and what a reader's bounds cut off does not count.
 Observation observed(const Graph& graph, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations);
 
 }  // namespace deuteron

@@ -1,5 +1,5 @@
-// What post-training quantization reaches on trained models, simulated in float: the bars are the better of PT2E's own figure (model.json) and
-// what ExecuTorch's flow reaches on the first four inputs, less half a decibel. Needs the fixtures beside the checkout.
+// What post-training quantization reaches on trained models, simulated in float: the bars are the better of PT2E's own figure (model.json)
+// and what ExecuTorch's flow reaches on the first four inputs, less half a decibel. Needs the fixtures beside the checkout.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ struct Model {
   const char* name;
   double all, first_four;  // dB; 0: no figure
 };
-constexpr Model kModels[] = {{"resnet8", 18.23, 18.9}, {"dscnn_kws", 22.98, 41.9}, {"mobilenet_v1_025_vww", 33.83, 25.1},
-                             {"autoencoder_ad", 43.24, 29.0}, {"cifarnet", 30.81, 47.8}, {"digits_cnn", 30.83, 29.1}};
+constexpr Model kModels[] = {{"resnet8", 18.23, 18.9},        {"dscnn_kws", 22.98, 41.9}, {"mobilenet_v1_025_vww", 33.83, 25.1},
+                             {"autoencoder_ad", 43.24, 29.0}, {"cifarnet", 30.81, 47.8},  {"digits_cnn", 30.83, 29.1}};
 
 TEST(QuantizationFixtures, ReachesWhatThePeersReach) {
   const fs::path models = fs::path(DEUTERON_SHARED_DIR) / "fixtures" / "models";
@@ -69,7 +69,8 @@ TEST(QuantizationFixtures, ReachesWhatThePeersReach) {
       if (s == 3) first_four = sqnr_db(reference, found);
     }
     const double all = sqnr_db(reference, found);
-    fmt::print("{:21} {:5.2f} dB on {} inputs, {:5.2f} dB on the first four; {}\n", m.name, all, samples.size(), first_four, choice->policy);
+    fmt::print("{:21} {:5.2f} dB on {} inputs, {:5.2f} dB on the first four; {}\n", m.name, all, samples.size(), first_four,
+               choice->policy);
     EXPECT_GE(all, m.all - 0.5) << m.name;
     EXPECT_GE(first_four, m.first_four - 0.5) << m.name;
   }

@@ -16,11 +16,12 @@ namespace deuteron {
 
 namespace {
 
-// Multiply-adds, and elements written, that the search may spend: half a second of one core with AVX2 (measured: 44 G multiply-adds a second).
+// Multiply-adds, and elements written, that the search may spend: half a second of one core with AVX2 (measured: 44 G multiply-adds a
+// second).
 constexpr i64 kBudget = 20'000'000'000;
 constexpr i64 kMostSimulations = 400;
 constexpr i64 kCostOfAnElement = 8;  // in multiply-adds
-constexpr size_t kMostSamples = 64;   // evenly taken from those given: their inputs are kept in storage order
+constexpr size_t kMostSamples = 64;  // evenly taken from those given: their inputs are kept in storage order
 
 i64 cost_of_a_run(const Graph& g) {
   i64 cost = 0;
@@ -33,8 +34,8 @@ i64 cost_of_a_run(const Graph& g) {
 
 using Outputs = std::vector<std::vector<float>>;
 
-// The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many that are
-// easy. Both shall be good: what is compared is the mean of the two.
+// The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many
+// that are easy. Both shall be good: what is compared is the mean of the two.
 struct Score {
   double sqnr_db = -std::numeric_limits<double>::infinity();  // all samples together
   double value = -std::numeric_limits<double>::infinity();
@@ -136,8 +137,8 @@ ActivationQuant moved(const ActivationQuant& q, const Quant& grid, double low_fa
   return result;
 }
 
-// Coordinate descent over the ends of the clusters' ranges, last clusters first: those act on the outputs most directly. Steps shrink when a
-// round over all clusters gains nothing.
+// Coordinate descent over the ends of the clusters' ranges, last clusters first: those act on the outputs most directly. Steps shrink when
+// a round over all clusters gains nothing.
 int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
   Simulated s = quantized(best);
   std::map<std::string, i32> cluster_of;

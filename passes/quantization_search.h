@@ -10,9 +10,9 @@
 namespace deuteron {
 
 struct QuantizationChoice {
-  std::string policy;     // "histogram, depthwise channels equalized (0.5), 6 ranges adjusted"
-  double sqnr_db = 0;     // simulated, on the calibration samples, all outputs together
-  i64 simulations = 0;    // passes over all samples
+  std::string policy;   // "histogram, depthwise channels equalized (0.5), 6 ranges adjusted"
+  double sqnr_db = 0;   // simulated, on the calibration samples, all outputs together
+  i64 simulations = 0;  // passes over all samples
   std::vector<QuantizedValue> values;
 };
 

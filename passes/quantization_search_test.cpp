@@ -16,7 +16,8 @@ TestGraph separable() {
   TestGraph t;
   const ValueId x = t.input("x", {1, 9, 8, 3});
   std::vector<float> w = random_floats(12 * 27, 1), b = random_floats(12, 2);
-  for (size_t i = 0; i < w.size(); ++i) w[i] *= std::exp2(-static_cast<float>(i / 27) / 2);  // channel 11 is 45 times smaller than channel 0
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] *= std::exp2(-static_cast<float>(i / 27) / 2);  // channel 11 is 45 times smaller than channel 0
   for (size_t i = 0; i < b.size(); ++i) b[i] *= std::exp2(-static_cast<float>(i) / 2);
   std::vector<float> dw = random_floats(12 * 9, 3);
   for (size_t i = 0; i < dw.size(); ++i) dw[i] *= std::exp2(static_cast<float>(i / 9) / 2);
@@ -24,11 +25,14 @@ TestGraph separable() {
   Conv2d depthwise{.groups = 12, .bounds = {.low = 0}};
   const ValueId first = t.node("first", same, {x, t.constant("w", {12, 3, 3, 3}, w), t.constant("b", {12}, b)});
   const ValueId padded = t.node("padded", Pad{{0, 1, 1, 0}, {0, 1, 1, 0}, 0}, {first});
-  const ValueId second = t.node("second", depthwise, {padded, t.constant("dw", {12, 3, 3, 1}, dw), t.constant("db", {12}, random_floats(12, 4))});
-  const ValueId third = t.node("third", Conv2d{}, {second, t.constant("pw", {7, 1, 1, 12}, random_floats(84, 5)), t.constant("pb", {7}, random_floats(7, 6))});
+  const ValueId second =
+      t.node("second", depthwise, {padded, t.constant("dw", {12, 3, 3, 1}, dw), t.constant("db", {12}, random_floats(12, 4))});
+  const ValueId third = t.node("third", Conv2d{},
+                               {second, t.constant("pw", {7, 1, 1, 12}, random_floats(84, 5)), t.constant("pb", {7}, random_floats(7, 6))});
   const ValueId mean = t.node("mean", AvgPool2d{.kernel = {9, 8}, .stride = {9, 8}}, {third});
   const ValueId flat = t.node("flat", Reshape{{1, 7}}, {mean});
-  const ValueId logits = t.node("logits", Linear{}, {flat, t.constant("fc", {5, 7}, random_floats(35, 7)), t.constant("fb", {5}, random_floats(5, 8))});
+  const ValueId logits =
+      t.node("logits", Linear{}, {flat, t.constant("fc", {5, 7}, random_floats(35, 7)), t.constant("fb", {5}, random_floats(5, 8))});
   t.output(t.node("y", Softmax{1}, {logits}));
   return t;
 }
@@ -63,7 +67,8 @@ TEST(Equalize, KeepsTheFunctionAndEvensTheRanges) {
     const auto after = observe(equal, samples, 1, diagnostics);
     ASSERT_TRUE(after);
     const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
-    const float before = spread((*seen)[find_value(t.g, "first")].channel_most), now = spread((*after)[find_value(equal, "first")].channel_most);
+    const float before = spread((*seen)[find_value(t.g, "first")].channel_most),
+                now = spread((*after)[find_value(equal, "first")].channel_most);
     EXPECT_NEAR(now, std::pow(before, 1 - power), 0.01 * before) << before;
   }
 }

@@ -52,16 +52,18 @@ static std::vector<double> share_inside(i64 extent, i64 window, i64 stride, i64 
   return share;
 }
 
-std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data, const Constant& rounded,
-                             const Quant& quant, std::span<const float> channel_mean) {
+std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data,
+                             const Constant& rounded, const Quant& quant, std::span<const float> channel_mean) {
   const std::span<const int8_t> steps = rounded.as<int8_t>();
-  const i64 channels = weight.shape[0], inputs = weight.shape.back(), taps = channels * inputs > 0 ? weight.elements() / channels / inputs : 0;
+  const i64 channels = weight.shape[0], inputs = weight.shape.back(),
+            taps = channels * inputs > 0 ? weight.elements() / channels / inputs : 0;
   std::vector<double> share(static_cast<size_t>(taps), 1.0);
   i64 groups = 1;
   if (const Conv2d* conv = std::get_if<Conv2d>(&op)) {
     groups = conv->groups;
     const i64 kw = weight.shape[2];
-    const std::vector<double> rows = share_inside(x.shape[1], weight.shape[1], conv->stride.h, conv->dilation.h, conv->pad_before.h, y.shape[1]);
+    const std::vector<double> rows =
+        share_inside(x.shape[1], weight.shape[1], conv->stride.h, conv->dilation.h, conv->pad_before.h, y.shape[1]);
     const std::vector<double> columns = share_inside(x.shape[2], kw, conv->stride.w, conv->dilation.w, conv->pad_before.w, y.shape[2]);
     for (i64 t = 0; t < taps; ++t) share[t] = rows[t / kw] * columns[t % kw];
   }

@@ -20,7 +20,7 @@ Quant bias_quant(float x_scale, const Quant& weight);
 // The mean of what a convolution or linear layer loses when its weights are rounded, by output channel:
 //   sum over taps and inputs of (weight - rounded weight) * mean of that input, where a tap that lies in the padding reads nothing.
 // `channel_mean` is of x, by index of its last axis.
-std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data, const Constant& rounded,
-                             const Quant& quant, std::span<const float> channel_mean);
+std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data,
+                             const Constant& rounded, const Quant& quant, std::span<const float> channel_mean);
 
 }  // namespace deuteron

@@ -8,7 +8,7 @@ namespace deuteron {
 namespace {
 
 struct Case {
-  Shape x;        // n,h,w,c
+  Shape x;  // n,h,w,c
   i64 oc, kh, kw;
   Conv2d a;
   bool bias = true;
@@ -25,9 +25,11 @@ Exact exact(const Case& c, std::span<const float> x, std::span<const float> w, c
   for (i64 kh = 0; kh < c.kh; ++kh)
     for (i64 kw = 0; kw < c.kw; ++kw)
       for (i64 k = 0; k < cg; ++k) {
-        const i64 h = oh * c.a.stride.h - c.a.pad_before.h + kh * c.a.dilation.h, ww = ow * c.a.stride.w - c.a.pad_before.w + kw * c.a.dilation.w;
+        const i64 h = oh * c.a.stride.h - c.a.pad_before.h + kh * c.a.dilation.h,
+                  ww = ow * c.a.stride.w - c.a.pad_before.w + kw * c.a.dilation.w;
         if (h < 0 || h >= c.x[1] || ww < 0 || ww >= c.x[2]) continue;
-        const double term = static_cast<double>(x[((n * c.x[1] + h) * c.x[2] + ww) * c.x[3] + group * cg + k]) * w[((o * c.kh + kh) * c.kw + kw) * cg + k];
+        const double term =
+            static_cast<double>(x[((n * c.x[1] + h) * c.x[2] + ww) * c.x[3] + group * cg + k]) * w[((o * c.kh + kh) * c.kw + kw) * cg + k];
         e.sum += term;
         e.magnitude += std::abs(term);
       }
@@ -37,7 +39,8 @@ Exact exact(const Case& c, std::span<const float> x, std::span<const float> w, c
 void check(const Case& c, unsigned seed) {
   const i64 cg = c.x[3] / c.a.groups;
   const Shape w_shape{c.oc, c.kh, c.kw, cg};
-  const std::vector<float> x = random_floats(numel(c.x), seed), w = random_floats(numel(w_shape), seed + 1), bias = random_floats(c.oc, seed + 2);
+  const std::vector<float> x = random_floats(numel(c.x), seed), w = random_floats(numel(w_shape), seed + 1),
+                           bias = random_floats(c.oc, seed + 2);
   std::vector<std::pair<Shape, std::vector<float>>> operands{{c.x, x}, {w_shape, w}};
   if (c.bias) operands.push_back({{c.oc}, bias});
   const std::vector<float> y = run_op(c.a, operands);
@@ -48,22 +51,23 @@ void check(const Case& c, unsigned seed) {
   for (i64 i = 0; i < static_cast<i64>(y.size()); ++i) {
     const Exact e = exact(c, x, w, c.bias ? bias.data() : nullptr, i / (oh * ow * c.oc), i / (ow * c.oc) % oh, i / c.oc % ow, i % c.oc);
     const double expected = std::clamp<double>(e.sum, c.a.bounds.low, c.a.bounds.high);
-    ASSERT_NEAR(y[i], expected, e.magnitude * terms * 0x1p-24) << "x " << to_text(c.x) << " weight " << to_text(w_shape) << " element " << i;
+    ASSERT_NEAR(y[i], expected, e.magnitude * terms * 0x1p-24)
+        << "x " << to_text(c.x) << " weight " << to_text(w_shape) << " element " << i;
   }
 }
 
 TEST(Conv2dExecute, MatchesPlainSums) {
   const Case cases[] = {
       {{1, 9, 7, 16}, 24, 3, 3, {.pad_before = {1, 1}, .pad_after = {1, 1}}},
-      {{2, 8, 11, 3}, 16, 3, 5, {.stride = {2, 1}, .pad_before = {0, 2}, .pad_after = {1, 1}}},               // asymmetric
+      {{2, 8, 11, 3}, 16, 3, 5, {.stride = {2, 1}, .pad_before = {0, 2}, .pad_after = {1, 1}}},  // asymmetric
       {{3, 13, 10, 5}, 7, 4, 2, {.stride = {3, 2}, .pad_before = {2, 0}, .pad_after = {1, 1}, .dilation = {2, 3}}},
-      {{1, 49, 10, 1}, 64, 10, 4, {.stride = {2, 2}, .pad_before = {4, 1}, .pad_after = {5, 1}}},             // one input channel
+      {{1, 49, 10, 1}, 64, 10, 4, {.stride = {2, 2}, .pad_before = {4, 1}, .pad_after = {5, 1}}},              // one input channel
       {{2, 7, 9, 16}, 16, 3, 3, {.stride = {2, 1}, .pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 16}},  // depthwise
       {{1, 6, 5, 11}, 11, 3, 3, {.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 11}, false},             // odd channels
       {{2, 6, 5, 6}, 18, 3, 2, {.pad_before = {1, 0}, .pad_after = {0, 1}, .groups = 6}},                      // multiplier 3
       {{1, 8, 7, 12}, 20, 3, 3, {.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 4}},
       {{1, 5, 4, 32}, 48, 1, 1, {.bounds = {0, 0.5f}}},
-      {{2, 4, 3, 8}, 5, 4, 3, {.bounds = {.low = 0}}, false},  // the kernel covers the image
+      {{2, 4, 3, 8}, 5, 4, 3, {.bounds = {.low = 0}}, false},                  // the kernel covers the image
       {{1, 7, 7, 4}, 4, 3, 3, {.pad_before = {-1, -2}, .pad_after = {0, 1}}},  // negative padding crops
       {{1, 1, 37, 6}, 10, 1, 9, {.stride = {1, 4}, .pad_before = {0, 4}, .pad_after = {0, 3}}},
       {{1, 12, 12, 8}, 8, 3, 3, {.pad_before = {4, 4}, .pad_after = {4, 4}, .dilation = {4, 4}, .groups = 8}},
@@ -77,7 +81,8 @@ TEST(Conv2dExecute, UsesOneDnnWhereItCountsAndLoopsElsewhere) {
   const std::vector<float> w(64 * 9 * 64, 0.5f);
   const Shape x{1, 8, 8, 64};
   EXPECT_TRUE(PreparedLayer(Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}}, x, {64, 3, 3, 64}, x, w.data(), nullptr).uses_onednn());
-  EXPECT_TRUE(PreparedLayer(Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 64}, x, {64, 3, 3, 1}, x, w.data(), nullptr).uses_onednn());
+  EXPECT_TRUE(
+      PreparedLayer(Conv2d{.pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 64}, x, {64, 3, 3, 1}, x, w.data(), nullptr).uses_onednn());
   EXPECT_FALSE(PreparedLayer(Conv2d{.pad_before = {-1, 1}, .pad_after = {3, 1}}, x, {64, 3, 3, 64}, x, w.data(), nullptr).uses_onednn());
 }
 
@@ -86,7 +91,8 @@ TEST(LinearExecute, MatchesPlainSums) {
   for (const Shape& x : {Shape{1, 640}, Shape{3, 17}, Shape{2, 5, 9}, Shape{7}, Shape{2, 1, 3, 33}}) {
     for (const i64 outputs : {1, 10, 129}) {
       const i64 inputs = x.back(), rows = numel(x) / inputs;
-      const std::vector<float> data = random_floats(numel(x), ++seed), w = random_floats(outputs * inputs, ++seed), b = random_floats(outputs, ++seed);
+      const std::vector<float> data = random_floats(numel(x), ++seed), w = random_floats(outputs * inputs, ++seed),
+                               b = random_floats(outputs, ++seed);
       const std::vector<float> y = run_op(Linear{{.low = -0.5f}}, {{x, data}, {{outputs, inputs}, w}, {{outputs}, b}});
       const std::vector<float> no_bias = run_op(Linear{}, {{x, data}, {{outputs, inputs}, w}});
       ASSERT_EQ(static_cast<i64>(y.size()), rows * outputs);

@@ -10,8 +10,7 @@ namespace deuteron {
 static void round_to_grid(const float* x, float* y, i64 count, float scale, i32 zero_point, i32 low, i32 high) {
   constexpr i64 kExact = i64{1} << 22;
   if (i64{low} - zero_point <= -kExact || i64{high} - zero_point >= kExact) {
-    for (i64 i = 0; i < count; ++i)
-      y[i] = scale * static_cast<float>(i64{quantize_value(x[i], scale, zero_point, low, high)} - zero_point);
+    for (i64 i = 0; i < count; ++i) y[i] = scale * static_cast<float>(i64{quantize_value(x[i], scale, zero_point, low, high)} - zero_point);
     return;
   }
   constexpr float kRound = 12582912.0f;
