@@ -5,23 +5,28 @@
 
 namespace deuteron {
 
-extern const Kernel kQuantizePerTensor;
-extern const Kernel kDequantizePerTensor;
-extern const Kernel kQuantizedAdd;
-extern const Kernel kQuantizedMul;
-extern const Kernel kQuantizedDiv;
-extern const Kernel kQuantizedActivation;
-extern const Kernel kMinimum;
-extern const Kernel kMaximum;
-extern const Kernel kQuantizedLinear;
-extern const Kernel kSoftmax;
-extern const Kernel kTranspose;
-extern const Kernel kPad;
-extern const Kernel kQuantizedConv2d;
-extern const Kernel kQuantizedDepthwiseConv2d;
-extern const Kernel kQuantizedTransposeConv2d;
-extern const Kernel kQuantizedAvgPool2d;
-extern const Kernel kQuantizedMaxPool2d;
-extern const Kernel kQuantizedBatchMatmul;
+#define DEUTERON_DIALECT_KERNELS(K) \
+  K(kQuantizePerTensor)             \
+  K(kDequantizePerTensor)           \
+  K(kQuantizedAdd)                  \
+  K(kQuantizedMul)                  \
+  K(kQuantizedDiv)                  \
+  K(kQuantizedActivation)           \
+  K(kMinimum)                       \
+  K(kMaximum)                       \
+  K(kQuantizedLinear)               \
+  K(kSoftmax)                       \
+  K(kTranspose)                     \
+  K(kPad)                           \
+  K(kQuantizedConv2d)               \
+  K(kQuantizedDepthwiseConv2d)      \
+  K(kQuantizedTransposeConv2d)      \
+  K(kQuantizedAvgPool2d)            \
+  K(kQuantizedMaxPool2d)            \
+  K(kQuantizedBatchMatmul)
+
+#define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
+DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
+#undef DEUTERON_DECLARE_KERNEL
 
 }  // namespace deuteron

@@ -126,7 +126,7 @@ TestCall call_of(const Kernel& kernel, const std::vector<Argument>& arguments, R
       default: {
         Tensor& t = call.tensor(a.type, a.sizes, a.order);
         t.constant = a.constant;
-        const size_t bytes = static_cast<size_t>(t.numel) * TestCall::element_bytes(a.type);
+        const size_t bytes = static_cast<size_t>(t.numel) * element_bytes(a.type);
         for (size_t i = 0; i < bytes; ++i) data_of<uint8_t>(t)[i] = static_cast<uint8_t>(random.in(0, 255));
         if (a.constant && a.type == ScalarType::s32)  // in range as a multiplier and as a shift
           for (int32_t i = 0; i < t.numel; ++i) data_of<int32_t>(t)[i] = random.in(-31, 30);
@@ -221,24 +221,10 @@ TEST(Kernels, HaveTheNamesOfTheDialect) {
                                "quantized_avg_pool2d",
                                "quantized_max_pool2d",
                                "quantized_batch_matmul"};
-  const Kernel* const kernels[] = {&kQuantizePerTensor,
-                                   &kDequantizePerTensor,
-                                   &kQuantizedAdd,
-                                   &kQuantizedMul,
-                                   &kQuantizedDiv,
-                                   &kQuantizedActivation,
-                                   &kMinimum,
-                                   &kMaximum,
-                                   &kQuantizedLinear,
-                                   &kSoftmax,
-                                   &kTranspose,
-                                   &kPad,
-                                   &kQuantizedConv2d,
-                                   &kQuantizedDepthwiseConv2d,
-                                   &kQuantizedTransposeConv2d,
-                                   &kQuantizedAvgPool2d,
-                                   &kQuantizedMaxPool2d,
-                                   &kQuantizedBatchMatmul};
+#define DEUTERON_ADDRESS(name) &name,
+  const Kernel* const kernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS)};
+#undef DEUTERON_ADDRESS
+  ASSERT_EQ(std::size(kernels), std::size(names));
   for (size_t i = 0; i < 18; ++i) EXPECT_EQ(kernels[i]->name, "cortex_m::" + std::string(names[i]) + ".out");
 }
 

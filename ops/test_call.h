@@ -19,22 +19,6 @@ class TestCall {
  public:
   explicit TestCall(const Kernel& kernel) : kernel_(kernel) {}
 
-  static size_t element_bytes(ScalarType t) {
-    switch (t) {
-      case ScalarType::s16:
-      case ScalarType::f16:
-        return 2;
-      case ScalarType::s32:
-      case ScalarType::f32:
-        return 4;
-      case ScalarType::s64:
-      case ScalarType::f64:
-        return 8;
-      default:
-        return 1;
-    }
-  }
-
   // Sizes are logical; an empty order is that of the dimensions. Bytes are zero.
   Tensor& tensor(ScalarType type, std::vector<int32_t> sizes, std::vector<uint8_t> order = {}) {
     Held& h = held_.emplace_back();

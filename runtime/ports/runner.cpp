@@ -61,22 +61,7 @@ BoardExit load_failed(const Status& s) {
   return BoardExit::load_failed;
 }
 
-uint32_t bytes_per_element(ScalarType t) {
-  switch (t) {
-    case ScalarType::s16:
-    case ScalarType::f16:
-      return 2;
-    case ScalarType::s32:
-    case ScalarType::f32:
-      return 4;
-    case ScalarType::s64:
-    case ScalarType::f64:
-      return 8;
-    default:
-      return 1;
-  }
-}
-uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * bytes_per_element(t.type); }
+uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * element_bytes(t.type); }
 
 struct Loading {
   Program* program;
