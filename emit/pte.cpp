@@ -34,17 +34,14 @@ class ProgramWriter {
   }
 
  private:
-  // Results of Reshape nodes are other views of their operand's bytes. What nobody reads is scratch: one value for all of a kind.
+  // What nobody reads is scratch: one value for all of a kind.
   void find_roots() {
-    root_.resize(graph_.values.size());
+    root_ = plan_.root;
     is_read_.resize(graph_.values.size());
-    std::iota(root_.begin(), root_.end(), 0);
-    for (const Node& node : graph_.nodes) {
-      if (std::holds_alternative<Reshape>(node.op)) root_[node.outputs[0]] = root_[node.inputs[0]];
-      else
+    for (const Node& node : graph_.nodes)
+      if (std::holds_alternative<KernelCall>(node.op))
         for (const ValueId v : node.inputs) is_read_[root_[v]] = true;
-    }
-    for (const Port& p : graph_.inputs) is_read_[p.value] = true;
+    for (const Port& p : graph_.inputs) is_read_[root_[p.value]] = true;
     for (const Port& p : graph_.outputs) is_read_[root_[p.value]] = true;
   }
 
@@ -58,8 +55,11 @@ class ProgramWriter {
     };
     for (const Node& node : graph_.nodes)
       if (const auto* call = std::get_if<KernelCall>(&node.op))
-        for (const KernelArg& arg : call->args)
+        for (const KernelArg& arg : call->args) {
           if (arg.kind == KernelArg::Kind::input) use(node.inputs[arg.integer]);
+          if (arg.kind == KernelArg::Kind::inputs)
+            for (const i64 operand : arg.integers) use(node.inputs[operand]);
+        }
     for (const Port& port : graph_.outputs) use(port.value);
   }
 
@@ -84,7 +84,7 @@ class ProgramWriter {
                    fmt::format("{}: [{}] as [{}]", graph_.values[v].name, to_text(type), to_text(face.sizes)));
     TensorPlace place{type.dtype, face, constant_index_[root], 0, -1};
     if (place.constant == 0) {
-      DEUTERON_CHECK(plan_.offset[v] >= 0 && plan_.offset[v] == plan_.offset[root], graph_.values[v].name);
+      DEUTERON_CHECK(plan_.offset[v] >= plan_.offset[root] && plan_.offset[root] >= 0, graph_.values[v].name);
       place.offset = plan_.offset[v];
       place.owner = is_read_[root] ? root : kScratch;
     }
@@ -107,6 +107,12 @@ class ProgramWriter {
         return values_.boolean(arg.integer != 0);
       case KernelArg::Kind::integers:
         return values_.integers(arg.integers);
+      case KernelArg::Kind::inputs: {
+        std::vector<i32> items;
+        for (const i64 operand : arg.integers)
+          items.push_back(tensor(node.inputs[operand], plain_face(graph_.type(node.inputs[operand]).shape)));
+        return values_.tensors(items);
+      }
       case KernelArg::Kind::none:
         return values_.null();
     }

@@ -73,6 +73,10 @@ i32 ValueTable::integers(const std::vector<i64>& items) {
   return integers_[items] = add(pte::ValueUnion::IntList, pte::CreateIntList(builder_, builder_.CreateVector(boxed)));
 }
 
+i32 ValueTable::tensors(const std::vector<i32>& items) {
+  return add(pte::ValueUnion::TensorList, pte::CreateTensorList(builder_, indexes(items)));
+}
+
 i32 ValueTable::string(const std::string& text) {
   return add(pte::ValueUnion::String, pte::CreateString(builder_, builder_.CreateSharedString(text)));
 }

@@ -409,6 +409,12 @@ KernelArg Parser::argument() {
     }
     return arg;
   }
+  if (c_.accept("{")) {
+    arg.kind = Kind::inputs;
+    arg.integers = integers(0, kMaxCount);
+    c_.expect("}");
+    return arg;
+  }
   const bool is_out = c_.accept("out");
   if (is_out || (c_.sees("in") && !c_.sees("inf"))) {
     if (!is_out) c_.accept("in");

@@ -75,6 +75,8 @@ std::string text_of(const KernelArg& arg) {
       return text_of(arg.integer != 0);
     case Kind::integers:
       return fmt::format("[{}]", to_text(arg.integers));
+    case Kind::inputs:
+      return fmt::format("{{{}}}", to_text(arg.integers));
     case Kind::none:
       return "none";
   }

@@ -113,6 +113,12 @@ static Fault call_fault(const Graph& g, const Node& node, const KernelCall& call
   std::vector<int> read(node.inputs.size()), written(node.outputs.size());
   for (const KernelArg& arg : call.args) {
     const bool input = arg.kind == KernelArg::Kind::input;
+    if (arg.kind == KernelArg::Kind::inputs) {
+      for (const i64 operand : arg.integers) {
+        if (operand < 0 || operand >= static_cast<i64>(read.size())) return fmt::format("input {} of {}", operand, read.size());
+        ++read[operand];
+      }
+    }
     if (!input && arg.kind != KernelArg::Kind::output) continue;
     if (Fault fault = face_fault(g, arg, input ? node.inputs : node.outputs, input ? "input" : "output")) return fault;
     ++(input ? read : written)[arg.integer];

@@ -6,8 +6,10 @@
 #include "ops/avg_pool2d/avg_pool2d.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/clamp/clamp.h"
+#include "ops/concat/concat.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/dequantize/dequantize.h"
+#include "ops/gather/gather.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/linear/linear.h"
 #include "ops/max_pool2d/max_pool2d.h"
@@ -17,6 +19,7 @@
 #include "ops/permute/permute.h"
 #include "ops/quantize/quantize.h"
 #include "ops/reshape/reshape.h"
+#include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
 #include "ops/unary/unary.h"
 
@@ -26,8 +29,10 @@ using Op = std::variant<Add,         //
                         AvgPool2d,   //
                         BatchNorm,   //
                         Clamp,       //
+                        Concat,      //
                         Conv2d,      //
                         Dequantize,  //
+                        Gather,      //
                         Linear,      //
                         MaxPool2d,   //
                         Mul,         //
@@ -35,6 +40,7 @@ using Op = std::variant<Add,         //
                         Permute,     //
                         Quantize,    //
                         Reshape,     //
+                        Slice,       //
                         Softmax,     //
                         Unary,       //
                         KernelCall>;

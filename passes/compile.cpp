@@ -9,7 +9,9 @@
 
 namespace deuteron {
 
-static std::string join(const std::vector<std::string>& parts, const char* separator) { return fmt::format("{}", fmt::join(parts, separator)); }
+static std::string join(const std::vector<std::string>& parts, const char* separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
 
 static std::string user_name(const SourceOp& s) { return s.module.empty() ? s.name : s.module; }
 
@@ -55,7 +57,9 @@ static void report(Compilation& c, const Target& target) {
     }
   };
   for (const Node& node : g.nodes)
-    if (std::holds_alternative<Reshape>(node.op)) tell(node.origin, "a view: the same bytes under another shape");
+    if (!std::holds_alternative<KernelCall>(node.op))
+      tell(node.origin, std::holds_alternative<Concat>(node.op) ? "no copy: its parts are written where the whole lies"
+                                                                : "a view: the same bytes under another shape");
   for (const Folded& f : g.folded) tell(f.origin, f.reason);
   for (const OperatorReport& op : c.operators) c.macs += op.macs;
 }
@@ -73,15 +77,18 @@ static void check_memories(const Compilation& c, const Target& target, Diagnosti
     std::vector<std::string> alive;
     for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
     diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
-                     fmt::format("the planned tensors do not fit the memory; alive at the peak: {}", join(alive, ", ")), std::to_string(c.plan.bytes),
-                     std::to_string(ram), "target.memory", "use a smaller input, fewer channels or a target with more memory"});
+                     fmt::format("the planned tensors do not fit the memory; alive at the peak: {}", join(alive, ", ")),
+                     std::to_string(c.plan.bytes), std::to_string(ram), "target.memory",
+                     "use a smaller input, fewer channels or a target with more memory"});
   }
   if (flash >= 0 && static_cast<i64>(c.pte.size()) > flash)
-    diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name), "the program does not fit the memory for constants",
-                     std::to_string(c.pte.size()), std::to_string(flash), "target.memory", ""});
+    diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
+                     "the program does not fit the memory for constants", std::to_string(c.pte.size()), std::to_string(flash),
+                     "target.memory", ""});
 }
 
-std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options, Diagnostics& diagnostics) {
+std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
+                                   Diagnostics& diagnostics) {
   const std::vector<std::string> names = pass_names();
   std::vector<std::string> asked = options.skip_passes;
   asked.insert(asked.end(), {options.stop_after, options.dump_after});

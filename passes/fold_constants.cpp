@@ -1,9 +1,45 @@
-// Weights get their storage order, and movements that undo each other go.
+// What depends on constants alone is computed here, weights get their storage order, and movements that undo each other go.
+#include <algorithm>
+
 #include "passes/pass.h"
 #include "passes/view_rules.h"
 
 namespace deuteron {
 
-void fold_constants(PassContext& pass) { rewrite(pass.graph, view_rules(), pass.rewrites_left); }
+// A result larger than this and than what it is made from stays computed: a constant takes flash.
+static constexpr i64 kFreeElements = 1024;
+
+// f(constant, ..)   becomes   constant
+static std::optional<Patch> evaluate(const Graph& g, const Uses&, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (node.outputs.size() != 1 || node.inputs.empty() || std::holds_alternative<Quantize>(node.op) ||
+      std::holds_alternative<Dequantize>(node.op))
+    return std::nullopt;
+  i64 elements = 0;
+  std::vector<HostTensor> in;
+  std::vector<std::vector<float>> copies;
+  for (const ValueId v : node.inputs) {
+    if (!g.is_constant(v) || g.type(v).dtype != DType::f32) return std::nullopt;
+    elements += g.type(v).elements();
+  }
+  const Type& y = g.type(node.outputs[0]);
+  if (y.dtype != DType::f32 || y.elements() > std::max(elements, kFreeElements)) return std::nullopt;
+  for (const ValueId v : node.inputs) {
+    const std::span<const float> data = g.values[v].constant->as<float>();
+    copies.emplace_back(data.begin(), data.end());
+  }
+  for (size_t k = 0; k < copies.size(); ++k) in.push_back({&g.type(node.inputs[k]), copies[k].data()});
+  std::vector<float> result(static_cast<size_t>(y.elements()));
+  const HostTensor out{&y, result.data()};
+  execute(node.op, in, {&out, 1});
+  PatchBuilder b(g, root, "folded into a constant");
+  return b.replace_root(b.constant(y, constant_of(std::move(result)), g.values[node.outputs[0]].name));
+}
+
+void fold_constants(PassContext& pass) {
+  std::vector<Rule> rules(view_rules().begin(), view_rules().end());
+  rules.push_back(evaluate);
+  rewrite(pass.graph, rules, pass.rewrites_left);
+}
 
 }  // namespace deuteron

@@ -1,5 +1,5 @@
-// dequantize -> operator -> quantize   becomes   the operator on int8. Rounding of operators that must keep their operand's parameters stays where
-// the model had it: a change of parameters behind them becomes an operator of its own.
+// dequantize -> operator -> quantize   becomes   the operator on int8. Rounding of operators that must keep their operand's parameters
+// stays where the model had it: a change of parameters behind them becomes an operator of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "calibrate/calibrate.h"
 #include "ops/fixed_point.h"
 #include "passes/pass.h"
+#include "passes/quantization_clusters.h"
 #include "passes/view_rules.h"
 #include "runtime/requantize.h"
 
@@ -41,8 +42,8 @@ static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value) {
   return b.constant(Type{DType::s8, value.type.shape, per_tensor(q.scale, q.zero_point)}, constant_of(std::move(steps)), value.name);
 }
 
-// The whole number of steps of `scale` nearest to `real`; one beside it where only that answers an input of zeros, which is what padding and relu make
-// most of the time, with the step of y that float rounds to.
+// The whole number of steps of `scale` nearest to `real`; one beside it where only that answers an input of zeros, which is what padding
+// and relu make most of the time, with the step of y that float rounds to.
 static i32 bias_steps(double real, double scale, const Quant& y) {
   const double nearest = std::clamp(std::nearbyint(real / scale), -2147483647.0, 2147483646.0);
   const double ratio = scale / y.scale[0];
@@ -58,8 +59,8 @@ static i32 bias_steps(double real, double scale, const Quant& y) {
 }
 
 // A bias in steps of x.scale * weight.scale[c].
-static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x, const Quant& weight,
-                                            const Quant& y) {
+static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x,
+                                            const Quant& weight, const Quant& y) {
   const NodeId d = producer_as<Dequantize>(g, uses, v);
   const GraphValue& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
   if (!value.constant) return std::nullopt;
@@ -96,14 +97,14 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
   std::vector<ValueId> inputs;
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     const ValueId v = node.inputs[k];
-    const QuantSpec& spec = specs[k];
+    const QuantSpec& spec = operand_spec(specs, k);
     if (spec.gran == Gran::derived) {
       const std::optional<ValueId> bias = quantize_bias(b, g, uses, v, b.type(inputs[0]).quant, b.type(inputs[1]).quant, result);
       if (!bias) return std::nullopt;
       inputs.push_back(*bias);
       continue;
     }
-    if (g.is_constant(v) && g.type(v).dtype == DType::f32 && spec.gran == Gran::per_tensor) {
+    if (g.is_constant(v) && g.type(v).dtype == DType::f32 && (spec.gran == Gran::per_tensor || spec.gran == Gran::shared)) {
       inputs.push_back(quantize_constant(b, g.values[v]));
       continue;
     }
@@ -112,6 +113,10 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
     if (spec.gran == Gran::per_channel && !g.is_constant(g.nodes[d].inputs[0])) return std::nullopt;
     inputs.push_back(g.nodes[d].inputs[0]);
   }
+  // Operands that must all have the result's parameters get them here, where the model gave them others.
+  if (node.inputs.size() > 1 && specs.back().gran == Gran::shared && specs[1].gran == Gran::shared)
+    for (ValueId& v : inputs)
+      if (b.type(v).quant != result) v = b.add(Clamp{}, {v}, result);
   return inputs;
 }
 
@@ -153,10 +158,10 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
   return b.replace_root(Clamp{}, {x});
 }
 
-// permute(dequantize(x))   becomes   dequantize(permute(x)); reshape likewise
+// permute(dequantize(x))   becomes   dequantize(permute(x)); reshape, slice and gather likewise
 static std::optional<Patch> move_view_to_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Permute>(g, root) && !op_as<Reshape>(g, root)) return std::nullopt;
+  if (!op_as<Permute>(g, root) && !op_as<Reshape>(g, root) && !op_as<Slice>(g, root) && !op_as<Gather>(g, root)) return std::nullopt;
   const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
   if (above < 0 || g.is_constant(g.nodes[above].inputs[0])) return std::nullopt;
   const ValueId x = g.nodes[above].inputs[0];
@@ -165,8 +170,43 @@ static std::optional<Patch> move_view_to_int8(const Graph& g, const Uses& uses, 
   return b.replace_root(Dequantize{}, {b.add(node.op, {x}, g.type(x).quant, g.values[node.outputs[0]].name)});
 }
 
+// The parameters that hold the ranges of all of them.
+static Quant spanning(const std::vector<const Quant*>& all) {
+  double low = 0, high = 0;
+  for (const Quant* q : all) {
+    low = std::min(low, (q->low - q->zero_point[0]) * static_cast<double>(q->scale[0]));
+    high = std::max(high, (q->high - q->zero_point[0]) * static_cast<double>(q->scale[0]));
+  }
+  Observation seen;
+  seen.low = static_cast<float>(low), seen.high = static_cast<float>(high), seen.seen = true;
+  const ActivationQuant chosen = choose(seen, Observer::min_max, false, -128, 127);
+  return per_tensor(chosen.scale, chosen.zero_point);
+}
+
+// concat(dequantize(x), ..), whose result nobody quantizes   becomes   dequantize(concat(x, ..)), over the range of all of them
+static std::optional<Patch> move_concat_to_int8(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Concat>(g, root)) return std::nullopt;
+  const Node& node = g.nodes[root];
+  std::vector<ValueId> inputs;
+  std::vector<const Quant*> parameters;
+  for (const ValueId v : node.inputs) {
+    const NodeId above = producer_as<Dequantize>(g, uses, v);
+    if (above < 0) return std::nullopt;
+    const Type& x = g.type(g.nodes[above].inputs[0]);
+    if (x.dtype != DType::s8 || x.quant.per_channel()) return std::nullopt;
+    inputs.push_back(g.nodes[above].inputs[0]);
+    parameters.push_back(&x.quant);
+  }
+  const bool same = std::all_of(parameters.begin(), parameters.end(), [&](const Quant* q) { return *q == *parameters[0]; });
+  const Quant quant = same ? *parameters[0] : spanning(parameters);
+  PatchBuilder b(g, root, "");
+  for (ValueId& v : inputs)
+    if (b.type(v).quant != quant) v = b.add(Clamp{}, {v}, quant);
+  return b.replace_root(Dequantize{}, {b.add(node.op, std::move(inputs), quant, g.values[node.outputs[0]].name)});
+}
+
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {fold_pair, fold_int8, move_view_to_int8};
+  static constexpr Rule kRules[] = {fold_pair, fold_int8, move_view_to_int8, move_concat_to_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);

@@ -55,6 +55,25 @@ struct HandMadeGraph {
     type.shape = shape;
     return graph.add_node(Reshape{std::move(shape)}, {v}, {std::move(type)}, "view", {source("view")});
   }
+  ValueId slice(ValueId v, i64 start, i64 count) {
+    const Type type{graph.type(v).dtype, {count}, {}};
+    return graph.add_node(Slice{0, start, count, 1}, {v}, {type}, "slice", {source("slice")});
+  }
+  // Of the elements of all parts, as one row of bytes.
+  ValueId concat(const std::vector<ValueId>& parts) {
+    i64 bytes = 0;
+    for (const ValueId v : parts) bytes += graph.type(v).bytes();
+    return graph.add_node(Concat{0}, parts, {{DType::s8, {bytes}, {}}}, "cat", {source("cat")});
+  }
+  KernelCall as_call(const std::string& name, const Node& node) {
+    KernelCall k;
+    k.name = "aten::" + name;
+    k.overload = "out";
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      k.args.push_back({KernelArg::Kind::input, static_cast<i64>(i), 0, {}, plain_face(graph.type(node.inputs[i]).shape)});
+    k.args.push_back({KernelArg::Kind::output, 0, 0, {}, plain_face(graph.type(node.outputs[0]).shape)});
+    return k;
+  }
 };
 
 inline Type s8(Shape shape) { return {DType::s8, std::move(shape), {}}; }

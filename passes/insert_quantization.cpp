@@ -164,7 +164,9 @@ class Inserter {
       if (spec.gran == Gran::none) continue;
       if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;  // together, below
       if (g_.is_constant(v)) {
-        node.inputs[k] = constant_operand(v, constant_parameters(v, spec), spec.dtype, node.origin);
+        const i32 cluster = plan_.cluster_of[node.outputs[0]];
+        const bool follows = shares && operands.size() > 1 && cluster >= 0;  // a constant part of a concatenation
+        node.inputs[k] = constant_operand(v, follows ? parameters_[cluster] : constant_parameters(v, spec), spec.dtype, node.origin);
       } else {
         ValueId q = quantized_value_[v];
         // A fixed result inside a cluster with other parameters is rounded once more on the way in.

@@ -94,23 +94,56 @@ static std::optional<Patch> sink_through_softmax(const Graph& g, const Uses& use
   return b.replace_root(b.add(permute, {y}, quant));
 }
 
-// pad(permute(x))   becomes   permute(pad(x))
-static std::optional<Patch> sink_through_pad(const Graph& g, const Uses& uses, NodeId root) {
-  const Pad* pad = op_as<Pad>(g, root);
-  if (!pad) return std::nullopt;
+// The operator that does along axis perm[k] what `op` does along axis k; nothing for one that is not about axes.
+static std::optional<Op> on_axes(const Op& op, const Axes& perm) {
+  if (const Pad* pad = std::get_if<Pad>(&op)) {
+    Pad moved = *pad;
+    for (size_t k = 0; k < perm.size(); ++k) moved.before[perm[k]] = pad->before[k], moved.after[perm[k]] = pad->after[k];
+    return moved;
+  }
+  const auto turned = [&](auto moved) {
+    moved.axis = perm[moved.axis];
+    return std::optional<Op>(std::move(moved));
+  };
+  if (const Slice* slice = std::get_if<Slice>(&op)) return turned(*slice);
+  if (const Gather* gather = std::get_if<Gather>(&op)) return turned(*gather);
+  if (const Concat* concat = std::get_if<Concat>(&op)) return turned(*concat);
+  return std::nullopt;
+}
+
+// pad(permute(x))   becomes   permute(pad(x)); slice and gather likewise
+static std::optional<Patch> sink_through_movement(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
+  if (node.inputs.size() != 1) return std::nullopt;
   const NodeId above = producer_as<Permute>(g, uses, node.inputs[0]);
   if (above < 0) return std::nullopt;
   const Permute permute = std::get<Permute>(g.nodes[above].op);
-  Pad moved = *pad;
-  for (size_t k = 0; k < permute.perm.size(); ++k) {
-    moved.before[permute.perm[k]] = pad->before[k];
-    moved.after[permute.perm[k]] = pad->after[k];
-  }
+  const std::optional<Op> moved = on_axes(node.op, permute.perm);
+  if (!moved) return std::nullopt;
   PatchBuilder b(g, root, "");
   const Quant& quant = g.type(node.outputs[0]).quant;
-  const ValueId y = b.add(std::move(moved), {g.nodes[above].inputs[0]}, quant, g.values[node.outputs[0]].name);
+  const ValueId y = b.add(*moved, {g.nodes[above].inputs[0]}, quant, g.values[node.outputs[0]].name);
   return b.replace_root(b.add(permute, {y}, quant));
+}
+
+// concat(permute(a), permute(b), ..)   becomes   permute(concat(a, b, ..)); what a permute would not move comes along
+static std::optional<Patch> sink_through_concat(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Concat>(g, root)) return std::nullopt;
+  const Node& node = g.nodes[root];
+  for (const ValueId v : node.inputs) {
+    const NodeId above = producer_as<Permute>(g, uses, v);
+    if (above < 0) continue;
+    const Axes perm = std::get<Permute>(g.nodes[above].op).perm;
+    PatchBuilder b(g, root, "");
+    std::vector<ValueId> inputs;
+    for (const ValueId operand : node.inputs)
+      if (const std::optional<ValueId> x = unpermuted(g, uses, b, operand, perm)) inputs.push_back(*x);
+    if (inputs.size() != node.inputs.size()) continue;
+    const Quant& quant = g.type(node.outputs[0]).quant;
+    const ValueId y = b.add(*on_axes(node.op, perm), std::move(inputs), quant, g.values[node.outputs[0]].name);
+    return b.replace_root(b.add(Permute{perm}, {y}, quant));
+  }
+  return std::nullopt;
 }
 
 // linear(reshape(permute(x)), w)   becomes   linear(reshape(x), w with its columns in the other order)
@@ -140,16 +173,17 @@ static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& u
 }
 
 static void sink_permutes(PassContext& pass) {
-  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_softmax, sink_through_pad, permute_linear_columns};
+  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_softmax,
+                                    sink_through_movement,    sink_through_concat, permute_linear_columns};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);
 }
 
-// The values that hang on an input through element-wise operators and pads alone, and the permutes that read them.
+// The values that hang on an input through element-wise operators, pads, slices and gathers alone, and the permutes that read them.
 struct InputRegion {
   std::vector<ValueId> values;
-  std::vector<NodeId> pads, permutes;
+  std::vector<NodeId> movements, permutes;
 };
 static std::optional<InputRegion> region_of(const Graph& g, const Uses& uses, ValueId input) {
   InputRegion region{{input}, {}, {}};
@@ -157,11 +191,11 @@ static std::optional<InputRegion> region_of(const Graph& g, const Uses& uses, Va
     if (uses.output_uses[region.values[i]] != 0 || g.type(region.values[i]).quant.per_channel()) return std::nullopt;
     for (const NodeId n : uses.readers[region.values[i]]) {
       const Permute* p = op_as<Permute>(g, n);
-      const bool pad = op_as<Pad>(g, n) != nullptr;
+      const bool moves = g.nodes[n].inputs.size() == 1 && on_axes(g.nodes[n].op, kToChannelsLast) && g.type(region.values[i]).rank() == 4;
       if (p && p->perm == kToChannelsLast) region.permutes.push_back(n);
-      else if (pad || is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
+      else if (moves || is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
       else return std::nullopt;
-      if (pad) region.pads.push_back(n);
+      if (moves) region.movements.push_back(n);
     }
   }
   if (region.permutes.empty()) return std::nullopt;
@@ -173,11 +207,7 @@ static void adopt_input_order(Graph& g, Port& port) {
   const std::optional<InputRegion> region = region_of(g, Uses(g), port.value);
   if (!region || !is_identity(port.order)) return;
   for (const ValueId v : region->values) g.values[v].type.shape = permuted(g.values[v].type.shape, kToChannelsLast);
-  for (const NodeId n : region->pads) {
-    Pad& pad = std::get<Pad>(g.nodes[n].op);
-    pad.before = permuted(pad.before, kToChannelsLast);
-    pad.after = permuted(pad.after, kToChannelsLast);
-  }
+  for (const NodeId n : region->movements) g.nodes[n].op = *on_axes(g.nodes[n].op, inverse(kToChannelsLast));
   port.order = kToChannelsLast;
   for (const NodeId n : region->permutes) {
     const ValueId from = g.nodes[n].outputs[0], to = g.nodes[n].inputs[0];

@@ -1,6 +1,7 @@
 // Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in one run.
 #include <fmt/format.h>
 
+#include "passes/homes.h"
 #include "passes/pass.h"
 
 namespace deuteron {
@@ -24,24 +25,39 @@ static Node call_of(Graph& g, const Node& node, Lowered lowered) {
   KernelCall& op = std::get<KernelCall>(call.op);
   std::vector<i64> renumbered(call.inputs.size(), -1);
   std::vector<ValueId> used;
-  for (KernelArg& arg : op.args) {
-    if (arg.kind != KernelArg::Kind::input) continue;
-    i64& index = renumbered[arg.integer];
+  const auto renumber = [&](i64& operand) {
+    i64& index = renumbered[operand];
     if (index < 0) {
       index = static_cast<i64>(used.size());
-      used.push_back(call.inputs[arg.integer]);
+      used.push_back(call.inputs[operand]);
     }
-    arg.integer = index;
+    operand = index;
+  };
+  for (KernelArg& arg : op.args) {
+    if (arg.kind == KernelArg::Kind::input) renumber(arg.integer);
+    if (arg.kind == KernelArg::Kind::inputs)
+      for (i64& operand : arg.integers) renumber(operand);
   }
   for (auto& [result, operand] : op.in_place) operand = renumbered[operand];
   call.inputs = std::move(used);
   return call;
 }
 
+// A view, or a Concat whose operands are written straight into it: no call.
+static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
+  const Slice* slice = std::get_if<Slice>(&node.op);
+  const bool view = std::holds_alternative<Reshape>(node.op) ||
+                    (slice && is_contiguous(*slice, g.type(node.inputs[0]).shape) && !g.is_constant(homes.of(node.inputs[0]).root));
+  if (view) homes.enter(g, node);
+  return view || std::holds_alternative<KernelCall>(node.op) || (std::holds_alternative<Concat>(node.op) && homes.move_in(g, node));
+}
+
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
+  Homes homes;
+  homes.resize(g.values.size());
   for (Node& node : g.nodes) {
-    if (std::holds_alternative<Reshape>(node.op) || std::holds_alternative<KernelCall>(node.op)) continue;
+    if (needs_no_call(g, node, homes)) continue;
     std::vector<const Type*> in_types, out_types;
     std::vector<const Constant*> data;
     const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
@@ -53,6 +69,7 @@ void lower(PassContext& pass) {
       continue;
     }
     node = call_of(g, node, std::move(*lowered.value));
+    homes.resize(g.values.size());
     std::get<KernelCall>(node.op).macs = count;
   }
   remove_dead(g, "folded into constants");

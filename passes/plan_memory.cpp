@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "passes/homes.h"
 #include "passes/pack.h"
 
 namespace deuteron {
@@ -20,6 +21,7 @@ struct Life {
 
 struct Lives {
   std::vector<ValueId> root;  // by value: whose bytes it lies in
+  std::vector<i64> shift;     // by value: from the root's first byte
   std::vector<Life> tensor;   // by root
   i32 moments = 0;
 };
@@ -27,11 +29,14 @@ struct Lives {
 Lives find_lives(const Graph& g) {
   Lives l;
   const auto n = static_cast<ValueId>(g.values.size());
-  l.root.resize(n);
+  const Homes homes(g);
+  for (ValueId v = 0; v < n; ++v) {
+    l.root.push_back(homes.of(v).root);
+    l.shift.push_back(homes.of(v).offset);
+  }
   l.tensor.resize(n);
   l.moments = static_cast<i32>(g.nodes.size()) + 2;
   for (ValueId v = 0; v < n; ++v) {
-    l.root[v] = v;
     l.tensor[v].bytes = g.type(v).bytes();
     l.tensor[v].fixed = g.is_constant(v);
   }
@@ -42,14 +47,11 @@ Lives find_lives(const Graph& g) {
   };
   for (const Port& p : g.inputs) {
     touch(p.value, 0);
-    l.tensor[p.value].fixed = true;
+    l.tensor[l.root[p.value]].fixed = true;
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& node = g.nodes[i];
-    if (std::holds_alternative<Reshape>(node.op)) {  // no instruction: takes no time
-      l.root[node.outputs[0]] = l.root[node.inputs[0]];
-      continue;
-    }
+    if (!std::holds_alternative<KernelCall>(node.op)) continue;  // no instruction: takes no time
     for (const ValueId v : node.inputs) touch(v, static_cast<i32>(i) + 1), l.tensor[l.root[v]].read = true;
     for (const ValueId v : node.outputs) touch(v, static_cast<i32>(i) + 1);
   }
@@ -77,6 +79,7 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
       const ValueId result = node.outputs[out], operand = l.root[node.inputs[in]];
       const Type &to = g.type(result), &from = g.type(node.inputs[in]);
       const Life& t = l.tensor[operand];
+      if (l.root[result] != result || from.bytes() != t.bytes) continue;  // parts of something larger stay where they are
       if (t.fixed || t.last != moment || t.first == moment || to.elements() != from.elements() || bytes_of(to.dtype) > bytes_of(from.dtype))
         continue;
       bool allowed = t.bytes > 0;
@@ -217,10 +220,11 @@ MemoryPlan plan_memory(const Graph& lowered) {
   plan.bytes = packing.bytes;
   plan.optimal = proved || plan.bytes == plan.lower_bound;
   plan.scratch_bytes = largest_scratch(lowered, lives);
+  plan.root = lives.root;
   plan.offset.assign(lowered.values.size(), -1);
   for (size_t v = 0; v < plan.offset.size(); ++v) {
     const bool planned = is_planned(lowered, lives, lives.root[v]);
-    if (planned) plan.offset[v] = packing.offset[groups.group[v]];
+    if (planned) plan.offset[v] = packing.offset[groups.group[v]] + lives.shift[v];
   }
   find_peak(lowered, lives, groups, plan);
   return plan;

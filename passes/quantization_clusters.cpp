@@ -39,7 +39,8 @@ const char* obstacle(const Graph& g, const Node& node, std::span<const QuantSpec
 
 // Movement: the result has the operand's numbers and perhaps a constant.
 bool is_movement(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Pad>(op);
+  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Pad>(op) ||
+         std::holds_alternative<Slice>(op) || std::holds_alternative<Concat>(op) || std::holds_alternative<Gather>(op);
 }
 
 // Below low and above high the operator's result does not change.
@@ -77,18 +78,20 @@ QuantizationPlan plan_quantization(const Graph& g, Diagnostics& diagnostics) {
       continue;
     }
     plan.quantized[n] = true;
+    // Operands and results that share parameters share those of the first operand that is computed.
+    const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
+    const ValueId first = computed == node.inputs.end() ? -1 : *computed;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);
       if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
       mark(node.inputs[k], spec);
-      if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k]) && !g.is_constant(node.inputs[0]))
-        same.join(node.inputs[k], node.inputs[0]);
+      if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k])) same.join(node.inputs[k], first);
     }
     const QuantSpec& result = result_spec(specs);
     for (const ValueId v : node.outputs) {
       mark(v, result);
       if (result.gran == Gran::fixed) plan.fixed[v] = result;
-      if (result.gran == Gran::shared && !g.is_constant(node.inputs[0])) same.join(v, node.inputs[0]);
+      if (result.gran == Gran::shared && first >= 0) same.join(v, first);
     }
   }
   std::map<ValueId, i32> cluster_of_root;

@@ -9,6 +9,7 @@
 #include "data/inputs.h"
 #include "data/read_file.h"
 #include "frontends/read_graph.h"
+#include "passes/homes.h"
 #include "targets/nearest.h"
 
 namespace deuteron {
@@ -48,7 +49,7 @@ void refuse_portable(const Compilation& c, const std::string& model, Diagnostics
 // Without the pass that lowers there are nodes that no program file can hold.
 void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
   for (const Node& node : c.graph.nodes)
-    if (!c.pte.empty() && !std::holds_alternative<KernelCall>(node.op) && !std::holds_alternative<Reshape>(node.op))
+    if (!c.pte.empty() && !std::holds_alternative<KernelCall>(node.op) && !takes_no_time(node.op))
       return diagnostics.error(fmt::format("{}: {}", model, describe(c.graph, node)),
                                "is no kernel call after the last pass that ran, so there is no program", "pipeline.not_lowered",
                                "leave --skip-pass out, or look at the graph with --stop-after");

@@ -1,5 +1,6 @@
 // One operator of the model while it is imported: its arguments, operands and results. What the functions of the import table work with.
 #pragma once
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -16,7 +17,12 @@ namespace deuteron::pt2 {
 class Call {
  public:
   Call(Importer& importer, const ProgramNode& node, i32 source, std::string_view base_target, bool in_place)
-      : importer_(importer), node_(node), source_(source), base_target_(base_target), in_place_(in_place) {}
+      : importer_(importer),
+        node_(node),
+        source_(source),
+        base_target_(base_target),
+        in_place_(in_place),
+        outcomes_(std::max<size_t>(node.outputs.size(), 1)) {}
 
   const ProgramNode& node() const { return node_; }
   bool ok() const { return ok_; }
@@ -48,11 +54,13 @@ class Call {
   i64 normalized_axis(i64 value, i64 rank);
 
   // Operands in the user's axes.
-  ValueId tensor(std::string_view argument);          // float32; integer constants are converted
-  ValueId any_tensor(std::string_view argument);      // any dtype
-  ValueId operand(std::string_view argument);         // float32 tensor, or a number as a constant of rank 0
-  ValueId parameter(std::string_view argument);       // float32 tensor that depends on no graph input
-  const TensorMeta* meta(std::string_view argument);  // what the model says of a tensor operand
+  ValueId tensor(std::string_view argument);                         // float32; integer constants are converted
+  std::vector<ValueId> tensors(std::string_view argument);           // a list of such
+  std::vector<ValueId> optional_tensors(std::string_view argument);  // a list of tensors of any dtype; -1: none
+  ValueId any_tensor(std::string_view argument);                     // any dtype
+  ValueId operand(std::string_view argument);                        // float32 tensor, or a number as a constant of rank 0
+  ValueId parameter(std::string_view argument);                      // float32 tensor that depends on no graph input
+  const TensorMeta* meta(std::string_view argument);                 // what the model says of a tensor operand
   // A parameter in storage order and that order; none when the operand is something else.
   struct Stored {
     const Weight* weight = nullptr;
@@ -73,18 +81,21 @@ class Call {
     return ok_ ? importer_.parameter_value(stored.parameter, std::move(type), data) : -1;
   }
   ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
+  std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});  // every result of the operator
   ValueId permute(ValueId x, Axes perm, std::string_view suffix = {});
   ValueId reshape(ValueId x, Shape shape, std::string_view suffix = {});
 
-  // How the node ends: its first result, or that it only passes an operand on.
-  void result(ValueId v);
+  // How the node ends: its results, or that it only passes an operand on. A result that is not set cannot be read.
+  void result(ValueId v) { result(0, v); }
+  void result(size_t index, ValueId v);
+  size_t result_count() const { return node_.outputs.size(); }
   void identity(std::string_view argument);
 
   // For the walk.
-  void share_memory(const Meaning& m) { outcome_.memory = m.memory, outcome_.home = m.home; }
-  const Meaning& outcome() const { return outcome_; }  // value -1: there is no result
-  void may_share_memory(std::string_view argument);    // the result may be a view of that operand
-  ValueId value_of(const std::string& tensor);         // in the user's axes; -1: cannot be read, which has been reported
+  void share_memory(const Meaning& m) { outcomes_[0].memory = m.memory, outcomes_[0].home = m.home; }
+  const Meaning& outcome(size_t index = 0) const { return outcomes_[index]; }  // value -1: there is no such result
+  void may_share_memory(std::string_view argument);                            // the result may be a view of that operand
+  ValueId value_of(const std::string& tensor);  // in the user's axes; -1: cannot be read, which has been reported
 
  private:
   const Argument* find(std::string_view argument);  // null: neither given nor known
@@ -92,7 +103,7 @@ class Call {
   Meaning* lookup(const std::string& tensor);
   void make_value(Meaning& m, const std::string& tensor);
   ValueId as_float_tensor(ValueId v, const std::string& tensor);
-  bool take_types(const Op& op, const std::vector<ValueId>& inputs, Type& result);
+  bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 
   Importer& importer_;
   const ProgramNode& node_;
@@ -100,7 +111,7 @@ class Call {
   std::string_view base_target_;
   bool in_place_;
   bool ok_ = true;
-  Meaning outcome_;
+  std::vector<Meaning> outcomes_;  // one for each result of the model's node
   std::vector<std::unique_ptr<Argument>> defaults_;
 };
 

@@ -89,6 +89,20 @@ ValueId Call::tensor(std::string_view argument) {
   return a ? as_float_tensor(value_of(a->text), a->text) : -1;
 }
 
+std::vector<ValueId> Call::tensors(std::string_view argument) {
+  const Argument* a = need(argument, {Argument::Kind::tensors}, "a list of tensors");
+  std::vector<ValueId> values;
+  for (size_t k = 0; a && k < a->names.size(); ++k) values.push_back(as_float_tensor(value_of(a->names[k]), a->names[k]));
+  return values;
+}
+
+std::vector<ValueId> Call::optional_tensors(std::string_view argument) {
+  const Argument* a = need(argument, {Argument::Kind::tensors}, "a list of tensors");
+  std::vector<ValueId> values;
+  for (size_t k = 0; a && k < a->names.size(); ++k) values.push_back(a->names[k].empty() ? -1 : value_of(a->names[k]));
+  return values;
+}
+
 ValueId Call::any_tensor(std::string_view argument) {
   const Argument* a = need(argument, {Argument::Kind::tensor}, "a tensor");
   return a ? value_of(a->text) : -1;
@@ -155,45 +169,51 @@ static std::optional<Quant> carried_quant(const Op& op, const Quant& quant) {
   return std::nullopt;
 }
 
-bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, Type& result) {
+bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results) {
   std::vector<const Type*> types;
   auto inferred = infer(op, importer_.graph.types(inputs, types));
   if (!inferred) {
     inferred.why.rule = "pt2." + inferred.why.rule;
     return refuse(inferred.why), false;
   }
-  DEUTERON_CHECK(inferred->size() == 1, node_.target);
-  result = inferred->front();
-  i64 elements = 1;
-  for (const i64 extent : result.shape) {
-    if (extent < 1 || extent > kMaxElements || elements * extent > kMaxElements) {
-      refuse({"the result has no elements, or too many", to_text(result.shape), fmt::format("1..{}", kMaxElements), "pt2.result.size"});
-      return false;
+  results = *inferred;
+  for (Type& result : results) {
+    i64 elements = 1;
+    for (const i64 extent : result.shape) {
+      if (extent < 1 || extent > kMaxElements || elements * extent > kMaxElements) {
+        refuse({"the result has no elements, or too many", to_text(result.shape), fmt::format("1..{}", kMaxElements), "pt2.result.size"});
+        return false;
+      }
+      elements *= extent;
     }
-    elements *= extent;
-  }
-  if (const auto* quantize = std::get_if<Quantize>(&op)) {
-    result.quant = quantize->quant;
-  } else if (auto quant = carried_quant(op, types[0]->quant)) {
-    result.quant = std::move(*quant);
-  } else {
-    refuse({"cannot work on values that are quantized by channel", "", "", "pt2.operand.quantized"});
+    if (const auto* quantize = std::get_if<Quantize>(&op)) {
+      result.quant = quantize->quant;
+    } else if (auto quant = carried_quant(op, types[0]->quant)) {
+      result.quant = std::move(*quant);
+    } else {
+      refuse({"cannot work on values that are quantized by channel", "", "", "pt2.operand.quantized"});
+    }
   }
   return ok_;
 }
 
-ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
+std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
-  Type type;
-  if (!ok_ || !take_types(op, inputs, type)) return -1;
+  std::vector<Type> types;
+  if (!ok_ || !take_types(op, inputs, types)) return {};
   bool derived = true, is_broken = false;
   for (const ValueId v : inputs) derived = derived && importer_.derived_from_constants[v], is_broken = is_broken || importer_.broken[v];
-  const ValueId v =
-      importer_.graph.add_node(std::move(op), std::move(inputs), {std::move(type)}, suffix.empty() ? node_.name : name(suffix), {source_});
-  importer_.derived_from_constants.push_back(derived);
-  importer_.broken.push_back(is_broken);
-  return v;
+  const size_t results = types.size();
+  importer_.graph.add_node(std::move(op), std::move(inputs), std::move(types), suffix.empty() ? node_.name : name(suffix), {source_});
+  importer_.derived_from_constants.insert(importer_.derived_from_constants.end(), results, derived);
+  importer_.broken.insert(importer_.broken.end(), results, is_broken);
+  return importer_.graph.nodes.back().outputs;
+}
+
+ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
+  const std::vector<ValueId> results = add_all(std::move(op), std::move(inputs), suffix);
+  return results.empty() ? -1 : results[0];
 }
 
 ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
@@ -227,13 +247,13 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
 
 // Results
 
-void Call::result(ValueId v) {
+void Call::result(size_t index, ValueId v) {
   if (!ok_ || v < 0) {
     ok_ = false;
     return;
   }
-  if (node_.outputs.empty()) return refuse({"has no result in the model", "", "", "pt2.graph.result"});
-  const auto it = importer_.program.tensors.find(node_.outputs[0]);
+  if (index >= node_.outputs.size()) return refuse({"has fewer results in the model", "", "", "pt2.graph.result"});
+  const auto it = importer_.program.tensors.find(node_.outputs[index]);
   if (it == importer_.program.tensors.end()) return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   const TensorMeta& declared = it->second;
   const Type& type = importer_.graph.type(v);
@@ -248,7 +268,7 @@ void Call::result(ValueId v) {
                    "pt2.graph.dtype"},
                   "keep the model in float32");
   }
-  outcome_.value = v;
+  outcomes_[index].value = v;
 }
 
 void Call::identity(std::string_view argument) {
@@ -256,7 +276,7 @@ void Call::identity(std::string_view argument) {
   result(v);
   const Argument* a = find(argument);
   if (!ok_ || !a) return;
-  outcome_.user_axes = importer_.meanings.find(a->text)->second.user_axes;
+  outcomes_[0].user_axes = importer_.meanings.find(a->text)->second.user_axes;
 }
 
 void Call::may_share_memory(std::string_view argument) {
@@ -264,8 +284,7 @@ void Call::may_share_memory(std::string_view argument) {
   if (!ok_ || !a || a->kind != Argument::Kind::tensor) return;
   const auto it = importer_.meanings.find(a->text);
   if (it == importer_.meanings.end()) return;
-  outcome_.memory = it->second.memory;
-  outcome_.home = it->second.home;
+  for (Meaning& outcome : outcomes_) outcome.memory = it->second.memory, outcome.home = it->second.home;
 }
 
 }  // namespace deuteron::pt2

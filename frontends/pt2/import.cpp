@@ -151,12 +151,12 @@ class Walk {
   void name_results(const ProgramNode& node, const Call& call) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Meaning& m = define(node.outputs[i]);
-      if (i > 0) {
+      if (call.outcome(i).value < 0 && i > 0) {
         m.unavailable = fmt::format("result {} of {}, which is not supported", i, node.target);
         continue;
       }
       const i32 own = m.memory;
-      m = call.outcome();
+      m = call.outcome(i);
       if (m.memory < 0) m.memory = own;
     }
   }

@@ -52,6 +52,19 @@ void import_sub(Call&);
 void import_rsub(Call&);
 void import_mul(Call&);
 void import_div(Call&);
+void import_slice(Call&);  // moves.cpp
+void import_narrow(Call&);
+void import_select(Call&);
+void import_split(Call&);
+void import_chunk(Call&);
+void import_unbind(Call&);
+void import_cat(Call&);
+void import_stack(Call&);
+void import_flip(Call&);
+void import_roll(Call&);
+void import_repeat(Call&);
+void import_index(Call&);
+void import_index_select(Call&);
 void import_view(Call&);  // shapes.cpp
 void import_view_as(Call&);
 void import_flatten(Call&);

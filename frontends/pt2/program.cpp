@@ -198,6 +198,11 @@ class ProgramReader {
       read_.each(value, [&](const Json& t) { a.names.push_back(tensor_name(t)); });
       return a;
     }
+    if (tag == "as_optional_tensors") {
+      a.kind = K::tensors;
+      read_.each(value, [&](const Json& t) { a.names.push_back(t.find("as_none") ? std::string() : tensor_name(read_.tagged(t).second)); });
+      return a;
+    }
     if (tag == "as_sym_ints") return symbolic_integers(value);
     if (tag == "as_sym_int" && value.find("as_int")) return a.kind = K::integer, a.integer = read_.integer(*value.find("as_int")), a;
     a.kind = K::other;

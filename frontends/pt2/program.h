@@ -43,7 +43,7 @@ struct Argument {
   double real = 0;
   std::string text;  // text; tensor: its name; other: the tag that the file gives it
   std::vector<i64> integers;
-  std::vector<std::string> names;  // tensors
+  std::vector<std::string> names;  // tensors; empty: none
 };
 
 struct ProgramNode {

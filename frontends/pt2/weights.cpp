@@ -16,9 +16,9 @@ static constexpr i64 kMaxGatheredBytes = 64 << 20;
 namespace {
 
 bool fits_blob(const TensorMeta& m, i64 elements_in_blob) {
+  if (numel(m.sizes) == 0) return true;
   i64 last = m.offset;
   for (size_t k = 0; k < m.sizes.size(); ++k) {
-    if (m.sizes[k] == 0) return true;
     last += (m.sizes[k] - 1) * m.strides[k];
     if (last >= elements_in_blob) return false;
   }

@@ -21,6 +21,16 @@ CallBuilder& CallBuilder::in(i64 operand, Face face) {
   lowered_.call.args.push_back({KernelArg::Kind::input, operand, 0, {}, std::move(face)});
   return *this;
 }
+CallBuilder& CallBuilder::all_in() {
+  std::vector<i64> all(operands_);
+  std::iota(all.begin(), all.end(), 0);
+  lowered_.call.args.push_back({KernelArg::Kind::inputs, 0, 0, std::move(all), {}});
+  return *this;
+}
+CallBuilder& CallBuilder::overload(std::string name) {
+  lowered_.call.overload = std::move(name);
+  return *this;
+}
 CallBuilder& CallBuilder::out(i64 result, Face face) {
   lowered_.call.args.push_back({KernelArg::Kind::output, result, 0, {}, std::move(face)});
   return *this;

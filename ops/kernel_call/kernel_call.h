@@ -16,23 +16,23 @@ struct Face {
   Axes order;
   bool operator==(const Face&) const = default;
 };
-Face plain_face(const Shape& storage);            // sizes as stored, order 0,1,2,..
-Face channels_last_face(const Shape& storage);    // [n,h,w,c] seen as sizes n,c,h,w with order 0,2,3,1
-Face elementwise_face(const Shape& storage);      // channels last for rank 4, else plain: the same for every operator that does not care
+Face plain_face(const Shape& storage);          // sizes as stored, order 0,1,2,..
+Face channels_last_face(const Shape& storage);  // [n,h,w,c] seen as sizes n,c,h,w with order 0,2,3,1
+Face elementwise_face(const Shape& storage);    // channels last for rank 4, else plain: the same for every operator that does not care
 
 struct KernelArg {
-  enum class Kind : u8 { input, output, integer, real, boolean, integers, none };
+  enum class Kind : u8 { input, output, integer, real, boolean, integers, inputs, none };
   Kind kind = Kind::none;
   i64 integer = 0;  // input, output: index into the node's inputs or outputs; integer, boolean: the value
   double real = 0;
-  std::vector<i64> integers;
-  Face face;  // input, output
+  std::vector<i64> integers;  // integers: the values; inputs: indexes into the node's inputs, each seen as it is stored
+  Face face;                  // input, output
   bool operator==(const KernelArg&) const = default;
 };
 
 struct KernelCall {
-  std::string name;      // "cortex_m::quantized_conv2d"
-  std::string overload;  // "out"
+  std::string name;                           // "cortex_m::quantized_conv2d"
+  std::string overload;                       // "out"
   std::vector<KernelArg> args;                // in schema order, outs last, without the repeated return value
   std::vector<std::pair<i64, i64>> in_place;  // (output, input): may be the same bytes
   i64 macs = 0;                               // multiply-adds, for the report
@@ -59,6 +59,7 @@ class CallBuilder {
     lowered_.call.overload = "out";
   }
   CallBuilder& in(i64 operand, Face face);
+  CallBuilder& all_in();  // every operand, as one list
   CallBuilder& out(i64 result, Face face);
   CallBuilder& constant(Type type, Constant data, Face face);
   template <class T>
@@ -67,6 +68,7 @@ class CallBuilder {
     return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)), std::move(face));
   }
   CallBuilder& scratch(i64 bytes);
+  CallBuilder& overload(std::string name);  // "out" unless told
   CallBuilder& integer(i64 v);
   CallBuilder& real(double v);
   CallBuilder& boolean(bool v);
