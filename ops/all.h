@@ -12,6 +12,7 @@
 #include "ops/gather/gather.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/linear/linear.h"
+#include "ops/matmul/matmul.h"
 #include "ops/max_pool2d/max_pool2d.h"
 #include "ops/mul/mul.h"
 #include "ops/op.h"
@@ -34,6 +35,7 @@ using Op = std::variant<Add,         //
                         Dequantize,  //
                         Gather,      //
                         Linear,      //
+                        Matmul,      //
                         MaxPool2d,   //
                         Mul,         //
                         Pad,         //

@@ -23,6 +23,21 @@ static std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId r
   return b.replace_root(Reshape{y.shape}, {pixels});
 }
 
+// linear with an asymmetric weight and neither bias nor bounds   becomes   a matrix product, which has an offset for both sides
+static std::optional<Patch> linear_to_matmul(const Graph& g, const Uses&, NodeId root) {
+  const Linear* linear = op_as<Linear>(g, root);
+  if (!linear || !linear->bounds.none() || g.nodes[root].inputs.size() > 2) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
+  if (x.dtype != DType::s8 || w.quant.per_channel() || w.quant.empty() || w.quant.zero_point[0] == 0) return std::nullopt;
+  const i64 in = w.shape[1], out = w.shape[0], rows = x.elements() / in;
+  PatchBuilder b(g, root, "");
+  const ValueId left = b.add(Reshape{{1, rows, in}}, {node.inputs[0]}, x.quant);
+  const ValueId right = b.add(Reshape{{1, out, in}}, {node.inputs[1]}, w.quant, g.values[node.inputs[1]].name);
+  const ValueId product = b.add(Matmul{}, {left, right}, y.quant, g.values[node.outputs[0]].name);
+  return b.replace_root(Reshape{y.shape}, {product});
+}
+
 static bool is_int8(const Graph& g, const Node& node) { return g.type(node.inputs[0]).dtype == DType::s8; }
 
 // A convolution over one row of pixels   becomes   one over one column: the same bytes, and not the row-wise kernel that stock MVE firmware would
@@ -70,6 +85,7 @@ void choose_kernels(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
   rules.push_back(linear_to_conv);
+  rules.push_back(linear_to_matmul);
   rules.push_back(pass.target.isa == Isa::mve ? row_to_column : widen_depthwise);
   rewrite(pass.graph, rules, pass.rewrites_left);
 }

@@ -161,7 +161,7 @@ static std::optional<Patch> split_counted_padding(const Graph& g, const Uses&, N
 
 std::span<const Rule> fuse_rules() {
   static constexpr Rule kRules[] = {fold_batch_norm, batch_norm_to_depthwise, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
-                                    split_counted_padding};
+                                    split_counted_padding, fuse_factor_behind_matmul, fuse_factor_before_matmul};
   return kRules;
 }
 

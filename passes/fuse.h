@@ -8,4 +8,8 @@ namespace deuteron {
 
 std::span<const Rule> fuse_rules();
 
+// passes/fuse_matmul.cpp
+std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses, NodeId root);
+std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root);
+
 }  // namespace deuteron

@@ -226,5 +226,37 @@ output r
   EXPECT_EQ(g.nodes[0].origin, (Origin{0, 1}));
 }
 
+TEST(Passes, FactorsGoIntoTheMatrixProduct) {
+  EXPECT_THAT(left_after(std::string(kSources) + R"(
+input q : f32[2,3,4,5]
+input k : f32[2,3,6,5]
+h = const f32[] 0.25
+t = const f32[1] 3
+s = mul(q, h) : f32[2,3,4,5] from 0
+a = reshape(s) shape=6,4,5 : f32[6,4,5] from 0
+b = reshape(k) shape=6,6,5 : f32[6,6,5] from 0
+p = matmul(a, b) scale=0.5 : f32[6,4,6] from 0
+r = reshape(p) shape=2,3,4,6 : f32[2,3,4,6] from 1
+y = mul(t, r) : f32[2,3,4,6] from 1
+output y
+)"),
+              ElementsAre("reshape", "reshape", "matmul", "reshape"));
+}
+
+TEST(Passes, FactorsStayWhereTheProductOrItsOperandIsReadElsewhereOrTheyAreNegative) {
+  EXPECT_THAT(left_after(std::string(kSources) + R"(
+input q : f32[2,3,5]
+input k : f32[2,4,5]
+h = const f32[] 0.25
+n = const f32[] -2
+s = mul(q, h) : f32[2,3,5] from 0
+p = matmul(s, k) : f32[2,3,4] from 0
+y = mul(p, n) : f32[2,3,4] from 1
+output y
+output s
+)"),
+              ElementsAre("mul", "matmul", "mul"));
+}
+
 }  // namespace
 }  // namespace deuteron

@@ -30,6 +30,9 @@ void import_linear(Call&);  // linear.cpp
 void import_addmm(Call&);
 void import_mm(Call&);
 void import_matmul(Call&);
+void import_bmm(Call&);
+void import_baddbmm(Call&);
+void import_attention(Call&);   // attention.cpp
 void import_batch_norm(Call&);  // batch_norm.cpp
 void import_avg_pool2d(Call&);  // pooling.cpp
 void import_max_pool2d(Call&);

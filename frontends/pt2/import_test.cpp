@@ -358,10 +358,10 @@ TEST(Import, ParametersSharedByTwoOperatorsAreReadOnce) {
 }
 
 TEST(Import, EverythingWrongIsSaidInOneRun) {
-  TestModel m = one_operator("aten.bmm.default", {2, 3, 3}, {2, 3, 3}, {{"mat2", as_tensor("x")}});
+  TestModel m = one_operator("aten.cholesky.default", {2, 3, 3}, {2, 3, 3}, {{"mat2", as_tensor("x")}});
   m.input("ids", {4}, {}, kS64);
   m.input("h", {4}, {}, kBf16);
-  m.node("aten.bmm.default", {{"z", {2, 3, 3}}}, {{"self", as_tensor("y")}, {"mat2", as_tensor("x")}});
+  m.node("aten.cholesky.default", {{"z", {2, 3, 3}}}, {{"self", as_tensor("y")}, {"mat2", as_tensor("x")}});
   m.node("aten.cumsum.default", {{"c", {2, 3, 3}}}, {{"self", as_tensor("z")}});
   m.node("aten.softmax.int", {{"s", {2, 3, 3}}}, {{"self", as_tensor("c")}, {"dim", as_int(3)}});
   m.node("aten.relu.default", {{"r", {2, 3, 3}}}, {{"self", as_tensor("s")}});
@@ -369,7 +369,7 @@ TEST(Import, EverythingWrongIsSaidInOneRun) {
   m.node_json(1)["metadata"] = {{"nn_module_stack", "L__self__,,nets.Net;L__self__attn,attn,nets.Attention"},
                                 {"stack_trace", "File \"/home/a/nets.py\", line 7, in forward\n    z = torch.bmm(y, x)"}};
   const std::string text = refusal(m);
-  EXPECT_THAT(text, HasSubstr("operator aten.bmm.default is not supported, used 2 times: `y` (source op 0); `z` (source op 1, module attn, "
+  EXPECT_THAT(text, HasSubstr("operator aten.cholesky.default is not supported, used 2 times: `y` (source op 0); `z` (source op 1, module attn, "
                               "nets.py:7 in forward: z = torch.bmm(y, x))"));
   EXPECT_THAT(text, HasSubstr("operator aten.cumsum.default is not supported, used 1 time"));
   EXPECT_THAT(text, HasSubstr("aten.softmax.int `s` (source op 3): error: axis is out of range: 3, limit -3..2"));

@@ -1,5 +1,9 @@
-// Fully connected layers: linear, and matrix products with a parameter on one side.
+// Fully connected layers: linear, and matrix products with a parameter on one side. Products of computed matrices: matrix_product.cpp.
+#include <cmath>
+
 #include "frontends/pt2/import_table.h"
+#include "frontends/pt2/matrix_product.h"
+#include "frontends/pt2/storage_order.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -11,10 +15,13 @@ ValueId linear(Call& c, ValueId x, ValueId weight, ValueId bias) {
     c.refuse({"the weight of a fully connected layer has two axes", std::to_string(c.rank(weight)), "2", "pt2.linear.rank"});
     return -1;
   }
-  if (bias < 0) return c.add(Linear{}, {x, weight});
-  if (c.is_derived_from_constants(bias) && c.shape(bias) == Shape{c.shape(weight)[0]}) return c.add(Linear{}, {x, weight, bias});
-  const ValueId y = c.add(Linear{}, {x, weight}, "product");
-  return c.add(Add{}, {y, bias});
+  const bool parameters = c.is_derived_from_constants(weight);
+  const bool whole = bias < 0 || (parameters && c.is_derived_from_constants(bias) && c.shape(bias) == Shape{c.shape(weight)[0]});
+  const std::string_view suffix = whole ? "" : "product";
+  const ValueId y = !parameters ? matrix_product(c, x, c.permute(weight, {1, 0}, "weight"), 1, suffix)
+                    : whole && bias >= 0 ? c.add(Linear{}, {x, weight, bias})
+                                         : c.add(Linear{}, {x, weight}, suffix);
+  return whole ? y : c.add(Add{}, {y, bias});
 }
 
 ValueId transposed(Call& c, ValueId matrix, std::string_view suffix) {
@@ -22,46 +29,79 @@ ValueId transposed(Call& c, ValueId matrix, std::string_view suffix) {
   return c.permute(matrix, {1, 0}, suffix);
 }
 
-// a [n,k] times b [k,m], one of them a parameter. With the parameter on the left: (b' a')'.
-ValueId product(Call& c, ValueId a, ValueId b, ValueId bias) {
+// a [n,k] times b [k,m]. With a parameter on the left: (b' a')'.
+ValueId product(Call& c, ValueId a, ValueId b, float scale, ValueId bias) {
   if (!c.ok()) return -1;
-  if (c.is_derived_from_constants(b)) return linear(c, a, transposed(c, b, "weight"), bias);
-  if (!c.is_derived_from_constants(a)) {
-    c.refuse({"multiplies two computed matrices, which is not supported", "", "", "pt2.linear.weight"});
+  if (c.rank(a) != 2 || c.rank(b) != 2) {
+    c.refuse({"multiplies matrices", to_text(c.shape(a)) + " x " + to_text(c.shape(b)), "[n,k] x [k,m]", "pt2.linear.rank"});
     return -1;
   }
-  const ValueId x = transposed(c, b, "in");
-  const ValueId y = transposed(c, c.add(Linear{}, {x, a}, "out"), bias < 0 ? "" : "product");
+  if (scale == 1 && c.is_derived_from_constants(b) && c.shape(a)[1] == c.shape(b)[0]) return linear(c, a, transposed(c, b, "weight"), bias);
+  const ValueId y = matrix_product(c, a, b, scale, bias < 0 ? "" : "product");
   return bias < 0 ? y : c.add(Add{}, {y, bias});
+}
+
+// `beta` times the tensor that is added; nothing to add with 0.
+ValueId scaled_bias(Call& c, ValueId bias, double beta) {
+  if (!c.ok() || beta == 1) return bias;
+  return beta == 0 ? -1 : c.add(Mul{}, {bias, c.constant("beta", {}, {static_cast<float>(beta)})}, "scaled");
+}
+
+// The two factors of addmm and baddbmm.
+struct Factors {
+  double alpha, beta;
+};
+Factors read_factors(Call& c) {
+  const Factors f{c.number("alpha"), c.number("beta")};
+  c.require(!c.ok() || (std::isfinite(static_cast<float>(f.beta)) && f.alpha > 0 && std::isfinite(static_cast<float>(f.alpha))),
+            "alpha must be positive, alpha and beta finite", std::to_string(f.alpha) + ", " + std::to_string(f.beta), "0 < alpha",
+            "pt2.linear.alpha");
+  return f;
 }
 
 }  // namespace
 
 void import_linear(Call& c) {
-  const ValueId x = c.tensor("input"), weight = c.parameter("weight");
+  const ValueId x = c.tensor("input"), weight = c.tensor("weight");
   const ValueId bias = c.has("bias") ? c.tensor("bias") : -1;
   c.result(linear(c, x, weight, bias));
 }
 
 void import_addmm(Call& c) {
-  const double alpha = c.number("alpha"), beta = c.number("beta");
-  c.require(!c.ok() || (alpha == 1 && beta == 1), "alpha and beta other than 1 are not supported",
-            std::to_string(alpha) + ", " + std::to_string(beta), "1, 1", "pt2.linear.alpha");
+  const Factors f = read_factors(c);
   const ValueId bias = c.tensor("self"), a = c.tensor("mat1"), b = c.tensor("mat2");
-  c.result(product(c, a, b, bias));
+  c.result(product(c, a, b, static_cast<float>(f.alpha), scaled_bias(c, bias, f.beta)));
 }
 
 void import_mm(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("mat2");
-  c.result(product(c, a, b, -1));
+  c.result(product(c, a, b, 1, -1));
+}
+
+static void require_series(Call& c, ValueId a, ValueId b) {
+  c.require(!c.ok() || (c.rank(a) == 3 && c.rank(b) == 3 && c.shape(a)[0] == c.shape(b)[0]),
+            "multiplies two series of as many matrices, [b,n,k] x [b,k,m]", c.ok() ? to_text(c.shape(a)) : "",
+            c.ok() ? to_text(c.shape(b)) : "", "pt2.matmul.batch");
+}
+
+void import_bmm(Call& c) {
+  const ValueId a = c.tensor("self"), b = c.tensor("mat2");
+  require_series(c, a, b);
+  c.result(matrix_product(c, a, b, 1));
+}
+
+void import_baddbmm(Call& c) {
+  const Factors f = read_factors(c);
+  const ValueId self = c.tensor("self"), a = c.tensor("batch1"), b = c.tensor("batch2");
+  require_series(c, a, b);
+  const ValueId bias = scaled_bias(c, self, f.beta);
+  const ValueId y = matrix_product(c, a, b, static_cast<float>(f.alpha), bias < 0 ? "" : "product");
+  c.result(bias < 0 ? y : c.add(Add{}, {y, bias}));
 }
 
 void import_matmul(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("other");
-  if (c.ok() && c.rank(b) == 2 && c.is_derived_from_constants(b)) return c.result(linear(c, a, transposed(c, b, "weight"), -1));
-  c.require(!c.ok() || (c.rank(a) == 2 && c.rank(b) == 2), "a product of stacks of matrices is not supported",
-            to_text(c.shape(a)) + " x " + to_text(c.shape(b)), "x [..,k] times a parameter [k,m]", "pt2.linear.batch");
-  c.result(product(c, a, b, -1));
+  c.result(matrix_product(c, a, b, 1));
 }
 
 }  // namespace deuteron::pt2

@@ -1,0 +1,68 @@
+#include "ops/matmul/matmul.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "ops/fixed_point.h"
+#include "ops/matmul/scratch.h"
+
+namespace deuteron {
+
+enum { kX, kOther };
+
+static Result<std::vector<Type>> infer(const Matmul& a, TypeView in) {
+  if (in.size() != 2 || in[kX].rank() != 3 || in[kOther].rank() != 3)
+    return Refusal{"matmul takes x [b,m,k] and other [b,n,k]", "", "", "matmul.rank"};
+  const Shape &x = in[kX].shape, &other = in[kOther].shape;
+  if (x[0] != other[0]) return Refusal{"the two series have different lengths", to_text(x), to_text(other), "matmul.batch"};
+  if (x[2] != other[2])
+    return Refusal{"the inner extents of the two matrices differ", std::to_string(x[2]), std::to_string(other[2]), "matmul.inner"};
+  if (!(a.scale > 0) || !std::isfinite(a.scale))
+    return Refusal{"the factor of the product must be positive and finite", fmt::format("{:g}", a.scale), "0 < factor", "matmul.scale"};
+  return std::vector<Type>{{in[kX].dtype, {x[0], x[1], other[1]}, {}}};
+}
+
+static i64 count_macs(const Matmul&, TypeView in, TypeView out) { return out[0].elements() * in[kX].shape[2]; }
+
+static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
+  const Type &x = c.in[kX], &other = c.in[kOther], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.matmul.dtype")) return *r;
+  if (auto r = require_int8(other, "other", "cortex_m.matmul.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.matmul.dtype")) return *r;
+  for (const Type* t : {&x, &other, &y})
+    if (t->quant.per_channel())
+      return Refusal{"the kernel has one scale for each tensor", "per channel", "per tensor", "cortex_m.matmul.granularity"};
+  // |product| <= 255 * 255, and sums wrap at 2^31.
+  if (x.shape[2] > std::numeric_limits<i32>::max() / (255 * 255))
+    return Refusal{"the sum of so many products may overflow", std::to_string(x.shape[2]), "33025", "cortex_m.matmul.inner"};
+  const double scale = static_cast<double>(x.quant.scale[0]) * other.quant.scale[0] * a.scale / y.quant.scale[0];
+  if (!multiplier_fits(scale))
+    return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", scale), "2^30", "cortex_m.matmul.scale"};
+  const Multiplier m = unshifted_multiplier_of(scale);
+  if (m.value == 0)
+    return Refusal{"the ratio of scales is too small: every result would be zero", fmt::format("{:g}", scale), "2^-32", "cortex_m.matmul.scale"};
+  // The stock kernel shifts a sum to the left before it multiplies, and a sum that leaves int32 wraps.
+  const double most = static_cast<double>(x.shape[2]) * 255 * 255 * (m.shift > 0 ? std::ldexp(1.0, m.shift) : 1.0);
+  if (m.shift > 0 && most >= 2147483648.0)
+    return Refusal{"the result's scale is too fine for the operands': shifted sums may overflow", fmt::format("{:g}", most), "2147483647",
+                   "cortex_m.matmul.scale"};
+  MatmulArgs args{};
+  args.columns = static_cast<int32_t>(other.shape[1]);
+
+  CallBuilder call("cortex_m::quantized_batch_matmul", c.in.size(), 1);
+  call.in(kX, plain_face(x.shape)).integer(-x.quant.zero_point[0]).in(kOther, plain_face(other.shape)).integer(-other.quant.zero_point[0]);
+  call.integer(y.quant.zero_point[0]).integer(m.value).integer(m.shift);
+  call.scratch(matmul_scratch_bytes(args, c.isa)).out(0, plain_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
+
+const OpDef<Matmul>& def_of(const Matmul&) {
+  static constexpr OpDef<Matmul> d{
+      .name = "matmul", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron

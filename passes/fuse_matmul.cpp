@@ -1,0 +1,81 @@
+// A factor before or behind a matrix product is part of its multiplier.
+#include <cmath>
+
+#include "passes/fuse.h"
+
+namespace deuteron {
+namespace {
+
+// `v` times one positive number: the operand and the number.
+struct Scaled {
+  ValueId x;
+  float factor;
+};
+std::optional<Scaled> scaled_by_number(const Graph& g, const Uses& uses, ValueId v) {
+  const NodeId n = producer_as<Mul>(g, uses, v);
+  if (n < 0 || !uses.has_single_reader(v)) return std::nullopt;
+  for (size_t k = 0; k < 2; ++k) {
+    const ValueId number = g.nodes[n].inputs[k], x = g.nodes[n].inputs[1 - k];
+    if (!g.is_constant(number) || g.type(number).dtype != DType::f32 || g.type(number).elements() != 1) continue;
+    const float factor = g.values[number].constant->as<float>()[0];
+    if (factor > 0 && std::isfinite(factor) && g.type(x) == g.type(v)) return Scaled{x, factor};
+  }
+  return std::nullopt;
+}
+
+bool is_factor(float f) { return std::isfinite(f) && f > 0; }
+
+}  // namespace
+
+// mul(matmul(x, other), number)   becomes   matmul with that factor; views between them stay
+// Refused when somebody else reads the product, and for a number that is not positive.
+std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Mul>(g, root)) return std::nullopt;
+  const Node& mul = g.nodes[root];
+  for (size_t k = 0; k < 2; ++k) {
+    const ValueId number = mul.inputs[k], x = mul.inputs[1 - k];
+    if (!g.is_constant(number) || g.type(number).dtype != DType::f32 || g.type(number).elements() != 1) continue;
+    if (g.type(x) != g.type(mul.outputs[0])) continue;
+    std::vector<NodeId> views;  // from the product on
+    ValueId v = x;
+    while (uses.has_single_reader(v) && (producer_as<Reshape>(g, uses, v) >= 0 || producer_as<Permute>(g, uses, v) >= 0)) {
+      views.insert(views.begin(), uses.producer[v]);
+      v = g.nodes[uses.producer[v]].inputs[0];
+    }
+    const NodeId above = producer_as<Matmul>(g, uses, v);
+    if (above < 0 || !uses.has_single_reader(v) || g.type(v).dtype != DType::f32) continue;
+    const float factor = std::get<Matmul>(g.nodes[above].op).scale * g.values[number].constant->as<float>()[0];
+    if (!is_factor(factor)) continue;
+    PatchBuilder b(g, root, "fused into the product before it");
+    ValueId y = b.add(Matmul{factor}, g.nodes[above].inputs, {}, g.values[v].name);
+    for (const NodeId n : views) y = b.add(g.nodes[n].op, {y}, {}, g.values[g.nodes[n].outputs[0]].name);
+    return b.replace_root(y);
+  }
+  return std::nullopt;
+}
+
+// matmul(views(mul(x, number)), other)   becomes   matmul with that factor; likewise for the other operand
+std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root) {
+  const Matmul* matmul = op_as<Matmul>(g, root);
+  if (!matmul) return std::nullopt;
+  const Node& node = g.nodes[root];
+  for (size_t k = 0; k < 2; ++k) {
+    std::vector<NodeId> views;
+    ValueId v = node.inputs[k];
+    while (uses.has_single_reader(v) && (producer_as<Reshape>(g, uses, v) >= 0 || producer_as<Permute>(g, uses, v) >= 0)) {
+      views.insert(views.begin(), uses.producer[v]);
+      v = g.nodes[uses.producer[v]].inputs[0];
+    }
+    const std::optional<Scaled> scaled = scaled_by_number(g, uses, v);
+    if (!scaled || !is_factor(matmul->scale * scaled->factor)) continue;
+    PatchBuilder b(g, root, "fused into the product behind it");
+    ValueId x = scaled->x;
+    for (const NodeId n : views) x = b.add(g.nodes[n].op, {x}, {}, g.values[g.nodes[n].outputs[0]].name);
+    std::vector<ValueId> inputs = node.inputs;
+    inputs[k] = x;
+    return b.replace_root(Matmul{matmul->scale * scaled->factor}, std::move(inputs));
+  }
+  return std::nullopt;
+}
+
+}  // namespace deuteron
