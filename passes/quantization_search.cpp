@@ -193,6 +193,20 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
   return static_cast<int>(adjusted.size());
 }
 
+// The dialect's linear kernel has one multiplier: weights by channel run as a 1x1 convolution instead. Where weights by tensor cost next to
+// nothing, linear layers stay linear layers.
+bool keep_linear_layers(Candidate& best, Yardstick& yardstick) {
+  constexpr double kNextToNothing = 0.05;  // dB
+  const auto is_linear = [](const Node& n) { return std::holds_alternative<Linear>(n.op); };
+  if (!best.options.per_channel_linear || std::none_of(best.graph->nodes.begin(), best.graph->nodes.end(), is_linear)) return false;
+  Candidate whole = best;
+  whole.options.per_channel_linear = false;
+  measure(whole, yardstick);
+  if (whole.score.value < best.score.value - kNextToNothing) return false;
+  best = std::move(whole);
+  return true;
+}
+
 }  // namespace
 
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
@@ -236,6 +250,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   QuantizationChoice choice;
   const int adjusted = adjust_ranges(best, yardstick, most_simulations);
   choice.policy = best.name + (adjusted > 0 ? fmt::format(", {} ranges adjusted", adjusted) : "");
+  if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   choice.sqnr_db = best.score.sqnr_db;
   choice.simulations = yardstick.simulations();
   graph = *best.graph;
