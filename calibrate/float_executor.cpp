@@ -15,10 +15,9 @@
 
 namespace deuteron {
 
-// The values of a constant as float32; empty when it is float32 already.
-static std::vector<float> dequantized(const Type& type, const Constant& constant) {
+std::vector<float> dequantized(const Type& type, const Constant& constant) {
   const i64 total = type.elements();
-  std::vector<float> result(type.dtype == DType::f32 ? 0 : static_cast<size_t>(total));
+  std::vector<float> result(static_cast<size_t>(total));
   const auto convert = [&](auto data) {
     const Quant& q = type.quant;
     const i64 inner = q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
@@ -29,6 +28,7 @@ static std::vector<float> dequantized(const Type& type, const Constant& constant
   };
   switch (type.dtype) {
     case DType::f32:
+      std::ranges::copy(constant.as<float>(), result.begin());
       break;
     case DType::s8:
       convert(constant.as<int8_t>());
@@ -104,7 +104,7 @@ bool FloatExecutor::State::make_constant(ValueId v) {
   if (places[v].kind == Place::Kind::constant) return true;
   const GraphValue& value = graph->values[v];
   if (!value.constant) return false;
-  computed[v] = dequantized(value.type, *value.constant);
+  if (value.type.dtype != DType::f32) computed[v] = dequantized(value.type, *value.constant);
   places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
   return true;
 }

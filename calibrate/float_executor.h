@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "calibrate/samples.h"
+#include "ir/graph.h"
 
 namespace deuteron {
 
+// The values of a constant as real numbers.
+std::vector<float> dequantized(const Type& type, const Constant& constant);
+
 class FloatExecutor {
  public:
-  // The graph has no KernelCalls and must outlive the executor. Prepares what can be shared between samples (constants as float,
+  // The graph must outlive the executor. Prepares what can be shared between samples (constants as float,
   // oneDNN primitives and packed weights, the point after which each value is dead). s8/s32 constants with quantization parameters are
   // dequantized.
   explicit FloatExecutor(const Graph& graph);

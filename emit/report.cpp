@@ -42,7 +42,8 @@ Json operators(const Compilation& c) {
                      {"source", o.source},
                      {"placement", name_of(o.placement)},
                      {"reason", o.reason},
-                     {"macs", o.macs}});
+                     {"macs", o.macs},
+                     {"float_bytes", o.float_bytes}});
   return array;
 }
 

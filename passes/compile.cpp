@@ -34,11 +34,31 @@ static OperatorReport report_call(const Graph& g, const Node& node, const Target
   r.name = join(user_names(g, origin), " + ");
   r.op = call.name;
   r.source = join(sources, ", ");
-  const bool portable = !call.name.starts_with("cortex_m::");
+  const bool is_dialect = call.name.starts_with("cortex_m::") || call.name.starts_with("deuteron::");
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ValueId v : *list)
+      if (!is_dialect && !g.is_constant(v) && g.type(v).dtype == DType::f32) r.float_bytes += g.type(v).bytes();
+  const bool portable = r.float_bytes > 0;
   r.placement = portable ? Placement::portable : Placement::cortex_m;
-  r.reason = portable ? "no int8 kernel" : fmt::format("{} is a CPU alone", target.name);
+  r.reason = portable     ? "no int8 kernel"
+             : is_dialect ? fmt::format("{} is a CPU alone", target.name)
+                          : fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that", target.name);
   r.macs = call.macs;
   return r;
+}
+
+// What runs in float, and what that costs.
+static void warn_of_portable(const Compilation& c, const Target& target, Diagnostics& diagnostics) {
+  for (const OperatorReport& o : c.operators) {
+    if (o.placement != Placement::portable) continue;
+    const double share = c.macs > 0 ? 100.0 * static_cast<double>(o.macs) / static_cast<double>(c.macs) : 0;
+    diagnostics.warning(
+        fmt::format("{}: `{}`, {}", c.graph.name, o.name, o.source),
+        fmt::format(
+            "has no int8 form on {} and runs in float on the portable kernel {}: {:.1f} % of the multiply-adds, {} bytes of float tensors",
+            target.name, o.op, share, o.float_bytes),
+        "target.portable", "replace the operator, or accept the cost; --strict makes this an error");
+  }
 }
 
 static void report(Compilation& c, const Target& target) {
@@ -107,6 +127,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   c.plan = plan_memory(c.graph);
   c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts);
   report(c, target);
+  warn_of_portable(c, target, diagnostics);
   check_memories(c, target, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return c;

@@ -13,16 +13,17 @@ namespace deuteron {
 
 struct CompileOptions {
   QuantizeOptions quantize;
-  bool int8_io = false;             // --io int8: inputs and outputs are the quantized tensors themselves
-  bool contiguous_io = false;       // --io-layout contiguous: keep the user's memory format even if that costs a transpose
-  int threads = 0;                  // 0: as many as the machine has
-  std::string intermediates;        // folder for the graph after every pass
-  std::string stop_after;           // pass name: the result then has only `graph`
-  std::string dump_after;           // pass name: its graph is printed to standard output
+  bool int8_io = false;        // --io int8: inputs and outputs are the quantized tensors themselves
+  bool contiguous_io = false;  // --io-layout contiguous: keep the user's memory format even if that costs a transpose
+  int threads = 0;             // 0: as many as the machine has
+  std::string intermediates;   // folder for the graph after every pass
+  std::string stop_after;      // pass name: the result then has only `graph`
+  std::string dump_after;      // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
-  i64 max_rewrites = -1;            // applies only so many rewrites in all, to bisect
+  i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect
 };
 
+// cortex_m: in the quantized form, on kernels of the dialect, or on plain copies; portable: in float, because no such kernel takes it.
 enum class Placement : u8 { npu, cortex_m, portable };
 
 // One kernel call of the program, in the user's names.
@@ -33,6 +34,7 @@ struct OperatorReport {
   std::string reason;
   Placement placement = Placement::cortex_m;
   i64 macs = 0;
+  i64 float_bytes = 0;  // portable: of the float tensors that it reads and writes
 };
 struct FoldedReport {
   std::string name, op, reason;
@@ -53,7 +55,8 @@ struct Compilation {
 };
 
 // `samples` may be empty for a quantized model. Errors are in `diagnostics`; then the result is empty.
-std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options, Diagnostics& diagnostics);
+std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
+                                   Diagnostics& diagnostics);
 
 // The names that --skip-pass, --stop-after and --dump-after take, in order.
 std::vector<std::string> pass_names();

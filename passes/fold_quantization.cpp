@@ -205,8 +205,19 @@ static std::optional<Patch> move_concat_to_int8(const Graph& g, const Uses& uses
   return b.replace_root(Dequantize{}, {b.add(node.op, std::move(inputs), quant, g.values[node.outputs[0]].name)});
 }
 
+// argmax(dequantize(x))   becomes   argmax(x): the order of the steps is that of the numbers
+static std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeId root) {
+  const KernelCall* call = op_as<KernelCall>(g, root);
+  if (!call || (call->name != "aten::argmax" && call->name != "aten::argmin")) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
+  if (above < 0 || g.type(g.nodes[above].inputs[0]).quant.per_channel()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(b.add_typed(*call, {g.nodes[above].inputs[0]}, g.type(node.outputs[0]), g.values[node.outputs[0]].name));
+}
+
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {fold_pair, fold_int8, move_view_to_int8, move_concat_to_int8};
+  static constexpr Rule kRules[] = {fold_pair, fold_int8, move_view_to_int8, move_concat_to_int8, compare_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);

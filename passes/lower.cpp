@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "passes/homes.h"
+#include "passes/leftovers.h"
 #include "passes/pass.h"
 
 namespace deuteron {
@@ -20,7 +21,7 @@ static Node call_of(Graph& g, const Node& node, Lowered lowered) {
   Node call{std::move(lowered.call), node.inputs, node.outputs, node.origin};
   const std::string base = g.values[node.outputs[0]].name;
   for (NewConstant& c : lowered.constants) call.inputs.push_back(g.add_value(base + ".constant", std::move(c.type), std::move(c.data)));
-  for (const i64 bytes : lowered.scratch) call.outputs.push_back(g.add_value(base + ".scratch", Type{DType::u8, {bytes}, {}}));
+  for (Type& type : lowered.scratch) call.outputs.push_back(g.add_value(base + ".scratch", std::move(type)));
   // Operands that the call does not mention (a bias folded into other constants) are not its inputs.
   KernelCall& op = std::get<KernelCall>(call.op);
   std::vector<i64> renumbered(call.inputs.size(), -1);
@@ -64,6 +65,8 @@ void lower(PassContext& pass) {
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa});
+    const bool is_float = out[0].dtype == DType::f32 && !std::holds_alternative<Dequantize>(node.op);
+    if (!lowered && is_float) lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {
       pass.diagnostics.add(no_kernel(pass, node, lowered.why));
       continue;

@@ -25,10 +25,35 @@ struct LoadedProgram {
     DEUTERON_CHECK(status.ok(), std::string(status.detail ? status.detail : name_of(status.code)) + " " + (status.op ? status.op : ""));
     tables.resize(needs.tables_bytes / sizeof(std::max_align_t) + 1);
     planned.resize(needs.planned_bytes / sizeof(std::max_align_t) + 1);
-    status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)}, {planned.data(), planned.size() * sizeof(std::max_align_t)});
+    status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
+                          {planned.data(), planned.size() * sizeof(std::max_align_t)});
     DEUTERON_CHECK(status.ok(), std::string(status.detail ? status.detail : name_of(status.code)) + " " + (status.op ? status.op : ""));
   }
 };
+
+// Float32 numbers as elements of a dtype that a port may have, and back.
+template <class F>
+void with_element(DType dtype, F f) {
+  if (dtype == DType::f32) return f(float{});
+  if (dtype == DType::s64) return f(int64_t{});
+  if (dtype == DType::s32) return f(int32_t{});
+  DEUTERON_CHECK(dtype == DType::b8, std::string(name_of(dtype)));
+  f(uint8_t{});
+}
+std::vector<std::byte> bytes_of_floats(std::span<const float> values, DType dtype) {
+  std::vector<std::byte> bytes(values.size() * static_cast<size_t>(bytes_of(dtype)));
+  with_element(dtype, [&]<class T>(T item) {
+    for (size_t k = 0; k < values.size(); ++k)
+      item = static_cast<T>(values[k]), std::memcpy(bytes.data() + k * sizeof item, &item, sizeof item);
+  });
+  return bytes;
+}
+void read_as_floats(const void* data, DType dtype, std::vector<float>& values) {
+  with_element(dtype, [&]<class T>(T item) {
+    for (size_t k = 0; k < values.size(); ++k)
+      std::memcpy(&item, static_cast<const char*>(data) + k * sizeof item, sizeof item), values[k] = static_cast<float>(item);
+  });
+}
 
 void set_input(Program& program, i32 index, const Type& type, std::span<const float> stored) {
   Status status;
@@ -38,7 +63,8 @@ void set_input(Program& program, i32 index, const Type& type, std::span<const fl
       q[k] = static_cast<int8_t>(quantize_value(stored[k], type.quant.scale[0], type.quant.zero_point[0], type.quant.low, type.quant.high));
     status = program.set_input(index, q.data(), q.size());
   } else {
-    status = program.set_input(index, stored.data(), stored.size_bytes());
+    const std::vector<std::byte> bytes = bytes_of_floats(stored, type.dtype);
+    status = program.set_input(index, bytes.data(), bytes.size());
   }
   DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "");
 }
@@ -49,8 +75,7 @@ std::vector<float> get_output(const Program& program, i32 index, const Type& typ
   if (type.dtype == DType::s8)
     for (i32 k = 0; k < t.numel; ++k)
       real[k] = static_cast<float>(static_cast<const int8_t*>(t.data)[k] - type.quant.zero_point[0]) * type.quant.scale[0];
-  else
-    std::memcpy(real.data(), t.data, real.size() * sizeof(float));
+  else read_as_floats(t.data, type.dtype, real);
   return real;
 }
 

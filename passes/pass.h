@@ -20,13 +20,14 @@ struct Pass {
   void (*run)(PassContext&);
 };
 
-void fold_constants(PassContext&);        // passes/fold_constants.cpp
-void fuse(PassContext&);                  // passes/fuse.cpp
-void infer_layout(PassContext&);          // passes/layout.cpp
+void fold_constants(PassContext&);          // passes/fold_constants.cpp
+void fuse(PassContext&);                    // passes/fuse.cpp
+void infer_layout(PassContext&);            // passes/layout.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
-void fold_quantization(PassContext&);     // passes/fold_quantization.cpp
-void choose_kernels(PassContext&);        // passes/choose_kernels.cpp
-void int8_ports(PassContext&);            // passes/int8_ports.cpp
-void lower(PassContext&);                 // passes/lower.cpp
+void fold_quantization(PassContext&);       // passes/fold_quantization.cpp
+void choose_kernels(PassContext&);          // passes/choose_kernels.cpp
+void leftovers(PassContext&);               // passes/leftovers.cpp
+void int8_ports(PassContext&);              // passes/int8_ports.cpp
+void lower(PassContext&);                   // passes/lower.cpp
 
 }  // namespace deuteron

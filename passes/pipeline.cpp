@@ -23,10 +23,13 @@ static constexpr Pass kPipeline[] = {
     {"fuse-again", fuse},
     // Every operator with an int8 form stands between dequantize and quantize. Quantized models come so and are left as they are.
     {"quantize", quantize_post_training},
-    // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float operators.
+    // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float
+    // operators.
     {"fold-quantization", fold_quantization},
     // Every int8 operator has exactly one kernel.
     {"choose-kernels", choose_kernels},
+    // What no int8 kernel takes stands in float between dequantize and quantize.
+    {"leftovers", leftovers},
     // With int8 I/O the edges are int8.
     {"int8-ports", int8_ports},
     // Every node is a kernel call or a reshape.

@@ -18,8 +18,8 @@ struct QuantizationChoice {
 
 // Calibrates and quantizes the float graph in place. With options.observer set there is no search: that observer, and nothing equalized.
 // Else the candidates are min/max and histogram ranges, with and without equalized depthwise channels; then single ranges are narrowed or
-// widened while that helps; linear layers get weights by tensor where that costs next to nothing. How long it searches depends on the network's multiply-adds and the number of samples, never on a clock:
-// same input, same result. Nothing, when calibration fails.
+// widened while that helps; linear layers get weights by tensor where that costs next to nothing. How long it searches depends on the
+// network's multiply-adds and the number of samples, never on a clock: same input, same result. Nothing, when calibration fails.
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
                                                          Diagnostics& diagnostics);
 

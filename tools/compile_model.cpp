@@ -32,7 +32,8 @@ Samples made_up_samples(const std::vector<InputSpec>& inputs) {
   for (auto& sample : samples)
     for (const InputSpec& input : inputs) {
       std::vector<float> values(static_cast<size_t>(numel(input.shape)));
-      for (float& v : values) v = static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f;
+      for (float& v : values)
+        v = input.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;  // 0 is an index of any table
       sample.push_back(std::move(values));
     }
   return samples;
@@ -109,7 +110,7 @@ bool is_quantized(const Graph& graph) {
 
 std::vector<InputSpec> float_inputs(const Graph& graph) {
   std::vector<InputSpec> specs;
-  for (const Port& p : graph.inputs) specs.push_back({p.name, DType::f32, logical_shape(p, graph.type(p.value).shape)});
+  for (const Port& p : graph.inputs) specs.push_back({p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape)});
   return specs;
 }
 

@@ -27,7 +27,8 @@ class Call {
   const ProgramNode& node() const { return node_; }
   bool ok() const { return ok_; }
   bool is_in_place() const { return in_place_; }
-  std::string_view operator_name() const;  // "hardswish" for "aten.hardswish.default" and for its in-place form
+  std::string_view target() const { return base_target_; }  // "aten.hardswish.default"
+  std::string_view operator_name() const;                   // "hardswish" for "aten.hardswish.default" and for its in-place form
   Graph& graph() { return importer_.graph; }
   std::string name(std::string_view suffix) const { return node_.name + "." + std::string(suffix); }
 
@@ -41,7 +42,8 @@ class Call {
   }
 
   // Arguments by name, with the default of the operator where the model leaves one out.
-  bool has(std::string_view argument);  // given and not none
+  const Argument* argument(std::string_view name) { return find(name); }  // as the model gives it; null: neither given nor known
+  bool has(std::string_view argument);                                    // given and not none
   bool is_tensor(std::string_view argument);
   i64 integer(std::string_view argument);
   double number(std::string_view argument);  // integer, real or boolean
@@ -88,6 +90,9 @@ class Call {
   // How the node ends: its results, or that it only passes an operand on. A result that is not set cannot be read.
   void result(ValueId v) { result(0, v); }
   void result(size_t index, ValueId v);
+  // A call of a portable kernel on values in the user's axes; refused when the runtime would refuse it.
+  std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
+  const TensorMeta* result_meta(size_t index);  // what the model says of a result; null after a refusal
   size_t result_count() const { return node_.outputs.size(); }
   void identity(std::string_view argument);
 

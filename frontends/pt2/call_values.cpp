@@ -6,6 +6,7 @@
 
 #include "frontends/pt2/call.h"
 #include "frontends/pt2/storage_order.h"
+#include "ops/kernel_call/host_call.h"
 
 namespace deuteron::pt2 {
 
@@ -214,6 +215,35 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
 ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   const std::vector<ValueId> results = add_all(std::move(op), std::move(inputs), suffix);
   return results.empty() ? -1 : results[0];
+}
+
+std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types) {
+  bool derived = true;
+  for (const ValueId v : inputs) {
+    if (v < 0 || importer_.broken[v]) ok_ = false;
+    if (!ok_) return {};
+    derived = derived && importer_.derived_from_constants[v];
+    const Type& type = importer_.graph.type(v);
+    if (!type.quant.empty())
+      refuse({"works on quantized values, for which there is no kernel", to_text(type), "f32", "pt2.operand.quantized"});
+  }
+  std::vector<const Type*> in, out;
+  for (const Type& type : types) out.push_back(&type);
+  if (const auto fault = fault_of_call(call, importer_.graph.types(inputs, in), TypeView(out)))
+    refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
+            "pt2.leftover.call"});
+  if (!ok_) return {};
+  const size_t results = types.size();
+  importer_.graph.add_node(std::move(call), std::move(inputs), std::move(types), node_.name, {source_});
+  importer_.derived_from_constants.insert(importer_.derived_from_constants.end(), results, derived);
+  importer_.broken.insert(importer_.broken.end(), results, false);
+  return importer_.graph.nodes.back().outputs;
+}
+
+const TensorMeta* Call::result_meta(size_t index) {
+  const auto it = index < node_.outputs.size() ? importer_.program.tensors.find(node_.outputs[index]) : importer_.program.tensors.end();
+  if (it == importer_.program.tensors.end()) refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
+  return ok_ ? &it->second : nullptr;
 }
 
 ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {

@@ -108,12 +108,14 @@ class Walk {
     }
     const TensorMeta& meta = it->second;
     const DType dtype = meta.dtype.value_or(DType::u8);
-    const bool is_float = meta.dtype == DType::f32;
+    const bool is_integer = dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8;
+    const bool is_known = meta.dtype == DType::f32 || (meta.dtype && is_integer);
     if (meta.dtype == DType::f16 || meta.dtype == DType::bf16 || meta.dtype == DType::f64)
       importer_.note_unsupported_float(meta.dtype_code, in.name);
-    else if (!is_float)
+    else if (!is_known)
       diagnostics_.error(graph_.name,
-                         fmt::format("input `{}` has dtype {}, only float32 inputs are supported", in.name, name_of_code(meta.dtype_code)),
+                         fmt::format("input `{}` has dtype {}; float32, int32, int64 and bool inputs are supported", in.name,
+                                     name_of_code(meta.dtype_code)),
                          "pt2.input.dtype", "give the model float32 inputs; --io int8 makes the program's own inputs int8");
     if (numel(meta.sizes) == 0)
       diagnostics_.error(graph_.name, fmt::format("input `{}` has no elements: shape {}", in.name, to_text(meta.sizes)), "pt2.input.empty");
@@ -124,7 +126,7 @@ class Walk {
           fmt::format("the example for input `{}` has gaps or repeated elements in memory (strides {}); the program takes it without",
                       in.name, to_text(meta.strides)),
           "pt2.input.strides");
-    m.stored = importer_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_float);
+    m.stored = importer_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_known);
     graph_.inputs.push_back({m.stored, in.name, m.order});
   }
 
@@ -258,13 +260,15 @@ class Walk {
     if (!is_used) graph_.sources.pop_back();
     if (v < 0) return;
     const Type& type = graph_.type(v);
-    if (type.dtype != DType::f32 && !importer_.is_broken(v)) {
+    const bool is_integer = (type.dtype == DType::s64 || type.dtype == DType::s32 || type.dtype == DType::b8) && type.quant.empty();
+    if (type.dtype != DType::f32 && !is_integer && !importer_.is_broken(v)) {
       if (const bool is_float = type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64; is_float)
         importer_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);
       else
-        diagnostics_.error(graph_.name,
-                           fmt::format("output `{}` has dtype {}, only float32 outputs are supported", name, name_of(type.dtype)),
-                           "pt2.output.dtype");
+        diagnostics_.error(
+            graph_.name,
+            fmt::format("output `{}` has dtype {}; float32, int32, int64 and bool outputs are supported", name, name_of(type.dtype)),
+            "pt2.output.dtype");
       return;
     }
     Axes order(type.shape.size());

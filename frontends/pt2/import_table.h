@@ -68,7 +68,8 @@ void import_roll(Call&);
 void import_repeat(Call&);
 void import_index(Call&);
 void import_index_select(Call&);
-void import_view(Call&);  // shapes.cpp
+void import_leftover(Call&);  // leftovers.cpp
+void import_view(Call&);      // shapes.cpp
 void import_view_as(Call&);
 void import_flatten(Call&);
 void import_unflatten(Call&);

@@ -41,9 +41,10 @@ CallBuilder& CallBuilder::constant(Type type, Constant data, Face face) {
   lowered_.constants.push_back({std::move(type), std::move(data)});
   return *this;
 }
-CallBuilder& CallBuilder::scratch(i64 bytes) {
-  out(static_cast<i64>(results_ + lowered_.scratch.size()), plain_face({bytes}));
-  lowered_.scratch.push_back(bytes);
+CallBuilder& CallBuilder::scratch(i64 bytes) { return scratch({DType::u8, {bytes}, {}}, plain_face({bytes})); }
+CallBuilder& CallBuilder::scratch(Type type, Face face) {
+  out(static_cast<i64>(results_ + lowered_.scratch.size()), std::move(face));
+  lowered_.scratch.push_back(std::move(type));
   return *this;
 }
 CallBuilder& CallBuilder::integer(i64 v) {

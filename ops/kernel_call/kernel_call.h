@@ -48,7 +48,7 @@ struct NewConstant {
 struct Lowered {
   KernelCall call;
   std::vector<NewConstant> constants;
-  std::vector<i64> scratch;  // bytes of each scratch tensor
+  std::vector<Type> scratch;  // tensors that nobody reads: plain bytes, or a second result that is not wanted
 };
 
 // Builds a Lowered argument by argument, in schema order.
@@ -68,6 +68,7 @@ class CallBuilder {
     return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)), std::move(face));
   }
   CallBuilder& scratch(i64 bytes);
+  CallBuilder& scratch(Type type, Face face);
   CallBuilder& overload(std::string name);  // "out" unless told
   CallBuilder& integer(i64 v);
   CallBuilder& real(double v);

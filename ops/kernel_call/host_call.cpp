@@ -1,0 +1,193 @@
+#include "ops/kernel_call/host_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+
+#include "runtime/kernel.h"
+
+namespace deuteron {
+namespace {
+
+std::optional<ScalarType> scalar_type(DType d) {
+  switch (d) {
+    case DType::f32:
+      return ScalarType::f32;
+    case DType::s8:
+      return ScalarType::s8;
+    case DType::s16:
+      return ScalarType::s16;
+    case DType::s32:
+      return ScalarType::s32;
+    case DType::s64:
+      return ScalarType::s64;
+    case DType::u8:
+      return ScalarType::u8;
+    case DType::b8:
+      return ScalarType::b8;
+    case DType::f16:
+      return ScalarType::f16;
+    case DType::f64:
+      return ScalarType::f64;
+    case DType::bf16:
+      break;
+  }
+  return std::nullopt;
+}
+
+// One call as the loader would make it.
+class HostCall {
+ public:
+  // Null data: the call can be prepared but not run.
+  void add_arguments(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data) {
+    const auto at = [](std::span<void* const> data, i64 k) { return data.empty() ? nullptr : data[k]; };
+    for (const KernelArg& arg : call.args) {
+      using K = KernelArg::Kind;
+      if (arg.kind == K::input) add_tensor(in[arg.integer], arg.face, at(in_data, arg.integer));
+      else if (arg.kind == K::output) add_tensor(out[arg.integer], arg.face, at(out_data, arg.integer));
+      else if (arg.kind == K::inputs) {
+        std::vector<const Value*> items;
+        for (const i64 k : arg.integers) items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k)));
+        add_list(Kind::tensor_list, std::move(items));
+      } else if (arg.kind == K::integers) {
+        std::vector<const Value*> items;
+        for (const i64 v : arg.integers) items.push_back(&make(Kind::integer)), values_.back().integer = v;
+        add_list(Kind::int_list, std::move(items));
+      } else if (arg.kind == K::integer) add(make(Kind::integer)).integer = arg.integer;
+      else if (arg.kind == K::boolean) add(make(Kind::boolean)).boolean = arg.integer != 0;
+      else if (arg.kind == K::real) add(make(Kind::real)).real = arg.real;
+      else add(make(Kind::none));
+    }
+  }
+
+  std::optional<std::string> prepare(const KernelCall& call) {
+    if (!fault_.empty()) return fault_;
+    const std::string name = call.name + "." + call.overload;
+    const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) { return name == k->name; });
+    if (kernel == kernels.end()) return fmt::format("the runtime has no kernel {}", name);
+    if (std::strlen((*kernel)->schema) != arguments_.size())
+      return fmt::format("{} takes {} arguments", name, std::strlen((*kernel)->schema));
+    tables_.resize((256 + 256 * (arguments_.size() + values_.size())) / sizeof(std::max_align_t) + 1);
+    Arena arena{reinterpret_cast<uint8_t*>(tables_.data()), tables_.size() * sizeof(std::max_align_t), 0};
+    Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena};
+    const Status status = (*kernel)->prepare(c, &prepared_);
+    if (status.ok()) return std::nullopt;
+    return fmt::format("argument {} {}", status.argument, status.detail ? status.detail : "is refused");
+  }
+  void run() const { prepared_.run(prepared_.args); }
+
+ private:
+  struct Held {
+    std::vector<int32_t> sizes;
+    std::vector<uint8_t> order;
+    Tensor tensor{};
+  };
+  Value& make(Kind kind) {
+    Value& v = values_.emplace_back();
+    v.kind = kind;
+    return v;
+  }
+  Value& add(Value& v) {
+    arguments_.push_back(&v);
+    return v;
+  }
+  const Value* tensor_value(const Type& type, const Face& face, void* data) {
+    Held& h = tensors_.emplace_back();
+    for (const i64 e : face.sizes) h.sizes.push_back(static_cast<int32_t>(e));
+    for (const i64 e : face.order) h.order.push_back(static_cast<uint8_t>(e));
+    const std::optional<ScalarType> scalar = scalar_type(type.dtype);
+    if (!scalar || type.elements() > INT32_MAX || face.sizes.size() > kMaxRank) fault_ = fmt::format("no tensor of type {}", to_text(type));
+    h.tensor = {data,
+                h.sizes.data(),
+                h.order.data(),
+                static_cast<int32_t>(type.elements()),
+                static_cast<uint8_t>(h.sizes.size()),
+                scalar.value_or(ScalarType::f32),
+                false};
+    Value& v = make(Kind::tensor);
+    v.tensor = &h.tensor;
+    return &v;
+  }
+  void add_tensor(const Type& type, const Face& face, void* data) { arguments_.push_back(tensor_value(type, face, data)); }
+  void add_list(Kind kind, std::vector<const Value*> items) {
+    const std::vector<const Value*>& kept = lists_.emplace_back(std::move(items));
+    add(make(kind)).list = {kept.data(), nullptr, static_cast<int32_t>(kept.size())};
+  }
+
+  std::deque<Held> tensors_;
+  std::deque<Value> values_;
+  std::deque<std::vector<const Value*>> lists_;
+  std::vector<const Value*> arguments_;
+  std::vector<std::max_align_t> tables_;
+  Prepared prepared_;
+  std::string fault_;
+};
+
+template <class T>
+void to_host(const std::byte* from, float* to, i64 count) {
+  for (i64 k = 0; k < count; ++k) to[k] = static_cast<float>(reinterpret_cast<const T*>(from)[k]);
+}
+template <class T>
+void from_host(const float* from, std::byte* to, i64 count) {
+  for (i64 k = 0; k < count; ++k) reinterpret_cast<T*>(to)[k] = static_cast<T>(from[k]);
+}
+
+// Applies `f` to a value of the C++ type of `d`.
+template <class F>
+void with_type(DType d, F f) {
+  switch (d) {
+    case DType::s8:
+      return f(int8_t{});
+    case DType::s16:
+      return f(int16_t{});
+    case DType::s32:
+      return f(int32_t{});
+    case DType::s64:
+      return f(int64_t{});
+    case DType::u8:
+      return f(uint8_t{});
+    case DType::b8:
+      return f(bool{});
+    case DType::f64:
+      return f(double{});
+    default:
+      DEUTERON_CHECK(false, std::string(name_of(d)));
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> fault_of_call(const KernelCall& call, TypeView in, TypeView out) {
+  HostCall host;
+  host.add_arguments(call, in, out, {}, {});
+  return host.prepare(call);
+}
+
+void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<const HostTensor> out) {
+  std::deque<std::vector<std::byte>> converted;  // of the values that are not float32
+  std::vector<const Type*> in_types, out_types;
+  std::vector<void*> in_data, out_data;
+  const auto place = [&](const HostTensor& t, std::vector<const Type*>& types, std::vector<void*>& data, bool is_input) {
+    types.push_back(t.type);
+    if (t.type->dtype == DType::f32) return data.push_back(t.data);
+    std::vector<std::byte>& bytes = converted.emplace_back(static_cast<size_t>(t.type->bytes()));
+    if (is_input) with_type(t.type->dtype, [&]<class T>(T) { from_host<T>(t.data, bytes.data(), t.type->elements()); });
+    data.push_back(bytes.data());
+  };
+  for (const HostTensor& t : in) place(t, in_types, in_data, true);
+  for (const HostTensor& t : out) place(t, out_types, out_data, false);
+  HostCall host;
+  host.add_arguments(call, TypeView(in_types), TypeView(out_types), in_data, out_data);
+  const std::optional<std::string> fault = host.prepare(call);
+  DEUTERON_CHECK(!fault, fmt::format("{}: {}", call.name, *fault));
+  host.run();
+  for (size_t k = 0; k < out.size(); ++k)
+    if (const Type& type = *out[k].type; type.dtype != DType::f32)
+      with_type(type.dtype, [&]<class T>(T) { to_host<T>(static_cast<std::byte*>(out_data[k]), out[k].data, type.elements()); });
+}
+
+}  // namespace deuteron

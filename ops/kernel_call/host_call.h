@@ -1,0 +1,17 @@
+// Runs or only checks a kernel call on the host, with the very kernels that the device has.
+#pragma once
+#include <span>
+#include <string>
+
+#include "ops/kernel_call/kernel_call.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+// What the runtime would refuse at load: no such kernel, a wrong argument. Nothing: it would run.
+std::optional<std::string> fault_of_call(const KernelCall&, TypeView in, TypeView out);
+
+// Computes the results. The host keeps every value as float32 numbers, integers and booleans too: they are converted on the way in and out.
+void execute(const KernelCall&, std::span<const HostTensor> in, std::span<const HostTensor> out);
+
+}  // namespace deuteron

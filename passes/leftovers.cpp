@@ -1,0 +1,80 @@
+// An int8 operator that no kernel of the dialect takes runs in float, between explicit dequantize and quantize.
+#include "passes/leftovers.h"
+
+#include "calibrate/float_executor.h"
+#include "passes/homes.h"
+#include "passes/patch.h"
+
+namespace deuteron {
+
+static Bounds* bounds_of(Op& op) {
+  return std::visit(
+      []<class T>(T& o) -> Bounds* {
+        if constexpr (requires { o.bounds; }) return &o.bounds;
+        else return nullptr;
+      },
+      op);
+}
+
+static Result<Lowered> int8_call(const Graph& g, const Node& node, Isa isa) {
+  std::vector<const Type*> in, out;
+  std::vector<const Constant*> data;
+  for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
+  return lower_to_cortex_m(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, isa});
+}
+
+// The same operator on float types: nothing, when no portable kernel takes it.
+static std::optional<Op> float_op(const Graph& g, const Node& node, Isa isa) {
+  Op op = node.op;
+  if (Bounds* bounds = bounds_of(op); bounds && !std::holds_alternative<Clamp>(op)) *bounds = {};
+  std::vector<Type> types;
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ValueId v : *list) types.push_back({DType::f32, g.type(v).shape, {}});
+  std::vector<const Type*> in, out;
+  for (size_t k = 0; k < types.size(); ++k) (k < node.inputs.size() ? in : out).push_back(&types[k]);
+  const std::vector<const Constant*> data(node.inputs.size());
+  if (!float_call(op, {TypeView(in), TypeView(out), data, isa})) return std::nullopt;
+  return op;
+}
+
+// f(x, ..) on int8   becomes   quantize(clamp(f(dequantize(x), ..)))
+static Patch island(const Graph& g, NodeId root, Op op) {
+  const Node& node = g.nodes[root];
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs;
+  for (const ValueId v : node.inputs) {
+    const GraphValue& value = g.values[v];
+    if (value.type.dtype == DType::f32) inputs.push_back(v);
+    else if (value.constant)
+      inputs.push_back(b.constant({DType::f32, value.type.shape, {}}, constant_of(dequantized(value.type, *value.constant)), value.name));
+    else inputs.push_back(b.add(Dequantize{}, {v}, {}, value.name + "_float"));
+  }
+  const std::string& name = g.values[node.outputs[0]].name;
+  Op before = node.op;
+  const Bounds* bounds = bounds_of(before);
+  ValueId y = b.add(std::move(op), std::move(inputs), {}, name + "_float");
+  if (bounds && !bounds->none() && !std::holds_alternative<Clamp>(node.op)) y = b.add(Clamp{*bounds}, {y}, {}, name + "_bounded");
+  return b.replace_root(Quantize{g.type(node.outputs[0]).quant}, {y});
+}
+
+static bool is_int8_operator(const Graph& g, const Node& node) {
+  if (std::holds_alternative<KernelCall>(node.op) || std::holds_alternative<Quantize>(node.op) ||
+      std::holds_alternative<Dequantize>(node.op) || takes_no_time(node.op) || node.outputs.size() != 1)
+    return false;
+  return g.type(node.outputs[0]).dtype == DType::s8 && !g.type(node.outputs[0]).quant.empty() &&
+         !g.type(node.outputs[0]).quant.per_channel();
+}
+
+void leftovers(PassContext& pass) {
+  Graph& g = pass.graph;
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    if (!is_int8_operator(g, g.nodes[n]) || int8_call(g, g.nodes[n], pass.target.isa)) continue;
+    if (std::optional<Op> op = float_op(g, g.nodes[n], pass.target.isa)) {
+      const size_t before = g.nodes.size();
+      apply(g, island(g, static_cast<NodeId>(n), std::move(*op)), static_cast<NodeId>(n));
+      n += g.nodes.size() - before;
+    }
+  }
+}
+
+}  // namespace deuteron
