@@ -20,6 +20,12 @@ namespace fs = std::filesystem;
 
 fs::path fixtures() { return fs::path(DEUTERON_SHARED_DIR) / "fixtures"; }
 
+std::vector<float> read_integers(const fs::path& path) {
+  std::vector<int64_t> values(fs::file_size(path) / sizeof(int64_t));
+  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(int64_t)));
+  return {values.begin(), values.end()};
+}
+
 std::vector<float> read_floats(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<float> data(fs::file_size(path) / sizeof(float));
@@ -214,7 +220,8 @@ void check_operator(const nlohmann::json& entry, const fs::path& file, const std
   ASSERT_EQ(actual.size(), outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const double step = tolerance == 0 ? output_step(*graph) : 0;
-    const auto expected = read_floats(outputs[i]);
+    const bool is_integer = graph->type(graph->outputs[i].value).dtype == DType::s64;
+    const auto expected = is_integer ? read_integers(outputs[i]) : read_floats(outputs[i]);
     if (step == 0) {
       EXPECT_LT(relative_error(expected, actual[i]), tolerance == 0 ? 1e-4 : tolerance);
       continue;

@@ -44,10 +44,10 @@ TEST(Matmul, GivesTheKernelOffsetsAndTheWholeFactor) {
   EXPECT_EQ(args[3].integer, -11);
   EXPECT_EQ(args[4].integer, 3);
   EXPECT_EQ(static_cast<double>(args[5].integer) * std::ldexp(1.0, static_cast<int>(args[6].integer) - 31), 0.5);
-  EXPECT_EQ(call->scratch, std::vector<i64>{16});  // a sum for each of 4 columns
+  EXPECT_EQ(call->scratch[0].bytes(), 16);  // a sum for each of 4 columns
   const auto scalar = lowered({}, s8({2, 3, 5}, 0.5f, -7), s8({2, 4, 5}, 0.25f, 11), s8({2, 3, 4}, 0.125f, 3), Isa::scalar);
   ASSERT_TRUE(scalar);
-  EXPECT_EQ(scalar->scratch, std::vector<i64>{0});
+  EXPECT_EQ(scalar->scratch[0].bytes(), 0);
 }
 
 TEST(Matmul, RefusesWhatTheKernelGetsWrong) {
