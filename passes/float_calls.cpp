@@ -160,6 +160,9 @@ concept HasFloatForm = requires(const T& op, const LowerContext& c) {
 }  // namespace
 
 Result<Lowered> float_call(const Op& op, const LowerContext& c) {
+  Op copy = op;
+  const Bounds* bounds = bounds_of(copy);
+  if (bounds && !bounds->none() && !std::holds_alternative<Clamp>(op)) return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
   Answer answer = std::visit(
       [&]<class T>(const T& o) -> Answer {
         if constexpr (HasFloatForm<T>) return float_form(o, c);

@@ -1,13 +1,15 @@
 // An int8 operator that no kernel of the dialect takes runs in float, between explicit dequantize and quantize.
 #include "passes/leftovers.h"
 
+#include <utility>
+
 #include "calibrate/float_executor.h"
 #include "passes/homes.h"
 #include "passes/patch.h"
 
 namespace deuteron {
 
-static Bounds* bounds_of(Op& op) {
+Bounds* bounds_of(Op& op) {
   return std::visit(
       []<class T>(T& o) -> Bounds* {
         if constexpr (requires { o.bounds; }) return &o.bounds;
@@ -35,6 +37,22 @@ static std::optional<Op> float_op(const Graph& g, const Node& node, Isa isa) {
   const std::vector<const Constant*> data(node.inputs.size());
   if (!float_call(op, {TypeView(in), TypeView(out), data, isa})) return std::nullopt;
   return op;
+}
+
+// f with bounds, in float   becomes   clamp(f): the portable kernels have none
+static Patch without_bounds(const Graph& g, NodeId root) {
+  const Node& node = g.nodes[root];
+  Op op = node.op;
+  Bounds* bounds = bounds_of(op);
+  const Clamp clamp{std::exchange(*bounds, {})};
+  PatchBuilder b(g, root, "");
+  return b.replace_root(clamp, {b.add(std::move(op), node.inputs, {}, g.values[node.outputs[0]].name + "_unbounded")});
+}
+
+static bool is_bounded_in_float(const Graph& g, const Node& node) {
+  Op op = node.op;
+  const Bounds* bounds = bounds_of(op);
+  return bounds && !bounds->none() && !std::holds_alternative<Clamp>(op) && g.type(node.outputs[0]).dtype == DType::f32;
 }
 
 // f(x, ..) on int8   becomes   quantize(clamp(f(dequantize(x), ..)))
@@ -68,6 +86,11 @@ static bool is_int8_operator(const Graph& g, const Node& node) {
 void leftovers(PassContext& pass) {
   Graph& g = pass.graph;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
+    if (is_bounded_in_float(g, g.nodes[n])) {
+      apply(g, without_bounds(g, static_cast<NodeId>(n)), static_cast<NodeId>(n));
+      ++n;
+      continue;
+    }
     if (!is_int8_operator(g, g.nodes[n]) || int8_call(g, g.nodes[n], pass.target.isa)) continue;
     if (std::optional<Op> op = float_op(g, g.nodes[n], pass.target.isa)) {
       const size_t before = g.nodes.size();
