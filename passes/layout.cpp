@@ -96,7 +96,7 @@ static std::optional<Patch> sink_through_softmax(const Graph& g, const Uses& use
 
 // The operator that does along axis perm[k] what `op` does along axis k; nothing for one that is not about axes.
 static std::optional<Op> on_axes(const Op& op, const Axes& perm) {
-  if (const Pad* pad = std::get_if<Pad>(&op)) {
+  if (const Pad* pad = std::get_if<Pad>(&op); pad && pad->before.size() == perm.size()) {
     Pad moved = *pad;
     for (size_t k = 0; k < perm.size(); ++k) moved.before[perm[k]] = pad->before[k], moved.after[perm[k]] = pad->after[k];
     return moved;
@@ -191,7 +191,7 @@ static std::optional<InputRegion> region_of(const Graph& g, const Uses& uses, Va
     if (uses.output_uses[region.values[i]] != 0 || g.type(region.values[i]).quant.per_channel()) return std::nullopt;
     for (const NodeId n : uses.readers[region.values[i]]) {
       const Permute* p = op_as<Permute>(g, n);
-      const bool moves = g.nodes[n].inputs.size() == 1 && on_axes(g.nodes[n].op, kToChannelsLast) && g.type(region.values[i]).rank() == 4;
+      const bool moves = g.nodes[n].inputs.size() == 1 && g.type(region.values[i]).rank() == 4 && on_axes(g.nodes[n].op, kToChannelsLast);
       if (p && p->perm == kToChannelsLast) region.permutes.push_back(n);
       else if (moves || is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
       else return std::nullopt;

@@ -1,0 +1,135 @@
+"""Compiles and runs every single-operator case of ../shared/fixtures/ops, and prints what became of each.
+
+    python3 tests/op_cases.py [build/deuteron] [../shared] [--boards] [--list]
+
+For cortex-m55, m33 and m3, each case compiles and runs on the host, or is refused with a rule that is listed below. The result lies within a bound
+that follows from the steps: every value that is rounded to int8 on the way, and every kernel, may cost one step of the output. --boards: the same
+bits on the emulated board. --list: a line for each case. Standard library only. The exit code is 1 when anything does not hold.
+"""
+import ast
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+paths = [a for a in sys.argv[1:] if not a.startswith("--")]
+TOOL = pathlib.Path(paths[0] if paths else ROOT / "build" / "deuteron").resolve()
+OPS = pathlib.Path(paths[1] if len(paths) > 1 else ROOT.parent / "shared") / "fixtures" / "ops"
+BOARDS = {"cortex-m55": "mps3-an547", "cortex-m33": "mps2-an505", "cortex-m3": "mps2-an385"}
+MUST_BE_INT8 = 130
+# What cannot be compiled, and the rule that says so.
+REFUSED = {
+    "batch_dynamic": "pt2.shape.dynamic",
+    "batch_dynamic_view": "pt2.shape.dynamic",
+    "bf16_model": "pt2.dtype.float",
+    "buffer_mutation": "pt2.in_place.state",
+}
+# Functions that magnify: one step of the input is many of the output. Steps allowed, and why.
+STEPS = {}
+FORMATS = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "|b1": "?", "|i1": "b", "|u1": "B"}
+TYPES = {"float32": "f", "int64": "q", "int32": "i", "bool": "?", "float64": "d", "float16": "e"}
+
+
+def tool(*arguments):
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+
+
+def numbers(data, code):
+    return [float(v) for v in struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)]
+
+
+def read_npy(path):
+    data = path.read_bytes()
+    size = struct.unpack_from("<H", data, 8)[0]
+    return numbers(data[10 + size:], FORMATS[ast.literal_eval(data[10:10 + size].decode())["descr"]])
+
+
+def errors(case, folder):
+    """The largest error of each output in steps of 1/255 of its range, and the ratio of signal to noise in dB of all."""
+    steps, signal, noise = 0.0, 0.0, 0.0
+    outputs = [o for o in case["outputs"] if "file" in o]
+    for k, out in enumerate(outputs):
+        expected = numbers((OPS / out["file"]).read_bytes(), TYPES[out["dtype"]])
+        found = read_npy(folder / f"output{k}.npy")
+        if len(expected) != len(found) or not all(map(math.isfinite, found)):
+            return math.inf, -math.inf
+        if not expected:
+            continue
+        step = (max(max(expected), 0.0) - min(min(expected), 0.0)) / 255
+        worst = max(abs(a - b) for a, b in zip(expected, found))
+        steps = max(steps, worst / step if step else (math.inf if worst else 0.0))
+        signal += sum(a * a for a in expected)
+        noise += sum((a - b) ** 2 for a, b in zip(expected, found))
+    return steps, math.inf if noise == 0 else 10 * math.log10(signal / noise) if signal else 0.0
+
+
+def run_case(case, core, boards):
+    """A row: what happened, whether it is as it must be, whether all of it is int8, error in steps, SQNR, detail."""
+    name = case["name"]
+    inputs = [OPS / i["file"] for i in case["inputs"] if "file" in i]
+    with tempfile.TemporaryDirectory() as scratch:
+        where = pathlib.Path(scratch)
+        calibrate = [a for f in inputs for a in ("--calibrate", f)]
+        given = [a for f in inputs for a in ("--input", f)]
+        compiled = tool("compile", OPS / case["file"], "--target", core, *calibrate, "-o", where / "case.pte", "--json", where / "case.json")
+        if compiled.returncode:
+            rule = REFUSED.get(name)
+            fine = compiled.returncode == 1 and rule is not None and f"[{rule}]" in compiled.stderr
+            return "refused", fine, False, 0.0, 0.0, compiled.stderr.strip().splitlines()[:1] or [f"exit {compiled.returncode}"]
+        if name in REFUSED:
+            return "compiled", False, False, 0.0, 0.0, [f"should be refused with {REFUSED[name]}"]
+        report = json.loads((where / "case.json").read_text())
+        host = tool("run", where / "case.pte", *given, "--output-dir", where / "host")
+        if host.returncode:
+            return "run", False, False, 0.0, 0.0, host.stderr.strip().splitlines()[:1]
+        steps, db = errors(case, where / "host")
+        calls = [o["op"] for o in report["operators"]]
+        int8 = report["counts"]["portable"] == 0
+        allowed = STEPS.get(name, len(calls) + len(report["quantization"]))
+        fine, detail = steps <= allowed, [] if steps <= allowed else [f"{steps:.1f} steps, allowed {allowed}"]
+        if boards:
+            board = tool("run", where / "case.pte", *given, "--output-dir", where / "board", "--on", f"qemu:{BOARDS[core]}")
+            same = board.returncode == 0 and all((where / "board" / f.name).read_bytes() == f.read_bytes() for f in (where / "host").iterdir())
+            if not same:
+                fine, detail = False, detail + [f"{BOARDS[core]}: " + (board.stderr.strip() or "other bits than the host")]
+        return "int8" if int8 else "float parts", fine, int8, steps, db, detail + [" ".join(calls)]
+
+
+def main():
+    if not OPS.is_dir():
+        print("left out: the operator cases of ../shared, which is not there")
+        return 77
+    cases = json.loads((OPS / "ops.json").read_text())
+    boards, listed = "--boards" in sys.argv, "--list" in sys.argv
+    wrong, whole, refused, worst, faintest = 0, 0, 0, (0.0, ""), (math.inf, "")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = list(pool.map(lambda job: (job, run_case(*job, boards)), [(case, core) for case in cases for core in BOARDS]))
+    int8_everywhere = {case["name"] for case in cases}
+    for (case, core), (what, fine, int8, steps, db, detail) in rows:
+        name = case["name"]
+        refused += what == "refused"
+        if not int8:
+            int8_everywhere.discard(name)
+        if what in ("int8", "float parts"):
+            worst, faintest = max(worst, (steps, f"{name} on {core}")), min(faintest, (db, f"{name} on {core}"))
+        if not fine:
+            wrong += 1
+            print(f"FAILED {name} on {core}: {what}: {'; '.join(detail)}")
+        elif listed:
+            print(f"{name:28} {core:11} {what:12} {steps:6.2f} steps {db:7.1f} dB  {detail[-1]}")
+    whole = len(int8_everywhere)
+    print(f"{len(cases)} cases on {len(BOARDS)} cores: {len(rows) - refused - wrong} run within their bounds, {refused} refused, {wrong} wrong; {whole} wholly int8")
+    print(f"largest error {worst[0]:.1f} steps of the output's range / 255: {worst[1]}; least signal to noise {faintest[0]:.1f} dB: {faintest[1]}")
+    if whole < MUST_BE_INT8:
+        print(f"FAILED only {whole} cases are wholly int8, must be {MUST_BE_INT8}")
+    return 1 if wrong or whole < MUST_BE_INT8 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
