@@ -8,6 +8,7 @@
 #include "ops/clamp/clamp.h"
 #include "ops/concat/concat.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv_transpose2d/conv_transpose2d.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/gather/gather.h"
 #include "ops/kernel_call/kernel_call.h"
@@ -32,6 +33,7 @@ using Op = std::variant<Add,         //
                         Clamp,       //
                         Concat,      //
                         Conv2d,      //
+                        ConvTranspose2d,  //
                         Dequantize,  //
                         Gather,      //
                         Linear,      //

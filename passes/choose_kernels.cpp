@@ -1,5 +1,6 @@
 // Brings int8 operators to the forms that the dialect has a kernel for.
 #include "passes/fuse.h"
+#include "passes/kernel_forms.h"
 #include "passes/pass.h"
 #include "passes/view_rules.h"
 
@@ -86,8 +87,12 @@ void choose_kernels(PassContext& pass) {
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
   rules.push_back(linear_to_conv);
   rules.push_back(linear_to_matmul);
+  rules.push_back(transposed_to_kernel_form);
+  rules.push_back(dilated_pool_to_gather);
   rules.push_back(pass.target.isa == Isa::mve ? row_to_column : widen_depthwise);
   rewrite(pass.graph, rules, pass.rewrites_left);
+  static constexpr Rule kLast[] = {split_permute};
+  rewrite(pass.graph, kLast, pass.rewrites_left);
 }
 
 }  // namespace deuteron

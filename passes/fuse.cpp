@@ -16,6 +16,7 @@ static Bounds narrowed(const Bounds& inner, const Bounds& outer) {
 // The bounds of an operator that has them.
 static Bounds* bounds_of(Op& op) {
   if (auto* o = std::get_if<Conv2d>(&op)) return &o->bounds;
+  if (auto* o = std::get_if<ConvTranspose2d>(&op)) return &o->bounds;
   if (auto* o = std::get_if<Linear>(&op)) return &o->bounds;
   if (auto* o = std::get_if<Add>(&op)) return &o->bounds;
   if (auto* o = std::get_if<MaxPool2d>(&op)) return &o->bounds;
@@ -65,7 +66,8 @@ static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, No
   if (above < 0 || !uses.has_single_reader(bn.inputs[0])) return std::nullopt;
   const Node& layer = g.nodes[above];
   Op op = layer.op;
-  if (!std::holds_alternative<Conv2d>(op) && !std::holds_alternative<Linear>(op)) return std::nullopt;
+  if (!std::holds_alternative<Conv2d>(op) && !std::holds_alternative<ConvTranspose2d>(op) && !std::holds_alternative<Linear>(op))
+    return std::nullopt;
   if (!bounds_of(op)->none()) return std::nullopt;
   const ValueId weight = layer.inputs[1];
   if (!g.is_constant(weight) || g.type(weight).dtype != DType::f32) return std::nullopt;
@@ -146,22 +148,52 @@ static std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses
 }
 
 // avg_pool2d that counts its padding   becomes   pad(0) -> avg_pool2d without padding
-// Refused with ceil_mode, where a window may hang over the padding's end.
+// With ceil_mode the last window may hang over the padding's end, where both are cut; one that would begin in the padding is not wanted.
 static std::optional<Patch> split_counted_padding(const Graph& g, const Uses&, NodeId root) {
   const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
-  if (!pool || !pool->count_include_pad || pool->ceil_mode || (pool->pad.h == 0 && pool->pad.w == 0)) return std::nullopt;
+  if (!pool || !pool->count_include_pad || pool->divisor != 0 || (pool->pad.h == 0 && pool->pad.w == 0)) return std::nullopt;
   const Node& node = g.nodes[root];
   PatchBuilder b(g, root, "");
   const Axes around = {0, pool->pad.h, pool->pad.w, 0};
   const ValueId padded = b.add(Pad{around, around, 0}, {node.inputs[0]}, g.type(node.inputs[0]).quant, g.values[node.inputs[0]].name + ".padded");
   AvgPool2d plain = *pool;
   plain.pad = {};
-  return b.replace_root(plain, {padded});
+  const Type& y = g.type(node.outputs[0]);
+  ValueId v = b.add(plain, {padded}, y.quant, g.values[node.outputs[0]].name);
+  for (const i64 axis : {1, 2})
+    if (b.type(v).shape[axis] != y.shape[axis]) v = b.add(Slice{axis, 0, y.shape[axis], 1}, {v}, y.quant);
+  return b.replace_root(v);
+}
+
+// avg_pool2d with a divisor of its own   becomes   a depthwise convolution with weights 1/divisor, to which padding adds nothing
+// Refused in quantized models, where the weight would have no quantization.
+static std::optional<Patch> divided_pool_to_depthwise(const Graph& g, const Uses& uses, NodeId root) {
+  const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
+  if (!pool || pool->divisor == 0) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Shape &x = g.type(node.inputs[0]).shape, &y = g.type(node.outputs[0]).shape;
+  if (g.type(node.inputs[0]).dtype != DType::f32 || producer_as<Dequantize>(g, uses, node.inputs[0]) >= 0) return std::nullopt;
+  const auto behind = [](i64 extent, i64 out, i64 kernel, i64 stride, i64 pad) {
+    return std::max<i64>(0, (out - 1) * stride + kernel - extent - pad);
+  };
+  Conv2d conv;
+  conv.groups = x[3];
+  conv.stride = pool->stride;
+  conv.pad_before = pool->pad;
+  conv.pad_after = {behind(x[1], y[1], pool->kernel.h, pool->stride.h, pool->pad.h),
+                    behind(x[2], y[2], pool->kernel.w, pool->stride.w, pool->pad.w)};
+  const i64 taps = x[3] * pool->kernel.h * pool->kernel.w;
+  PatchBuilder b(g, root, "");
+  std::vector<float> share(static_cast<size_t>(taps), 1.0f / static_cast<float>(pool->divisor));
+  const ValueId weight = b.constant(DType::f32, {x[3], pool->kernel.h, pool->kernel.w, 1}, std::move(share));
+  const ValueId v = b.add(conv, {node.inputs[0], weight}, {}, g.values[node.outputs[0]].name);
+  if (b.type(v).shape != y) return std::nullopt;
+  return b.replace_root(v);
 }
 
 std::span<const Rule> fuse_rules() {
   static constexpr Rule kRules[] = {fold_batch_norm, batch_norm_to_depthwise, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
-                                    split_counted_padding, fuse_factor_behind_matmul, fuse_factor_before_matmul};
+                                    split_counted_padding, divided_pool_to_depthwise, fuse_factor_behind_matmul, fuse_factor_before_matmul};
   return kRules;
 }
 

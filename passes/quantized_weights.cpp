@@ -1,5 +1,6 @@
 #include "passes/quantized_weights.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -66,6 +67,11 @@ std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, co
         share_inside(x.shape[1], weight.shape[1], conv->stride.h, conv->dilation.h, conv->pad_before.h, y.shape[1]);
     const std::vector<double> columns = share_inside(x.shape[2], kw, conv->stride.w, conv->dilation.w, conv->pad_before.w, y.shape[2]);
     for (i64 t = 0; t < taps; ++t) share[t] = rows[t / kw] * columns[t % kw];
+  }
+  if (const ConvTranspose2d* conv = std::get_if<ConvTranspose2d>(&op)) {
+    groups = conv->groups;
+    // Every pixel meets every tap once, but for those that fall into the padding.
+    share.assign(share.size(), static_cast<double>(x.shape[1] * x.shape[2]) / static_cast<double>(std::max<i64>(1, y.shape[1] * y.shape[2])));
   }
   std::vector<float> loss(static_cast<size_t>(channels));
   for (i64 o = 0; o < channels; ++o) {

@@ -50,6 +50,7 @@ class Call {
   bool boolean(std::string_view argument);
   std::string text(std::string_view argument);
   std::vector<i64> integers(std::string_view argument);
+  std::vector<double> reals(std::string_view argument);
   HW pair(std::string_view argument, i64 lowest);              // one or two integers, each at least `lowest`
   i64 axis(std::string_view argument, i64 rank);               // -rank..rank-1 made 0..rank-1
   std::vector<i64> axes(std::string_view argument, i64 rank);  // the same for a list; an error when one occurs twice

@@ -81,6 +81,11 @@ std::vector<i64> Call::integers(std::string_view argument) {
   return a->kind == Argument::Kind::integer ? std::vector<i64>{a->integer} : a->integers;
 }
 
+std::vector<double> Call::reals(std::string_view argument) {
+  const Argument* a = need(argument, {Argument::Kind::reals}, "a list of numbers");
+  return a ? a->reals : std::vector<double>{};
+}
+
 HW Call::pair(std::string_view argument, i64 lowest) {
   const std::vector<i64> list = integers(argument);
   if (ok_ && list.size() != 1 && list.size() != 2)

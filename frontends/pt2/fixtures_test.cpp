@@ -157,19 +157,12 @@ TEST_F(Pt2Fixtures, ModelsComputeWhatTorchComputed) {
 // clang-format off: a line for each
 // Operators that the import refuses, by name of the case; everything else in ops.json must import and compute what torch computed.
 const std::set<std::string> kRefused = {
-    "adaptive_avg_pool2d_uneven",
     "amax_dim",
-    "avg_pool1d",
     "batch_dynamic",
     "batch_dynamic_view",
     "bf16_model",
     "buffer_mutation",
     "const_fold",
-    "conv1d_dw_dilated",
-    "conv1d_k3_s2",
-    "conv_transpose2d_groups",
-    "conv_transpose2d_k2_s2",
-    "conv_transpose2d_k3_s2_op1",
     "div_same",
     "embedding",
     "expand",
@@ -183,18 +176,13 @@ const std::set<std::string> kRefused = {
     "lstm_cell_unrolled",
     "lstm_last_fc",
     "masked_fill_neg_inf",
-    "max_pool1d",
     "mean_last",
     "minimum_maximum",
-    "pad_reflect",
-    "pixel_shuffle",
     "prelu",
     "rms_norm",
     "rnn_tanh",
     "sum_dim",
     "to_dtype",
-    "upsample_nearest_size",
-    "upsample_nearest_x2",
     "var_std",
 };
 // clang-format on

@@ -26,6 +26,7 @@ std::optional<Argument> default_argument(std::string_view target, std::string_vi
 void import_conv2d(Call&);  // convolution.cpp
 void import_conv2d_padding(Call&);
 void import_convolution(Call&);
+void import_conv_transpose2d(Call&);
 void import_linear(Call&);  // linear.cpp
 void import_addmm(Call&);
 void import_mm(Call&);
@@ -37,6 +38,17 @@ void import_batch_norm(Call&);  // batch_norm.cpp
 void import_avg_pool2d(Call&);  // pooling.cpp
 void import_max_pool2d(Call&);
 void import_adaptive_avg_pool2d(Call&);
+void import_avg_pool1d(Call&);
+void import_max_pool1d(Call&);
+void import_adaptive_avg_pool1d(Call&);
+void import_adaptive_max_pool1d(Call&);
+void import_adaptive_max_pool2d(Call&);
+void import_upsample_nearest(Call&);  // resampling.cpp
+void import_reflection_pad(Call&);
+void import_replication_pad(Call&);
+void import_pixel_shuffle(Call&);
+void import_pixel_unshuffle(Call&);
+void import_channel_shuffle(Call&);
 void import_mean(Call&);
 void import_relu(Call&);  // activations.cpp
 void import_relu6(Call&);

@@ -193,6 +193,11 @@ class ProgramReader {
       read_.each(value, [&](const Json& i) { a.integers.push_back(read_.integer(i)); });
       return a;
     }
+    if (tag == "as_floats") {
+      a.kind = K::reals;
+      read_.each(value, [&](const Json& i) { a.reals.push_back(read_.real(i)); });
+      return a;
+    }
     if (tag == "as_tensors") {
       a.kind = K::tensors;
       read_.each(value, [&](const Json& t) { a.names.push_back(tensor_name(t)); });

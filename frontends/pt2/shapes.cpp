@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontends/pt2/import_table.h"
+#include "frontends/pt2/resampling.h"
 #include "frontends/pt2/storage_order.h"
 
 namespace deuteron::pt2 {
@@ -202,7 +203,9 @@ void import_expand(Call& c) {
 
 void import_pad(Call& c) {
   const std::string mode = c.text("mode");
-  c.require(!c.ok() || mode == "constant", "pads in a way that is not supported", mode, "constant", "pt2.pad.mode");
+  if (mode == "reflect" || mode == "replicate" || mode == "circular") return finish_pad_by_elements(c, mode);
+  c.require(!c.ok() || mode == "constant", "pads in a way that is not supported", mode, "constant, reflect, replicate, circular",
+            "pt2.pad.mode");
   finish_pad(c, c.has("value") ? c.number("value") : 0);
 }
 

@@ -23,12 +23,11 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
   if (auto r = require_int8(y, "y", "cortex_m.avg_pool2d.dtype")) return *r;
   if (auto r = require_same_quant(x, y, "cortex_m.avg_pool2d.quant")) return *r;
   const bool padded = a.pad.h != 0 || a.pad.w != 0;
-  if (a.count_include_pad && (padded || a.ceil_mode) && y.shape != x.shape) {
-    // The kernel counts only elements inside the image. Without padding both ways to count agree, but for a window that hangs over the end.
-    const bool inside = !padded && (y.shape[1] - 1) * a.stride.h + a.kernel.h <= x.shape[1] && (y.shape[2] - 1) * a.stride.w + a.kernel.w <= x.shape[2];
-    if (padded || !inside) return Refusal{"the kernel does not count padding", "count_include_pad", "no padding", "cortex_m.avg_pool2d.pad"};
-  }
-  if (a.divisor != 0 && (a.divisor != a.kernel.h * a.kernel.w || padded))
+  // The kernel counts only elements inside the image. Without padding both ways to count agree: a window is cut at the image's end.
+  if (a.count_include_pad && padded)
+    return Refusal{"the kernel does not count padding", "count_include_pad", "no padding", "cortex_m.avg_pool2d.pad"};
+  const bool whole = (y.shape[1] - 1) * a.stride.h + a.kernel.h <= x.shape[1] && (y.shape[2] - 1) * a.stride.w + a.kernel.w <= x.shape[2];
+  if (a.divisor != 0 && (a.divisor != a.kernel.h * a.kernel.w || padded || !whole))
     return Refusal{"the kernel divides by the number of elements", std::to_string(a.divisor), std::to_string(a.kernel.h * a.kernel.w), "cortex_m.avg_pool2d.divisor"};
   const Multiplier m = multiplier_of(x.quant.scale[0]);
   AvgPool2dArgs kernel_args{};

@@ -1,6 +1,7 @@
 #include "ops/permute/permute.h"
 
 #include "ops/fixed_point.h"
+#include "ops/permute/collapse.h"
 
 namespace deuteron {
 
@@ -23,10 +24,14 @@ static Result<Lowered> cortex_m(const Permute& a, const LowerContext& c) {
   if (auto r = require_int8(x, "x", "cortex_m.permute.dtype")) return *r;
   if (auto r = require_int8(y, "y", "cortex_m.permute.dtype")) return *r;
   if (auto r = require_same_quant(x, y, "cortex_m.permute.quant")) return *r;
-  if (x.rank() > 4) return Refusal{"the kernel takes rank 1 to 4", std::to_string(x.rank()), "4", "cortex_m.permute.rank"};
+  const CollapsedPermute few = x.rank() > static_cast<i64>(kKernelAxes) ? collapse(x.shape, a.perm) : CollapsedPermute{x.shape, a.perm};
+  if (few.shape.size() > kKernelAxes)
+    return Refusal{"the kernel takes rank 1 to 4", std::to_string(few.shape.size()), "4", "cortex_m.permute.rank"};
+  Shape turned;
+  for (const i64 axis : few.perm) turned.push_back(few.shape[axis]);
 
   CallBuilder call("cortex_m::transpose", c.in.size(), 1);
-  call.in(0, plain_face(x.shape)).integers(a.perm).out(0, plain_face(y.shape));
+  call.in(0, plain_face(few.shape)).integers(few.perm).out(0, plain_face(turned));
   return call.done();
 }
 

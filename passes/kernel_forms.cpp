@@ -1,0 +1,134 @@
+#include "passes/kernel_forms.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ops/conv_transpose2d/stock_limits.h"
+#include "ops/permute/collapse.h"
+#include "passes/view_rules.h"
+
+namespace deuteron {
+namespace {
+
+// [oc,kh,kw,c/groups] with zeros between the taps, behind them up to `kernel`, and for the channels of other groups.
+std::vector<int8_t> spread_weight(std::span<const int8_t> from, const Shape& w, const ConvTranspose2d& a, HW kernel) {
+  const i64 oc = w[0], cg = w[3], channels = cg * a.groups;
+  std::vector<int8_t> to(static_cast<size_t>(oc * kernel.h * kernel.w * channels), 0);
+  for (i64 o = 0; o < oc; ++o)
+    for (i64 h = 0; h < w[1]; ++h)
+      for (i64 k = 0; k < w[2]; ++k) {
+        const i64 first = o / (oc / a.groups) * cg;
+        const auto begin = from.begin() + ((o * w[1] + h) * w[2] + k) * cg;
+        std::copy_n(begin, cg, to.begin() + ((o * kernel.h + h * a.dilation.h) * kernel.w + k * a.dilation.w) * channels + first);
+      }
+  return to;
+}
+
+}  // namespace
+
+// conv_transpose2d with dilation, groups or output padding, or one that the stock kernel computes wrongly or outside its tensors
+//   becomes   one with zeros in its weight; where that is not enough, without padding, and slices of its result
+std::optional<Patch> transposed_to_kernel_form(const Graph& g, const Uses&, NodeId root) {
+  const ConvTranspose2d* conv = op_as<ConvTranspose2d>(g, root);
+  if (!conv) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const GraphValue& weight = g.values[node.inputs[1]];
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  if (x.dtype != DType::s8 || !weight.constant || weight.type.dtype != DType::s8) return std::nullopt;
+  const Shape& w = weight.type.shape;
+  const auto differs = [&](const ConvTranspose2d& a, const Shape& kernel, const Shape& out) {
+    return why_stock_conv_transpose2d_differs(kernel_args(a, x.shape, kernel, out)) != nullptr;
+  };
+  const bool plain = conv->dilation == HW{1, 1} && conv->groups == 1 && conv->output_pad == HW{0, 0};
+  if (plain && !differs(*conv, w, y.shape)) return std::nullopt;
+
+  ConvTranspose2d moved = *conv;
+  moved.dilation = {1, 1};
+  moved.groups = 1;
+  moved.output_pad = {0, 0};
+  // Zeros behind the last tap stand for the output padding.
+  HW kernel{conv->dilation.h * (w[1] - 1) + 1 + conv->output_pad.h, conv->dilation.w * (w[2] - 1) + 1 + conv->output_pad.w};
+  Shape whole = y.shape;
+  const bool crops = differs(moved, {w[0], kernel.h, kernel.w, x.shape[3]}, y.shape);
+  if (crops) {
+    kernel = {std::max({kernel.h, kernel.h - conv->pad.h, conv->stride.h}), std::max({kernel.w, kernel.w - conv->pad.w, conv->stride.w})};
+    moved.pad = {0, 0};
+    whole[1] = (x.shape[1] - 1) * conv->stride.h + kernel.h;
+    whole[2] = (x.shape[2] - 1) * conv->stride.w + kernel.w;
+  }
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  const Type type{DType::s8, {w[0], kernel.h, kernel.w, x.shape[3]}, weight.type.quant};
+  inputs[1] = b.constant(type, constant_of(spread_weight(weight.constant->as<int8_t>(), w, *conv, kernel)), weight.name);
+  if (!crops) return b.replace_root(moved, std::move(inputs));
+  ValueId v = b.add(moved, std::move(inputs), y.quant, g.values[node.outputs[0]].name);
+  if (whole[1] != y.shape[1]) v = b.add(Slice{1, conv->pad.h, y.shape[1], 1}, {v}, y.quant);
+  if (whole[2] != y.shape[2]) v = b.add(Slice{2, conv->pad.w, y.shape[2], 1}, {v}, y.quant);
+  return b.replace_root(v);
+}
+
+// The rows or columns that the windows along one axis see, window after window. A tap in the padding repeats another one of its window,
+// which changes no maximum.
+static Axes taps_of_windows(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation) {
+  Axes index;
+  for (i64 o = 0; o < out; ++o) {
+    const i64 first = o * stride - pad;
+    i64 inside = -1;
+    for (i64 k = 0; k < kernel && inside < 0; ++k)
+      if (const i64 at = first + k * dilation; at >= 0 && at < extent) inside = at;
+    if (inside < 0) return {};
+    for (i64 k = 0; k < kernel; ++k) {
+      const i64 at = first + k * dilation;
+      index.push_back(at >= 0 && at < extent ? at : inside);
+    }
+  }
+  return index;
+}
+
+// max_pool2d with dilation   becomes   gathers of the taps along both axes -> max_pool2d over neighbours
+std::optional<Patch> dilated_pool_to_gather(const Graph& g, const Uses&, NodeId root) {
+  const MaxPool2d* pool = op_as<MaxPool2d>(g, root);
+  if (!pool || pool->dilation == HW{1, 1}) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  const Axes rows = taps_of_windows(x.shape[1], y.shape[1], pool->kernel.h, pool->stride.h, pool->pad.h, pool->dilation.h);
+  const Axes columns = taps_of_windows(x.shape[2], y.shape[2], pool->kernel.w, pool->stride.w, pool->pad.w, pool->dilation.w);
+  if (rows.empty() || columns.empty()) return std::nullopt;
+  MaxPool2d plain;
+  plain.kernel = plain.stride = pool->kernel;
+  plain.bounds = pool->bounds;
+  PatchBuilder b(g, root, "");
+  const ValueId high = b.add(Gather{1, rows}, {node.inputs[0]}, x.quant);
+  const ValueId wide = b.add(Gather{2, columns}, {high}, x.quant);
+  return b.replace_root(plain, {wide});
+}
+
+// permute over more axes than the kernel has   becomes   two: the first one as many as the kernel has, what is left is nearer to none
+std::optional<Patch> split_permute(const Graph& g, const Uses&, NodeId root) {
+  const Permute* permute = op_as<Permute>(g, root);
+  if (!permute) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  if (x.dtype != DType::s8) return std::nullopt;
+  const CollapsedPermute whole = collapse(x.shape, permute->perm);
+  const size_t rank = whole.shape.size();
+  if (rank <= kKernelAxes || rank > 8) return std::nullopt;
+  Axes first(rank), best, rest;
+  std::iota(first.begin(), first.end(), 0);
+  size_t left = rank;
+  while (std::next_permutation(first.begin(), first.end())) {
+    if (collapse(whole.shape, first).shape.size() > kKernelAxes) continue;
+    Axes second(rank);
+    const Axes back = inverse(first);
+    for (size_t k = 0; k < rank; ++k) second[k] = back[whole.perm[k]];
+    if (const size_t axes = collapse(permuted(whole.shape, first), second).shape.size(); axes < left) best = first, rest = second, left = axes;
+  }
+  if (best.empty()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  const ValueId flat = b.add(Reshape{whole.shape}, {node.inputs[0]}, x.quant);
+  const ValueId half = b.add(Permute{best}, {flat}, x.quant);
+  const ValueId done = b.add(Permute{rest}, {half}, x.quant, g.values[node.outputs[0]].name);
+  return b.replace_root(b.add(Reshape{y.shape}, {done}, y.quant));
+}
+
+}  // namespace deuteron

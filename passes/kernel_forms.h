@@ -1,0 +1,12 @@
+// Rules that bring int8 operators whose kernel is narrower than the operator to a form that the kernel has.
+#pragma once
+#include "passes/patch.h"
+
+namespace deuteron {
+
+std::optional<Patch> transposed_to_kernel_form(const Graph& g, const Uses& uses, NodeId root);
+std::optional<Patch> dilated_pool_to_gather(const Graph& g, const Uses& uses, NodeId root);
+// Not together with rules that merge permutes: it takes them apart.
+std::optional<Patch> split_permute(const Graph& g, const Uses& uses, NodeId root);
+
+}  // namespace deuteron
