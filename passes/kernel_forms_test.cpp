@@ -72,8 +72,9 @@ TEST(KernelForms, APermuteOfAnyRankIsTakenApart) {
     t.apply_rule(split_permute);
     EXPECT_EQ(positions(t.g), expected) << to_text(shape) << " by " << to_text(perm);
     for (const Node& node : t.g.nodes)
-      if (const Permute* p = std::get_if<Permute>(&node.op))
+      if (const Permute* p = std::get_if<Permute>(&node.op)) {
         EXPECT_LE(collapse(t.g.type(node.inputs[0]).shape, p->perm).shape.size(), kKernelAxes);
+      }
   }
 }
 
@@ -97,7 +98,9 @@ TEST(KernelForms, ADilatedMaximumPoolGathersItsTaps) {
     t.apply_rule(dilated_pool_to_gather);
     EXPECT_EQ(positions(t.g), expected) << print(t.g);
     for (const Node& node : t.g.nodes)
-      if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) EXPECT_EQ(p->dilation, (HW{1, 1}));
+      if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) {
+        EXPECT_EQ(p->dilation, (HW{1, 1}));
+      }
     ++made;
   }
   EXPECT_GT(made, 100);
