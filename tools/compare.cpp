@@ -1,9 +1,14 @@
-// deuteron compare: how far the program's outputs are from the float model's.
+// deuteron compare: how far the program is from the float model, at its outputs and at every operator on the way.
+// A program file has no names and no scales. Compiling is deterministic, so the model is compiled once more: when that gives the very bytes
+// of the file, all that the compiler knows is known of the file too.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "inspect/layers.h"
+#include "tools/compile_model.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
 #include "tools/program_file.h"
@@ -13,10 +18,57 @@ namespace {
 
 struct CompareOptions {
   std::string model, program, json;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, calibrate;
   int threads = 0;
   ImageMap image;
 };
+
+// What gave the program; nothing when it was compiled with other data, options or by another version.
+std::optional<CompiledModel> compiled_again(const CompareOptions& o, const ProgramFile& file) {
+  static constexpr std::pair<const char*, const char*> kTargets[] = {{"mve", "cortex-m55"}, {"dsp", "cortex-m33"}, {"scalar", "cortex-m3"}};
+  const auto target = std::find_if(std::begin(kTargets), std::end(kTargets), [&](const auto& t) { return file.summary.isa == t.first; });
+  if (target == std::end(kTargets)) return std::nullopt;
+  for (const char* layout : {"auto", "contiguous"}) {
+    ModelOptions options;
+    options.model = o.model;
+    options.target = target->second;
+    options.io_layout = layout;
+    options.calibrate = o.calibrate.empty() ? o.inputs : o.calibrate;
+    options.image = o.image;
+    options.compile.threads = o.threads;
+    Diagnostics silent;
+    std::optional<CompiledModel> model = compile_model(options, false, silent);
+    if (model && std::ranges::equal(std::as_bytes(std::span(model->compilation.pte)), std::span(file.bytes.data(), file.bytes.size())))
+      return model;
+  }
+  return std::nullopt;
+}
+
+// A table of every operator, those that lost most first.
+std::string compare_operators(const CompareOptions& o, const ProgramFile& file, std::span<const InputSeries> inputs, Json& json) {
+  const std::optional<CompiledModel> model = compiled_again(o, file);
+  if (!model)
+    return fmt::format(
+        "operators: not compared, because compiling {} with {} does not give {}; give --calibrate the data that it was compiled with\n",
+        o.model, o.calibrate.empty() ? "these inputs" : "this data", o.program);
+  std::vector<LayerError> layers = compare_layers(model->compilation, to_samples(inputs), o.threads);
+  std::ranges::stable_sort(layers, {}, &LayerError::sqnr_db);
+  json["operators"] = Json::array();
+  std::string text = fmt::format("{:>9} {:>12} {:>9} {:>7}  {}\n", "SQNR dB", "largest", "clipped", "range", "operator");
+  for (const LayerError& l : layers) {
+    json["operators"].push_back({{"name", l.name},
+                                 {"op", l.op},
+                                 {"sqnr_db", std::isfinite(l.sqnr_db) ? Json(l.sqnr_db) : Json()},
+                                 {"max_abs_error", l.max_abs},
+                                 {"clipped", l.clipped},
+                                 {"range_used", l.used},
+                                 {"low", l.low},
+                                 {"high", l.high}});
+    text +=
+        fmt::format("{:9.2f} {:12.5g} {:7.2f} % {:5.0f} %  {} ({})\n", l.sqnr_db, l.max_abs, 100 * l.clipped, 100 * l.used, l.name, l.op);
+  }
+  return text;
+}
 
 int compare(const CompareOptions& o) {
   Diagnostics diagnostics;
@@ -60,6 +112,7 @@ int compare(const CompareOptions& o) {
                            d.sqnr_db, d.max_abs, d.sample, d.index);
   }
   json["samples"] = samples;
+  summary += compare_operators(o, *file, *inputs, json);
   json["seconds"] = seconds_of_process();
   return finish(o.json, diagnostics, std::move(json), summary);
 }
@@ -68,11 +121,12 @@ int compare(const CompareOptions& o) {
 
 void add_compare(CLI::App& app, Action& chosen) {
   CompareOptions* o = nullptr;
-  CLI::App* verb = add_verb<CompareOptions>(app, chosen, "compare", "compare a program's outputs with the float model's",
+  CLI::App* verb = add_verb<CompareOptions>(app, chosen, "compare", "compare a program with the float model, operator by operator",
                                             "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
   verb->add_option("model", o->model, "the float model (.pt2)")->option_text("M")->required();
   verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
+  add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
   verb->add_option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
       ->option_text("N")
       ->check(CLI::Range(1, 1024));

@@ -42,15 +42,17 @@ std::optional<ScalarType> scalar_type(DType d) {
 class HostCall {
  public:
   // Null data: the call can be prepared but not run.
-  void add_arguments(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data) {
+  void add_arguments(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data,
+                     const std::vector<bool>& constant) {
     const auto at = [](std::span<void* const> data, i64 k) { return data.empty() ? nullptr : data[k]; };
     for (const KernelArg& arg : call.args) {
       using K = KernelArg::Kind;
-      if (arg.kind == K::input) add_tensor(in[arg.integer], arg.face, at(in_data, arg.integer));
-      else if (arg.kind == K::output) add_tensor(out[arg.integer], arg.face, at(out_data, arg.integer));
+      if (arg.kind == K::input) add_tensor(in[arg.integer], arg.face, at(in_data, arg.integer), !constant.empty() && constant[arg.integer]);
+      else if (arg.kind == K::output) add_tensor(out[arg.integer], arg.face, at(out_data, arg.integer), false);
       else if (arg.kind == K::inputs) {
         std::vector<const Value*> items;
-        for (const i64 k : arg.integers) items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k)));
+        for (const i64 k : arg.integers)
+          items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k), !constant.empty() && constant[k]));
         add_list(Kind::tensor_list, std::move(items));
       } else if (arg.kind == K::integers) {
         std::vector<const Value*> items;
@@ -95,7 +97,7 @@ class HostCall {
     arguments_.push_back(&v);
     return v;
   }
-  const Value* tensor_value(const Type& type, const Face& face, void* data) {
+  const Value* tensor_value(const Type& type, const Face& face, void* data, bool constant) {
     Held& h = tensors_.emplace_back();
     for (const i64 e : face.sizes) h.sizes.push_back(static_cast<int32_t>(e));
     for (const i64 e : face.order) h.order.push_back(static_cast<uint8_t>(e));
@@ -107,12 +109,14 @@ class HostCall {
                 static_cast<int32_t>(type.elements()),
                 static_cast<uint8_t>(h.sizes.size()),
                 scalar.value_or(ScalarType::f32),
-                false};
+                constant};
     Value& v = make(Kind::tensor);
     v.tensor = &h.tensor;
     return &v;
   }
-  void add_tensor(const Type& type, const Face& face, void* data) { arguments_.push_back(tensor_value(type, face, data)); }
+  void add_tensor(const Type& type, const Face& face, void* data, bool constant) {
+    arguments_.push_back(tensor_value(type, face, data, constant));
+  }
   void add_list(Kind kind, std::vector<const Value*> items) {
     const std::vector<const Value*>& kept = lists_.emplace_back(std::move(items));
     add(make(kind)).list = {kept.data(), nullptr, static_cast<int32_t>(kept.size())};
@@ -163,8 +167,17 @@ void with_type(DType d, F f) {
 
 std::optional<std::string> fault_of_call(const KernelCall& call, TypeView in, TypeView out) {
   HostCall host;
-  host.add_arguments(call, in, out, {}, {});
+  host.add_arguments(call, in, out, {}, {}, {});
   return host.prepare(call);
+}
+
+void run_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data,
+              const std::vector<bool>& constant) {
+  HostCall host;
+  host.add_arguments(call, in, out, in_data, out_data, constant);
+  const std::optional<std::string> fault = host.prepare(call);
+  DEUTERON_CHECK(!fault, fmt::format("{}: {}", call.name, *fault));
+  host.run();
 }
 
 void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<const HostTensor> out) {
@@ -180,11 +193,7 @@ void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<c
   };
   for (const HostTensor& t : in) place(t, in_types, in_data, true);
   for (const HostTensor& t : out) place(t, out_types, out_data, false);
-  HostCall host;
-  host.add_arguments(call, TypeView(in_types), TypeView(out_types), in_data, out_data);
-  const std::optional<std::string> fault = host.prepare(call);
-  DEUTERON_CHECK(!fault, fmt::format("{}: {}", call.name, *fault));
-  host.run();
+  run_call(call, TypeView(in_types), TypeView(out_types), in_data, out_data, {});
   for (size_t k = 0; k < out.size(); ++k)
     if (const Type& type = *out[k].type; type.dtype != DType::f32)
       with_type(type.dtype, [&]<class T>(T) { to_host<T>(static_cast<std::byte*>(out_data[k]), out[k].data, type.elements()); });
