@@ -333,6 +333,16 @@ TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   const json d = read_json("d.json");
   EXPECT_EQ(d["outputs"][0]["sqnr_db"], e["sqnr_db"]);
   EXPECT_EQ(d["outputs"][0]["max_abs_error"], e["max_abs_error"]);
+  // The operators can be told only with the data that the program was calibrated with.
+  EXPECT_FALSE(d.contains("operators"));
+  EXPECT_THAT(compared.out, HasSubstr("operators: not compared"));
+  const Ended whole =
+      run({"compare", kModel, path("a b.pte"), "--inputs", kTestInputs, "--calibrate", kCalibrate, "--json", path("d.json")});
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const json operators = read_json("d.json")["operators"];
+  ASSERT_EQ(operators.size(), 13u) << whole.out;
+  for (size_t k = 1; k < operators.size(); ++k) EXPECT_LE(operators[k - 1]["sqnr_db"], operators[k]["sqnr_db"]);
+  EXPECT_THAT(whole.out, HasSubstr("fc (cortex_m::quantized_linear)"));
 }
 
 TEST_F(Cli, OneSampleAndSeriesGiveTheSameNumbers) {
@@ -434,6 +444,37 @@ TEST_F(Cli, JsonAfterAnErrorHasTheDiagnostics) {
   ASSERT_EQ(j["diagnostics"].size(), 2u) << "both are told of in one run";
   EXPECT_EQ(j["diagnostics"][0]["severity"], "error");
   EXPECT_EQ(j["diagnostics"][0]["rule"], "target.unknown");
+}
+
+TEST_F(Cli, AMissingKernelIsFoundOnTheHost) {
+  const auto compile = [&](const std::string& list) {
+    if (!list.empty()) std::ofstream(folder_ + "kernels.txt") << list;
+    return run({"compile", kModel, "--target", "cortex-m33", "--calibrate", kCalibrate, "-o", folder_ + "d.pte", "--firmware-ops",
+                folder_ + "kernels.txt"});
+  };
+  const std::string all =
+      "# what the board has\ncortex_m::quantize_per_tensor.out\ncortex_m::dequantize_per_tensor.out\r\n  cortex_m::quantized_conv2d.out # "
+      "fast\n"
+      "cortex_m::quantized_depthwise_conv2d.out\ncortex_m::quantized_activation.out\ncortex_m::quantized_add.out\n"
+      "cortex_m::quantized_avg_pool2d.out\n";
+  EXPECT_EQ(compile(all + "cortex_m::quantized_linear.out\n").code, 0);
+  fs::remove(folder_ + "d.pte");
+  const Ended missing = compile(all + "cortex_m::quantized_linear.other_out\n");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, AllOf(HasSubstr("the firmware has no kernel cortex_m::quantized_linear.out, which `fc` (source op"),
+                                 HasSubstr("[firmware.missing_kernel]")));
+  EXPECT_FALSE(fs::exists(folder_ + "d.pte"));
+  const Ended wrong = compile("quantized_add\n");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err,
+              AllOf(HasSubstr("kernels.txt:1: error: `quantized_add` is no kernel's name"), HasSubstr("cortex_m::quantized_add.out")));
+  // An image: the names of its kernels stand in it.
+  std::ofstream(folder_ + "kernels.txt", std::ios::binary)
+      << std::string("\x7f") + "ELF" + std::string(2, '\0') + "cortex_m::quantized_add.out" + std::string(1, '\0');
+  const Ended image = compile("");
+  EXPECT_EQ(image.code, 1);
+  EXPECT_THAT(image.err,
+              AllOf(HasSubstr("no kernel cortex_m::quantized_conv2d.out"), Not(HasSubstr("no kernel cortex_m::quantized_add.out"))));
 }
 
 TEST_F(Cli, AnalyzeWritesNoProgram) {

@@ -11,6 +11,7 @@
 #include "frontends/read_graph.h"
 #include "passes/homes.h"
 #include "targets/nearest.h"
+#include "tools/firmware_ops.h"
 
 namespace deuteron {
 namespace {
@@ -78,6 +79,9 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
       ->option_text("N")
       ->check(CLI::Range(1, 1024));
   verb->add_flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
+  verb->add_option("--firmware-ops", o.firmware_ops,
+                   "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
+      ->option_text("FILE");
   verb->add_option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
       ->option_text("DIR")
       ->group("To look inside");
@@ -156,6 +160,8 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (!compilation) return std::nullopt;
   refuse_unlowered(*compilation, o.model, diagnostics);
   if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
+  if (!o.firmware_ops.empty())
+    if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics)) check_firmware(*compilation, *firmware, o.firmware_ops, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   result.compilation = std::move(*compilation);
   return result;
