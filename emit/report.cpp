@@ -1,6 +1,7 @@
 #include "emit/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,13 @@ Json operators(const Compilation& c) {
                      {"macs", o.macs},
                      {"float_bytes", o.float_bytes}});
   return array;
+}
+
+std::vector<std::string> own_kernels(const Compilation& c) {
+  std::vector<std::string> names;
+  for (const OperatorReport& o : c.operators)
+    if (!o.is_stock && std::find(names.begin(), names.end(), o.op) == names.end()) names.push_back(o.op);
+  return names;
 }
 
 Json quantization(const Compilation& c) {
@@ -122,6 +130,7 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
             {"target", f.target ? f.target->name : ""},
             {"operators", operators(c)},
             {"counts", std::move(counts)},
+            {"not_in_stock_firmware", own_kernels(c)},
             {"ram_bytes", c.plan.bytes},
             {"ram_lower_bound_bytes", c.plan.lower_bound},
             {"ram_optimal", c.plan.optimal},
@@ -160,6 +169,10 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   for (const OperatorReport& o : c.operators)
     if (o.placement == Placement::portable) line("", fmt::format("portable: {} `{}`: {}", o.op, o.name, o.reason));
 
+  if (const std::vector<std::string> own = own_kernels(c); !own.empty())
+    line("firmware",
+         fmt::format("stock firmware lacks {}: link our runtime's kernels, or compile with --dialect stock to be told where they come from",
+                     fmt::join(own, ", ")));
   const char* proof = c.plan.bytes == c.plan.lower_bound ? "the lower bound"
                       : c.plan.optimal                   ? "proved least; the lower bound is"
                                                          : "lower bound";

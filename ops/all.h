@@ -11,8 +11,10 @@
 #include "ops/conv_transpose2d/conv_transpose2d.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/gather/gather.h"
+#include "ops/gru/gru.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/linear/linear.h"
+#include "ops/lstm/lstm.h"
 #include "ops/matmul/matmul.h"
 #include "ops/max_pool2d/max_pool2d.h"
 #include "ops/mul/mul.h"
@@ -21,6 +23,7 @@
 #include "ops/permute/permute.h"
 #include "ops/quantize/quantize.h"
 #include "ops/reshape/reshape.h"
+#include "ops/rnn/rnn.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
 #include "ops/unary/unary.h"
@@ -36,7 +39,9 @@ using Op = std::variant<Add,         //
                         ConvTranspose2d,  //
                         Dequantize,  //
                         Gather,      //
+                        Gru,         //
                         Linear,      //
+                        Lstm,        //
                         Matmul,      //
                         MaxPool2d,   //
                         Mul,         //
@@ -44,6 +49,7 @@ using Op = std::variant<Add,         //
                         Permute,     //
                         Quantize,    //
                         Reshape,     //
+                        Rnn,         //
                         Slice,       //
                         Softmax,     //
                         Unary,       //

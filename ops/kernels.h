@@ -1,4 +1,4 @@
-// Every kernel of the cortex_m dialect that this project has, one symbol each. The runtime's table lists them; a firmware's generated
+// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect (docs/operators-own.md), one symbol each. The runtime's table lists them; a firmware's generated
 // table names only those that its models call, so that the linker drops the rest. Each is defined in ops/<operator>/bind.cpp.
 #pragma once
 #include "runtime/kernel.h"
@@ -25,8 +25,15 @@ namespace deuteron {
   K(kQuantizedMaxPool2d)            \
   K(kQuantizedBatchMatmul)
 
+// deuteron::*, which stock firmware lacks.
+#define DEUTERON_OWN_KERNELS(K) \
+  K(kGru)                       \
+  K(kLstm)                      \
+  K(kRnn)
+
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
+DEUTERON_OWN_KERNELS(DEUTERON_DECLARE_KERNEL)
 #undef DEUTERON_DECLARE_KERNEL
 
 }  // namespace deuteron

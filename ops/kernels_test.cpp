@@ -15,13 +15,15 @@ struct Argument {
   char kind = 'n';  // x tensor, i integer, l list, f real, b boolean, n none
   ScalarType type = ScalarType::s8;
   bool constant = false;
+  bool positive = false;  // a constant whose entries are 1..30
   std::vector<int32_t> sizes;
   std::vector<uint8_t> order;
   std::vector<int64_t> numbers;  // of i, b and l
   double real = 0;
 };
 
-// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), xf:.. xu:.. x16:.., i:5, l:1,1, f:0.5, b:1, n.
+// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive one), xf:.. xu:.. x16:.., i:5, l:1,1,
+// f:0.5, b:1, n.
 Argument read_argument(const std::string& word) {
   Argument a;
   a.kind = word[0];
@@ -30,6 +32,8 @@ Argument read_argument(const std::string& word) {
   if (a.kind == 'x') {
     a.constant = head.back() == 'c';
     if (a.constant) head.pop_back();
+    a.positive = head.back() == 'p';
+    if (a.positive) head.pop_back();
     a.type = head == "x8"    ? ScalarType::s8
              : head == "x16" ? ScalarType::s16
              : head == "x32" ? ScalarType::s32
@@ -129,7 +133,7 @@ TestCall call_of(const Kernel& kernel, const std::vector<Argument>& arguments, R
         const size_t bytes = static_cast<size_t>(t.numel) * element_bytes(a.type);
         for (size_t i = 0; i < bytes; ++i) data_of<uint8_t>(t)[i] = static_cast<uint8_t>(random.in(0, 255));
         if (a.constant && a.type == ScalarType::s32)  // in range as a multiplier and as a shift
-          for (int32_t i = 0; i < t.numel; ++i) data_of<int32_t>(t)[i] = random.in(-31, 30);
+          for (int32_t i = 0; i < t.numel; ++i) data_of<int32_t>(t)[i] = random.in(a.positive ? 1 : -31, 30);
       }
     }
   }
@@ -174,6 +178,15 @@ const Template kTemplates[] = {
     {&kQuantizedAvgPool2d, "x8:2,3,7,9:0231 l:3,3 l:2,2 l:1,1 b:0 i:-128 i:1830453504 i:-4 xu:0 x8:2,3,4,5:0231"},
     {&kQuantizedMaxPool2d, "x8:2,3,7,9:0231 l:3,3 l:2,2 l:1,1 l:1,1 b:0 i:-34 i:-34 i:-128 i:127 x8:2,3,4,5:0231"},
     {&kQuantizedBatchMatmul, "x8:2,4,6 i:41 x8:2,5,6 i:4 i:41 i:1109366862 i:-6 xu:0 x8:2,4,5"},
+    {&kLstm,
+     "x8:2,3,4 x8:2,3,2 x8c:2,8,4 x8c:2,8,2 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 b:0 b:0 b:1 i:-5 i:1500000000 i:-22 "
+     "x8:2,3,2 i:12 i:3 i:1400000000 i:6 i:-7 i:1300000000 i:-21 x8:2,3,4 x8:2,3,2 x8:2,3,2 xu:4"},
+    {&kGru,
+     "x8:2,3,4 x8:1,2,2 x8c:1,6,4 x8c:1,6,2 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 b:1 b:1 b:1 i:-5 i:1500000000 i:-22 "
+     "i:15 i:3 i:1400000000 i:6 x8:2,3,2 x8:1,2,2 xu:4"},
+    {&kRnn,
+     "x8:2,3,4 n x8c:1,2,4 x8c:1,2,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 b:0 b:0 b:0 i:-5 i:1500000000 i:-22 b:1 xu:4 "
+     "x8:1,3,2"},
 };
 
 TEST(Kernels, StayInsideTheirTensorsWhateverTheArguments) {

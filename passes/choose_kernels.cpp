@@ -2,6 +2,7 @@
 #include "passes/fuse.h"
 #include "passes/kernel_forms.h"
 #include "passes/pass.h"
+#include "passes/recurrent.h"
 #include "passes/view_rules.h"
 
 namespace deuteron {
@@ -85,6 +86,7 @@ static std::optional<Patch> widen_depthwise(const Graph& g, const Uses&, NodeId 
 void choose_kernels(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
+  rules.insert(rules.end(), recurrent_rules().begin(), recurrent_rules().end());
   rules.push_back(linear_to_conv);
   rules.push_back(linear_to_matmul);
   rules.push_back(transposed_to_kernel_form);

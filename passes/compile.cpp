@@ -25,6 +25,9 @@ static std::vector<std::string> user_names(const Graph& g, const Origin& origin)
   return names;
 }
 
+// Of the dialect that only our runtime has: docs/operators-own.md.
+static bool is_own(const KernelCall& call) { return call.name.starts_with("deuteron::"); }
+
 static OperatorReport report_call(const Graph& g, const Node& node, const Target& target) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   const Origin origin = users_own(g, node.origin);
@@ -34,7 +37,7 @@ static OperatorReport report_call(const Graph& g, const Node& node, const Target
   r.name = join(user_names(g, origin), " + ");
   r.op = call.name;
   r.source = join(sources, ", ");
-  const bool is_dialect = call.name.starts_with("cortex_m::") || call.name.starts_with("deuteron::");
+  const bool is_dialect = call.name.starts_with("cortex_m::") || is_own(call);
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ValueId v : *list)
       if (!is_dialect && !g.is_constant(v) && g.type(v).dtype == DType::f32) r.float_bytes += g.type(v).bytes();
@@ -44,6 +47,7 @@ static OperatorReport report_call(const Graph& g, const Node& node, const Target
              : is_dialect ? fmt::format("{} is a CPU alone", target.name)
                           : fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that", target.name);
   r.macs = call.macs;
+  r.is_stock = !is_own(call);
   return r;
 }
 

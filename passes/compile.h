@@ -35,6 +35,7 @@ struct OperatorReport {
   Placement placement = Placement::cortex_m;
   i64 macs = 0;
   i64 float_bytes = 0;  // portable: of the float tensors that it reads and writes
+  bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
 };
 struct FoldedReport {
   std::string name, op, reason;

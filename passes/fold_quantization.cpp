@@ -9,6 +9,7 @@
 #include "ops/fixed_point.h"
 #include "passes/pass.h"
 #include "passes/quantization_clusters.h"
+#include "passes/recurrent.h"
 #include "passes/view_rules.h"
 #include "runtime/requantize.h"
 
@@ -91,6 +92,22 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
   return b.constant(Type{DType::s32, value.type.shape, std::move(quant)}, constant_of(std::move(steps)), value.name);
 }
 
+// A constant behind a dequantize as the float that it stands for; every other value as it is.
+static ValueId float_constant(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v) {
+  const NodeId d = producer_as<Dequantize>(g, uses, v);
+  if (d < 0 || !g.is_constant(g.nodes[d].inputs[0])) return v;
+  const GraphValue& steps = g.values[g.nodes[d].inputs[0]];
+  std::vector<float> real(static_cast<size_t>(steps.type.elements()));
+  const Quant& q = steps.type.quant;
+  const i64 inner = q.per_channel() ? numel(std::span(steps.type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
+  for (size_t i = 0; i < real.size(); ++i) {
+    const i64 c = q.per_channel() ? static_cast<i64>(i) / inner % steps.type.shape[q.axis] : 0;
+    const i64 step = steps.type.dtype == DType::s8 ? steps.constant->as<int8_t>()[i] : steps.constant->as<i32>()[i];
+    real[i] = static_cast<float>(step - q.zero_point[c]) * q.scale[c];
+  }
+  return b.constant(Type{DType::f32, steps.type.shape, {}}, constant_of(std::move(real)), steps.name);
+}
+
 // Operands as int8; nothing when one is not to be had.
 static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const Graph& g, const Uses& uses, const Node& node,
                                                          std::span<const QuantSpec> specs, const Quant& result) {
@@ -102,6 +119,10 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
       const std::optional<ValueId> bias = quantize_bias(b, g, uses, v, b.type(inputs[0]).quant, b.type(inputs[1]).quant, result);
       if (!bias) return std::nullopt;
       inputs.push_back(*bias);
+      continue;
+    }
+    if (spec.gran == Gran::none) {
+      inputs.push_back(float_constant(b, g, uses, v));
       continue;
     }
     if (g.is_constant(v) && g.type(v).dtype == DType::f32 && (spec.gran == Gran::per_tensor || spec.gran == Gran::shared)) {
@@ -130,7 +151,7 @@ static Quant own_quant(const QuantSpec& result, const Type& first, const Type& w
 // quantize(op(dequantize(x), ..))   becomes   op(x, ..) on int8, then a clamp without bounds where the parameters change
 static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (node.outputs.size() != 1 || op_as<Quantize>(g, root) || op_as<Dequantize>(g, root)) return std::nullopt;
+  if (node.outputs.size() != 1 || state_results(node.op) > 0 || op_as<Quantize>(g, root) || op_as<Dequantize>(g, root)) return std::nullopt;
   const std::span<const QuantSpec> specs = quant_specs(node.op);
   if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
@@ -142,6 +163,44 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   ValueId y = b.add(node.op, *inputs, quant, g.values[node.outputs[0]].name);
   if (b.type(y) != *wanted) y = b.add(Clamp{}, {y}, wanted->quant, g.values[node.outputs[0]].name + ".requantized");
   for (const NodeId n : uses.readers[node.outputs[0]]) b.replace(g.nodes[n].outputs[0], y);
+  return b.done();
+}
+
+// The same for a recurrent layer, whose results share the parameters of the state. What is wanted as float, or with other parameters than
+// the first result has, is converted behind the layer.
+static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  const i64 states = state_results(node.op);
+  if (states == 0 || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  const auto is_read = [&](ValueId v) { return !uses.readers[v].empty() || uses.output_uses[v] != 0; };
+  std::optional<Type> state;
+  for (i64 k = 0; k < states && !state; ++k) state = quantized_type(g, uses, node.outputs[k]);
+  if (!state || state->dtype != DType::s8 || state->quant.per_channel()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, quant_specs(node.op), state->quant);
+  if (!inputs) return std::nullopt;
+  std::vector<Quant> quants;
+  std::vector<std::string> names;
+  std::vector<std::optional<Type>> wanted;
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    wanted.push_back(quantized_type(g, uses, node.outputs[k]));
+    const bool own = static_cast<i64>(k) >= states;
+    if (own && !wanted.back() && is_read(node.outputs[k])) return std::nullopt;  // nobody has said its range
+    quants.push_back(!own ? state->quant : wanted.back() ? wanted.back()->quant : per_tensor(1.0f, 0));
+    names.push_back(g.values[node.outputs[k]].name);
+  }
+  const ValueId first = b.add_results(node.op, *inputs, quants, names);
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    ValueId y = first + static_cast<ValueId>(k);
+    const ValueId old = node.outputs[k];
+    if (!is_read(old)) continue;
+    if (!wanted[k]) {
+      b.replace(old, b.add(Dequantize{}, {y}, {}, names[k] + ".float"));
+      continue;
+    }
+    if (b.type(y) != *wanted[k]) y = b.add(Clamp{}, {y}, wanted[k]->quant, names[k] + ".requantized");
+    for (const NodeId n : uses.readers[old]) b.replace(g.nodes[n].outputs[0], y);
+  }
   return b.done();
 }
 
@@ -217,7 +276,7 @@ static std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeI
 }
 
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {fold_pair, fold_int8, move_view_to_int8, move_concat_to_int8, compare_int8};
+  static constexpr Rule kRules[] = {fold_pair, fold_recurrent, fold_int8, move_view_to_int8, move_concat_to_int8, compare_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);

@@ -347,6 +347,23 @@ ValueId PatchBuilder::add(Op op, std::vector<ValueId> inputs, Quant quant, std::
   return add_typed(std::move(op), std::move(inputs), std::move(result), std::move(name));
 }
 
+ValueId PatchBuilder::add_results(Op op, std::vector<ValueId> inputs, const std::vector<Quant>& quants, const std::vector<std::string>& names) {
+  std::vector<const Type*> types;
+  for (const ValueId v : inputs) types.push_back(&type(v));
+  Result<std::vector<Type>> inferred = infer(op, TypeView(types));
+  DEUTERON_CHECK(inferred && inferred->size() == quants.size() && quants.size() == names.size(),
+                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
+  std::vector<ValueId> results;
+  for (size_t k = 0; k < quants.size(); ++k) {
+    (*inferred.value)[k].quant = quants[k];
+    patch_.values.push_back({names[k], std::move((*inferred.value)[k]), std::nullopt});
+    results.push_back(static_cast<ValueId>(graph_.values.size() + patch_.values.size()) - 1);
+  }
+  const ValueId first = results[0];
+  patch_.nodes.push_back({std::move(op), std::move(inputs), std::move(results), {}});
+  return first;
+}
+
 ValueId PatchBuilder::add_typed(Op op, std::vector<ValueId> inputs, Type type, std::string name) {
   patch_.values.push_back({std::move(name), std::move(type), std::nullopt});
   const auto result = static_cast<ValueId>(graph_.values.size() + patch_.values.size()) - 1;

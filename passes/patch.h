@@ -52,6 +52,8 @@ class PatchBuilder {
   }
   // A new node; dtype and shape of its result are inferred (CHECK), the quantization parameters are `quant`.
   ValueId add(Op op, std::vector<ValueId> inputs, Quant quant = {}, std::string name = {});
+  // A new node with several results, the first of which is returned; the others follow it.
+  ValueId add_results(Op op, std::vector<ValueId> inputs, const std::vector<Quant>& quants, const std::vector<std::string>& names);
   // A new node whose result has this type, without inference: for kernel calls.
   ValueId add_typed(Op op, std::vector<ValueId> inputs, Type type, std::string name = {});
   PatchBuilder& replace(ValueId old_value, ValueId new_value);

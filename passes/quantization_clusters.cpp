@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "passes/recurrent.h"
+
 namespace deuteron {
 
 namespace {
@@ -88,6 +90,7 @@ QuantizationPlan plan_quantization(const Graph& g, Diagnostics& diagnostics) {
       if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k])) same.join(node.inputs[k], first);
     }
     const QuantSpec& result = result_spec(specs);
+    for (i64 k = 1; k < state_results(node.op); ++k) same.join(node.outputs[k], node.outputs[0]);
     for (const ValueId v : node.outputs) {
       mark(v, result);
       if (result.gran == Gran::fixed) plan.fixed[v] = result;
@@ -115,6 +118,7 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     if (!observations[v].seen) continue;
     bool counts = uses.output_uses[v] > 0;
     Bounds useful;
+    if (uses.producer[v] >= 0 && state_results(g.nodes[uses.producer[v]].op) > 0) counts = true;  // the next step reads it
     if (!counts) useful = {useful.high, useful.low};  // nothing yet
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;

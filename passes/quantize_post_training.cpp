@@ -3,6 +3,7 @@
 
 #include "passes/pass.h"
 #include "passes/quantization_search.h"
+#include "passes/recurrent.h"
 
 namespace deuteron {
 
@@ -22,6 +23,7 @@ void quantize_post_training(PassContext& pass) {
   std::optional<QuantizationChoice> choice =
       calibrate_and_quantize(pass.graph, pass.samples, pass.options.quantize, pass.options.threads, pass.diagnostics);
   if (!choice) return;
+  measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.quantized = std::move(choice->values);
   pass.result.quantization_policy = std::move(choice->policy);
 }

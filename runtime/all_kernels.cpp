@@ -6,7 +6,8 @@ namespace deuteron {
 namespace {
 
 #define DEUTERON_ADDRESS(name) &name,
-const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS) DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
+const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS) DEUTERON_OWN_KERNELS(DEUTERON_ADDRESS)
+                                       DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
 
 }  // namespace

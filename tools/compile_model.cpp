@@ -48,6 +48,14 @@ void refuse_portable(const Compilation& c, const std::string& model, Diagnostics
                         "change the model, or leave --strict out");
 }
 
+void refuse_own_dialect(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
+  for (const OperatorReport& op : c.operators)
+    if (!op.is_stock)
+      diagnostics.error(fmt::format("{}: {} `{}`, from {}", model, op.op, op.name, op.source),
+                        "is no operator of the stock dialect, which --dialect stock asks for", "target.dialect",
+                        "leave --dialect out and link our kernels into the firmware, or change the model");
+}
+
 // Without the pass that lowers there are nodes that no program file can hold.
 void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
   for (const Node& node : c.graph.nodes)
@@ -78,6 +86,10 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
   verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
       ->option_text("N")
       ->check(CLI::Range(1, 1024));
+  verb->add_option("--dialect", o.dialect,
+                   "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"deuteron", "stock"}));
   verb->add_flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
   verb->add_option("--firmware-ops", o.firmware_ops,
                    "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
@@ -159,6 +171,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
   refuse_unlowered(*compilation, o.model, diagnostics);
+  if (o.dialect == "stock") refuse_own_dialect(*compilation, o.model, diagnostics);
   if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
   if (!o.firmware_ops.empty())
     if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics)) check_firmware(*compilation, *firmware, o.firmware_ops, diagnostics);

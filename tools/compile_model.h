@@ -13,7 +13,7 @@
 namespace deuteron {
 
 struct ModelOptions {
-  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", firmware_ops;
+  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", dialect = "deuteron", firmware_ops;
   std::vector<std::string> calibrate;
   ImageMap image;
   bool strict = false;

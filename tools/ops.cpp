@@ -50,6 +50,23 @@ std::vector<QuantSpec> specs_of(const Op& op) {
   const std::span<const QuantSpec> specs = quant_specs(op);
   return {specs.begin(), specs.end()};
 }
+// Shapes of all operands, for an operator that the list below cannot be tried on; empty: the list is tried.
+template <class T>
+std::vector<Shape> example_shapes() {
+  return {};
+}
+template <>
+std::vector<Shape> example_shapes<Lstm>() {
+  return {{2, 1, 4}, {12, 4}, {12, 3}, {12}, {12}};
+}
+template <>
+std::vector<Shape> example_shapes<Gru>() {
+  return {{2, 1, 4}, {9, 4}, {9, 3}, {9}, {9}};
+}
+template <>
+std::vector<Shape> example_shapes<Rnn>() {
+  return {{2, 1, 4}, {3, 4}, {3, 3}, {3}, {3}};
+}
 const std::vector<Shape> kExampleShapes = {{1, 6, 6, 4}, {4, 3, 3, 4}, {2, 16}, {4, 16}, {4}};
 
 std::string text_of(const QuantSpec& s) {
@@ -88,11 +105,15 @@ std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std
   std::vector<const Type*> views;
   for (const Type& t : in) views.push_back(&t);
   const Result<std::vector<Type>> inferred = infer(op, TypeView(views));
-  if (!inferred || inferred->size() != 1) return "";
+  if (!inferred) return "";
   std::vector<Constant> constants(in.size());
   std::vector<const Constant*> data(in.size(), nullptr);
   for (size_t i = 0; i < in.size(); ++i) {
-    if (specs[i].gran == Gran::none) continue;
+    if (specs[i].gran == Gran::none) {
+      constants[i] = constant_of(std::vector<float>(static_cast<size_t>(in[i].elements())));
+      if (specs.back().gran != Gran::none && i > 0) data[i] = &constants[i];
+      continue;
+    }
     if (specs[i].gran == Gran::per_channel && specs[i].axis >= in[i].rank()) return "";
     in[i].dtype = specs[i].dtype;
     in[i].quant = example_quant(specs[i], in[i].shape);
@@ -101,11 +122,14 @@ std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std
     constants[i].bytes = constants[i].bytes.first(static_cast<size_t>(in[i].bytes()));
     data[i] = &constants[i];
   }
-  Type out = inferred->front();
+  std::vector<Type> out = *inferred;
+  std::vector<const Type*> outs;
   const QuantSpec& result = specs.back();
-  out.dtype = result.dtype;
-  out.quant = result.gran == Gran::shared ? in[0].quant : example_quant(result, out.shape);
-  const Type* outs[] = {&out};
+  for (Type& t : out) {
+    t.dtype = result.dtype;
+    t.quant = result.gran == Gran::shared ? in[0].quant : example_quant(result, t.shape);
+    outs.push_back(&t);
+  }
   const Result<Lowered> lowered = lower_to_cortex_m(op, {TypeView(views), TypeView(outs), data, isa});
   return lowered ? lowered->call.name : "";
 }
@@ -128,9 +152,11 @@ void add_rows(std::vector<Row>& rows, Isa isa) {
     const Op op = example_of<T>();
     const std::vector<QuantSpec> specs = specs_of<T>(op);
     Row row{std::string(name_of(op)), "", "", ""};
-    std::vector<Shape> shapes;
-    if (!specs.empty()) row.kernel = find_kernel(op, specs, shapes, isa);
-    if (row.kernel
+    std::vector<Shape> shapes = example_shapes<T>();
+    if (!shapes.empty()) row.kernel = kernel_for(op, specs, shapes, isa);
+    else if (!specs.empty()) row.kernel = find_kernel(op, specs, shapes, isa);
+    if (row.kernel.empty() &&
+        shapes
             .empty()) {  // a kernel for one scale only: the operator with a scale for each channel becomes another one before it is lowered
       std::vector<QuantSpec> plain = specs;
       for (QuantSpec& s : plain)

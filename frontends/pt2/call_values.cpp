@@ -301,6 +301,17 @@ void Call::result(size_t index, ValueId v) {
   outcomes_[index].value = v;
 }
 
+bool Call::is_read(size_t index) const {
+  if (index >= node_.outputs.size()) return false;
+  const std::string& name = node_.outputs[index];
+  const auto reads = [&name](const Argument& a) { return a.text == name || std::find(a.names.begin(), a.names.end(), name) != a.names.end(); };
+  for (const ProgramNode& node : importer_.program.nodes)
+    for (const auto& argument : node.arguments)
+      if (reads(argument.second)) return true;
+  return std::any_of(importer_.program.outputs.begin(), importer_.program.outputs.end(),
+                     [&name](const ProgramOutput& o) { return o.name == name; });
+}
+
 void Call::identity(std::string_view argument) {
   const ValueId v = any_tensor(argument);
   result(v);

@@ -81,7 +81,15 @@ void import_repeat(Call&);
 void import_index(Call&);
 void import_index_select(Call&);
 void import_leftover(Call&);  // leftovers.cpp
-void import_view(Call&);      // shapes.cpp
+void import_lstm(Call&);  // recurrent.cpp
+void import_gru(Call&);
+void import_rnn(Call&);
+void import_lstm_cell(Call&);
+void import_gru_cell(Call&);
+void import_rnn_cell(Call&);
+void import_zeros(Call&);  // constants.cpp
+void import_full(Call&);
+void import_view(Call&);  // shapes.cpp
 void import_view_as(Call&);
 void import_flatten(Call&);
 void import_unflatten(Call&);

@@ -1,0 +1,97 @@
+// The parts of which lstm_s8, gru_s8 and rnn_s8 are made. One step of one direction and batch entry, for gate row r:
+//   input_sum = bias[r] + sum over i of weight[r,i] * x[i]                      x_zero is folded into bias
+//   state_sum = recurrent_bias[k,r] + sum over j of recurrent[r,j] * h[j]       k = 1 in the first step when h_0 is given, else 0
+//   gate      = round(input_sum * multiplier[r] + state_sum * recurrent_multiplier[k,r]) / 2^shift[r]), halves up, in 64 bits
+// Gates are Q3.12 and saturate at 16 bits; sigmoid and tanh give Q0.15, 0..32768, by one table of tanh with linear interpolation.
+// The hidden state is the int8 of the result: a step reads the row of y that the step before has written. Without h_0 the first step reads
+// y_zero, which is a real 0.
+// Shapes   x [t,n,inputs]   y [t,n,directions*units] (batch_first: n before t)   h_0, h_n [directions,n,units]   weight
+//          [directions,rows,inputs]   recurrent [directions,rows,units]   bias, multiplier, shift [directions,rows]
+//          recurrent_bias, recurrent_multiplier [directions,1 or 2,rows]   rows = gates * units
+//          without `sequence` y has room for two rows of one direction, and holds nothing afterwards
+// Limits   inputs, units <= 32768 and |bias| <= 2^30, so that sums stay within 3 * 2^29 and two products within 63 bits; multiplier >= 0;
+//          shift 1..60
+// Errors   none   Aliasing  nothing overlaps
+#pragma once
+#include <cstdint>
+
+#include "ops/dot_s8.h"
+#include "runtime/requantize.h"
+
+namespace deuteron {
+
+extern const uint16_t kTanhTable[257];  // round(32768 * tanh(i / 32))
+
+struct RecurrentArgs {
+  int32_t steps, batch, inputs, units, directions;
+  bool batch_first, reverse, sequence;
+  int32_t y_zero, y_multiplier, y_shift;
+  const int8_t *weight, *recurrent;
+  const int32_t *bias, *recurrent_bias, *multiplier, *recurrent_multiplier, *shift;
+  const int8_t *x, *h_0;  // h_0 may be null
+  int8_t *y, *h_n;
+};
+
+inline int32_t saturate_s16(int64_t v) { return v < -32768 ? -32768 : v > 32767 ? 32767 : static_cast<int32_t>(v); }
+
+// Q3.12 to Q0.15, -32768..32768.
+inline int32_t tanh_q15(int32_t v) {
+  const int32_t u = v < 0 ? (v == -32768 ? 32767 : -v) : v;
+  const int32_t low = kTanhTable[u >> 7], t = low + (((kTanhTable[(u >> 7) + 1] - low) * (u & 127) + 64) >> 7);
+  return v < 0 ? -t : t;
+}
+// (1 + tanh(v / 2)) / 2, Q3.12 to Q0.15, 0..32768.
+inline int32_t sigmoid_q15(int32_t v) {
+  const int32_t u = v < 0 ? -v : v;
+  const int32_t low = kTanhTable[u >> 8], t = low + (((kTanhTable[(u >> 8) + 1] - low) * (u & 255) + 128) >> 8);
+  return (32768 + (v < 0 ? -t : t) + 1) >> 1;
+}
+
+// What one step has in hand.
+struct RecurrentStep {
+  const int8_t *weight, *recurrent;
+  const int32_t *bias, *recurrent_bias, *multiplier, *recurrent_multiplier, *shift;
+  int32_t inputs, units;
+  const int8_t *x, *h;
+  int8_t* h_new;
+
+  static int32_t sum(const int8_t* w, const int8_t* v, int32_t count) {
+    int32_t s = 0;
+    for (int32_t i = 0; i < count; ++i) s += w[i] * v[i];
+    return s;
+  }
+  int64_t input_product(int32_t r) const { return int64_t{bias[r] + sum(weight + r * inputs, x, inputs)} * multiplier[r]; }
+  int64_t state_product(int32_t r) const {
+    return int64_t{recurrent_bias[r] + sum(recurrent + r * units, h, units)} * recurrent_multiplier[r];
+  }
+  int64_t scaled(int32_t r, int64_t product) const { return (product + (int64_t{1} << (shift[r] - 1))) >> shift[r]; }
+  int64_t gate(int32_t r) const { return scaled(r, input_product(r) + state_product(r)); }
+};
+
+// begin(direction, entry), then update(step) for each step in order, then end(direction, entry).
+template <class Begin, class Update, class End>
+void run_recurrent(const RecurrentArgs& a, int32_t rows, const Begin& begin, const Update& update, const End& end) {
+  const int32_t kinds = a.h_0 != nullptr ? 2 : 1;
+  for (int32_t d = 0; d < a.directions; ++d) {
+    const bool backward = a.reverse != (d == 1);
+    for (int32_t n = 0; n < a.batch; ++n) {
+      int8_t* const last = a.h_n + (d * a.batch + n) * a.units;
+      for (int32_t j = 0; j < a.units; ++j) last[j] = static_cast<int8_t>(a.y_zero);
+      const int8_t* h = a.h_0 != nullptr ? a.h_0 + (d * a.batch + n) * a.units : last;
+      begin(d, n);
+      for (int32_t s = 0; s < a.steps; ++s) {
+        const int32_t t = backward ? a.steps - 1 - s : s, row = a.batch_first ? n * a.steps + t : t * a.batch + n;
+        const int32_t k = (d * kinds + (kinds == 2 && s == 0 ? 1 : 0)) * rows;
+        int8_t* const to = a.sequence ? a.y + (row * a.directions + d) * a.units : a.y + (s & 1) * a.units;
+        update(RecurrentStep{a.weight + d * rows * a.inputs, a.recurrent + d * rows * a.units, a.bias + d * rows, a.recurrent_bias + k,
+                             a.multiplier + d * rows, a.recurrent_multiplier + k, a.shift + d * rows, a.inputs, a.units,
+                             a.x + row * a.inputs, h, to});
+        h = to;
+      }
+      for (int32_t j = 0; j < a.units; ++j) last[j] = h[j];
+      end(d, n);
+    }
+  }
+}
+
+}  // namespace deuteron

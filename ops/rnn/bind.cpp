@@ -1,0 +1,24 @@
+// deuteron::rnn: its arguments checked once, at load. docs/operators-own.md
+#include "ops/kernels.h"
+#include "ops/recurrent/prepare.h"
+#include "ops/rnn/kernel.h"
+
+namespace deuteron {
+namespace {
+
+enum { kRelu = kRecurrentOwn, kY, kLastState };
+
+void run(const RnnArgs& a) { rnn_s8(a); }
+
+Status prepare(Call& call, Prepared* prepared) {
+  RnnArgs a{};
+  if (Status s = read_recurrent(call, 1, kY, kLastState, &a.layer); !s.ok()) return s;
+  a.relu = call.boolean(kRelu);
+  return keep<RnnArgs, run>(call, prepared, a);
+}
+
+}  // namespace
+
+const Kernel kRnn = {"deuteron::rnn.out", "TtTTTTTTTBBBIIIBOO", prepare};
+
+}  // namespace deuteron

@@ -1,0 +1,33 @@
+#include "ops/rnn/rnn.h"
+
+namespace deuteron {
+
+static constexpr RecurrentKind kKind{"rnn", 1, 1};
+
+static Result<std::vector<Type>> infer(const Rnn& a, TypeView in) { return infer_recurrent(a.form, kKind, in); }
+static i64 count_macs(const Rnn& a, TypeView in, TypeView) { return recurrent_macs(a.form, in); }
+
+// With relu the sum is the state itself: its unit is a step of y.
+static Result<Lowered> deuteron_call(const Rnn& a, const LowerContext& c) {
+  if (c.out[0].quant.empty()) return Refusal{"its results must be int8", "", "", "deuteron.rnn.dtype"};
+  Result<RecurrentCall> begun = begin_recurrent_call("deuteron::rnn", a.form, kKind, c, a.relu ? c.out[0].quant.scale[0] : 0x1p-12,
+                                                     c.out[c.out.size() - 1].shape.back(), 0x1p-30);
+  if (!begun) return begun.why;
+  begun.value->call.boolean(a.relu);
+  add_state_results(*begun.value, a.form, c);
+  return begun.value->call.done();
+}
+
+static constexpr QuantSpec kStep{DType::s8, Gran::per_tensor}, kFloat{DType::f32, Gran::none};
+static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
+static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
+
+const OpDef<Rnn>& def_of(const Rnn& a) {
+  static constexpr OpDef<Rnn> one{
+      .name = "rnn", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call};
+  static constexpr OpDef<Rnn> two{
+      .name = "rnn", .infer = infer, .quantize = kQuantOfTwo, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call};
+  return a.form.bidirectional ? two : one;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,178 @@
+// Recurrent layers from the float graph to the program: float results against torch, int8 against float, shapes and forms all different.
+#include "passes/recurrent.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "calibrate/float_executor.h"
+#include "passes/compile.h"
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+struct Case {
+  const char* name;
+  Op op;
+  i64 gates, states;
+  i64 steps, batch, inputs, units;
+  bool initial;
+};
+
+RecurrentForm form(bool batch_first, bool bidirectional, bool reverse = false) { return {batch_first, reverse, bidirectional, true}; }
+
+Graph graph_of(const Case& k, const RecurrentForm& f, const std::vector<size_t>& wanted, uint32_t seed) {
+  std::mt19937 bits(seed);
+  const auto uniform = [&](float bound) { return (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * bound; };
+  Graph g;
+  g.name = k.name;
+  g.sources.push_back({"layer", "aten.test", "", ""});
+  const Shape x = f.batch_first ? Shape{k.batch, k.steps, k.inputs} : Shape{k.steps, k.batch, k.inputs};
+  std::vector<ValueId> inputs{g.add_value("x", {DType::f32, x, {}})};
+  const float bound = 1.5f / std::sqrt(static_cast<float>(k.units));
+  for (i64 d = 0; d < f.directions(); ++d)
+    for (const Shape& shape :
+         {Shape{k.gates * k.units, k.inputs}, Shape{k.gates * k.units, k.units}, Shape{k.gates * k.units}, Shape{k.gates * k.units}}) {
+      std::vector<float> data(static_cast<size_t>(numel(shape)));
+      for (float& v : data) v = uniform(bound);
+      inputs.push_back(g.add_value("w", {DType::f32, shape, {}}, constant_of(std::move(data))));
+    }
+  g.inputs.push_back({inputs[0], "x", {0, 1, 2}});
+  for (i64 s = 0; k.initial && s < k.states; ++s) {
+    const ValueId v = g.add_value("s", {DType::f32, {f.directions(), k.batch, k.units}, {}});
+    inputs.push_back(v);
+    g.inputs.push_back({v, "s", {0, 1, 2}});
+  }
+  std::vector<const Type*> types;
+  const auto results = infer(k.op, g.types(inputs, types));
+  EXPECT_TRUE(results) << results.why.what;
+  g.add_node(k.op, inputs, *results, "layer", {0});
+  const std::vector<ValueId> outputs = g.nodes[0].outputs;
+  for (const size_t w : wanted) g.outputs.push_back({outputs[w], "out", {0, 1, 2}});
+  return g;
+}
+
+Samples samples_of(const Graph& g, size_t count, float initial) {
+  std::mt19937 bits(7);
+  Samples samples(count);
+  for (auto& sample : samples)
+    for (const Port& port : g.inputs) {
+      std::vector<float> data(static_cast<size_t>(g.type(port.value).elements()));
+      for (float& v : data) v = (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * (port.name == "x" ? 2.0f : initial);
+      sample.push_back(std::move(data));
+    }
+  return samples;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const bool batch_first : {false, true})
+    for (const bool both : {false, true})
+      for (const bool initial : {false, true}) {
+        list.push_back({"lstm", Lstm{form(batch_first, both), 0}, 4, 2, 13, 2, 5, 7, initial});
+        list.push_back({"gru", Gru{form(batch_first, both)}, 3, 1, 13, 2, 5, 7, initial});
+        list.push_back({"rnn", Rnn{form(batch_first, both), false}, 1, 1, 13, 2, 5, 7, initial});
+        list.push_back({"rnn", Rnn{form(batch_first, both), true}, 1, 1, 5, 3, 4, 6, initial});
+      }
+  return list;
+}
+
+const RecurrentForm& form_of(const Op& op) {
+  if (const auto* lstm = std::get_if<Lstm>(&op)) return lstm->form;
+  if (const auto* gru = std::get_if<Gru>(&op)) return gru->form;
+  return std::get<Rnn>(op).form;
+}
+
+std::optional<Compilation> compiled(Graph g, const Samples& samples) {
+  Diagnostics diagnostics;
+  const std::optional<Target> target = find_target("cortex-m33", diagnostics);
+  auto c = compile(std::move(g), *target, samples, {}, diagnostics);
+  for (const Diagnostic& d : diagnostics.list())
+    if (d.severity == Severity::error) ADD_FAILURE() << d.what << " " << d.measured << " " << d.limit;
+  return c;
+}
+
+TEST(Recurrent, EveryFormIsOneKernelThatIsCloseToFloat) {
+  uint32_t seed = 1;
+  for (const Case& k : cases()) {
+    const RecurrentForm& f = form_of(k.op);
+    std::vector<size_t> all;
+    for (i64 r = 0; r <= k.states; ++r) all.push_back(static_cast<size_t>(r));
+    for (const std::vector<size_t>& wanted : {all, std::vector<size_t>{0}, std::vector<size_t>{1}}) {
+      const Graph g = graph_of(k, f, wanted, seed++);
+      const Samples samples = samples_of(g, 8, 0.9f);
+      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << f.batch_first << " both " << f.bidirectional << " initial "
+                                      << k.initial << " wanted " << wanted.size() << wanted[0]);
+      const auto c = compiled(g, samples);
+      ASSERT_TRUE(c);
+      int own = 0;
+      for (const OperatorReport& o : c->operators) {
+        own += !o.is_stock;
+        EXPECT_EQ(o.placement, Placement::cortex_m) << o.op;
+      }
+      EXPECT_EQ(own, 1);
+      EXPECT_GT(measure_accuracy(*c, samples, 1).sqnr_db, 30);
+    }
+  }
+}
+
+// Inputs of every range, weights with a scale of their own in each row: the scales must reach the kernel.
+TEST(Recurrent, InitialStatesOutsideTheUsualRangeAreFollowed) {
+  uint32_t seed = 50;
+  for (const Case& k : cases()) {
+    if (!k.initial) continue;
+    const Graph g = graph_of(k, form_of(k.op), {0, 1}, seed++);
+    const Samples samples = samples_of(g, 8, 6.0f);
+    const auto c = compiled(g, samples);
+    ASSERT_TRUE(c);
+    EXPECT_GT(measure_accuracy(*c, samples, 1).sqnr_db, 25) << k.name;
+  }
+}
+
+// An unread sequence is not stored.
+TEST(Recurrent, AnUnreadSequenceCostsTwoRows) {
+  const Case k{"lstm", Lstm{form(true, false), 0}, 4, 2, 100, 1, 3, 8, false};
+  const Graph with = graph_of(k, form(true, false), {0}, 3), without = graph_of(k, form(true, false), {1}, 3);
+  const Samples samples = samples_of(with, 2, 1);
+  const auto a = compiled(with, samples), b = compiled(without, samples);
+  ASSERT_TRUE(a && b);
+  bool two_rows = false;
+  for (const Node& node : b->graph.nodes)
+    for (const ValueId v : node.outputs) {
+      EXPECT_NE(b->graph.type(v).bytes(), 800);
+      two_rows = two_rows || b->graph.type(v).bytes() == 16;
+    }
+  EXPECT_TRUE(two_rows);
+}
+
+TEST(Recurrent, ACellStateThatGrowsForALongTimeHasRoom) {
+  // Forget and input gates open, candidates at 1: c grows by one a step.
+  Graph g;
+  g.name = "counter";
+  g.sources.push_back({"layer", "aten.test", "", ""});
+  std::vector<ValueId> inputs{g.add_value("x", {DType::f32, {60, 1, 1}, {}})};
+  g.inputs.push_back({inputs[0], "x", {0, 1, 2}});
+  const auto constant = [&](Shape shape, std::vector<float> data) {
+    inputs.push_back(g.add_value("w", {DType::f32, std::move(shape), {}}, constant_of(std::move(data))));
+  };
+  constant({4, 1}, {0, 0, 9, 0});
+  constant({4, 1}, {0, 0, 0, 0});
+  constant({4}, {9, 9, 0, -3});
+  constant({4}, {0, 0, 0, 0});
+  std::vector<const Type*> types;
+  const Op op = Lstm{form(false, false), 0};
+  const auto results = infer(op, g.types(inputs, types));
+  ASSERT_TRUE(results);
+  g.add_node(op, inputs, *results, "layer", {0});
+  const std::vector<ValueId> outputs = g.nodes[0].outputs;
+  g.outputs.push_back({outputs[2], "c", {0, 1, 2}});
+  const Samples samples(4, {std::vector<float>(60, 1.0f)});
+  const auto c = compiled(g, samples);
+  ASSERT_TRUE(c);
+  EXPECT_LT(measure_accuracy(*c, samples, 1).max_abs_error, 0.4);  // of 60: a step of c_n is 0.24
+}
+
+}  // namespace
+}  // namespace deuteron
