@@ -175,6 +175,10 @@ static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, Nod
   const auto is_read = [&](ValueId v) { return !uses.readers[v].empty() || uses.output_uses[v] != 0; };
   std::optional<Type> state;
   for (i64 k = 0; k < states && !state; ++k) state = quantized_type(g, uses, node.outputs[k]);
+  bool unread = true;
+  for (i64 k = 0; k < states; ++k) unread = unread && !is_read(node.outputs[k]);
+  // Only the cells are wanted: the hidden state of an LSTM lies within -1..1.
+  if (!state && unread && op_as<Lstm>(g, root)) state = Type{DType::s8, g.type(node.outputs[0]).shape, per_tensor(0x1p-7f, 0)};
   if (!state || state->dtype != DType::s8 || state->quant.per_channel()) return std::nullopt;
   PatchBuilder b(g, root, "");
   const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, quant_specs(node.op), state->quant);
