@@ -4,6 +4,7 @@
 #include "passes/homes.h"
 #include "passes/leftovers.h"
 #include "passes/pass.h"
+#include "passes/recurrent.h"
 
 namespace deuteron {
 
@@ -66,7 +67,7 @@ void lower(PassContext& pass) {
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa});
     const bool is_float = out[0].dtype == DType::f32 && !std::holds_alternative<Dequantize>(node.op);
-    if (!lowered && is_float) lowered = float_call(node.op, {in, out, data, pass.target.isa});
+    if (!lowered && is_float && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {
       pass.diagnostics.add(no_kernel(pass, node, lowered.why));
       continue;
