@@ -19,9 +19,9 @@ bool fits(char letter, ValueTag tag) {
     case 'i':
       return tag == ValueTag::integer || is_none(tag);
     case 'F':
-      return tag == ValueTag::integer || tag == ValueTag::real;
+      return tag == ValueTag::integer || tag == ValueTag::real || tag == ValueTag::boolean;
     case 'f':
-      return tag == ValueTag::integer || tag == ValueTag::real || is_none(tag);
+      return tag == ValueTag::integer || tag == ValueTag::real || tag == ValueTag::boolean || is_none(tag);
     case 'B':
       return tag == ValueTag::boolean;
     case 'L':

@@ -95,7 +95,10 @@ struct Call {
   const Tensor* optional_tensor(int i) const { return args[i]->kind == Kind::tensor ? args[i]->tensor : nullptr; }
   int64_t integer(int i) const { return args[i]->integer; }
   bool boolean(int i) const { return args[i]->boolean; }
-  double real(int i) const { return args[i]->kind == Kind::integer ? static_cast<double>(args[i]->integer) : args[i]->real; }
+  double real(int i) const {
+    const Value& v = *args[i];
+    return v.kind == Kind::integer ? static_cast<double>(v.integer) : v.kind == Kind::boolean ? v.boolean : v.real;
+  }
   const List& list(int i) const { return args[i]->list; }
   int64_t list_integer(int i, int k) const { return args[i]->list.items[k]->integer; }
 };
@@ -116,7 +119,7 @@ inline Status out_of_memory() {
 }
 
 // `schema` has one letter for each argument, the outs last:
-//   T tensor   t tensor or none   I int   i int or none   F number (int or double)   f number or none   B bool
+//   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes (out or scratch)
 //   W list of tensors that the kernel writes   d list of doubles or none
 // prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 256 more for each argument or list item.

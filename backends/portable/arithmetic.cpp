@@ -1,15 +1,15 @@
-// Two inputs, element by element: add, sub, mul, div, pow, comparison, where. Floats are computed as float, integers as int64.
+// Two tensors, element by element: add, sub, mul, div; and choosing by a condition: where, masked_fill. Floats are computed as float,
+// integers as int64.
 #include <cmath>
 
 #include "backends/portable/elementwise.h"
 #include "backends/portable/kernels.h"
+#include "backends/portable/pairwise.h"
 
 namespace deuteron {
 namespace {
 using namespace portable;
 
-int64_t wrap_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-int64_t wrap_mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
 // A scalar as an integer; the callers have checked that it is one.
 int64_t whole(double v) { return static_cast<int64_t>(v); }
 bool is_whole(double v) { return v >= -9e15 && v <= 9e15 && v == std::floor(v); }
@@ -69,47 +69,6 @@ Status prepare_binary(Call& call, Prepared* prepared) {
                              [](const void* e) { run_binary<Op>(*static_cast<const Elementwise*>(e)); });
 }
 
-// (x, scalar, out)
-void run_pow(const Elementwise& e) {
-  const float exponent = static_cast<float>(e.parameter[0]);
-  each<1>(e, [&](const int32_t* at) { static_cast<float*>(e.out)[at[1]] = std::pow(static_cast<const float*>(e.in[0])[at[0]], exponent); });
-}
-void run_fmod(const Elementwise& e) {
-  const bool real = is_real(e.out_type);
-  const int64_t divisor = real ? 1 : whole(e.parameter[0]);
-  each<1>(e, [&](const int32_t* at) {
-    if (real) {
-      static_cast<float*>(e.out)[at[1]] =
-          std::fmod(static_cast<float>(read_real(e.in[0], at[0], e.types[0])), static_cast<float>(e.parameter[0]));
-      return;
-    }
-    const int64_t v = read_integer(e.in[0], at[0], e.types[0]);
-    write_integer(e.out, at[1], e.out_type, divisor == -1 ? 0 : v % divisor);
-  });
-}
-void run_greater(const Elementwise& e) {
-  each<1>(e, [&](const int32_t* at) { write_integer(e.out, at[1], e.out_type, read_real(e.in[0], at[0], e.types[0]) > e.parameter[0]); });
-}
-
-Status prepare_pow(Call& call, Prepared* prepared) {
-  if (call.tensor(0).type != ScalarType::f32) return bad_argument(0, "must be float");
-  if (call.tensor(2).type != ScalarType::f32) return bad_argument(2, "must be float");
-  return keep_elementwise<1>(call, prepared, {0}, 2, call.real(1), 0, [](const void* e) { run_pow(*static_cast<const Elementwise*>(e)); });
-}
-Status prepare_fmod(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(0), &y = call.tensor(2);
-  if (y.type == ScalarType::f64) return bad_argument(2, "float64 is not supported");
-  if (!is_real(y.type) && is_real(x.type)) return bad_argument(2, "must be float, as the input is");
-  if (!is_real(y.type) && (!is_whole(call.real(1)) || call.real(1) == 0))
-    return bad_argument(1, "must be a whole number, not 0, for integers");
-  return keep_elementwise<1>(call, prepared, {0}, 2, call.real(1), 0, [](const void* e) { run_fmod(*static_cast<const Elementwise*>(e)); });
-}
-Status prepare_greater(Call& call, Prepared* prepared) {
-  if (is_real(call.tensor(2).type)) return bad_argument(2, "must be bool");
-  return keep_elementwise<1>(call, prepared, {0}, 2, call.real(1), 0,
-                             [](const void* e) { run_greater(*static_cast<const Elementwise*>(e)); });
-}
-
 // (condition, a, b, out)
 void run_where(const Elementwise& e) {
   const size_t n = element_bytes(e.out_type);
@@ -127,15 +86,32 @@ Status prepare_where(Call& call, Prepared* prepared) {
   return keep_elementwise<3>(call, prepared, {0, 1, 2}, 3, 0, 0, [](const void* e) { run_where(*static_cast<const Elementwise*>(e)); });
 }
 
+// (x, condition, number, out): the number, as the out's dtype has it, where the condition holds.
+void run_masked_fill(const Elementwise& e) {
+  const size_t n = element_bytes(e.out_type);
+  each<2>(e, [&](const int32_t* at) {
+    if (read_integer(e.in[1], at[1], e.types[1]) != 0) write_real(e.out, at[2], e.out_type, e.parameter[0]);
+    else
+      __builtin_memcpy(static_cast<uint8_t*>(e.out) + static_cast<size_t>(at[2]) * n,
+                       static_cast<const uint8_t*>(e.in[0]) + static_cast<size_t>(at[0]) * n, n);
+  });
+}
+Status prepare_masked_fill(Call& call, Prepared* prepared) {
+  const ScalarType c = call.tensor(1).type, t = call.tensor(3).type;
+  if (call.tensor(0).type != t) return bad_argument(0, "must have the out's dtype");
+  if (c != ScalarType::b8 && c != ScalarType::u8) return bad_argument(1, "must be bool");
+  if (!is_real(t) && !is_whole(call.real(2))) return bad_argument(2, "must be a whole number for integers");
+  return keep_elementwise<2>(call, prepared, {0, 1}, 3, call.real(2), 0,
+                             [](const void* e) { run_masked_fill(*static_cast<const Elementwise*>(e)); });
+}
+
 }  // namespace
 
 extern const Kernel kAtenAdd = {"aten::add.out", "TTFO", prepare_binary<Add, true, true>};
 extern const Kernel kAtenSub = {"aten::sub.out", "TTFO", prepare_binary<Sub, true, true>};
 extern const Kernel kAtenMul = {"aten::mul.out", "TTO", prepare_binary<Mul, false, true>};
 extern const Kernel kAtenDiv = {"aten::div.out", "TTO", prepare_binary<Div, false, false>};
-extern const Kernel kAtenPow = {"aten::pow.Tensor_Scalar_out", "TFO", prepare_pow};
-extern const Kernel kAtenFmod = {"aten::fmod.Scalar_out", "TFO", prepare_fmod};
-extern const Kernel kAtenGt = {"aten::gt.Scalar_out", "TFO", prepare_greater};
 extern const Kernel kAtenWhere = {"aten::where.self_out", "TTTO", prepare_where};
+extern const Kernel kAtenMaskedFill = {"aten::masked_fill.Scalar_out", "TTFO", prepare_masked_fill};
 
 }  // namespace deuteron

@@ -12,6 +12,7 @@ struct Elementwise {
   uint8_t rank;
   ScalarType types[3], out_type;
   double parameter[2];
+  const void* op;  // what else run needs, in the program text
 };
 
 // Fills what is common; null when sizes broadcast to the out's. `inputs` are argument numbers.
@@ -25,7 +26,8 @@ inline const char* why_not_broadcast(const Tensor& in, const Tensor& out) {
 }
 
 template <int N>
-Status keep_elementwise(Call& call, Prepared* prepared, const int (&inputs)[N], int out, double p0, double p1, void (*run)(const void*)) {
+Status keep_elementwise(Call& call, Prepared* prepared, const int (&inputs)[N], int out, double p0, double p1, void (*run)(const void*),
+                        const void* op = nullptr) {
   const Tensor& y = call.tensor(out);
   Elementwise e{};
   e.out = y.data;
@@ -34,6 +36,7 @@ Status keep_elementwise(Call& call, Prepared* prepared, const int (&inputs)[N], 
   e.rank = y.rank;
   e.parameter[0] = p0;
   e.parameter[1] = p1;
+  e.op = op;
   bool alike = true;
   for (int k = 0; k < N; ++k) {
     const Tensor& x = call.tensor(inputs[k]);

@@ -6,54 +6,121 @@ namespace deuteron {
 
 #define DEUTERON_PORTABLE_KERNELS(K) \
   K(kAtenAbs)                        \
+  K(kAtenAcos)                       \
+  K(kAtenAcosh)                      \
   K(kAtenAdaptiveAvgPool2d)          \
   K(kAtenAdd)                        \
+  K(kAtenAddScalar)                  \
   K(kAtenAddmm)                      \
   K(kAtenAmax)                       \
   K(kAtenArange)                     \
   K(kAtenArgmax)                     \
+  K(kAtenAsin)                       \
+  K(kAtenAsinh)                      \
+  K(kAtenAtan)                       \
+  K(kAtenAtan2)                      \
+  K(kAtenAtanh)                      \
   K(kAtenAvgPool2d)                  \
   K(kAtenBatchNorm)                  \
+  K(kAtenBitwiseAnd)                 \
+  K(kAtenBitwiseAndScalar)           \
+  K(kAtenBitwiseNot)                 \
+  K(kAtenBitwiseOr)                  \
+  K(kAtenBitwiseOrScalar)            \
+  K(kAtenBitwiseXor)                 \
+  K(kAtenBitwiseXorScalar)           \
   K(kAtenCat)                        \
+  K(kAtenCeil)                       \
   K(kAtenClamp)                      \
   K(kAtenClone)                      \
   K(kAtenConvolution)                \
   K(kAtenCos)                        \
+  K(kAtenCosh)                       \
   K(kAtenDiv)                        \
+  K(kAtenDivMode)                    \
+  K(kAtenDivScalar)                  \
+  K(kAtenDivScalarMode)              \
   K(kAtenElu)                        \
+  K(kAtenEq)                         \
+  K(kAtenEqScalar)                   \
+  K(kAtenErf)                        \
   K(kAtenExp)                        \
   K(kAtenExpandCopy)                 \
+  K(kAtenExpm1)                      \
   K(kAtenFlip)                       \
   K(kAtenFloor)                      \
+  K(kAtenFloorDivide)                \
   K(kAtenFmod)                       \
+  K(kAtenFmodScalar)                 \
   K(kAtenFull)                       \
+  K(kAtenGe)                         \
+  K(kAtenGeScalar)                   \
+  K(kAtenGelu)                       \
   K(kAtenGt)                         \
+  K(kAtenGtScalar)                   \
   K(kAtenHardtanh)                   \
   K(kAtenIndexSelect)                \
+  K(kAtenIsinf)                      \
+  K(kAtenIsnan)                      \
+  K(kAtenLe)                         \
+  K(kAtenLeScalar)                   \
   K(kAtenLeakyRelu)                  \
+  K(kAtenLog)                        \
+  K(kAtenLog10)                      \
   K(kAtenLog1p)                      \
+  K(kAtenLog2)                       \
   K(kAtenLogSoftmax)                 \
+  K(kAtenLogicalAnd)                 \
+  K(kAtenLogicalNot)                 \
+  K(kAtenLogicalOr)                  \
+  K(kAtenLogicalXor)                 \
+  K(kAtenLogit)                      \
+  K(kAtenLt)                         \
+  K(kAtenLtScalar)                   \
+  K(kAtenMaskedFill)                 \
   K(kAtenMaxPool2dWithIndices)       \
+  K(kAtenMaximum)                    \
   K(kAtenMean)                       \
+  K(kAtenMinimum)                    \
   K(kAtenMm)                         \
   K(kAtenMul)                        \
+  K(kAtenMulScalar)                  \
   K(kAtenNativeLayerNorm)            \
+  K(kAtenNe)                         \
+  K(kAtenNeScalar)                   \
   K(kAtenNeg)                        \
   K(kAtenPermuteCopy)                \
   K(kAtenPow)                        \
+  K(kAtenPowScalar)                  \
+  K(kAtenPowScalarBase)              \
   K(kAtenReciprocal)                 \
   K(kAtenRelu)                       \
+  K(kAtenRemainder)                  \
+  K(kAtenRemainderScalar)            \
   K(kAtenRepeat)                     \
   K(kAtenRound)                      \
   K(kAtenRsqrt)                      \
+  K(kAtenRsubScalar)                 \
   K(kAtenScalarTensor)               \
   K(kAtenSelectCopy)                 \
+  K(kAtenShiftLeft)                  \
+  K(kAtenShiftLeftScalar)            \
+  K(kAtenShiftRight)                 \
+  K(kAtenShiftRightScalar)           \
+  K(kAtenSigmoid)                    \
+  K(kAtenSign)                       \
   K(kAtenSin)                        \
+  K(kAtenSinh)                       \
   K(kAtenSliceCopy)                  \
   K(kAtenSplitWithSizesCopy)         \
+  K(kAtenSqrt)                       \
   K(kAtenSqueezeCopy)                \
   K(kAtenSub)                        \
+  K(kAtenSubScalar)                  \
   K(kAtenSum)                        \
+  K(kAtenTan)                        \
+  K(kAtenTanh)                       \
+  K(kAtenTrunc)                      \
   K(kAtenUnsqueezeCopy)              \
   K(kAtenUpsampleBilinear2d)         \
   K(kAtenUpsampleNearest2d)          \
