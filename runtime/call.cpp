@@ -5,6 +5,7 @@ namespace deuteron {
 namespace {
 
 bool is_none(ValueTag tag) { return tag == ValueTag::null; }
+bool is_tensor_list(ValueTag tag) { return tag == ValueTag::tensor_list || tag == ValueTag::optional_tensor_list; }
 
 // Whether a value may stand where the schema has `letter`.
 bool fits(char letter, ValueTag tag) {
@@ -31,6 +32,8 @@ bool fits(char letter, ValueTag tag) {
     case 'V':
     case 'W':
       return tag == ValueTag::tensor_list;
+    case 'v':
+      return tag == ValueTag::tensor_list || tag == ValueTag::optional_tensor_list;
     case 'd':
       return tag == ValueTag::real_list || is_none(tag);
     case 'S':
@@ -63,6 +66,7 @@ const char* expected(char letter) {
     case 'l':
       return "must be a list of ints or none";
     case 'V':
+    case 'v':
       return "must be a list of tensors";
     case 'W':
       return "must be a list of tensors that the call writes";
@@ -163,6 +167,7 @@ struct CallDecoder {
         decode_items<int64_t>(v.payload, &value->list);
         break;
       case ValueTag::tensor_list:
+      case ValueTag::optional_tensor_list:
         value->kind = Kind::tensor_list;
         decode_items<int32_t>(v.payload, &value->list);
         break;
@@ -179,13 +184,21 @@ struct CallDecoder {
     }
     return value;
   }
-  // Elements are ints or tensors (checked at load), so this goes one level deep.
+  // Elements are ints, tensors or (a negative index) none, checked at load, so this goes one level deep.
   template <class Index>
   void decode_items(FlatTable payload, List* list) {
     const FlatVector v = plan.reader.known_vector(payload, 0);
     const Value** at = items;
     items += v.count;
-    for (uint32_t i = 0; i < v.count; ++i) at[i] = decode(static_cast<uint32_t>(plan.reader.item<Index>(v, i)));
+    for (uint32_t i = 0; i < v.count; ++i) {
+      const Index item = plan.reader.item<Index>(v, i);
+      if (item >= 0) {
+        at[i] = decode(static_cast<uint32_t>(item));
+        continue;
+      }
+      *values = Value{};
+      at[i] = values++;
+    }
     *list = {at, nullptr, static_cast<int32_t>(v.count)};
   }
   void inline_list(FlatTable payload, List* list) {
@@ -198,11 +211,11 @@ struct CallDecoder {
 void add_size(const Plan& plan, const ValueView& v, CallSize* size) {
   size->values += 1;
   if (v.tag == ValueTag::tensor) size->tensors += 1;
-  if (v.tag != ValueTag::int_list && v.tag != ValueTag::tensor_list) return;
+  if (v.tag != ValueTag::int_list && !is_tensor_list(v.tag)) return;
   const uint32_t count = plan.reader.known_vector(v.payload, 0).count;
   size->values += count;
   size->items += count;
-  if (v.tag == ValueTag::tensor_list) size->tensors += count;
+  if (is_tensor_list(v.tag)) size->tensors += count;
 }
 
 // A delegate's payload, inline or in a segment.
@@ -330,11 +343,12 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
     const ValueView v = known_value(plan, index);
     if (!fits(kernel.schema[i], v.tag)) return r.fail(Code::bad_argument, expected(kernel.schema[i])), false;
     if (v.tag == ValueTag::tensor && !check_tensor(plan, index, v.payload, kernel.schema[i] == 'O')) return false;
-    if (v.tag == ValueTag::tensor_list) {
+    if (is_tensor_list(v.tag)) {
       const FlatVector items = r.known_vector(v.payload, 0);
       if (!r.charge(items.count)) return false;
       for (uint32_t k = 0; k < items.count; ++k) {
         const uint32_t item = r.item<uint32_t>(items, k);
+        if (item >= plan.values.count) continue;  // none: only where values.cpp lets it
         if (!check_tensor(plan, item, known_value(plan, item).payload, kernel.schema[i] == 'W')) return false;
       }
       if (kernel.schema[i] == 'W') size->writes += items.count;

@@ -121,7 +121,7 @@ inline Status out_of_memory() {
 // `schema` has one letter for each argument, the outs last:
 //   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes (out or scratch)
-//   W list of tensors that the kernel writes   d list of doubles or none
+//   W list of tensors that the kernel writes   d list of doubles or none   v tensor list whose items may be none
 // prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 256 more for each argument or list item.
 // The loader refuses a call whose outs (scratch included) overlap one another or an input, except, for a kernel that says `in_place`,
 // an out that begins where an input begins, with as many elements that are not wider (element i is read before it is written).

@@ -89,13 +89,14 @@ uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema
   uint32_t count = 0;
   for (int16_t i = 0; schema[i]; ++i) {
     const char letter = schema[i];
-    if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V' && letter != 'W') continue;
+    if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V' && letter != 'v' && letter != 'W') continue;
     const uint32_t value = r.item<uint32_t>(call.args, static_cast<uint32_t>(i));
-    const bool list = letter == 'V' || letter == 'W';
+    const bool list = letter == 'V' || letter == 'v' || letter == 'W';
     const FlatVector items = list ? r.known_vector(known_value(plan, value).payload, 0) : FlatVector{0, 1};
     for (uint32_t k = 0; k < items.count; ++k) {
       TensorUse& use = uses[count];
-      if (!planned_use(plan, list ? r.item<uint32_t>(items, k) : value, &use)) continue;
+      const uint32_t item = list ? r.item<uint32_t>(items, k) : value;
+      if (item >= plan.values.count || !planned_use(plan, item, &use)) continue;  // an item may be none
       use.argument = i;
       use.write = letter == 'O' || letter == 'W';
       ++count;

@@ -239,6 +239,11 @@ class TestProgram {
     t->set(0, new_scalars(items));
     return add(10, t);
   }
+  int32_t optional_tensor_list(const std::vector<int32_t>& items) {  // -1: none
+    auto t = new_table();
+    t->set(0, new_scalars(items));
+    return add(11, t);
+  }
 
   // Without memory: an unplanned input or output.
   int32_t bare(ScalarType type, const std::vector<int32_t>& sizes, std::vector<uint8_t> order = {}) {

@@ -12,9 +12,16 @@ namespace deuteron {
   K(kAtenAdd)                        \
   K(kAtenAddScalar)                  \
   K(kAtenAddmm)                      \
+  K(kAtenAliasCopy)                  \
   K(kAtenAmax)                       \
+  K(kAtenAmin)                       \
+  K(kAtenAny)                        \
+  K(kAtenAnyOfAll)                   \
+  K(kAtenAnyOfDims)                  \
   K(kAtenArange)                     \
+  K(kAtenArangeFrom0)                \
   K(kAtenArgmax)                     \
+  K(kAtenArgmin)                     \
   K(kAtenAsin)                       \
   K(kAtenAsinh)                      \
   K(kAtenAtan)                       \
@@ -29,42 +36,57 @@ namespace deuteron {
   K(kAtenBitwiseOrScalar)            \
   K(kAtenBitwiseXor)                 \
   K(kAtenBitwiseXorScalar)           \
+  K(kAtenBmm)                        \
   K(kAtenCat)                        \
   K(kAtenCeil)                       \
   K(kAtenClamp)                      \
   K(kAtenClone)                      \
+  K(kAtenConstantPadNd)              \
   K(kAtenConvolution)                \
   K(kAtenCos)                        \
   K(kAtenCosh)                       \
+  K(kAtenCumsum)                     \
+  K(kAtenDetachCopy)                 \
+  K(kAtenDiagonalCopy)               \
   K(kAtenDiv)                        \
   K(kAtenDivMode)                    \
   K(kAtenDivScalar)                  \
   K(kAtenDivScalarMode)              \
   K(kAtenElu)                        \
+  K(kAtenEmbedding)                  \
+  K(kAtenEmpty)                      \
   K(kAtenEq)                         \
   K(kAtenEqScalar)                   \
   K(kAtenErf)                        \
   K(kAtenExp)                        \
   K(kAtenExpandCopy)                 \
   K(kAtenExpm1)                      \
+  K(kAtenFill)                       \
   K(kAtenFlip)                       \
   K(kAtenFloor)                      \
   K(kAtenFloorDivide)                \
   K(kAtenFmod)                       \
   K(kAtenFmodScalar)                 \
   K(kAtenFull)                       \
+  K(kAtenFullLike)                   \
+  K(kAtenGather)                     \
   K(kAtenGe)                         \
   K(kAtenGeScalar)                   \
   K(kAtenGelu)                       \
+  K(kAtenGlu)                        \
   K(kAtenGt)                         \
   K(kAtenGtScalar)                   \
   K(kAtenHardtanh)                   \
+  K(kAtenIndex)                      \
+  K(kAtenIndexPut)                   \
   K(kAtenIndexSelect)                \
   K(kAtenIsinf)                      \
   K(kAtenIsnan)                      \
   K(kAtenLe)                         \
   K(kAtenLeScalar)                   \
   K(kAtenLeakyRelu)                  \
+  K(kAtenLiftFreshCopy)              \
+  K(kAtenLinear)                     \
   K(kAtenLog)                        \
   K(kAtenLog10)                      \
   K(kAtenLog1p)                      \
@@ -78,31 +100,53 @@ namespace deuteron {
   K(kAtenLt)                         \
   K(kAtenLtScalar)                   \
   K(kAtenMaskedFill)                 \
+  K(kAtenMax)                        \
+  K(kAtenMaxOfAll)                   \
   K(kAtenMaxPool2dWithIndices)       \
   K(kAtenMaximum)                    \
   K(kAtenMean)                       \
+  K(kAtenMeanOfAll)                  \
+  K(kAtenMin)                        \
+  K(kAtenMinOfAll)                   \
   K(kAtenMinimum)                    \
   K(kAtenMm)                         \
   K(kAtenMul)                        \
   K(kAtenMulScalar)                  \
+  K(kAtenNativeGroupNorm)            \
   K(kAtenNativeLayerNorm)            \
   K(kAtenNe)                         \
   K(kAtenNeScalar)                   \
   K(kAtenNeg)                        \
+  K(kAtenOnes)                       \
   K(kAtenPermuteCopy)                \
+  K(kAtenPixelShuffle)               \
+  K(kAtenPixelUnshuffle)             \
   K(kAtenPow)                        \
   K(kAtenPowScalar)                  \
   K(kAtenPowScalarBase)              \
+  K(kAtenProd)                       \
+  K(kAtenProdOfAll)                  \
   K(kAtenReciprocal)                 \
+  K(kAtenReflectionPad1d)            \
+  K(kAtenReflectionPad2d)            \
+  K(kAtenReflectionPad3d)            \
   K(kAtenRelu)                       \
   K(kAtenRemainder)                  \
   K(kAtenRemainderScalar)            \
   K(kAtenRepeat)                     \
+  K(kAtenReplicationPad1d)           \
+  K(kAtenReplicationPad2d)           \
+  K(kAtenReplicationPad3d)           \
+  K(kAtenRoll)                       \
   K(kAtenRound)                      \
   K(kAtenRsqrt)                      \
   K(kAtenRsubScalar)                 \
   K(kAtenScalarTensor)               \
+  K(kAtenScatter)                    \
+  K(kAtenScatterAdd)                 \
+  K(kAtenScatterValue)               \
   K(kAtenSelectCopy)                 \
+  K(kAtenSelectScatter)              \
   K(kAtenShiftLeft)                  \
   K(kAtenShiftLeftScalar)            \
   K(kAtenShiftRight)                 \
@@ -112,22 +156,37 @@ namespace deuteron {
   K(kAtenSin)                        \
   K(kAtenSinh)                       \
   K(kAtenSliceCopy)                  \
+  K(kAtenSliceScatter)               \
+  K(kAtenSoftmax)                    \
+  K(kAtenSplitCopy)                  \
   K(kAtenSplitWithSizesCopy)         \
   K(kAtenSqrt)                       \
   K(kAtenSqueezeCopy)                \
+  K(kAtenSqueezeCopyDim)             \
+  K(kAtenStack)                      \
   K(kAtenSub)                        \
   K(kAtenSubScalar)                  \
   K(kAtenSum)                        \
+  K(kAtenTCopy)                      \
   K(kAtenTan)                        \
   K(kAtenTanh)                       \
+  K(kAtenToCopy)                     \
+  K(kAtenTopk)                       \
+  K(kAtenTransposeCopy)              \
   K(kAtenTrunc)                      \
+  K(kAtenUnbindCopy)                 \
+  K(kAtenUnfoldCopy)                 \
   K(kAtenUnsqueezeCopy)              \
   K(kAtenUpsampleBilinear2d)         \
   K(kAtenUpsampleNearest2d)          \
   K(kAtenVar)                        \
+  K(kAtenVarMean)                    \
+  K(kAtenVarUnbiased)                \
   K(kAtenViewCopy)                   \
   K(kAtenWhere)                      \
+  K(kAtenZeros)                      \
   K(kDimOrderCloneDimOrder)          \
+  K(kDimOrderEmpty)                  \
   K(kDimOrderToDimOrderCopy)
 
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;

@@ -1,4 +1,4 @@
-// Operators that pick or repeat elements: permute, slice, select, expand, repeat, flip, split, cat, index_select.
+// Operators that pick or repeat elements: permute, slice, select, expand, repeat, flip, split, cat.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"
 
@@ -232,49 +232,6 @@ Status prepare_split(Call& call, Prepared* prepared) {
   return keep_pieces(call, prepared, x, 0, outs, 3, dim, false);
 }
 
-// (x, dim, index, out): indexes are data, so a wrong one is clamped into the dimension instead of reading outside.
-struct IndexSelect {
-  const uint8_t* in;
-  uint8_t* out;
-  const void* index;
-  const int32_t* numbers;  // out sizes, in strides, out strides
-  int32_t size;            // of the dimension
-  uint8_t rank, dim, element_bytes;
-  ScalarType index_type;
-};
-void run_index_select(const IndexSelect& c) {
-  if (c.size == 0) return;
-  const int32_t* const strides[] = {c.numbers + c.rank, c.numbers + 2 * c.rank};
-  const int32_t stride = strides[0][c.dim];
-  int32_t zero[kMaxRank];
-  for (int i = 0; i < c.rank; ++i) zero[i] = i == c.dim ? 1 : 0;
-  const int32_t* const with_index[] = {strides[0], strides[1], zero};
-  walk<3>(c.rank, c.numbers, with_index, [&](const int32_t* at) {
-    const int64_t k = clamp(read_integer(c.index, at[2], c.index_type), 0, c.size - 1);
-    const ptrdiff_t from = at[0] + static_cast<ptrdiff_t>(k - at[2]) * stride;
-    __builtin_memcpy(c.out + static_cast<ptrdiff_t>(at[1]) * c.element_bytes, c.in + from * c.element_bytes, c.element_bytes);
-  });
-}
-Status prepare_index_select(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(0), &index = call.tensor(2), &y = call.tensor(3);
-  const int dim = dimension(call.integer(1), x.rank);
-  if (dim < 0 || x.rank == 0) return bad_argument(1, kNoDim);
-  if (index.type != ScalarType::s64 && index.type != ScalarType::s32) return bad_argument(2, "must be int32 or int64");
-  if (!same_type(x, y)) return bad_argument(3, kDtype);
-  if (y.rank != x.rank || index.rank > 1) return bad_argument(3, kSizes);
-  for (int i = 0; i < x.rank; ++i)
-    if (y.sizes[i] != (i == dim ? index.numel : x.sizes[i])) return bad_argument(3, kSizes);
-  if (x.sizes[dim] == 0 && y.numel != 0) return bad_argument(0, "is empty along the dimension");
-  int32_t* numbers = call.arena->make<int32_t>(size_t{3} * x.rank);
-  if (!numbers) return out_of_memory();
-  for (int i = 0; i < x.rank; ++i) numbers[i] = y.sizes[i];
-  strides_of(x, numbers + x.rank);
-  strides_of(y, numbers + 2 * x.rank);
-  return keep<IndexSelect, run_index_select>(call, prepared,
-                                             {bytes_of(x), bytes_of(y), index.data, numbers, x.sizes[dim], x.rank,
-                                              static_cast<uint8_t>(dim), static_cast<uint8_t>(element_bytes(x.type)), index.type});
-}
-
 }  // namespace
 
 extern const Kernel kAtenPermuteCopy = {"aten::permute_copy.out", "TLO", prepare_permute};
@@ -285,6 +242,5 @@ extern const Kernel kAtenRepeat = {"aten::repeat.out", "TLO", prepare_repeat};
 extern const Kernel kAtenFlip = {"aten::flip.out", "TLO", prepare_flip};
 extern const Kernel kAtenCat = {"aten::cat.out", "VIO", prepare_cat};
 extern const Kernel kAtenSplitWithSizesCopy = {"aten::split_with_sizes_copy.out", "TLIW", prepare_split};
-extern const Kernel kAtenIndexSelect = {"aten::index_select.out", "TITO", prepare_index_select};
 
 }  // namespace deuteron

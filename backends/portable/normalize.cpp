@@ -1,4 +1,4 @@
-// Float normalisation: layer norm, batch norm with known statistics, log softmax.
+// Float normalisation: layer norm, group norm, batch norm with known statistics.
 #include <cmath>
 #include <initializer_list>
 
@@ -106,56 +106,73 @@ Status prepare_batch_norm(Call& call, Prepared* prepared) {
                                           x.rank, static_cast<float>(call.real(6))});
 }
 
-struct LogSoftmax {
-  const float* x;
-  float* y;
-  const int32_t* numbers;  // sizes of the other dimensions, strides of x, strides of y
-  int32_t size, x_stride, y_stride;
-  uint8_t rank;
+// One group of one image: mean and deviation over its channels and positions.
+struct GroupNorm {
+  const float *x, *weight, *bias;
+  float *y, *mean, *inverse;
+  int32_t batch, groups, channels, positions;  // channels of a group
+  float epsilon;
 };
-void run_log_softmax(const LogSoftmax& l) {
-  const int32_t* const strides[] = {l.numbers + l.rank, l.numbers + 2 * l.rank};
-  walk<2>(l.rank, l.numbers, strides, [&](const int32_t* at) {
-    const float* x = l.x + at[0];
-    float* y = l.y + at[1];
-    float largest = x[0];
-    for (int32_t i = 1; i < l.size; ++i) largest = x[i * l.x_stride] > largest ? x[i * l.x_stride] : largest;
-    float sum = 0;
-    for (int32_t i = 0; i < l.size; ++i) sum += std::exp(x[i * l.x_stride] - largest);
-    const float log_sum = std::log(sum);
-    for (int32_t i = 0; i < l.size; ++i) y[i * l.y_stride] = x[i * l.x_stride] - largest - log_sum;
-  });
+void run_group_norm(const GroupNorm& g) {
+  const int32_t size = g.channels * g.positions;
+  for (int32_t r = 0; r < g.batch * g.groups; ++r) {
+    const float* x = g.x + static_cast<ptrdiff_t>(r) * size;
+    float* y = g.y + static_cast<ptrdiff_t>(r) * size;
+    float sum = 0, squares = 0;
+    for (int32_t i = 0; i < size; ++i) sum += x[i];
+    const float mean = sum / static_cast<float>(size);
+    for (int32_t i = 0; i < size; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    const float inverse = 1.0f / std::sqrt(squares / static_cast<float>(size) + g.epsilon);
+    for (int32_t c = 0; c < g.channels; ++c) {
+      const int32_t channel = r % g.groups * g.channels + c;
+      const float scale = g.weight ? g.weight[channel] : 1, shift = g.bias ? g.bias[channel] : 0;
+      for (int32_t i = c * g.positions; i < (c + 1) * g.positions; ++i) y[i] = (x[i] - mean) * inverse * scale + shift;
+    }
+    g.mean[r] = mean;
+    g.inverse[r] = inverse;
+  }
 }
 
-// (x, dim, half_to_float, out)
-Status prepare_log_softmax(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(0), &y = call.tensor(3);
-  const int dim = dimension(call.integer(1), x.rank);
-  if (dim < 0 || x.rank == 0) return bad_argument(1, "is not a dimension of the input");
-  if (x.type != ScalarType::f32) return bad_argument(0, "must be float");
-  if (y.type != ScalarType::f32 || !same_sizes(x, y)) return bad_argument(3, "must be float, with the input's sizes");
+// (x, weight?, bias?, n, c, h * w, groups, epsilon, out, mean, 1 / deviation)
+Status prepare_group_norm(Call& call, Prepared* prepared) {
+  const Tensor &x = call.tensor(0), &y = call.tensor(8);
+  for (const int i : {0, 8, 9, 10})
+    if (call.tensor(i).type != ScalarType::f32 || !is_dense(call.tensor(i)))
+      return bad_argument(i, "must be float, stored in the order of its dimensions");
+  if (x.rank < 2) return bad_argument(0, "must have rank 2 or more");
+  if (!same_sizes(x, y)) return bad_argument(8, "must have the input's sizes");
   if (x.numel == 0) return bad_argument(0, "has no elements");
-  const int others = x.rank - 1;
-  int32_t* numbers = call.arena->make<int32_t>(size_t{3} * static_cast<size_t>(others));
-  if (!numbers) return out_of_memory();
-  int32_t x_strides[kMaxRank], y_strides[kMaxRank];
-  strides_of(x, x_strides);
-  strides_of(y, y_strides);
-  for (int i = 0, k = 0; i < x.rank; ++i) {
-    if (i == dim) continue;
-    numbers[k] = x.sizes[i];
-    numbers[others + k] = x_strides[i];
-    numbers[2 * others + k++] = y_strides[i];
-  }
-  return keep<LogSoftmax, run_log_softmax>(call, prepared,
-                                           {static_cast<const float*>(x.data), static_cast<float*>(y.data), numbers, x.sizes[dim],
-                                            x_strides[dim], y_strides[dim], static_cast<uint8_t>(others)});
+  const int32_t n = x.sizes[0], c = x.sizes[1], positions = x.numel / (n * c);
+  if (call.integer(3) != n) return bad_argument(3, "is not the input's batch");
+  if (call.integer(4) != c) return bad_argument(4, "is not the input's number of channels");
+  if (call.integer(5) != positions) return bad_argument(5, "is not the number of positions");
+  const int64_t groups = call.integer(6);
+  if (!lies_in(groups, 1, c) || c % groups != 0) return bad_argument(6, "must divide the channels");
+  GroupNorm g{static_cast<const float*>(x.data),
+              nullptr,
+              nullptr,
+              static_cast<float*>(y.data),
+              static_cast<float*>(call.tensor(9).data),
+              static_cast<float*>(call.tensor(10).data),
+              n,
+              static_cast<int32_t>(groups),
+              static_cast<int32_t>(c / groups),
+              positions,
+              static_cast<float>(call.real(7))};
+  for (const int i : {1, 2})
+    if (const Tensor* t = call.optional_tensor(i)) {
+      if (t->type != ScalarType::f32 || t->numel != c) return bad_argument(i, "must be float, with one entry for each channel");
+      (i == 1 ? g.weight : g.bias) = static_cast<const float*>(t->data);
+    }
+  for (const int i : {9, 10})
+    if (call.tensor(i).numel != n * groups) return bad_argument(i, "must have one entry for each group");
+  return keep<GroupNorm, run_group_norm>(call, prepared, g);
 }
 
 }  // namespace
 
 extern const Kernel kAtenNativeLayerNorm = {"aten::native_layer_norm.out", "TLttFOOO", prepare_layer_norm};
 extern const Kernel kAtenBatchNorm = {"aten::_native_batch_norm_legit_no_training.out", "TttTTFFOOO", prepare_batch_norm};
-extern const Kernel kAtenLogSoftmax = {"aten::_log_softmax.out", "TIBO", prepare_log_softmax};
+extern const Kernel kAtenNativeGroupNorm = {"aten::native_group_norm.out", "TttIIIIFOOO", prepare_group_norm};
 
 }  // namespace deuteron

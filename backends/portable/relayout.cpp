@@ -45,11 +45,9 @@ void run_conversion(const Conversion& c) {
   });
 }
 
-// (x, non_blocking, dim_order?, out): the out's dtype may be another.
-Status prepare_to_dim_order_copy(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(0), &y = call.tensor(3);
-  if (!same_sizes(x, y)) return bad_argument(3, "must have the input's sizes");
-  if (const char* why = why_not_order(call, 2, y)) return bad_argument(2, why);
+Status keep_converted(Call& call, Prepared* prepared, int out) {
+  const Tensor &x = call.tensor(0), &y = call.tensor(out);
+  if (!same_sizes(x, y)) return bad_argument(out, "must have the input's sizes");
   if (same_type(x, y)) return keep_same_elements(call, prepared, x, y);
   if (!is_known(x.type) || !is_known(y.type)) return bad_argument(0, "float16 is not supported");
   int32_t* numbers = call.arena->make<int32_t>(size_t{3} * x.rank);
@@ -59,12 +57,27 @@ Status prepare_to_dim_order_copy(Call& call, Prepared* prepared) {
   strides_of(y, numbers + 2 * x.rank);
   return keep<Conversion, run_conversion>(call, prepared, {x.data, y.data, numbers, x.rank, x.type, y.type});
 }
+// (x, non_blocking, dim_order?, out): the out's dtype may be another.
+Status prepare_to_dim_order_copy(Call& call, Prepared* prepared) {
+  if (const char* why = why_not_order(call, 2, call.tensor(3))) return bad_argument(2, why);
+  return keep_converted(call, prepared, 3);
+}
+// (x, non_blocking, memory format?, out)
+Status prepare_to_copy(Call& call, Prepared* prepared) { return keep_converted(call, prepared, 3); }
 
 // (x, memory_format?, out)
 Status prepare_clone(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(2);
   if (!same_type(x, y)) return bad_argument(2, "must have the input's dtype");
   if (!same_sizes(x, y)) return bad_argument(2, "must have the input's sizes");
+  return keep_same_elements(call, prepared, x, y);
+}
+
+// (x, out)
+Status prepare_alias(Call& call, Prepared* prepared) {
+  const Tensor &x = call.tensor(0), &y = call.tensor(1);
+  if (!same_type(x, y)) return bad_argument(1, "must have the input's dtype");
+  if (!same_sizes(x, y)) return bad_argument(1, "must have the input's sizes");
   return keep_same_elements(call, prepared, x, y);
 }
 
@@ -106,8 +119,13 @@ Status prepare_squeeze(Call& call, Prepared* prepared) {
 extern const Kernel kDimOrderCloneDimOrder = {"dim_order_ops::_clone_dim_order.out", "TBlO", prepare_clone_dim_order};
 extern const Kernel kDimOrderToDimOrderCopy = {"dim_order_ops::_to_dim_order_copy.out", "TBlO", prepare_to_dim_order_copy};
 extern const Kernel kAtenClone = {"aten::clone.out", "TiO", prepare_clone};
+extern const Kernel kAtenToCopy = {"aten::_to_copy.out", "TBiO", prepare_to_copy};
+extern const Kernel kAtenAliasCopy = {"aten::alias_copy.out", "TO", prepare_alias};
+extern const Kernel kAtenDetachCopy = {"aten::detach_copy.out", "TO", prepare_alias};
+extern const Kernel kAtenLiftFreshCopy = {"aten::lift_fresh_copy.out", "TO", prepare_alias};
 extern const Kernel kAtenViewCopy = {"aten::view_copy.out", "TLO", prepare_view_copy};
 extern const Kernel kAtenUnsqueezeCopy = {"aten::unsqueeze_copy.out", "TIO", prepare_squeeze};
+extern const Kernel kAtenSqueezeCopyDim = {"aten::squeeze_copy.dim_out", "TIO", prepare_squeeze};
 extern const Kernel kAtenSqueezeCopy = {"aten::squeeze_copy.dims_out", "TLO", prepare_squeeze};
 
 }  // namespace deuteron
