@@ -10,6 +10,8 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv_transpose2d/conv_transpose2d.h"
 #include "ops/dequantize/dequantize.h"
+#include "ops/div/div.h"
+#include "ops/expand/expand.h"
 #include "ops/gather/gather.h"
 #include "ops/gru/gru.h"
 #include "ops/kernel_call/kernel_call.h"
@@ -17,11 +19,15 @@
 #include "ops/lstm/lstm.h"
 #include "ops/matmul/matmul.h"
 #include "ops/max_pool2d/max_pool2d.h"
+#include "ops/maximum/maximum.h"
+#include "ops/minimum/minimum.h"
 #include "ops/mul/mul.h"
 #include "ops/op.h"
 #include "ops/pad/pad.h"
 #include "ops/permute/permute.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/quantize/quantize.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 #include "ops/rnn/rnn.h"
 #include "ops/slice/slice.h"
@@ -38,16 +44,22 @@ using Op = std::variant<Add,         //
                         Conv2d,      //
                         ConvTranspose2d,  //
                         Dequantize,  //
+                        Div,         //
+                        Expand,      //
                         Gather,      //
                         Gru,         //
                         Linear,      //
                         Lstm,        //
                         Matmul,      //
                         MaxPool2d,   //
+                        Maximum,     //
+                        Minimum,     //
                         Mul,         //
                         Pad,         //
                         Permute,     //
+                        Pointwise,   //
                         Quantize,    //
+                        Reduce,      //
                         Reshape,     //
                         Rnn,         //
                         Slice,       //
