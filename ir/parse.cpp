@@ -75,6 +75,7 @@ class Parser {
   void read(Bounds& v);
   void read(Quant& v);
   void read(UnaryFn& v);
+  void read(PointProgram& v);
   template <class T>
   void attributes(T& op);
   void attributes(KernelCall& call);
@@ -350,6 +351,15 @@ void Parser::read(Quant& v) {
     v.high = static_cast<i32>(c_.integer(INT32_MIN, INT32_MAX));
   }
   c_.expect(")");
+}
+
+void Parser::read(PointProgram& v) {
+  const size_t at = c_.position();
+  const std::string text = c_.string();
+  if (c_.failed()) return;
+  const auto program = point_program_named(text);
+  if (!program) return c_.fail_at(at, fmt::format("this is no program of element-wise steps: {}", text));
+  v = *program;
 }
 
 void Parser::read(UnaryFn& v) {

@@ -20,6 +20,7 @@ std::string text_of(const HW& v) { return fmt::format("{},{}", v.h, v.w); }
 std::string text_of(const std::vector<i64>& v) { return to_text(v); }
 std::string text_of(const Bounds& v) { return fmt::format("{},{}", v.low, v.high); }
 std::string text_of(UnaryFn v) { return std::string(name_of(v)); }
+std::string text_of(const PointProgram& v) { return quoted(to_text(v)); }
 std::string text_of(const Quant& q) {
   std::string text = "q(";
   if (q.axis >= 0) text += fmt::format("axis={} ", q.axis);

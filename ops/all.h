@@ -10,16 +10,22 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv_transpose2d/conv_transpose2d.h"
 #include "ops/dequantize/dequantize.h"
+#include "ops/div/div.h"
+#include "ops/expand/expand.h"
 #include "ops/gather/gather.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
 #include "ops/max_pool2d/max_pool2d.h"
+#include "ops/maximum/maximum.h"
+#include "ops/minimum/minimum.h"
 #include "ops/mul/mul.h"
 #include "ops/op.h"
 #include "ops/pad/pad.h"
 #include "ops/permute/permute.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/quantize/quantize.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
@@ -35,14 +41,20 @@ using Op = std::variant<Add,         //
                         Conv2d,      //
                         ConvTranspose2d,  //
                         Dequantize,  //
+                        Div,         //
+                        Expand,      //
                         Gather,      //
                         Linear,      //
                         Matmul,      //
                         MaxPool2d,   //
+                        Maximum,     //
+                        Minimum,     //
                         Mul,         //
                         Pad,         //
                         Permute,     //
+                        Pointwise,   //
                         Quantize,    //
+                        Reduce,      //
                         Reshape,     //
                         Slice,       //
                         Softmax,     //

@@ -16,6 +16,19 @@ inline Result<std::vector<Type>> infer_broadcast(TypeView in, const char* rule) 
   return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
 }
 
+// Two operands and their result with axes merged where both operands behave alike; the same bytes.
+struct MergedAxes {
+  Shape a, b, y;
+};
+MergedAxes merged_axes(const Shape& a, const Shape& b, const Shape& y);
+inline constexpr size_t kMostMergedAxes = 4;  // cortex_m::minimum, maximum: NumPy's broadcasting over four axes
+
+// The operand's elements are those of y's last axes, again and again: [c] beside [n,h,w,c], or one element.
+bool is_repeated_whole(const Shape& operand, const Shape& y);
+
+// cortex_m::minimum and cortex_m::maximum
+Result<Lowered> lower_extremum(const char* name, const LowerContext& c, const std::string& rule);
+
 // The element-wise kernels of the dialect take equal shapes, or [1,1,1,c] beside [n,h,w,c].
 inline bool kernel_broadcasts(const Shape& a, const Shape& b) {
   if (a == b) return true;

@@ -1,7 +1,9 @@
 // Brings int8 operators to the forms that the dialect has a kernel for.
+#include "passes/broadcast_rules.h"
 #include "passes/fuse.h"
 #include "passes/kernel_forms.h"
 #include "passes/pass.h"
+#include "passes/pointwise_rules.h"
 #include "passes/view_rules.h"
 
 namespace deuteron {
@@ -89,6 +91,8 @@ void choose_kernels(PassContext& pass) {
   rules.push_back(linear_to_matmul);
   rules.push_back(transposed_to_kernel_form);
   rules.push_back(dilated_pool_to_gather);
+  rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());
+  rules.push_back(split_float_pointwise);
   rules.push_back(pass.target.isa == Isa::mve ? row_to_column : widen_depthwise);
   rewrite(pass.graph, rules, pass.rewrites_left);
   static constexpr Rule kLast[] = {split_permute};

@@ -49,15 +49,19 @@ Answer float_form(const Linear&, const LowerContext& c) {
 }
 
 // Broadcasting is by the storage order's axes, so the faces are plain.
-Answer binary_call(const char* kernel, const LowerContext& c, bool has_alpha) {
+Answer binary_call(const char* kernel, const LowerContext& c, std::optional<float> alpha) {
   CallBuilder call(kernel, c.in.size(), 1);
   call.in(0, plain_face(c.in[0].shape)).in(1, plain_face(c.in[1].shape));
-  if (has_alpha) call.integer(1);
+  if (alpha && *alpha == std::floor(*alpha) && std::abs(*alpha) < 1000) call.integer(static_cast<i64>(*alpha));
+  else if (alpha) call.real(*alpha);
   call.out(0, plain_face(c.out[0].shape));
   return call.done();
 }
-Answer float_form(const Add&, const LowerContext& c) { return binary_call("aten::add", c, true); }
-Answer float_form(const Mul&, const LowerContext& c) { return binary_call("aten::mul", c, false); }
+Answer float_form(const Add& a, const LowerContext& c) { return binary_call("aten::add", c, a.alpha); }
+Answer float_form(const Mul&, const LowerContext& c) { return binary_call("aten::mul", c, std::nullopt); }
+Answer float_form(const Div&, const LowerContext& c) { return binary_call("aten::div", c, std::nullopt); }
+Answer float_form(const Minimum&, const LowerContext& c) { return binary_call("aten::minimum", c, std::nullopt); }
+Answer float_form(const Maximum&, const LowerContext& c) { return binary_call("aten::maximum", c, std::nullopt); }
 
 Answer float_form(const MaxPool2d& a, const LowerContext& c) {
   CallBuilder call("aten::max_pool2d_with_indices", c.in.size(), 1);

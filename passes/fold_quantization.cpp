@@ -29,6 +29,13 @@ static bool fits(const QuantSpec& spec, const Type& t) {
   return !t.quant.per_channel() || t.quant.axis == spec.axis;
 }
 
+static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const Quant& q) {
+  std::vector<int8_t> steps;
+  for (const float x : value.constant->as<float>())
+    steps.push_back(static_cast<int8_t>(quantize_value(x, q.scale[0], q.zero_point[0], q.low, q.high)));
+  return b.constant(Type{DType::s8, value.type.shape, q}, constant_of(std::move(steps)), value.name);
+}
+
 // A float constant beside int8 operands: int8 over its own range.
 static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value) {
   const std::span<const float> data = value.constant->as<float>();
@@ -37,9 +44,7 @@ static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value) {
   seen.high = *std::max_element(data.begin(), data.end());
   seen.seen = true;
   const ActivationQuant q = choose(seen, Observer::min_max, false, -128, 127);
-  std::vector<int8_t> steps;
-  for (const float x : data) steps.push_back(static_cast<int8_t>(quantize_value(x, q.scale, q.zero_point, -128, 127)));
-  return b.constant(Type{DType::s8, value.type.shape, per_tensor(q.scale, q.zero_point)}, constant_of(std::move(steps)), value.name);
+  return quantize_constant(b, value, per_tensor(q.scale, q.zero_point));
 }
 
 // The whole number of steps of `scale` nearest to `real`; one beside it where only that answers an input of zeros, which is what padding
@@ -105,7 +110,8 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
       continue;
     }
     if (g.is_constant(v) && g.type(v).dtype == DType::f32 && (spec.gran == Gran::per_tensor || spec.gran == Gran::shared)) {
-      inputs.push_back(quantize_constant(b, g.values[v]));
+      const bool follows = node.inputs.size() > 1 && specs.back().gran == Gran::shared;
+      inputs.push_back(follows ? quantize_constant(b, g.values[v], result) : quantize_constant(b, g.values[v]));
       continue;
     }
     const NodeId d = producer_as<Dequantize>(g, uses, v);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/affine_rules.h"
 #include "passes/pass.h"
+#include "passes/pointwise_rules.h"
+#include "passes/reduce_rules.h"
 #include "passes/view_rules.h"
 
 namespace deuteron {
@@ -89,19 +92,14 @@ static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, No
   return b.replace_root(std::move(op), {layer.inputs[0], new_weight, new_bias});
 }
 
-// batch_norm of an image with nothing to fold into   becomes   a depthwise 1x1 convolution
+// batch_norm with nothing to fold into   becomes   a depthwise 1x1 convolution
 static std::optional<Patch> batch_norm_to_depthwise(const Graph& g, const Uses&, NodeId root) {
   if (!op_as<BatchNorm>(g, root)) return std::nullopt;
   const Node& bn = g.nodes[root];
-  const Shape& x = g.type(bn.inputs[0]).shape;
   const std::optional<Affine> affine = affine_of(g, bn);
-  if (x.size() != 4 || !affine) return std::nullopt;
-  Conv2d conv;
-  conv.groups = x[3];
+  if (!affine) return std::nullopt;
   PatchBuilder b(g, root, "");
-  const ValueId weight = b.constant(DType::f32, {x[3], 1, 1, 1}, std::vector<float>(affine->scale.begin(), affine->scale.end()));
-  const ValueId bias = b.constant(DType::f32, {x[3]}, std::vector<float>(affine->offset.begin(), affine->offset.end()));
-  return b.replace_root(conv, {bn.inputs[0], weight, bias});
+  return b.replace_root(add_depthwise(b, bn.inputs[0], {affine->scale.begin(), affine->scale.end()}, {affine->offset.begin(), affine->offset.end()}));
 }
 
 // pad(0) -> conv2d   becomes   conv2d with that padding
@@ -197,10 +195,20 @@ std::span<const Rule> fuse_rules() {
   return kRules;
 }
 
-void fuse(PassContext& pass) {
+static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
+  rules.push_back(fold_affine_into_layer);
+  rules.insert(rules.end(), pointwise_rules().begin(), pointwise_rules().end());
+  rules.insert(rules.end(), last_rules.begin(), last_rules.end());
   rewrite(pass.graph, rules, pass.rewrites_left);
+}
+
+void fuse(PassContext& pass) { fuse_with(pass, {}); }
+
+void fuse_again(PassContext& pass) {
+  static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers};
+  fuse_with(pass, kRules);
 }
 
 }  // namespace deuteron

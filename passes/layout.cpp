@@ -10,8 +10,8 @@ namespace deuteron {
 static const Axes kToChannelsLast = {0, 2, 3, 1}, kToChannelsFirst = {0, 3, 1, 2};
 
 static bool is_elementwise(const Op& op) {
-  return std::holds_alternative<Clamp>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Quantize>(op) ||
-         std::holds_alternative<Dequantize>(op);
+  return std::holds_alternative<Clamp>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Pointwise>(op) ||
+         std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op);
 }
 
 // f(permute(x))   becomes   permute(f(x)); reshape likewise
@@ -60,12 +60,13 @@ static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, Patch
 // f(permute(a), permute(b))   becomes   permute(f(a, b)); a constant, or an operand that a permute would not move, comes along
 static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Add>(g, root) && !op_as<Mul>(g, root)) return std::nullopt;
+  if (!op_as<Add>(g, root) && !op_as<Mul>(g, root) && !op_as<Div>(g, root) && !op_as<Minimum>(g, root) && !op_as<Maximum>(g, root))
+    return std::nullopt;
   const Type& type = g.type(node.outputs[0]);
   for (const ValueId v : node.inputs) {
     const NodeId above = producer_as<Permute>(g, uses, v);
-    if (above < 0) continue;
-    const Axes perm = std::get<Permute>(g.nodes[above].op).perm;
+    if (above < 0 && !is_input_to_turn(g, uses, v)) continue;
+    const Axes perm = above < 0 ? kToChannelsFirst : std::get<Permute>(g.nodes[above].op).perm;
     if (perm.size() != type.shape.size()) continue;
     PatchBuilder b(g, root, "");
     const std::optional<ValueId> first = unpermuted(g, uses, b, node.inputs[0], perm);
@@ -105,13 +106,20 @@ static std::optional<Op> on_axes(const Op& op, const Axes& perm) {
     moved.axis = perm[moved.axis];
     return std::optional<Op>(std::move(moved));
   };
+  if (const Expand* expand = std::get_if<Expand>(&op)) return Expand{permuted(expand->shape, inverse(perm))};
+  if (const Reduce* reduce = std::get_if<Reduce>(&op)) {
+    Reduce moved = *reduce;
+    for (i64& axis : moved.axes) axis = perm[axis];
+    std::sort(moved.axes.begin(), moved.axes.end());
+    return moved;
+  }
   if (const Slice* slice = std::get_if<Slice>(&op)) return turned(*slice);
   if (const Gather* gather = std::get_if<Gather>(&op)) return turned(*gather);
   if (const Concat* concat = std::get_if<Concat>(&op)) return turned(*concat);
   return std::nullopt;
 }
 
-// pad(permute(x))   becomes   permute(pad(x)); slice and gather likewise
+// pad(permute(x))   becomes   permute(pad(x)); expand, reduce, slice and gather likewise
 static std::optional<Patch> sink_through_movement(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (node.inputs.size() != 1) return std::nullopt;

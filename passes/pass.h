@@ -22,6 +22,7 @@ struct Pass {
 
 void fold_constants(PassContext&);          // passes/fold_constants.cpp
 void fuse(PassContext&);                    // passes/fuse.cpp
+void fuse_again(PassContext&);              // passes/fuse.cpp
 void infer_layout(PassContext&);            // passes/layout.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
 void fold_quantization(PassContext&);       // passes/fold_quantization.cpp

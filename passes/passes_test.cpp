@@ -211,7 +211,7 @@ r = clamp(c) bounds=0,6 : f32[1,3,5,4] from 1
 y = add(r, c) : f32[1,3,5,4] from 1
 output y
 )"),
-              ElementsAre("conv2d", "clamp", "add"));
+              ElementsAre("conv2d", "pointwise"));
 }
 
 TEST(Passes, EveryOperatorKeepsItsOrigin) {

@@ -141,7 +141,7 @@ void add_rows(std::vector<Row>& rows, Isa isa) {
     if (!specs.empty()) row.result = text_of(specs.back());
     rows.push_back(std::move(row));
     if constexpr (std::is_same_v<T, Unary>) {
-      for (int fn = 0; fn <= static_cast<int>(UnaryFn::round); ++fn) {
+      for (int fn = 0; fn <= static_cast<int>(UnaryFn::sign); ++fn) {
         Row one = rows.back();
         one.name = fmt::format("{} {}", name_of(op), name_of(static_cast<UnaryFn>(fn)));
         std::vector<Shape> none;

@@ -9,20 +9,15 @@ namespace {
 
 enum class Change { negate, invert };
 
-// -factor * v, or 1 / v: at once for numbers and parameters, by an operator for everything else.
-ValueId changed(Call& c, ValueId v, Change change, float factor) {
+// -factor * v, or 1 / v, of a constant.
+ValueId changed(Call& c, ValueId v, Change change, float factor = 1) {
   if (!c.ok()) return -1;
-  if (c.is_constant(v)) {
-    const auto data = c.graph().values[v].constant->as<float>();
-    std::vector<float> result(data.size());
-    std::transform(data.begin(), data.end(), result.begin(), [&](float x) { return change == Change::negate ? -factor * x : 1.0f / x; });
-    const bool finite = std::all_of(result.begin(), result.end(), [](float x) { return std::isfinite(x); });
-    c.require(finite, "divides by zero, or overflows float32", "", "", "pt2.arithmetic.finite");
-    return c.constant(change == Change::negate ? "negated" : "inverted", c.shape(v), std::move(result));
-  }
-  if (change == Change::invert) return c.add(Unary{UnaryFn::reciprocal, 0}, {v}, "inverted");
-  if (factor != 1) return c.add(Mul{}, {v, c.constant("factor", {}, {-factor})}, "negated");
-  return c.add(Unary{UnaryFn::neg, 0}, {v}, "negated");
+  const auto data = c.graph().values[v].constant->as<float>();
+  std::vector<float> result(data.size());
+  std::transform(data.begin(), data.end(), result.begin(), [&](float x) { return change == Change::negate ? -factor * x : 1.0f / x; });
+  const bool finite = std::all_of(result.begin(), result.end(), [](float x) { return std::isfinite(x); });
+  c.require(finite, "divides by zero, or overflows float32", "", "", "pt2.arithmetic.finite");
+  return c.constant(change == Change::negate ? "scaled" : "inverted", c.shape(v), std::move(result));
 }
 
 float alpha_of(Call& c) {
@@ -32,36 +27,51 @@ float alpha_of(Call& c) {
   return static_cast<float>(alpha);
 }
 
-// a - alpha * b
-void subtract(Call& c, std::string_view from, std::string_view what) {
-  const float alpha = alpha_of(c);
-  const ValueId a = c.operand(from), b = c.operand(what);
-  c.result(c.add(Add{}, {a, changed(c, b, Change::negate, alpha)}));
+// a + factor * b
+void finish_sum(Call& c, ValueId a, ValueId b, float factor) {
+  if (factor != 1 && c.is_constant(b)) b = changed(c, b, Change::negate, -factor), factor = 1;
+  Add op;
+  op.alpha = factor;
+  c.result(c.add(op, {a, b}));
 }
 
 }  // namespace
 
 void import_add(Call& c) {
   const float alpha = alpha_of(c);
-  const ValueId a = c.operand("self");
-  ValueId b = c.operand("other");
-  if (alpha != 1) b = c.add(Mul{}, {b, c.constant("alpha", {}, {alpha})}, "scaled");
-  c.result(c.add(Add{}, {a, b}));
+  finish_sum(c, c.operand("self"), c.operand("other"), alpha);
 }
 
-void import_sub(Call& c) { subtract(c, "self", "other"); }
-void import_rsub(Call& c) { subtract(c, "other", "self"); }
+void import_sub(Call& c) {
+  const float alpha = alpha_of(c);
+  finish_sum(c, c.operand("self"), c.operand("other"), -alpha);
+}
+
+void import_rsub(Call& c) {
+  const float alpha = alpha_of(c);
+  finish_sum(c, c.operand("other"), c.operand("self"), -alpha);
+}
 
 void import_mul(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Mul{}, {a, b}));
 }
 
+// By a constant: a product, in which PyTorch's quotient may differ in the last bit of a float.
 void import_div(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
-  c.require(!c.ok() || c.is_derived_from_constants(b), "divides by a computed value, which is not supported", "", "",
-            "pt2.arithmetic.divisor");
-  c.result(c.add(Mul{}, {a, changed(c, b, Change::invert, 1)}));
+  if (c.is_constant(b)) c.result(c.add(Mul{}, {a, changed(c, b, Change::invert)}));
+  else c.result(c.add(Div{}, {a, b}));
+}
+
+void import_minimum(Call& c) {
+  const ValueId a = c.operand("self"), b = c.operand("other");
+  c.result(c.add(Minimum{}, {a, b}));
+}
+
+void import_maximum(Call& c) {
+  const ValueId a = c.operand("self"), b = c.operand("other");
+  c.result(c.add(Maximum{}, {a, b}));
 }
 
 }  // namespace deuteron::pt2

@@ -49,7 +49,19 @@ void import_replication_pad(Call&);
 void import_pixel_shuffle(Call&);
 void import_pixel_unshuffle(Call&);
 void import_channel_shuffle(Call&);
-void import_mean(Call&);
+void import_mean(Call&);  // reductions.cpp
+void import_sum(Call&);
+void import_amax(Call&);
+void import_amin(Call&);
+void import_var(Call&);
+void import_std(Call&);
+void import_log_softmax(Call&);
+void import_layer_norm(Call&);  // normalization.cpp
+void import_rms_norm(Call&);
+void import_group_norm(Call&);
+void import_native_group_norm(Call&);
+void import_instance_norm(Call&);
+void import_prelu(Call&);
 void import_relu(Call&);  // activations.cpp
 void import_relu6(Call&);
 void import_hardtanh(Call&);
@@ -81,7 +93,9 @@ void import_repeat(Call&);
 void import_index(Call&);
 void import_index_select(Call&);
 void import_leftover(Call&);  // leftovers.cpp
-void import_view(Call&);      // shapes.cpp
+void import_minimum(Call&);
+void import_maximum(Call&);
+void import_view(Call&);  // shapes.cpp
 void import_view_as(Call&);
 void import_flatten(Call&);
 void import_unflatten(Call&);

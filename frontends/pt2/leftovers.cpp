@@ -20,14 +20,10 @@ struct LeftoverRow {
 
 // Sorted by target.
 constexpr auto kRows = std::to_array<LeftoverRow>({
-    {"aten._log_softmax.default", "aten::_log_softmax", "out", "self dim half_to_float"},
     {"aten.argmax.default", "aten::argmax", "out", "self dim keepdim"},
     {"aten.fmod.Scalar", "aten::fmod", "Scalar_out", "self other"},
     {"aten.gt.Scalar", "aten::gt", "Scalar_out", "self other"},
-    {"aten.log1p.default", "aten::log1p", "out", "self"},
-    {"aten.log_softmax.int", "aten::_log_softmax", "out", "self dim =false"},
     {"aten.upsample_bilinear2d.vec", "aten::upsample_bilinear2d", "vec_out", "input =size align_corners =none"},
-    {"aten.var.correction", "aten::var", "correction_out", "self dim correction keepdim"},
     {"aten.where.self", "aten::where", "self_out", "condition self other"},
 });
 static_assert(std::is_sorted(kRows.begin(), kRows.end(), [](const LeftoverRow& a, const LeftoverRow& b) { return a.target < b.target; }));

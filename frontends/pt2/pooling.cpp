@@ -1,4 +1,4 @@
-// Windows over images: average and maximum pooling, adaptive pooling, and means over height and width.
+// Windows over images: average and maximum pooling, adaptive pooling.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -147,31 +147,5 @@ static void adaptive_max_pool(Call& c, i64 axes) {
 }
 void import_adaptive_max_pool1d(Call& c) { adaptive_max_pool(c, 1); }
 void import_adaptive_max_pool2d(Call& c) { adaptive_max_pool(c, 2); }
-
-void import_mean(Call& c) {
-  const ValueId x = c.tensor("self");
-  const i64 rank = c.rank(x);
-  std::vector<i64> axes;
-  if (c.has("dim")) axes = c.axes("dim", rank);
-  if (c.has("dtype"))
-    c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes the mean in another dtype", "", "", "pt2.mean.dtype");
-  const bool keeps_axes = c.boolean("keepdim");
-  const bool is_image = rank == 4 && !axes.empty() && std::all_of(axes.begin(), axes.end(), [](i64 a) { return a >= 2; });
-  c.require(!c.ok() || is_image, "a mean over other axes than height and width of an image [n,c,h,w] is not supported",
-            fmt::format("axes {} of rank {}", to_text(axes), rank), "axes 2,3 of rank 4", "pt2.mean.axes");
-  if (!c.ok()) return;
-  const auto is_reduced = [&](i64 axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
-  const Shape in = c.shape(x);
-  AvgPool2d op;
-  op.kernel = op.stride = {is_reduced(2) ? in[2] : 1, is_reduced(3) ? in[3] : 1};
-  ValueId y = pooled(c, x, op, keeps_axes ? "" : "mean");
-  if (!keeps_axes) {
-    Shape kept;
-    for (i64 axis = 0; axis < rank; ++axis)
-      if (!is_reduced(axis)) kept.push_back(in[axis]);
-    y = c.reshape(y, std::move(kept));
-  }
-  c.result(y);
-}
 
 }  // namespace deuteron::pt2

@@ -190,15 +190,29 @@ void import_as_strided(Call& c) {
   finish_view(c, x, size);
 }
 
+// -1 keeps an extent; new axes come first.
 void import_expand(Call& c) {
   const ValueId x = c.any_tensor("self");
   std::vector<i64> size = c.integers("size");
   if (!c.ok()) return;
   const Shape& in = c.shape(x);
-  for (size_t k = 0; k < size.size() && size.size() == in.size(); ++k)
-    if (size[k] == -1) size[k] = in[k];
-  c.require(size == in, "repeats elements, which is not supported", to_text(size), to_text(in), "pt2.expand");
-  finish_view(c, x, c.shape(x));
+  c.require(size.size() >= in.size(), "expands to fewer axes than the operand has", to_text(size), to_text(in), "pt2.expand.rank");
+  if (!c.ok()) return;
+  const size_t added = size.size() - in.size();
+  for (size_t k = added; k < size.size(); ++k)
+    if (size[k] == -1) size[k] = in[k - added];
+  i64 elements = 1;
+  for (const i64 extent : size) {
+    c.require(extent >= 1 && extent <= kMaxElements && elements * extent <= kMaxElements, "the shape is out of range", to_text(size), "",
+              "pt2.expand.shape");
+    if (!c.ok()) return;
+    elements *= extent;
+  }
+  Shape full(size.size(), 1);
+  std::copy(in.begin(), in.end(), full.begin() + static_cast<std::ptrdiff_t>(added));
+  if (size == full) return finish_view(c, x, std::move(size));
+  c.may_share_memory("self");
+  c.result(c.add(Expand{std::move(size)}, {c.reshape(x, std::move(full), "axes")}));
 }
 
 void import_pad(Call& c) {

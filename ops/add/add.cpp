@@ -1,5 +1,7 @@
 #include "ops/add/add.h"
 
+#include <cmath>
+
 #include "ops/broadcast.h"
 #include "ops/fixed_point.h"
 
@@ -14,17 +16,18 @@ static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
   if (!kernel_broadcasts(a.shape, b.shape))
     return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape), "cortex_m.add.shape"};
   // Both operands are brought to twice the larger scale with 20 more bits, so that the sum stays within int32.
-  const double larger = 2.0 * std::max(a.quant.scale[0], b.quant.scale[0]);
+  const double b_scale = std::abs(static_cast<double>(op.alpha)) * b.quant.scale[0];
+  const double larger = 2.0 * std::max<double>(a.quant.scale[0], b_scale);
   const double output_scale = larger / (static_cast<double>(y.quant.scale[0]) * (1 << 20));
   if (!multiplier_fits(output_scale)) return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(output_scale), "2^30", "cortex_m.add.scale"};
-  const Multiplier ma = multiplier_of(a.quant.scale[0] / larger), mb = multiplier_of(b.quant.scale[0] / larger), my = multiplier_of(output_scale);
+  const Multiplier ma = multiplier_of(a.quant.scale[0] / larger), mb = multiplier_of(b_scale / larger), my = multiplier_of(output_scale);
   // A positive shift would be applied to a sum of up to 2 * 255 * 2^20 / 2.
   if (my.shift > 2) return Refusal{"the result's scale is too fine for the operands'", std::to_string(my.shift), "2", "cortex_m.add.scale"};
   const StepRange range = step_range(op.bounds, y.quant);
 
   CallBuilder call("cortex_m::quantized_add", c.in.size(), 1);
   call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]).integer(ma.value).integer(ma.shift);
-  call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]).integer(mb.value).integer(mb.shift);
+  call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]).integer(op.alpha < 0 ? -mb.value : mb.value).integer(mb.shift);
   call.integer(y.quant.zero_point[0]).integer(my.value).integer(my.shift).integer(range.low).integer(range.high);
   call.out(0, elementwise_face(y.shape));
   if (a.shape == y.shape) call.may_share(0, 0);

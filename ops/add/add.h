@@ -1,4 +1,4 @@
-// Element-wise sum with broadcasting as NumPy has it: y = bounds(a + b).
+// Element-wise sum with broadcasting as NumPy has it: y = bounds(a + alpha * b).
 // Operands  a, b     Result  y, of the broadcast shape
 #pragma once
 #include "ops/attributes.h"
@@ -11,9 +11,11 @@ struct HostTensor;
 
 struct Add {
   Bounds bounds;
+  float alpha = 1;  // -1: a difference
   bool operator==(const Add&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("bounds", self.bounds);
+    visit("alpha", self.alpha);
   }
 };
 const OpDef<Add>& def_of(const Add&);

@@ -41,12 +41,21 @@ static constexpr Function kFunctions[] = {
     {UnaryFn::cos, "cos", [](float x, float) { return std::cos(x); }},
     {UnaryFn::floor, "floor", [](float x, float) { return std::floor(x); }},
     {UnaryFn::round, "round", [](float x, float) { return std::nearbyint(x); }},  // half to even
+    {UnaryFn::log2, "log2", [](float x, float) { return std::log2(x); }},
+    {UnaryFn::log10, "log10", [](float x, float) { return std::log10(x); }},
+    {UnaryFn::log1p, "log1p", [](float x, float) { return std::log1p(x); }},
+    {UnaryFn::expm1, "expm1", [](float x, float) { return std::expm1(x); }},
+    {UnaryFn::erf, "erf", [](float x, float) { return std::erf(x); }},
+    {UnaryFn::ceil, "ceil", [](float x, float) { return std::ceil(x); }},
+    {UnaryFn::trunc, "trunc", [](float x, float) { return std::trunc(x); }},
+    {UnaryFn::sign, "sign", [](float x, float) { return static_cast<float>((x > 0.0f) - (x < 0.0f)); }},
 };
+static constexpr UnaryFn kLastFn = UnaryFn::sign;
 
 static constexpr bool in_order() {
   for (size_t i = 0; i < std::size(kFunctions); ++i)
     if (static_cast<size_t>(kFunctions[i].fn) != i) return false;
-  return std::size(kFunctions) == static_cast<size_t>(UnaryFn::round) + 1;
+  return std::size(kFunctions) == static_cast<size_t>(kLastFn) + 1;
 }
 static_assert(in_order(), "one row for each UnaryFn, in its order");
 

@@ -11,7 +11,7 @@ struct HostTensor;
 
 enum class UnaryFn : u8 {
   identity, hardswish, hardsigmoid, sigmoid, tanh, silu, gelu, gelu_tanh, exp, log, sqrt, rsqrt, abs, neg, reciprocal, leaky_relu, elu, softplus,
-  pow, sin, cos, floor, round
+  pow, sin, cos, floor, round, log2, log10, log1p, expm1, erf, ceil, trunc, sign
 };
 std::string_view name_of(UnaryFn);
 std::optional<UnaryFn> unary_named(std::string_view);

@@ -1,0 +1,11 @@
+// Float execution of Div.
+#include "ops/div/div.h"
+#include "ops/elementwise.h"
+
+namespace deuteron {
+
+void execute(const Div&, std::span<const HostTensor> in, std::span<const HostTensor> out) {
+  for_each_broadcast(in[0], in[1], out[0], [](float x, float y) { return x / y; });
+}
+
+}  // namespace deuteron
