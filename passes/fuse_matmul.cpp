@@ -12,8 +12,15 @@ struct Scaled {
   float factor;
 };
 std::optional<Scaled> scaled_by_number(const Graph& g, const Uses& uses, ValueId v) {
-  const NodeId n = producer_as<Mul>(g, uses, v);
+  const NodeId n = uses.producer[v];
   if (n < 0 || !uses.has_single_reader(v)) return std::nullopt;
+  if (const Pointwise* p = op_as<Pointwise>(g, n)) {
+    const auto line = line_of(p->program);
+    const float factor = line ? static_cast<float>(line->slope) : 0;
+    if (!line || line->offset != 0 || !(factor > 0) || !std::isfinite(factor)) return std::nullopt;
+    return Scaled{g.nodes[n].inputs[0], factor};
+  }
+  if (!op_as<Mul>(g, n)) return std::nullopt;
   for (size_t k = 0; k < 2; ++k) {
     const ValueId number = g.nodes[n].inputs[k], x = g.nodes[n].inputs[1 - k];
     if (!g.is_constant(number) || g.type(number).dtype != DType::f32 || g.type(number).elements() != 1) continue;

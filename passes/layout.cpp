@@ -34,11 +34,21 @@ static bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
   return d >= 0 && g.is_constant(g.nodes[d].inputs[0]);
 }
 
-// An image that enters channels-first and is wanted channels-last by somebody: its port will change its order.
+// An image that enters channels-first, perhaps quantized on the way, and is wanted channels-last by somebody: its port will change its order.
 static bool is_input_to_turn(const Graph& g, const Uses& uses, ValueId v) {
-  if (uses.producer[v] >= 0 || g.is_constant(v) || g.type(v).rank() != 4) return false;
-  for (const NodeId n : uses.readers[v])
-    if (const Permute* p = op_as<Permute>(g, n); p && p->perm == kToChannelsLast) return true;
+  if (g.type(v).rank() != 4) return false;
+  while (uses.producer[v] >= 0) {
+    const Node& node = g.nodes[uses.producer[v]];
+    if (!is_elementwise(node.op)) return false;
+    v = node.inputs[0];
+  }
+  if (g.is_constant(v)) return false;
+  std::vector<ValueId> region{v};
+  for (size_t i = 0; i < region.size(); ++i)
+    for (const NodeId n : uses.readers[region[i]]) {
+      if (const Permute* p = op_as<Permute>(g, n); p && p->perm == kToChannelsLast) return true;
+      if (is_elementwise(g.nodes[n].op)) region.push_back(g.nodes[n].outputs[0]);
+    }
   return false;
 }
 
@@ -66,6 +76,8 @@ static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses
   for (const ValueId v : node.inputs) {
     const NodeId above = producer_as<Permute>(g, uses, v);
     if (above < 0 && !is_input_to_turn(g, uses, v)) continue;
+    // That permute is the one that the input's port will take over.
+    if (above >= 0 && std::get<Permute>(g.nodes[above].op).perm == kToChannelsLast && is_input_to_turn(g, uses, g.nodes[above].inputs[0])) continue;
     const Axes perm = above < 0 ? kToChannelsFirst : std::get<Permute>(g.nodes[above].op).perm;
     if (perm.size() != type.shape.size()) continue;
     PatchBuilder b(g, root, "");

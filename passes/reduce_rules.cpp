@@ -53,15 +53,29 @@ class Reducer {
     const NodeId d = producer_as<Dequantize>(g_, uses_, x);
     quantized_ = d >= 0;
     const bool sums = op.fn == Reduce::kMean || op.fn == Reduce::kSum;
-    const bool by_layer = sums && !quantized_ && s.slice <= kMostSummed;
+    if (quantized_) find_wanted();
+    const bool by_layer = sums && (!quantized_ || !wanted_.empty()) && s.slice <= kMostSummed;
     if (!s.neighbours || (by_layer && s.inner > 1 && (s.slice > kMostTaps || s.slice * s.inner > kMostWeights))) {
       x = slices_last(x, op.axes);
       s = {s.outer * s.inner, s.slice, 1, true};
     }
-    if (by_layer) x = summed(x, s, op.fn == Reduce::kMean ? 1.0f / static_cast<float>(s.slice) : 1.0f);
-    else if (sums) x = averaged(x, s, op.fn == Reduce::kSum, d);
-    else x = extreme(x, s, op.fn == Reduce::kMin);
-    return b_.replace_root(Reshape{y.shape}, {x});
+    if (by_layer) {
+      x = rounded(summed(x, s, op.fn == Reduce::kMean ? 1.0f / static_cast<float>(s.slice) : 1.0f), wanted_);
+      return b_.replace_root(Reshape{y.shape}, {x});
+    }
+    const Quant quant = quantized_ ? g_.type(g_.nodes[d].inputs[0]).quant : Quant{};
+    if (op.fn == Reduce::kMin) x = rounded(b_.add(Unary{UnaryFn::neg, 0}, {x}), mirrored(quant));
+    x = pooled(x, s, sums);
+    x = rounded(x, op.fn == Reduce::kMin ? mirrored(quant) : quant);
+    if (op.fn != Reduce::kSum && op.fn != Reduce::kMin) return b_.replace_root(Reshape{y.shape}, {x});
+    x = viewed(x, y.shape);
+    if (op.fn == Reduce::kMin) return b_.replace_root(Unary{UnaryFn::neg, 0}, {x});
+    Pointwise times;
+    PointStep step;
+    step.fn = PointFn::mul;
+    step.b = {PointOperand::kNumber, static_cast<float>(s.slice)};
+    times.program.steps.push_back(step);
+    return b_.replace_root(times, {x});
   }
 
  private:
@@ -76,47 +90,69 @@ class Reducer {
 
   ValueId viewed(ValueId x, Shape shape) { return b_.type(x).shape == shape ? x : b_.add(Reshape{std::move(shape)}, {x}); }
 
+  // The parameters that everybody who reads the root quantizes to.
+  void find_wanted() {
+    const ValueId y = g_.nodes[root_].outputs[0];
+    for (const NodeId n : uses_.readers[y]) {
+      const Quantize* q = op_as<Quantize>(g_, n);
+      if (!q || (!wanted_.empty() && wanted_ != q->quant)) {
+        wanted_ = {};
+        return;
+      }
+      wanted_ = q->quant;
+    }
+  }
+
+  ValueId weights(Shape shape, float weight) {
+    const auto count = static_cast<size_t>(numel(shape));
+    if (!quantized_) return b_.constant(DType::f32, std::move(shape), std::vector<float>(count, weight));
+    Quant quant;
+    quant.axis = 0;
+    quant.scale.assign(static_cast<size_t>(shape[0]), weight / 127);
+    quant.zero_point.assign(static_cast<size_t>(shape[0]), 0);
+    const ValueId steps = b_.constant(Type{DType::s8, shape, quant}, constant_of(std::vector<int8_t>(count, 127)));
+    return b_.add_typed(Dequantize{}, {steps}, Type{DType::f32, std::move(shape), {}});
+  }
+
   ValueId summed(ValueId x, const Slices& s, float weight) {
     if (s.inner == 1) {
       x = viewed(x, {s.outer, s.slice});
-      return b_.add(Linear{}, {x, b_.constant(DType::f32, {1, s.slice}, std::vector<float>(static_cast<size_t>(s.slice), weight))});
+      return b_.add(Linear{}, {x, weights({1, s.slice}, weight)});
     }
     x = viewed(x, {1, s.outer, s.slice, s.inner});
     Conv2d conv;
     conv.groups = s.inner;
     conv.stride = {1, s.slice};
-    return b_.add(conv, {x, b_.constant(DType::f32, {s.inner, 1, s.slice, 1}, std::vector<float>(static_cast<size_t>(s.slice * s.inner), weight))});
+    return b_.add(conv, {x, weights({s.inner, 1, s.slice, 1}, weight)});
   }
 
-  ValueId averaged(ValueId x, const Slices& s, bool sum, NodeId dequantize) {
+  ValueId pooled(ValueId x, const Slices& s, bool average) {
+    x = viewed(x, {1, s.outer, s.slice, s.inner});
+    if (!average) {
+      MaxPool2d pool;
+      pool.kernel = pool.stride = {1, s.slice};
+      return b_.add(pool, {x});
+    }
     AvgPool2d pool;
     pool.kernel = pool.stride = {1, s.slice};
-    x = b_.add(pool, {viewed(x, {1, s.outer, s.slice, s.inner})});
-    if (!sum) return x;
-    if (dequantize >= 0) {  // the pool's own result, so that both operators are int8
-      const Quant quant = g_.type(g_.nodes[dequantize].inputs[0]).quant;
-      const Shape shape = b_.type(x).shape;
-      x = b_.add_typed(Quantize{quant}, {x}, Type{DType::s8, shape, quant});
-      x = b_.add_typed(Dequantize{}, {x}, Type{DType::f32, shape, {}});
-    }
-    Pointwise times;
-    PointStep step;
-    step.fn = PointFn::mul;
-    step.b = {PointOperand::kNumber, static_cast<float>(s.slice)};
-    times.program.steps.push_back(step);
-    return b_.add(times, {x});
+    return b_.add(pool, {x});
   }
 
-  ValueId extreme(ValueId x, const Slices& s, bool least) {
-    MaxPool2d pool;
-    pool.kernel = pool.stride = {1, s.slice};
-    if (least) x = negated(x);
-    x = b_.add(pool, {viewed(x, {1, s.outer, s.slice, s.inner})});
-    return least ? negated(x) : x;
+  // In a quantized model every operator gets the parameters that its own kernel gives.
+  ValueId rounded(ValueId x, const Quant& quant) {
+    if (quant.empty()) return x;
+    const Shape shape = b_.type(x).shape;
+    x = b_.add_typed(Quantize{quant}, {x}, Type{DType::s8, shape, quant});
+    return b_.add_typed(Dequantize{}, {x}, Type{DType::f32, shape, {}});
   }
-  // In a quantized model the mirrored parameters are exact: q becomes -1 - q.
-  ValueId negated(ValueId x) {
-    return b_.add(Unary{UnaryFn::neg, 0}, {x});
+
+  // Those of -x: step q becomes -1 - q, which loses nothing.
+  static Quant mirrored(Quant quant) {
+    if (quant.empty()) return quant;
+    for (i32& zero : quant.zero_point) zero = -1 - zero;
+    std::swap(quant.low, quant.high);
+    quant.low = -1 - quant.low, quant.high = -1 - quant.high;
+    return quant;
   }
 
   const Graph& g_;
@@ -124,6 +160,7 @@ class Reducer {
   NodeId root_;
   PatchBuilder b_;
   bool quantized_ = false;
+  Quant wanted_;
 };
 
 }  // namespace

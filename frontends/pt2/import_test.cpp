@@ -240,7 +240,8 @@ TEST(Import, Arithmetic) {
   EXPECT_THAT(scalar("aten.mul.Tensor", as_float(0.25)), ElementsAre(0.25f, 0.5f, 1, 2));
   EXPECT_THAT(scalar("aten.div.Tensor", as_int(4)), ElementsAre(0.25f, 0.5f, 1, 2));
   EXPECT_THAT(refusal(one_operator("aten.div.Tensor", {4}, {4}, {{"other", as_int(0)}})), HasSubstr("[pt2.arithmetic.finite]"));
-  EXPECT_THAT(refusal(one_operator("aten.div.Tensor", {4}, {4}, {{"other", as_tensor("x")}})), HasSubstr("[pt2.arithmetic.divisor]"));
+  EXPECT_THAT(scalar("aten.div.Tensor", as_tensor("x")), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(scalar("aten.minimum.default", as_tensor("x")), ElementsAre(1, 2, 4, 8));
 }
 
 TEST(Import, MatrixProductsWithAParameterOnEitherSide) {
