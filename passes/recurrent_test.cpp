@@ -171,7 +171,8 @@ TEST(Recurrent, ACellStateThatGrowsForALongTimeHasRoom) {
   const Samples samples(4, {std::vector<float>(60, 1.0f)});
   const auto c = compiled(g, samples);
   ASSERT_TRUE(c);
-  EXPECT_LT(measure_accuracy(*c, samples, 1).max_abs_error, 0.4);  // of 60: a step of c_n is 0.24
+  // Of 60: a step of c_n is 0.24, and each of 60 updates loses up to 2^-12 of c to the gates. Without room it would be tens.
+  EXPECT_LT(measure_accuracy(*c, samples, 1).max_abs_error, 0.24 / 2 + 60 * 30 * 0x1p-12);
 }
 
 }  // namespace
