@@ -51,17 +51,30 @@ static OperatorReport report_call(const Graph& g, const Node& node, const Target
   return r;
 }
 
-// What runs in float, and what that costs.
+// What runs in float, and what that costs: once for each of the user's operators, however many kernels it became.
 static void warn_of_portable(const Compilation& c, const Target& target, Diagnostics& diagnostics) {
+  struct Leftover {
+    const OperatorReport* first;
+    std::vector<std::string> kernels;
+    i64 macs = 0, bytes = 0;
+  };
+  std::vector<Leftover> leftovers;
   for (const OperatorReport& o : c.operators) {
     if (o.placement != Placement::portable) continue;
-    const double share = c.macs > 0 ? 100.0 * static_cast<double>(o.macs) / static_cast<double>(c.macs) : 0;
-    diagnostics.warning(
-        fmt::format("{}: `{}`, {}", c.graph.name, o.name, o.source),
-        fmt::format(
-            "has no int8 form on {} and runs in float on the portable kernel {}: {:.1f} % of the multiply-adds, {} bytes of float tensors",
-            target.name, o.op, share, o.float_bytes),
-        "target.portable", "replace the operator, or accept the cost; --strict makes this an error");
+    auto at = std::find_if(leftovers.begin(), leftovers.end(),
+                           [&](const Leftover& l) { return l.first->source == o.source && l.first->name == o.name; });
+    if (at == leftovers.end()) at = leftovers.insert(at, {&o, {}, 0, 0});
+    if (std::find(at->kernels.begin(), at->kernels.end(), o.op) == at->kernels.end()) at->kernels.push_back(o.op);
+    at->macs += o.macs;
+    at->bytes += o.float_bytes;
+  }
+  for (const Leftover& l : leftovers) {
+    const double share = c.macs > 0 ? 100.0 * static_cast<double>(l.macs) / static_cast<double>(c.macs) : 0;
+    diagnostics.warning(fmt::format("{}: `{}`, {}", c.graph.name, l.first->name, l.first->source),
+                        fmt::format("has no int8 form on {} and runs in float on the portable kernel{} {}: {:.1f} % of the multiply-adds, "
+                                    "{} bytes of float tensors",
+                                    target.name, l.kernels.size() == 1 ? "" : "s", join(l.kernels, ", "), share, l.bytes),
+                        "target.portable", "replace the operator, or accept the cost; --strict makes this an error");
   }
 }
 

@@ -1,6 +1,7 @@
 // The float form of every operator that has one: a kernel of ATen, for the operators that int8 has no kernel for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/kernel_call/host_call.h"
@@ -16,7 +17,7 @@ Refusal no_kernel(std::string_view name) { return {fmt::format("there is no port
 // [n,h,w,c] as torch's [n,c,h,w] that lies channels-last; everything else as it is stored.
 Face face_of(const Type& t) { return elementwise_face(t.shape); }
 
-Answer unary_call(const char* kernel, const LowerContext& c) {
+Answer unary_call(const std::string& kernel, const LowerContext& c) {
   CallBuilder call(kernel, c.in.size(), 1);
   call.in(0, face_of(c.in[0])).out(0, face_of(c.out[0]));
   return call.done();
@@ -117,38 +118,58 @@ Answer float_form(const Pad& a, const LowerContext& c) {
   return call.done();
 }
 
-// The functions that ATen has a kernel of the same name for, without parameters.
+Answer float_form(const Expand& a, const LowerContext& c) {
+  CallBuilder call("aten::expand_copy", c.in.size(), 1);
+  call.in(0, plain_face(c.in[0].shape)).integers(a.shape).boolean(false).out(0, plain_face(c.out[0].shape));
+  return call.done();
+}
+
+Answer float_form(const Reduce& a, const LowerContext& c) {
+  static constexpr std::pair<const char*, const char*> kKernels[] = {
+      {"aten::mean", "out"}, {"aten::sum", "IntList_out"}, {"aten::amax", "out"}, {"aten::amin", "out"}};
+  const bool keeps = c.out[0].rank() == c.in[0].rank();
+  CallBuilder call(kKernels[a.fn].first, c.in.size(), 1);
+  call.overload(kKernels[a.fn].second);
+  call.in(0, plain_face(c.in[0].shape)).integers(a.axes).boolean(keeps);
+  if (a.fn == Reduce::kMean || a.fn == Reduce::kSum) call.none();  // of the input's dtype
+  call.out(0, plain_face(c.out[0].shape));
+  return call.done();
+}
+
+// The second operand is seen transposed.
+Answer float_form(const Matmul& a, const LowerContext& c) {
+  if (a.scale != 1) return Refusal{"the portable product has no factor", fmt::format("{:g}", a.scale), "1", "portable.matmul.scale"};
+  const Shape& other = c.in[1].shape;
+  CallBuilder call("aten::bmm", c.in.size(), 1);
+  call.in(0, plain_face(c.in[0].shape)).in(1, {{other[0], other[2], other[1]}, {0, 2, 1}}).out(0, plain_face(c.out[0].shape));
+  return call.done();
+}
+
+// The functions that ATen has a kernel for.
 Answer float_form(const Unary& a, const LowerContext& c) {
-  switch (a.fn) {
-    case UnaryFn::sigmoid:
-      return unary_call("aten::sigmoid", c);
-    case UnaryFn::tanh:
-      return unary_call("aten::tanh", c);
-    case UnaryFn::exp:
-      return unary_call("aten::exp", c);
-    case UnaryFn::log:
-      return unary_call("aten::log", c);
-    case UnaryFn::sqrt:
-      return unary_call("aten::sqrt", c);
-    case UnaryFn::rsqrt:
-      return unary_call("aten::rsqrt", c);
-    case UnaryFn::abs:
-      return unary_call("aten::abs", c);
-    case UnaryFn::neg:
-      return unary_call("aten::neg", c);
-    case UnaryFn::reciprocal:
-      return unary_call("aten::reciprocal", c);
-    case UnaryFn::sin:
-      return unary_call("aten::sin", c);
-    case UnaryFn::cos:
-      return unary_call("aten::cos", c);
-    case UnaryFn::floor:
-      return unary_call("aten::floor", c);
-    case UnaryFn::round:
-      return unary_call("aten::round", c);
-    default:
-      return no_kernel(name_of(a.fn));
+  static constexpr UnaryFn kOfTheSameName[] = {
+      UnaryFn::sigmoid, UnaryFn::tanh,  UnaryFn::exp, UnaryFn::log,   UnaryFn::sqrt,  UnaryFn::rsqrt, UnaryFn::abs,
+      UnaryFn::neg,     UnaryFn::sin,   UnaryFn::cos, UnaryFn::floor, UnaryFn::round, UnaryFn::log2,  UnaryFn::log10,
+      UnaryFn::log1p,   UnaryFn::expm1, UnaryFn::erf, UnaryFn::ceil,  UnaryFn::trunc, UnaryFn::sign,  UnaryFn::reciprocal};
+  if (std::find(std::begin(kOfTheSameName), std::end(kOfTheSameName), a.fn) != std::end(kOfTheSameName))
+    return unary_call(fmt::format("aten::{}", name_of(a.fn)), c);
+  const Face face = face_of(c.in[0]);
+  if (a.fn == UnaryFn::pow) {
+    CallBuilder call("aten::pow", 1, 1);
+    call.overload("Tensor_Scalar_out").in(0, face).real(a.alpha).out(0, face);
+    return call.done();
   }
+  if (a.fn == UnaryFn::leaky_relu) {
+    CallBuilder call("aten::leaky_relu", 1, 1);
+    call.in(0, face).real(a.alpha).out(0, face);
+    return call.done();
+  }
+  if (a.fn == UnaryFn::elu) {
+    CallBuilder call("aten::elu", 1, 1);
+    call.in(0, face).real(a.alpha).integer(1).integer(1).out(0, face);
+    return call.done();
+  }
+  return no_kernel(name_of(a.fn));
 }
 
 Answer float_form(const BatchNorm& a, const LowerContext& c) {
@@ -166,7 +187,8 @@ concept HasFloatForm = requires(const T& op, const LowerContext& c) {
 Result<Lowered> float_call(const Op& op, const LowerContext& c) {
   Op copy = op;
   const Bounds* bounds = bounds_of(copy);
-  if (bounds && !bounds->none() && !std::holds_alternative<Clamp>(op)) return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
+  if (bounds && !bounds->none() && !std::holds_alternative<Clamp>(op))
+    return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
   Answer answer = std::visit(
       [&]<class T>(const T& o) -> Answer {
         if constexpr (HasFloatForm<T>) return float_form(o, c);

@@ -49,6 +49,21 @@ static Patch without_bounds(const Graph& g, NodeId root) {
   return b.replace_root(clamp, {b.add(std::move(op), node.inputs, {}, g.values[node.outputs[0]].name + "_unbounded")});
 }
 
+// silu, hardswish or hardsigmoid in float   becomes   what it is made of: ATen's portable kernels have none of them
+static std::optional<Patch> spelled_out(const Graph& g, NodeId root) {
+  const Node& node = g.nodes[root];
+  const Unary* unary = std::get_if<Unary>(&node.op);
+  if (!unary || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  const ValueId x = node.inputs[0];
+  PatchBuilder b(g, root, "");
+  const auto number = [&](float v) { return b.constant(DType::f32, Shape(g.type(x).shape.size(), 1), std::vector<float>{v}, "number"); };
+  if (unary->fn == UnaryFn::silu) return b.replace_root(Mul{}, {x, b.add(Unary{UnaryFn::sigmoid, 0}, {x})});
+  if (unary->fn != UnaryFn::hardswish && unary->fn != UnaryFn::hardsigmoid) return std::nullopt;
+  const ValueId gate = b.add(Clamp{{0.0f, 6.0f}}, {b.add(Add{}, {x, number(3)})});
+  const ValueId sixth = b.add(Mul{}, {gate, number(1.0f / 6)});
+  return unary->fn == UnaryFn::hardswish ? b.replace_root(Mul{}, {x, sixth}) : b.replace_root(sixth);
+}
+
 static bool is_bounded_in_float(const Graph& g, const Node& node) {
   Op op = node.op;
   const Bounds* bounds = bounds_of(op);
@@ -89,6 +104,12 @@ void leftovers(PassContext& pass) {
     if (is_bounded_in_float(g, g.nodes[n])) {
       apply(g, without_bounds(g, static_cast<NodeId>(n)), static_cast<NodeId>(n));
       ++n;
+      continue;
+    }
+    if (std::optional<Patch> patch = spelled_out(g, static_cast<NodeId>(n))) {
+      const size_t before = g.nodes.size();
+      apply(g, std::move(*patch), static_cast<NodeId>(n));
+      n += g.nodes.size() - before;
       continue;
     }
     if (!is_int8_operator(g, g.nodes[n]) || int8_call(g, g.nodes[n], pass.target.isa)) continue;

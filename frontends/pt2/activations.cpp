@@ -89,4 +89,33 @@ void import_softmax(Call& c) {
   finish_softmax(c);
 }
 
+// a * sigmoid(b): the two halves along one axis
+void import_glu(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || (c.rank(x) > 0 && c.shape(x)[axis] % 2 == 0), "the axis does not have two halves",
+            c.ok() && c.rank(x) > 0 ? std::to_string(c.shape(x)[axis]) : "0", "an even extent", "pt2.glu.axis");
+  if (!c.ok()) return;
+  const i64 half = c.shape(x)[axis] / 2;
+  const ValueId a = c.add(Slice{axis, 0, half, 1}, {x}, "value"), b = c.add(Slice{axis, half, half, 1}, {x}, "gate");
+  c.result(c.add(Mul{}, {a, c.add(Unary{UnaryFn::sigmoid, 0}, {b}, "sigmoid")}));
+}
+
+// x * keep + fill, where the mask is known. An infinite value has no place on an int8 scale: what it stands for depends on who reads it.
+void import_masked_fill(Call& c) {
+  const ValueId x = c.tensor("self"), mask = c.any_tensor("mask");
+  const double value = c.number("value");
+  c.require(!c.ok() || (c.is_constant(mask) && c.type(mask).dtype == DType::b8), "the mask is computed: only constant masks are supported",
+            "computed", "constant, bool", "pt2.masked_fill.mask");
+  c.require(!c.ok() || std::abs(value) <= 1e4, "fills with a value that leaves no int8 step for the others", fmt::format("{}", value),
+            "-1e4..1e4", "pt2.masked_fill.value");
+  if (!c.ok()) return;
+  const std::span<const u8> hidden = c.graph().values[mask].constant->as<u8>();
+  std::vector<float> keep, fill;
+  for (const u8 h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(h ? static_cast<float>(value) : 0.0f);
+  const Shape shape = c.shape(mask);
+  const ValueId kept = c.add(Mul{}, {x, c.constant("keep", shape, std::move(keep))}, "kept");
+  c.result(c.add(Add{}, {kept, c.constant("fill", shape, std::move(fill))}));
+}
+
 }  // namespace deuteron::pt2

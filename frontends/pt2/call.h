@@ -94,7 +94,7 @@ class Call {
   // A call of a portable kernel on values in the user's axes; refused when the runtime would refuse it.
   std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
   const TensorMeta* result_meta(size_t index);  // what the model says of a result; null after a refusal
-  bool is_read(size_t index) const;  // whether anything in the model reads result `index`
+  bool is_read(size_t index) const;             // whether anything in the model reads result `index`
   size_t result_count() const { return node_.outputs.size(); }
   void identity(std::string_view argument);
 

@@ -304,7 +304,9 @@ void Call::result(size_t index, ValueId v) {
 bool Call::is_read(size_t index) const {
   if (index >= node_.outputs.size()) return false;
   const std::string& name = node_.outputs[index];
-  const auto reads = [&name](const Argument& a) { return a.text == name || std::find(a.names.begin(), a.names.end(), name) != a.names.end(); };
+  const auto reads = [&name](const Argument& a) {
+    return a.text == name || std::find(a.names.begin(), a.names.end(), name) != a.names.end();
+  };
   for (const ProgramNode& node : importer_.program.nodes)
     for (const auto& argument : node.arguments)
       if (reads(argument.second)) return true;

@@ -24,7 +24,8 @@ Operands read_operands(Call& c) {
 
 i64 read_groups(Call& c) {
   const i64 groups = c.integer("groups");
-  if (c.ok()) c.require(groups >= 1 && groups <= kMaxElements, "groups are out of range", std::to_string(groups), "1..", "pt2.conv2d.groups");
+  if (c.ok())
+    c.require(groups >= 1 && groups <= kMaxElements, "groups are out of range", std::to_string(groups), "1..", "pt2.conv2d.groups");
   return groups;
 }
 

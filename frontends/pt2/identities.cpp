@@ -32,6 +32,18 @@ void import_conversion(Call& c) {
   }
   c.give_up_if_broken(x);
   const std::string change = std::string(name_of(c.type(x).dtype)) + " to " + (to ? std::string(name_of(*to)) : "an unknown dtype");
+  // Computed values: a kernel converts them.
+  const auto is_number = [](DType d) { return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8; };
+  if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
+    using K = KernelArg::Kind;
+    KernelCall call;
+    call.name = "aten::_to_copy", call.overload = "out";
+    const Face face = plain_face(c.shape(x));
+    call.args = {{K::input, 0, 0, {}, face}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, face}};
+    const std::vector<ValueId> results = c.add_call(std::move(call), {x}, {{*to, c.shape(x), {}}});
+    if (c.ok()) c.result(results[0]);
+    return;
+  }
   const bool is_parameter = c.is_constant(x) && c.type(x).quant.empty() && to == DType::f32;
   c.require(is_parameter, "converts computed values from " + change + ", which is not supported", "", "", "pt2.conversion.dtype");
   if (!c.ok()) return;

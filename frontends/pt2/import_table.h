@@ -93,7 +93,7 @@ void import_repeat(Call&);
 void import_index(Call&);
 void import_index_select(Call&);
 void import_leftover(Call&);  // leftovers.cpp
-void import_lstm(Call&);  // recurrent.cpp
+void import_lstm(Call&);      // recurrent.cpp
 void import_gru(Call&);
 void import_rnn(Call&);
 void import_lstm_cell(Call&);
@@ -101,6 +101,12 @@ void import_gru_cell(Call&);
 void import_rnn_cell(Call&);
 void import_zeros(Call&);  // constants.cpp
 void import_full(Call&);
+void import_ones(Call&);
+void import_like(Call&);
+void import_arange(Call&);
+void import_scalar_tensor(Call&);
+void import_masked_fill(Call&);  // activations.cpp
+void import_glu(Call&);
 void import_minimum(Call&);
 void import_maximum(Call&);
 void import_view(Call&);  // shapes.cpp

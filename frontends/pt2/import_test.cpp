@@ -370,8 +370,9 @@ TEST(Import, EverythingWrongIsSaidInOneRun) {
   m.node_json(1)["metadata"] = {{"nn_module_stack", "L__self__,,nets.Net;L__self__attn,attn,nets.Attention"},
                                 {"stack_trace", "File \"/home/a/nets.py\", line 7, in forward\n    z = torch.bmm(y, x)"}};
   const std::string text = refusal(m);
-  EXPECT_THAT(text, HasSubstr("operator aten.cholesky.default is not supported, used 2 times: `y` (source op 0); `z` (source op 1, module attn, "
-                              "nets.py:7 in forward: z = torch.bmm(y, x))"));
+  EXPECT_THAT(text,
+              HasSubstr("operator aten.cholesky.default is not supported, used 2 times: `y` (source op 0); `z` (source op 1, module attn, "
+                        "nets.py:7 in forward: z = torch.bmm(y, x))"));
   EXPECT_THAT(text, HasSubstr("operator aten.cumsum.default is not supported, used 1 time"));
   EXPECT_THAT(text, HasSubstr("aten.softmax.int `s` (source op 3): error: axis is out of range: 3, limit -3..2"));
   EXPECT_THAT(text, HasSubstr("input `ids` has dtype s16"));

@@ -18,7 +18,7 @@ ValueId linear(Call& c, ValueId x, ValueId weight, ValueId bias) {
   const bool parameters = c.is_derived_from_constants(weight);
   const bool whole = bias < 0 || (parameters && c.is_derived_from_constants(bias) && c.shape(bias) == Shape{c.shape(weight)[0]});
   const std::string_view suffix = whole ? "" : "product";
-  const ValueId y = !parameters ? matrix_product(c, x, c.permute(weight, {1, 0}, "weight"), 1, suffix)
+  const ValueId y = !parameters          ? matrix_product(c, x, c.permute(weight, {1, 0}, "weight"), 1, suffix)
                     : whole && bias >= 0 ? c.add(Linear{}, {x, weight, bias})
                                          : c.add(Linear{}, {x, weight}, suffix);
   return whole ? y : c.add(Add{}, {y, bias});

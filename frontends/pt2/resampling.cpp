@@ -39,7 +39,8 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
   ValueId y = x;
   for (i64 p = pairs; p-- > 0 && c.ok();) {
     const i64 axis = rank - 1 - p, before = list[2 * p], after = list[2 * p + 1], extent = c.shape(x)[axis];
-    const bool in_range = before >= -extent && after >= -extent && before <= kMaxElements && after <= kMaxElements && before + after + extent >= 1;
+    const bool in_range =
+        before >= -extent && after >= -extent && before <= kMaxElements && after <= kMaxElements && before + after + extent >= 1;
     Axes index;
     for (i64 at = -before; in_range && at < extent + after; ++at) {
       const auto from = source_of(at, extent, mode);
@@ -78,7 +79,8 @@ void import_upsample_nearest(Call& c) {
                 "the factor is out of range", std::to_string(factors[k]), "0 < factor", "pt2.upsample.factor");
     if (!c.ok()) return;
     const i64 out = sizes.empty() ? static_cast<i64>(std::floor(static_cast<double>(extent) * factors[k])) : sizes[k];
-    c.require(out >= 1 && out <= kMaxElements, "the result has no elements, or too many", std::to_string(out), "1..", "pt2.upsample.extent");
+    c.require(out >= 1 && out <= kMaxElements, "the result has no elements, or too many", std::to_string(out), "1..",
+              "pt2.upsample.extent");
     // torch steps by the factor where one is given, else by the ratio of extents; in float32.
     std::optional<double> given;
     if (!factors.empty()) given = factors[k];
@@ -96,8 +98,9 @@ void import_upsample_nearest(Call& c) {
 void import_pixel_shuffle(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 r = c.integer("upscale_factor"), rank = c.rank(x);
-  c.require(!c.ok() || (rank >= 3 && r >= 1 && r <= 1024 && c.shape(x)[rank - 3] % (r * r) == 0), "the channels do not divide by the factor",
-            c.ok() ? to_text(c.shape(x)) : "", fmt::format("{} x {}", r, r), "pt2.shuffle.factor");
+  c.require(!c.ok() || (rank >= 3 && r >= 1 && r <= 1024 && c.shape(x)[rank - 3] % (r * r) == 0),
+            "the channels do not divide by the factor", c.ok() ? to_text(c.shape(x)) : "", fmt::format("{} x {}", r, r),
+            "pt2.shuffle.factor");
   if (!c.ok()) return;
   const Shape s = c.shape(x);
   const i64 channels = s[rank - 3] / (r * r), h = s[rank - 2], w = s[rank - 1], n = c.type(x).elements() / (s[rank - 3] * h * w);

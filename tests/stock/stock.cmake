@@ -9,5 +9,7 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   target_link_libraries(stock_runner PRIVATE deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so)
   add_test(NAME stock.runtime COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/check.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${PROJECT_SOURCE_DIR}/../shared)
+  add_test(NAME op_cases COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/op_cases.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared --boards)
+  set_tests_properties(op_cases PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   set_tests_properties(stock.runtime PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
 endif()

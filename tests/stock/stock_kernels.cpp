@@ -3,6 +3,7 @@
 #include <executorch/runtime/kernel/operator_registry.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -129,12 +130,16 @@ void call_kernel(et::KernelRuntimeContext& context, et::Span<et::EValue*> stack)
   run(*deuteron::kAllKernels.kernels[kIndex], context, stack);
 }
 
-constexpr int kMaxKernels = 128;
+constexpr int kMaxKernels = 512;
 
 template <int... kIndices>
 void register_all(std::integer_sequence<int, kIndices...>) {
+  if (deuteron::kAllKernels.count > kMaxKernels) {
+    std::fprintf(stderr, "%d kernels, room for %d\n", static_cast<int>(deuteron::kAllKernels.count), kMaxKernels);
+    std::exit(2);
+  }
   static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
-  for (int i = 0; i < deuteron::kAllKernels.count && i < kMaxKernels; ++i) {
+  for (int i = 0; i < deuteron::kAllKernels.count; ++i) {
     const et::Kernel kernel(deuteron::kAllKernels.kernels[i]->name, kFunctions[i]);
     if (et::register_kernel(kernel) != et::Error::Ok) std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
   }
