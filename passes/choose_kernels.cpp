@@ -93,6 +93,7 @@ void choose_kernels(PassContext& pass) {
   rules.push_back(linear_to_matmul);
   rules.push_back(transposed_to_kernel_form);
   rules.push_back(dilated_pool_to_gather);
+  rules.push_back(crop_to_slices);
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());
   rules.push_back(split_float_pointwise);
   rules.push_back(pass.target.isa == Isa::mve ? row_to_column : widen_depthwise);

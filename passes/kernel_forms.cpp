@@ -103,6 +103,34 @@ std::optional<Patch> dilated_pool_to_gather(const Graph& g, const Uses&, NodeId 
   return b.replace_root(plain, {wide});
 }
 
+// pad with negative extents   becomes   slices, and a pad of what is left
+std::optional<Patch> crop_to_slices(const Graph& g, const Uses&, NodeId root) {
+  const Pad* pad = op_as<Pad>(g, root);
+  if (!pad) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  const auto negative = [](i64 v) { return v < 0; };
+  if (std::none_of(pad->before.begin(), pad->before.end(), negative) && std::none_of(pad->after.begin(), pad->after.end(), negative))
+    return std::nullopt;
+  PatchBuilder b(g, root, "");
+  ValueId v = node.inputs[0];
+  Pad rest = *pad;
+  for (size_t k = 0; k < rest.before.size(); ++k) {
+    const i64 front = std::max<i64>(0, -rest.before[k]), back = std::max<i64>(0, -rest.after[k]);
+    const i64 kept = x.shape[k] - front - back;
+    if (kept < 1) return std::nullopt;  // nothing of x is left: all padding
+    if (front + back > 0) v = b.add(Slice{static_cast<i64>(k), front, kept, 1}, {v}, x.quant);
+    rest.before[k] = std::max<i64>(0, rest.before[k]);
+    rest.after[k] = std::max<i64>(0, rest.after[k]);
+  }
+  const auto zero = [](i64 e) { return e == 0; };
+  if (std::all_of(rest.before.begin(), rest.before.end(), zero) && std::all_of(rest.after.begin(), rest.after.end(), zero)) {
+    if (x.quant != y.quant) return std::nullopt;
+    return b.replace_root(v);
+  }
+  return b.replace_root(rest, {v});
+}
+
 // permute over more axes than the kernel has   becomes   two: the first one as many as the kernel has, what is left is nearer to none
 std::optional<Patch> split_permute(const Graph& g, const Uses&, NodeId root) {
   const Permute* permute = op_as<Permute>(g, root);
@@ -121,7 +149,8 @@ std::optional<Patch> split_permute(const Graph& g, const Uses&, NodeId root) {
     Axes second(rank);
     const Axes back = inverse(first);
     for (size_t k = 0; k < rank; ++k) second[k] = back[whole.perm[k]];
-    if (const size_t axes = collapse(permuted(whole.shape, first), second).shape.size(); axes < left) best = first, rest = second, left = axes;
+    if (const size_t axes = collapse(permuted(whole.shape, first), second).shape.size(); axes < left)
+      best = first, rest = second, left = axes;
   }
   if (best.empty()) return std::nullopt;
   PatchBuilder b(g, root, "");

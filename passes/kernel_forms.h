@@ -6,6 +6,7 @@ namespace deuteron {
 
 std::optional<Patch> transposed_to_kernel_form(const Graph& g, const Uses& uses, NodeId root);
 std::optional<Patch> dilated_pool_to_gather(const Graph& g, const Uses& uses, NodeId root);
+std::optional<Patch> crop_to_slices(const Graph& g, const Uses& uses, NodeId root);
 // Not together with rules that merge permutes: it takes them apart.
 std::optional<Patch> split_permute(const Graph& g, const Uses& uses, NodeId root);
 
