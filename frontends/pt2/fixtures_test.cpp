@@ -178,7 +178,10 @@ void check_operator(const nlohmann::json& entry, const fs::path& file, const std
   }
   ++count.imported;
   std::vector<std::vector<float>> inputs;
-  for (const auto& in : entry["inputs"]) inputs.push_back(read_floats(fixtures() / "ops" / in["file"].get<std::string>()));
+  for (const auto& in : entry["inputs"]) {
+    const fs::path data = fixtures() / "ops" / in["file"].get<std::string>();
+    inputs.push_back(in["dtype"] == "int64" ? read_integers(data) : read_floats(data));
+  }
   const auto actual = run(*graph, inputs);
   ASSERT_EQ(actual.size(), outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
