@@ -152,6 +152,7 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
   j["folded"] = std::move(folded);
   j["model_was_quantized"] = c.model_was_quantized;
   j["quantization_policy"] = c.quantization_policy;
+  j["quantization_gain_db"] = finite(c.quantization_gain_db);
   j["quantization"] = quantization(c);
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
 }
@@ -192,7 +193,10 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
                             grouped(c.parts.constants), grouped(c.parts.program), grouped(c.parts.padding)));
   line("multiply-adds", scaled(c.macs));
   if (c.model_was_quantized) line("quantization", "as the model has it");
-  else if (!c.quantization_policy.empty()) line("quantization", c.quantization_policy);
+  else if (!c.quantization_policy.empty())
+    line("quantization", c.quantization_policy + (std::abs(c.quantization_gain_db) < 0.05
+                                                      ? ""
+                                                      : fmt::format(": {:+.1f} dB over plain histogram ranges", c.quantization_gain_db)));
   line("error", error_line(f));
   line("time", fmt::format("{:.2f} s", f.seconds));
   return text;

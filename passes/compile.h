@@ -34,7 +34,7 @@ struct OperatorReport {
   std::string reason;
   Placement placement = Placement::cortex_m;
   i64 macs = 0;
-  i64 float_bytes = 0;  // portable: of the float tensors that it reads and writes
+  i64 float_bytes = 0;   // portable: of the float tensors that it reads and writes
   bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
 };
 struct FoldedReport {
@@ -51,6 +51,7 @@ struct Compilation {
   std::vector<FoldedReport> folded;
   std::vector<QuantizedValue> quantized;  // empty when the model came quantized
   std::string quantization_policy;        // "histogram, 4 ranges adjusted"; empty when the model came quantized
+  double quantization_gain_db = 0;        // of that over plain histogram ranges, simulated on the calibration samples
   bool model_was_quantized = false;
   i64 macs = 0;
 };

@@ -226,17 +226,19 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   Yardstick yardstick(graph, samples, threads);
   const i64 most_simulations = std::min(kBudget / std::max<i64>(1, cost_of_a_run(graph) * yardstick.samples()), kMostSimulations);
   Candidate best;
+  std::optional<double> plain_db;
   const auto try_both_observers = [&](Candidate c, const std::string& suffix) {
     for (const Observer observer : {Observer::histogram, Observer::min_max}) {
       c.options.observer = observer;
       c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
       measure(c, yardstick);
+      if (!plain_db) plain_db = c.score.sqnr_db;
       if (!best.graph || c.score.value > best.score.value) best = c;
     }
   };
   try_both_observers(plain, "");
   for (const float power : {0.5f, 1.0f}) {
-    if (yardstick.simulations() + 2 > most_simulations) break;
+    if (!options.equalize || yardstick.simulations() + 2 > most_simulations) break;
     Graph equal = graph;
     if (equalize_depthwise(equal, *plain.seen, power) == 0) break;
     Candidate c = plain;
@@ -252,6 +254,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   choice.policy = best.name + (adjusted > 0 ? fmt::format(", {} ranges adjusted", adjusted) : "");
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   choice.sqnr_db = best.score.sqnr_db;
+  choice.gain_db = best.score.sqnr_db - *plain_db;
   choice.simulations = yardstick.simulations();
   graph = *best.graph;
   choice.values = insert_quantization(graph, *best.seen, best.options, diagnostics);

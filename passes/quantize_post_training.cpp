@@ -25,6 +25,7 @@ void quantize_post_training(PassContext& pass) {
   if (!choice) return;
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.quantized = std::move(choice->values);
+  pass.result.quantization_gain_db = choice->gain_db;
   pass.result.quantization_policy = std::move(choice->policy);
 }
 

@@ -446,6 +446,21 @@ TEST_F(Cli, JsonAfterAnErrorHasTheDiagnostics) {
   EXPECT_EQ(j["diagnostics"][0]["rule"], "target.unknown");
 }
 
+TEST_F(Cli, WhatIsDoneForAccuracyCanBeTurnedOff) {
+  const auto db = [&](std::vector<std::string> options) {
+    std::vector<std::string> args = {"compile",  kModel, "--target",        "cortex-m33", "--calibrate",
+                                     kCalibrate, "-o",   folder_ + "d.pte", "--json",     folder_ + "d.json"};
+    args.insert(args.end(), options.begin(), options.end());
+    EXPECT_EQ(run(args).code, 0);
+    return read_json("d.json");
+  };
+  const json best = db({});
+  EXPECT_GE(best["quantization_gain_db"], 0);
+  EXPECT_GT(best["sqnr_db"], db({"--bias-correction", "off", "--observer", "histogram"})["sqnr_db"]);
+  EXPECT_EQ(db({"--observer", "histogram"})["quantization_gain_db"], 0);
+  EXPECT_THAT(std::string(db({"--equalization", "off"})["quantization_policy"]), Not(HasSubstr("equalized")));
+}
+
 TEST_F(Cli, AMissingKernelIsFoundOnTheHost) {
   const auto compile = [&](const std::string& list) {
     if (!list.empty()) std::ofstream(folder_ + "kernels.txt") << list;

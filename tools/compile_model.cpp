@@ -83,6 +83,14 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
   verb->add_option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
+  verb->add_option("--equalization", o.equalization,
+                   "auto (default): depthwise channels are scaled alike where that helps on the samples; off")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"auto", "off"}));
+  verb->add_option("--bias-correction", o.bias_correction,
+                   "on (default): the mean error that rounding weights makes is taken out of the biases; off")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"on", "off"}));
   verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
       ->option_text("N")
       ->check(CLI::Range(1, 1024));
@@ -166,6 +174,8 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   CompileOptions options = o.compile;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
+  options.quantize.equalize = o.equalization == "auto";
+  options.quantize.correct_bias = o.bias_correction == "on";
   if (o.observer == "minmax") options.quantize.observer = Observer::min_max;
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
@@ -174,7 +184,8 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (o.dialect == "stock") refuse_own_dialect(*compilation, o.model, diagnostics);
   if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
   if (!o.firmware_ops.empty())
-    if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics)) check_firmware(*compilation, *firmware, o.firmware_ops, diagnostics);
+    if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics))
+      check_firmware(*compilation, *firmware, o.firmware_ops, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   result.compilation = std::move(*compilation);
   return result;

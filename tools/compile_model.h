@@ -13,7 +13,8 @@
 namespace deuteron {
 
 struct ModelOptions {
-  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", dialect = "deuteron", firmware_ops;
+  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "on",
+                                   dialect = "deuteron", firmware_ops;
   std::vector<std::string> calibrate;
   ImageMap image;
   bool strict = false;
