@@ -10,6 +10,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME stock.runtime COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/check.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${PROJECT_SOURCE_DIR}/../shared)
   add_test(NAME op_cases COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/op_cases.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared --boards)
+  add_test(NAME networks COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/networks.py $<TARGET_FILE:deuteron>)
+  set_tests_properties(networks PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME sizes COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/sizes.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared)
   set_tests_properties(sizes PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   set_tests_properties(op_cases PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
