@@ -20,6 +20,9 @@ struct FoundRow {
 };
 FoundRow find_import(std::string_view target);
 
+// The row of an operator that runs on a portable kernel: leftovers.cpp. Null: none does.
+const ImportRow* find_leftover(std::string_view target);
+
 std::optional<Argument> default_argument(std::string_view target, std::string_view argument);
 
 // One function for each kind of operator, in the file named after its subject.
@@ -92,7 +95,6 @@ void import_roll(Call&);
 void import_repeat(Call&);
 void import_index(Call&);
 void import_index_select(Call&);
-void import_leftover(Call&);  // leftovers.cpp
 void import_lstm(Call&);      // recurrent.cpp
 void import_gru(Call&);
 void import_rnn(Call&);

@@ -9,10 +9,13 @@
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron::pt2 {
+
+static void import_leftover(Call& c);
+
 namespace {
 
 struct LeftoverRow {
-  std::string_view target;     // "aten.argmax.default"
+  ImportRow import;            // "aten.argmax.default"
   std::string_view kernel;     // "aten::argmax"
   std::string_view overload;   // "out"
   std::string_view arguments;  // names, divided by blanks; `=name` is a constant that the schema of torch does not have
@@ -20,68 +23,69 @@ struct LeftoverRow {
 
 // Sorted by target.
 constexpr auto kRows = std::to_array<LeftoverRow>({
-    {"aten.acos.default", "aten::acos", "out", "self"},
-    {"aten.acosh.default", "aten::acosh", "out", "self"},
-    {"aten.any.default", "aten::any", "all_out", "self"},
-    {"aten.any.dim", "aten::any", "out", "self dim keepdim"},
-    {"aten.argmax.default", "aten::argmax", "out", "self dim keepdim"},
-    {"aten.argmin.default", "aten::argmin", "out", "self dim keepdim"},
-    {"aten.asin.default", "aten::asin", "out", "self"},
-    {"aten.asinh.default", "aten::asinh", "out", "self"},
-    {"aten.atan.default", "aten::atan", "out", "self"},
-    {"aten.atan2.default", "aten::atan2", "out", "self other"},
-    {"aten.atanh.default", "aten::atanh", "out", "self"},
-    {"aten.bitwise_and.Tensor", "aten::bitwise_and", "Tensor_out", "self other"},
-    {"aten.bitwise_not.default", "aten::bitwise_not", "out", "self"},
-    {"aten.bitwise_or.Tensor", "aten::bitwise_or", "Tensor_out", "self other"},
-    {"aten.bitwise_xor.Tensor", "aten::bitwise_xor", "Tensor_out", "self other"},
-    {"aten.cosh.default", "aten::cosh", "out", "self"},
-    {"aten.cumsum.default", "aten::cumsum", "out", "self dim =none"},
-    {"aten.embedding.default", "aten::embedding", "out", "weight indices padding_idx scale_grad_by_freq sparse"},
-    {"aten.eq.Scalar", "aten::eq", "Scalar_out", "self other"},
-    {"aten.eq.Tensor", "aten::eq", "Tensor_out", "self other"},
-    {"aten.floor_divide.default", "aten::floor_divide", "out", "self other"},
-    {"aten.fmod.Scalar", "aten::fmod", "Scalar_out", "self other"},
-    {"aten.fmod.Tensor", "aten::fmod", "Tensor_out", "self other"},
-    {"aten.gather.default", "aten::gather", "out", "self dim index =false"},
-    {"aten.ge.Scalar", "aten::ge", "Scalar_out", "self other"},
-    {"aten.ge.Tensor", "aten::ge", "Tensor_out", "self other"},
-    {"aten.gt.Scalar", "aten::gt", "Scalar_out", "self other"},
-    {"aten.gt.Tensor", "aten::gt", "Tensor_out", "self other"},
-    {"aten.isinf.default", "aten::isinf", "out", "self"},
-    {"aten.isnan.default", "aten::isnan", "out", "self"},
-    {"aten.le.Scalar", "aten::le", "Scalar_out", "self other"},
-    {"aten.le.Tensor", "aten::le", "Tensor_out", "self other"},
-    {"aten.logical_and.default", "aten::logical_and", "out", "self other"},
-    {"aten.logical_not.default", "aten::logical_not", "out", "self"},
-    {"aten.logical_or.default", "aten::logical_or", "out", "self other"},
-    {"aten.logical_xor.default", "aten::logical_xor", "out", "self other"},
-    {"aten.logit.default", "aten::logit", "out", "self eps"},
-    {"aten.lt.Scalar", "aten::lt", "Scalar_out", "self other"},
-    {"aten.lt.Tensor", "aten::lt", "Tensor_out", "self other"},
-    {"aten.max.dim", "aten::max", "dim_max", "self dim keepdim"},
-    {"aten.min.dim", "aten::min", "dim_min", "self dim keepdim"},
-    {"aten.ne.Scalar", "aten::ne", "Scalar_out", "self other"},
-    {"aten.ne.Tensor", "aten::ne", "Tensor_out", "self other"},
-    {"aten.pow.Tensor_Tensor", "aten::pow", "Tensor_Tensor_out", "self exponent"},
-    {"aten.prod.dim_int", "aten::prod", "int_out", "self dim keepdim =none"},
-    {"aten.remainder.Scalar", "aten::remainder", "Scalar_out", "self other"},
-    {"aten.remainder.Tensor", "aten::remainder", "Tensor_out", "self other"},
-    {"aten.scatter.src", "aten::scatter", "src_out", "self dim index src"},
-    {"aten.scatter.value", "aten::scatter", "value_out", "self dim index value"},
-    {"aten.scatter_add.default", "aten::scatter_add", "out", "self dim index src"},
-    {"aten.sinh.default", "aten::sinh", "out", "self"},
-    {"aten.tan.default", "aten::tan", "out", "self"},
-    {"aten.topk.default", "aten::topk", "values", "self k dim largest sorted"},
-    {"aten.upsample_bilinear2d.vec", "aten::upsample_bilinear2d", "vec_out", "input =size align_corners =none"},
-    {"aten.where.self", "aten::where", "self_out", "condition self other"},
+    {{"aten.acos.default", import_leftover}, "aten::acos", "out", "self"},
+    {{"aten.acosh.default", import_leftover}, "aten::acosh", "out", "self"},
+    {{"aten.any.default", import_leftover}, "aten::any", "all_out", "self"},
+    {{"aten.any.dim", import_leftover}, "aten::any", "out", "self dim keepdim"},
+    {{"aten.argmax.default", import_leftover}, "aten::argmax", "out", "self dim keepdim"},
+    {{"aten.argmin.default", import_leftover}, "aten::argmin", "out", "self dim keepdim"},
+    {{"aten.asin.default", import_leftover}, "aten::asin", "out", "self"},
+    {{"aten.asinh.default", import_leftover}, "aten::asinh", "out", "self"},
+    {{"aten.atan.default", import_leftover}, "aten::atan", "out", "self"},
+    {{"aten.atan2.default", import_leftover}, "aten::atan2", "out", "self other"},
+    {{"aten.atanh.default", import_leftover}, "aten::atanh", "out", "self"},
+    {{"aten.bitwise_and.Tensor", import_leftover}, "aten::bitwise_and", "Tensor_out", "self other"},
+    {{"aten.bitwise_not.default", import_leftover}, "aten::bitwise_not", "out", "self"},
+    {{"aten.bitwise_or.Tensor", import_leftover}, "aten::bitwise_or", "Tensor_out", "self other"},
+    {{"aten.bitwise_xor.Tensor", import_leftover}, "aten::bitwise_xor", "Tensor_out", "self other"},
+    {{"aten.cosh.default", import_leftover}, "aten::cosh", "out", "self"},
+    {{"aten.cumsum.default", import_leftover}, "aten::cumsum", "out", "self dim =none"},
+    {{"aten.embedding.default", import_leftover}, "aten::embedding", "out", "weight indices padding_idx scale_grad_by_freq sparse"},
+    {{"aten.eq.Scalar", import_leftover}, "aten::eq", "Scalar_out", "self other"},
+    {{"aten.eq.Tensor", import_leftover}, "aten::eq", "Tensor_out", "self other"},
+    {{"aten.floor_divide.default", import_leftover}, "aten::floor_divide", "out", "self other"},
+    {{"aten.fmod.Scalar", import_leftover}, "aten::fmod", "Scalar_out", "self other"},
+    {{"aten.fmod.Tensor", import_leftover}, "aten::fmod", "Tensor_out", "self other"},
+    {{"aten.gather.default", import_leftover}, "aten::gather", "out", "self dim index =false"},
+    {{"aten.ge.Scalar", import_leftover}, "aten::ge", "Scalar_out", "self other"},
+    {{"aten.ge.Tensor", import_leftover}, "aten::ge", "Tensor_out", "self other"},
+    {{"aten.gt.Scalar", import_leftover}, "aten::gt", "Scalar_out", "self other"},
+    {{"aten.gt.Tensor", import_leftover}, "aten::gt", "Tensor_out", "self other"},
+    {{"aten.isinf.default", import_leftover}, "aten::isinf", "out", "self"},
+    {{"aten.isnan.default", import_leftover}, "aten::isnan", "out", "self"},
+    {{"aten.le.Scalar", import_leftover}, "aten::le", "Scalar_out", "self other"},
+    {{"aten.le.Tensor", import_leftover}, "aten::le", "Tensor_out", "self other"},
+    {{"aten.logical_and.default", import_leftover}, "aten::logical_and", "out", "self other"},
+    {{"aten.logical_not.default", import_leftover}, "aten::logical_not", "out", "self"},
+    {{"aten.logical_or.default", import_leftover}, "aten::logical_or", "out", "self other"},
+    {{"aten.logical_xor.default", import_leftover}, "aten::logical_xor", "out", "self other"},
+    {{"aten.logit.default", import_leftover}, "aten::logit", "out", "self eps"},
+    {{"aten.lt.Scalar", import_leftover}, "aten::lt", "Scalar_out", "self other"},
+    {{"aten.lt.Tensor", import_leftover}, "aten::lt", "Tensor_out", "self other"},
+    {{"aten.max.dim", import_leftover}, "aten::max", "dim_max", "self dim keepdim"},
+    {{"aten.min.dim", import_leftover}, "aten::min", "dim_min", "self dim keepdim"},
+    {{"aten.ne.Scalar", import_leftover}, "aten::ne", "Scalar_out", "self other"},
+    {{"aten.ne.Tensor", import_leftover}, "aten::ne", "Tensor_out", "self other"},
+    {{"aten.pow.Tensor_Tensor", import_leftover}, "aten::pow", "Tensor_Tensor_out", "self exponent"},
+    {{"aten.prod.dim_int", import_leftover}, "aten::prod", "int_out", "self dim keepdim =none"},
+    {{"aten.remainder.Scalar", import_leftover}, "aten::remainder", "Scalar_out", "self other"},
+    {{"aten.remainder.Tensor", import_leftover}, "aten::remainder", "Tensor_out", "self other"},
+    {{"aten.scatter.src", import_leftover}, "aten::scatter", "src_out", "self dim index src"},
+    {{"aten.scatter.value", import_leftover}, "aten::scatter", "value_out", "self dim index value"},
+    {{"aten.scatter_add.default", import_leftover}, "aten::scatter_add", "out", "self dim index src"},
+    {{"aten.sinh.default", import_leftover}, "aten::sinh", "out", "self"},
+    {{"aten.tan.default", import_leftover}, "aten::tan", "out", "self"},
+    {{"aten.topk.default", import_leftover}, "aten::topk", "values", "self k dim largest sorted"},
+    {{"aten.upsample_bilinear2d.vec", import_leftover}, "aten::upsample_bilinear2d", "vec_out", "input =size align_corners =none"},
+    {{"aten.where.self", import_leftover}, "aten::where", "self_out", "condition self other"},
 });
-static_assert(std::is_sorted(kRows.begin(), kRows.end(), [](const LeftoverRow& a, const LeftoverRow& b) { return a.target < b.target; }));
+static_assert(std::is_sorted(kRows.begin(), kRows.end(),
+                             [](const LeftoverRow& a, const LeftoverRow& b) { return a.import.target < b.import.target; }));
 
-const LeftoverRow& row_of(std::string_view target) {
-  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const LeftoverRow& r) { return r.target == target; });
-  DEUTERON_CHECK(row != kRows.end(), std::string(target));
-  return *row;
+const LeftoverRow* find_row(std::string_view target) {
+  const auto row =
+      std::lower_bound(kRows.begin(), kRows.end(), target, [](const LeftoverRow& r, std::string_view t) { return r.import.target < t; });
+  return row != kRows.end() && row->import.target == target ? &*row : nullptr;
 }
 
 // Collects the arguments of one call.
@@ -140,8 +144,13 @@ class Arguments {
 
 }  // namespace
 
-void import_leftover(Call& c) {
-  const LeftoverRow& row = row_of(c.target());
+const ImportRow* find_leftover(std::string_view target) {
+  const LeftoverRow* row = find_row(target);
+  return row ? &row->import : nullptr;
+}
+
+static void import_leftover(Call& c) {
+  const LeftoverRow& row = *find_row(c.target());
   Arguments arguments(c);
   for (size_t at = 0; at < row.arguments.size();) {
     const size_t end = std::min(row.arguments.find(' ', at), row.arguments.size());
