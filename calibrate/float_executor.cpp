@@ -12,48 +12,9 @@
 
 #include "calibrate/arena_plan.h"
 #include "calibrate/dnn.h"
+#include "ir/elements.h"
 
 namespace deuteron {
-
-std::vector<float> dequantized(const Type& type, const Constant& constant) {
-  const i64 total = type.elements();
-  std::vector<float> result(static_cast<size_t>(total));
-  const auto convert = [&](auto data) {
-    const Quant& q = type.quant;
-    const i64 inner = q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
-    for (i64 i = 0; i < total; ++i) {
-      const i64 c = q.per_channel() ? i / inner % type.shape[q.axis] : 0;
-      result[i] = q.empty() ? static_cast<float>(data[i]) : static_cast<float>(static_cast<i64>(data[i]) - q.zero_point[c]) * q.scale[c];
-    }
-  };
-  switch (type.dtype) {
-    case DType::f32:
-      std::ranges::copy(constant.as<float>(), result.begin());
-      break;
-    case DType::s8:
-      convert(constant.as<int8_t>());
-      break;
-    case DType::s16:
-      convert(constant.as<int16_t>());
-      break;
-    case DType::s32:
-      convert(constant.as<i32>());
-      break;
-    case DType::s64:
-      convert(constant.as<i64>());
-      break;
-    case DType::u8:
-    case DType::b8:
-      convert(constant.as<u8>());
-      break;
-    case DType::f64:
-      convert(constant.as<double>());
-      break;
-    default:
-      DEUTERON_CHECK(false, fmt::format("no float form of {}", name_of(type.dtype)));
-  }
-  return result;
-}
 
 // Values that are the same numbers as their operand, and so need no memory of their own.
 static bool is_alias(const Op& op) { return std::holds_alternative<Dequantize>(op) || std::holds_alternative<Reshape>(op); }
@@ -104,7 +65,7 @@ bool FloatExecutor::State::make_constant(ValueId v) {
   if (places[v].kind == Place::Kind::constant) return true;
   const GraphValue& value = graph->values[v];
   if (!value.constant) return false;
-  if (value.type.dtype != DType::f32) computed[v] = dequantized(value.type, *value.constant);
+  if (value.type.dtype != DType::f32) computed[v] = numbers_of(value.constant->bytes.data(), value.type);
   places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
   return true;
 }

@@ -10,9 +10,6 @@
 
 namespace deuteron {
 
-// The values of a constant as real numbers.
-std::vector<float> dequantized(const Type& type, const Constant& constant);
-
 class FloatExecutor {
  public:
   // The graph must outlive the executor. Prepares what can be shared between samples (constants as float,

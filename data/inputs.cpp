@@ -12,6 +12,7 @@
 #include "data/npz.h"
 #include "data/read_file.h"
 #include "ir/check.h"
+#include "ir/elements.h"
 
 namespace deuteron {
 namespace {
@@ -316,19 +317,7 @@ std::vector<std::vector<std::vector<float>>> to_samples(std::span<const InputSer
   for (size_t s = 0; s < samples.size(); ++s)
     for (const InputSeries& input : inputs) {
       const std::span<const std::byte> bytes = input.sample(static_cast<i64>(s));
-      std::vector<float> values(static_cast<size_t>(numel(input.shape)));
-      const auto read = [&]<class T>(T item) {
-        for (size_t k = 0; k < values.size(); ++k) {
-          std::memcpy(&item, bytes.data() + k * sizeof item, sizeof item);
-          values[k] = static_cast<float>(item);
-        }
-      };
-      if (input.dtype == DType::f32) read(float{});
-      else if (input.dtype == DType::s64) read(int64_t{});
-      else if (input.dtype == DType::s32) read(int32_t{});
-      else if (input.dtype == DType::b8) read(uint8_t{});
-      else DEUTERON_CHECK(false, std::string(name_of(input.dtype)));
-      samples[s].push_back(std::move(values));
+      samples[s].push_back(numbers_of(bytes.data(), {input.dtype, input.shape, {}}));
     }
   return samples;
 }

@@ -1,8 +1,5 @@
 #include "inspect/layers.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,6 +8,7 @@
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "ir/elements.h"
 #include "ops/kernel_call/host_call.h"
 #include "passes/homes.h"
 
@@ -23,29 +21,31 @@ std::map<std::string, ValueId> values_by_name(const Graph& g, bool of_calls) {
   std::vector<std::string> twice;
   for (const Node& node : g.nodes)
     for (const ValueId v : node.outputs)
-      if (std::holds_alternative<KernelCall>(node.op) >= of_calls && !values.emplace(g.values[v].name, v).second) twice.push_back(g.values[v].name);
+      if (std::holds_alternative<KernelCall>(node.op) >= of_calls && !values.emplace(g.values[v].name, v).second)
+        twice.push_back(g.values[v].name);
   for (const std::string& name : twice) values.erase(name);
   return values;
 }
 
 struct Pair {
-  NodeId node;  // of the lowered graph
+  size_t call;  // among the kernel calls, as in Compilation::operators
   ValueId value, reference;
 };
 
 std::vector<Pair> pairs_of(const Compilation& c) {
   const auto references = values_by_name(c.reference, false), values = values_by_name(c.graph, true);
   std::vector<Pair> pairs;
-  for (size_t n = 0; n < c.graph.nodes.size(); ++n) {
-    const Node& node = c.graph.nodes[n];
+  size_t call = 0;
+  for (const Node& node : c.graph.nodes) {
     if (!std::holds_alternative<KernelCall>(node.op)) continue;
+    const size_t own = call++;
     const ValueId v = node.outputs[0];
     const Type& type = c.graph.type(v);
     const auto reference = references.find(c.graph.values[v].name);
     const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
     if (reference == references.end() || !values.contains(c.graph.values[v].name) || !is_number) continue;
     if (c.reference.type(reference->second).elements() != type.elements()) continue;
-    pairs.push_back({static_cast<NodeId>(n), v, reference->second});
+    pairs.push_back({own, v, reference->second});
   }
   return pairs;
 }
@@ -57,20 +57,7 @@ class Stepper {
 
   void set_input(const Port& port, std::span<const float> user) {
     const Type& type = g_.type(port.value);
-    const std::vector<float> stored = to_storage(port, type.shape, user);
-    std::vector<std::byte>& to = room(port.value);
-    if (type.dtype == DType::f32) {
-      std::memcpy(to.data(), stored.data(), to.size());
-    } else if (type.dtype == DType::s8) {
-      for (size_t k = 0; k < stored.size(); ++k)
-        to[k] = static_cast<std::byte>(
-            quantize_value(stored[k], type.quant.scale[0], type.quant.zero_point[0], type.quant.low, type.quant.high));
-    } else {
-      for (size_t k = 0; k < stored.size(); ++k) {
-        const auto v = static_cast<int64_t>(stored[k]);
-        std::memcpy(to.data() + k * static_cast<size_t>(bytes_of(type.dtype)), &v, static_cast<size_t>(bytes_of(type.dtype)));
-      }
-    }
+    bytes_[port.value] = elements_of(to_storage(port, type.shape, user), type);
   }
 
   void run() {
@@ -89,15 +76,7 @@ class Stepper {
   }
 
   // The value as real numbers.
-  std::vector<float> real(ValueId v) {
-    const Type& type = g_.type(v);
-    std::vector<float> numbers(static_cast<size_t>(type.elements()));
-    if (type.dtype == DType::f32) std::memcpy(numbers.data(), data(v), numbers.size() * sizeof(float));
-    else
-      for (size_t k = 0; k < numbers.size(); ++k)
-        numbers[k] = static_cast<float>(static_cast<const int8_t*>(data(v))[k] - type.quant.zero_point[0]) * type.quant.scale[0];
-    return numbers;
-  }
+  std::vector<float> real(ValueId v) { return numbers_of(data(v), g_.type(v)); }
 
  private:
   std::vector<std::byte>& room(ValueId v) {
@@ -138,26 +117,16 @@ struct Sums {
   }
 };
 
-std::string names_of(const Graph& g, const Node& node) {
-  std::vector<std::string> names;
-  for (const i32 id : users_own(g, node.origin)) {
-    const SourceOp& s = g.sources[id];
-    const std::string& name = s.module.empty() ? s.name : s.module;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return fmt::format("{}", fmt::join(names, " + "));
-}
-
 }  // namespace
 
 std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samples, int threads) {
   const std::vector<Pair> pairs = pairs_of(c);
   std::vector<LayerError> layers(pairs.size());
   for (size_t p = 0; p < pairs.size(); ++p) {
-    const Node& node = c.graph.nodes[pairs[p].node];
+    const OperatorReport& call = c.operators[pairs[p].call];
     const Type& type = c.graph.type(pairs[p].value);
-    layers[p].name = names_of(c.graph, node);
-    layers[p].op = std::get<KernelCall>(node.op).name;
+    layers[p].name = call.name;
+    layers[p].op = call.op;
     if (type.quant.empty()) continue;
     layers[p].low = static_cast<float>(type.quant.low - type.quant.zero_point[0]) * type.quant.scale[0];
     layers[p].high = static_cast<float>(type.quant.high - type.quant.zero_point[0]) * type.quant.scale[0];

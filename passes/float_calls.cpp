@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "passes/leftovers.h"
 

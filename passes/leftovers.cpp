@@ -3,20 +3,12 @@
 
 #include <utility>
 
-#include "calibrate/float_executor.h"
+#include "ir/elements.h"
+#include "ops/families.h"
 #include "passes/homes.h"
 #include "passes/patch.h"
 
 namespace deuteron {
-
-Bounds* bounds_of(Op& op) {
-  return std::visit(
-      []<class T>(T& o) -> Bounds* {
-        if constexpr (requires { o.bounds; }) return &o.bounds;
-        else return nullptr;
-      },
-      op);
-}
 
 static Result<Lowered> int8_call(const Graph& g, const Node& node, Isa isa) {
   std::vector<const Type*> in, out;
@@ -79,7 +71,7 @@ static Patch island(const Graph& g, NodeId root, Op op) {
     const GraphValue& value = g.values[v];
     if (value.type.dtype == DType::f32) inputs.push_back(v);
     else if (value.constant)
-      inputs.push_back(b.constant({DType::f32, value.type.shape, {}}, constant_of(dequantized(value.type, *value.constant)), value.name));
+      inputs.push_back(b.constant({DType::f32, value.type.shape, {}}, constant_of(numbers_of(value.constant->bytes.data(), value.type)), value.name));
     else inputs.push_back(b.add(Dequantize{}, {v}, {}, value.name + "_float"));
   }
   const std::string& name = g.values[node.outputs[0]].name;

@@ -4,9 +4,6 @@
 
 namespace deuteron {
 
-// The bounds of an operator that has them.
-Bounds* bounds_of(Op&);
-
 // The call of a portable kernel for float operands; what is missing, when there is none. Portable kernels have no
 // bounds: an operator with bounds has no such call.
 Result<Lowered> float_call(const Op&, const LowerContext&);

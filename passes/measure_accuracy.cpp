@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "calibrate/float_executor.h"
+#include "ir/elements.h"
 #include "passes/compile.h"
 
 namespace deuteron {
@@ -31,52 +32,10 @@ struct LoadedProgram {
   }
 };
 
-// Float32 numbers as elements of a dtype that a port may have, and back.
-template <class F>
-void with_element(DType dtype, F f) {
-  if (dtype == DType::f32) return f(float{});
-  if (dtype == DType::s64) return f(int64_t{});
-  if (dtype == DType::s32) return f(int32_t{});
-  DEUTERON_CHECK(dtype == DType::b8, std::string(name_of(dtype)));
-  f(uint8_t{});
-}
-std::vector<std::byte> bytes_of_floats(std::span<const float> values, DType dtype) {
-  std::vector<std::byte> bytes(values.size() * static_cast<size_t>(bytes_of(dtype)));
-  with_element(dtype, [&]<class T>(T item) {
-    for (size_t k = 0; k < values.size(); ++k)
-      item = static_cast<T>(values[k]), std::memcpy(bytes.data() + k * sizeof item, &item, sizeof item);
-  });
-  return bytes;
-}
-void read_as_floats(const void* data, DType dtype, std::vector<float>& values) {
-  with_element(dtype, [&]<class T>(T item) {
-    for (size_t k = 0; k < values.size(); ++k)
-      std::memcpy(&item, static_cast<const char*>(data) + k * sizeof item, sizeof item), values[k] = static_cast<float>(item);
-  });
-}
-
 void set_input(Program& program, i32 index, const Type& type, std::span<const float> stored) {
-  Status status;
-  if (type.dtype == DType::s8) {
-    std::vector<int8_t> q(stored.size());
-    for (size_t k = 0; k < q.size(); ++k)
-      q[k] = static_cast<int8_t>(quantize_value(stored[k], type.quant.scale[0], type.quant.zero_point[0], type.quant.low, type.quant.high));
-    status = program.set_input(index, q.data(), q.size());
-  } else {
-    const std::vector<std::byte> bytes = bytes_of_floats(stored, type.dtype);
-    status = program.set_input(index, bytes.data(), bytes.size());
-  }
+  const std::vector<std::byte> elements = elements_of(stored, type);
+  const Status status = program.set_input(index, elements.data(), elements.size());
   DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "");
-}
-
-std::vector<float> get_output(const Program& program, i32 index, const Type& type) {
-  const Tensor& t = program.output(index);
-  std::vector<float> real(t.numel);
-  if (type.dtype == DType::s8)
-    for (i32 k = 0; k < t.numel; ++k)
-      real[k] = static_cast<float>(static_cast<const int8_t*>(t.data)[k] - type.quant.zero_point[0]) * type.quant.scale[0];
-  else read_as_floats(t.data, type.dtype, real);
-  return real;
 }
 
 struct Sums {
@@ -99,7 +58,7 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
     const Port &ref_port = c.reference.outputs[o], &port = c.graph.outputs[o];
     const std::vector<float> a = to_user(ref_port, c.reference.type(ref_port.value).shape, expected[o]);
     const std::vector<float> b =
-        to_user(port, c.graph.type(port.value).shape, get_output(program, static_cast<i32>(o), c.graph.type(port.value)));
+        to_user(port, c.graph.type(port.value).shape, numbers_of(program.output(static_cast<i32>(o)).data, c.graph.type(port.value)));
     for (size_t k = 0; k < a.size(); ++k) {
       const double error = static_cast<double>(a[k]) - b[k];
       sums.signal += static_cast<double>(a[k]) * a[k];

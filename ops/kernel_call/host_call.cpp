@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <deque>
 
+#include "ir/elements.h"
 #include "runtime/kernel.h"
 
 namespace deuteron {
@@ -131,38 +131,6 @@ class HostCall {
   std::string fault_;
 };
 
-template <class T>
-void to_host(const std::byte* from, float* to, i64 count) {
-  for (i64 k = 0; k < count; ++k) to[k] = static_cast<float>(reinterpret_cast<const T*>(from)[k]);
-}
-template <class T>
-void from_host(const float* from, std::byte* to, i64 count) {
-  for (i64 k = 0; k < count; ++k) reinterpret_cast<T*>(to)[k] = static_cast<T>(from[k]);
-}
-
-// Applies `f` to a value of the C++ type of `d`.
-template <class F>
-void with_type(DType d, F f) {
-  switch (d) {
-    case DType::s8:
-      return f(int8_t{});
-    case DType::s16:
-      return f(int16_t{});
-    case DType::s32:
-      return f(int32_t{});
-    case DType::s64:
-      return f(int64_t{});
-    case DType::u8:
-      return f(uint8_t{});
-    case DType::b8:
-      return f(bool{});
-    case DType::f64:
-      return f(double{});
-    default:
-      DEUTERON_CHECK(false, std::string(name_of(d)));
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> fault_of_call(const KernelCall& call, TypeView in, TypeView out) {
@@ -184,19 +152,20 @@ void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<c
   std::deque<std::vector<std::byte>> converted;  // of the values that are not float32
   std::vector<const Type*> in_types, out_types;
   std::vector<void*> in_data, out_data;
-  const auto place = [&](const HostTensor& t, std::vector<const Type*>& types, std::vector<void*>& data, bool is_input) {
-    types.push_back(t.type);
-    if (t.type->dtype == DType::f32) return data.push_back(t.data);
-    std::vector<std::byte>& bytes = converted.emplace_back(static_cast<size_t>(t.type->bytes()));
-    if (is_input) with_type(t.type->dtype, [&]<class T>(T) { from_host<T>(t.data, bytes.data(), t.type->elements()); });
-    data.push_back(bytes.data());
-  };
-  for (const HostTensor& t : in) place(t, in_types, in_data, true);
-  for (const HostTensor& t : out) place(t, out_types, out_data, false);
+  const auto plain = [](const HostTensor& t) { return Type{t.type->dtype, t.type->shape, {}}; };
+  for (const HostTensor& t : in) {
+    in_types.push_back(t.type);
+    if (t.type->dtype != DType::f32) converted.push_back(elements_of({t.data, static_cast<size_t>(t.type->elements())}, plain(t)));
+    in_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data) : converted.back().data());
+  }
+  for (const HostTensor& t : out) {
+    out_types.push_back(t.type);
+    if (t.type->dtype != DType::f32) converted.emplace_back(static_cast<size_t>(t.type->bytes()));
+    out_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data) : converted.back().data());
+  }
   run_call(call, TypeView(in_types), TypeView(out_types), in_data, out_data, {});
   for (size_t k = 0; k < out.size(); ++k)
-    if (const Type& type = *out[k].type; type.dtype != DType::f32)
-      with_type(type.dtype, [&]<class T>(T) { to_host<T>(static_cast<std::byte*>(out_data[k]), out[k].data, type.elements()); });
+    if (out[k].type->dtype != DType::f32) std::ranges::copy(numbers_of(out_data[k], plain(out[k])), out[k].data);
 }
 
 }  // namespace deuteron

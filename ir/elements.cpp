@@ -1,0 +1,61 @@
+#include "ir/elements.h"
+
+#include <cstring>
+
+#include "ir/check.h"
+
+namespace deuteron {
+
+// Calls `f` with a value of the C++ type of `d`.
+template <class F>
+static void with_element(DType d, F f) {
+  switch (d) {
+    case DType::f32:
+      return f(float{});
+    case DType::s8:
+      return f(int8_t{});
+    case DType::s16:
+      return f(int16_t{});
+    case DType::s32:
+      return f(int32_t{});
+    case DType::s64:
+      return f(int64_t{});
+    case DType::u8:
+    case DType::b8:
+      return f(uint8_t{});
+    case DType::f64:
+      return f(double{});
+    default:
+      DEUTERON_CHECK(false, "no float form of " + std::string(name_of(d)));
+  }
+}
+
+std::vector<float> numbers_of(const void* elements, const Type& type) {
+  const Quant& q = type.quant;
+  const i64 inner = q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
+  std::vector<float> numbers(static_cast<size_t>(type.elements()));
+  with_element(type.dtype, [&]<class T>(T item) {
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      std::memcpy(&item, static_cast<const std::byte*>(elements) + k * sizeof item, sizeof item);
+      const i64 c = q.per_channel() ? static_cast<i64>(k) / inner % type.shape[q.axis] : 0;
+      numbers[k] = q.empty() ? static_cast<float>(item) : static_cast<float>(static_cast<i64>(item) - q.zero_point[c]) * q.scale[c];
+    }
+  });
+  return numbers;
+}
+
+std::vector<std::byte> elements_of(std::span<const float> numbers, const Type& type) {
+  const Quant& q = type.quant;
+  DEUTERON_CHECK(!q.per_channel(), to_text(type));
+  std::vector<std::byte> elements(numbers.size() * static_cast<size_t>(bytes_of(type.dtype)));
+  with_element(type.dtype, [&]<class T>(T item) {
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      item =
+          q.empty() ? static_cast<T>(numbers[k]) : static_cast<T>(quantize_value(numbers[k], q.scale[0], q.zero_point[0], q.low, q.high));
+      std::memcpy(elements.data() + k * sizeof item, &item, sizeof item);
+    }
+  });
+  return elements;
+}
+
+}  // namespace deuteron
