@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/broadcast.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
@@ -10,10 +11,6 @@ namespace {
 
 // Constants up to this many bytes are repeated in the file rather than at run time.
 constexpr i64 kMostRepeatedBytes = 65536;
-
-bool is_pair(const Graph& g, NodeId root) {
-  return op_as<Add>(g, root) || op_as<Mul>(g, root) || op_as<Div>(g, root) || op_as<Minimum>(g, root) || op_as<Maximum>(g, root);
-}
 
 Shape aligned(const Shape& shape, size_t rank) {
   Shape full(rank, 1);
@@ -50,7 +47,7 @@ Constant repeated(const GraphValue& value, const Shape& y) {
 // f(a, b) with shapes that no kernel takes   becomes   f(expand(a), b), or f of a constant that is repeated in the file
 std::optional<Patch> expand_operand(const Graph& g, const Uses&, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!is_pair(g, root) || g.type(node.outputs[0]).dtype != DType::s8) return std::nullopt;
+  if (!is_binary(node.op) || g.type(node.outputs[0]).dtype != DType::s8) return std::nullopt;
   const Shape &a = g.type(node.inputs[0]).shape, &b = g.type(node.inputs[1]).shape, &y = g.type(node.outputs[0]).shape;
   if (is_native(g, root, a, b, y)) return std::nullopt;
   // The one whose repetition lets the kernel do the rest; else the one that moves fewer bytes to its place.

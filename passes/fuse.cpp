@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/families.h"
 #include "passes/affine_rules.h"
 #include "passes/pass.h"
 #include "passes/pointwise_rules.h"
@@ -14,17 +15,6 @@ namespace deuteron {
 static Bounds narrowed(const Bounds& inner, const Bounds& outer) {
   const auto into = [&](float v) { return std::min(std::max(v, outer.low), outer.high); };
   return {into(inner.low), into(inner.high)};
-}
-
-// The bounds of an operator that has them.
-static Bounds* bounds_of(Op& op) {
-  if (auto* o = std::get_if<Conv2d>(&op)) return &o->bounds;
-  if (auto* o = std::get_if<ConvTranspose2d>(&op)) return &o->bounds;
-  if (auto* o = std::get_if<Linear>(&op)) return &o->bounds;
-  if (auto* o = std::get_if<Add>(&op)) return &o->bounds;
-  if (auto* o = std::get_if<MaxPool2d>(&op)) return &o->bounds;
-  if (auto* o = std::get_if<Clamp>(&op)) return &o->bounds;
-  return nullptr;
 }
 
 // conv2d, linear, add, max_pool2d or clamp -> clamp   becomes   the first with those bounds
@@ -43,19 +33,16 @@ static std::optional<Patch> fuse_clamp(const Graph& g, const Uses& uses, NodeId 
   return b.replace_root(std::move(op), g.nodes[above].inputs);
 }
 
-// scale[c] = weight / sqrt(variance + epsilon), offset[c] = bias - mean * scale
-struct Affine {
-  std::vector<double> scale, offset;
-};
-static std::optional<Affine> affine_of(const Graph& g, const Node& bn) {
+// slope[c] = weight / sqrt(variance + epsilon), offset[c] = bias - mean * slope
+static std::optional<ChannelLine> batch_norm_line(const Graph& g, const Node& bn) {
   for (size_t k = 1; k < 5; ++k)
     if (!g.is_constant(bn.inputs[k]) || g.type(bn.inputs[k]).dtype != DType::f32) return std::nullopt;
   const auto floats = [&](size_t k) { return g.values[bn.inputs[k]].constant->as<float>(); };
   const double epsilon = std::get<BatchNorm>(bn.op).epsilon;
-  Affine a;
+  ChannelLine a;
   for (size_t c = 0; c < floats(1).size(); ++c) {
-    a.scale.push_back(floats(1)[c] / std::sqrt(floats(4)[c] + epsilon));
-    a.offset.push_back(floats(2)[c] - floats(3)[c] * a.scale[c]);
+    a.slope.push_back(floats(1)[c] / std::sqrt(floats(4)[c] + epsilon));
+    a.offset.push_back(floats(2)[c] - floats(3)[c] * a.slope[c]);
   }
   return a;
 }
@@ -66,45 +53,25 @@ static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, No
   if (!op_as<BatchNorm>(g, root)) return std::nullopt;
   const Node& bn = g.nodes[root];
   const NodeId above = uses.producer[bn.inputs[0]];
-  if (above < 0 || !uses.has_single_reader(bn.inputs[0])) return std::nullopt;
-  const Node& layer = g.nodes[above];
-  Op op = layer.op;
-  if (!std::holds_alternative<Conv2d>(op) && !std::holds_alternative<ConvTranspose2d>(op) && !std::holds_alternative<Linear>(op))
-    return std::nullopt;
-  if (!bounds_of(op)->none()) return std::nullopt;
-  const ValueId weight = layer.inputs[1];
-  if (!g.is_constant(weight) || g.type(weight).dtype != DType::f32) return std::nullopt;
-  if (layer.inputs.size() > 2 && (!g.is_constant(layer.inputs[2]) || g.type(layer.inputs[2]).dtype != DType::f32)) return std::nullopt;
-  const std::optional<Affine> affine = affine_of(g, bn);
-  if (!affine) return std::nullopt;
-
-  const std::span<const float> w = g.values[weight].constant->as<float>();
-  const size_t channels = affine->scale.size(), taps = w.size() / channels;
-  std::vector<float> folded(w.size()), bias(channels);
-  for (size_t c = 0; c < channels; ++c) {
-    for (size_t t = 0; t < taps; ++t) folded[c * taps + t] = static_cast<float>(w[c * taps + t] * affine->scale[c]);
-    const double old = layer.inputs.size() > 2 ? g.values[layer.inputs[2]].constant->as<float>()[c] : 0.0;
-    bias[c] = static_cast<float>(old * affine->scale[c] + affine->offset[c]);
-  }
-  PatchBuilder b(g, root, "folded into the weights before it");
-  const ValueId new_weight = b.constant(DType::f32, g.type(weight).shape, std::move(folded), g.values[weight].name);
-  const ValueId new_bias = b.constant(DType::f32, {static_cast<i64>(channels)}, std::move(bias), g.values[weight].name + ".bias");
-  return b.replace_root(std::move(op), {layer.inputs[0], new_weight, new_bias});
+  if (!op_as<Conv2d>(g, above) && !op_as<ConvTranspose2d>(g, above) && !op_as<Linear>(g, above)) return std::nullopt;
+  const std::optional<ChannelLine> line = batch_norm_line(g, bn);
+  return line ? fold_into_weights(g, uses, root, bn.inputs[0], *line, {}) : std::nullopt;
 }
 
 // batch_norm with nothing to fold into   becomes   a depthwise 1x1 convolution
 static std::optional<Patch> batch_norm_to_depthwise(const Graph& g, const Uses&, NodeId root) {
   if (!op_as<BatchNorm>(g, root)) return std::nullopt;
   const Node& bn = g.nodes[root];
-  const std::optional<Affine> affine = affine_of(g, bn);
-  if (!affine) return std::nullopt;
+  const std::optional<ChannelLine> line = batch_norm_line(g, bn);
+  if (!line) return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(add_depthwise(b, bn.inputs[0], {affine->scale.begin(), affine->scale.end()}, {affine->offset.begin(), affine->offset.end()}));
+  return b.replace_root(
+      add_depthwise(b, bn.inputs[0], {line->slope.begin(), line->slope.end()}, {line->offset.begin(), line->offset.end()}));
 }
 
 // pad(0) -> conv2d   becomes   conv2d with that padding
-// Refused when the pad is not over height and width alone, crops, or pads with anything but zero; and for a 1x1 kernel, because stock firmware's
-// ignores what the result's extents say.
+// Refused when the pad is not over height and width alone, crops, or pads with anything but zero; and for a 1x1 kernel, because stock
+// firmware's ignores what the result's extents say.
 static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv) return std::nullopt;
@@ -153,7 +120,8 @@ static std::optional<Patch> split_counted_padding(const Graph& g, const Uses&, N
   const Node& node = g.nodes[root];
   PatchBuilder b(g, root, "");
   const Axes around = {0, pool->pad.h, pool->pad.w, 0};
-  const ValueId padded = b.add(Pad{around, around, 0}, {node.inputs[0]}, g.type(node.inputs[0]).quant, g.values[node.inputs[0]].name + ".padded");
+  const ValueId padded =
+      b.add(Pad{around, around, 0}, {node.inputs[0]}, g.type(node.inputs[0]).quant, g.values[node.inputs[0]].name + ".padded");
   AvgPool2d plain = *pool;
   plain.pad = {};
   const Type& y = g.type(node.outputs[0]);
@@ -190,8 +158,9 @@ static std::optional<Patch> divided_pool_to_depthwise(const Graph& g, const Uses
 }
 
 std::span<const Rule> fuse_rules() {
-  static constexpr Rule kRules[] = {fold_batch_norm, batch_norm_to_depthwise, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
-                                    split_counted_padding, divided_pool_to_depthwise, fuse_factor_behind_matmul, fuse_factor_before_matmul};
+  static constexpr Rule kRules[] = {fold_batch_norm,           batch_norm_to_depthwise,   fuse_clamp,
+                                    pad_below_channel_reshape, fold_pad_into_conv,        split_counted_padding,
+                                    divided_pool_to_depthwise, fuse_factor_behind_matmul, fuse_factor_before_matmul};
   return kRules;
 }
 

@@ -32,6 +32,25 @@ std::optional<Scaled> scaled_by_number(const Graph& g, const Uses& uses, ValueId
 
 bool is_factor(float f) { return std::isfinite(f) && f > 0; }
 
+// The reshapes and permutes that lead to a value, nobody else reading between, and where they begin.
+struct Path {
+  ValueId from;
+  std::vector<NodeId> views;
+};
+Path through_views(const Graph& g, const Uses& uses, ValueId v) {
+  Path path{v, {}};
+  while (uses.has_single_reader(path.from) &&
+         (producer_as<Reshape>(g, uses, path.from) >= 0 || producer_as<Permute>(g, uses, path.from) >= 0)) {
+    path.views.insert(path.views.begin(), uses.producer[path.from]);
+    path.from = g.nodes[uses.producer[path.from]].inputs[0];
+  }
+  return path;
+}
+ValueId along(PatchBuilder& b, const Graph& g, const Path& path, ValueId v) {
+  for (const NodeId n : path.views) v = b.add(g.nodes[n].op, {v}, {}, g.values[g.nodes[n].outputs[0]].name);
+  return v;
+}
+
 }  // namespace
 
 // mul(matmul(x, other), number)   becomes   matmul with that factor; views between them stay
@@ -43,20 +62,15 @@ std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses,
     const ValueId number = mul.inputs[k], x = mul.inputs[1 - k];
     if (!g.is_constant(number) || g.type(number).dtype != DType::f32 || g.type(number).elements() != 1) continue;
     if (g.type(x) != g.type(mul.outputs[0])) continue;
-    std::vector<NodeId> views;  // from the product on
-    ValueId v = x;
-    while (uses.has_single_reader(v) && (producer_as<Reshape>(g, uses, v) >= 0 || producer_as<Permute>(g, uses, v) >= 0)) {
-      views.insert(views.begin(), uses.producer[v]);
-      v = g.nodes[uses.producer[v]].inputs[0];
-    }
+    const Path path = through_views(g, uses, x);
+    const ValueId v = path.from;
     const NodeId above = producer_as<Matmul>(g, uses, v);
     if (above < 0 || !uses.has_single_reader(v) || g.type(v).dtype != DType::f32) continue;
     const float factor = std::get<Matmul>(g.nodes[above].op).scale * g.values[number].constant->as<float>()[0];
     if (!is_factor(factor)) continue;
     PatchBuilder b(g, root, "fused into the product before it");
-    ValueId y = b.add(Matmul{factor}, g.nodes[above].inputs, {}, g.values[v].name);
-    for (const NodeId n : views) y = b.add(g.nodes[n].op, {y}, {}, g.values[g.nodes[n].outputs[0]].name);
-    return b.replace_root(y);
+    const ValueId y = b.add(Matmul{factor}, g.nodes[above].inputs, {}, g.values[v].name);
+    return b.replace_root(along(b, g, path, y));
   }
   return std::nullopt;
 }
@@ -67,19 +81,13 @@ std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses,
   if (!matmul) return std::nullopt;
   const Node& node = g.nodes[root];
   for (size_t k = 0; k < 2; ++k) {
-    std::vector<NodeId> views;
-    ValueId v = node.inputs[k];
-    while (uses.has_single_reader(v) && (producer_as<Reshape>(g, uses, v) >= 0 || producer_as<Permute>(g, uses, v) >= 0)) {
-      views.insert(views.begin(), uses.producer[v]);
-      v = g.nodes[uses.producer[v]].inputs[0];
-    }
+    const Path path = through_views(g, uses, node.inputs[k]);
+    const ValueId v = path.from;
     const std::optional<Scaled> scaled = scaled_by_number(g, uses, v);
     if (!scaled || !is_factor(matmul->scale * scaled->factor)) continue;
     PatchBuilder b(g, root, "fused into the product behind it");
-    ValueId x = scaled->x;
-    for (const NodeId n : views) x = b.add(g.nodes[n].op, {x}, {}, g.values[g.nodes[n].outputs[0]].name);
     std::vector<ValueId> inputs = node.inputs;
-    inputs[k] = x;
+    inputs[k] = along(b, g, path, scaled->x);
     return b.replace_root(Matmul{matmul->scale * scaled->factor}, std::move(inputs));
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 // on an input becomes a dim order of that port. Only a permute that nobody can absorb stays and costs time.
 #include <algorithm>
 
+#include "ops/families.h"
 #include "passes/pass.h"
 #include "passes/view_rules.h"
 
@@ -70,8 +71,7 @@ static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, Patch
 // f(permute(a), permute(b))   becomes   permute(f(a, b)); a constant, or an operand that a permute would not move, comes along
 static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Add>(g, root) && !op_as<Mul>(g, root) && !op_as<Div>(g, root) && !op_as<Minimum>(g, root) && !op_as<Maximum>(g, root))
-    return std::nullopt;
+  if (!is_binary(node.op)) return std::nullopt;
   const Type& type = g.type(node.outputs[0]);
   for (const ValueId v : node.inputs) {
     const NodeId above = producer_as<Permute>(g, uses, v);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 std::optional<float> scalar_of(const Graph& g, const Uses& uses, ValueId v) {
@@ -133,8 +135,7 @@ std::optional<Patch> finish(const Graph& g, NodeId root, PointProgram program, V
 // f(x, number), f(g(x), h(x)), f(x, x)   become   one function of x
 std::optional<Patch> join_binary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  const bool is_binary = op_as<Add>(g, root) || op_as<Mul>(g, root) || op_as<Div>(g, root) || op_as<Minimum>(g, root) || op_as<Maximum>(g, root);
-  if (!is_binary || !is_float(g, node)) return std::nullopt;
+  if (!is_binary(node.op) || !is_float(g, node)) return std::nullopt;
   const ValueId a = node.inputs[0], b = node.inputs[1];
   const bool a_number = scalar_of(g, uses, a).has_value(), b_number = scalar_of(g, uses, b).has_value();
   if (a_number && b_number) return std::nullopt;
@@ -175,8 +176,7 @@ std::optional<Patch> divide_by_constant(const Graph& g, const Uses&, NodeId root
 // f(expand(a), b)   becomes   f(a, b), which broadcasts by itself
 std::optional<Patch> drop_expand(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  const bool broadcasts = op_as<Add>(g, root) || op_as<Mul>(g, root) || op_as<Div>(g, root) || op_as<Minimum>(g, root) || op_as<Maximum>(g, root);
-  if (!broadcasts) return std::nullopt;
+  if (!is_binary(node.op)) return std::nullopt;
   for (size_t k = 0; k < 2; ++k) {
     const NodeId above = producer_as<Expand>(g, uses, node.inputs[k]);
     if (above < 0 || g.type(node.inputs[1 - k]).shape != g.type(node.outputs[0]).shape) continue;
