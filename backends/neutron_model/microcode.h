@@ -80,38 +80,38 @@ constexpr int32_t index_of(const Operand& o) { return o.place >> 8; }
 
 // The kernels. The value is the function code of the profile records, which has eight bits; 0 is the dump of the profile. Values are never
 // reused. Names of public tests of the vendor's converter where it has the same kernel (facts, section 8.3).
-#define DEUTERON_NEUTRON_KINDS(X)                               \
-  X(1, kConv2dStandardV1, "Conv2DStandardV1", ConvCall)         \
-  X(2, kConv2dStandardV2, "Conv2DStandardV2", ConvCall)         \
-  X(3, kConv2dPointwise, "Conv2DPointwise", ConvCall)           \
-  X(4, kConv2dDepthwiseV1, "Conv2DDepthwiseV1", DepthwiseCall)  \
-  X(5, kConv2dDepthwiseV2, "Conv2DDepthwiseV2", DepthwiseCall)  \
-  X(6, kConv2dDepthwiseDense, "Conv2DDepthwiseDense", ConvCall) \
-  X(7, kFullyConnected, "FullyConnected", FullyConnectedCall)   \
-  X(8, kConv2dTransposed, "Conv2DTransposed", ConvCall)         \
-  X(9, kBatchMatMul, "BatchMatMul", MatMulCall)                 \
-  X(10, kMaxPool, "MaxPool", PoolCall)                          \
-  X(11, kAvgPool, "AvgPool", PoolCall)                          \
-  X(12, kGlobalAvgPool, "GlobalAvgPool", ReduceCall)            \
-  X(13, kReduceMean, "ReduceMean", ReduceCall)                  \
-  X(14, kReduceSum, "ReduceSum", ReduceCall)                    \
-  X(15, kReduceMax, "ReduceMax", ReduceCall)                    \
-  X(16, kReduceMin, "ReduceMin", ReduceCall)                    \
-  X(17, kSoftmax, "Softmax", SoftmaxCall)                       \
-  X(18, kAdd, "Add", PairCall)                                  \
-  X(19, kSub, "Sub", PairCall)                                  \
-  X(20, kMul, "Mul", PairCall)                                  \
-  X(21, kMaximum, "Maximum", PairCall)                          \
-  X(22, kMinimum, "Minimum", PairCall)                          \
-  X(23, kPrelu, "Prelu", PreluCall)                             \
-  X(24, kGlobalBiasScale, "GlobalBiasScale", RescaleCall)       \
-  X(25, kTable, "Table", TableCall)                             \
-  X(26, kPad, "Pad", PadCall)                                   \
-  X(27, kSlice, "Slice", CopyCall)                              \
-  X(28, kStridedSliceConcat, "StridedSliceConcat", CopyCall)    \
-  X(29, kTransposeChw, "TransposeCHW", CopyCall)                \
-  X(30, kResizeNearest, "ResizeNearest", ResizeCall)            \
-  X(31, kResizeBilinear, "ResizeBilinear", ResizeCall)          \
+#define DEUTERON_NEUTRON_KINDS(X)                                    \
+  X(1, kConv2dStandardV1, "Conv2DStandardV1", ConvCall)              \
+  X(2, kConv2dStandardV2, "Conv2DStandardV2", ConvCall)              \
+  X(3, kConv2dPointwise, "Conv2DPointwise", ConvCall)                \
+  X(4, kConv2dDepthwiseV1, "Conv2DDepthwiseV1", DepthwiseCall)       \
+  X(5, kConv2dDepthwiseV2, "Conv2DDepthwiseV2", DepthwiseCall)       \
+  X(6, kConv2dDepthwiseDense, "Conv2DDepthwiseDense", DepthwiseCall) \
+  X(7, kFullyConnected, "FullyConnected", FullyConnectedCall)        \
+  X(8, kConv2dTransposed, "Conv2DTransposed", ConvCall)              \
+  X(9, kBatchMatMul, "BatchMatMul", MatMulCall)                      \
+  X(10, kMaxPool, "MaxPool", PoolCall)                               \
+  X(11, kAvgPool, "AvgPool", PoolCall)                               \
+  X(12, kGlobalAvgPool, "GlobalAvgPool", ReduceCall)                 \
+  X(13, kReduceMean, "ReduceMean", ReduceCall)                       \
+  X(14, kReduceSum, "ReduceSum", ReduceCall)                         \
+  X(15, kReduceMax, "ReduceMax", ReduceCall)                         \
+  X(16, kReduceMin, "ReduceMin", ReduceCall)                         \
+  X(17, kSoftmax, "Softmax", SoftmaxCall)                            \
+  X(18, kAdd, "Add", PairCall)                                       \
+  X(19, kSub, "Sub", PairCall)                                       \
+  X(20, kMul, "Mul", PairCall)                                       \
+  X(21, kMaximum, "Maximum", PairCall)                               \
+  X(22, kMinimum, "Minimum", PairCall)                               \
+  X(23, kPrelu, "Prelu", PreluCall)                                  \
+  X(24, kGlobalBiasScale, "GlobalBiasScale", RescaleCall)            \
+  X(25, kTable, "Table", TableCall)                                  \
+  X(26, kPad, "Pad", PadCall)                                        \
+  X(27, kSlice, "Slice", CopyCall)                                   \
+  X(28, kStridedSliceConcat, "StridedSliceConcat", CopyCall)         \
+  X(29, kTransposeChw, "TransposeCHW", CopyCall)                     \
+  X(30, kResizeNearest, "ResizeNearest", ResizeCall)                 \
+  X(31, kResizeBilinear, "ResizeBilinear", ResizeCall)               \
   X(32, kMemCpy, "MemCpy", MemCpyCall)
 
 enum class Kind : int32_t {
@@ -147,21 +147,23 @@ inline constexpr int kMaxRank = 6;  // smaller ranks have leading axes of extent
 // Zero points and bounds are in -128..127, and y_min <= y_max. Every sum wraps at 2^32. Tensors have no gaps unless strides or pitches say
 // so; strides and pitches are in elements = bytes. All strides are >= 0.
 
-// Conv2DStandardV1, Conv2DStandardV2, Conv2DPointwise, Conv2DDepthwiseDense, Conv2DTransposed.
-//   y[n,oh,ow,oc] = clamp(y_zero + rq_oc(bias[oc] + sum over kh,kw,c of (x[n, oh*stride_h + kh*dilation_h - pad_top, ..., c] - x_zero) *
-//   w[oc,kh,kw,c]))
-// What lies outside x reads as x_zero. Conv2DTransposed: y[n,oh,ow] sums over ih,kh with ih*stride_h + kh*dilation_h - pad_top = oh (and so
-// for columns); out_h and out_w are given, and results that no tap reaches are those of the bias. Conv2DPointwise has a kernel of 1x1.
+// Conv2DStandardV1, Conv2DStandardV2, Conv2DPointwise, Conv2DTransposed.
+//   y[n,oh,ow,oc] = clamp(y_zero + rq_oc(bias[oc] + sum over kh,kw,c of (x[n,ih,iw,c] - x_zero) * w[oc,kh,kw,c]))
+//   ih = oh*stride_h + kh*dilation_h - pad_top, iw likewise
+// What lies outside x reads as x_zero. Conv2DTransposed sums over the ih, kh with ih*stride_h + kh*dilation_h - pad_top = oh (and so for
+// columns); out_h and out_w are given, and results that no tap reaches are those of the bias. Conv2DPointwise has a kernel of 1x1.
 // Pitches: elements from a pixel to the next, >= the channels; a group of a grouped convolution, or a part of a concatenation, is a call
-// with c < x_pitch or out_c < y_pitch and an offset within the pixel. (Rows and images follow as if a pixel had pitch elements.) Limits
-// kernel, stride, dilation <= 4096; kernel_h * kernel_w * round_up(c, 8) <= 65535 params   12 bytes for each of out_c output channels:
-// int32 bias, multiplier, shift; 4-byte aligned (offset % 4 = 0) weights  packed, int8, padded with zeros, in blocks of 64 bytes [8 output
-// channels][8 lanes]:
-//   StandardV1, Pointwise, Transposed: [ceil(out_c/8)][kernel_h][kernel_w][ceil(c/8)][8 output channels][8 input channels]
-//   StandardV2, for few channels:      [ceil(out_c/8)][kernel_h][ceil(kernel_w*c/8)][8 output channels][8 of (kw,c), c fastest]; dilation_w
-//   = 1 DepthwiseDense: like StandardV1; a depthwise convolution with its zeros written out (c = out_c = 8: a block of channels, with
-//   pitches)
-// There is no packed form that the driver cannot read at any byte offset; 16-byte alignment of constants is the converter's care.
+// with c < x_pitch or out_c < y_pitch and an offset within the pixel. Rows and images follow as if a pixel had pitch elements.
+//
+// Limits   kernel, stride, dilation <= 4096; kernel_h * kernel_w * round_up(c, 8) <= 65535
+//
+// params   12 bytes for each of out_c output channels: int32 bias, multiplier, shift; offset % 4 = 0
+//
+// weights  packed, int8, padded with zeros, in blocks of 64 bytes [8 output channels][8 lanes]; at any offset
+//   StandardV1, Pointwise, Transposed
+//     [ceil(out_c/8)][kernel_h][kernel_w][ceil(c/8)][8 output channels][8 input channels]
+//   StandardV2, for few channels: the lanes go over the row of a window; dilation_w = 1
+//     [ceil(out_c/8)][kernel_h][ceil(kernel_w*c/8)][8 output channels][8 of (kw,c), c fastest]
 struct ConvCall {
   Operand x, y, weights, params;
   int32_t n, h, w, c, x_pitch;
@@ -175,9 +177,13 @@ constexpr int64_t conv_weight_bytes(Kind kind, const ConvCall& a) {
   return round_up_to(a.out_c, 8) * a.kernel_h * row;
 }
 
-// Conv2DDepthwiseV1 and V2 (V2 is for average pools turned into a convolution; the arithmetic is the same). Output channel oc =
-// ic*multiplier+j reads input channel oc / multiplier. weights  int8, padded with zeros: [ceil(c*multiplier/8)][kernel_h][kernel_w][8
-// output channels] params   as in ConvCall, for c*multiplier channels. Limits: kernel, stride, dilation <= 4096; taps * 8 <= 65535
+// Conv2DDepthwiseV1, V2 (for average pools turned into a convolution) and Dense. The arithmetic is the same; they differ in how they go
+// over the map, and so in cycles: V1 and V2 slide along rows, Dense takes the map as one line, for small maps (cycles.h). Output channel
+// oc = ic*multiplier+j reads input channel oc / multiplier.
+//
+// weights  int8, padded with zeros: [ceil(c*multiplier/8)][kernel_h][kernel_w][8 output channels]
+//
+// params   as in ConvCall, for c*multiplier channels. Limits: kernel, stride, dilation <= 4096; kernel_h * kernel_w * 8 <= 65535
 struct DepthwiseCall {
   Operand x, y, weights, params;
   int32_t n, h, w, c, x_pitch, multiplier;
@@ -235,9 +241,15 @@ struct SoftmaxCall {
 };
 
 // Add, Sub, Mul, Maximum, Minimum of x and other, each with its strides over the extents of y (0: repeated); y has no gaps.
-//   Add  clamp(y_zero + rq(y, rq(x, (x - x_zero) << left_shift) + rq(other, (other - other_zero) << left_shift)))   left_shift 0..22,
-//   TFLite: 20 Sub  the same with the difference of the two terms Mul  clamp(y_zero + rq(y, (x - x_zero) * (other - other_zero))) Maximum,
-//   Minimum  clamp(extreme): all three have one scale and zero point
+//   rqx, rqo, rqy: rq with the multiplier and shift of x, other, y
+//
+//   Add  clamp(y_zero + rqy(rqx((x - x_zero) << left_shift) + rqo((other - other_zero) << left_shift))); left_shift 0..22, TFLite: 20
+//
+//   Sub  the same with the difference of the two terms
+//
+//   Mul  clamp(y_zero + rqy((x - x_zero) * (other - other_zero)))
+//
+//   Maximum, Minimum  clamp(extreme): all three have one scale and zero point
 struct PairCall {
   Operand x, other, y;
   int32_t extent[kMaxRank], x_stride[kMaxRank], other_stride[kMaxRank];
