@@ -49,7 +49,7 @@ struct Machine {
   int32_t clock_hz = 324000000;          // NPU and CPU
   int32_t accumulators = 16;             // of a unit: output elements that share one pass over the weights
   int32_t sram_bytes_q8 = 16 * 256;      // bytes a cycle between the machine and SRAM, reading and writing together
-  int32_t fetch_bytes_q8 = 256;          // bytes a cycle that the CPU copies from external flash to SRAM
+  int32_t fetch_bytes_q8 = 189;          // bytes a cycle that the CPU copies from external flash to SRAM
   int32_t setup_cycles = 2000;           // of a kernel: the CPU decodes the call and writes the registers
   int32_t tile_cycles = 8;               // of a tile of `accumulators` results for `units` channels: fill, drain, requantize
   int32_t depthwise_lanes = 1;           // of a unit's lanes, those that work in a depthwise convolution
