@@ -26,9 +26,11 @@
 #include "ops/pad/pad.h"
 #include "ops/permute/permute.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/prelu/prelu.h"
 #include "ops/quantize/quantize.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
+#include "ops/resize2d/resize2d.h"
 #include "ops/rnn/rnn.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
@@ -58,9 +60,11 @@ using Op = std::variant<Add,         //
                         Pad,         //
                         Permute,     //
                         Pointwise,   //
+                        Prelu,       //
                         Quantize,    //
                         Reduce,      //
                         Reshape,     //
+                        Resize2d,    //
                         Rnn,         //
                         Slice,       //
                         Softmax,     //

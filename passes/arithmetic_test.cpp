@@ -117,6 +117,24 @@ TEST(Int8Arithmetic, ReducesOverAnyAxes) {
     }
 }
 
+// Slopes below, above and on both sides of 1, of either sign; the last one is a table.
+TEST(Int8Arithmetic, PreluHasASlopeForEachChannel) {
+  const std::pair<std::vector<float>, std::string> cases[] = {{{0.25f, -0.5f, 1, 0}, "maximum"},
+                                                              {{1, 1.5f, 2.25f, 1.1f}, "minimum"},
+                                                              {{0.5f, 1.75f, -0.3f, 0}, "quantized_add"},
+                                                              {{0.3f, 0.3f, 0.3f, 0.3f}, "quantized_activation"}};
+  for (const auto& [slopes, last] : cases)
+    for (const Shape& shape : {Shape{3, 4}, Shape{2, 3, 5, 4}, Shape{2, 3, 4}}) {
+      TestGraph t;
+      const ValueId x = t.input("x", shape);
+      t.output(t.node("y", Prelu{}, {x, t.constant("slope", {4}, slopes)}));
+      const Outcome outcome = compiled(t.g);
+      EXPECT_LE(outcome.steps, 2.1) << last << " " << to_text(shape);
+      ASSERT_GE(outcome.operators.size(), 2u);
+      EXPECT_EQ(outcome.operators[outcome.operators.size() - 2], last);
+    }
+}
+
 TEST(Int8Arithmetic, SoftmaxOverAnyAxis) {
   for (const Shape& shape : {Shape{2, 3, 4, 5}, Shape{3, 4}, Shape{2, 3, 2, 4, 5}})
     for (i64 axis = 0; axis < static_cast<i64>(shape.size()); ++axis) {

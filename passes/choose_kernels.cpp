@@ -4,7 +4,9 @@
 #include "passes/kernel_forms.h"
 #include "passes/pass.h"
 #include "passes/pointwise_rules.h"
+#include "passes/prelu_forms.h"
 #include "passes/recurrent.h"
+#include "passes/resize_forms.h"
 #include "passes/view_rules.h"
 
 namespace deuteron {
@@ -94,6 +96,8 @@ void choose_kernels(PassContext& pass) {
   rules.push_back(transposed_to_kernel_form);
   rules.push_back(dilated_pool_to_gather);
   rules.push_back(crop_to_slices);
+  rules.insert(rules.end(), resize_rules().begin(), resize_rules().end());
+  rules.push_back(prelu_to_kernel_forms);
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());
   rules.push_back(split_float_pointwise);
   rules.push_back(pass.target.isa == Isa::mve ? row_to_column : widen_depthwise);

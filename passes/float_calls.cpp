@@ -146,6 +146,14 @@ Answer float_form(const Matmul& a, const LowerContext& c) {
   return call.done();
 }
 
+Answer float_form(const Resize2d& a, const LowerContext& c) {
+  if (a.mode != Resize2d::kBilinear || (!a.align_corners && !a.half_pixel)) return no_kernel("resize2d with these positions");
+  CallBuilder call("aten::upsample_bilinear2d", c.in.size(), 1);
+  call.overload("vec_out").in(0, channels_last_face(c.in[0].shape)).integers({a.size.h, a.size.w}).boolean(a.align_corners).none();
+  call.out(0, channels_last_face(c.out[0].shape));
+  return call.done();
+}
+
 // The functions that ATen has a kernel for.
 Answer float_form(const Unary& a, const LowerContext& c) {
   static constexpr UnaryFn kOfTheSameName[] = {

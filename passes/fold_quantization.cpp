@@ -38,13 +38,13 @@ static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const
 }
 
 // A float constant beside int8 operands: int8 over its own range.
-static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value) {
+static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, bool symmetric) {
   const std::span<const float> data = value.constant->as<float>();
   Observation seen;
   seen.low = *std::min_element(data.begin(), data.end());
   seen.high = *std::max_element(data.begin(), data.end());
   seen.seen = true;
-  const ActivationQuant q = choose(seen, Observer::min_max, false, -128, 127);
+  const ActivationQuant q = choose(seen, Observer::min_max, symmetric, -128, 127);
   return quantize_constant(b, value, per_tensor(q.scale, q.zero_point));
 }
 
@@ -132,7 +132,7 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
     }
     if (g.is_constant(v) && g.type(v).dtype == DType::f32 && (spec.gran == Gran::per_tensor || spec.gran == Gran::shared)) {
       const bool follows = node.inputs.size() > 1 && specs.back().gran == Gran::shared;
-      inputs.push_back(follows ? quantize_constant(b, g.values[v], result) : quantize_constant(b, g.values[v]));
+      inputs.push_back(follows ? quantize_constant(b, g.values[v], result) : quantize_constant(b, g.values[v], spec.symmetric));
       continue;
     }
     const NodeId d = producer_as<Dequantize>(g, uses, v);

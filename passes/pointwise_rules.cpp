@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ops/families.h"
+#include "passes/prelu_forms.h"
 
 namespace deuteron {
 
@@ -239,7 +240,7 @@ std::optional<Patch> split_float_pointwise(const Graph& g, const Uses&, NodeId r
 }
 
 std::span<const Rule> pointwise_rules() {
-  static constexpr Rule kRules[] = {join_binary, join_unary, divide_by_constant, drop_expand, sink_expand};
+  static constexpr Rule kRules[] = {prelu_to_leaky_relu, join_binary, join_unary, divide_by_constant, drop_expand, sink_expand};
   return kRules;
 }
 

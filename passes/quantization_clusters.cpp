@@ -39,11 +39,11 @@ const char* obstacle(const Graph& g, const Node& node, std::span<const QuantSpec
   return nullptr;
 }
 
-// Movement: the result has the operand's numbers and perhaps a constant.
+// Movement: the result has the operand's numbers, or some between them, and perhaps a constant.
 bool is_movement(const Op& op) {
   return std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Pad>(op) ||
          std::holds_alternative<Slice>(op) || std::holds_alternative<Concat>(op) || std::holds_alternative<Gather>(op) ||
-         std::holds_alternative<Expand>(op);
+         std::holds_alternative<Expand>(op) || std::holds_alternative<Resize2d>(op);
 }
 
 // Below low and above high the operator's result does not change.

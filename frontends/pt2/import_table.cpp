@@ -195,6 +195,8 @@ static constexpr auto kRows = std::to_array<ImportRow>({
     {"aten.unbind.int", import_unbind},
     {"aten.unflatten.int", import_unflatten},
     {"aten.unsqueeze.default", import_unsqueeze},
+    {"aten.upsample_bilinear2d.default", import_upsample_bilinear},
+    {"aten.upsample_bilinear2d.vec", import_upsample_bilinear},
     {"aten.upsample_nearest1d.default", import_upsample_nearest},
     {"aten.upsample_nearest1d.vec", import_upsample_nearest},
     {"aten.upsample_nearest2d.default", import_upsample_nearest},

@@ -47,6 +47,7 @@ void import_adaptive_avg_pool1d(Call&);
 void import_adaptive_max_pool1d(Call&);
 void import_adaptive_max_pool2d(Call&);
 void import_upsample_nearest(Call&);  // resampling.cpp
+void import_upsample_bilinear(Call&);
 void import_reflection_pad(Call&);
 void import_replication_pad(Call&);
 void import_pixel_shuffle(Call&);

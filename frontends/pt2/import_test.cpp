@@ -183,6 +183,31 @@ TEST(Import, IdentitiesAreFolded) {
   EXPECT_EQ(g.outputs[0].value, g.inputs[0].value);
 }
 
+TEST(Import, ResizesByTheFactorThatTheModelGives) {
+  const auto scaled = [](const char* target, json factors, std::vector<std::pair<std::string, json>> more = {}) {
+    more.push_back({"output_size", as_none()});
+    more.push_back({"scale_factors", std::move(factors)});
+    return one_operator(target, {1, 1, 1, 5}, {1, 1, 1, 7}, more, "input");
+  };
+  const json factors{{"as_floats", {1.0, 1.5}}};
+  // By torch.nn.functional.interpolate: 5 / 7 would give other numbers than 1 / 1.5.
+  Graph g = import_model(scaled("aten.upsample_bilinear2d.vec", factors, {{"align_corners", as_bool(false)}}));
+  EXPECT_TRUE(nodes_of<Resize2d>(g).empty());
+  const std::vector<float> expected{1, 1.5f, 2.3333333f, 3.6666667f, 6, 9.333333f, 14.666667f}, y = run(g, {1, 2, 4, 8, 16});
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(y[i], expected[i], 2e-6) << i;
+  g = import_model(scaled("aten.upsample_nearest2d.vec", factors));
+  EXPECT_EQ(nodes_of<Resize2d>(g).size(), 1u);
+  EXPECT_THAT(run(g, {1, 2, 4, 8, 16}), ElementsAre(1, 1, 2, 4, 4, 8, 16));
+
+  const auto sized = [](const char* target, const Shape& in, const Shape& out, const std::vector<i64>& size) {
+    return one_operator(target, in, out, {{"output_size", as_ints(size)}, {"align_corners", as_bool(true)}}, "self");
+  };
+  g = import_model(sized("aten.upsample_bilinear2d.default", {2, 3, 4, 5}, {2, 3, 7, 2}, {7, 2}));
+  ASSERT_EQ(nodes_of<Resize2d>(g).size(), 1u);
+  EXPECT_EQ(std::get<Resize2d>(nodes_of<Resize2d>(g)[0]->op), (Resize2d{Resize2d::kBilinear, {7, 2}, true, false}));
+  EXPECT_EQ(g.type(nodes_of<Resize2d>(g)[0]->outputs[0]).shape, (Shape{2, 7, 2, 3}));
+}
+
 TEST(Import, TrainingModeIsRefused) {
   EXPECT_THAT(refusal(one_operator("aten.dropout.default", {2, 3}, {2, 3}, {{"p", as_float(0.5)}, {"train", as_bool(true)}}, "input")),
               HasSubstr("pt2.dropout.training"));

@@ -76,7 +76,6 @@ constexpr auto kRows = std::to_array<LeftoverRow>({
     {{"aten.sinh.default", import_leftover}, "aten::sinh", "out", "self"},
     {{"aten.tan.default", import_leftover}, "aten::tan", "out", "self"},
     {{"aten.topk.default", import_leftover}, "aten::topk", "values", "self k dim largest sorted"},
-    {{"aten.upsample_bilinear2d.vec", import_leftover}, "aten::upsample_bilinear2d", "vec_out", "input =size align_corners =none"},
     {{"aten.where.self", import_leftover}, "aten::where", "self_out", "condition self other"},
 });
 static_assert(std::is_sorted(kRows.begin(), kRows.end(),
@@ -97,7 +96,6 @@ class Arguments {
     using K = KernelArg::Kind;
     if (name == "=false") return push({K::boolean, 0, 0, {}, {}});
     if (name == "=none") return push({});
-    if (name == "=size") return add_spatial_size();
     const Argument* a = c_.argument(name);
     if (!a) return push({});
     switch (a->kind) {
@@ -132,12 +130,6 @@ class Arguments {
   void add_tensor(ValueId v) {
     push({KernelArg::Kind::input, static_cast<i64>(inputs.size()), 0, {}, plain_face(c_.shape(v))});
     inputs.push_back(v);
-  }
-  // The last two extents of the result, which torch may have computed from factors.
-  void add_spatial_size() {
-    const TensorMeta* m = c_.result_meta(0);
-    if (m && m->sizes.size() >= 2) push({KernelArg::Kind::integers, 0, 0, {m->sizes.end() - 2, m->sizes.end()}, {}});
-    else push({});
   }
   Call& c_;
 };

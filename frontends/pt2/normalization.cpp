@@ -138,12 +138,7 @@ void import_prelu(Call& c) {
     if (slopes == 1 || k != 1) to_last.push_back(k);
   if (slopes != 1) to_last.push_back(1);
   const ValueId turned = c.permute(x, to_last, "channels_last");
-  Clamp above, below;
-  above.bounds.low = 0;
-  below.bounds.high = 0;
-  const ValueId negative = c.add(below, {turned}, "negative");
-  const ValueId scaled = c.add(Mul{}, {negative, c.reshape(weight, {slopes}, "slopes")}, "scaled");
-  c.result(c.permute(c.add(Add{}, {c.add(above, {turned}, "positive"), scaled}, "sum"), inverse(to_last)));
+  c.result(c.permute(c.add(Prelu{}, {turned, c.reshape(weight, {slopes}, "slopes")}, "out"), inverse(to_last)));
 }
 
 }  // namespace deuteron::pt2

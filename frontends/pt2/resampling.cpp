@@ -1,4 +1,4 @@
-// Operators that change an image's extents by repeating or rearranging elements: nearest upsampling, padding by mirrored, repeated or
+// Operators that change an image's extents: nearest and bilinear resizing, padding by mirrored, repeated or
 // wrapped elements, and shuffles between channels and pixels.
 #include "frontends/pt2/resampling.h"
 
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontends/pt2/image.h"
 #include "frontends/pt2/import_table.h"
 
 namespace deuteron::pt2 {
@@ -58,40 +59,115 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
 void import_reflection_pad(Call& c) { finish_pad_by_elements(c, "reflect"); }
 void import_replication_pad(Call& c) { finish_pad_by_elements(c, "replicate"); }
 
-// Element k of the result is element floor(k / factor) of x; "exact" takes the middle of k.
-void import_upsample_nearest(Call& c) {
-  const bool exact = c.operator_name().find("exact") != std::string_view::npos;
-  const ValueId x = c.tensor(c.has("input") ? "input" : "self");
+namespace {
+
+// An axis that is resized: its extents, and how far apart in x the result's elements lie.
+struct ResizedAxis {
+  i64 in, out;
+  float step;
+  bool is_even() const { return step == static_cast<float>(in) / static_cast<float>(out); }
+};
+
+// torch steps by the factor where one is given, else by the ratio of extents; in float32.
+std::vector<ResizedAxis> resized_axes(Call& c, ValueId x) {
   std::vector<i64> sizes;
   std::vector<double> factors;
   if (c.has("output_size")) sizes = c.integers("output_size");
   else factors = c.reals("scale_factors");
-  const size_t axes = std::max(sizes.size(), factors.size());
-  c.require(!c.ok() || (axes >= 1 && c.rank(x) == static_cast<i64>(axes) + 2), "works on [n,c,..] with a factor for each other axis",
-            fmt::format("{} factors for rank {}", axes, c.rank(x)), "", "pt2.upsample.rank");
-  if (!c.ok()) return;
+  const size_t count = std::max(sizes.size(), factors.size());
+  c.require(!c.ok() || (count >= 1 && c.rank(x) == static_cast<i64>(count) + 2), "works on [n,c,..] with a factor for each other axis",
+            fmt::format("{} factors for rank {}", count, c.rank(x)), "", "pt2.upsample.rank");
   static constexpr const char* kScales[3][3] = {{"scales"}, {"scales_h", "scales_w"}, {"scales_d", "scales_h", "scales_w"}};
-  ValueId y = x;
-  for (size_t k = 0; k < axes && c.ok(); ++k) {
-    const i64 axis = static_cast<i64>(k) + 2, extent = c.shape(x)[axis];
+  std::vector<ResizedAxis> axes;
+  for (size_t k = 0; k < count && c.ok(); ++k) {
+    const i64 in = c.shape(x)[k + 2];
     if (sizes.empty())
-      c.require(std::isfinite(factors[k]) && factors[k] > 0 && factors[k] * static_cast<double>(extent) <= kMaxElements,
+      c.require(std::isfinite(factors[k]) && factors[k] > 0 && factors[k] * static_cast<double>(in) <= kMaxElements,
                 "the factor is out of range", std::to_string(factors[k]), "0 < factor", "pt2.upsample.factor");
-    if (!c.ok()) return;
-    const i64 out = sizes.empty() ? static_cast<i64>(std::floor(static_cast<double>(extent) * factors[k])) : sizes[k];
-    c.require(out >= 1 && out <= kMaxElements, "the result has no elements, or too many", std::to_string(out), "1..",
+    if (!c.ok()) break;
+    const i64 out = sizes.empty() ? static_cast<i64>(std::floor(static_cast<double>(in) * factors[k])) : sizes[k];
+    c.require(out >= 1 && out <= kMaxElements && in >= 1, "the result has no elements, or too many", std::to_string(out), "1..",
               "pt2.upsample.extent");
-    // torch steps by the factor where one is given, else by the ratio of extents; in float32.
     std::optional<double> given;
     if (!factors.empty()) given = factors[k];
-    else if (axes <= 3 && c.has(kScales[axes - 1][k])) given = c.number(kScales[axes - 1][k]);
-    const float step = given && *given > 0 ? static_cast<float>(1.0 / *given) : static_cast<float>(extent) / static_cast<float>(out);
-    Axes index;
-    for (i64 at = 0; c.ok() && at < out; ++at)
-      index.push_back(std::min(static_cast<i64>(std::floor((static_cast<float>(at) + (exact ? 0.5f : 0.0f)) * step)), extent - 1));
-    y = pick(c, y, axis, std::move(index), k + 1 == axes ? "" : "rows");
+    else if (count <= 3 && c.has(kScales[count - 1][k])) given = c.number(kScales[count - 1][k]);
+    if (!c.ok()) break;
+    axes.push_back({in, out, given && *given > 0 ? static_cast<float>(1.0 / *given) : static_cast<float>(in) / static_cast<float>(out)});
   }
+  return axes;
+}
+
+// Element k of the result is element floor(k * step) of x; "exact" takes the middle of k.
+Axes nearest_elements(const ResizedAxis& axis, bool exact) {
+  Axes index;
+  for (i64 at = 0; at < axis.out; ++at)
+    index.push_back(std::min(static_cast<i64>(std::floor((static_cast<float>(at) + (exact ? 0.5f : 0.0f)) * axis.step)), axis.in - 1));
+  return index;
+}
+
+// The neighbours of every element along an axis, weighed: rows or columns picked twice, times a constant each, added.
+ValueId interpolated(Call& c, ValueId x, i64 axis, const ResizedAxis& resized, std::string_view suffix) {
+  Axes first, second;
+  std::vector<float> near, far;
+  for (i64 o = 0; o < resized.out; ++o) {
+    const float at = std::max((static_cast<float>(o) + 0.5f) * resized.step - 0.5f, 0.0f);
+    first.push_back(std::min(static_cast<i64>(at), resized.in - 1));
+    second.push_back(std::min(first.back() + 1, resized.in - 1));
+    far.push_back(std::min(at - static_cast<float>(first.back()), 1.0f));
+    near.push_back(1 - far.back());
+  }
+  Shape shape(4, 1);
+  shape[static_cast<size_t>(axis)] = resized.out;
+  const std::string name(suffix);
+  const ValueId a = c.add(Mul{}, {c.add(Gather{axis, first}, {x}, name + "_first"), c.constant(name + "_near", shape, near)}, name + "_a");
+  const ValueId b = c.add(Mul{}, {c.add(Gather{axis, second}, {x}, name + "_second"), c.constant(name + "_far", shape, far)}, name + "_b");
+  return c.add(Add{}, {a, b}, name);
+}
+
+bool keeps_extents(const std::vector<ResizedAxis>& axes) {
+  return std::all_of(axes.begin(), axes.end(), [](const ResizedAxis& a) { return a.in == a.out && a.step == 1; });
+}
+
+}  // namespace
+
+void import_upsample_nearest(Call& c) {
+  const bool exact = c.operator_name().find("exact") != std::string_view::npos;
+  const ValueId x = c.tensor(c.has("input") ? "input" : "self");
+  const std::vector<ResizedAxis> axes = resized_axes(c, x);
+  if (!c.ok()) return;
+  if (keeps_extents(axes)) return c.result(x);
+  Resize2d resize;
+  resize.half_pixel = exact;
+  resize.size = {axes[0].out, axes.size() > 1 ? axes[1].out : 1};
+  // Factors that are not the ratio of extents may pick others: then they are picked one by one.
+  bool ours = axes.size() <= 2;
+  for (const ResizedAxis& axis : axes) ours = ours && nearest_sources(resize, axis.in, axis.out) == nearest_elements(axis, exact);
+  if (ours) {
+    const auto count = static_cast<i64>(axes.size());
+    return c.result(from_image(c, c.add(resize, {to_image(c, x, count)}, "out"), c.rank(x), {}, count));
+  }
+  ValueId y = x;
+  for (size_t k = 0; k < axes.size() && c.ok(); ++k)
+    y = pick(c, y, static_cast<i64>(k) + 2, nearest_elements(axes[k], exact), k + 1 == axes.size() ? "" : "rows");
   c.result(y);
+}
+
+void import_upsample_bilinear(Call& c) {
+  const ValueId x = c.tensor(c.has("input") ? "input" : "self");
+  const std::vector<ResizedAxis> axes = resized_axes(c, x);
+  const bool corners = c.boolean("align_corners");
+  c.require(!c.ok() || axes.size() == 2, "works on images, [n,c,h,w]", std::to_string(axes.size()), "2", "pt2.upsample.rank");
+  if (!c.ok()) return;
+  if (keeps_extents(axes)) return c.result(x);
+  const ValueId image = to_image(c, x);
+  ValueId y = -1;
+  if (corners || (axes[0].is_even() && axes[1].is_even())) {
+    Resize2d resize{Resize2d::kBilinear, {axes[0].out, axes[1].out}, corners, !corners};
+    y = c.add(resize, {image}, "out");
+  } else {
+    y = interpolated(c, interpolated(c, image, 2, axes[1], "columns"), 1, axes[0], "rows");
+  }
+  c.result(from_image(c, y, c.rank(x)));
 }
 
 // [.., c*r*r, h, w] becomes [.., c, h*r, w*r]

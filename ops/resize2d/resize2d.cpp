@@ -1,0 +1,58 @@
+#include "ops/resize2d/resize2d.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/op.h"
+
+namespace deuteron {
+
+static Result<std::vector<Type>> infer(const Resize2d& a, TypeView in) {
+  if (in.size() != 1 || in[0].rank() != 4) return Refusal{"resize2d takes x [n,h,w,c]", "", "", "resize2d.rank"};
+  const Shape& x = in[0].shape;
+  if (a.mode != Resize2d::kNearest && a.mode != Resize2d::kBilinear)
+    return Refusal{"the mode does not exist", std::to_string(a.mode), "1", "resize2d.mode"};
+  if (a.align_corners && a.half_pixel) return Refusal{"align_corners and half_pixel exclude each other", "", "", "resize2d.position"};
+  if (a.size.h < 1 || a.size.w < 1 || x[1] < 1 || x[2] < 1)
+    return Refusal{"an image without elements cannot be resized", to_text(Shape{x[1], x[2], a.size.h, a.size.w}), "1..", "resize2d.extent"};
+  return std::vector<Type>{{in[0].dtype, {x[0], a.size.h, a.size.w, x[3]}, {}}};
+}
+
+Axes nearest_sources(const Resize2d& a, i64 in, i64 out) {
+  Axes from;
+  const bool corners = a.align_corners && out > 1;
+  const float step = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : static_cast<float>(in) / static_cast<float>(out);
+  for (i64 o = 0; o < out; ++o) {
+    const float at = (static_cast<float>(o) + (a.half_pixel ? 0.5f : 0.0f)) * step;
+    from.push_back(std::min(static_cast<i64>(a.align_corners ? std::round(at) : std::floor(at)), in - 1));
+  }
+  return from;
+}
+
+std::vector<ResizedElement> sources_of(const Resize2d& a, i64 in, i64 out) {
+  std::vector<ResizedElement> from;
+  float step = static_cast<float>(in) / static_cast<float>(out);
+  if (a.align_corners) step = out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0.0f;
+  for (i64 o = 0; o < out; ++o) {
+    const float middle = (static_cast<float>(o) + 0.5f) * step - 0.5f;
+    const float at = a.half_pixel ? std::max(middle, 0.0f) : static_cast<float>(o) * step;
+    const i64 first = std::min(static_cast<i64>(at), in - 1);
+    from.push_back({first, std::min(first + 1, in - 1), std::min(at - static_cast<float>(first), 1.0f)});
+  }
+  return from;
+}
+
+// The dialect has no such kernel: nearest becomes copies, bilinear runs in float. passes/resize_forms.cpp
+static Result<Lowered> cortex_m(const Resize2d&, const LowerContext&) {
+  return Refusal{"the dialect has no kernel that resizes", "", "", "cortex_m.resize2d.kernel"};
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
+
+const OpDef<Resize2d>& def_of(const Resize2d&) {
+  static constexpr OpDef<Resize2d> d{
+      .name = "resize2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  return d;
+}
+
+}  // namespace deuteron
