@@ -1,5 +1,6 @@
 #include "ir/cursor.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -173,6 +174,13 @@ void Cursor::fail_at(size_t at, const std::string& what, std::string fix) {
   failed_ = true;
   ++failures_;
   diagnostics_.error(fmt::format("{}:{}:{}", file_, line_, at - line_start_ + 1), what, "text.syntax", std::move(fix));
+}
+
+std::string_view Cursor::rest_of_line() {
+  const size_t end = std::min(text_.find('\n', at_), text_.size());
+  const std::string_view rest = text_.substr(at_, end - at_);
+  at_ = end;
+  return rest;
 }
 
 }  // namespace deuteron

@@ -34,6 +34,7 @@ class Cursor {
   float real();
   double wide_real();
   std::string_view number();  // the characters of a number
+  std::string_view rest_of_line();
 
   // "expected ..., found ..." at the next character, or at the one where `from` began.
   void fail(std::string_view expected);

@@ -77,6 +77,11 @@ std::string describe(const Graph& g, const Node& node) {
 
 i64 macs_of(const Graph& g, const Node& node) {
   if (const auto* call = std::get_if<KernelCall>(&node.op)) return call->macs;
+  if (const auto* delegate = std::get_if<Delegate>(&node.op)) {
+    i64 sum = 0;
+    for (const Node& inner : delegate->body->nodes) sum += macs_of(*delegate->body, inner);
+    return sum;
+  }
   std::vector<const Type*> in, out;
   const TypeView in_types = g.types(node.inputs, in), out_types = g.types(node.outputs, out);
   return macs(node.op, in_types, out_types);

@@ -24,12 +24,12 @@ constexpr size_t kMaxRankOfText = 16;            // runtime/kernel.h kMaxRank
 constexpr ValueId kFaulty = -1;                  // the name of a value whose line is wrong: lines that read it are not reported
 constexpr i64 kLowest = std::numeric_limits<i64>::min(), kHighest = std::numeric_limits<i64>::max();
 
-// The default operator of that name; kernel calls have a syntax of their own.
+// The default operator of that name; kernel calls and delegates have a syntax of their own.
 template <size_t... I>
 std::optional<Op> op_named(std::string_view name, std::index_sequence<I...>) {
   std::optional<Op> found;
   const auto consider = [&]<class T>(T op) {
-    if constexpr (!std::is_same_v<T, KernelCall>)
+    if constexpr (!std::is_same_v<T, KernelCall> && !std::is_same_v<T, Delegate>)
       if (def_of(op).name == name) found = op;
   };
   (consider(std::variant_alternative_t<I, Op>{}), ...);
@@ -44,7 +44,12 @@ class Parser {
   std::optional<Graph> run();
 
  private:
+  Parser(std::string_view text, const std::string& file, Diagnostics& diagnostics, const Graph& outer) : Parser(text, file, diagnostics) {
+    g_.sources = outer.sources;
+  }
   void statement();
+  void body_line();
+  void finish_bodies();
   void source();
   void folded();
   void input();
@@ -79,6 +84,7 @@ class Parser {
   template <class T>
   void attributes(T& op);
   void attributes(KernelCall& call);
+  void attributes(Delegate& delegate);
   KernelArg argument();
   Face face();
 
@@ -88,6 +94,7 @@ class Parser {
   Graph g_;
   std::unordered_map<std::string, ValueId> ids_;
   i64 constant_bytes_ = 0;
+  std::vector<std::pair<size_t, std::string>> bodies_;  // of delegates: node, text
 };
 
 std::vector<i64> Parser::integers(i64 low, i64 high) {
@@ -455,6 +462,11 @@ void Parser::attributes(KernelCall& call) {
   if (c_.accept("macs=")) call.macs = c_.integer(0, kHighest);
 }
 
+void Parser::attributes(Delegate& delegate) {
+  c_.expect("backend=");
+  delegate.backend = c_.word("");
+}
+
 std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inputs, size_t at) {
   if (c_.failed()) return {};
   std::vector<const Type*> storage;
@@ -485,6 +497,8 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
       call.overload = name.substr(dot + 1);
     }
     op = std::move(call);
+  } else if (c_.accept_word("delegate")) {
+    op = Delegate{};
   } else {
     const std::string_view name = c_.word("");
     op = op_named(name);
@@ -514,7 +528,23 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
   for (size_t k = 0; k < results.size() && !c_.failed(); ++k)
     node.outputs.push_back(define(results[k], std::move(types[k]), std::nullopt, results_at));
   node.op = std::move(*op);
-  if (!c_.failed()) g_.nodes.push_back(std::move(node));
+  if (c_.failed()) return;
+  if (std::holds_alternative<Delegate>(node.op)) bodies_.emplace_back(g_.nodes.size(), "");
+  g_.nodes.push_back(std::move(node));
+}
+
+// A line of the body of the delegate above it.
+void Parser::body_line() {
+  if (bodies_.empty() || bodies_.back().first + 1 != g_.nodes.size()) return c_.fail("a statement");
+  bodies_.back().second += std::string(c_.rest_of_line()) + "\n";
+}
+
+void Parser::finish_bodies() {
+  for (const auto& [node, text] : bodies_) {
+    std::optional<Graph> body = Parser(text, file_, diagnostics_, g_).run();
+    if (!body) return c_.fail("a valid body of a delegate");
+    std::get<Delegate>(g_.nodes[node].op).body = std::make_shared<const Graph>(std::move(*body));
+  }
 }
 
 void Parser::assignment() {
@@ -542,6 +572,7 @@ void Parser::statement() {
   else if (c_.accept_word("folded")) folded();
   else if (c_.accept_word("input")) input();
   else if (c_.accept_word("output")) output();
+  else if (c_.accept("|")) body_line();
   else assignment();
   if (!c_.at_line_end()) c_.fail("end of line");
 }
@@ -549,6 +580,7 @@ void Parser::statement() {
 std::optional<Graph> Parser::run() {
   for (; !c_.at_end() && !c_.sees("---") && c_.failures() < kMaxReported; c_.next_line())
     if (!c_.at_line_end()) statement();
+  if (c_.failures() == 0) finish_bodies();
   if (c_.failures() > 0) return std::nullopt;
   if (const auto fault = find_fault(g_)) {
     diagnostics_.error(file_, *fault, "text.invalid");

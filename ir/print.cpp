@@ -93,6 +93,8 @@ std::string callee(const KernelCall& call) {
   return fmt::format("call {} {}", quoted(call.name), quoted(call.overload));
 }
 
+std::string attributes(const Delegate& delegate) { return " backend=" + delegate.backend; }
+
 std::string attributes(const KernelCall& call) {
   std::string text = " args(";
   for (size_t k = 0; k < call.args.size(); ++k) text += (k == 0 ? "" : ", ") + text_of(call.args[k]);
@@ -210,11 +212,22 @@ void Printer::node(const Node& node) {
     types += (types.empty() ? "" : ", ") + text_of(g_.type(v));
   }
   const auto* call = std::get_if<KernelCall>(&node.op);
-  line += fmt::format(" = {}(", call ? callee(*call) : std::string(name_of(node.op)));
+  const auto* delegate = std::get_if<Delegate>(&node.op);
+  line += fmt::format(" = {}(", call ? callee(*call) : delegate ? "delegate" : std::string(name_of(node.op)));
   for (size_t k = 0; k < node.inputs.size(); ++k) line += (k == 0 ? "" : ", ") + name(node.inputs[k]);
   line += ")" + std::visit([](const auto& op) { return attributes(op); }, node.op) + " : " + types;
   if (!node.origin.empty()) line += fmt::format(" from {}", fmt::join(node.origin, ","));
   text_ += line + "\n";
+  if (delegate) {
+    Graph body = *delegate->body;
+    body.sources.clear();  // the outer ones
+    const std::string text = print(body, options_);
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at) + 1;
+      text_ += "| " + text.substr(at, end - at);
+      at = end;
+    }
+  }
 }
 
 std::string Printer::run() {

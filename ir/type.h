@@ -50,6 +50,18 @@ struct Type {
 };
 std::string to_text(const Type&);  // "s8[1,8,8,16] q(0.05,-3)"
 
+// The types of a node's operands without copying them.
+class TypeView {
+ public:
+  TypeView() = default;
+  explicit TypeView(std::span<const Type* const> types) : types_(types) {}
+  const Type& operator[](size_t i) const { return *types_[i]; }
+  size_t size() const { return types_.size(); }
+
+ private:
+  std::span<const Type* const> types_;
+};
+
 // The real step rounding of PT2E and of the dialect: clamp(round_half_even(x * (1/scale)) + zero_point), all in float32.
 i32 quantize_value(float x, float scale, i32 zero_point, i32 low, i32 high);
 

@@ -137,6 +137,20 @@ static Fault call_fault(const Graph& g, const Node& node, const KernelCall& call
   return {};
 }
 
+static Fault delegate_fault(const Graph& g, const Node& node, const Delegate& delegate) {
+  if (!delegate.body) return "a delegate without a body";
+  const Graph& body = *delegate.body;
+  if (body.inputs.size() != node.inputs.size() || body.outputs.size() != node.outputs.size())
+    return fmt::format("{} operands and {} results, its body has {} and {}", node.inputs.size(), node.outputs.size(), body.inputs.size(),
+                       body.outputs.size());
+  for (size_t k = 0; k < node.inputs.size(); ++k)
+    if (g.type(node.inputs[k]) != body.type(body.inputs[k].value)) return fmt::format("operand {} is not what its body takes", k);
+  for (size_t k = 0; k < node.outputs.size(); ++k)
+    if (g.type(node.outputs[k]) != body.type(body.outputs[k].value)) return fmt::format("result {} is not what its body makes", k);
+  if (body.sources.size() != g.sources.size()) return "its body has other sources";
+  return find_fault(body);
+}
+
 static Fault inference_fault(const Graph& g, const Node& node) {
   std::vector<const Type*> in;
   const Result<std::vector<Type>> inferred = infer(node.op, g.types(node.inputs, in));
@@ -171,6 +185,7 @@ static Fault node_fault(const Graph& g, const Node& node, std::vector<bool>& mad
   }
   if (Fault fault = origin_fault(g, node.origin)) return fault;
   if (const auto* call = std::get_if<KernelCall>(&node.op)) return call_fault(g, node, *call);
+  if (const auto* delegate = std::get_if<Delegate>(&node.op)) return delegate_fault(g, node, *delegate);
   return inference_fault(g, node);
 }
 

@@ -6,11 +6,14 @@ namespace deuteron {
 
 template <class T>
 inline constexpr bool kIsCall = std::is_same_v<T, KernelCall>;
+template <class T>
+inline constexpr bool kIsDelegate = std::is_same_v<T, Delegate>;
 
 std::string_view name_of(const Op& op) {
   return std::visit(
       []<class T>(const T& o) -> std::string_view {
         if constexpr (kIsCall<T>) return o.name;
+        else if constexpr (kIsDelegate<T>) return o.backend;
         else return def_of(o).name;
       },
       op);
@@ -19,7 +22,7 @@ std::string_view name_of(const Op& op) {
 Result<std::vector<Type>> infer(const Op& op, TypeView in) {
   return std::visit(
       [&]<class T>(const T& o) -> Result<std::vector<Type>> {
-        if constexpr (kIsCall<T>) return Refusal{"a kernel call has no inference", "", "", "ir.kernel_call"};
+        if constexpr (kIsCall<T> || kIsDelegate<T>) return Refusal{"a call has no inference", "", "", "ir.kernel_call"};
         else return def_of(o).infer(o, in);
       },
       op);
@@ -28,7 +31,7 @@ Result<std::vector<Type>> infer(const Op& op, TypeView in) {
 std::span<const QuantSpec> quant_specs(const Op& op) {
   return std::visit(
       []<class T>(const T& o) -> std::span<const QuantSpec> {
-        if constexpr (kIsCall<T>) return {};
+        if constexpr (kIsCall<T> || kIsDelegate<T>) return {};
         else return def_of(o).quantize;
       },
       op);
@@ -37,7 +40,7 @@ std::span<const QuantSpec> quant_specs(const Op& op) {
 i64 macs(const Op& op, TypeView in, TypeView out) {
   return std::visit(
       [&]<class T>(const T& o) -> i64 {
-        if constexpr (kIsCall<T>) return 0;
+        if constexpr (kIsCall<T> || kIsDelegate<T>) return 0;
         else return def_of(o).macs(o, in, out);
       },
       op);
@@ -47,6 +50,7 @@ void execute(const Op& op, std::span<const HostTensor> in, std::span<const HostT
   std::visit(
       [&]<class T>(const T& o) {
         if constexpr (kIsCall<T>) execute(o, in, out);
+        else if constexpr (kIsDelegate<T>) DEUTERON_CHECK(false, "a delegate has no float execution");
         else def_of(o).execute(o, in, out);
       },
       op);
@@ -55,7 +59,7 @@ void execute(const Op& op, std::span<const HostTensor> in, std::span<const HostT
 Result<Lowered> lower_to_cortex_m(const Op& op, const LowerContext& context) {
   return std::visit(
       [&]<class T>(const T& o) -> Result<Lowered> {
-        if constexpr (kIsCall<T>) return Refusal{"is lowered already", "", "", "cortex_m.kernel_call"};
+        if constexpr (kIsCall<T> || kIsDelegate<T>) return Refusal{"is lowered already", "", "", "cortex_m.kernel_call"};
         else return def_of(o).cortex_m(o, context);
       },
       op);

@@ -9,6 +9,7 @@
 #include "ops/concat/concat.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv_transpose2d/conv_transpose2d.h"
+#include "ops/delegate/delegate.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/div/div.h"
 #include "ops/expand/expand.h"
@@ -45,6 +46,7 @@ using Op = std::variant<Add,         //
                         Concat,      //
                         Conv2d,      //
                         ConvTranspose2d,  //
+                        Delegate,    //
                         Dequantize,  //
                         Div,         //
                         Expand,      //
@@ -71,12 +73,19 @@ using Op = std::variant<Add,         //
                         Unary,       //
                         KernelCall>;
 
-// The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of lowering.
+// The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of lowering; nor has a Delegate, whose body
+// is lowered by its own backend.
 std::string_view name_of(const Op&);
 Result<std::vector<Type>> infer(const Op&, TypeView in);
 std::span<const QuantSpec> quant_specs(const Op&);
 i64 macs(const Op&, TypeView in, TypeView out);
 void execute(const Op&, std::span<const HostTensor> in, std::span<const HostTensor> out);
 Result<Lowered> lower_to_cortex_m(const Op&, const LowerContext&);
+
+// What the NPU takes. Checks come in the order in which they are made and end with the first that fails: later ones may rely on it.
+std::vector<NpuCheck> npu_checks(const Op&, const NpuOperands&);
+std::vector<NpuConstraint> npu_constraints(const Op&, const NpuLimits&);
+std::string_view npu_builtin(const Op&);                     // empty: it has none
+std::span<const QuantSpec> npu_quant_specs(const Op&);  // as quant_specs(), for a node that the NPU will run
 
 }  // namespace deuteron

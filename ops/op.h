@@ -8,20 +8,10 @@
 #include "ir/constant.h"
 #include "ir/type.h"
 #include "ops/kernel_call/kernel_call.h"
+#include "ops/npu.h"
+#include "ops/quant_spec.h"
 
 namespace deuteron {
-
-// The types of a node's operands without copying them.
-class TypeView {
- public:
-  TypeView() = default;
-  explicit TypeView(std::span<const Type* const> types) : types_(types) {}
-  const Type& operator[](size_t i) const { return *types_[i]; }
-  size_t size() const { return types_.size(); }
-
- private:
-  std::span<const Type* const> types_;
-};
 
 // Why something cannot be: becomes a Diagnostic where the node's name is known.
 struct Refusal {
@@ -39,24 +29,6 @@ struct Result {
   explicit operator bool() const { return value.has_value(); }
   const T& operator*() const { return *value; }
   const T* operator->() const { return &*value; }
-};
-
-// How an operand or result is quantized. The quantizer reads it; the last entry of OpDef::quantize is the result.
-enum class Gran : u8 {
-  none,         // stays as it is
-  per_tensor,   // its own scale and zero point
-  per_channel,  // one scale for each slice of `axis`
-  derived,      // bias: scale = product of the scales of operands 0 and 1
-  shared,       // the parameters of operand 0, whatever they are
-  fixed,        // fixed_scale and fixed_zero
-};
-struct QuantSpec {
-  DType dtype = DType::s8;
-  Gran gran = Gran::none;
-  i32 axis = 0;
-  bool symmetric = false;
-  float fixed_scale = 0;
-  i32 fixed_zero = 0;
 };
 
 // float32 data on the host, dense, in storage order.
@@ -83,6 +55,8 @@ struct OpDef {
   void (*execute)(const T&, std::span<const HostTensor> in, std::span<const HostTensor> out);
   // The call of the cortex_m dialect for int8 operands.
   Result<Lowered> (*cortex_m)(const T&, const LowerContext&);
+  // What the Neutron NPU takes of it.
+  NpuSupport<T> npu;
 };
 
 inline i64 no_macs(const auto&, TypeView, TypeView) { return 0; }

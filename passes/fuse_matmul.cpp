@@ -66,10 +66,11 @@ std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses,
     const ValueId v = path.from;
     const NodeId above = producer_as<Matmul>(g, uses, v);
     if (above < 0 || !uses.has_single_reader(v) || g.type(v).dtype != DType::f32) continue;
-    const float factor = std::get<Matmul>(g.nodes[above].op).scale * g.values[number].constant->as<float>()[0];
+    const Matmul& matmul = std::get<Matmul>(g.nodes[above].op);
+    const float factor = matmul.scale * g.values[number].constant->as<float>()[0];
     if (!is_factor(factor)) continue;
     PatchBuilder b(g, root, "fused into the product before it");
-    const ValueId y = b.add(Matmul{factor}, g.nodes[above].inputs, {}, g.values[v].name);
+    const ValueId y = b.add(Matmul{factor, matmul.rank}, g.nodes[above].inputs, {}, g.values[v].name);
     return b.replace_root(along(b, g, path, y));
   }
   return std::nullopt;
@@ -88,7 +89,7 @@ std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses,
     PatchBuilder b(g, root, "fused into the product behind it");
     std::vector<ValueId> inputs = node.inputs;
     inputs[k] = along(b, g, path, scaled->x);
-    return b.replace_root(Matmul{matmul->scale * scaled->factor}, std::move(inputs));
+    return b.replace_root(Matmul{matmul->scale * scaled->factor, matmul->rank}, std::move(inputs));
   }
   return std::nullopt;
 }

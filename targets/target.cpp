@@ -36,8 +36,50 @@ constexpr Core kCores[] = {
     {"cortex-m52", Isa::mve},   {"cortex-m55", Isa::mve},    {"cortex-m85", Isa::mve},
 };
 constexpr Isa kIsas[] = {Isa::scalar, Isa::dsp, Isa::mve};
-const std::vector<std::string> kBackends = {"cortex_m"};
+const std::vector<std::string> kBackends = {"neutron", "cortex_m"};
+const std::vector<std::string> kFamilies = {"neutron-n3"};
 const std::vector<std::string> kHolds = {"activations", "constants"};
+
+// The keys of [npu.limits] and [npu.machine]. All of them must be there: a limit that a file does not mention would be no limit.
+struct LimitKey {
+  std::string_view name;
+  i64 NpuLimits::* field;
+};
+constexpr LimitKey kLimitKeys[] = {
+    {"vector_length", &NpuLimits::vector_length},
+    {"kernel", &NpuLimits::kernel},
+    {"stride", &NpuLimits::stride},
+    {"dilation", &NpuLimits::dilation},
+    {"taps", &NpuLimits::taps},
+    {"transposed_stride", &NpuLimits::transposed_stride},
+    {"matmul_rank", &NpuLimits::matmul_rank},
+    {"matmul_multiple", &NpuLimits::matmul_multiple},
+    {"softmax_channels", &NpuLimits::softmax_channels},
+    {"softmax_rows", &NpuLimits::softmax_rows},
+    {"softmax_elements", &NpuLimits::softmax_elements},
+    {"resize_factor", &NpuLimits::resize_factor},
+    {"rank", &NpuLimits::rank},
+    {"permute_rank", &NpuLimits::permute_rank},
+    {"reshape_rank", &NpuLimits::reshape_rank},
+    {"ports", &NpuLimits::ports},
+};
+struct MachineKey {
+  std::string_view name;
+  int32_t neutron::Machine::* field;
+};
+constexpr MachineKey kMachineKeys[] = {
+    {"units", &neutron::Machine::units},
+    {"lanes", &neutron::Machine::lanes},
+    {"accumulators", &neutron::Machine::accumulators},
+    {"sram_bytes_q8", &neutron::Machine::sram_bytes_q8},
+    {"fetch_bytes_q8", &neutron::Machine::fetch_bytes_q8},
+    {"setup_cycles", &neutron::Machine::setup_cycles},
+    {"tile_cycles", &neutron::Machine::tile_cycles},
+    {"depthwise_lanes", &neutron::Machine::depthwise_lanes},
+    {"vector_elements_q8", &neutron::Machine::vector_elements_q8},
+    {"softmax_cycles_q8", &neutron::Machine::softmax_cycles_q8},
+    {"fetch_setup_cycles", &neutron::Machine::fetch_setup_cycles},
+};
 
 // Reads one file; every fault becomes a diagnostic with the line where it was found.
 class Reader {
@@ -52,7 +94,7 @@ class Reader {
                "write the file for this version; `deuteron targets --show cortex-m55` prints one");
       return std::nullopt;
     }
-    known_keys(root, "the target file", {"format", "name", "description", "backends", "cpu", "memory"});
+    known_keys(root, "the target file", {"format", "name", "description", "backends", "cpu", "npu", "memory"});
     Target t;
     t.file = file_;
     t.name = string(root, "name", true).value_or("");
@@ -63,6 +105,7 @@ class Reader {
       else fault(node, "`cpu` must be a table ([cpu])", "target.type");
     }
     if (const toml::node* node = root.get("memory")) read_memories(*node, t);
+    if (const toml::table* npu = table(root, "npu", t.has_backend("neutron"))) read_npu(*npu, t);
     return failed_ ? std::nullopt : std::optional(std::move(t));
   }
 
@@ -154,6 +197,45 @@ class Reader {
                       fmt::format("set isa = \"{}\" or name another core", name_of(core->strongest))});
   }
 
+  // A table that must be there, or must not.
+  const toml::table* table(const toml::table& root, std::string_view key, bool wanted) {
+    const toml::node* node = wanted ? need(root, key) : root.get(key);
+    if (!node) return nullptr;
+    if (!wanted) return fault(node, fmt::format("`{}` describes what no backend of this target uses", key), "target.unused"), nullptr;
+    if (!node->as_table()) fault(node, fmt::format("`{}` must be a table ([{}])", key, key), "target.type");
+    return node->as_table();
+  }
+  // Whole numbers from 1 to `most`, all of the keys and no others.
+  template <class Key, class Numbers>
+  void read_numbers(const toml::table& from, std::string_view where, std::span<const Key> keys, int64_t most, Numbers& numbers) {
+    std::vector<std::string> known;
+    for (const Key& key : keys) known.emplace_back(key.name);
+    known_keys(from, where, known);
+    for (const Key& key : keys) {
+      const std::optional<int64_t> v = integer(from, key.name, true);
+      if (!v) continue;
+      if (*v < 1) measured(from.get(key.name), fmt::format("`{}` must be at least 1", key.name), *v, 1, "target.npu");
+      else if (*v > most) measured(from.get(key.name), fmt::format("`{}` is too large", key.name), *v, most, "target.npu");
+      else numbers.*key.field = static_cast<std::remove_reference_t<decltype(numbers.*key.field)>>(*v);
+    }
+  }
+  void read_npu(const toml::table& from, Target& t) {
+    known_keys(from, "[npu]", {"family", "limits", "machine"});
+    Npu npu;
+    npu.family = string(from, "family", true).value_or("");
+    if (!npu.family.empty() && std::find(kFamilies.begin(), kFamilies.end(), npu.family) == kFamilies.end())
+      fault(from.get("family"), fmt::format("unknown NPU `{}`", npu.family), "target.unknown_name", suggestion(npu.family, kFamilies));
+    if (const toml::table* limits = table(from, "limits", true))
+      read_numbers<LimitKey>(*limits, "[npu.limits]", kLimitKeys, int64_t{1} << 31, npu.limits);
+    if (const toml::table* machine = table(from, "machine", true))
+      read_numbers<MachineKey>(*machine, "[npu.machine]", kMachineKeys, (int64_t{1} << 31) - 1, npu.machine);
+    if (t.clock_hz <= 0) fault(&from, "a target with an NPU needs its clock: `clock_hz` in [cpu]", "target.missing_field");
+    if (t.clock_hz > (int64_t{1} << 31) - 1)
+      measured(&from, "the NPU's clock is too fast", t.clock_hz, (int64_t{1} << 31) - 1, "target.clock");
+    else npu.machine.clock_hz = static_cast<int32_t>(t.clock_hz);
+    t.npu = std::move(npu);
+  }
+
   void read_memories(const toml::node& node, Target& t) {
     const toml::array* list = node.as_array();
     if (!list) return fault(&node, "`memory` must be a list of tables ([[memory]])", "target.type");
@@ -219,6 +301,10 @@ std::optional<Target> read_target_file(const std::string& path, Diagnostics& dia
 }
 
 }  // namespace
+
+bool Target::has_backend(std::string_view backend) const {
+  return std::find(backends.begin(), backends.end(), backend) != backends.end();
+}
 
 std::optional<Target> parse_target(std::string_view toml, const std::string& file, Diagnostics& diagnostics) {
   try {

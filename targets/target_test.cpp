@@ -52,13 +52,29 @@ TEST(Target, BuiltinsAreTheCoresInNaturalOrder) {
   std::vector<std::string> names;
   for (const Target& t : builtin_targets()) {
     names.push_back(t.name);
+    EXPECT_FALSE(t.description.empty());
+    EXPECT_EQ(t.npu.has_value(), t.has_backend("neutron"));
+    if (t.npu) continue;
     EXPECT_EQ(t.cpu, t.name);
     EXPECT_THAT(t.backends, ElementsAre("cortex_m"));
-    EXPECT_FALSE(t.description.empty());
     EXPECT_TRUE(t.memories.empty());
   }
   EXPECT_THAT(names, ElementsAre("cortex-m0", "cortex-m0+", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m23", "cortex-m33",
-                                 "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85"));
+                                 "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85", "imxrt700", "imxrt700cm"));
+}
+
+TEST(Target, TheTwoRecipesOfOneChipDifferInTheirBackendsOnly) {
+  Diagnostics d;
+  const std::optional<Target> alone = find_target("imxrt700", d), joined = find_target("imxrt700cm", d);
+  ASSERT_TRUE(alone && joined);
+  EXPECT_THAT(alone->backends, ElementsAre("neutron"));
+  EXPECT_THAT(joined->backends, ElementsAre("neutron", "cortex_m"));
+  EXPECT_EQ(alone->npu->limits.taps, 65535);
+  EXPECT_EQ(joined->npu->limits.taps, 65535);
+  EXPECT_EQ(alone->npu->machine.units * alone->npu->machine.lanes, 64);
+  EXPECT_EQ(joined->npu->machine.clock_hz, 324000000);
+  ASSERT_EQ(joined->memories.size(), 1u);
+  EXPECT_EQ(alone->memories[0].bytes, joined->memories[0].bytes);
 }
 
 TEST(Target, InstructionSetsAreThoseThatStockFilesAreMadeFor) {

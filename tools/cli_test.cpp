@@ -224,7 +224,7 @@ TEST_F(Cli, TargetsAndOps) {
   const Ended list = run({"targets", "--json", path("t.json")});
   EXPECT_EQ(list.code, 0) << list.err;
   const json targets = read_json("t.json");
-  EXPECT_EQ(targets["targets"].size(), 11u);
+  EXPECT_EQ(targets["targets"].size(), 13u);
   EXPECT_EQ(targets["exit_code"], 0);
   for (const auto& t : targets["targets"]) EXPECT_THAT(list.out, HasSubstr(t["name"].get<std::string>()));
   const Ended shown = run({"targets", "--show", "cortex-m33+int8"});
@@ -246,7 +246,7 @@ TEST_F(Cli, TargetsAndOps) {
   EXPECT_GE(o["kernels"].size(), 10u);
   const Ended csv = run({"ops", "--csv"});
   EXPECT_EQ(csv.code, 0);
-  EXPECT_THAT(csv.out, testing::StartsWith("operator,target,kernel,operands,result\n"));
+  EXPECT_THAT(csv.out, testing::StartsWith("operator,target,dtype,kernel,builtin,operands,result,constraints\n"));
 }
 
 TEST_F(Cli, CompileRunEvaluateCompareInspect) {

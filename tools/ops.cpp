@@ -17,7 +17,7 @@ struct OpsOptions {
 };
 
 struct Row {
-  std::string name, kernel, operands, result;
+  std::string name, kernel, builtin, operands, result, constraints;
 };
 
 // Attributes with which an operator can be tried where its defaults say nothing.
@@ -146,12 +146,21 @@ std::string find_kernel(const Op& op, std::span<const QuantSpec> specs, std::vec
   return "";
 }
 
+// What the NPU takes of an operator: a builtin of Neutron IR, and within which limits.
+void add_npu(Row& row, const Op& op, const Target& target) {
+  if (!target.npu) return;
+  row.builtin = npu_builtin(op);
+  for (const NpuConstraint& c : npu_constraints(op, target.npu->limits))
+    row.constraints += fmt::format("{}{} [{}]", row.constraints.empty() ? "" : "; ", c.text, c.rule);
+}
+
 template <class T>
-void add_rows(std::vector<Row>& rows, Isa isa) {
-  if constexpr (!std::is_same_v<T, KernelCall>) {
+void add_rows(std::vector<Row>& rows, const Target& target) {
+  const Isa isa = target.isa;
+  if constexpr (!std::is_same_v<T, KernelCall> && !std::is_same_v<T, Delegate>) {
     const Op op = example_of<T>();
     const std::vector<QuantSpec> specs = specs_of<T>(op);
-    Row row{std::string(name_of(op)), "", "", ""};
+    Row row{std::string(name_of(op)), "", "", "", "", ""};
     std::vector<Shape> shapes = example_shapes<T>();
     if (!shapes.empty()) row.kernel = kernel_for(op, specs, shapes, isa);
     else if (!specs.empty()) row.kernel = find_kernel(op, specs, shapes, isa);
@@ -165,6 +174,10 @@ void add_rows(std::vector<Row>& rows, Isa isa) {
     }
     for (size_t i = 0; i + 1 < specs.size(); ++i) row.operands += (i ? "; " : "") + text_of(specs[i]);
     if (!specs.empty()) row.result = text_of(specs.back());
+    add_npu(row, op, target);
+    // Without the backend of the CPU only the edges run there.
+    const bool edge = std::is_same_v<T, Quantize> || std::is_same_v<T, Dequantize>;
+    if (!edge && !target.has_backend("cortex_m")) row.kernel.clear();
     rows.push_back(std::move(row));
     if constexpr (std::is_same_v<T, Unary>) {
       for (int fn = 0; fn <= static_cast<int>(UnaryFn::sign); ++fn) {
@@ -172,7 +185,11 @@ void add_rows(std::vector<Row>& rows, Isa isa) {
         one.name = fmt::format("{} {}", name_of(op), name_of(static_cast<UnaryFn>(fn)));
         std::vector<Shape> none;
         const Op unary = Unary{static_cast<UnaryFn>(fn), 1};
-        one.kernel = find_kernel(unary, quant_specs(unary), none, isa);
+        if (target.has_backend("cortex_m")) one.kernel = find_kernel(unary, quant_specs(unary), none, isa);
+        const Type any{DType::f32, {1}, {}};
+        const std::vector<const Type*> types{&any};
+        const std::vector<const Constant*> data(1);
+        if (target.npu && !npu_checks(unary, {TypeView(types), TypeView(types), data, target.npu->limits}).back().passed) one.builtin.clear();
         rows.insert(rows.end() - 1, std::move(one));
       }
       rows.pop_back();
@@ -181,9 +198,9 @@ void add_rows(std::vector<Row>& rows, Isa isa) {
 }
 
 template <class... T>
-std::vector<Row> all_rows(std::variant<T...>*, Isa isa) {
+std::vector<Row> all_rows(std::variant<T...>*, const Target& target) {
   std::vector<Row> rows;
-  (add_rows<T>(rows, isa), ...);
+  (add_rows<T>(rows, target), ...);
   return rows;
 }
 
@@ -193,17 +210,26 @@ int ops(const OpsOptions& o) {
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
-  const std::vector<Row> rows = all_rows(static_cast<Op*>(nullptr), target->isa);
-  std::string text = o.csv ? "operator,target,kernel,operands,result\n"
-                           : fmt::format("{:<22} {:<34} {}\n", "operator", "kernel on " + target->name, "quantization: operands -> result");
+  const std::vector<Row> rows = all_rows(static_cast<Op*>(nullptr), *target);
+  std::string text =
+      o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n"
+            : fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target->name, target->npu ? "Neutron IR" : "",
+                          "quantization: operands -> result");
   Json list = Json::array(), kernels = Json::array();
   for (const Row& r : rows) {
     if (o.csv)
-      text += fmt::format("{},{},{},{},{}\n", quoted(r.name), target->name, quoted(r.kernel), quoted(r.operands), quoted(r.result));
+      text += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(r.name), target->name, r.result.empty() ? "float" : "int8", quoted(r.kernel),
+                          quoted(r.builtin), quoted(r.operands), quoted(r.result), quoted(r.constraints));
     else
-      text += fmt::format("{:<22} {:<34} {}\n", r.name, r.kernel.empty() ? "-" : r.kernel,
+      text += fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.empty() ? "-" : r.kernel, !target->npu ? "" : r.builtin.empty() ? "-" : r.builtin,
                           r.operands.empty() ? "-" : r.operands + " -> " + r.result);
-    list.push_back({{"name", r.name}, {"target", target->name}, {"kernel", r.kernel}, {"operands", r.operands}, {"result", r.result}});
+    list.push_back({{"name", r.name},
+                    {"target", target->name},
+                    {"kernel", r.kernel},
+                    {"builtin", r.builtin},
+                    {"operands", r.operands},
+                    {"result", r.result},
+                    {"constraints", r.constraints}});
   }
   for (int32_t k = 0; k < kAllKernels.count; ++k) kernels.push_back(kAllKernels.kernels[k]->name);
   if (!o.csv) {

@@ -1,5 +1,6 @@
 #include "ops/add/add.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/broadcast.h"
@@ -37,8 +38,16 @@ static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Add> kNpu[] = {
+    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Add>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Add>, &NpuLimits::rank},
+    {"alpha", "the factor of the second operand is 1 or -1", NpuTest::holds, [](const Add& a, const NpuOperands&) { return std::optional<i64>(a.alpha == 1 || a.alpha == -1); }},
+};
+static constexpr NpuSupport<Add> kNpuSupport{.rows = kNpu, .builtin = "ADD, SUB", .absent = {}};
+
 const OpDef<Add>& def_of(const Add&) {
-  static constexpr OpDef<Add> d{.name = "add", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Add> d{.name = "add", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/avg_pool2d/avg_pool2d.h"
 
+#include <algorithm>
+
 #include "ops/avg_pool2d/scratch.h"
 #include "ops/fixed_point.h"
 #include "ops/pooling.h"
@@ -43,9 +45,24 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<AvgPool2d> kNpu[] = {
+    {"kernel", "window height or width", NpuTest::at_most, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
+    {"padding", "padding is counted, or there is none", NpuTest::holds, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.pad == HW{} || a.count_include_pad); }},
+    {"ceil_mode", "no window reaches past the padded image", NpuTest::holds,
+     [](const AvgPool2d& a, const NpuOperands& o) {
+       const Shape &x = o.in[0].shape, &y = o.out[0].shape;
+       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h && (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
+     }},
+    {"divisor", "the divisor is the size of the window", NpuTest::holds, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.divisor == 0 || a.divisor == a.kernel.h * a.kernel.w); }},
+    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<AvgPool2d>},
+};
+static constexpr NpuSupport<AvgPool2d> kNpuSupport{.rows = kNpu, .builtin = "AVERAGE_POOL_2D", .absent = {}};
+
 const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
   static constexpr OpDef<AvgPool2d> d{
-      .name = "avg_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "avg_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -17,7 +17,7 @@ static Result<Lowered> cortex_m(const BatchNorm&, const LowerContext&) {
 }
 
 const OpDef<BatchNorm>& def_of(const BatchNorm&) {
-  static constexpr OpDef<BatchNorm> d{.name = "batch_norm", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<BatchNorm> d{.name = "batch_norm", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<BatchNorm>("a batch norm that no convolution or layer took up")};
   return d;
 }
 

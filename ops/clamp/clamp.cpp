@@ -1,5 +1,6 @@
 #include "ops/clamp/clamp.h"
 
+#include <limits>
 #include <algorithm>
 
 #include "ops/unary/table.h"
@@ -19,8 +20,24 @@ static Result<Lowered> cortex_m(const Clamp& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+// Bounds with a builtin of their own; without bounds it is QUANTIZE. What has them may change its parameters.
+static bool has_builtin(const Bounds& b) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return b.none() || (b.low == 0 && (b.high == 1 || b.high == 6 || b.high == kInfinity)) || (b.low == -1 && b.high == 1);
+}
+static constexpr NpuRow<Clamp> kNpu[] = {
+    {"parameters", "bounds other than those of relu, relu6, -1..1 and 0..1 keep the scale and zero point", NpuTest::holds,
+     [](const Clamp& a, const NpuOperands& o) {
+       return has_builtin(a.bounds) ? std::optional<i64>(1) : parameters_are_shared<Clamp>(a, o);
+     }},
+};
+static constexpr QuantSpec kNpuQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
+static std::span<const QuantSpec> npu_quantize(const Clamp& a) { return has_builtin(a.bounds) ? std::span<const QuantSpec>(kQuant) : kNpuQuant; }
+static constexpr NpuSupport<Clamp> kNpuSupport{.rows = kNpu, .builtin = "RELU, RELU6, RELU_N1_TO_1, RELU_0_TO_1, MAXIMUM, MINIMUM, QUANTIZE", .absent = {}, .quantize = npu_quantize};
+
 const OpDef<Clamp>& def_of(const Clamp&) {
-  static constexpr OpDef<Clamp> d{.name = "clamp", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Clamp> d{.name = "clamp", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

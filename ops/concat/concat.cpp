@@ -32,9 +32,16 @@ static Result<Lowered> cortex_m(const Concat& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Concat> kNpu[] = {
+    {"parameters", "operands and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Concat>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Concat>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Concat> kNpuSupport{.rows = kNpu, .builtin = "CONCATENATION", .absent = {}};
+
 const OpDef<Concat>& def_of(const Concat&) {
   static constexpr OpDef<Concat> d{
-      .name = "concat", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "concat", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/conv2d/conv2d.h"
 
+#include <algorithm>
+
 #include "ops/conv2d/scratch.h"
 #include "ops/depthwise_conv2d/scratch.h"
 #include "ops/fixed_point.h"
@@ -114,8 +116,27 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},                 // y
 };
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+// The channels that one output sums over; a depthwise convolution counts with all of them. A grouped one is split.
+static i64 npu_taps(const Conv2d& a, const NpuOperands& o) {
+  const Shape &x = o.in[kX].shape, &w = o.in[kWeight].shape;
+  const bool depthwise = a.groups == x[3];
+  return w[1] * w[2] * round_up(depthwise ? x[3] : w[3], o.limits.vector_length);
+}
+
+static constexpr NpuRow<Conv2d> kNpu[] = {
+    {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<Conv2d, kWeight>},
+    {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<Conv2d, kBias>},
+    {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<Conv2d, kWeight>},
+    {"kernel", "kernel height or width", NpuTest::at_most, [](const Conv2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); }, &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most, [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
+    {"dilation", "dilation", NpuTest::at_most, [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, &NpuLimits::dilation},
+    {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most, [](const Conv2d& a, const NpuOperands& o) { return std::optional<i64>(npu_taps(a, o)); }, &NpuLimits::taps},
+};
+static constexpr NpuSupport<Conv2d> kNpuSupport{.rows = kNpu, .builtin = "CONV_2D", .absent = {}};
+
 const OpDef<Conv2d>& def_of(const Conv2d&) {
-  static constexpr OpDef<Conv2d> d{.name = "conv2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Conv2d> d{.name = "conv2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/conv_transpose2d/conv_transpose2d.h"
 
+#include <algorithm>
+
 #include "ops/conv_transpose2d/stock_limits.h"
 #include "ops/fixed_point.h"
 
@@ -95,9 +97,24 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},            // y
 };
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<ConvTranspose2d> kNpu[] = {
+    {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<ConvTranspose2d, kWeight>},
+    {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<ConvTranspose2d, kBias>},
+    {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<ConvTranspose2d, kWeight>},
+    {"groups", "groups", NpuTest::equals, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(a.groups); }, nullptr, 1},
+    {"dilation", "dilation", NpuTest::equals, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
+    {"kernel", "kernel height or width", NpuTest::at_most, [](const ConvTranspose2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); }, &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::transposed_stride},
+    {"stride_kernel", "stride minus kernel extent, along either axis", NpuTest::at_most, [](const ConvTranspose2d& a, const NpuOperands& o) { return std::optional<i64>(std::max(a.stride.h - o.in[kWeight].shape[1], a.stride.w - o.in[kWeight].shape[2])); }, nullptr, 0},
+    {"padding", "padding minus kernel extent, along either axis", NpuTest::at_most, [](const ConvTranspose2d& a, const NpuOperands& o) { return std::optional<i64>(std::max(a.pad.h - o.in[kWeight].shape[1], a.pad.w - o.in[kWeight].shape[2])); }, nullptr, -1},
+    {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most, [](const ConvTranspose2d&, const NpuOperands& o) { return std::optional<i64>(o.in[kWeight].shape[1] * o.in[kWeight].shape[2] * round_up(o.in[kWeight].shape[3], o.limits.vector_length)); }, &NpuLimits::taps},
+};
+static constexpr NpuSupport<ConvTranspose2d> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE_CONV", .absent = {}};
+
 const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&) {
   static constexpr OpDef<ConvTranspose2d> d{
-      .name = "conv_transpose2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "conv_transpose2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -22,7 +22,7 @@ static Result<Lowered> cortex_m(const Dequantize&, const LowerContext& c) {
 }
 
 const OpDef<Dequantize>& def_of(const Dequantize&) {
-  static constexpr OpDef<Dequantize> d{.name = "dequantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Dequantize> d{.name = "dequantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Dequantize>("the CPU makes floats")};
   return d;
 }
 

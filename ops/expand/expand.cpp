@@ -33,7 +33,7 @@ static Result<Lowered> cortex_m(const Expand&, const LowerContext& c) {
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
 const OpDef<Expand>& def_of(const Expand&) {
-  static constexpr OpDef<Expand> d{.name = "expand", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Expand> d{.name = "expand", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Expand>("Neutron IR has no repetition")};
   return d;
 }
 

@@ -73,8 +73,17 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},            // y
 };
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Linear> kNpu[] = {
+    {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<Linear, kWeight>},
+    {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<Linear, kBias>},
+    {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<Linear, kWeight>},
+    {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most, [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); }, &NpuLimits::taps},
+};
+static constexpr NpuSupport<Linear> kNpuSupport{.rows = kNpu, .builtin = "FULLY_CONNECTED", .absent = {}};
+
 const OpDef<Linear>& def_of(const Linear&) {
-  static constexpr OpDef<Linear> d{.name = "linear", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Linear> d{.name = "linear", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

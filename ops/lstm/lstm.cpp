@@ -54,9 +54,9 @@ static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloa
 
 const OpDef<Lstm>& def_of(const Lstm& a) {
   static constexpr OpDef<Lstm> one{
-      .name = "lstm", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call};
+      .name = "lstm", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
   static constexpr OpDef<Lstm> two{
-      .name = "lstm", .infer = infer, .quantize = kQuantOfTwo, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call};
+      .name = "lstm", .infer = infer, .quantize = kQuantOfTwo, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
   return a.form.bidirectional ? two : one;
 }
 

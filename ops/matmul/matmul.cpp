@@ -59,9 +59,26 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Matmul> kNpu[] = {
+    {"rank", "rank of the user's operands", NpuTest::equals, [](const Matmul& a, const NpuOperands&) { return std::optional<i64>(a.rank); }, &NpuLimits::matmul_rank},
+    {"width", "rows of the first matrix", NpuTest::multiple_of, [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[1]); }, &NpuLimits::matmul_multiple},
+    {"channels", "columns of the first matrix, rows of the second", NpuTest::multiple_of, [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[2]); }, &NpuLimits::matmul_multiple},
+    {"columns", "columns of the second matrix", NpuTest::multiple_of, [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kOther].shape[1]); }, &NpuLimits::matmul_multiple},
+    {"zero_points", "the zero points of both operands are equal", NpuTest::holds,
+     [](const Matmul&, const NpuOperands& o) {
+       return o.is_quantized() ? std::optional<i64>(o.in[kX].quant.zero_point == o.in[kOther].quant.zero_point) : std::nullopt;
+     }},
+};
+// Both operands symmetric: that makes their zero points equal.
+static constexpr QuantSpec kNpuQuant[] = {
+    {DType::s8, Gran::per_tensor, 0, true}, {DType::s8, Gran::per_tensor, 0, true}, {DType::s8, Gran::per_tensor}};
+static std::span<const QuantSpec> npu_quantize(const Matmul&) { return kNpuQuant; }
+static constexpr NpuSupport<Matmul> kNpuSupport{.rows = kNpu, .builtin = "BATCH_MATMUL", .absent = {}, .quantize = npu_quantize};
+
 const OpDef<Matmul>& def_of(const Matmul&) {
   static constexpr OpDef<Matmul> d{
-      .name = "matmul", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "matmul", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/max_pool2d/max_pool2d.h"
 
+#include <algorithm>
+
 #include "ops/fixed_point.h"
 #include "ops/pooling.h"
 
@@ -37,9 +39,23 @@ static Result<Lowered> cortex_m(const MaxPool2d& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<MaxPool2d> kNpu[] = {
+    {"kernel", "window height or width", NpuTest::at_most, [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most, [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
+    {"dilation", "dilation", NpuTest::equals, [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
+    {"ceil_mode", "no window reaches past the padded image", NpuTest::holds,
+     [](const MaxPool2d& a, const NpuOperands& o) {
+       const Shape &x = o.in[0].shape, &y = o.out[0].shape;
+       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h && (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
+     }},
+    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<MaxPool2d>},
+};
+static constexpr NpuSupport<MaxPool2d> kNpuSupport{.rows = kNpu, .builtin = "MAX_POOL_2D", .absent = {}};
+
 const OpDef<MaxPool2d>& def_of(const MaxPool2d&) {
   static constexpr OpDef<MaxPool2d> d{
-      .name = "max_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "max_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -10,8 +10,16 @@ static Result<Lowered> cortex_m(const Maximum&, const LowerContext& c) { return 
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Maximum> kNpu[] = {
+    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Maximum>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Maximum>, &NpuLimits::rank},
+    {"parameters", "operands and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Maximum>},
+};
+static constexpr NpuSupport<Maximum> kNpuSupport{.rows = kNpu, .builtin = "MAXIMUM", .absent = {}};
+
 const OpDef<Maximum>& def_of(const Maximum&) {
-  static constexpr OpDef<Maximum> d{.name = "maximum", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Maximum> d{.name = "maximum", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -10,8 +10,16 @@ static Result<Lowered> cortex_m(const Minimum&, const LowerContext& c) { return 
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Minimum> kNpu[] = {
+    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Minimum>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Minimum>, &NpuLimits::rank},
+    {"parameters", "operands and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Minimum>},
+};
+static constexpr NpuSupport<Minimum> kNpuSupport{.rows = kNpu, .builtin = "MINIMUM", .absent = {}};
+
 const OpDef<Minimum>& def_of(const Minimum&) {
-  static constexpr OpDef<Minimum> d{.name = "minimum", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Minimum> d{.name = "minimum", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -30,8 +30,15 @@ static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Mul> kNpu[] = {
+    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Mul>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Mul>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Mul> kNpuSupport{.rows = kNpu, .builtin = "MUL", .absent = {}};
+
 const OpDef<Mul>& def_of(const Mul&) {
-  static constexpr OpDef<Mul> d{.name = "mul", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Mul> d{.name = "mul", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -38,8 +38,19 @@ static Result<Lowered> cortex_m(const Pad& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Pad> kNpu[] = {
+    {"crop", "smallest extent that is added", NpuTest::at_least,
+     [](const Pad& a, const NpuOperands&) {
+       return std::optional<i64>(std::min(*std::min_element(a.before.begin(), a.before.end()), *std::min_element(a.after.begin(), a.after.end())));
+     }, nullptr, 0},
+    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Pad>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Pad>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Pad> kNpuSupport{.rows = kNpu, .builtin = "PAD, PADV2", .absent = {}};
+
 const OpDef<Pad>& def_of(const Pad&) {
-  static constexpr OpDef<Pad> d{.name = "pad", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Pad> d{.name = "pad", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -37,8 +37,15 @@ static Result<Lowered> cortex_m(const Permute& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Permute> kNpu[] = {
+    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Permute>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Permute>, &NpuLimits::permute_rank},
+};
+static constexpr NpuSupport<Permute> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE", .absent = {}};
+
 const OpDef<Permute>& def_of(const Permute&) {
-  static constexpr OpDef<Permute> d{.name = "permute", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Permute> d{.name = "permute", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -21,9 +21,30 @@ static Result<Lowered> cortex_m(const Pointwise& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+// One step between x and a number, or of x alone.
+static bool has_builtin(const PointStep& s) {
+  switch (s.fn) {
+    case PointFn::add:
+    case PointFn::mul:
+      return true;
+    case PointFn::sub:
+      return s.a.from == PointOperand::kX;
+    default:
+      return false;
+  }
+}
+static constexpr NpuRow<Pointwise> kNpu[] = {
+    {"steps", "functions in a chain: Neutron IR has no tables", NpuTest::at_most,
+     [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size()); }, nullptr, 1},
+    {"function", "Neutron IR has the function of x and a number (add, sub, mul)", NpuTest::holds,
+     [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size() == 1 && has_builtin(a.program.steps[0])); }},
+};
+static constexpr NpuSupport<Pointwise> kNpuSupport{.rows = kNpu, .builtin = "ADD, SUB, MUL, MAXIMUM, MINIMUM and what unary has", .absent = {}};
+
 const OpDef<Pointwise>& def_of(const Pointwise&) {
   static constexpr OpDef<Pointwise> d{
-      .name = "pointwise", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "pointwise", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -23,8 +23,15 @@ static constexpr QuantSpec kQuant[] = {
     {DType::s8, Gran::per_tensor},           // y
 };
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Prelu> kNpu[] = {
+    {"slope", "the slope is a constant", NpuTest::holds, operand_is_constant<Prelu, 1>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Prelu>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Prelu> kNpuSupport{.rows = kNpu, .builtin = "PRELU", .absent = {}};
+
 const OpDef<Prelu>& def_of(const Prelu&) {
-  static constexpr OpDef<Prelu> d{.name = "prelu", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Prelu> d{.name = "prelu", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -22,7 +22,7 @@ static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
 }
 
 const OpDef<Quantize>& def_of(const Quantize&) {
-  static constexpr OpDef<Quantize> d{.name = "quantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Quantize> d{.name = "quantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Quantize>("the CPU makes int8")};
   return d;
 }
 

@@ -22,8 +22,14 @@ static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
   return Refusal{"a reduction over these axes has no int8 form", to_text(a.axes), to_text(c.in[0].shape), "cortex_m.reduce"};
 }
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Reduce> kNpu[] = {
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Reduce>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Reduce> kNpuSupport{.rows = kNpu, .builtin = "MEAN, SUM, REDUCE_MAX, REDUCE_MIN", .absent = {}};
+
 const OpDef<Reduce>& def_of(const Reduce&) {
-  static constexpr OpDef<Reduce> d{.name = "reduce", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Reduce> d{.name = "reduce", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

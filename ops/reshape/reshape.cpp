@@ -16,8 +16,14 @@ static Result<Lowered> cortex_m(const Reshape&, const LowerContext&) { return Re
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Reshape> kNpu[] = {
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Reshape>, &NpuLimits::reshape_rank},
+};
+static constexpr NpuSupport<Reshape> kNpuSupport{.rows = kNpu, .builtin = "RESHAPE", .absent = {}};
+
 const OpDef<Reshape>& def_of(const Reshape&) {
-  static constexpr OpDef<Reshape> d{.name = "reshape", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Reshape> d{.name = "reshape", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -49,9 +49,33 @@ static Result<Lowered> cortex_m(const Resize2d&, const LowerContext&) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// The factor of one direction, corners to corners when they are aligned; 0: none of 1, 2, 4, 8, ..
+static i64 factor_of(const Resize2d& a, i64 in, i64 out) {
+  const i64 from = a.align_corners ? in - 1 : in, to = a.align_corners ? out - 1 : out;
+  if (from < 1 || to % from != 0) return 0;
+  const i64 factor = to / from;
+  return (factor & (factor - 1)) == 0 ? factor : 0;
+}
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Resize2d> kNpu[] = {
+    {"whole_factor", "both extents grow by a power of two", NpuTest::holds,
+     [](const Resize2d& a, const NpuOperands& o) {
+       const Shape &x = o.in[0].shape, &y = o.out[0].shape;
+       return std::optional<i64>(factor_of(a, x[1], y[1]) > 0 && factor_of(a, x[2], y[2]) > 0);
+     }},
+    {"factor", "factor by which an extent grows", NpuTest::at_most,
+     [](const Resize2d& a, const NpuOperands& o) {
+       const Shape &x = o.in[0].shape, &y = o.out[0].shape;
+       return std::optional<i64>(std::max(factor_of(a, x[1], y[1]), factor_of(a, x[2], y[2])));
+     },
+     &NpuLimits::resize_factor},
+    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Resize2d>},
+};
+static constexpr NpuSupport<Resize2d> kNpuSupport{.rows = kNpu, .builtin = "RESIZE_NEAREST_NEIGHBOR, RESIZE_BILINEAR", .absent = {}};
+
 const OpDef<Resize2d>& def_of(const Resize2d&) {
   static constexpr OpDef<Resize2d> d{
-      .name = "resize2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "resize2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

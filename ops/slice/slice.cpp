@@ -38,9 +38,16 @@ static Result<Lowered> cortex_m(const Slice& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Slice> kNpu[] = {
+    {"step", "step", NpuTest::equals, [](const Slice& a, const NpuOperands&) { return std::optional<i64>(a.step); }, nullptr, 1},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Slice>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Slice> kNpuSupport{.rows = kNpu, .builtin = "SLICE", .absent = {}};
+
 const OpDef<Slice>& def_of(const Slice&) {
   static constexpr OpDef<Slice> d{
-      .name = "slice", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+      .name = "slice", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -36,8 +36,21 @@ static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::fixed, 0, false, 1.0f / 256, -128}};
 
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
+static constexpr NpuRow<Softmax> kNpu[] = {
+    {"axis", "the axis is the last one in memory", NpuTest::holds, [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(a.axis == o.in[0].rank() - 1); }},
+    {"channels", "channels", NpuTest::at_most, [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(o.in[0].shape[a.axis]); }, &NpuLimits::softmax_channels},
+    {"rows", "rows", NpuTest::at_most, [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(o.in[0].elements() / std::max<i64>(1, o.in[0].shape[a.axis])); }, &NpuLimits::softmax_rows},
+    {"elements", "channels times rows", NpuTest::at_most, [](const Softmax&, const NpuOperands& o) { return std::optional<i64>(o.in[0].elements()); }, &NpuLimits::softmax_elements},
+    {"parameters", "the result has scale 1/256 and zero point -128", NpuTest::holds,
+     [](const Softmax&, const NpuOperands& o) {
+       return o.is_quantized() ? std::optional<i64>(o.out[0].quant.scale[0] == 1.0f / 256 && o.out[0].quant.zero_point[0] == -128) : std::nullopt;
+     }},
+};
+static constexpr NpuSupport<Softmax> kNpuSupport{.rows = kNpu, .builtin = "SOFTMAX", .absent = {}};
+
 const OpDef<Softmax>& def_of(const Softmax&) {
-  static constexpr OpDef<Softmax> d{.name = "softmax", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m};
+  static constexpr OpDef<Softmax> d{.name = "softmax", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 
