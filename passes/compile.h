@@ -6,6 +6,7 @@
 #include "calibrate/samples.h"
 #include "emit/pte.h"
 #include "passes/insert_quantization.h"
+#include "passes/npu_support.h"
 #include "passes/plan_memory.h"
 #include "targets/target.h"
 
@@ -13,6 +14,7 @@ namespace deuteron {
 
 struct CompileOptions {
   QuantizeOptions quantize;
+  NpuOptions npu;
   bool int8_io = false;        // --io int8: inputs and outputs are the quantized tensors themselves
   bool contiguous_io = false;  // --io-layout contiguous: keep the user's memory format even if that costs a transpose
   int threads = 0;             // 0: as many as the machine has
@@ -37,6 +39,11 @@ struct OperatorReport {
   i64 float_bytes = 0;   // portable: of the float tensors that it reads and writes
   bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
 };
+// What the NPU did not take, and the check that it failed.
+struct KeptOnCpu {
+  Origin origin;
+  NpuCheck why;
+};
 struct FoldedReport {
   std::string name, op, reason;
 };
@@ -49,6 +56,7 @@ struct Compilation {
   PteParts parts;
   std::vector<OperatorReport> operators;
   std::vector<FoldedReport> folded;
+  std::vector<KeptOnCpu> kept_on_cpu;     // of a target with an NPU
   std::vector<QuantizedValue> quantized;  // empty when the model came quantized
   std::string quantization_policy;        // "histogram, 4 ranges adjusted"; empty when the model came quantized
   double quantization_gain_db = 0;        // of that over plain histogram ranges, simulated on the calibration samples

@@ -26,7 +26,7 @@ class Inserter {
         options_(options),
         diagnostics_(diagnostics),
         uses_(g),
-        plan_(plan_quantization(g, diagnostics)) {}
+        plan_(plan_quantization(g, options, diagnostics)) {}
 
   std::vector<QuantizedValue> run() {
     DEUTERON_CHECK(observations_.size() == g_.values.size(),
@@ -124,7 +124,7 @@ class Inserter {
     }
     for (size_t n = 0; n < old.size(); ++n) {
       Node node = std::move(old[n]);
-      if (plan_.quantized[n]) quantize_operands(node);
+      if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_));
       else
         for (ValueId& v : node.inputs)
           if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);
@@ -154,8 +154,7 @@ class Inserter {
     return -1;
   }
 
-  void quantize_operands(Node& node) {
-    const std::span<const QuantSpec> specs = quant_specs(node.op);
+  void quantize_operands(Node& node, std::span<const QuantSpec> specs) {
     const bool shares = result_spec(specs).gran == Gran::shared;
     const std::vector<ValueId> operands = node.inputs;
     for (size_t k = 0; k < operands.size(); ++k) {

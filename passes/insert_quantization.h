@@ -1,5 +1,6 @@
 // Post-training quantization of a float graph: puts Quantize/Dequantize pairs where the target's rules want them, as PT2E would have.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -14,6 +15,7 @@ struct QuantizeOptions {
   i32 weight_low = -127;                 // symmetric weights use weight_low..127
   bool correct_bias = true;              // the mean error that rounding a channel's weights makes is taken out of its bias
   bool equalize = true;                  // depthwise channels may be scaled alike, where a search finds that it helps
+  std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
   std::map<i32, ActivationQuant> given;  // by cluster: parameters that are not chosen here (from a search)
 };
 

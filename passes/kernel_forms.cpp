@@ -160,4 +160,22 @@ std::optional<Patch> split_permute(const Graph& g, const Uses&, NodeId root) {
   return b.replace_root(b.add(Reshape{y.shape}, {done}, y.quant));
 }
 
+// linear with per-channel weights   becomes   a 1x1 convolution over one row of pixels, which has a multiplier for each channel
+std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId root) {
+  const Linear* linear = op_as<Linear>(g, root);
+  if (!linear) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
+  if (x.dtype != DType::s8 || !w.quant.per_channel()) return std::nullopt;
+  const i64 in = w.shape[1], out = w.shape[0], rows = x.elements() / in;
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = b.add(Reshape{{1, rows, 1, in}}, {node.inputs[0]}, x.quant);
+  inputs[1] = b.add(Reshape{{out, 1, 1, in}}, {node.inputs[1]}, w.quant, g.values[node.inputs[1]].name);
+  Conv2d conv;
+  conv.bounds = linear->bounds;
+  const ValueId pixels = b.add(conv, std::move(inputs), y.quant, g.values[node.outputs[0]].name);
+  return b.replace_root(Reshape{y.shape}, {pixels});
+}
+
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 
 namespace deuteron {
 
+std::optional<Patch> linear_to_conv(const Graph& g, const Uses& uses, NodeId root);
 std::optional<Patch> transposed_to_kernel_form(const Graph& g, const Uses& uses, NodeId root);
 std::optional<Patch> dilated_pool_to_gather(const Graph& g, const Uses& uses, NodeId root);
 std::optional<Patch> crop_to_slices(const Graph& g, const Uses& uses, NodeId root);

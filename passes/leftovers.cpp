@@ -83,7 +83,7 @@ static Patch island(const Graph& g, NodeId root, Op op) {
 }
 
 static bool is_int8_operator(const Graph& g, const Node& node) {
-  if (std::holds_alternative<KernelCall>(node.op) || std::holds_alternative<Quantize>(node.op) ||
+  if (std::holds_alternative<KernelCall>(node.op) || std::holds_alternative<Delegate>(node.op) || std::holds_alternative<Quantize>(node.op) ||
       std::holds_alternative<Dequantize>(node.op) || takes_no_time(node.op) || node.outputs.size() != 1)
     return false;
   return g.type(node.outputs[0]).dtype == DType::s8 && !g.type(node.outputs[0]).quant.empty() &&

@@ -26,6 +26,7 @@ void fuse_again(PassContext&);              // passes/fuse.cpp
 void infer_layout(PassContext&);            // passes/layout.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
 void fold_quantization(PassContext&);       // passes/fold_quantization.cpp
+void partition(PassContext&);               // passes/partition.cpp
 void choose_kernels(PassContext&);          // passes/choose_kernels.cpp
 void leftovers(PassContext&);               // passes/leftovers.cpp
 void int8_ports(PassContext&);              // passes/int8_ports.cpp

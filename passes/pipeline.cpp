@@ -26,7 +26,9 @@ static constexpr Pass kPipeline[] = {
     // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float
     // operators.
     {"fold-quantization", fold_quantization},
-    // Every int8 operator has exactly one kernel.
+    // What the NPU takes is a delegate; the rest is the CPU's.
+    {"partition", partition},
+    // Every int8 operator of the CPU has exactly one kernel.
     {"choose-kernels", choose_kernels},
     // What no int8 kernel takes stands in float between dequantize and quantize.
     {"leftovers", leftovers},

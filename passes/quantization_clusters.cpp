@@ -58,7 +58,11 @@ Bounds useful_bounds(const Op& op) {
 
 }  // namespace
 
-QuantizationPlan plan_quantization(const Graph& g, Diagnostics& diagnostics) {
+std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options) {
+  return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
+}
+
+QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics) {
   QuantizationPlan plan;
   plan.quantized.resize(g.nodes.size());
   plan.cluster_of.assign(g.values.size(), -1);
@@ -74,7 +78,7 @@ QuantizationPlan plan_quantization(const Graph& g, Diagnostics& diagnostics) {
   };
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    const std::span<const QuantSpec> specs = quant_specs(node.op);
+    const std::span<const QuantSpec> specs = quant_specs(g, node, options);
     if (specs.empty()) continue;
     if (const char* why = obstacle(g, node, specs)) {
       diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("stays in float: {}", why), "quantize.operand");

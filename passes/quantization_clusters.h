@@ -6,6 +6,7 @@
 
 #include "calibrate/calibrate.h"
 #include "ir/graph.h"
+#include "passes/insert_quantization.h"
 
 namespace deuteron {
 
@@ -25,7 +26,10 @@ struct QuantizationPlan {
 };
 
 // Warns about operators that must stay float because a weight or bias is computed.
-QuantizationPlan plan_quantization(const Graph& graph, Diagnostics& diagnostics);
+QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics);
+
+// How the node is quantized: by the rules of the backend that will run it.
+std::span<const QuantSpec> quant_specs(const Graph&, const Node&, const QuantizeOptions&);
 
 // The spec of operand k, and of the result: the last entry.
 inline const QuantSpec& operand_spec(std::span<const QuantSpec> specs, size_t k) { return specs[std::min(k, specs.size() - 2)]; }

@@ -20,8 +20,12 @@ void quantize_post_training(PassContext& pass) {
                            "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
     return;
   }
+  // Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
+  QuantizeOptions options = pass.options.quantize;
+  if (pass.target.npu)
+    options.runs_on_npu = [&](const Graph& g, const Node& node) { return npu_takes(g, node, pass.target, pass.options.npu); };
   std::optional<QuantizationChoice> choice =
-      calibrate_and_quantize(pass.graph, pass.samples, pass.options.quantize, pass.options.threads, pass.diagnostics);
+      calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads, pass.diagnostics);
   if (!choice) return;
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.quantized = std::move(choice->values);
