@@ -42,8 +42,8 @@ typedef struct {
 } NeutronModelConfig;
 
 /* The tensors of one run. `outputs` has three entries more than the model has outputs: scratch, profile buffer, debug buffer, of the sizes
-   that the microcode says, 16-byte aligned. `scratch` is not used: the vendor's runtime leaves it unset. `scratchWeights` is where constants
-   are fetched to; only models that fetch read it. */
+   that the microcode says, 16-byte aligned. `scratch` is not used: the vendor's runtime leaves it unset. `scratchWeights` is where
+   constants are fetched to; only models that fetch read it. */
 typedef struct {
   const void** inputs;
   void** outputs;
@@ -64,8 +64,8 @@ NeutronError neutronDeinit(void);
 /* Bytes that a handle points to. */
 size_t neutronGetModelContextSize(void);
 
-/* `*handle` points to neutronGetModelContextSize() bytes, aligned like a pointer; null asks the driver for memory of its own, which a driver
-   without a heap answers with kNeutronNoMemory. */
+/* `*handle` points to neutronGetModelContextSize() bytes, aligned like a pointer; null asks the driver for memory of its own, which a
+   driver without a heap answers with kNeutronNoMemory. */
 NeutronError neutronModelPrepare(const NeutronModelConfig* config, NeutronModelHandle* handle);
 NeutronError neutronModelUnprepare(NeutronModelHandle handle);
 

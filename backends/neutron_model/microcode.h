@@ -65,7 +65,7 @@ enum class Region : int32_t {
   kInput,     // input `index`; only read
   kOutput,    // output `index`
   kScratch,
-  kWeights,      // the payload's weights section; only read
+  kWeights,      // the payload's weights section; only read, and by MemCpy alone when the model has an SRAM weight scratch
   kSramWeights,  // the SRAM weight scratch; written by MemCpy only
 };
 struct Operand {

@@ -1,0 +1,41 @@
+// What the kernels have in common: how they are defined, and the end of every sum. Scalar results only; the loops are each kernel's own.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "backends/neutron_model/kernel_table.h"
+#include "backends/neutron_model/memory.h"
+#include "backends/neutron_model/microcode.h"
+#include "runtime/requantize.h"
+
+// extern "C" int32_t neutron_kernel_NAME(call, memory) around a body that is given `const CALL& a` and `const Memory& memory`.
+#define DEUTERON_NEUTRON_KERNEL(name, call_type, ...)                          \
+  extern "C" int32_t neutron_kernel_##name(const void* call, const void* at) { \
+    const auto& a = *static_cast<const deuteron::neutron::call_type*>(call);   \
+    const auto& memory = *static_cast<const deuteron::neutron::Memory*>(at);   \
+    __VA_ARGS__;                                                               \
+    return 0;                                                                  \
+  }
+
+namespace deuteron::neutron {
+
+// Of an output channel. Constants are not looked at before a run, so a shift that no multiplier has reads as the nearest one that exists.
+struct ChannelParams {
+  int32_t bias, multiplier, shift;
+};
+inline ChannelParams params_of(const int8_t* params, int32_t channel) {
+  ChannelParams p;
+  std::memcpy(&p, params + int64_t{12} * channel, sizeof p);
+  p.shift = clamp_to(p.shift, -31, 30);
+  return p;
+}
+
+// y_zero + rq(sum), in bounds.
+inline int8_t finish(int32_t sum, int32_t multiplier, int32_t shift, int32_t y_zero, int32_t y_min, int32_t y_max) {
+  const uint32_t scaled = static_cast<uint32_t>(requantize(sum, multiplier, shift));
+  // The zero point is added without wrapping: a result beyond int32 would change its sign.
+  const int64_t y = int64_t{static_cast<int32_t>(scaled)} + y_zero;
+  return static_cast<int8_t>(y < y_min ? y_min : y > y_max ? y_max : static_cast<int32_t>(y));
+}
+
+}  // namespace deuteron::neutron
