@@ -1,0 +1,5 @@
+# Benches that are programs of their own: `ninja -C build neutron_cycles`.
+if(TARGET neutron_model)
+  add_executable(neutron_cycles EXCLUDE_FROM_ALL bench/neutron_cycles.cpp)
+  target_link_libraries(neutron_cycles PRIVATE neutron_model fmt::fmt)
+endif()
