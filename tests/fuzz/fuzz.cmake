@@ -1,4 +1,4 @@
-# The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs fuzz_pte, fuzz_pt2 and fuzz_text one after the other.
+# The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs fuzz_pte, fuzz_pt2, fuzz_text and fuzz_neutron one after the other.
 set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
 if(DEUTERON_FUZZ)
   add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
@@ -46,4 +46,22 @@ if(DEUTERON_FUZZ)
     COMMAND pt2_seeds ${PROJECT_BINARY_DIR}/pt2_corpus ${PROJECT_SOURCE_DIR}/models/digits_cnn/float.pt2 ${PROJECT_SOURCE_DIR}/models/digits_cnn/qat_qdq.pt2
     COMMAND pt2_fuzz -max_len=262144 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pt2_corpus
     DEPENDS pt2_seeds pt2_fuzz USES_TERMINAL VERBATIM)
+endif()
+
+# The microcode of the Neutron machine model: `ninja -C build/fuzz fuzz_neutron`.
+if(DEUTERON_FUZZ)
+  add_executable(neutron_seeds tests/fuzz/neutron_seeds.cpp)
+  add_executable(neutron_fuzz tests/fuzz/neutron_fuzz.cpp)
+  foreach(program neutron_seeds neutron_fuzz)
+    target_link_libraries(${program} PRIVATE neutron_model)
+  endforeach()
+  target_compile_options(neutron_model PRIVATE -fsanitize=fuzzer-no-link)
+  target_compile_options(neutron_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(neutron_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(neutron_seeds PRIVATE -fsanitize=address,undefined)
+  add_custom_target(fuzz_neutron
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/neutron_corpus
+    COMMAND neutron_seeds ${PROJECT_BINARY_DIR}/neutron_corpus
+    COMMAND neutron_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/neutron_corpus
+    DEPENDS neutron_seeds neutron_fuzz USES_TERMINAL VERBATIM)
 endif()

@@ -1,0 +1,92 @@
+// Writes one small microcode for every kernel of the Neutron machine model into the folder on the command line: seeds for neutron_fuzz.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/neutron_model/microcode.h"
+
+namespace {
+
+using namespace deuteron::neutron;
+
+std::vector<uint32_t> microcode_of(Kind kind, const std::vector<int32_t>& call) {
+  constexpr uint32_t kIo = 4 * kHeaderWords, kMachineAt = kIo + 8, kCalls = kMachineAt + sizeof(Machine);
+  std::vector<uint32_t> words(kCalls / 4 + 2 + call.size());
+  words[kMagicWord] = kMagic, words[kTagWord] = kFormatTag, words[kCallsWord] = 1;
+  words[kMachineOffsetWord] = kMachineAt, words[kCallsOffsetWord] = kCalls, words[kIoOffsetWord] = kIo;
+  words[kMicrocodeBytesWord] = static_cast<uint32_t>(4 * words.size());
+  const bool fetches = kind == Kind::kMemCpy;
+  words[kWeightsBytesWord] = 2048, words[kScratchBytesWord] = 256, words[kSramBytesWordV0] = fetches ? 512 : 0;
+  words[kInputsWordV0] = words[kOutputsWordV0] = 1;
+  words[kIo / 4] = words[kIo / 4 + 1] = 1024;
+  const Machine machine;
+  std::memcpy(words.data() + kMachineAt / 4, &machine, sizeof machine);
+  words[kCalls / 4] = static_cast<uint32_t>(kind);
+  words[kCalls / 4 + 1] = static_cast<uint32_t>(call.size() + 2);
+  std::memcpy(words.data() + kCalls / 4 + 2, call.data(), 4 * call.size());
+  return words;
+}
+
+template <class Call>
+void write(const char* folder, Kind kind, const Call& call) {
+  std::vector<int32_t> words(sizeof call / 4);
+  std::memcpy(words.data(), &call, sizeof call);
+  const std::vector<uint32_t> microcode = microcode_of(kind, words);
+  const std::string path = std::string(folder) + "/" + name_of(kind);
+  if (FILE* file = std::fopen(path.c_str(), "wb")) {
+    std::fwrite(microcode.data(), 4, microcode.size(), file);
+    std::fclose(file);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const Operand in = operand(Region::kInput), out = operand(Region::kOutput), weights = operand(Region::kWeights),
+                params = operand(Region::kWeights, 1024), sram = operand(Region::kSramWeights);
+  for (const Kind kind : {Kind::kConv2dStandardV1, Kind::kConv2dStandardV2, Kind::kConv2dTransposed})
+    write(argv[1], kind, ConvCall{in, out, weights, params, 2, 5, 4, 3, 4, 3, 2, 1, 2, 1, 1, 1, 0, 5, 3, 5, 6, 3, -2, -128, 127});
+  write(argv[1], Kind::kConv2dPointwise,
+        ConvCall{in, out, weights, params, 2, 5, 4, 9, 9, 1, 1, 2, 1, 1, 1, 0, 0, 3, 4, 11, 11, 3, -2, -128, 127});
+  for (const Kind kind : {Kind::kConv2dDepthwiseV1, Kind::kConv2dDepthwiseV2, Kind::kConv2dDepthwiseDense})
+    write(argv[1], kind, DepthwiseCall{in, out, weights, params, 2, 5, 4, 5, 6, 2, 3, 3, 1, 2, 1, 1, 1, 1, 5, 2, 10, 3, -2, -128, 127});
+  write(argv[1], Kind::kFullyConnected, FullyConnectedCall{in, out, weights, params, 3, 17, 9, 3, -2, -128, 127});
+  write(argv[1], Kind::kBatchMatMul, MatMulCall{in, in, out, 2, 3, 5, 7, 15, 5, 1, 35, 1, 5, 3, 4, -2, 1 << 30, -9, -128, 127});
+  for (const Kind kind : {Kind::kMaxPool, Kind::kAvgPool})
+    write(argv[1], kind, PoolCall{in, out, 2, 5, 4, 7, 8, 3, 2, 2, 1, 1, 1, 1, 0, 3, 3, 9, -128, 127});
+  for (const Kind kind : {Kind::kGlobalAvgPool, Kind::kReduceMean, Kind::kReduceSum, Kind::kReduceMax, Kind::kReduceMin})
+    write(argv[1], kind, ReduceCall{in, out, {1, 2, 3, 4, 5, 3}, 0b010100, 3, -2, 1 << 30, -3, -128, 127});
+  write(argv[1], Kind::kSoftmax, SoftmaxCall{in, out, 5, 10, 1717986918, 22, -248});
+  for (const Kind kind : {Kind::kAdd, Kind::kSub, Kind::kMul, Kind::kMaximum, Kind::kMinimum})
+    write(argv[1], kind,
+          PairCall{in,
+                   in,
+                   out,
+                   {1, 2, 3, 1, 4, 5},
+                   {0, 60, 20, 0, 5, 1},
+                   {0, 0, 5, 0, 0, 1},
+                   20,
+                   1,
+                   1 << 30,
+                   -1,
+                   2,
+                   1 << 30,
+                   -1,
+                   3,
+                   1 << 30,
+                   -18,
+                   -128,
+                   127});
+  write(argv[1], Kind::kPrelu,
+        PreluCall{in, weights, out, {1, 1, 2, 3, 4, 5}, {0, 0, 0, 0, 0, 1}, 1, 2, 3, 1 << 30, 0, 1 << 30, -6, -128, 127});
+  write(argv[1], Kind::kGlobalBiasScale, RescaleCall{in, out, 100, 1, 2, 1 << 30, 1, 0, 127});
+  write(argv[1], Kind::kTable, TableCall{in, out, weights, 100});
+  write(argv[1], Kind::kPad, PadCall{in, out, {1, 1, 2, 3, 4, 5}, {0, 0, 1, 0, 1, 2}, {0, 0, 0, 1, 0, 1}, 7});
+  for (const Kind kind : {Kind::kSlice, Kind::kStridedSliceConcat, Kind::kTransposeChw})
+    write(argv[1], kind, CopyCall{in, out, {1, 1, 2, 3, 4, 5}, {0, 0, 60, 1, 15, 3}, {0, 0, 60, 20, 5, 1}});
+  for (const Kind kind : {Kind::kResizeNearest, Kind::kResizeBilinear}) write(argv[1], kind, ResizeCall{in, out, 2, 3, 4, 5, 6, 7, 0, 1});
+  write(argv[1], Kind::kMemCpy, MemCpyCall{weights, sram, 500, 1});
+  return 0;
+}
