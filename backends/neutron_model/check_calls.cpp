@@ -18,7 +18,8 @@ constexpr int64_t kMostSummed = 1 << 23;  // int8 values without their zero poin
 
 bool in(int64_t v, int64_t low, int64_t high) { return v >= low && v <= high; }
 
-// Collects the first thing that is wrong with a call.
+// Collects the first thing that is wrong with a call. What the rules of many kinds call is not inlined: that would more than double the
+// code.
 class Call {
  public:
   explicit Call(const Layout& layout) : layout_(layout) {}
@@ -30,7 +31,7 @@ class Call {
   Reason reason() const { return reason_; }
 
   // The number of elements of extents that are all at least 1, or -1.
-  int64_t product(std::initializer_list<int32_t> extents) {
+  [[gnu::noinline]] int64_t product(std::initializer_list<int32_t> extents) {
     int64_t count = 1;
     for (const int32_t e : extents) {
       need(e >= 1, Reason::kExtent);
@@ -44,7 +45,7 @@ class Call {
   int64_t product(const int32_t (&e)[kMaxRank]) { return product({e[0], e[1], e[2], e[3], e[4], e[5]}); }
 
   // Bytes from the first element of a tensor with strides to behind its last.
-  int64_t span(const int32_t* extent, const int32_t* stride, int rank) {
+  [[gnu::noinline]] int64_t span(const int32_t* extent, const int32_t* stride, int rank) {
     int64_t last = 0;
     for (int i = 0; i < rank; ++i) {
       need(extent[i] >= 1 && stride[i] >= 0, Reason::kExtent);
@@ -55,7 +56,7 @@ class Call {
     }
     return last + 1;
   }
-  int64_t pixels_span(int32_t n, int32_t h, int32_t w, int32_t channels, int32_t pitch) {
+  [[gnu::noinline]] int64_t pixels_span(int32_t n, int32_t h, int32_t w, int32_t channels, int32_t pitch) {
     need(h <= kMostPixels && w <= kMostPixels && pitch >= channels, Reason::kExtent);
     const int64_t pixels = product({n, h, w});
     if (!right()) return -1;
@@ -63,11 +64,11 @@ class Call {
     return (pixels - 1) * pitch + channels;
   }
 
-  void window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad) {
+  [[gnu::noinline]] void window(int32_t kernel, int32_t stride, int32_t dilation, int32_t pad) {
     need(in(kernel, 1, kMostTaps) && in(stride, 1, kMostTaps) && in(dilation, 1, kMostTaps) && in(pad, -kMostPadding, kMostPadding),
          Reason::kWindow);
   }
-  void steps(std::initializer_list<int32_t> values) {
+  [[gnu::noinline]] void steps(std::initializer_list<int32_t> values) {
     for (const int32_t v : values) need(in(v, -128, 127), Reason::kQuantization);
   }
   void bounds(int32_t low, int32_t high) {
@@ -77,7 +78,7 @@ class Call {
   void shift(int32_t v) { need(in(v, -31, 30), Reason::kQuantization); }
 
   // `dense`: the same bytes as y's, so that y may be this operand.
-  void reads(const Operand& o, int64_t bytes, bool dense = false) {
+  [[gnu::noinline]] void reads(const Operand& o, int64_t bytes, bool dense = false) {
     const int64_t size = size_of(o);
     need(size >= 0, Reason::kOperandRegion);
     // The compute of a machine that fetches its constants cannot read where they are stored.
@@ -85,16 +86,16 @@ class Call {
     within(o, bytes, size);
     if (operands_ < kMostOperands) operand_[operands_++] = {o, bytes, dense};
   }
-  void reads_constant(const Operand& o, int64_t bytes) {
+  [[gnu::noinline]] void reads_constant(const Operand& o, int64_t bytes) {
     need(region_of(o) == Region::kWeights || region_of(o) == Region::kSramWeights, Reason::kOperandRegion);
     reads(o, bytes);
   }
-  void reads_params(const Operand& o, int64_t channels) {
+  [[gnu::noinline]] void reads_params(const Operand& o, int64_t channels) {
     need(o.offset % 4 == 0, Reason::kOperandRange);
     reads_constant(o, 12 * channels);
   }
   // `gaps`: y leaves out bytes between its elements, where operands may lie.
-  void writes(const Operand& o, int64_t bytes, bool gaps = false) {
+  [[gnu::noinline]] void writes(const Operand& o, int64_t bytes, bool gaps = false) {
     need(region_of(o) == Region::kOutput || region_of(o) == Region::kScratch, Reason::kOperandRegion);
     within(o, bytes, size_of(o));
     for (int i = 0; i < operands_ && !gaps; ++i) {
@@ -358,7 +359,7 @@ void check(Call& call, Kind, const ResizeCall& a) {
 void check(Call& call, Kind, const MemCpyCall& a) { call.fetches(a); }
 
 template <class Record>
-Reason check_record(const Layout& layout, Kind kind, const void* at) {
+[[gnu::noinline]] Reason check_record(const Layout& layout, Kind kind, const void* at) {
   Record record;
   std::memcpy(&record, at, sizeof record);
   Call call(layout);
