@@ -1,0 +1,75 @@
+// Writes small TFLite models, operator by operator: for tests.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "backends/neutron/tflite_generated.h"
+#include "ir/type.h"
+
+namespace deuteron::neutron {
+
+class TfliteWriter {
+ public:
+  TfliteWriter() { buffers_.push_back(tflite::CreateBuffer(b_)); }
+
+  i32 tensor(const Shape& shape, float scale, i32 zero, const char* name = "t") { return add(shape, tflite::TensorType::INT8, {scale}, zero, 0, 0, name); }
+  i32 constant(const Shape& shape, const std::vector<int8_t>& data, std::vector<float> scales, i32 zero = 0, i32 axis = 0) {
+    return add(shape, tflite::TensorType::INT8, scales, zero, axis, buffer(data.data(), data.size()), "constant");
+  }
+  i32 constant(const std::vector<i32>& data, Shape shape = {}) {
+    if (shape.empty()) shape = {static_cast<i64>(data.size())};
+    return add(shape, tflite::TensorType::INT32, {}, 0, 0, buffer(data.data(), data.size() * 4), "integers");
+  }
+  template <class Options = int>
+  i32 op(tflite::BuiltinOperator code, const std::vector<i32>& in, i32 out, tflite::BuiltinOptions type = tflite::BuiltinOptions::NONE,
+         flatbuffers::Offset<Options> options = {}) {
+    const std::vector<i32> outs{out};
+    ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs, type, options.Union()));
+    return out;
+  }
+  flatbuffers::FlatBufferBuilder& builder() { return b_; }
+
+  std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs) {
+    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops_, "main")};
+    std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes;
+    for (const auto c : codes_)
+      codes.push_back(tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(std::min(static_cast<int>(c), 127)), custom_.empty() ? nullptr : custom_.c_str(), 1, c));
+    tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs, "", &buffers_));
+    return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
+  }
+  void name_custom(std::string name) { custom_ = std::move(name); }
+
+  i32 add(const Shape& shape, tflite::TensorType type, const std::vector<float>& scales, i32 zero, i32 axis, uint32_t buffer, const char* name) {
+    flatbuffers::Offset<tflite::QuantizationParameters> q;
+    if (!scales.empty()) {
+      const std::vector<int64_t> zeros(scales.size(), zero);
+      q = tflite::CreateQuantizationParametersDirect(b_, nullptr, nullptr, &scales, &zeros, tflite::QuantizationDetails::NONE, 0, axis);
+    }
+    const std::vector<i32> extents(shape.begin(), shape.end());
+    tensors_.push_back(tflite::CreateTensorDirect(b_, &extents, type, buffer, name, q));
+    return static_cast<i32>(tensors_.size()) - 1;
+  }
+  uint32_t buffer(const void* data, size_t bytes) {
+    b_.ForceVectorAlignment(bytes, 1, 16);
+    buffers_.push_back(tflite::CreateBuffer(b_, b_.CreateVector(static_cast<const u8*>(data), bytes)));
+    return static_cast<uint32_t>(buffers_.size()) - 1;
+  }
+
+ private:
+  uint32_t code_index(tflite::BuiltinOperator code) {
+    const auto at = std::find(codes_.begin(), codes_.end(), code);
+    if (at != codes_.end()) return static_cast<uint32_t>(at - codes_.begin());
+    codes_.push_back(code);
+    return static_cast<uint32_t>(codes_.size()) - 1;
+  }
+
+  flatbuffers::FlatBufferBuilder b_;
+  std::vector<flatbuffers::Offset<tflite::Buffer>> buffers_;
+  std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
+  std::vector<flatbuffers::Offset<tflite::Operator>> ops_;
+  std::vector<tflite::BuiltinOperator> codes_;
+  std::string custom_;
+};
+
+}  // namespace deuteron::neutron

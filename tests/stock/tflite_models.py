@@ -1,0 +1,100 @@
+"""Writes small int8 TFLite models, operator by operator, for tests of the Neutron converter."""
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+kTypes = {np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.int32): schema.TensorType.INT32, np.dtype(np.float32): schema.TensorType.FLOAT32}
+
+
+class Builder:
+    """Tensors are numbers: what the methods return and take."""
+
+    def __init__(self):
+        self.graph = schema.SubGraphT()
+        self.graph.tensors, self.graph.operators, self.graph.inputs, self.graph.outputs = [], [], [], []
+        self.graph.name = b"main"
+        self.buffers = [schema.BufferT()]
+        self.codes = []
+
+    def tensor(self, shape, scale=None, zero=0, dtype=np.int8, data=None, axis=0, name=None):
+        t = schema.TensorT()
+        t.shape = [int(v) for v in shape]
+        t.type = kTypes[np.dtype(dtype)]
+        t.name = (name or "t%d" % len(self.graph.tensors)).encode()
+        if scale is not None:
+            q = schema.QuantizationParametersT()
+            q.scale = [float(v) for v in np.atleast_1d(np.float32(scale))]
+            q.zeroPoint = [int(v) for v in np.broadcast_to(np.atleast_1d(zero), [len(q.scale)])]
+            q.quantizedDimension = axis
+            t.quantization = q
+        t.buffer = 0
+        if data is not None:
+            b = schema.BufferT()
+            b.data = np.frombuffer(np.ascontiguousarray(data, dtype).tobytes(), np.uint8)
+            self.buffers.append(b)
+            t.buffer = len(self.buffers) - 1
+        self.graph.tensors.append(t)
+        return len(self.graph.tensors) - 1
+
+    def constant(self, array, scale=None, zero=0, axis=0):
+        array = np.asarray(array)
+        return self.tensor(array.shape, scale, zero, array.dtype, array, axis)
+
+    def input(self, shape, scale, zero):
+        t = self.tensor(shape, scale, zero)
+        self.graph.inputs.append(t)
+        return t
+
+    def output(self, t):
+        self.graph.outputs.append(t)
+
+    def shape(self, t):
+        return list(self.graph.tensors[t].shape)
+
+    def quant(self, t):
+        q = self.graph.tensors[t].quantization
+        return q.scale[0], q.zeroPoint[0]
+
+    def op(self, builtin, inputs, outputs, options=None, **fields):
+        number = getattr(schema.BuiltinOperator, builtin)
+        if number not in self.codes:
+            self.codes.append(number)
+        o = schema.OperatorT()
+        o.opcodeIndex = self.codes.index(number)
+        o.inputs, o.outputs = list(inputs), list(outputs)
+        if options:
+            o.builtinOptionsType = getattr(schema.BuiltinOptions, options)
+            o.builtinOptions = getattr(schema, options + "T")()
+            for k, v in fields.items():
+                assert hasattr(o.builtinOptions, k), (options, k)
+                setattr(o.builtinOptions, k, v)
+        self.graph.operators.append(o)
+        return outputs[0]
+
+    def bytes(self):
+        m = schema.ModelT()
+        m.version = 3
+        m.description = b""
+        m.subgraphs = [self.graph]
+        m.buffers = self.buffers
+        m.operatorCodes = []
+        for number in self.codes:
+            c = schema.OperatorCodeT()
+            c.deprecatedBuiltinCode = min(number, 127)
+            c.builtinCode = number
+            c.version = 1
+            m.operatorCodes.append(c)
+        b = flatbuffers.Builder(1024)
+        b.Finish(m.Pack(b), b"TFL3")
+        return bytes(b.Output())
+
+
+def interpret(model, inputs):
+    """Outputs of the stock interpreter with its reference kernels."""
+    i = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    i.allocate_tensors()
+    for d, x in zip(i.get_input_details(), inputs):
+        i.set_tensor(d["index"], x)
+    i.invoke()
+    return [i.get_tensor(d["index"]) for d in i.get_output_details()]
