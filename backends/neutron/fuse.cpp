@@ -12,6 +12,7 @@ namespace deuteron::neutron {
 
 StepUses::StepUses(const Model& m) : producer(m.tensors.size(), -1), readers(m.tensors.size()), output_uses(m.tensors.size(), 0) {
   for (size_t i = 0; i < m.steps.size(); ++i) {
+    if (m.steps[i].output == kNoTensor) continue;
     producer[m.steps[i].output] = static_cast<i32>(i);
     for (const TensorId t : m.steps[i].inputs)
       if (t != kNoTensor) readers[t].push_back(static_cast<i32>(i));
@@ -233,7 +234,7 @@ bool fold_transpose(Model& m, const StepUses& uses, Step& s) {
   return true;
 }
 
-// Drops steps that were folded (no output) or that nobody reads.
+// Drops steps that were folded (no output) and those that nobody reads.
 bool drop_unread(Model& m) {
   const StepUses uses(m);
   std::vector<Step> kept;

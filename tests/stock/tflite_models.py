@@ -90,9 +90,11 @@ class Builder:
         return bytes(b.Output())
 
 
-def interpret(model, inputs):
-    """Outputs of the stock interpreter with its reference kernels."""
-    i = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+def interpret(model, inputs, reference=True):
+    """Outputs of the stock interpreter with its reference kernels. The reference SUM of int8 in ai-edge-litert 2.3.0 gives numbers that have nothing to do
+    with its operands; models with it need `reference` False: the other builtin kernels, without delegates."""
+    resolver = OpResolverType.BUILTIN_REF if reference else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    i = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
     i.allocate_tensors()
     for d, x in zip(i.get_input_details(), inputs):
         i.set_tensor(d["index"], x)
