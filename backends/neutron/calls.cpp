@@ -281,7 +281,7 @@ Fault CallMaker::fully_connected(const Step& s) {
   const Shape& w = m_.type(s.inputs[1]).shape;
   if (round_up_to(w[1], 8) > kMostTaps) return wrong("inputs, rounded up to 8", round_up_to(w[1], 8), kMostTaps, "fully_connected");
   const Quant& qx = m_.type(s.inputs[0]).quant;
-  const auto factors = fully_connected_factors(qx, m_.type(s.inputs[1]).quant, s.y, s.inputs[2] != kNoTensor, w[0]);
+  const auto factors = fully_connected_factors(qx, m_.type(s.inputs[1]).quant, s.y, w[0]);
   if (!factors) return bad_scale("fully_connected");
   FullyConnectedCall c{};
   c.rows = word(m_.type(s.inputs[0]).elements() / w[1]), c.in = word(w[1]), c.out = word(w[0]);

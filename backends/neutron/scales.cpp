@@ -38,11 +38,18 @@ std::optional<std::vector<Factor>> convolution_factors(const Quant& x, const Qua
   return factors;
 }
 
-std::optional<std::vector<Factor>> fully_connected_factors(const Quant& x, const Quant& weight, const Quant& y, bool, i64 channels) {
-  if (weight.per_channel()) return convolution_factors(x, weight, y, channels);
-  const auto f = matmul_factor(x, weight, y);
-  if (!f) return std::nullopt;
-  return std::vector<Factor>(static_cast<size_t>(channels), *f);
+// TFLite's kernel rounds once, in double. One rounding here too where the factor keeps 19 bits or more without a shift (ops/fixed_point.h does the
+// same); smaller factors round twice.
+std::optional<std::vector<Factor>> fully_connected_factors(const Quant& x, const Quant& weight, const Quant& y, i64 channels) {
+  constexpr double kSmallest = 1.0 / 4096, kOne = 2147483648.0;
+  auto factors = convolution_factors(x, weight, y, channels);
+  if (!factors) return factors;
+  for (i64 c = 0; c < channels; ++c) {
+    const double scale = static_cast<double>(x.scale[0]) * static_cast<double>(weight_scale(weight, c)) / static_cast<double>(y.scale[0]);
+    const double value = std::round(scale * kOne);
+    if (scale >= kSmallest && value < kOne) (*factors)[c] = {static_cast<i32>(value), 0};
+  }
+  return factors;
 }
 
 // The product of the two scales is a float32 one.

@@ -14,7 +14,7 @@ std::optional<Factor> factor_of(double scale);
 
 // One for each output channel: x * weight[c] / y.
 std::optional<std::vector<Factor>> convolution_factors(const Quant& x, const Quant& weight, const Quant& y, i64 channels);
-std::optional<std::vector<Factor>> fully_connected_factors(const Quant& x, const Quant& weight, const Quant& y, bool has_bias, i64 channels);
+std::optional<std::vector<Factor>> fully_connected_factors(const Quant& x, const Quant& weight, const Quant& y, i64 channels);
 std::optional<Factor> matmul_factor(const Quant& x, const Quant& other, const Quant& y);
 
 // add, sub: y = y_zero + rq(y, rq(x, (a - x_zero) << left_shift) +- rq(other, (b - other_zero) << left_shift)); mul: rq(y, product).

@@ -2,8 +2,8 @@
 
     neutron_models.py NEUTRON_RUNNER [COUNT [FIRST_SEED]]
 
-Bit for bit, in every mode of conversion. Where a table stands for a function that TFLite computes in another way (TABLES), results may be off by one
-step; models with them are made apart, so that nothing hides behind that."""
+Bit for bit, in every mode of conversion. Where a table stands for a function that TFLite computes in another way (TABLES), and for SUM, whose reference
+kernel cannot be used, results may be off by one step; every fourth model is one of these operators alone, so that nothing hides behind that."""
 import subprocess
 import sys
 import tempfile
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from tflite_models import Builder, interpret, schema
 
-# TFLite computes these with integer approximations or saturates elsewhere: the table is float32, rounded to nearest even.
+# TFLite computes these with integer approximations or rounds ties otherwise: the table is float32, rounded to nearest even.
 TABLES = ["LOGISTIC", "TANH", "HARD_SWISH", "EXP", "LOG", "RSQRT", "ABS", "LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1", "QUANTIZE"]
 kMostElements = 40000
 
@@ -210,10 +210,10 @@ class Random:
         fields = {} if extreme else {"fusedActivationFunction": self.activation()}
         return self.b.op(fn, [x, other] if self.pick(0, 1) else [other, x], [y], options, **fields)
 
-    def reduce(self):
+    def reduce(self, fn=None):
         x = self.any()
         shape = self.b.shape(x)
-        fn = self.choose(["MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"])
+        fn = fn or self.choose(["MEAN", "REDUCE_MAX", "REDUCE_MIN"])
         axes = [i for i in range(len(shape)) if self.pick(0, 1)] or [len(shape) - 1]
         keep = len(axes) == len(shape) or bool(self.pick(0, 1))
         out = [1 if i in axes else d for i, d in enumerate(shape)] if keep else [d for i, d in enumerate(shape) if i not in axes]
@@ -341,6 +341,8 @@ class Random:
         x = self.any()
         name = self.choose(TABLES)
         shape = self.b.shape(x)
+        if name in ("LOG", "RSQRT"):  # of positive numbers
+            x = self.b.input(shape, self.scale(), -128)
         s, z = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}.get(name, (self.scale(), self.zero()))
         options = {"HARD_SWISH": "HardSwishOptions", "ABS": "AbsOptions", "EXP": "ExpOptions", "LEAKY_RELU": "LeakyReluOptions", "QUANTIZE": "QuantizeOptions"}
         fields = {"alpha": 0.1} if name == "LEAKY_RELU" else {}
@@ -370,12 +372,20 @@ def model(seed):
     return r
 
 
+def near(seed):
+    """One operator for which TFLite may be a step off."""
+    r = Random(seed)
+    r.live.append(r.b.input([r.pick(1, 3), r.pick(2, 9), r.pick(2, 8), r.pick(1, 16)], r.scale(), r.zero()))
+    r.b.output(r.reduce("SUM") if r.pick(0, 7) == 0 else r.table())
+    return r
+
+
 def write(folder, name, r):
     data = r.b.bytes()
     (folder / (name + ".tflite")).write_bytes(data)
     inputs = []
     for i, t in enumerate(r.b.graph.inputs):
-        x = r.r.integers(-128, 128, r.b.shape(t)).astype(np.int8)
+        x = r.r.integers(-127, 128, r.b.shape(t)).astype(np.int8)
         (folder / ("%s.in%d" % (name, i))).write_bytes(x.tobytes())
         inputs.append(x)
     return data, inputs
@@ -388,8 +398,9 @@ def main(runner, count, first):
         wanted = {}
         seed = first
         while len(wanted) < count:
-            name = "m%06d" % seed
-            r = model(seed)
+            exact = seed % 4 != 0
+            name = "%s%06d" % ("m" if exact else "near", seed)
+            r = model(seed) if exact else near(seed)
             seed += 1
             data, inputs = write(folder, name, r)
             try:
@@ -414,9 +425,9 @@ def main(runner, count, first):
                         continue
                     ours = np.frombuffer(path.read_bytes(), np.int8)
                     compared += 1
-                    if ours.size != y.size or (ours != y.ravel()).any():
+                    off = np.abs(ours.astype(int) - y.ravel().astype(int)) if ours.size == y.size else None
+                    if off is None or off.max() > (1 if name.startswith("near") else 0):
                         failures += 1
-                        off = np.abs(ours.astype(int) - y.ravel().astype(int)) if ours.size == y.size else None
                         print(name, mode, "output", i, y.shape, "sizes differ" if off is None else "%d of %d differ, at most %d" % ((off > 0).sum(), off.size, off.max()),
                               kernels.get((name, mode), "")[:200])
     print("%d models, %d outputs compared, %d failures" % (len(wanted), compared, failures))
