@@ -28,13 +28,16 @@ class TfliteWriter {
     ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs, type, options.Union()));
     return out;
   }
+  void op(tflite::BuiltinOperator code, const std::vector<i32>& in, const std::vector<i32>& outs) {
+    ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs));
+  }
   flatbuffers::FlatBufferBuilder& builder() { return b_; }
 
   std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs) {
     const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops_, "main")};
     std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes;
     for (const auto c : codes_)
-      codes.push_back(tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(std::min(static_cast<int>(c), 127)), custom_.empty() ? nullptr : custom_.c_str(), 1, c));
+      codes.push_back(tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(std::min(static_cast<int>(c), 127)), c == tflite::BuiltinOperator::CUSTOM ? custom_.c_str() : nullptr, 1, c));
     tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs, "", &buffers_));
     return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
   }

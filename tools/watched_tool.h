@@ -1,0 +1,18 @@
+// The vendor's Neutron converter as a watched process: what convert_externally() runs it with.
+#pragma once
+#include "backends/neutron/external_converter.h"
+#include "tools/watched_process.h"
+
+namespace deuteron {
+
+inline neutron::RunTool watched_tool() {
+  return [](const std::vector<std::string>& command, double limit_seconds, const std::function<void(std::string_view)>& on_line) {
+    const ProcessEnd end = run_watched(command, {}, limit_seconds, [&](std::string_view line) {
+      on_line(line);
+      return false;
+    });
+    return neutron::ToolEnd{end.start_error, end.exit_code, end.signal, end.timed_out};
+  };
+}
+
+}  // namespace deuteron
