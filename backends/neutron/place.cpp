@@ -83,6 +83,7 @@ class Placer {
   bool share_view(const Step& s);
   bool share_slice(const Step& s, const Slice& a);
   bool share_part(i32 step, const Concat& a, size_t part);
+  void work_in_place();
 
   Model& m_;
   bool share_;
@@ -150,6 +151,31 @@ bool Placer::share_part(i32 step, const Concat& a, size_t part) {
   return true;
 }
 
+// Kernels that work element by element may write over an operand that nobody reads afterwards; the operand then lies where the result does. After
+// all other sharing, which it must not get in the way of.
+void Placer::work_in_place() {
+  std::vector<size_t> last(m_.tensors.size(), 0);  // by root: the last step that touches it
+  for (size_t i = 0; i < m_.steps.size(); ++i) {
+    for (const TensorId t : m_.steps[i].inputs)
+      if (t != kNoTensor) last[root_of(t)] = i;
+    last[root_of(m_.steps[i].output)] = i;
+  }
+  for (size_t i = 0; i < m_.steps.size(); ++i) {
+    const Step& s = m_.steps[i];
+    const bool one = std::holds_alternative<Table>(s.action) || std::holds_alternative<Prelu>(s.action) || std::holds_alternative<Softmax>(s.action);
+    if (!one && !std::holds_alternative<Pairwise>(s.action)) continue;
+    const TensorId y = s.output;
+    for (size_t k = 0; k < (one ? 1 : s.inputs.size()); ++k) {
+      const TensorId x = s.inputs[k], root = root_of(x);
+      const bool alone = std::all_of(s.inputs.begin(), s.inputs.end(), [&](TensorId t) { return t == x || root_of(t) != root; });
+      if (!alone || is_fixed(root) || output_[root] >= 0 || last[root] != i || root == root_of(y)) continue;
+      if (m_.type(x).shape != m_.type(y).shape || !covers_root(x) || !covers_root(y)) continue;
+      link(root, y, 0, false);
+      break;
+    }
+  }
+}
+
 Placement Placer::run() {
   for (size_t i = 0; i < m_.outputs.size(); ++i) output_[m_.outputs[i]] = static_cast<i64>(i);
   Placement r;
@@ -157,7 +183,7 @@ Placement Placer::run() {
   r.part_free.resize(m_.steps.size());
   for (size_t i = 0; i < m_.steps.size(); ++i) {
     const Step& s = m_.steps[i];
-    if (const auto* c = std::get_if<Concat>(&s.action)) r.part_free[i].assign(s.inputs.size(), false), (void)c;
+    if (std::holds_alternative<Concat>(s.action)) r.part_free[i].assign(s.inputs.size(), false);
     if (!share_) continue;
     if (std::holds_alternative<View>(s.action)) r.free[i] = share_view(s);
     if (const auto* a = std::get_if<Slice>(&s.action)) r.free[i] = share_slice(s, *a);
@@ -166,6 +192,8 @@ Placement Placer::run() {
       r.free[i] = std::all_of(r.part_free[i].begin(), r.part_free[i].end(), [](bool f) { return f; });
     }
   }
+
+  if (share_) work_in_place();
 
   // The life of a root is that of all that lies in it.
   const auto tensors = static_cast<TensorId>(m_.tensors.size());
