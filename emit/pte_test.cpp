@@ -260,7 +260,7 @@ TEST(WritePte, OurLoaderRunsIt) {
   for (const int seed : {1, 50}) {
     const std::vector<int8_t> x = counted(210, seed);
     ASSERT_TRUE(l.program.set_input(0, x.data(), x.size()).ok());
-    l.program.run();
+    ASSERT_TRUE(l.program.run().ok());
     const std::vector<int8_t> expected = n.expected(x);
     ASSERT_EQ(l.program.output(0).numel, 210);
     EXPECT_EQ(std::memcmp(l.program.output(0).data, expected.data(), 210), 0);
@@ -291,7 +291,7 @@ TEST(WritePte, OutputsMayBeInputsConstantsAndViewsOfThem) {
   std::vector<float> data(120);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i) * 0.5f;
   ASSERT_TRUE(l.program.set_input(0, data.data(), data.size() * 4).ok());
-  l.program.run();
+  ASSERT_TRUE(l.program.run().ok());
   EXPECT_EQ(std::memcmp(l.program.output(1).data, data.data(), data.size() * 4), 0);
   EXPECT_EQ(l.program.output(1).sizes[0], 10);
   EXPECT_EQ(l.program.output(1).sizes[1], 12);

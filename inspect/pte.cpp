@@ -132,7 +132,8 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
     }
     PteCall c;
     c.op = fmt::format("{}{}{}", call.op, call.overload && *call.overload ? "." : "", call.overload ? call.overload : "");
-    for (uint32_t i = 0; i + 1 < call.args.count; ++i) c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
+    const uint32_t shown = call.args.count - (call.delegate ? 0 : call.args.count > 0);  // without a kernel's return value
+    for (uint32_t i = 0; i < shown; ++i) c.args.push_back(text_of(plan, r.item<uint32_t>(call.args, i)));
     s.calls.push_back(std::move(c));
   }
   if (r.fault) return *status = fault_of(r), std::nullopt;

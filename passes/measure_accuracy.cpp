@@ -19,6 +19,7 @@ struct LoadedProgram {
   std::vector<std::max_align_t> tables, planned;
   Program program;
 
+  ~LoadedProgram() { program.unload(); }
   explicit LoadedProgram(std::span<const uint8_t> pte) {
     const File file{pte.data(), pte.size()};
     Needs needs;
@@ -52,7 +53,8 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
     set_input(program, static_cast<i32>(i), type, to_storage(program_port, type.shape, sample[i]));
   }
   const std::vector<std::vector<float>> expected = reference.run(stored, {});
-  program.run();
+  const Status ran = program.run();
+  DEUTERON_CHECK(ran.ok(), ran.detail ? ran.detail : "");
   Sums sums;
   for (size_t o = 0; o < expected.size(); ++o) {
     const Port &ref_port = c.reference.outputs[o], &port = c.graph.outputs[o];

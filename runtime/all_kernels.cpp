@@ -1,4 +1,5 @@
-// The complete table of kernels. A firmware links a generated table instead, with only the kernels that its models call.
+// The complete table of kernels and backends. A firmware links a generated table instead, with only the kernels that its models call.
+#include "backends/neutron_delegate/delegate.h"
 #include "backends/portable/kernels.h"
 #include "ops/kernels.h"
 
@@ -10,8 +11,16 @@ const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS) DEU
                                        DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
 
+#ifdef DEUTERON_NEUTRON_DRIVER  // a driver is linked in
+const Backend* const kBackends[] = {&kNeutronBackend};
+constexpr int32_t kBackendCount = 1;
+#else
+constexpr const Backend* const* kBackends = nullptr;
+constexpr int32_t kBackendCount = 0;
+#endif
+
 }  // namespace
 
-extern const KernelTable kAllKernels = {kKernels, sizeof kKernels / sizeof kKernels[0]};
+extern const KernelTable kAllKernels = {kKernels, sizeof kKernels / sizeof kKernels[0], kBackends, kBackendCount};
 
 }  // namespace deuteron

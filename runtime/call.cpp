@@ -218,51 +218,7 @@ void add_size(const Plan& plan, const ValueView& v, CallSize* size) {
   if (is_tensor_list(v.tag)) size->tensors += count;
 }
 
-// A delegate's payload, inline or in a segment.
-bool check_payload(Plan& plan, FlatTable delegate) {
-  FlatReader& r = plan.reader;
-  const FlatTable processed = r.table(delegate, 1);
-  if (!r.fault && !processed) return r.corrupt("a delegate has no payload"), false;
-  const int8_t location = r.scalar<int8_t>(processed, 0);
-  const uint32_t index = r.scalar<uint32_t>(processed, 1);
-  if (r.fault) return false;
-  if (location == 0) {
-    if (index >= plan.inline_payloads.count) return r.corrupt("a delegate's inline payload does not exist"), false;
-    const FlatTable inline_payload = r.table(plan.inline_payloads, index);
-    const FlatVector data = r.vector(inline_payload, 0, 1);
-    if (!r.fault && !data) r.corrupt("a delegate's inline payload has no data");
-    return !r.fault;
-  }
-  if (location != 1 || index >= plan.segments.count) return r.corrupt("a delegate's payload is in a segment that does not exist"), false;
-  const FlatTable segment = r.table(plan.segments, index);
-  const uint64_t offset = r.scalar<uint64_t>(segment, 0), bytes = r.scalar<uint64_t>(segment, 1);
-  if (r.fault) return false;
-  const uint64_t room = plan.segment_end - plan.segment_base;
-  if (plan.segment_base == 0 || offset > room || bytes > room - offset)
-    return r.corrupt("a delegate's payload lies outside the file"), false;
-  return true;
-}
-
 }  // namespace
-
-bool check_delegates(Plan& plan) {
-  FlatReader& r = plan.reader;
-  for (uint32_t i = 0; i < plan.delegates.count; ++i) {
-    const FlatTable delegate = r.table(plan.delegates, i);
-    const char* id = r.string(delegate, 0);
-    if (!r.fault && !id) r.corrupt("a delegate has no name");
-    if (r.fault || !check_payload(plan, delegate)) return false;
-    const FlatVector specs = r.vector(delegate, 2, 4);
-    for (uint32_t k = 0; k < specs.count && !r.fault; ++k) {
-      const FlatTable spec = r.table(specs, k);
-      const char* key = r.string(spec, 0);
-      const FlatVector value = r.vector(spec, 1, 1);
-      if (!r.fault && (!key || !value)) r.corrupt("a delegate's compile option has no key or value");
-    }
-    if (r.fault) return false;
-  }
-  return true;
-}
 
 bool check_operators(Plan& plan) {
   FlatReader& r = plan.reader;
@@ -291,8 +247,13 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
       const uint32_t delegate = r.scalar<uint32_t>(body, 0);
       if (!r.fault && delegate >= plan.delegates.count) r.corrupt("a call refers to a delegate that does not exist");
       if (r.fault) return false;
-      where->op = r.string(r.table(plan.delegates, delegate), 0);
-      return r.fail(Code::unsupported, "calls a delegate, and this runtime has no backend of that name"), false;
+      call->delegate = true;
+      call->op_index = delegate;
+      call->op = known_payload(plan, delegate).id;  // by check_delegates
+      where->op = call->op;
+      call->args = r.vector(body, 1, 4);
+      if (!r.fault && !call->args) r.corrupt("a call has no list of arguments");
+      return !r.fault;
     }
     case InstructionTag::move_call:
       return r.fail(Code::unsupported, "a MoveCall instruction (control flow)"), false;
@@ -319,10 +280,11 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
 
 CallView known_call(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
-  const FlatTable body = r.known_table(r.known_table(plan.instructions, index), 1);
+  const FlatTable instruction = r.known_table(plan.instructions, index), body = r.known_table(instruction, 1);
   CallView call;
+  call.delegate = r.known_scalar<uint8_t>(instruction, 0) == static_cast<uint8_t>(InstructionTag::delegate_call);
   call.op_index = r.known_scalar<uint32_t>(body, 0);
-  const FlatTable name = r.known_table(plan.operators, call.op_index);
+  const FlatTable name = r.known_table(call.delegate ? plan.delegates : plan.operators, call.op_index);
   call.op = reinterpret_cast<const char*>(r.bytes + r.known_vector(name, 0).at);
   call.args = r.known_vector(body, 1);
   return call;
@@ -362,6 +324,39 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
   return check_return_value(plan, call, count, kernel.schema);
 }
 
+bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backend, CallSize* size, uint32_t* workspace_bytes, Status* where) {
+  FlatReader& r = plan.reader;
+  *size = {};
+  if (call.args.count > INT16_MAX) return r.fail(Code::unsupported, "a delegate is called with more than 32767 arguments"), false;
+  if (!r.charge(16 * call.args.count)) return false;  // backends look at an argument several times
+  for (uint32_t i = 0; i < call.args.count; ++i) {
+    where->argument = static_cast<int16_t>(i);
+    const uint32_t index = r.item<uint32_t>(call.args, i);
+    if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
+    const ValueView v = known_value(plan, index);
+    if (v.tag != ValueTag::tensor) return r.fail(Code::bad_argument, "a delegate takes tensors only"), false;
+    add_size(plan, v, size);
+  }
+  where->argument = -1;
+  size->args = call.args.count;
+  const DelegateCall d = known_delegate_call(plan, call, backend);
+  if (Status s = backend.check(d, workspace_bytes); !s.ok()) {
+    s.instruction = where->instruction;
+    s.op = where->op;
+    *where = s;
+    return r.fail(s.code, s.detail), false;
+  }
+  for (uint32_t i = 0; i < call.args.count; ++i) {
+    where->argument = static_cast<int16_t>(i);
+    const Use use = backend.use(d, static_cast<int32_t>(i));
+    const uint32_t index = r.item<uint32_t>(call.args, i);
+    if (use != Use::none && !check_tensor(plan, index, known_value(plan, index).payload, use == Use::write)) return false;
+    size->writes += use == Use::write;
+  }
+  where->argument = -1;
+  return true;
+}
+
 CallRoom take_room(Arena& arena, const CallSize& largest) {
   CallRoom room;
   room.values = arena.make<Value>(largest.values);
@@ -372,7 +367,7 @@ CallRoom take_room(Arena& arena, const CallSize& largest) {
 }
 
 const Value* const* decode_call(const Plan& plan, const CallView& call, const CallRoom& room, int32_t* count) {
-  *count = static_cast<int32_t>(call.args.count) - 1;
+  *count = static_cast<int32_t>(call.args.count) - !call.delegate;
   CallDecoder decoder{plan, room.values, room.tensors, room.items};
   for (int32_t i = 0; i < *count; ++i) room.args[i] = decoder.decode(plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)));
   return room.args;

@@ -4,11 +4,12 @@
 //   alignas(16) static uint8_t tables[8192], planned[50176];
 //   deuteron::Program program;
 //   deuteron::Status s = program.load({model, model_bytes}, deuteron::kAllKernels, {tables, sizeof tables}, {planned, sizeof planned});
-//   if (!s.ok()) ...                                  // nothing can fail after this but a wrong set_input
+//   if (!s.ok()) ...                                  // after this only a wrong set_input and a delegate can fail
 //   s = program.set_input(0, image, sizeof image);    // bytes in the input's storage order
-//   program.run();
+//   s = program.run();
 //   const deuteron::Tensor& y = program.output(0);
 #pragma once
+#include "runtime/backend.h"
 #include "runtime/kernel.h"
 #include "runtime/status.h"
 
@@ -39,10 +40,19 @@ struct Needs {
 };
 Status measure(File file, const KernelTable& kernels, Needs* needs);
 
+// Before the first program with delegates is loaded, and after the last has been unloaded: whatever the backends' libraries want once
+// (neutronInit, neutronDeinit). On failure the ones that had started are stopped again. Without backends there is nothing to start.
+[[nodiscard]] Status start_backends(const KernelTable& kernels);
+void stop_backends(const KernelTable& kernels);
+
 class Program {
  public:
   // Checks every offset, size, shape and argument of the method `forward` once. On failure the Program is empty.
+  // Begins with unload().
   Status load(File file, const KernelTable& kernels, Memory tables, Memory planned);
+  // Gives back what delegates hold in their libraries. For a program with delegates, before the memory of its tables is used for anything
+  // else: a Program has no destructor, so that one that is static costs nothing before main. The Program is then empty.
+  void unload();
 
   int32_t input_count() const { return input_count_; }
   int32_t output_count() const { return output_count_; }
@@ -51,20 +61,29 @@ class Program {
   // Inputs must be set before each run: a program may reuse their memory.
   // Copies `bytes` bytes in the storage order of input(i); bad_input unless they are exactly as many as the tensor has.
   Status set_input(int32_t i, const void* data, size_t bytes);
-  void run() const;
+  // Kernels cannot fail. A delegate can: the outputs are then undefined, and the next run may be tried all the same.
+  [[nodiscard]] Status run() const;
 
-  // For tools that look inside: call k of instruction_count(), its kernel's name and its arguments.
+  // For tools that look inside: call k of instruction_count(), its kernel's or backend's name and its arguments.
   int32_t instruction_count() const { return instruction_count_; }
-  void run_one(int32_t k) const { calls_[k].run(calls_[k].args); }
+  [[nodiscard]] Status run_one(int32_t k) const {
+    const Prepared& call = calls_[k];
+    if (!call.run) return run_delegate(k);
+    call.run(call.args);
+    return Status{};
+  }
   // The arguments are decoded into the program's own memory and live until the next step(): copy what you keep.
   struct Step {
-    const char* op;  // "cortex_m::quantized_add", in the file
+    const char* op;  // "cortex_m::quantized_add" or "NeutronBackend", in the file
     const Value* const* args;
     int32_t count;
+    const PreparedDelegate* delegate;  // null for the call of a kernel
   };
   Step step(int32_t k) const;
 
  private:
+  Status run_delegate(int32_t k) const;
+
   const Tensor* const* inputs_ = nullptr;
   const Tensor* const* outputs_ = nullptr;
   const Prepared* calls_ = nullptr;
@@ -73,7 +92,7 @@ class Program {
   Value* room_values_ = nullptr;
   Tensor* room_tensors_ = nullptr;
   const Value** room_items_ = nullptr;
-  int32_t input_count_ = 0, output_count_ = 0, instruction_count_ = 0;
+  int32_t input_count_ = 0, output_count_ = 0, instruction_count_ = 0, delegate_calls_ = 0;
   friend struct Loader;
 };
 

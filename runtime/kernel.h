@@ -132,10 +132,14 @@ struct Kernel {
   bool in_place = false;
 };
 
-// The kernels that are linked in. A firmware has a generated table with only those that its models call.
+struct Backend;  // runtime/backend.h
+
+// The kernels and the backends that are linked in. A firmware has a generated table with only those that its models call.
 struct KernelTable {
   const Kernel* const* kernels;
   int32_t count;
+  const Backend* const* backends = nullptr;
+  int32_t backend_count = 0;
 };
 extern const KernelTable kAllKernels;  // runtime/all_kernels.cpp
 

@@ -11,6 +11,7 @@ struct Totals {
   CallSize largest;           // of each kind the most that one call has
   uint32_t writes = 0;        // out arguments of all calls
   uint32_t most_tensors = 0;  // of one call
+  uint32_t delegates = 0;     // calls of them
 };
 
 // "ns::op" + "." + "overload", or only "ns::op", against a kernel's full name.
@@ -42,24 +43,41 @@ struct KernelFinder {
 
 uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-// `calls`, unless null, gets the kernels.
+// The kernel or the backend of a call, checked; null with a fault.
+const void* check_any_call(Plan& plan, KernelFinder& finder, const CallView& call, CallSize* size, uint32_t* workspace, Status* where) {
+  if (call.delegate) {
+    const Backend* backend = find_backend(finder.table, call.op);
+    if (!backend) return plan.reader.fail(Code::missing_backend, "calls a delegate, and no backend of this name is linked in"), nullptr;
+    return check_delegate_call(plan, call, *backend, size, workspace, where) ? backend : nullptr;
+  }
+  const Kernel* kernel = finder.find(call.op_index, call);
+  if (!kernel) return plan.reader.fail(Code::missing_kernel, "no kernel of this name is linked in"), nullptr;
+  return check_call(plan, call, *kernel, size, where) ? kernel : nullptr;
+}
+
+// `calls`, unless null, gets the kernels and backends.
 bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals, Status* where) {
   totals->writes = plan.inputs.count;
+  uint32_t most_workspace = 0;
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
     if (!read_call(plan, k, &call, where)) return false;
-    const Kernel* kernel = finder.find(call.op_index, call);
-    if (!kernel) return plan.reader.fail(Code::missing_kernel, "no kernel of this name is linked in"), false;
     CallSize size;
-    if (!check_call(plan, call, *kernel, &size, where)) return false;
+    uint32_t workspace = 0;
+    const void* called = check_any_call(plan, finder, call, &size, &workspace, where);
+    if (!called) return false;
+    if (workspace > INT32_MAX - 15 - plan.ports_end) return plan.reader.fail(Code::unsupported, "a delegate needs more than 2 GiB"), false;
+    most_workspace = most(most_workspace, (workspace + 15) / 16 * 16);
+    totals->delegates += call.delegate;
     totals->largest.args = most(totals->largest.args, size.args);
     totals->largest.values = most(totals->largest.values, size.values);
     totals->largest.tensors = most(totals->largest.tensors, size.tensors);
     totals->largest.items = most(totals->largest.items, size.items);
     totals->most_tensors = most(totals->most_tensors, size.tensors);
     totals->writes += size.writes;
-    if (calls) calls[k].args = kernel;
+    if (calls) calls[k].args = called;
   }
+  plan.planned_bytes = plan.ports_end + most_workspace;
   *where = Status{};
   return true;
 }
@@ -76,6 +94,19 @@ Status status_of(const Plan& plan, Status where) {
 }
 
 void do_nothing(const void*) {}
+
+Status prepare(DelegateCall& call, const Backend& backend, const Status& where, Prepared* prepared) {
+  PreparedDelegate* d = call.arena->make<PreparedDelegate>();
+  void* state = nullptr;
+  Status s = backend.prepare(call, &state);
+  s.instruction = where.instruction;
+  s.op = where.op;
+  if (!s.ok()) return s;
+  if (!d) return out_of_memory();
+  *d = {&backend, state};
+  *prepared = {nullptr, d};
+  return s;
+}
 
 Status prepare(const Kernel& kernel, const Value* const* args, int32_t count, Arena& arena, const Status& where, Prepared* prepared) {
   Call call{args, count, &arena};
@@ -120,17 +151,30 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
     CallView call;
     CallSize size;
     Status where;
+    uint32_t workspace = 0;
     if (!read_call(plan, k, &call, &where)) return false;
-    const Kernel& kernel = *finder.find(call.op_index, call);
-    if (!check_call(plan, call, kernel, &size, &where)) return false;
+    const void* called = check_any_call(plan, finder, call, &size, &workspace, &where);
+    if (!called) return false;
+    Arena arena{scratch, sizeof scratch, 0};
+    Prepared prepared;
+    if (call.delegate) {
+      const Backend& backend = *static_cast<const Backend*>(called);
+      DelegateCall d = known_delegate_call(plan, call, backend);
+      d.arena = &arena;
+      d.workspace = plan.planned + plan.ports_end;
+      *status = prepare(d, backend, where, &prepared);
+      if (!status->ok() && status->code != Code::out_of_memory) return false;
+      *status = Status{};
+      *bytes += (arena.used + 15) / 16 * 16 + 16;  // it may begin anywhere between two multiples of 16
+      continue;
+    }
+    const Kernel& kernel = *static_cast<const Kernel*>(called);
     if (size.values > kValues || size.tensors > kTensors) {
       *bytes += kPreparedBytes + kPreparedBytesPerItem * size_t{size.values};
       continue;
     }
     int32_t count = 0;
     decode_call(plan, call, room, &count);
-    Arena arena{scratch, sizeof scratch, 0};
-    Prepared prepared;
     *status = prepare(kernel, args, count, arena, where, &prepared);
     if (!status->ok() && status->code != Code::out_of_memory) return false;
     *status = Status{};
@@ -178,6 +222,7 @@ struct Loader {
   Tables tables;
   CallRoom room;
   Status status;
+  uint32_t opened = 0;  // calls that are prepared, and their delegates opened
 
   // The status with the amount that would have been enough, or the other fault that stands in the way.
   Status tables_too_small(File file) const {
@@ -205,9 +250,17 @@ struct Loader {
     if (arena.used > arena.bytes) return tables_too_small(file);
     decode_ports();
     const Status s = prepare_calls();
-    if (s.code == Code::out_of_memory) return tables_too_small(file);
-    if (s.ok()) publish();
-    return s;
+    if (s.ok()) return publish(), s;
+    close_delegates();
+    return s.code == Code::out_of_memory ? tables_too_small(file) : s;
+  }
+
+  void close_delegates() {
+    while (opened-- > 0) {
+      if (tables.calls[opened].run) continue;
+      const PreparedDelegate& d = *static_cast<const PreparedDelegate*>(tables.calls[opened].args);
+      d.backend->close(d.state);
+    }
   }
 
   Status check_planned(Memory planned) {
@@ -250,16 +303,37 @@ struct Loader {
       Status where;
       where.instruction = static_cast<int32_t>(k);
       where.op = call.op;
-      int32_t count = 0;
-      const Value* const* args = decode_call(plan, call, room, &count);
-      const Kernel& kernel = *static_cast<const Kernel*>(tables.calls[k].args);
       Prepared prepared;
-      const Status s = prepare(kernel, args, count, arena, where, &prepared);
+      Status s = call.delegate ? prepare_delegate(call, k, where, &prepared) : prepare_kernel(call, k, where, &prepared);
       if (!s.ok()) return s;
       if (arena.used > arena.bytes) return out_of_memory();
+      if (call.delegate) s = open(*static_cast<const PreparedDelegate*>(prepared.args), where);
+      if (!s.ok()) return s;
       tables.calls[k] = prepared;
+      opened = k + 1;
     }
     return Status{};
+  }
+
+  Status prepare_kernel(const CallView& call, uint32_t k, const Status& where, Prepared* prepared) {
+    int32_t count = 0;
+    const Value* const* args = decode_call(plan, call, room, &count);
+    return prepare(*static_cast<const Kernel*>(tables.calls[k].args), args, count, arena, where, prepared);
+  }
+
+  Status prepare_delegate(const CallView& call, uint32_t k, const Status& where, Prepared* prepared) {
+    const Backend& backend = *static_cast<const Backend*>(tables.calls[k].args);
+    DelegateCall d = known_delegate_call(plan, call, backend);
+    d.arena = &arena;
+    d.workspace = plan.planned + plan.ports_end;
+    return prepare(d, backend, where, prepared);
+  }
+
+  static Status open(const PreparedDelegate& d, const Status& where) {
+    Status s = d.backend->open(d.state);
+    s.instruction = where.instruction;
+    s.op = where.op;
+    return s.ok() ? Status{} : s;
   }
 
   void publish() {
@@ -275,18 +349,19 @@ struct Loader {
     program.input_count_ = static_cast<int32_t>(plan.inputs.count);
     program.output_count_ = static_cast<int32_t>(plan.outputs.count);
     program.instruction_count_ = static_cast<int32_t>(plan.instructions.count);
+    program.delegate_calls_ = static_cast<int32_t>(totals.delegates);
   }
 };
 
 Status Program::load(File file, const KernelTable& kernels, Memory tables, Memory planned) {
-  *this = Program{};
+  unload();
   if (reinterpret_cast<uintptr_t>(tables.data) % 16 != 0) {
     Status s;
     s.code = Code::bad_input;
     s.detail = "the tables must lie at an address that is a multiple of 16";
     return s;
   }
-  Loader loader{*this, kernels, Arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0}, {}, {}, {}, {}, {}};
+  Loader loader{*this, kernels, Arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0}, {}, {}, {}, {}, {}, 0};
   return loader.load(file, planned);
 }
 

@@ -312,7 +312,7 @@ TEST(LoadChecks, SaysWhere) {
   d->set<int32_t>(0, 0).set(1, new_scalars<int32_t>({q.a, q.y}));
   q.instruction(2, d);
   Loaded m(q.bytes(), kTestKernels);
-  EXPECT_EQ(m.status.code, Code::unsupported);
+  EXPECT_EQ(m.status.code, Code::missing_backend);
   EXPECT_STREQ(m.status.op, "NeutronBackend");
   EXPECT_EQ(m.status.instruction, 3);
 }

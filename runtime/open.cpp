@@ -87,7 +87,7 @@ bool sum_planned_buffers(Plan* plan) {
     sum += (static_cast<uint64_t>(bytes) + 15) / 16 * 16;
     if (sum > INT32_MAX) return r.fail(Code::unsupported, "the planned buffers are larger than 2 GiB"), false;
   }
-  plan->file_planned_bytes = plan->planned_bytes = static_cast<uint32_t>(sum);
+  plan->file_planned_bytes = plan->ports_end = plan->planned_bytes = static_cast<uint32_t>(sum);
   return true;
 }
 

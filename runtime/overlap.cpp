@@ -83,7 +83,21 @@ struct MemoryMap {
   }
 };
 
-// All planned tensors of a call, one entry for each argument or list item.
+uint32_t collect_delegate_uses(const Plan& plan, const CallView& call, const Backend& backend, TensorUse* uses) {
+  const DelegateCall d = known_delegate_call(plan, call, backend);
+  uint32_t count = 0;
+  for (int32_t i = 0; i < d.count; ++i) {
+    const Use how = backend.use(d, i);
+    TensorUse& use = uses[count];
+    if (how == Use::none || !planned_use(plan, plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)), &use)) continue;
+    use.argument = static_cast<int16_t>(i);
+    use.write = how == Use::write;
+    ++count;
+  }
+  return count;
+}
+
+// All planned tensors of a call of a kernel, one entry for each argument or list item.
 uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema, TensorUse* uses) {
   const FlatReader& r = plan.reader;
   uint32_t count = 0;
@@ -126,8 +140,16 @@ void mark_all_written(MemoryMap& map, const Prepared* calls) {
   const FlatReader& r = map.plan.reader;
   for (uint32_t i = 0; i < map.plan.inputs.count; ++i) map.mark_written(r.item<uint32_t>(map.plan.inputs, i));
   for (uint32_t k = 0; k < map.plan.instructions.count; ++k) {
+    const CallView call = known_call(map.plan, k);
+    const FlatVector args = call.args;
+    if (call.delegate) {
+      const Backend& backend = *static_cast<const Backend*>(calls[k].args);
+      const DelegateCall d = known_delegate_call(map.plan, call, backend);
+      for (uint32_t i = 0; i < args.count; ++i)
+        if (backend.use(d, static_cast<int32_t>(i)) == Use::write) map.mark_written(r.item<uint32_t>(args, i));
+      continue;
+    }
     const char* schema = static_cast<const Kernel*>(calls[k].args)->schema;
-    const FlatVector args = known_call(map.plan, k).args;
     for (uint32_t i = 0; schema[i]; ++i) {
       const uint32_t value = r.item<uint32_t>(args, i);
       if (schema[i] == 'O') map.mark_written(value);
@@ -157,12 +179,13 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
   for (uint32_t i = 0; i < plan.inputs.count; ++i)
     if (planned_use(plan, r.item<uint32_t>(plan.inputs, i), &use)) map.write(use.begin, use.end, use.value);
   for (uint32_t k = 0; k < plan.instructions.count && !r.fault; ++k) {
-    const Kernel& kernel = *static_cast<const Kernel*>(calls[k].args);
     const CallView call = known_call(plan, k);
+    const Kernel* kernel = call.delegate ? nullptr : static_cast<const Kernel*>(calls[k].args);
     where->instruction = static_cast<int32_t>(k);
     where->op = call.op;
-    const uint32_t count = collect_uses(plan, call, kernel.schema, room.uses);
-    const char* fault = conflict_within(room.uses, count, kernel.in_place, &where->argument);
+    const uint32_t count = kernel ? collect_uses(plan, call, kernel->schema, room.uses)
+                                  : collect_delegate_uses(plan, call, *static_cast<const Backend*>(calls[k].args), room.uses);
+    const char* fault = conflict_within(room.uses, count, kernel && kernel->in_place, &where->argument);
     for (uint32_t i = 0; i < count && !fault; ++i) {
       if (room.uses[i].write) continue;
       where->argument = room.uses[i].argument;

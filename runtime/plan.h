@@ -32,7 +32,8 @@ struct Plan {
   uint64_t segment_base = 0, segment_end = 0;      // from byte 0; where payloads may lie
   uint64_t constants_at = 0, constants_bytes = 0;  // the constant segment, from byte 0
   uint32_t file_planned_bytes = 0;                 // the file's planned buffers, one after the other, each rounded up to 16
-  uint32_t planned_bytes = 0;                      // with the inputs and outputs for which the file plans no memory
+  uint32_t ports_end = 0;                          // with the inputs and outputs for which the file plans no memory
+  uint32_t planned_bytes = 0;                      // and with the workspace that delegates share, which begins at ports_end
   uint8_t* planned = nullptr;                      // null until memory is given
 };
 
@@ -66,14 +67,14 @@ Placement known_placement(const Plan& plan, uint32_t index, FlatTable payload);
 
 // call.cpp
 struct CallView {
-  const char* op = nullptr;
+  const char* op = nullptr;  // or the delegate's backend
   const char* overload = nullptr;
-  uint32_t op_index = 0;
-  FlatVector args;  // the repeated return value included
+  uint32_t op_index = 0;  // or the delegate's
+  bool delegate = false;
+  FlatVector args;  // the repeated return value of a kernel included
 };
-bool check_delegates(Plan& plan);
 bool check_operators(Plan& plan);
-// False with a fault, or with an `unsupported` one for instructions that are not calls of kernels.
+// False with a fault, or with an `unsupported` one for instructions that are calls of neither kernels nor delegates.
 bool read_call(Plan& plan, uint32_t instruction, CallView* call, Status* where);
 CallView known_call(const Plan& plan, uint32_t instruction);  // after read_call has passed it
 // Kinds of all arguments against the kernel's schema. `size` gets what decoding the call takes.
@@ -81,6 +82,9 @@ struct CallSize {
   uint32_t args = 0, values = 0, tensors = 0, items = 0, writes = 0;
 };
 bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize* size, Status* where);
+// The same for a delegate: all arguments are tensors, and what its backend says. `where` becomes the backend's status when that refuses.
+bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backend, CallSize* size, uint32_t* workspace_bytes,
+                         Status* where);
 // Room for the decoded arguments of any one call. Null pointers where the arena had no room.
 struct CallRoom {
   const Value** args;
@@ -92,8 +96,19 @@ CallRoom take_room(Arena& arena, const CallSize& largest);
 // The arguments, without the repeated return value; they live until the room is used again.
 const Value* const* decode_call(const Plan& plan, const CallView& call, const CallRoom& room, int32_t* count);
 
+// delegate.cpp
+bool check_delegates(Plan& plan);
+struct Payload {
+  const char* id = nullptr;
+  const uint8_t* data = nullptr;
+  uint32_t bytes = 0;
+};
+Payload known_payload(const Plan& plan, uint32_t delegate);
+DelegateCall known_delegate_call(const Plan& plan, const CallView& call, const Backend& backend);
+const Backend* find_backend(const KernelTable& table, const char* id);  // null: none of that name
+
 // overlap.cpp
-// Whether every read sees what it should; `calls[k].args` is the Kernel of call k. The arena's contents are only needed meanwhile.
+// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed meanwhile.
 struct TensorUse {
   uint32_t begin, end;  // in the planned memory
   uint32_t value;

@@ -20,14 +20,42 @@ Status Program::set_input(int32_t i, const void* data, size_t bytes) {
   return Status{};
 }
 
-void Program::run() const {
-  for (int32_t k = 0; k < instruction_count_; ++k) calls_[k].run(calls_[k].args);
+Status Program::run() const {
+  for (int32_t k = 0; k < instruction_count_; ++k) {
+    const Prepared& call = calls_[k];
+    if (call.run) {
+      call.run(call.args);
+    } else if (const Status s = run_delegate(k); !s.ok()) {
+      return s;
+    }
+  }
+  return Status{};
+}
+
+Status Program::run_delegate(int32_t k) const {
+  const PreparedDelegate& d = *static_cast<const PreparedDelegate*>(calls_[k].args);
+  Status s = d.backend->run(d.state);
+  if (s.ok()) return s;
+  s.instruction = k;
+  s.op = d.backend->id;
+  return s;
+}
+
+void Program::unload() {
+  for (int32_t k = 0; delegate_calls_ > 0 && k < instruction_count_; ++k) {
+    if (calls_[k].run) continue;
+    const PreparedDelegate& d = *static_cast<const PreparedDelegate*>(calls_[k].args);
+    d.backend->close(d.state);
+    --delegate_calls_;
+  }
+  *this = Program{};
 }
 
 Program::Step Program::step(int32_t k) const {
-  if (k < 0 || k >= instruction_count_) return {nullptr, nullptr, 0};
+  if (k < 0 || k >= instruction_count_) return {nullptr, nullptr, 0, nullptr};
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
-  Step step{call.op, nullptr, 0};
+  Step step{call.op, nullptr, 0, nullptr};
+  if (!calls_[k].run) step.delegate = static_cast<const PreparedDelegate*>(calls_[k].args);
   step.args = decode_call(*plan_, call, {room_args_, room_values_, room_tensors_, room_items_}, &step.count);
   return step;
 }

@@ -25,6 +25,10 @@ const char* name_of(Code code) {
       return "out_of_memory";
     case Code::bad_input:
       return "bad_input";
+    case Code::missing_backend:
+      return "missing_backend";
+    case Code::delegate_failed:
+      return "delegate_failed";
   }
   return "?";
 }

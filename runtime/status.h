@@ -1,4 +1,4 @@
-// What the runtime says when it cannot load a program. Running a loaded program cannot fail.
+// What the runtime says when it cannot load a program, or when the library behind a delegate fails while it runs. Kernels cannot fail.
 #pragma once
 #include <cstdint>
 
@@ -15,6 +15,8 @@ enum class Code : uint8_t {
   wrong_isa,       // made by Deuteron for another instruction set
   out_of_memory,   // the caller's arena or planned buffer is too small: see bytes_needed
   bad_input,       // set_input: index or size; load: a file or planned buffer that is not 16-aligned
+  missing_backend,  // no backend of the delegate's name is linked in
+  delegate_failed,  // the library behind a delegate answered with an error: see step and error
 };
 
 // `detail` is a string literal; `op` points into the program file. Both may be null.
@@ -22,9 +24,11 @@ struct Status {
   Code code = Code::ok;
   int16_t argument = -1;     // position in the kernel's argument list, -1: none
   int32_t instruction = -1;  // position in the chain, -1: none
-  const char* op = nullptr;  // kernel name without overload, e.g. "cortex_m::quantized_add"
+  const char* op = nullptr;  // kernel name without overload, e.g. "cortex_m::quantized_add", or the delegate's backend
   const char* detail = nullptr;
-  uint32_t bytes_needed = 0;  // out_of_memory only
+  uint32_t bytes_needed = 0;   // where something was too small
+  const char* step = nullptr;  // delegate_failed: what was tried, e.g. "prepare", "run"
+  int32_t error = 0;           // delegate_failed: the library's own number
   bool ok() const { return code == Code::ok; }
 };
 

@@ -52,7 +52,7 @@ bool run_sample(Program& program, const fs::path& file, int k, Difference* diffe
     const Status s = program.set_input(i, data.data(), data.size());
     EXPECT_TRUE(s.ok()) << file << ": input " << i << " has " << data.size() << " bytes, the program wants " << s.bytes_needed;
   }
-  program.run();
+  EXPECT_TRUE(program.run().ok()) << file;
   for (int32_t i = 0; i < program.output_count(); ++i) {
     if (!fs::exists(sample(file, "out", i, k))) continue;
     const auto expected = read_file(sample(file, "out", i, k));

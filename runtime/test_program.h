@@ -50,6 +50,7 @@ struct Node {
   std::map<int, Slot> slots;   // table
   std::vector<uint8_t> bytes;  // scalars, text
   size_t width = 1;            // scalars: bytes of an element
+  size_t align = 4;            // of the first element
   std::vector<NodePtr> items;  // tables
 
   template <class T>
@@ -157,6 +158,7 @@ class FlatWriter {
     const size_t width = n.shape == Node::tables ? 4 : n.width;
     align(4);
     if (width == 8) align(8, 4);
+    align(n.align, 4);
     const size_t at = out.size();
     const size_t count = n.shape == Node::tables ? n.items.size() : n.bytes.size() / width;
     out.resize(at + 4);
@@ -181,6 +183,9 @@ class TestProgram {
   std::vector<int64_t> buffers = {0, 0};
   std::vector<uint64_t> constant_offsets = {0};
   std::vector<uint8_t> segment;  // the constants
+  std::vector<uint8_t> payloads;  // of delegates, behind them
+  std::vector<NodePtr> payload_segments;
+  NodePtr inline_payloads = new_tables();
   bool has_header = true;
   bool has_base = true;    // segment_base_offset is not 0
   int64_t base_shift = 0;  // added to segment_base_offset
@@ -296,6 +301,42 @@ class TestProgram {
     args.push_back(args.back());
     call(name, "out", args);
   }
+  // A delegate with its payload in a segment of its own, or inline; gives its index.
+  int32_t delegate(const std::string& id, const std::vector<uint8_t>& payload, const std::map<std::string, std::string>& options = {},
+                   bool in_line = false) {
+    auto processed = new_table();
+    if (in_line) {
+      auto data = new_scalars(payload);
+      data->align = 16;
+      auto table = new_table();
+      table->set(0, data);
+      processed->set<int8_t>(0, 0).set<uint32_t>(1, static_cast<uint32_t>(inline_payloads->items.size()));
+      inline_payloads->items.push_back(table);
+    } else {
+      while (payloads.size() % 16 != 0) payloads.push_back(0);
+      auto data = new_table();
+      data->set<uint64_t>(0, payloads.size()).set<uint64_t>(1, payload.size());  // finish() moves it behind the constants
+      payloads.insert(payloads.end(), payload.begin(), payload.end());
+      segments->items.push_back(data);
+      payload_segments.push_back(data);
+      processed->set<int8_t>(0, 1).set<uint32_t>(1, static_cast<uint32_t>(segments->items.size()));  // the constants come first
+    }
+    auto specs = new_tables();
+    for (const auto& [key, value] : options) {
+      auto spec = new_table();
+      spec->set(0, new_text(key)).set(1, new_scalars(std::vector<uint8_t>(value.begin(), value.end())));
+      specs->items.push_back(spec);
+    }
+    auto d = new_table();
+    d->set(0, new_text(id)).set(1, processed).set(2, specs);
+    delegates->items.push_back(d);
+    return static_cast<int32_t>(delegates->items.size()) - 1;
+  }
+  void call_delegate(int32_t index, const std::vector<int32_t>& args) {
+    auto c = new_table();
+    c->set(0, index).set(1, new_scalars(args));
+    instruction(2, c);
+  }
   void instruction(uint8_t tag, NodePtr body) {
     auto n = new_table();
     n->set(0, tag);
@@ -314,6 +355,14 @@ class TestProgram {
     auto data = new_table();
     data->set<uint64_t>(1, segment.size());
     segments->items.insert(segments->items.begin(), data);
+    if (!payloads.empty()) segment.resize((segment.size() + 15) / 16 * 16);
+    for (const NodePtr& p : payload_segments) {
+      uint64_t at = 0;
+      std::memcpy(&at, p->slots.at(0).bytes.data(), 8);
+      p->set<uint64_t>(0, at + segment.size());
+    }
+    segment.insert(segment.end(), payloads.begin(), payloads.end());
+    if (!inline_payloads->items.empty()) program->set(3, inline_payloads);
     program->set(1, new_tables({method})).set(4, segments).set(5, constants);
     finished_ = true;
     return *this;
@@ -359,6 +408,8 @@ struct Loaded {
     planned = Block(needs.planned_bytes);
     status = program.load(file.file(), kernels, tables.memory(), planned.memory());
   }
+  ~Loaded() { program.unload(); }
+  Loaded(const Loaded&) = delete;
 };
 
 }  // namespace deuteron::test

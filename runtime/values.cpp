@@ -190,7 +190,7 @@ bool check_inputs_and_outputs(Plan& plan) {
         if (r.item<uint32_t>(list, k) == index) return r.corrupt("an input is listed twice"), false;
     }
   }
-  plan.planned_bytes = static_cast<uint32_t>(end);
+  plan.ports_end = plan.planned_bytes = static_cast<uint32_t>(end);
   return !r.fault;
 }
 

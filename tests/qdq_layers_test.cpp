@@ -118,7 +118,7 @@ std::vector<float> run_program(const std::vector<uint8_t>& pte, const std::vecto
   if (!status.ok()) return {};
   for (size_t i = 0; i < inputs.size(); ++i)
     EXPECT_TRUE(program.set_input(static_cast<i32>(i), inputs[i].data(), inputs[i].size() * sizeof(float)).ok());
-  program.run();
+  EXPECT_TRUE(program.run().ok());
   const auto* y = static_cast<const float*>(program.output(0).data);
   return {y, y + program.output(0).numel};
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tools/board_symbols.h"
+#include "tools/status_text.h"
 
 namespace deuteron {
 namespace {
@@ -106,14 +107,23 @@ Diagnostic describe_status(std::string_view board, const BoardReport& a) {
   const std::string argument(words.next());
   words.next();
   const uint64_t needed = words.number();
-  words.next();
+  std::string step;
+  int32_t error = 0;
+  if (words.next() == "step") {
+    step = words.next();
+    words.next();
+    error = static_cast<int32_t>(words.number());
+    words.next();
+  }
   const std::string op(words.next());
   words.next();
-  std::string what = fmt::format("the runtime refuses the program: {}", code);
+  std::string what = fmt::format("{}: {}", step.empty() ? "the runtime refuses the program" : "a delegate fails", code);
   if (op != "-") what += fmt::format(", `{}`", op);
   if (instruction != "-1") what += fmt::format(", instruction {}", instruction);
   if (argument != "-1") what += fmt::format(", argument {}", argument);
   if (needed != 0) what += fmt::format(", {} bytes needed", needed);
+  if (!step.empty()) what += fmt::format(", step `{}`", step);
+  if (error != 0) what += ", " + describe_neutron_error(error);
   if (words.rest() != "-") what += fmt::format(": {}", words.rest());
   const char* fix = "";
   if (code == "wrong_isa") fix = "compile for the core of this board, or choose the board of the program's core (`deuteron targets`)";
@@ -220,6 +230,7 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
     case BoardExit::fault:
       return describe_fault(board, image, a);
     case BoardExit::load_failed:
+    case BoardExit::run_failed:
       return describe_status(board, a);
     case BoardExit::does_not_fit:
       return describe_memory(board, a);

@@ -67,6 +67,7 @@ double estimate_work(std::span<const uint8_t> program) {
     const bool product = computed > 2 && (op.find("matmul") != op.npos || op.find("mm") != op.npos);
     work += out * (50 + taps + (product ? depth : 0));
   }
+  p.unload();
   return work;
 }
 

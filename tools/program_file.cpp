@@ -61,7 +61,10 @@ std::vector<std::byte> ProgramFile::user_output(size_t output, std::span<const s
 
 std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnostics& diagnostics) {
   auto host = std::make_unique<HostProgram>();
-  Status status = measure(file.file(), kAllKernels, &host->needs_);
+  host->path_ = file.path;
+  static const Status started = start_backends(kAllKernels);  // once; the process ends with them
+  Status status = started;
+  if (status.ok()) status = measure(file.file(), kAllKernels, &host->needs_);
   if (status.ok()) {
     host->tables_ = AlignedBytes(host->needs_.tables_bytes);
     host->planned_ = AlignedBytes(host->needs_.planned_bytes);
@@ -72,12 +75,13 @@ std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnost
   return nullptr;
 }
 
-std::vector<std::vector<std::byte>> HostProgram::run(std::span<const std::vector<std::byte>> inputs) {
+std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<const std::vector<std::byte>> inputs,
+                                                                    Diagnostics& diagnostics) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Status status = program_.set_input(static_cast<int32_t>(i), inputs[i].data(), inputs[i].size());
     DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "set_input");
   }
-  program_.run();
+  if (const Status s = program_.run(); !s.ok()) return diagnostics.add(describe_status(path_, s)), std::nullopt;
   std::vector<std::vector<std::byte>> outputs;
   for (int32_t i = 0; i < program_.output_count(); ++i) {
     const Tensor& t = program_.output(i);
@@ -96,9 +100,10 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
   Progress progress("running", samples);
   const auto start = std::chrono::steady_clock::now();
   for (i64 s = 0; s < samples; ++s) {
-    const std::vector<std::vector<std::byte>> outputs = host->run(file.stored_inputs(inputs, s));
+    const auto outputs = host->run(file.stored_inputs(inputs, s), diagnostics);
+    if (!outputs) return std::nullopt;
     for (size_t o = 0; o < all.size(); ++o) {
-      const std::vector<std::byte> user = file.user_output(o, outputs[o]);
+      const std::vector<std::byte> user = file.user_output(o, (*outputs)[o]);
       all[o].insert(all[o].end(), user.begin(), user.end());
     }
     progress.at(s + 1);

@@ -49,10 +49,12 @@ class HostProgram {
  public:
   static std::unique_ptr<HostProgram> load(const ProgramFile& file, Diagnostics& diagnostics);
   const Needs& needs() const { return needs_; }
-  // Inputs and outputs in storage order.
-  std::vector<std::vector<std::byte>> run(std::span<const std::vector<std::byte>> inputs);
+  ~HostProgram() { program_.unload(); }
+  // Inputs and outputs in storage order. nullopt: a delegate failed.
+  std::optional<std::vector<std::vector<std::byte>>> run(std::span<const std::vector<std::byte>> inputs, Diagnostics& diagnostics);
 
  private:
+  std::string path_;
   Needs needs_;
   AlignedBytes tables_, planned_;
   Program program_;

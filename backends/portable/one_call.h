@@ -72,7 +72,7 @@ class OneCall : public TestProgram {
   }
   void run() {
     ASSERT_TRUE(load().ok()) << load().detail << ", argument " << load().argument;
-    loaded_->program.run();
+    ASSERT_TRUE(loaded_->program.run().ok());
   }
   template <class T>
   std::vector<T> get(int32_t i = 0) {

@@ -28,6 +28,9 @@ set(ISA_mps2-an385 scalar)
 set(BOARD_FLAGS -mthumb -std=c++17 -O3 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -I${PROJECT_SOURCE_DIR}
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(NEUTRON_MODEL_SOURCES)
+  list(APPEND BOARD_FLAGS -DDEUTERON_NEUTRON_DRIVER)
+endif()
 file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp)
 file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld)
 
@@ -37,7 +40,7 @@ foreach(board IN LISTS BOARDS)
   string(REPLACE "-" "_" define ${define})
   file(GLOB isa_sources CONFIGURE_DEPENDS ops/*/kernel_${ISA_${board}}.cpp)
   set(objects "")
-  foreach(source IN LISTS RUNTIME_SOURCES BOARD_SOURCES isa_sources)
+  foreach(source IN LISTS RUNTIME_SOURCES NEUTRON_MODEL_SOURCES BOARD_SOURCES isa_sources)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     set(object ${BOARD_DIR}/${board}/${name}.o)
     get_filename_component(folder ${object} DIRECTORY)

@@ -40,6 +40,7 @@ enum class BoardExit : uint32_t {
   does_not_fit = 67,    // "@memory ..."
   stack_overflow = 68,  // the lowest words of the stack have been written to
   file_error = 69,      // "@file ..."
+  run_failed = 70,      // "@status ...": a delegate failed
 };
 
 }  // namespace deuteron

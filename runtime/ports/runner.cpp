@@ -53,13 +53,16 @@ BoardExit does_not_fit(const char* what, uint32_t bytes, uint32_t program, const
   return BoardExit::does_not_fit;
 }
 
-BoardExit load_failed(const Status& s) {
+BoardExit refused(const Status& s, BoardExit end) {
   Line line("@status ");
   line.text(name_of(s.code)).text(" instruction ").signed_number(s.instruction).text(" argument ").signed_number(s.argument);
-  line.text(" needed ").number(s.bytes_needed).text(" op ").text(s.op ? s.op : "-").text(" detail ").text(s.detail ? s.detail : "-");
+  line.text(" needed ").number(s.bytes_needed);
+  if (s.step) line.text(" step ").text(s.step).text(" error ").number(static_cast<uint32_t>(s.error));
+  line.text(" op ").text(s.op ? s.op : "-").text(" detail ").text(s.detail ? s.detail : "-");
   line.print();
-  return BoardExit::load_failed;
+  return end;
 }
+BoardExit load_failed(const Status& s) { return refused(s, BoardExit::load_failed); }
 
 uint32_t bytes_of(const Tensor& t) { return static_cast<uint32_t>(t.numel) * element_bytes(t.type); }
 
@@ -73,25 +76,28 @@ void load(void* p) {
   Loading& l = *static_cast<Loading*>(p);
   l.status = l.program->load(l.file, kAllKernels, l.tables, l.planned);
 }
-void run(void* p) { static_cast<const Program*>(p)->run(); }
-
-struct OneStep {
+struct Running {
   const Program* program;
-  int32_t k;
+  Status status;
+  int32_t k = 0;  // of one call
 };
+void run(void* p) {
+  Running& r = *static_cast<Running*>(p);
+  r.status = r.program->run();
+}
 void run_step(void* p) {
-  const OneStep& s = *static_cast<OneStep*>(p);
-  s.program->run_one(s.k);
+  Running& r = *static_cast<Running*>(p);
+  r.status = r.program->run_one(r.k);
 }
 
 // Naming each call before it runs: whoever faults or hangs is the last one named.
-uint64_t run_by_step(const Program& program) {
+uint64_t run_by_step(Running& r) {
   uint64_t sum = 0;
-  for (OneStep s{&program, 0}; s.k < program.instruction_count(); s.k++) {
-    const char* op = program.step(s.k).op;
-    Line("@enter ").number(static_cast<uint32_t>(s.k)).text(" ").text(op ? op : "-").print();
-    const uint64_t n = count_instructions(run_step, &s);
-    Line("@step ").number(static_cast<uint32_t>(s.k)).text(" ").number(n).text(" ").text(op ? op : "-").print();
+  for (r.k = 0; r.k < r.program->instruction_count() && r.status.ok(); r.k++) {
+    const char* op = r.program->step(r.k).op;
+    Line("@enter ").number(static_cast<uint32_t>(r.k)).text(" ").text(op ? op : "-").print();
+    const uint64_t n = count_instructions(run_step, &r);
+    Line("@step ").number(static_cast<uint32_t>(r.k)).text(" ").number(n).text(" ").text(op ? op : "-").print();
     sum += n;
   }
   return sum;
@@ -105,7 +111,9 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
       const Status s = writable.set_input(i, staging, bytes);
       if (!s.ok()) return load_failed(s);
     }
-    const uint64_t n = job.by_step ? run_by_step(program) : count_instructions(run, &writable);
+    Running running{&program, {}};
+    const uint64_t n = job.by_step ? run_by_step(running) : count_instructions(run, &running);
+    if (!running.status.ok()) return refused(running.status, BoardExit::run_failed);
     if (stack_overflowed()) {
       Line("@stack overflowed ").number(stack_bytes()).print();
       return BoardExit::stack_overflow;
@@ -131,7 +139,8 @@ BoardExit run_program(const Job& job, int in, const char* output_path) {
   if (!read_all(in, file, program_bytes)) return file_error("the job file ends within the program");
 
   static Program program;
-  Status status = measure({file, job.program_bytes}, kAllKernels, &needs);
+  Status status = start_backends(kAllKernels);
+  if (status.ok()) status = measure({file, job.program_bytes}, kAllKernels, &needs);
   if (!status.ok()) return load_failed(status);
   Line("@needs planned ").number(needs.planned_bytes).text(" tables ").number(needs.tables_bytes).print();
   Loading loading{&program, {file, job.program_bytes}, {take(needs.tables_bytes), needs.tables_bytes}, {}, {}};

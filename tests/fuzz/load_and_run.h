@@ -33,6 +33,11 @@ inline double work_of(const Program& program) {
   return work;
 }
 
+struct UnloadAtEnd {
+  Program& program;
+  ~UnloadAtEnd() { program.unload(); }
+};
+
 inline Outcome load_and_run(File file, const KernelTable& kernels) {
   constexpr uint32_t kMostMemory = 1 << 22;
   constexpr double kMostWork = 5e7;
@@ -47,6 +52,7 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
     std::abort();
   }
   if (!s.ok()) return Outcome::refused;
+  const UnloadAtEnd unload{program};
   if (work_of(program) > kMostWork) return Outcome::too_large;
   for (const int fill : {0, 255}) {
     for (int32_t i = 0; i < program.input_count(); ++i) {
@@ -54,7 +60,7 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
       const Block data(static_cast<size_t>(x.numel) * element_bytes(x.type), static_cast<uint8_t>(fill));
       if (!program.set_input(i, data.data(), data.size()).ok()) std::abort();
     }
-    program.run();
+    if (!program.run().ok()) return Outcome::refused;  // by a delegate
   }
   // Every byte of every output must lie in memory.
   volatile uint8_t sum = 0;
