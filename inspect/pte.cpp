@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "backends/neutron_delegate/calls.h"
 #include "runtime/plan.h"
 
 namespace deuteron {
@@ -102,6 +105,36 @@ std::string isa_of(Plan& plan) {
   return "";
 }
 
+std::string text_of_option(const uint8_t* bytes, uint32_t count) {
+  std::string text;
+  if (std::all_of(bytes, bytes + count, [](uint8_t c) { return c >= ' ' && c < 127; })) return std::string(bytes, bytes + count);
+  for (uint32_t i = 0; i < count && i < kMostItems; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return "0x" + text + (count > kMostItems ? "..." : "");
+}
+
+PteDelegate delegate_at(const Plan& plan, uint32_t index) {
+  const FlatReader& r = plan.reader;
+  const Payload payload = known_payload(plan, index);
+  PteDelegate d;
+  d.id = payload.id;
+  d.payload_bytes = payload.bytes;
+  const FlatTable table = r.known_table(plan.delegates, index);
+  d.is_inline = r.known_scalar<int8_t>(r.known_table(table, 1), 0) == 0;
+  const FlatVector specs = r.known_vector(table, 2);
+  for (uint32_t k = 0; k < specs.count; ++k) {
+    const FlatTable spec = r.known_table(specs, k);
+    const FlatVector value = r.known_vector(spec, 1);
+    d.options.push_back({known_string(r, spec), text_of_option(r.bytes + value.at, value.count)});
+  }
+  if (d.id != kNeutronBackendId) return d;
+  NeutronPayload p;
+  if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok()) return d.fault = s.detail, d;
+  d.neutron = p;
+  NeutronCalls calls(p);
+  for (NeutronKernelCall call; calls.next(&call);) d.kernels.push_back(neutron::name_of(call.kind));
+  return d;
+}
+
 }  // namespace
 
 std::optional<PteSummary> summarize_pte(File file, Status* status) {
@@ -114,7 +147,7 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   s.planned_bytes = plan.planned_bytes;
   s.constants_bytes = static_cast<i64>(plan.constants_bytes);
   s.values = plan.values.count;
-  s.delegates = plan.delegates.count;
+  for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
   s.isa = isa_of(plan);
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;

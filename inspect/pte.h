@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/neutron_delegate/payload.h"
 #include "ir/type.h"
 #include "runtime/deuteron.h"
 
@@ -21,14 +22,26 @@ struct PteCall {
   std::string op;                 // "cortex_m::quantized_add.out"
   std::vector<std::string> args;  // "f32[1,3,8,8] @ 128", "-128", "[1, 1]", "none"; without the repeated return value
 };
+// A part of the program that a backend runs.
+struct PteDelegate {
+  std::string id;  // "NeutronBackend"
+  i64 payload_bytes = 0;
+  bool is_inline = false;
+  std::vector<std::pair<std::string, std::string>> options;  // compile options; values as text, or as hexadecimal bytes
+  // Of a Neutron delegate:
+  std::string fault;  // why the payload cannot be read
+  std::optional<NeutronPayload> neutron;
+  std::vector<std::string> kernels;  // of microcode for the open machine model, in the order of the calls
+};
 struct PteSummary {
   std::string isa;  // "dsp"; empty: the file does not say (stock files)
-  i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0, delegates = 0;
+  i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0;
   std::vector<PteTensor> inputs, outputs;
   std::vector<PteCall> calls;
+  std::vector<PteDelegate> delegates;
 };
 
-// The file must be 16-aligned. nullopt: `status` says why.
+// The file must be 16-aligned and outlive what is given. nullopt: `status` says why.
 std::optional<PteSummary> summarize_pte(File file, Status* status);
 
 const char* name_of(ScalarType);            // "f32"

@@ -5,10 +5,8 @@
 
 namespace deuteron {
 
-struct Plan;
-
-// One call of a delegate while a program is being loaded. Before a backend sees it the loader has proved: payload and options lie in the
-// file and every argument is a tensor. Payload, sizes and dim_order live as long as the program.
+// One call of a delegate while a program is being loaded, by our loader or by the adapter to another runtime. Before a backend sees it it is
+// proved: payload and options lie in the file and every argument is a tensor. Payload, sizes and dim_order live as long as the program.
 struct DelegateCall {
   const char* id = nullptr;
   const uint8_t* payload = nullptr;
@@ -18,11 +16,15 @@ struct DelegateCall {
   Arena* arena = nullptr;         // prepare() only: for what lives as long as the program
   void* workspace = nullptr;      // prepare() only: the bytes that check() asked for, 16-aligned, shared with other delegates
 
-  Tensor tensor(int32_t i) const;  // in check() and use() its data are null; while measuring they are an address that nobody follows
+  // In check() and use() its data are null; while measuring they are an address that nobody follows.
+  Tensor tensor(int32_t i) const { return tensor_of(*this, i); }
   // The bytes of the compile option `key`; null if the delegate has none.
-  const uint8_t* option(const char* key, uint32_t* bytes) const;
+  const uint8_t* option(const char* key, uint32_t* bytes) const { return option_of(*this, key, bytes); }
 
-  const Plan* plan = nullptr;  // internal to the loader, as the rest
+  // Where these come from: for whoever loads the program.
+  Tensor (*tensor_of)(const DelegateCall&, int32_t i) = nullptr;
+  const uint8_t* (*option_of)(const DelegateCall&, const char* key, uint32_t* bytes) = nullptr;
+  const void* origin = nullptr;
   uint32_t delegate = 0, args_at = 0;
 };
 

@@ -34,6 +34,28 @@ bool check_payload(Plan& plan, FlatTable delegate) {
   return true;
 }
 
+Tensor tensor_of(const DelegateCall& call, int32_t i) {
+  const Plan& plan = *static_cast<const Plan*>(call.origin);
+  const uint32_t value = plan.reader.item<uint32_t>({call.args_at, static_cast<uint32_t>(call.count)}, static_cast<uint32_t>(i));
+  Tensor t{};
+  known_tensor(plan, value, known_value(plan, value).payload, &t);
+  return t;
+}
+
+const uint8_t* option_of(const DelegateCall& call, const char* key, uint32_t* bytes) {
+  const Plan& plan = *static_cast<const Plan*>(call.origin);
+  const FlatReader& r = plan.reader;
+  const FlatVector specs = r.known_vector(r.known_table(plan.delegates, call.delegate), 2);
+  for (uint32_t k = 0; k < specs.count; ++k) {
+    const FlatTable spec = r.known_table(specs, k);
+    if (!same_text(reinterpret_cast<const char*>(r.bytes + r.known_vector(spec, 0).at), key)) continue;
+    const FlatVector value = r.known_vector(spec, 1);
+    *bytes = value.count;
+    return r.bytes + value.at;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 bool check_delegates(Plan& plan) {
@@ -82,30 +104,12 @@ DelegateCall known_delegate_call(const Plan& plan, const CallView& call, const B
   d.payload_bytes = payload.bytes;
   d.count = static_cast<int32_t>(call.args.count);
   d.context = backend.context;
-  d.plan = &plan;
+  d.tensor_of = tensor_of;
+  d.option_of = option_of;
+  d.origin = &plan;
   d.delegate = call.op_index;
   d.args_at = call.args.at;
   return d;
-}
-
-Tensor DelegateCall::tensor(int32_t i) const {
-  const uint32_t value = plan->reader.item<uint32_t>({args_at, static_cast<uint32_t>(count)}, static_cast<uint32_t>(i));
-  Tensor t{};
-  known_tensor(*plan, value, known_value(*plan, value).payload, &t);
-  return t;
-}
-
-const uint8_t* DelegateCall::option(const char* key, uint32_t* bytes) const {
-  const FlatReader& r = plan->reader;
-  const FlatVector specs = r.known_vector(r.known_table(plan->delegates, delegate), 2);
-  for (uint32_t k = 0; k < specs.count; ++k) {
-    const FlatTable spec = r.known_table(specs, k);
-    if (!same_text(reinterpret_cast<const char*>(r.bytes + r.known_vector(spec, 0).at), key)) continue;
-    const FlatVector value = r.known_vector(spec, 1);
-    *bytes = value.count;
-    return r.bytes + value.at;
-  }
-  return nullptr;
 }
 
 const Backend* find_backend(const KernelTable& table, const char* id) {

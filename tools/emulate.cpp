@@ -9,6 +9,8 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/neutron_delegate/calls.h"
+#include "backends/neutron_delegate/delegate.h"
 #include "runtime/deuteron.h"
 #include "tools/board_images.h"
 #include "tools/board_report.h"
@@ -62,6 +64,10 @@ double estimate_work(std::span<const uint8_t> program) {
         const int32_t channels = t.sizes[0] > 1 ? t.sizes[0] : t.sizes[t.rank - 1];
         taps = std::max(taps, static_cast<double>(t.numel) / std::max(channels, 1));
       }
+    }
+    if (step.delegate) {  // at most 64 multiply-adds a cycle of the machine, and some housekeeping
+      work += 50 * static_cast<double>(estimate_cycles(neutron_payload(*step.delegate)));
+      continue;
     }
     const std::string_view op = step.op ? step.op : "";
     const bool product = computed > 2 && (op.find("matmul") != op.npos || op.find("mm") != op.npos);

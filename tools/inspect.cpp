@@ -30,6 +30,50 @@ Json as_json(const PteTensor& t) {
   return {{"dtype", name_of(t.type)}, {"sizes", t.sizes}, {"storage_order", t.order}, {"bytes", t.bytes}, {"offset", t.offset}};
 }
 
+std::vector<int> numbers(const uint8_t* bytes, int32_t count) { return {bytes, bytes + count}; }
+
+std::string text_of(const PteDelegate& d) {
+  std::string text = fmt::format("{}, payload {} bytes {}\n", d.id, d.payload_bytes, d.is_inline ? "in the tables" : "in a segment");
+  for (const auto& [key, value] : d.options) text += fmt::format("      option {} = {}\n", key, value);
+  if (!d.fault.empty()) text += fmt::format("      damaged: {}\n", d.fault);
+  if (!d.neutron) return text;
+  const NeutronPayload& p = *d.neutron;
+  text += fmt::format("      version {}, {} arguments; inputs: arguments [{}], channels last [{}]; outputs [{}], channels last [{}]\n", p.version,
+                      p.arguments, fmt::join(numbers(p.input_map, p.inputs), ", "), fmt::join(numbers(p.input_flags, p.inputs), ", "),
+                      fmt::join(numbers(p.output_map, p.outputs), ", "), fmt::join(numbers(p.output_flags, p.outputs), ", "));
+  text += fmt::format("      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n",
+                      p.microcode_bytes, p.is_open_model ? fmt::format("open machine model, {} kernel calls", p.kernel_calls) : "not the open machine model's",
+                      p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
+  std::map<std::string, i64> counts;
+  for (const std::string& k : d.kernels) ++counts[k];
+  for (const auto& [name, n] : counts) text += fmt::format("      {:5} x {}\n", n, name);
+  return text;
+}
+
+Json as_json(const PteDelegate& d) {
+  Json json = {{"id", d.id}, {"payload_bytes", d.payload_bytes}, {"inline", d.is_inline}, {"options", Json::object()}};
+  for (const auto& [key, value] : d.options) json["options"][key] = value;
+  if (!d.fault.empty()) json["fault"] = d.fault;
+  if (!d.neutron) return json;
+  const NeutronPayload& p = *d.neutron;
+  json["neutron"] = {{"version", p.version},
+                     {"arguments", p.arguments},
+                     {"input_arguments", numbers(p.input_map, p.inputs)},
+                     {"input_channels_last", numbers(p.input_flags, p.inputs)},
+                     {"output_arguments", numbers(p.output_map, p.outputs)},
+                     {"output_channels_last", numbers(p.output_flags, p.outputs)},
+                     {"microcode_bytes", p.microcode_bytes},
+                     {"weights_bytes", p.weights_bytes},
+                     {"kernels_bytes", p.kernels_bytes},
+                     {"scratch_bytes", p.scratch_bytes},
+                     {"fetched_weights_bytes", p.sram_bytes},
+                     {"profile_bytes", p.profile_bytes},
+                     {"debug_bytes", p.debug_bytes},
+                     {"open_model", p.is_open_model},
+                     {"kernel_calls", d.kernels}};
+  return json;
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -45,6 +89,7 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"inputs", Json::array()},
                {"outputs", Json::array()},
                {"calls", Json::array()},
+               {"delegates", Json::array()},
                {"operators", Json::object()}};
   text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
   text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
@@ -62,6 +107,11 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
     json["calls"].push_back({{"op", c.op}, {"args", c.args}});
   }
   json["operators"] = counts;
+  if (!s.delegates.empty()) text += "delegates:\n";
+  for (size_t i = 0; i < s.delegates.size(); ++i) {
+    text += fmt::format("  {:3} {}", i, text_of(s.delegates[i]));
+    json["delegates"].push_back(as_json(s.delegates[i]));
+  }
   text += "operators:\n" + lines_of_counts(counts) + "calls:\n";
   for (size_t k = 0; k < s.calls.size(); ++k) text += fmt::format("  {:3} {}({})\n", k, s.calls[k].op, fmt::join(s.calls[k].args, ", "));
 

@@ -21,9 +21,9 @@ struct State {
   NeutronDataConfig data;
   Transposition *before, *after;
   int32_t before_count, after_count;
+  const uint8_t* payload;
+  uint32_t payload_bytes;
   bool fetches;
-  uint32_t profile_bytes, debug_bytes;
-  int32_t outputs;
 };
 
 Status failed(const char* step, NeutronError error) {
@@ -220,9 +220,8 @@ Status neutron_prepare(DelegateCall& call, void** state) {
   s->before = before;
   s->after = after;
   s->fetches = p.sram_bytes > 0;
-  s->profile_bytes = p.profile_bytes;
-  s->debug_bytes = p.debug_bytes;
-  s->outputs = p.outputs;
+  s->payload = call.payload;
+  s->payload_bytes = call.payload_bytes;
   for (int32_t port = 0; port < p.inputs + p.outputs; ++port) {
     const bool input = port < p.inputs, channels_last = is_channels_last(p, port);
     const Tensor t = call.tensor(argument_of_port(p, port));
@@ -277,10 +276,20 @@ void neutron_close(void* state) {
   s.driver->unprepare(s.handle);
 }
 
-NeutronBuffers neutron_buffers(const PreparedDelegate& delegate) {
-  if (delegate.backend->run != neutron_run) return {};
+NeutronPayload neutron_payload(const PreparedDelegate& delegate) {
+  NeutronPayload p;
+  if (delegate.backend->run != neutron_run) return p;
   const State& s = *static_cast<const State*>(delegate.state);
-  return {s.data.outputs[s.outputs + 1], s.data.outputs[s.outputs + 2], s.profile_bytes, s.debug_bytes};
+  read_payload(s.payload, s.payload_bytes, &p);
+  return p;
+}
+
+NeutronBuffers neutron_buffers(const PreparedDelegate& delegate) {
+  const NeutronPayload p = neutron_payload(delegate);
+  if (p.outputs == 0) return {};
+  void** outputs = static_cast<const State*>(delegate.state)->data.outputs;
+  return {static_cast<const uint8_t*>(outputs[p.outputs + 1]), static_cast<const uint8_t*>(outputs[p.outputs + 2]), p.profile_bytes,
+          p.debug_bytes};
 }
 
 }  // namespace deuteron

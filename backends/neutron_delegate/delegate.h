@@ -31,10 +31,12 @@ extern NeutronConfig kNeutronFetchByMemcpy;
 
 // What a delegate's state has left after a run: valid until the next call that writes to the workspace.
 struct NeutronBuffers {
-  const void *profile = nullptr, *debug = nullptr;
+  const uint8_t *profile = nullptr, *debug = nullptr;
   uint32_t profile_bytes = 0, debug_bytes = 0;
 };
 NeutronBuffers neutron_buffers(const PreparedDelegate& delegate);
+// The payload of a call in a loaded program; one without inputs and outputs for a delegate that is not ours.
+NeutronPayload neutron_payload(const PreparedDelegate& delegate);
 
 // The parts of a driver's error number.
 struct NeutronFault {

@@ -104,8 +104,8 @@ TEST(NeutronDelegate, RunsBetweenKernels) {
     EXPECT_EQ(l.program.step(0).delegate, nullptr);
     const NeutronBuffers buffers = neutron_buffers(*step.delegate);
     EXPECT_EQ(buffers.profile_bytes, 16u);
-    EXPECT_EQ(static_cast<const uint8_t*>(buffers.profile)[15], 0xE1);
-    EXPECT_EQ(static_cast<const uint8_t*>(buffers.debug)[7], 0xE2);
+    EXPECT_EQ(buffers.profile[15], 0xE1);
+    EXPECT_EQ(buffers.debug[7], 0xE2);
     l.program.unload();
     EXPECT_EQ(fake.prepared, 0);
     EXPECT_EQ(l.program.instruction_count(), 0);

@@ -104,7 +104,7 @@ Status read_payload(const uint8_t* bytes, uint32_t count, NeutronPayload* p) {
   if (weights_at > count || p->weights_bytes > count - weights_at) return corrupt("the payload ends within the weights");
   const uint64_t kernels_at = round_up_16(weights_at + p->weights_bytes);
   p->weights = bytes + weights_at;
-  p->kernels = bytes + (kernels_at < count ? kernels_at : count);
+  p->kernels = bytes + (kernels_at < count ? kernels_at : weights_at);  // aligned, also where there are none
   p->kernels_bytes = static_cast<uint32_t>(kernels_at < count ? count - kernels_at : 0);
   p->scratch_bytes = in_microcode(kScratchBytesWord);
   const bool profiles = p->version == 1;

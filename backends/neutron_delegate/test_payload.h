@@ -17,6 +17,15 @@ struct PayloadParts {
   uint32_t scratch_bytes = 0, profile_bytes = 0, debug_bytes = 0, sram_bytes = 0;
   std::vector<uint32_t> port_bytes;  // of our own microcode: inputs, then outputs. Empty: microcode as the vendor's
   std::vector<uint8_t> weights, kernels;
+  std::vector<std::vector<uint8_t>> calls;  // of the open machine model: heads and structures
+
+  template <class T>
+  void call(neutron::Kind kind, const T& structure) {
+    const neutron::CallHead head = {static_cast<int32_t>(kind), static_cast<int32_t>((sizeof head + sizeof structure) / 4)};
+    calls.emplace_back(sizeof head + sizeof structure);
+    std::memcpy(calls.back().data(), &head, sizeof head);
+    std::memcpy(calls.back().data() + sizeof head, &structure, sizeof structure);
+  }
 };
 
 inline void put_word(std::vector<uint8_t>& bytes, size_t at, uint32_t value) { std::memcpy(&bytes.at(at), &value, 4); }
@@ -34,7 +43,10 @@ inline std::vector<uint8_t> make_payload(const PayloadParts& p) {
   b.push_back(static_cast<uint8_t>(p.version));
   const auto pad = [&] { b.resize((b.size() + 15) / 16 * 16); };
   pad();
-  const size_t at = b.size(), words = kHeaderWords + p.port_bytes.size();
+  const size_t at = b.size(), machine_words = p.port_bytes.empty() ? 0 : sizeof(Machine) / 4;
+  size_t words = kHeaderWords + p.port_bytes.size() + machine_words;
+  const size_t calls_at = words;
+  for (const auto& c : p.calls) words += c.size() / 4;
   b.resize(at + 4 * words);
   const auto word = [&](int index, uint32_t value) { put_word(b, at + 4 * static_cast<size_t>(index), value); };
   word(kMagicWord, kMagic);
@@ -54,6 +66,13 @@ inline std::vector<uint8_t> make_payload(const PayloadParts& p) {
     word(kPayloadVersionWord, static_cast<uint32_t>(p.version));
     word(kIoOffsetWord, 4 * kHeaderWords);
     for (size_t i = 0; i < p.port_bytes.size(); ++i) word(static_cast<int>(kHeaderWords + i), p.port_bytes[i]);
+    word(kMachineOffsetWord, static_cast<uint32_t>(4 * (calls_at - machine_words)));
+    word(kCallsOffsetWord, static_cast<uint32_t>(4 * calls_at));
+    word(kCallsWord, static_cast<uint32_t>(p.calls.size()));
+    const Machine machine;
+    std::memcpy(&b[at + 4 * (calls_at - machine_words)], &machine, sizeof machine);
+    size_t call_at = at + 4 * calls_at;
+    for (const auto& c : p.calls) std::memcpy(&b[call_at], c.data(), c.size()), call_at += c.size();
   }
   pad();
   b.insert(b.end(), p.weights.begin(), p.weights.end());

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/neutron_delegate/calls.h"
+#include "backends/neutron_delegate/delegate.h"
 #include "runtime/test_program.h"
 
 namespace deuteron::test {
@@ -16,6 +18,10 @@ inline double work_of(const Program& program) {
   double work = 0;
   for (int32_t k = 0; k < program.instruction_count(); ++k) {
     const Program::Step step = program.step(k);
+    if (step.delegate) {
+      work += 64 * static_cast<double>(estimate_cycles(neutron_payload(*step.delegate)));
+      continue;
+    }
     double largest = 1, constant = 0, out = 1;
     const auto look = [&](const Value* v) {
       if (v->kind != Kind::tensor) return;

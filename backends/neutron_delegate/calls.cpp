@@ -1,0 +1,55 @@
+#include "backends/neutron_delegate/calls.h"
+
+#include "backends/neutron_model/cycles.h"
+
+namespace deuteron {
+using namespace neutron;
+
+NeutronCalls::NeutronCalls(const NeutronPayload& p) {
+  if (!p.is_open_model) return;
+  uint32_t first;
+  __builtin_memcpy(&first, p.microcode + 4 * kCallsOffsetWord, 4);
+  if (first % 4 != 0 || first > p.microcode_bytes) return;
+  at_ = p.microcode + first;
+  end_ = p.microcode + p.microcode_bytes;
+  left_ = p.kernel_calls;
+}
+
+bool NeutronCalls::next(NeutronKernelCall* call) {
+  CallHead head;
+  if (left_ == 0 || static_cast<size_t>(end_ - at_) < sizeof head) return false;
+  __builtin_memcpy(&head, at_, sizeof head);
+  if (head.words < static_cast<int32_t>(sizeof head / 4) || head.words > (end_ - at_) / 4) return false;
+  size_t structure_bytes = 0;
+  switch (static_cast<Kind>(head.kind)) {
+#define DEUTERON_ENTRY(value, id, name, type) \
+  case Kind::id:                              \
+    structure_bytes = sizeof(type);           \
+    break;
+    DEUTERON_NEUTRON_KINDS(DEUTERON_ENTRY)
+#undef DEUTERON_ENTRY
+    case Kind::kProfileDump:
+      return false;
+    default:
+      return false;
+  }
+  if (4 * static_cast<size_t>(head.words) < sizeof head + structure_bytes) return false;
+  *call = {static_cast<Kind>(head.kind), at_ + sizeof head};
+  at_ += 4 * head.words;
+  --left_;
+  return true;
+}
+
+int64_t estimate_cycles(const NeutronPayload& payload) {
+  constexpr int64_t kMost = int64_t{1} << 50;  // far beyond any time limit; a sum cannot overflow
+  NeutronCalls calls(payload);
+  int64_t sum = 0;
+  for (NeutronKernelCall call; calls.next(&call) && sum < kMost;) {
+    const int64_t cycles = cost_of(Machine(), call.kind, call.structure).total();
+    if (cycles < 0 || cycles > kMost) return kMost;
+    sum += cycles;
+  }
+  return sum;
+}
+
+}  // namespace deuteron
