@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backends/neutron_delegate/test_network.h"
 #include "runtime/test_program.h"
 
 namespace deuteron {
@@ -41,6 +42,32 @@ TEST(InspectPte, TellsWhatIsInAStockFile) {
   EXPECT_EQ(count("cortex_m::quantized_linear.out"), 1);
   EXPECT_THAT(s->calls[0].op, HasSubstr("quantize_per_tensor"));
   EXPECT_THAT(s->calls[0].args[0], HasSubstr("f32[1,3,32,32]"));
+}
+
+TEST(InspectPte, TellsWhatADelegateHas) {
+  test::NeutronNetwork n(true);
+  n.p.delegate("OtherBackend", {1, 2, 3}, {{"key", std::string("\1\2", 2)}}, true);
+  n.p.delegate(kNeutronBackendId, {1, 2, 3});
+  const test::Block block(n.p.bytes());
+  Status status;
+  const std::optional<PteSummary> s = summarize_pte(block.file(), &status);
+  ASSERT_TRUE(s) << status.detail;
+  ASSERT_EQ(s->delegates.size(), 3u);
+  const PteDelegate& d = s->delegates[0];
+  EXPECT_EQ(d.id, "NeutronBackend");
+  EXPECT_FALSE(d.is_inline);
+  EXPECT_THAT(d.options, ElementsAre(testing::Pair("deuteron_scratch", "1")));
+  ASSERT_TRUE(d.neutron);
+  EXPECT_EQ(d.neutron->arguments, 3);
+  EXPECT_EQ(d.neutron->sram_bytes, 256u);
+  EXPECT_THAT(d.kernels, ElementsAre("MemCpy", "Table", "Slice", "Add"));
+  EXPECT_EQ(s->calls[0].op, "NeutronBackend");
+  EXPECT_EQ(s->calls[0].args.size(), 5u);
+  EXPECT_TRUE(s->delegates[1].is_inline);
+  EXPECT_FALSE(s->delegates[1].neutron);
+  EXPECT_EQ(s->delegates[1].payload_bytes, 3);
+  EXPECT_EQ(s->delegates[1].options[0].second, "0x0102");
+  EXPECT_THAT(s->delegates[2].fault, HasSubstr("shorter than its header"));
 }
 
 // Every cut, and every byte of the table part overwritten: a summary or a status, never more.

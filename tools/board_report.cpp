@@ -97,7 +97,7 @@ Diagnostic describe_fault(std::string_view board, std::span<const uint8_t> image
                        "board.fault", "this is a fault of the runtime or of a kernel: please report it with the program file");
 }
 
-Diagnostic describe_status(std::string_view board, const BoardReport& a) {
+Diagnostic describe_status(std::string_view board, BoardExit end, const BoardReport& a) {
   Words words(a.trouble);
   words.next();
   const std::string code(words.next());
@@ -125,10 +125,10 @@ Diagnostic describe_status(std::string_view board, const BoardReport& a) {
   if (!step.empty()) what += fmt::format(", step `{}`", step);
   if (error != 0) what += ", " + describe_neutron_error(error);
   if (words.rest() != "-") what += fmt::format(": {}", words.rest());
-  const char* fix = "";
+  std::string fix = code == "missing_backend" || code == "delegate_failed" ? advice_for(code) : "";
   if (code == "wrong_isa") fix = "compile for the core of this board, or choose the board of the program's core (`deuteron targets`)";
   if (code == "missing_kernel") fix = "no kernel of that name is built in; `deuteron ops` lists what is";
-  return board_trouble(board, what, "board.load." + code, fix);
+  return board_trouble(board, what, (end == BoardExit::run_failed ? "board.run." : "board.load.") + code, fix);
 }
 
 Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
@@ -231,7 +231,7 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
       return describe_fault(board, image, a);
     case BoardExit::load_failed:
     case BoardExit::run_failed:
-      return describe_status(board, a);
+      return describe_status(board, static_cast<BoardExit>(end.exit_code), a);
     case BoardExit::does_not_fit:
       return describe_memory(board, a);
     case BoardExit::stack_overflow:

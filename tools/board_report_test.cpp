@@ -33,6 +33,14 @@ TEST(BoardReport, ABadArgumentIsPlaced) {
   EXPECT_EQ(d.what, "the runtime refuses the program: bad_argument, `cortex_m::pad`, instruction 0, argument 11");
 }
 
+TEST(BoardReport, AFailingDelegateIsNamedWithItsStep) {
+  const Diagnostic d = after(BoardExit::run_failed, {"@board b isa dsp", "@load 5",
+                                                     "@status delegate_failed instruction 2 argument -1 needed 0 step run error 19787 op NeutronBackend detail "
+                                                     "the driver: timeout"});
+  EXPECT_EQ(d.what, "a delegate fails: delegate_failed, `NeutronBackend`, instruction 2, step `run`, error 0x4d4b (component 3, category 9, code 77): the driver: timeout");
+  EXPECT_EQ(d.rule, "board.run.delegate_failed");
+}
+
 TEST(BoardReport, AnotherInstructionSetSaysWhatToDo) {
   const Diagnostic d = after(BoardExit::load_failed,
                              {"@board b isa scalar", "@status wrong_isa instruction -1 argument -1 needed 0 op - detail made for mve"});

@@ -12,6 +12,8 @@
 #include <ostream>
 #include <thread>
 
+#include "backends/neutron_delegate/test_network.h"
+
 namespace deuteron {
 
 void PrintTo(const Board& b, std::ostream* os) { *os << b.name; }
@@ -62,6 +64,39 @@ TEST_P(OnBoard, BytesArriveUnchangedBothWays) {
   const EmulatedRun r = self_test(JobKind::echo, 0, bytes);
   ASSERT_TRUE(r.ok) << r.error.what;
   EXPECT_TRUE(r.outputs.at(0).at(0) == bytes);
+}
+
+// The machine model as the NPU, and what its driver refuses told with step and number.
+TEST_P(OnBoard, ADelegateRuns) {
+  for (const bool argument : {false, true}) {
+    test::NeutronNetwork n(argument);
+    std::vector<Sample> samples;
+    std::vector<std::vector<int8_t>> y(3), z(3);
+    for (size_t k = 0; k < 3; ++k) {
+      std::vector<int8_t> x(24);
+      for (size_t i = 0; i < 24; ++i) x[i] = static_cast<int8_t>(29 * i + 50 * k);
+      test::NeutronNetwork::expected(x, &y[k], &z[k]);
+      samples.push_back({{x.begin(), x.end()}});
+    }
+    EmulateOptions options;
+    options.by_step = argument;
+    const EmulatedRun r = run_emulated(GetParam().name, n.p.bytes(), samples, options);
+    ASSERT_TRUE(r.ok) << r.error.what;
+    for (size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(std::vector<int8_t>(r.outputs[k][0].begin(), r.outputs[k][0].end()), y[k]);
+      EXPECT_EQ(std::vector<int8_t>(r.outputs[k][1].begin(), r.outputs[k][1].end()), z[k]);
+    }
+    if (argument) EXPECT_EQ(r.steps.at(0).at(0).op, "NeutronBackend");
+  }
+  test::PayloadParts vendors;
+  vendors.output_flags = {0}, vendors.output_map = {0};
+  test::TestProgram p;
+  p.outputs = {p.planned(ScalarType::s8, {8}, 0)};
+  p.call_delegate(p.delegate(kNeutronBackendId, test::make_payload(vendors)), {p.outputs[0]});
+  const EmulatedRun r = run_emulated(GetParam().name, p.bytes(), {}, {});
+  EXPECT_FALSE(r.ok);
+  EXPECT_EQ(r.error.rule, "board.load.delegate_failed");
+  EXPECT_THAT(r.error.what, AllOf(HasSubstr("`NeutronBackend`, instruction 0, step `prepare`, error "), HasSubstr("(component 3, category 2,")));
 }
 
 TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {

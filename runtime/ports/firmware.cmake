@@ -2,8 +2,8 @@
 # Ninja compiles the sources of all boards in parallel; header dependencies come from the compiler. Included by the root CMakeLists.txt,
 # after RUNTIME_SOURCES and TOOL_SOURCES are known.
 set(BOARD_DIR ${PROJECT_BINARY_DIR}/boards)
-set(BOARD_HOST_SOURCES tools/emulate.cpp tools/board_report.cpp tools/board_symbols.cpp tools/watched_process.cpp)
-list(FILTER TOOL_SOURCES EXCLUDE REGEX "/(emulate|board_report|board_symbols|watched_process)\\.cpp$")
+set(BOARD_HOST_SOURCES tools/emulate.cpp tools/board_report.cpp tools/board_symbols.cpp tools/status_text.cpp tools/watched_process.cpp)
+list(FILTER TOOL_SOURCES EXCLUDE REGEX "/(emulate|board_report|board_symbols|status_text|watched_process)\\.cpp$")
 
 find_program(ARM_CXX arm-none-eabi-g++)
 find_program(ARM_NM arm-none-eabi-nm)

@@ -1,8 +1,10 @@
 # The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs fuzz_pte, fuzz_pt2, fuzz_text and fuzz_neutron one after the other.
 set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
 if(DEUTERON_FUZZ)
-  add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
-  target_link_libraries(pte_seeds PRIVATE deuteron_runtime)
+  if(NOT TARGET pte_seeds)
+    add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
+    target_link_libraries(pte_seeds PRIVATE deuteron_runtime)
+  endif()
   add_executable(pte_fuzz tests/fuzz/pte_fuzz.cpp)
   target_link_libraries(pte_fuzz PRIVATE deuteron_runtime)
   target_compile_options(deuteron_runtime PRIVATE -fsanitize=fuzzer-no-link)

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "backends/neutron_delegate/test_network.h"
 #include "runtime/test_program.h"
 
 using namespace deuteron;
@@ -93,7 +94,9 @@ int main(int argc, char** argv) {
                                                  {"conv2d", conv2d()},
                                                  {"linear", linear()},
                                                  {"split", split()},
-                                                 {"clamp", clamp()}};
+                                                 {"clamp", clamp()},
+                                                 {"neutron", NeutronNetwork(true).p},
+                                                 {"neutron_plain", NeutronNetwork(false, 0).p}};
   for (auto& [name, program] : seeds) {
     const auto bytes = program.bytes();
     const Loaded loaded(bytes, kAllKernels);

@@ -1,12 +1,32 @@
 # Our files in the stock ExecuTorch runtime (headers and libraries of the PyPI package, build/venv made by ./dev).
 file(GLOB STOCK_PACKAGE ${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages/executorch)
 if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
-  add_executable(stock_runner tests/stock/stock_runner.cpp tests/stock/stock_kernels.cpp)
-  set_target_properties(stock_runner PROPERTIES CXX_STANDARD 17 BUILD_RPATH ${STOCK_PACKAGE}/lib)
-  target_include_directories(stock_runner SYSTEM PRIVATE ${STOCK_PACKAGE}/include
-                             ${STOCK_PACKAGE}/include/executorch/runtime/core/portable_type/c10)
-  target_compile_definitions(stock_runner PRIVATE C10_USING_CUSTOM_GENERATED_MACROS)
-  target_link_libraries(stock_runner PRIVATE deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so)
+  function(stock_runner name)
+    add_executable(${name} tests/stock/stock_runner.cpp tests/stock/stock_kernels.cpp ${ARGN})
+    set_target_properties(${name} PROPERTIES CXX_STANDARD 17 BUILD_RPATH ${STOCK_PACKAGE}/lib)
+    target_include_directories(${name} SYSTEM PRIVATE ${STOCK_PACKAGE}/include
+                               ${STOCK_PACKAGE}/include/executorch/runtime/core/portable_type/c10)
+    target_compile_definitions(${name} PRIVATE C10_USING_CUSTOM_GENERATED_MACROS)
+    target_link_libraries(${name} PRIVATE deuteron_runtime ${STOCK_PACKAGE}/lib/libexecutorch.so)
+  endfunction()
+  stock_runner(stock_runner tests/stock/stock_neutron.cpp)
+  # The same with ExecuTorch's own delegate over our driver, from a checkout: cmake --preset release -DEXECUTORCH_CHECKOUT=DIR
+  set(EXECUTORCH_CHECKOUT "" CACHE PATH "a checkout of ExecuTorch, for stock_runner_upstream (its backends/nxp/runtime is compiled)")
+  if(EXECUTORCH_CHECKOUT)
+    set(UPSTREAM_NEUTRON ${EXECUTORCH_CHECKOUT}/backends/nxp/runtime/NeutronBackend.cpp)
+    stock_runner(stock_runner_upstream tests/stock/upstream_neutron.cpp ${UPSTREAM_NEUTRON})
+    # Its copy callback has another const than its own header in some versions: -fpermissive.
+    set_source_files_properties(${UPSTREAM_NEUTRON} PROPERTIES COMPILE_OPTIONS "-w;-fpermissive" COMPILE_DEFINITIONS EXTERNAL_MEM)
+    set(UPSTREAM_RUNNER $<TARGET_FILE:stock_runner_upstream>)
+  endif()
+  # A program with a delegate that needs no compiler (tests/fuzz/pte_seeds.cpp).
+  if(NOT TARGET pte_seeds)
+    add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
+    target_link_libraries(pte_seeds PRIVATE deuteron_runtime)
+  endif()
+  add_test(NAME stock.neutron COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron.py
+           $<TARGET_FILE:deuteron> $<TARGET_FILE:pte_seeds> $<TARGET_FILE:stock_runner> ${UPSTREAM_RUNNER})
+  set_tests_properties(stock.neutron PROPERTIES LABELS release TIMEOUT 300)
   add_test(NAME stock.runtime COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/check.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${PROJECT_SOURCE_DIR}/../shared)
   add_test(NAME op_cases COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/op_cases.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared --boards)

@@ -17,6 +17,7 @@
 
 namespace et = executorch::runtime;
 void register_our_kernels(const void* file, size_t bytes);
+void register_neutron();
 
 namespace {
 
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
   et::runtime_init();
   const std::vector<char> file = read_file(argv[1]);
   register_our_kernels(file.data(), file.size());
+  register_neutron();
   executorch::extension::BufferDataLoader loader(file.data(), file.size());
   et::Program program = need(et::Program::load(&loader, et::Program::Verification::InternalConsistency), "Program::load");
   const et::MethodMeta meta = need(program.method_meta("forward"), "method_meta");
