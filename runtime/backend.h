@@ -5,8 +5,8 @@
 
 namespace deuteron {
 
-// One call of a delegate while a program is being loaded, by our loader or by the adapter to another runtime. Before a backend sees it it is
-// proved: payload and options lie in the file and every argument is a tensor. Payload, sizes and dim_order live as long as the program.
+// One call of a delegate while a program is being loaded, by our loader or by the adapter to another runtime. Before a backend sees it it
+// is proved: payload and options lie in the file and every argument is a tensor. Payload, sizes and dim_order live as long as the program.
 struct DelegateCall {
   const char* id = nullptr;
   const uint8_t* payload = nullptr;

@@ -86,7 +86,9 @@ TEST_P(OnBoard, ADelegateRuns) {
       EXPECT_EQ(std::vector<int8_t>(r.outputs[k][0].begin(), r.outputs[k][0].end()), y[k]);
       EXPECT_EQ(std::vector<int8_t>(r.outputs[k][1].begin(), r.outputs[k][1].end()), z[k]);
     }
-    if (argument) EXPECT_EQ(r.steps.at(0).at(0).op, "NeutronBackend");
+    if (argument) {
+      EXPECT_EQ(r.steps.at(0).at(0).op, "NeutronBackend");
+    }
   }
   test::PayloadParts vendors;
   vendors.output_flags = {0}, vendors.output_map = {0};

@@ -16,7 +16,7 @@ struct State {
   const NeutronDriver* driver;
   NeutronModelConfig model;
   const char* subgraph;  // newer drivers read one field more behind the config: null is the default
-  void* context;  // the handle's memory, null if the driver wants none
+  void* context;         // the handle's memory, null if the driver wants none
   NeutronModelHandle handle;
   NeutronDataConfig data;
   Transposition *before, *after;
@@ -92,7 +92,8 @@ Status check_ports(const DelegateCall& call, const NeutronPayload& p) {
   for (int32_t port = 0; port < p.inputs + p.outputs && p.is_open_model; ++port) {
     const int32_t argument = argument_of_port(p, port);
     const Tensor t = call.tensor(argument);
-    if (t.type != ScalarType::s8 && t.type != ScalarType::u8) return bad_argument(argument, "the payload's inputs and outputs are int8 or uint8");
+    if (t.type != ScalarType::s8 && t.type != ScalarType::u8)
+      return bad_argument(argument, "the payload's inputs and outputs are int8 or uint8");
     if (bytes_of(t) == p.bytes_of_port(port)) continue;
     Status s = bad_argument(argument, "has another number of bytes than the payload says");
     s.bytes_needed = p.bytes_of_port(port);
@@ -138,8 +139,8 @@ const char* explain_neutron_error(int32_t error) {
                                         "the driver: an unknown architecture",
                                         "the driver: the trace was not run",
                                         "the driver: timeout"};
-  static const char* const kFirmware[] = {"the firmware: a generic error", "the firmware: the microcode",  "the firmware: a buffer overflow",
-                                          "the firmware: a null pointer",  "the firmware: an interrupt", "the firmware: the data mover"};
+  static const char* const kFirmware[] = {"the firmware: a generic error", "the firmware: the microcode", "the firmware: a buffer overflow",
+                                          "the firmware: a null pointer",  "the firmware: an interrupt",  "the firmware: the data mover"};
   const NeutronFault f = fault_of(error);
   if (f.component == 1) return "the driver's library";
   if (f.component == 2) return f.category < 6 ? kFirmware[f.category] : "the firmware: an error that is not known";
@@ -196,7 +197,8 @@ Status neutron_prepare(DelegateCall& call, void** state) {
   const Copies copies = copies_of(call, p);
   const int32_t scratch = scratch_argument(call, p);
   uint8_t* workspace = static_cast<uint8_t*>(scratch >= 0 ? call.tensor(scratch).data : call.workspace);
-  if (reinterpret_cast<uintptr_t>(workspace) % 16 != 0) return bad_argument(scratch, "the scratch argument does not lie at a multiple of 16");
+  if (reinterpret_cast<uintptr_t>(workspace) % 16 != 0)
+    return bad_argument(scratch, "the scratch argument does not lie at a multiple of 16");
 
   Arena& arena = *call.arena;
   const size_t context_bytes = driver.context_bytes();

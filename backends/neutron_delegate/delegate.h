@@ -1,6 +1,6 @@
-// The backend `NeutronBackend`: runs the payloads of Neutron delegates through the driver interface of backends/neutron_model/driver.h, whoever
-// implements it. No heap: handle and pointers lie in the program's tables; scratch, profile, debug, fetched weights and
-// transposed copies in the delegate's scratch argument, or in planned memory behind the file's buffers (payload.h).
+// The backend `NeutronBackend`: runs the payloads of Neutron delegates through the driver interface of backends/neutron_model/driver.h,
+// whoever implements it. No heap: handle and pointers lie in the program's tables; scratch, profile, debug, fetched weights and transposed
+// copies in the delegate's scratch argument, or in planned memory behind the file's buffers (payload.h).
 #pragma once
 #include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/driver.h"
@@ -17,7 +17,8 @@ struct NeutronDriver {
   NeutronError (*unprepare)(NeutronModelHandle);
   NeutronError (*run)(NeutronModelHandle, const NeutronDataConfig*);
   NeutronError (*set_config)(NeutronConfig*);
-  NeutronError (*resume)(void);  // around every run; null: the clock is left alone, which is what the stock runtime does unless told otherwise
+  NeutronError (*resume)(
+      void);  // around every run; null: the clock is left alone, which is what the stock runtime does unless told otherwise
   NeutronError (*suspend)(void);
   NeutronConfig* fetching;  // how constants come from flash, for models that fetch
   uint32_t timeout_seconds;

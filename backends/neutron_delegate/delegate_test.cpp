@@ -1,5 +1,5 @@
-// Delegates in programs, over a driver that can fail at any step: results in every memory order, where scratch lies, and that nothing is left
-// half-done.
+// Delegates in programs, over a driver that can fail at any step: results in every memory order, where scratch lies, and that nothing is
+// left half-done.
 #include "backends/neutron_delegate/delegate.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,8 @@ struct OneTensor : Network {
       : sizes(shape) {
     for (const int32_t s : sizes) numel *= static_cast<size_t>(s);
     const size_t bytes = numel * element_bytes(type);
-    const int32_t x = p.planned(type, sizes, 0, x_order), y = p.planned(type, sizes, static_cast<uint32_t>((bytes + 15) / 16 * 16), y_order);
+    const int32_t x = p.planned(type, sizes, 0, x_order),
+                  y = p.planned(type, sizes, static_cast<uint32_t>((bytes + 15) / 16 * 16), y_order);
     p.inputs = {x};
     p.outputs = {y};
     args = {x, y};
@@ -186,7 +187,8 @@ struct WithScratch : Network {
     parts.arguments = 2;
     parts.weights = {1};
     parts.port_bytes = {24, 24};
-    parts.version = 1, parts.scratch_bytes = 20, parts.profile_bytes = 16, parts.debug_bytes = 1, parts.sram_bytes = 0;  // 32 + 16 + 16 + 32 for x
+    parts.version = 1, parts.scratch_bytes = 20, parts.profile_bytes = 16, parts.debug_bytes = 1,
+    parts.sram_bytes = 0;  // 32 + 16 + 16 + 32 for x
     options = {{kNeutronScratchOption, "0"}, {"other", "7"}};
     fake.input_bytes = {24};
     fake.output_bytes = {24};
@@ -257,7 +259,8 @@ TEST(NeutronDelegate, UnusedArgumentsAreLeftAlone) {
 // Two delegates share the workspace, and their kernels' bytes stay their own.
 TEST(NeutronDelegate, DelegatesShareTheWorkspace) {
   Network n;
-  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), a = n.p.planned(ScalarType::s8, {20}, 32), y = n.p.planned(ScalarType::s8, {20}, 64);
+  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), a = n.p.planned(ScalarType::s8, {20}, 32),
+                y = n.p.planned(ScalarType::s8, {20}, 64);
   n.p.inputs = {x};
   n.p.outputs = {a, y};
   n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
@@ -340,7 +343,8 @@ TEST(NeutronDelegate, AFailedLoadGivesEverythingBack) {
   const auto load = [&](bool two) {
     fake = {};
     Network n;
-    const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), a = n.p.planned(ScalarType::s8, {20}, 32), y = n.p.planned(ScalarType::s8, {21}, 64);
+    const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), a = n.p.planned(ScalarType::s8, {20}, 32),
+                  y = n.p.planned(ScalarType::s8, {21}, 64);
     n.p.inputs = {x};
     n.p.outputs = {two ? a : y};
     n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
@@ -424,7 +428,8 @@ TEST(NeutronDelegate, TakesPartInTheOverlapCheck) {
   EXPECT_EQ(status(16, true), Code::overlap);
   EXPECT_EQ(status(32, true), Code::ok);
   Network n;
-  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), never = n.p.planned(ScalarType::s8, {20}, 32), y = n.p.planned(ScalarType::s8, {20}, 64);
+  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), never = n.p.planned(ScalarType::s8, {20}, 32),
+                y = n.p.planned(ScalarType::s8, {20}, 64);
   n.p.inputs = {x};
   n.p.outputs = {y};
   n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
@@ -465,7 +470,8 @@ TEST(NeutronDelegate, DamagedFiles) {
   const std::vector<uint8_t> whole = n.bytes();
   int loaded = 0, tried = 0;
   const auto add = [&](const std::vector<uint8_t>& b) {
-    fake.parts.scratch_bytes = fake.parts.profile_bytes = fake.parts.debug_bytes = fake.parts.sram_bytes = 0;  // the driver trusts its microcode
+    fake.parts.scratch_bytes = fake.parts.profile_bytes = fake.parts.debug_bytes = fake.parts.sram_bytes =
+        0;  // the driver trusts its microcode
     fake.input_bytes.clear();
     fake.output_bytes.clear();
     ++tried;

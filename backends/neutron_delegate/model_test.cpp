@@ -32,7 +32,7 @@ TEST(NeutronOnTheModel, ComputesInBothVersionsAndPlacesOfScratch) {
       const PreparedDelegate& d = *l.program.step(0).delegate;
       const NeutronBuffers buffers = neutron_buffers(d);
       EXPECT_EQ(buffers.profile_bytes, version == 1 ? 80u : 0u);
-      if (version == 1) EXPECT_EQ(buffers.profile[16 * 3 + 2], static_cast<uint8_t>(neutron::Kind::kAdd));
+      if (version == 1) { EXPECT_EQ(buffers.profile[16 * 3 + 2], static_cast<uint8_t>(neutron::Kind::kAdd)); }
       EXPECT_GT(estimate_cycles(neutron_payload(d)), 256);
       NeutronCalls calls(neutron_payload(d));
       int count = 0;

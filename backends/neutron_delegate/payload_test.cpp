@@ -103,7 +103,7 @@ TEST(NeutronPayload, DamageIsNamed) {
       {"ends within the weights", Code::corrupt, word(kWeightsBytesWord, 49)},
       {"ends within the weights", Code::corrupt, word(kWeightsBytesWord, 0xFFFFFFFF)},
       {"another version than the payload", Code::corrupt, word(kPayloadVersionWord, 0)},
-      {"table of inputs and outputs", Code::corrupt, word(kIoOffsetWord, 68)},
+      {"table of inputs and outputs", Code::corrupt, word(kIoOffsetWord, 132)},
       {"table of inputs and outputs", Code::corrupt, word(kIoOffsetWord, 62)},
       {"flag", Code::corrupt, byte(3, 2)},
       {"flag", Code::corrupt, byte(7, 255)},

@@ -32,8 +32,7 @@ void expect_reordered(ScalarType type, const std::vector<int32_t>& sizes, const 
     expected[place_of(i, sizes, to_order)] = static_cast<T>(7 * i + 3);
   }
   copy_reordered(t, from_order.data(), to_order.data(), from.data(), to.data());
-  EXPECT_EQ(to, expected) << ::testing::PrintToString(sizes) << ::testing::PrintToString(from_order)
-                          << ::testing::PrintToString(to_order);
+  EXPECT_EQ(to, expected) << ::testing::PrintToString(sizes) << ::testing::PrintToString(from_order) << ::testing::PrintToString(to_order);
 }
 
 TEST(Reorder, EveryRankAndWidth) {

@@ -46,8 +46,11 @@ struct NeutronNetwork {
     parts.port_bytes = {24, 24, 24, 24};
     for (int v = -128; v < 128; ++v) parts.weights.push_back(static_cast<uint8_t>(table_of(v)));
     parts.call(neutron::Kind::kMemCpy, MemCpyCall{operand(Region::kWeights), operand(Region::kSramWeights), 256, 0});
-    parts.call(neutron::Kind::kTable, TableCall{operand(Region::kInput, 0, 1), operand(Region::kScratch), operand(Region::kSramWeights), 24});
-    parts.call(neutron::Kind::kSlice, CopyCall{operand(Region::kScratch), operand(Region::kOutput, 0, 1), {1, 1, 1, 1, 1, 24}, {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}});
+    parts.call(neutron::Kind::kTable,
+               TableCall{operand(Region::kInput, 0, 1), operand(Region::kScratch), operand(Region::kSramWeights), 24});
+    parts.call(
+        neutron::Kind::kSlice,
+        CopyCall{operand(Region::kScratch), operand(Region::kOutput, 0, 1), {1, 1, 1, 1, 1, 24}, {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}});
     PairCall add = {};
     add.x = operand(Region::kScratch), add.other = operand(Region::kInput, 0, 0), add.y = operand(Region::kOutput, 0, 0);
     for (int32_t& e : add.extent) e = 1;

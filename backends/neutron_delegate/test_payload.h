@@ -31,9 +31,7 @@ struct PayloadParts {
 inline void put_word(std::vector<uint8_t>& bytes, size_t at, uint32_t value) { std::memcpy(&bytes.at(at), &value, 4); }
 
 // Where the microcode begins.
-inline size_t microcode_at(const PayloadParts& p) {
-  return (4 + 2 * (p.input_flags.size() + p.output_flags.size()) + 15) / 16 * 16;
-}
+inline size_t microcode_at(const PayloadParts& p) { return (4 + 2 * (p.input_flags.size() + p.output_flags.size()) + 15) / 16 * 16; }
 
 inline std::vector<uint8_t> make_payload(const PayloadParts& p) {
   using namespace neutron;
@@ -82,11 +80,11 @@ inline std::vector<uint8_t> make_payload(const PayloadParts& p) {
   return b;
 }
 
-// A driver in one global, as drivers are. Output o of a run: byte i is (the sum of byte i of every input, repeated) + weights[0] + o, in the
-// machine's order.
+// A driver in one global, as drivers are. Output o of a run: byte i is (the sum of byte i of every input, repeated) + weights[0] + o, in
+// the machine's order.
 struct FakeDriver {
   int started = 0, prepared = 0, runs = 0, resumed = 0, suspended = 0, configured = 0;
-  std::string fails;          // the step that fails, e.g. "run"
+  std::string fails;           // the step that fails, e.g. "run"
   int32_t error = 0x0000014b;  // component 3, category 9, code 1
   std::vector<size_t> input_bytes, output_bytes;
   PayloadParts parts;
@@ -107,8 +105,7 @@ inline NeutronError fake_run(NeutronModelHandle handle, const NeutronDataConfig*
     auto* y = static_cast<uint8_t*>(d->outputs[o]);
     for (size_t i = 0; i < fake.output_bytes[o]; ++i) {
       int total = fake.parts.weights.empty() ? 0 : fake.parts.weights[0];
-      for (size_t k = 0; k < fake.input_bytes.size(); ++k)
-        total += static_cast<const uint8_t*>(d->inputs[k])[i % fake.input_bytes[k]];
+      for (size_t k = 0; k < fake.input_bytes.size(); ++k) total += static_cast<const uint8_t*>(d->inputs[k])[i % fake.input_bytes[k]];
       y[i] = static_cast<uint8_t>(total + static_cast<int>(o));
     }
   }

@@ -1,5 +1,5 @@
-// The delegate `NeutronBackend` for the stock ExecuTorch runtime: our own backend (backends/neutron_delegate/) behind the stock interface, so
-// that a payload runs there as it does here, over the same driver interface. Registered by register_neutron().
+// The delegate `NeutronBackend` for the stock ExecuTorch runtime: our own backend (backends/neutron_delegate/) behind the stock interface,
+// so that a payload runs there as it does here, over the same driver interface. Registered by register_neutron().
 #include <executorch/runtime/backend/interface.h>
 
 #include <cstdio>
@@ -41,8 +41,8 @@ const uint8_t* option_of(const deuteron::DelegateCall& call, const char* key, ui
 
 et::Error told(const deuteron::Status& s, et::Error error) {
   if (s.ok()) return et::Error::Ok;
-  std::fprintf(stderr, "NeutronBackend: %s: argument %d, step %s, error 0x%x: %s\n", deuteron::name_of(s.code), s.argument, s.step ? s.step : "-",
-               static_cast<unsigned>(s.error), s.detail ? s.detail : "");
+  std::fprintf(stderr, "NeutronBackend: %s: argument %d, step %s, error 0x%x: %s\n", deuteron::name_of(s.code), s.argument,
+               s.step ? s.step : "-", static_cast<unsigned>(s.error), s.detail ? s.detail : "");
   return error;
 }
 
