@@ -298,6 +298,26 @@ TEST(NeutronConverter, WhatItCannotDoIsSaid) {
   EXPECT_THAT(d.list()[0].where, HasSubstr("GELU"));
 }
 
+TEST(NeutronConverter, OnlyABiasMayBeLeftOut) {
+  for (const bool bias : {false, true}) {
+    Net n;
+    const i32 x = n.tensor({2, 4}, 0.05f, 4), w = n.constant({3, 4}, noise(12, 1), {0.01f});
+    const std::vector<i32> operands = bias ? std::vector<i32>{x, w, -1} : std::vector<i32>{x, -1};
+    const i32 y = n.op(B::FULLY_CONNECTED, operands, n.tensor({2, 3}, 0.05f, 4), O::FullyConnectedOptions, tflite::CreateFullyConnectedOptions(n.builder()));
+    Diagnostics d;
+    EXPECT_EQ(convert(n.finish({x}, {y}), {}, d).has_value(), bias);
+  }
+}
+
+TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
+  Net n;
+  const i32 x = n.tensor({2, 4}, 1e-20f, 4);
+  const i32 y = n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions, tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
+  Diagnostics d;
+  EXPECT_FALSE(convert(n.finish({x}, {y}), {}, d));
+  EXPECT_THAT(rules(d), ElementsAre("neutron.softmax"));
+}
+
 // Every byte changed, every length cut: an answer or a diagnostic, never more.
 TEST(NeutronConverter, DamagedModelsAreRefused) {
   Net n;

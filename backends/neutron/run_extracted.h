@@ -49,7 +49,12 @@ inline RunResult run_extracted(const Extracted& e, const std::vector<std::vector
   std::vector<i64> bytes;  // of the outputs, from the I/O table
   for (size_t i = 0; i < e.output_map.size(); ++i) bytes.push_back(word(static_cast<size_t>(word(kIoOffsetWord)) / 4 + e.input_map.size() + i));
   std::vector<AlignedBytes> in, out;
-  for (const u8 i : e.input_map) in.emplace_back(inputs[i]);
+  for (size_t i = 0; i < e.input_map.size(); ++i) {
+    const std::vector<u8>& given = inputs[e.input_map[i]];
+    const auto size = static_cast<size_t>(word(static_cast<size_t>(word(kIoOffsetWord)) / 4 + i));
+    in.emplace_back(static_cast<i64>(size));
+    std::copy_n(given.begin(), std::min(size, given.size()), in.back().data());
+  }
   for (const i64 b : bytes) out.emplace_back(b, kUnwritten);
   for (const i64 b : {e.facts.scratch_bytes, e.facts.profile_bytes, e.facts.debug_bytes}) out.emplace_back(b, kUnwritten);
   std::vector<const void*> ins;

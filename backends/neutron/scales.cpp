@@ -125,7 +125,7 @@ std::optional<SoftmaxFactors> softmax_factors(const Quant& x, float beta) {
   constexpr int kIntegerBits = 5, kFractionBits = 31 - kIntegerBits;
   const double scale = std::min(static_cast<double>(x.scale[0]) * static_cast<double>(beta) * (1 << kFractionBits), 1073741823.0);
   const auto f = factor_of(scale);
-  if (!f || f->shift < 0) return std::nullopt;
+  if (!f || f->value == 0 || f->shift < 0) return std::nullopt;
   const double radius = std::floor(((1 << kIntegerBits) - 1) * std::ldexp(1.0, kFractionBits - f->shift));
   return SoftmaxFactors{*f, static_cast<i32>(-std::min(radius, 2147483647.0))};
 }

@@ -67,3 +67,20 @@ if(DEUTERON_FUZZ)
     COMMAND neutron_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/neutron_corpus
     DEPENDS neutron_seeds neutron_fuzz USES_TERMINAL VERBATIM)
 endif()
+
+# The Neutron converter: `ninja -C build/fuzz fuzz_neutron_ir`.
+if(DEUTERON_FUZZ)
+  add_executable(neutron_ir_seeds tests/fuzz/neutron_ir_seeds.cpp)
+  add_executable(neutron_ir_fuzz tests/fuzz/neutron_ir_fuzz.cpp)
+  foreach(program neutron_ir_seeds neutron_ir_fuzz)
+    target_link_libraries(${program} PRIVATE deuteron_core)
+  endforeach()
+  target_compile_options(neutron_ir_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(neutron_ir_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(neutron_ir_seeds PRIVATE -fsanitize=address,undefined)
+  add_custom_target(fuzz_neutron_ir
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/neutron_ir_corpus
+    COMMAND neutron_ir_seeds ${PROJECT_BINARY_DIR}/neutron_ir_corpus
+    COMMAND neutron_ir_fuzz -max_len=65536 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=4096 ${PROJECT_BINARY_DIR}/neutron_ir_corpus
+    DEPENDS neutron_ir_seeds neutron_ir_fuzz USES_TERMINAL VERBATIM)
+endif()
