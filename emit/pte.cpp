@@ -29,8 +29,9 @@ class ProgramWriter {
   std::vector<uint8_t> write(Isa isa, PteParts* parts) {
     collect_constants();
     const ConstantSegment constants = lay_out_constants(constant_bytes_);
+    lay_out_segments(constants);
     const std::vector<uint8_t> program = write_program(isa, constants);
-    return assemble(program, constants.bytes, parts);
+    return assemble(program, constants.bytes.size(), parts);
   }
 
  private:
@@ -61,6 +62,42 @@ class ProgramWriter {
             for (const i64 operand : arg.integers) use(node.inputs[operand]);
         }
     for (const Port& port : graph_.outputs) use(port.value);
+  }
+
+  // The constants, then each distinct payload; every one begins at a multiple of the alignment.
+  void lay_out_segments(const ConstantSegment& constants) {
+    const auto add = [&](std::span<const uint8_t> bytes) {
+      segment_bytes_.resize((segment_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment);
+      segments_.emplace_back(bytes.empty() ? 0 : segment_bytes_.size(), bytes.size());
+      segment_bytes_.insert(segment_bytes_.end(), bytes.begin(), bytes.end());
+    };
+    add(constants.bytes);
+    std::vector<const DelegateBlob*> distinct;
+    for (const Node& node : graph_.nodes) {
+      const auto* call = std::get_if<KernelCall>(&node.op);
+      if (!call || !call->delegate) continue;
+      const auto same = std::find_if(distinct.begin(), distinct.end(),
+                                     [&](const DelegateBlob* d) { return d->processed == call->delegate->processed; });
+      delegates_.emplace_back(call->delegate.get(), static_cast<uint32_t>(same - distinct.begin()) + 1);
+      if (same != distinct.end()) continue;
+      distinct.push_back(call->delegate.get());
+      add(call->delegate->processed);
+    }
+  }
+
+  std::vector<Offset<pte::BackendDelegate>> write_delegates() {
+    constexpr int8_t kInSegment = 1;
+    std::vector<Offset<pte::BackendDelegate>> tables;
+    for (const auto& [blob, segment] : delegates_) {
+      std::vector<Offset<pte::CompileSpec>> options;
+      for (const auto& [key, value] : blob->options)
+        options.push_back(pte::CreateCompileSpec(builder_, builder_.CreateSharedString(key),
+                                                 builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.data()), value.size())));
+      const auto processed = pte::CreateBackendDelegateDataReference(builder_, kInSegment, segment);
+      tables.push_back(
+          pte::CreateBackendDelegate(builder_, builder_.CreateSharedString(blob->id), processed, builder_.CreateVector(options)));
+    }
+    return tables;
   }
 
   // Constants with one place in the file have one entry.
@@ -127,7 +164,7 @@ class ProgramWriter {
     for (const Node& node : graph_.nodes) {
       const auto* call = std::get_if<KernelCall>(&node.op);
       use_of_node.push_back(0);
-      if (!call) continue;
+      if (!call || call->delegate) continue;
       const auto [it, added] = known.emplace(std::pair(call->name, call->overload), used.size());
       if (added) used.emplace_back(0, call);
       ++used[it->second].first;
@@ -141,8 +178,11 @@ class ProgramWriter {
       rank[order[k]] = static_cast<i32>(k);
       operators_.push_back(used[order[k]].second);
     }
-    for (size_t n = 0; n < graph_.nodes.size(); ++n)
-      operator_index_.push_back(std::holds_alternative<KernelCall>(graph_.nodes[n].op) ? rank[use_of_node[n]] : -1);
+    i32 delegate = 0;
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const auto* call = std::get_if<KernelCall>(&graph_.nodes[n].op);
+      callee_index_.push_back(!call ? -1 : call->delegate ? delegate++ : rank[use_of_node[n]]);
+    }
   }
 
   Offset<pte::Instruction> instruction(size_t n) {
@@ -150,9 +190,13 @@ class ProgramWriter {
     const auto& call = std::get<KernelCall>(node.op);
     std::vector<i32> args;
     for (const KernelArg& arg : call.args) args.push_back(argument(node, arg));
+    if (call.delegate) {
+      const auto delegate_call = pte::CreateDelegateCall(builder_, callee_index_[n], values_.indexes(args));
+      return pte::CreateInstruction(builder_, pte::InstructionUnion::DelegateCall, delegate_call.Union());
+    }
     DEUTERON_CHECK(!call.args.empty() && call.args.back().kind == KernelArg::Kind::output, call.name);
     args.push_back(args.back());  // the return value is the last out once more
-    const auto kernel_call = pte::CreateKernelCall(builder_, operator_index_[n], values_.indexes(args));
+    const auto kernel_call = pte::CreateKernelCall(builder_, callee_index_[n], values_.indexes(args));
     return pte::CreateInstruction(builder_, pte::InstructionUnion::KernelCall, kernel_call.Union());
   }
 
@@ -166,7 +210,7 @@ class ProgramWriter {
     }
     std::vector<Offset<pte::Instruction>> instructions;
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
-      if (operator_index_[n] >= 0) instructions.push_back(instruction(n));
+      if (callee_index_[n] >= 0) instructions.push_back(instruction(n));
     for (const Port& p : graph_.outputs) outputs.push_back(port(p));
     values_.string(fmt::format("deuteron:isa={}", name_of(isa)));
 
@@ -184,7 +228,7 @@ class ProgramWriter {
     const auto values_at = values_.finish();
     const auto chains_at = builder_.CreateVector(&chain, 1);
     const auto operators_at = builder_.CreateVector(operators);
-    const auto delegates_at = builder_.CreateVector(std::vector<Offset<pte::BackendDelegate>>());
+    const auto delegates_at = builder_.CreateVector(write_delegates());
     const auto sizes_at = builder_.CreateVector(sizes);
     const auto inputs_at = values_.indexes(inputs), outputs_at = values_.indexes(outputs);
     return pte::CreateExecutionPlan(builder_, builder_.CreateSharedString("forward"), 0, values_at, inputs_at, outputs_at, chains_at,
@@ -195,8 +239,9 @@ class ProgramWriter {
     const std::vector<uint64_t> offsets = number_offsets(constants);
     const auto plan = write_plan(isa);
     const auto plans = builder_.CreateVector(&plan, 1);
-    const auto segment = pte::CreateDataSegment(builder_, 0, constants.bytes.size());
-    const auto segments = builder_.CreateVector(&segment, 1);
+    std::vector<Offset<pte::DataSegment>> tables;
+    for (const auto& [offset, size] : segments_) tables.push_back(pte::CreateDataSegment(builder_, offset, size));
+    const auto segments = builder_.CreateVector(tables);
     const auto constant_segment = pte::CreateSubsegmentOffsets(builder_, 0, builder_.CreateVector(offsets));
     pte::ProgramBuilder program(builder_);
     program.add_execution_plan(plans);
@@ -210,7 +255,8 @@ class ProgramWriter {
     for (size_t k = 0; k < bytes; ++k) out[at + k] = static_cast<uint8_t>(value >> (8 * k));
   }
 
-  static std::vector<uint8_t> assemble(const std::vector<uint8_t>& program, const std::vector<uint8_t>& segment, PteParts* parts) {
+  std::vector<uint8_t> assemble(const std::vector<uint8_t>& program, size_t constants_bytes, PteParts* parts) const {
+    const std::vector<uint8_t>& segment = segment_bytes_;
     std::vector<uint8_t> file = program;
     size_t padding = 0;
     if (!segment.empty()) {
@@ -229,7 +275,8 @@ class ProgramWriter {
       file.insert(file.end(), segment.begin(), segment.end());
     }
     if (parts)
-      *parts = {static_cast<i64>(file.size() - padding - segment.size()), static_cast<i64>(segment.size()), static_cast<i64>(padding)};
+      *parts = {static_cast<i64>(file.size() - padding - segment.size()), static_cast<i64>(constants_bytes), static_cast<i64>(padding),
+                static_cast<i64>(segment.size() - constants_bytes)};
     return file;
   }
 
@@ -243,7 +290,10 @@ class ProgramWriter {
   flatbuffers::FlatBufferBuilder builder_;
   ValueTable values_{builder_};
   std::vector<const KernelCall*> operators_;
-  std::vector<i32> operator_index_;  // by node, -1: no instruction
+  std::vector<i32> callee_index_;  // by node: operator or delegate; -1: no instruction
+  std::vector<std::pair<const DelegateBlob*, uint32_t>> delegates_;  // by delegate call, with its segment
+  std::vector<std::pair<uint64_t, uint64_t>> segments_;              // offset, size; the first holds the constants
+  std::vector<uint8_t> segment_bytes_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace deuteron {
 
 struct PteParts {  // for the report; they add up to the file
-  i64 program = 0, constants = 0, padding = 0;
+  i64 program = 0, constants = 0, padding = 0, delegates = 0;
 };
 
 // Nodes are KernelCalls and Reshapes (which become other views of the same bytes). Constants and literal values appear once. The unreferenced

@@ -44,8 +44,27 @@ Json operators(const Compilation& c) {
                      {"placement", name_of(o.placement)},
                      {"reason", o.reason},
                      {"macs", o.macs},
-                     {"float_bytes", o.float_bytes}});
+                     {"float_bytes", o.float_bytes},
+                     {"delegate", o.delegate},
+                     {"cycles", o.cycles < 0 ? Json(nullptr) : Json(o.cycles)},
+                     {"bound", o.bound}});
   return array;
+}
+
+// Cycles and multiply-adds on the NPU, by the open model of the machine.
+struct NpuTotal {
+  i64 kernels = 0, delegates = 0, cycles = 0, macs = 0;
+};
+NpuTotal npu_total(const Compilation& c) {
+  NpuTotal t;
+  for (const OperatorReport& o : c.operators) {
+    if (o.placement != Placement::npu) continue;
+    ++t.kernels;
+    t.delegates = std::max<i64>(t.delegates, o.delegate + 1);
+    t.cycles += std::max<i64>(o.cycles, 0);
+    t.macs += o.macs;
+  }
+  return t;
 }
 
 std::vector<std::string> own_kernels(const Compilation& c) {
@@ -91,6 +110,8 @@ std::string scaled(i64 count) {
   if (count >= 10'000) return fmt::format("{:.1f} k", static_cast<double>(count) / 1e3);
   return fmt::format("{}", count);
 }
+
+std::string counted(i64 count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
 std::string error_line(const ReportFacts& f) {
   if (!f.accuracy) return "not measured (no samples)";
@@ -139,6 +160,10 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
             {"program_bytes", c.parts.program},
             {"file_bytes", c.pte.size()},
             {"macs", c.macs},
+            {"delegates_bytes", c.parts.delegates},
+            {"npu_cycles", npu_total(c).cycles},
+            {"npu_macs", npu_total(c).macs},
+            {"npu_delegates", npu_total(c).delegates},
             {"sqnr_db", f.accuracy ? finite(f.accuracy->sqnr_db) : Json(nullptr)}};
   if (f.accuracy) {
     j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
@@ -170,6 +195,17 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   for (const OperatorReport& o : c.operators)
     if (o.placement == Placement::portable) line("", fmt::format("portable: {} `{}`: {}", o.op, o.name, o.reason));
 
+  if (const NpuTotal npu = npu_total(c); npu.kernels > 0) {
+    const i64 lanes = f.target && f.target->npu ? i64{f.target->npu->machine.units} * f.target->npu->machine.lanes : 64;
+    const double share = c.macs > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(c.macs) : 0;
+    line("NPU", fmt::format("{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of {} multiply-adds a cycle",
+                            counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
+                            npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
+  }
+  if (f.target && f.target->npu)
+    for (const OperatorReport& o : c.operators)
+      if (o.placement == Placement::cortex_m && o.op != "cortex_m::quantize_per_tensor" && o.op != "cortex_m::dequantize_per_tensor")
+        line("", fmt::format("CPU: {} `{}`: {}", o.op, o.name, o.reason));
   if (const std::vector<std::string> own = own_kernels(c); !own.empty())
     line("firmware",
          fmt::format("stock firmware lacks {}: link our runtime's kernels, or compile with --dialect stock to be told where they come from",
@@ -189,8 +225,9 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   const std::string where = peak_name(c);
   if (!alive.empty()) line("", fmt::format("at the peak{}{}: {}", where.empty() ? "" : ", ", where, alive));
 
-  line("flash", fmt::format("{} bytes: constants {}, program {}, padding {}", grouped(static_cast<i64>(c.pte.size())),
-                            grouped(c.parts.constants), grouped(c.parts.program), grouped(c.parts.padding)));
+  line("flash", fmt::format("{} bytes: constants {}, {}program {}, padding {}", grouped(static_cast<i64>(c.pte.size())), grouped(c.parts.constants),
+                            c.parts.delegates > 0 ? fmt::format("NPU {}, ", grouped(c.parts.delegates)) : "", grouped(c.parts.program),
+                            grouped(c.parts.padding)));
   line("multiply-adds", scaled(c.macs));
   if (c.model_was_quantized) line("quantization", "as the model has it");
   else if (!c.quantization_policy.empty())

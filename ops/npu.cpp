@@ -64,7 +64,7 @@ static std::optional<NpuCheck> dtype_check(std::string_view name, const NpuOpera
   for (size_t k = 0; k < o.in.size() + o.out.size(); ++k) {
     const bool result = k >= o.in.size();
     const Type& t = result ? o.out[k - o.in.size()] : o.in[k];
-    if ((!result && o.data[k]) || t.dtype == DType::f32) continue;  // a float: not quantized yet
+    if ((!result && (o.data[k] || t.dtype == DType::s32)) || t.dtype == DType::f32) continue;  // a bias has a row of its own; a float is not quantized yet
     if (t.dtype != DType::s8 || t.quant.empty() || t.quant.per_channel())
       return NpuCheck{rule_name(name, "dtype"), result ? fmt::format("result {}", k - o.in.size()) : fmt::format("operand {}", k), to_text(t),
                       "s8 with one scale", false};

@@ -28,15 +28,30 @@ static std::vector<std::string> user_names(const Graph& g, const Origin& origin)
 // Of the dialect that only our runtime has: docs/operators-own.md.
 static bool is_own(const KernelCall& call) { return call.name.starts_with("deuteron::"); }
 
-static OperatorReport report_call(const Graph& g, const Node& node, const Target& target) {
-  const KernelCall& call = std::get<KernelCall>(node.op);
-  const Origin origin = users_own(g, node.origin);
+static OperatorReport report_origin(const Graph& g, const Origin& all, std::string op) {
+  const Origin origin = users_own(g, all);
   std::vector<std::string> sources;
   for (const i32 id : origin) sources.push_back(fmt::format("{} ({})", g.sources[id].name, g.sources[id].target));
   OperatorReport r;
   r.name = join(user_names(g, origin), " + ");
-  r.op = call.name;
+  r.op = std::move(op);
   r.source = join(sources, ", ");
+  return r;
+}
+
+// Why the NPU did not take (all of) what a node computes; empty: nothing is known of it.
+static std::string reason_of_cpu(const Compilation& c, const Origin& origin) {
+  for (const KeptOnCpu& kept : c.kept_on_cpu)
+    if (std::includes(origin.begin(), origin.end(), kept.origin.begin(), kept.origin.end())) return to_text(kept.why);
+  for (const KeptOnCpu& kept : c.kept_on_cpu)
+    if (std::find_first_of(kept.origin.begin(), kept.origin.end(), origin.begin(), origin.end()) != kept.origin.end()) return to_text(kept.why);
+  return "";
+}
+
+static OperatorReport report_call(const Compilation& c, const Node& node, const Target& target) {
+  const Graph& g = c.graph;
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  OperatorReport r = report_origin(g, node.origin, call.name);
   const bool is_dialect = call.name.starts_with("cortex_m::") || is_own(call);
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ValueId v : *list)
@@ -46,6 +61,10 @@ static OperatorReport report_call(const Graph& g, const Node& node, const Target
   r.reason = portable     ? "no int8 kernel"
              : is_dialect ? fmt::format("{} is a CPU alone", target.name)
                           : fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that", target.name);
+  if (target.npu) {
+    const std::string why = reason_of_cpu(c, node.origin);
+    r.reason = why.empty() ? "beside what the NPU takes" : why;
+  }
   r.macs = call.macs;
   r.is_stock = !is_own(call);
   return r;
@@ -78,15 +97,51 @@ static void warn_of_portable(const Compilation& c, const Target& target, Diagnos
   }
 }
 
+// The kernels of one delegate; the delegate as a whole where its converter does not name them.
+static void report_delegate(Compilation& c, const Node& node, i32 delegate) {
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  const size_t before = c.operators.size();
+  const auto add = [&](OperatorReport r, i64 macs) {
+    r.placement = Placement::npu;
+    r.delegate = delegate;
+    r.macs = macs;
+    c.operators.push_back(std::move(r));
+    return &c.operators.back();
+  };
+  for (const NpuKernel& kernel : c.npu_kernels) {
+    if (kernel.delegate != delegate) continue;
+    OperatorReport* r = add(report_origin(c.graph, kernel.origin, fmt::format("neutron::{}", name_of(kernel.kind))), kernel.cost.macs);
+    r->cycles = kernel.cost.total();
+    r->bound = name_of(kernel.cost.bound());
+    r->reason = "within the limits of the NPU";
+  }
+  if (c.operators.size() == before) add(report_origin(c.graph, node.origin, call.name), call.macs)->reason = "in one call; its converter names no kernels";
+}
+
 static void report(Compilation& c, const Target& target) {
   const Graph& g = c.graph;
-  for (const Node& node : g.nodes)
-    if (std::holds_alternative<KernelCall>(node.op)) c.operators.push_back(report_call(g, node, target));
   // The rest: what no call computes a part of, each once.
   std::vector<bool> told(g.sources.size(), false);
-  for (const Node& node : g.nodes)
-    if (std::holds_alternative<KernelCall>(node.op))
+  i32 delegates = 0;
+  for (const Node& node : g.nodes) {
+    const KernelCall* call = std::get_if<KernelCall>(&node.op);
+    if (!call) continue;
+    if (!call->delegate) {
+      c.operators.push_back(report_call(c, node, target));
       for (const i32 id : node.origin) told[id] = true;
+      continue;
+    }
+    report_delegate(c, node, delegates);
+    bool named = false;
+    for (const NpuKernel& kernel : c.npu_kernels)
+      if (kernel.delegate == delegates) {
+        named = true;
+        for (const i32 id : kernel.origin) told[id] = true;
+      }
+    if (!named)
+      for (const i32 id : node.origin) told[id] = true;
+    ++delegates;
+  }
   const auto tell = [&](const Origin& origin, const std::string& reason) {
     for (const i32 id : origin) {
       if (!told[id]) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, reason});
@@ -97,6 +152,7 @@ static void report(Compilation& c, const Target& target) {
     if (!std::holds_alternative<KernelCall>(node.op))
       tell(node.origin, std::holds_alternative<Concat>(node.op) ? "no copy: its parts are written where the whole lies"
                                                                 : "a view: the same bytes under another shape");
+  for (const Folded& f : c.without_kernel) tell(f.origin, f.reason);
   for (const Folded& f : g.folded) tell(f.origin, f.reason);
   for (const OperatorReport& op : c.operators) c.macs += op.macs;
 }

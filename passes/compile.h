@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/neutron_model/cycles.h"
 #include "calibrate/samples.h"
 #include "emit/pte.h"
 #include "passes/insert_quantization.h"
@@ -25,7 +26,7 @@ struct CompileOptions {
   i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect
 };
 
-// cortex_m: in the quantized form, on kernels of the dialect, or on plain copies; portable: in float, because no such kernel takes it.
+// npu: inside a delegate; cortex_m: in the quantized form, on kernels of the dialect, or on plain copies; portable: in float, because no such kernel takes it.
 enum class Placement : u8 { npu, cortex_m, portable };
 
 // One kernel call of the program, in the user's names.
@@ -38,11 +39,21 @@ struct OperatorReport {
   i64 macs = 0;
   i64 float_bytes = 0;   // portable: of the float tensors that it reads and writes
   bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
+  i32 delegate = -1;       // npu: by delegate call of the program
+  i64 cycles = -1;         // npu: on the open model of the machine; -1: not known
+  std::string bound = {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
 };
 // What the NPU did not take, and the check that it failed.
 struct KeptOnCpu {
   Origin origin;
   NpuCheck why;
+};
+// A kernel call inside a delegate, in execution order, and the user's operators that it computes: by construction, not by names.
+struct NpuKernel {
+  i32 delegate;  // by delegate call of the program
+  neutron::Kind kind;
+  Origin origin;
+  neutron::Cost cost;  // on the open model of the machine
 };
 struct FoldedReport {
   std::string name, op, reason;
@@ -56,6 +67,8 @@ struct Compilation {
   PteParts parts;
   std::vector<OperatorReport> operators;
   std::vector<FoldedReport> folded;
+  std::vector<NpuKernel> npu_kernels;
+  std::vector<Folded> without_kernel;     // operators on the NPU that need no kernel of their own
   std::vector<KeptOnCpu> kept_on_cpu;     // of a target with an NPU
   std::vector<QuantizedValue> quantized;  // empty when the model came quantized
   std::string quantization_policy;        // "histogram, 4 ranges adjusted"; empty when the model came quantized

@@ -96,7 +96,7 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
 }
 
 // reshape(pad(x)) of an image with one channel, [n,1,h,w] to [n,h,w,1]   becomes   pad(reshape(x))
-static std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root) {
+std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root) {
   const Reshape* reshape = op_as<Reshape>(g, root);
   if (!reshape) return std::nullopt;
   const Node& node = g.nodes[root];

@@ -8,6 +8,8 @@ namespace deuteron {
 
 std::span<const Rule> fuse_rules();
 
+std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses, NodeId root);
+
 // passes/fuse_matmul.cpp
 std::optional<Patch> fuse_factor_behind_matmul(const Graph& g, const Uses& uses, NodeId root);
 std::optional<Patch> fuse_factor_before_matmul(const Graph& g, const Uses& uses, NodeId root);

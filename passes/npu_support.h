@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/neutron/external_converter.h"
 #include "ir/diagnostic.h"
 #include "ir/graph.h"
 #include "targets/target.h"
@@ -13,6 +14,10 @@ namespace deuteron {
 struct NpuOptions {
   std::vector<std::string> exclude;  // --neutron-exclude: an operator ("conv2d", "aten.conv2d.default"), a node, or a module of the model
   i64 min_macs = 0;                  // --delegate-min-macs: a connected part with fewer multiply-adds stays on the CPU
+  bool fetch_constants = false;      // --fetch-constants-to-sram
+  bool profile = false;              // --profile: the payload asks for an event for each kernel
+  neutron::ExternalConverter converter;  // --neutron-converter; no path: ours
+  neutron::RunTool run_tool;             // how a child process is run
 };
 
 // The checks of a node, in order; the last one is the one that failed, if any did.

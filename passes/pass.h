@@ -30,6 +30,8 @@ void partition(PassContext&);               // passes/partition.cpp
 void choose_kernels(PassContext&);          // passes/choose_kernels.cpp
 void leftovers(PassContext&);               // passes/leftovers.cpp
 void int8_ports(PassContext&);              // passes/int8_ports.cpp
+void require_npu(PassContext&);             // passes/lower_delegates.cpp
+void lower_delegates(PassContext&);         // passes/lower_delegates.cpp
 void lower(PassContext&);                   // passes/lower.cpp
 
 }  // namespace deuteron

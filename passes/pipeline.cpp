@@ -28,13 +28,17 @@ static constexpr Pass kPipeline[] = {
     {"fold-quantization", fold_quantization},
     // What the NPU takes is a delegate; the rest is the CPU's.
     {"partition", partition},
+    // With the NPU alone the CPU is left with the edges.
+    {"require-npu", require_npu},
     // Every int8 operator of the CPU has exactly one kernel.
     {"choose-kernels", choose_kernels},
     // What no int8 kernel takes stands in float between dequantize and quantize.
     {"leftovers", leftovers},
     // With int8 I/O the edges are int8.
     {"int8-ports", int8_ports},
-    // Every node is a kernel call or a reshape.
+    // A delegate is a call with its payload.
+    {"lower-delegates", lower_delegates},
+    // Every node is a kernel call or a view.
     {"lower", lower},
 };
 

@@ -1,6 +1,10 @@
 // deuteron compile: a model becomes a program file.
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+
+#include "backends/neutron/kernel_selection.h"
+#include "data/read_file.h"
 #include "emit/write_file.h"
 #include "tools/compile_model.h"
 
@@ -12,6 +16,26 @@ struct CompileVerb {
   std::string output;
 };
 
+// The NPU kernels of the program, with those of a file that is there already: firmware that runs several models links one such file.
+bool write_selection(const std::string& path, const Compilation& c, Diagnostics& diagnostics) {
+  std::vector<neutron::KernelSelection> selections(1);
+  for (const NpuKernel& kernel : c.npu_kernels) selections[0].kinds.insert(kernel.kind);
+  std::vector<std::string> files{path};
+  if (std::filesystem::exists(path)) {
+    const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
+    if (!bytes) return false;
+    const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    std::optional<neutron::KernelSelection> before = neutron::read_kernel_selection(text, path, diagnostics);
+    if (!before) return false;
+    selections.push_back(std::move(*before));
+    files.push_back(path);
+  }
+  const std::optional<neutron::KernelSelection> all = neutron::merge_kernel_selections(selections, files, diagnostics);
+  if (!all) return false;
+  const std::string text = neutron::write_kernel_selection(*all);
+  return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+}
+
 int compile_verb(const CompileVerb& o) {
   Diagnostics diagnostics;
   const std::optional<CompiledModel> m = compile_model(o.model, false, diagnostics);
@@ -21,6 +45,8 @@ int compile_verb(const CompileVerb& o) {
                   {{"model", o.model.model}, {"target", m->target.name}, {"stopped_after", o.model.compile.stop_after}},
                   "stopped after " + o.model.compile.stop_after + "; nothing was written\n");
   if (!write_file(o.output, m->compilation.pte, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
+  if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
+    return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   return finish(o.model.json, diagnostics, std::move(report.json), report.summary);
 }

@@ -12,6 +12,7 @@
 #include "passes/homes.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
+#include "tools/watched_process.h"
 
 namespace deuteron {
 namespace {
@@ -102,6 +103,27 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
   verb->add_option("--firmware-ops", o.firmware_ops,
                    "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
       ->option_text("FILE");
+  verb->add_option("--neutron-exclude", o.compile.npu.exclude,
+                   "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
+      ->option_text("NAME")
+      ->allow_extra_args(false)
+      ->group("NPU");
+  verb->add_option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group("NPU");
+  verb->add_flag("--fetch-constants-to-sram", o.compile.npu.fetch_constants,
+                 "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time")
+      ->group("NPU");
+  verb->add_flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel")->group("NPU");
+  verb->add_option("--neutron-converter", o.compile.npu.converter.path,
+                   "the vendor's neutron-converter instead of ours for the open model of the machine")
+      ->option_text("PATH")
+      ->group("NPU");
+  verb->add_option("--neutron-kernel-selection", o.kernel_selection,
+                   "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
+      ->option_text("FILE")
+      ->group("NPU");
   verb->add_option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
       ->option_text("DIR")
       ->group("To look inside");
@@ -172,6 +194,14 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   }
 
   CompileOptions options = o.compile;
+  options.npu.converter.target = "imxrt700";
+  options.npu.run_tool = [](const std::vector<std::string>& command, double limit_seconds, const std::function<void(std::string_view)>& on_line) {
+    const ProcessEnd end = run_watched(command, {}, limit_seconds, [&](std::string_view line) {
+      on_line(line);
+      return false;
+    });
+    return neutron::ToolEnd{end.start_error, end.exit_code, end.signal, end.timed_out};
+  };
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   options.quantize.equalize = o.equalization == "auto";

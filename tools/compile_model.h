@@ -14,7 +14,7 @@ namespace deuteron {
 
 struct ModelOptions {
   std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "on",
-                                   dialect = "deuteron", firmware_ops;
+                                   dialect = "deuteron", firmware_ops, kernel_selection;
   std::vector<std::string> calibrate;
   ImageMap image;
   bool strict = false;

@@ -5,6 +5,7 @@
 
 #include "ops/families.h"
 #include "ops/fixed_point.h"
+#include "passes/fuse.h"
 #include "passes/kernel_forms.h"
 #include "passes/patch.h"
 #include "passes/view_rules.h"
@@ -211,7 +212,7 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
 void to_neutron_forms(Graph& body, i64* budget) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   for (const Rule rule : {grouped_conv, padded_conv, padded_max_pool, padded_avg_pool, unnamed_bounds, scaled_matmul, fixed_parameters,
-                          point_step, cut_transposed_conv, linear_to_conv})
+                          point_step, cut_transposed_conv, linear_to_conv, pad_below_channel_reshape})
     rules.push_back(rule);
   rewrite(body, rules, budget);
 }

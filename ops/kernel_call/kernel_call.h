@@ -1,5 +1,6 @@
 // A call of a device kernel: what every operator is lowered to. The memory planner, the writer and the report know only this.
 #pragma once
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,12 +31,22 @@ struct KernelArg {
   bool operator==(const KernelArg&) const = default;
 };
 
+// What another processor gets: the program of a delegate, in the bytes that its backend reads.
+struct DelegateBlob {
+  std::string id;  // "NeutronBackend"
+  std::vector<u8> processed;
+  std::vector<std::pair<std::string, std::string>> options;  // compile specs
+  i64 weights_bytes = 0;                                     // of `processed`, for the report
+  bool operator==(const DelegateBlob&) const = default;
+};
+
 struct KernelCall {
   std::string name;                           // "cortex_m::quantized_conv2d"
   std::string overload;                       // "out"
   std::vector<KernelArg> args;                // in schema order, outs last, without the repeated return value
   std::vector<std::pair<i64, i64>> in_place;  // (output, input): may be the same bytes
   i64 macs = 0;                               // multiply-adds, for the report
+  std::shared_ptr<const DelegateBlob> delegate;  // set: a call of this delegate and not of a kernel; `name` is its backend's
   bool operator==(const KernelCall&) const = default;
 };
 

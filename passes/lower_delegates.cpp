@@ -1,0 +1,160 @@
+// Every part that the NPU runs becomes a call of its delegate: body -> Neutron IR -> converter -> payload.
+#include <fmt/format.h>
+
+#include "backends/neutron/converter.h"
+#include "backends/neutron/external_converter.h"
+#include "backends/neutron/extract.h"
+#include "backends/neutron/forms.h"
+#include "backends/neutron/neutron_ir.h"
+#include "backends/neutron_delegate/payload.h"
+#include "emit/write_file.h"
+#include "passes/pass.h"
+
+namespace deuteron {
+namespace {
+
+// What a converter made of a partition.
+struct ConvertedPart {
+  neutron::Extracted extracted;
+  std::vector<NpuKernel> kernels;  // empty: the vendor's converter does not say
+};
+
+class DelegateLowering {
+ public:
+  DelegateLowering(PassContext& pass, i32 index) : pass_(pass), index_(index) {}
+
+  // False: a diagnostic says why.
+  bool run(Node& node) {
+    Graph body = *std::get<Delegate>(node.op).body;
+    neutron::to_neutron_forms(body, pass_.rewrites_left);
+    const neutron::NeutronIr ir = neutron::write_neutron_ir(body);
+    if (!keep("ir.tflite", ir.flatbuffer)) return false;
+    std::optional<ConvertedPart> part = pass_.options.npu.converter.path.empty() ? convert_here(ir) : convert_there(ir, body);
+    if (!part) return false;
+    const i64 macs = macs_of(pass_.graph, node);
+    return call(node, *part, macs);
+  }
+
+ private:
+  std::string where() const { return fmt::format("{}: NPU part {}", pass_.graph.name, index_); }
+
+  bool keep(const char* what, std::span<const uint8_t> bytes) const {
+    const std::string& folder = pass_.options.intermediates;
+    return folder.empty() || write_file(fmt::format("{}/neutron{}.{}", folder, index_, what), bytes, pass_.diagnostics);
+  }
+
+  std::optional<ConvertedPart> convert_here(const neutron::NeutronIr& ir) {
+    neutron::ConvertOptions options;
+    options.machine = pass_.target.npu->machine;
+    options.fetch_constants_to_sram = pass_.options.npu.fetch_constants;
+    options.profile = pass_.options.npu.profile;
+    std::optional<neutron::Converted> converted = neutron::convert(ir.flatbuffer, options, pass_.diagnostics);
+    if (!converted || !keep("converted.tflite", converted->model)) return std::nullopt;
+    std::optional<neutron::Extracted> extracted = neutron::extract(converted->model, where(), pass_.diagnostics);
+    if (!extracted) return std::nullopt;
+    ConvertedPart part{std::move(*extracted), {}};
+    for (const neutron::KernelUse& use : converted->kernels) {
+      NpuKernel kernel{index_, use.kind, {}, use.cost};
+      for (const i32 op : use.ops) kernel.origin = merge(kernel.origin, ir.origins[op]);
+      part.kernels.push_back(std::move(kernel));
+    }
+    for (const neutron::Vanished& v : converted->vanished)
+      pass_.result.without_kernel.push_back({ir.origins[v.op], fmt::format("{} on the NPU: {}", converted->op_names[v.op], v.reason)});
+    return part;
+  }
+
+  std::optional<ConvertedPart> convert_there(const neutron::NeutronIr& ir, const Graph& body) {
+    neutron::ExternalConverter tool = pass_.options.npu.converter;
+    tool.fetch_constants_to_sram = pass_.options.npu.fetch_constants;
+    tool.profile = pass_.options.npu.profile;
+    std::optional<neutron::ExternallyConverted> converted =
+        neutron::convert_externally(ir.flatbuffer, static_cast<i64>(body.inputs.size()), static_cast<i64>(body.outputs.size()), tool,
+                                    pass_.options.npu.run_tool, pass_.diagnostics);
+    if (!converted || !keep("converted.tflite", converted->model)) return std::nullopt;
+    return ConvertedPart{std::move(converted->extracted), {}};
+  }
+
+  // Channels-last tensors lie as the NPU wants them; with one channel (or one pixel) the order says nothing, and plain is what every runtime takes.
+  static bool is_image(const Shape& storage) { return storage.size() == 4 && storage[3] != 1; }
+  static Face face_of(const Shape& storage) { return storage.size() == 4 ? is_image(storage) ? channels_last_face(storage) : one_channel_face(storage) : plain_face(storage); }
+  static Face one_channel_face(const Shape& s) { return {{s[0], s[3], s[1], s[2]}, {0, 1, 2, 3}}; }
+
+  bool call(Node& node, const ConvertedPart& part, i64 macs) {
+    Graph& g = pass_.graph;
+    const neutron::Extracted& e = part.extracted;
+    neutron::PayloadHeader header;
+    KernelCall call;
+    call.name = kNeutronBackendId;
+    call.macs = macs;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const Shape& shape = g.type(node.inputs[k]).shape;
+      call.args.push_back({KernelArg::Kind::input, static_cast<i64>(k), 0, {}, face_of(shape)});
+    }
+    for (const u8 k : e.input_map) header.input_flags.push_back(is_image(g.type(node.inputs[k]).shape));
+    for (const u8 k : e.output_map) header.output_flags.push_back(is_image(g.type(node.outputs[k]).shape));
+    header.input_map = e.input_map;
+    header.output_map = e.output_map;
+    header.version = e.version;
+
+    auto blob = std::make_shared<DelegateBlob>();
+    blob->id = kNeutronBackendId;
+    const auto workspace = static_cast<i64>(round_up_16(static_cast<uint64_t>(e.facts.scratch_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.profile_bytes)) +
+                                            round_up_16(static_cast<uint64_t>(e.facts.debug_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.sram_bytes)));
+    const size_t results = node.outputs.size();
+    if (workspace > 0) {
+      blob->options.emplace_back(kNeutronScratchOption, std::to_string(call.args.size()));
+      call.args.push_back({KernelArg::Kind::output, static_cast<i64>(results), 0, {}, plain_face({workspace})});
+      node.outputs.push_back(g.add_value(g.values[node.outputs[0]].name + ".scratch", Type{DType::u8, {workspace}, {}}));
+    }
+    const size_t limit = 255;
+    if (call.args.size() > limit) {
+      pass_.diagnostics.add({Severity::error, where(), "has more inputs than a payload can count", std::to_string(call.args.size()),
+                             std::to_string(limit), "neutron.ports", ""});
+      return false;
+    }
+    header.arguments = static_cast<u8>(call.args.size());
+    for (size_t k = 0; k < results; ++k)
+      call.args.push_back({KernelArg::Kind::output, static_cast<i64>(k), 0, {}, face_of(g.type(node.outputs[k]).shape)});
+    std::optional<std::vector<u8>> payload = neutron::make_payload(header, e.sections, where(), pass_.diagnostics);
+    if (!payload || !keep("payload.bin", *payload)) return false;
+    blob->processed = std::move(*payload);
+    blob->weights_bytes = static_cast<i64>(e.sections.weights.size());
+    call.delegate = std::move(blob);
+    node.op = std::move(call);
+    pass_.result.npu_kernels.insert(pass_.result.npu_kernels.end(), part.kernels.begin(), part.kernels.end());
+    return true;
+  }
+
+  PassContext& pass_;
+  i32 index_;
+};
+
+// With the NPU alone everything that computes must have gone there.
+void refuse_the_rest(PassContext& pass) {
+  const Graph& g = pass.graph;
+  for (const Node& node : g.nodes) {
+    if (std::holds_alternative<Delegate>(node.op) || std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op) ||
+        std::holds_alternative<Reshape>(node.op))
+      continue;
+    NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
+    for (const KeptOnCpu& kept : pass.result.kept_on_cpu)
+      if (kept.origin == node.origin) why = kept.why;
+    pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, describe(g, node)),
+                          fmt::format("the Neutron backend does not take it, and {} has no other: {}", pass.target.name, why.what), why.measured,
+                          why.limit, why.rule, "change the model, or compile for a target whose CPU takes what is left (imxrt700cm)"});
+  }
+}
+
+}  // namespace
+
+void lower_delegates(PassContext& pass) {
+  i32 index = 0;
+  for (Node& node : pass.graph.nodes)
+    if (std::holds_alternative<Delegate>(node.op) && !DelegateLowering(pass, index++).run(node)) return;
+}
+
+void require_npu(PassContext& pass) {
+  if (pass.target.npu && !pass.target.has_backend("cortex_m")) refuse_the_rest(pass);
+}
+
+}  // namespace deuteron

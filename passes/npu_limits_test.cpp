@@ -1,0 +1,304 @@
+// Every limit of the NPU: a case at it, which is taken, and one past it, which is refused by that rule's name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "passes/npu_support.h"
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+Target imxrt700() {
+  Diagnostics d;
+  return *find_target("imxrt700", d);
+}
+
+struct Operand {
+  Shape shape;
+  bool constant = false;
+  Quant quant = per_tensor(0.05f, 3);
+  DType dtype = DType::s8;
+};
+Operand weight(Shape shape, i32 zero = 0) { return {std::move(shape), true, per_tensor(0.01f, zero)}; }
+Operand bias(i64 n, bool constant = true) { return {{n}, constant, per_tensor(0.0005f, 0), DType::s32}; }
+
+struct Case {
+  std::string name;
+  Op op;
+  std::vector<Operand> in;
+  std::string rule;  // that refuses; empty: taken
+  Quant out = per_tensor(0.05f, 3);
+};
+
+Conv2d conv(HW stride = {1, 1}, HW dilation = {1, 1}, i64 groups = 1) {
+  Conv2d c;
+  c.stride = stride, c.dilation = dilation, c.groups = groups;
+  return c;
+}
+ConvTranspose2d transposed(HW stride, HW pad = {}, HW dilation = {1, 1}, i64 groups = 1) {
+  ConvTranspose2d c;
+  c.stride = stride, c.pad = pad, c.dilation = dilation, c.groups = groups;
+  return c;
+}
+AvgPool2d avg(HW kernel, HW stride, HW pad = {}, bool counted = true, bool ceil = false, i64 divisor = 0) {
+  AvgPool2d p;
+  p.kernel = kernel, p.stride = stride, p.pad = pad, p.count_include_pad = counted, p.ceil_mode = ceil, p.divisor = divisor;
+  return p;
+}
+MaxPool2d max(HW kernel, HW stride, HW dilation = {1, 1}, bool ceil = false) {
+  MaxPool2d p;
+  p.kernel = kernel, p.stride = stride, p.dilation = dilation, p.ceil_mode = ceil;
+  return p;
+}
+Resize2d resize(i64 h, i64 w, bool bilinear = false, bool corners = false) {
+  Resize2d r;
+  r.mode = bilinear ? Resize2d::kBilinear : Resize2d::kNearest;
+  r.size = {h, w}, r.align_corners = corners;
+  return r;
+}
+Pointwise point(std::vector<PointStep> steps) { return Pointwise{PointProgram{std::move(steps)}}; }
+PointStep step(PointFn fn, float number) {
+  PointStep s;
+  s.fn = fn;
+  s.b = {PointOperand::kNumber, number};
+  return s;
+}
+
+std::vector<Case> cases() {
+  const Quant softmax = per_tensor(1.0f / 256, -128), other = per_tensor(0.07f, -1);
+  const Operand image{{2, 9, 11, 16}};
+  const float infinity = std::numeric_limits<float>::infinity();
+  return {
+      {"conv", conv(), {image, weight({5, 3, 3, 16}), bias(5)}, ""},
+      {"conv without bias", conv(), {image, weight({5, 3, 3, 16})}, ""},
+      {"conv, weight computed", conv(), {image, {{5, 3, 3, 16}}}, "neutron.conv2d.weight"},
+      {"conv, bias computed", conv(), {image, weight({5, 3, 3, 16}), bias(5, false)}, "neutron.conv2d.bias"},
+      {"conv, asymmetric weight", conv(), {image, weight({5, 3, 3, 16}, 1)}, "neutron.conv2d.symmetric"},
+      {"conv kernel 4095", conv(), {{{1, 4097, 3, 4}}, weight({3, 4095, 1, 4})}, ""},
+      {"conv kernel 4096", conv(), {{{1, 4097, 3, 4}}, weight({3, 4096, 1, 4})}, ""},
+      {"conv kernel 4097", conv(), {{{1, 4097, 3, 4}}, weight({3, 4097, 1, 4})}, "neutron.conv2d.kernel"},
+      {"conv kernel 4097 wide", conv(), {{{1, 3, 4097, 4}}, weight({3, 1, 4097, 4})}, "neutron.conv2d.kernel"},
+      {"conv stride 4096", conv({1, 4096}), {{{1, 3, 4097, 4}}, weight({3, 1, 1, 4})}, ""},
+      {"conv stride 4097", conv({1, 4097}), {{{1, 3, 4098, 4}}, weight({3, 1, 1, 4})}, "neutron.conv2d.stride"},
+      {"conv dilation 4096", conv({1, 1}, {4096, 1}), {{{1, 4098, 3, 4}}, weight({3, 2, 1, 4})}, ""},
+      {"conv dilation 4097", conv({1, 1}, {4097, 1}), {{{1, 4099, 3, 4}}, weight({3, 2, 1, 4})}, "neutron.conv2d.dilation"},
+      // 65535 = 8 * 8191 + 7: the largest product of a kernel and a multiple of eight below it is 65528.
+      {"conv taps 65528", conv(), {{{1, 1, 1, 65521}}, weight({3, 1, 1, 65521})}, ""},
+      {"conv taps 65536", conv(), {{{1, 1, 1, 65529}}, weight({3, 1, 1, 65529})}, "neutron.conv2d.taps"},
+      {"conv taps 8*8*1024", conv(), {{{1, 16, 16, 1024}}, weight({8, 8, 8, 1024})}, "neutron.conv2d.taps"},
+      {"conv in groups counts its own channels", conv({1, 1}, {1, 1}, 2), {{{1, 16, 16, 1024}}, weight({8, 8, 8, 512})}, ""},
+      {"depthwise counts all channels", conv({1, 1}, {1, 1}, 1024), {{{1, 16, 16, 1024}}, weight({1024, 8, 8, 1})}, "neutron.conv2d.taps"},
+      {"depthwise at 63 taps", conv({1, 1}, {1, 1}, 1024), {{{1, 16, 16, 1024}}, weight({1024, 7, 9, 1})}, ""},
+
+      {"transposed", transposed({2, 2}, {1, 1}), {image, weight({5, 3, 2, 16}), bias(5)}, ""},
+      {"transposed, weight computed", transposed({2, 2}), {image, {{5, 3, 3, 16}}}, "neutron.conv_transpose2d.weight"},
+      {"transposed, bias computed", transposed({2, 2}), {image, weight({5, 3, 3, 16}), bias(5, false)}, "neutron.conv_transpose2d.bias"},
+      {"transposed, asymmetric", transposed({2, 2}), {image, weight({5, 3, 3, 16}, -2)}, "neutron.conv_transpose2d.symmetric"},
+      {"transposed groups 2", transposed({2, 2}, {}, {1, 1}, 2), {image, weight({6, 3, 3, 8})}, "neutron.conv_transpose2d.groups"},
+      {"transposed dilation 2", transposed({1, 1}, {}, {2, 1}), {image, weight({5, 3, 3, 16})}, "neutron.conv_transpose2d.dilation"},
+      {"transposed stride 3", transposed({1, 3}), {image, weight({5, 3, 3, 16})}, "neutron.conv_transpose2d.stride"},
+      {"transposed kernel 4096", transposed({1, 1}), {{{1, 2, 2, 4}}, weight({3, 4096, 1, 4})}, ""},
+      {"transposed kernel 4097", transposed({1, 1}), {{{1, 2, 2, 4}}, weight({3, 4097, 1, 4})}, "neutron.conv_transpose2d.kernel"},
+      {"transposed stride as the kernel", transposed({2, 2}), {image, weight({5, 2, 2, 16})}, ""},
+      {"transposed stride above the kernel", transposed({2, 2}), {image, weight({5, 1, 2, 16})}, "neutron.conv_transpose2d.stride_kernel"},
+      {"transposed padding below the kernel", transposed({1, 1}, {2, 0}), {image, weight({5, 3, 3, 16})}, ""},
+      {"transposed padding as the kernel", transposed({1, 1}, {3, 0}), {image, weight({5, 3, 3, 16})}, "neutron.conv_transpose2d.padding"},
+      {"transposed taps", transposed({1, 1}), {{{1, 2, 2, 1024}}, weight({3, 8, 8, 1024})}, "neutron.conv_transpose2d.taps"},
+
+      {"linear", Linear{}, {{{3, 19}}, weight({7, 19}), bias(7)}, ""},
+      {"linear, weight computed", Linear{}, {{{3, 19}}, {{7, 19}}}, "neutron.linear.weight"},
+      {"linear, bias computed", Linear{}, {{{3, 19}}, weight({7, 19}), bias(7, false)}, "neutron.linear.bias"},
+      {"linear, asymmetric", Linear{}, {{{3, 19}}, weight({7, 19}, 4)}, "neutron.linear.symmetric"},
+      {"linear 65528 inputs", Linear{}, {{{1, 65528}}, weight({3, 65528})}, ""},
+      {"linear 65529 inputs", Linear{}, {{{1, 65529}}, weight({3, 65529})}, "neutron.linear.taps"},
+
+      {"bmm 1x8x16", Matmul{}, {{{1, 8, 16}}, {{1, 24, 16}}}, ""},
+      {"bmm 3x24x40", Matmul{}, {{{3, 24, 40}}, {{3, 8, 40}}}, ""},
+      {"bmm of 2-D tensors", Matmul{1, 2}, {{{1, 8, 16}}, {{1, 24, 16}}}, "neutron.matmul.rank"},
+      {"bmm of 4-D tensors", Matmul{1, 4}, {{{6, 8, 16}}, {{6, 24, 16}}}, "neutron.matmul.rank"},
+      {"bmm 5x7x16", Matmul{}, {{{5, 7, 16}}, {{5, 24, 16}}}, "neutron.matmul.width"},
+      {"bmm 4x8x12", Matmul{}, {{{4, 8, 12}}, {{4, 16, 12}}}, "neutron.matmul.channels"},
+      {"bmm 4 columns", Matmul{}, {{{4, 8, 16}}, {{4, 4, 16}}}, "neutron.matmul.columns"},
+      {"bmm zero points", Matmul{}, {{{4, 8, 16}}, {{4, 8, 16}, false, per_tensor(0.05f, 2)}}, "neutron.matmul.zero_points"},
+
+      {"add", Add{}, {image, {{16}}}, ""},
+      {"sub", Add{{}, -1}, {image, image}, ""},
+      {"add twice", Add{{}, 2}, {image, image}, "neutron.add.alpha"},
+      {"add outer", Add{}, {{{1, 1, 11, 16}}, {{2, 9, 1, 16}}}, "neutron.add.broadcast"},
+      {"add rank 6", Add{}, {{{1, 1, 2, 3, 4, 5}}, {{5}}}, ""},
+      {"add rank 7", Add{}, {{{1, 1, 1, 2, 3, 4, 5}}, {{5}}}, "neutron.add.rank"},
+      {"mul", Mul{}, {image, {{2, 1, 1, 16}}}, ""},
+      {"mul outer", Mul{}, {{{4, 1}}, {{1, 5}}}, "neutron.mul.broadcast"},
+      {"mul rank 7", Mul{}, {{{1, 1, 1, 2, 3, 4, 5}}, {{5}}}, "neutron.mul.rank"},
+      {"maximum", Maximum{}, {image, {{16}}}, ""},
+      {"maximum outer", Maximum{}, {{{4, 1}}, {{1, 5}}}, "neutron.maximum.broadcast"},
+      {"maximum rank 7", Maximum{}, {{{1, 1, 1, 2, 3, 4, 5}}, {{5}}}, "neutron.maximum.rank"},
+      {"maximum parameters", Maximum{}, {image, {{16}, false, other}}, "neutron.maximum.parameters"},
+      {"minimum", Minimum{}, {image, image}, ""},
+      {"minimum outer", Minimum{}, {{{4, 1}}, {{1, 5}}}, "neutron.minimum.broadcast"},
+      {"minimum rank 7", Minimum{}, {{{1, 1, 1, 2, 3, 4, 5}}, {{5}}}, "neutron.minimum.rank"},
+      {"minimum parameters", Minimum{}, {image, image}, "neutron.minimum.parameters", other},
+
+      {"avg pool", avg({3, 2}, {2, 1}), {image}, ""},
+      {"avg pool kernel 4096", avg({4096, 1}, {1, 1}), {{{1, 4097, 2, 3}}}, ""},
+      {"avg pool kernel 4097", avg({4097, 1}, {1, 1}), {{{1, 4097, 2, 3}}}, "neutron.avg_pool2d.kernel"},
+      {"avg pool stride 4096", avg({1, 1}, {4096, 1}), {{{1, 4097, 2, 3}}}, ""},
+      {"avg pool stride 4097", avg({1, 1}, {4097, 1}), {{{1, 4098, 2, 3}}}, "neutron.avg_pool2d.stride"},
+      {"avg pool padding counted", avg({3, 3}, {1, 1}, {1, 1}), {image}, ""},
+      {"avg pool padding not counted", avg({3, 3}, {1, 1}, {1, 1}, false), {image}, "neutron.avg_pool2d.padding"},
+      {"avg pool ceil, nothing beyond", avg({3, 3}, {2, 2}, {}, true, true), {{{1, 9, 11, 16}}}, ""},
+      {"avg pool ceil, beyond", avg({2, 2}, {2, 2}, {}, true, true), {{{1, 9, 11, 16}}}, "neutron.avg_pool2d.ceil_mode"},
+      {"avg pool divisor of the window", avg({2, 2}, {2, 2}, {}, true, false, 4), {image}, ""},
+      {"avg pool divisor 3", avg({2, 2}, {2, 2}, {}, true, false, 3), {image}, "neutron.avg_pool2d.divisor"},
+      {"avg pool parameters", avg({2, 2}, {2, 2}), {image}, "neutron.avg_pool2d.parameters", other},
+      {"max pool", max({3, 2}, {2, 1}), {image}, ""},
+      {"max pool kernel 4097", max({1, 4097}, {1, 1}), {{{1, 2, 4097, 3}}}, "neutron.max_pool2d.kernel"},
+      {"max pool stride 4096", max({1, 1}, {4096, 1}), {{{1, 4097, 2, 3}}}, ""},
+      {"max pool stride 4097", max({1, 1}, {4097, 1}), {{{1, 4098, 2, 3}}}, "neutron.max_pool2d.stride"},
+      {"max pool dilation", max({2, 2}, {1, 1}, {2, 1}), {image}, "neutron.max_pool2d.dilation"},
+      {"max pool ceil", max({2, 2}, {2, 2}, {1, 1}, true), {image}, "neutron.max_pool2d.ceil_mode"},
+      {"max pool parameters", max({2, 2}, {2, 2}), {image}, "neutron.max_pool2d.parameters", other},
+
+      {"relu", Clamp{{0, infinity}}, {image}, "", other},
+      {"relu6", Clamp{{0, 6}}, {image}, "", other},
+      {"hardtanh -1..1", Clamp{{-1, 1}}, {image}, "", other},
+      {"clamp 0..1", Clamp{{0, 1}}, {image}, "", other},
+      {"clamp -2..3", Clamp{{-2, 3}}, {image}, ""},
+      {"clamp -2..3, parameters", Clamp{{-2, 3}}, {image}, "neutron.clamp.parameters", other},
+
+      {"concat", Concat{3}, {image, image}, ""},
+      {"concat parameters", Concat{3}, {image, {{2, 9, 11, 4}, false, other}}, "neutron.concat.parameters"},
+      {"concat rank 7", Concat{0}, {{{1, 1, 1, 2, 3, 4, 5}}, {{1, 1, 1, 2, 3, 4, 5}}}, "neutron.concat.rank"},
+      {"pad", Pad{{0, 1, 2, 0}, {0, 0, 1, 0}, 1.5f}, {image}, ""},
+      {"pad crops", Pad{{0, -1, 2, 0}, {0, 0, 1, 0}, 0}, {image}, "neutron.pad.crop"},
+      {"pad parameters", Pad{{0, 1, 2, 0}, {0, 0, 1, 0}, 0}, {image}, "neutron.pad.parameters", other},
+      {"pad rank 7", Pad{{0, 0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 1}, 0}, {{{1, 1, 1, 2, 3, 4, 5}}}, "neutron.pad.rank"},
+      {"permute rank 6", Permute{{5, 4, 3, 2, 1, 0}}, {{{1, 2, 3, 4, 5, 6}}}, ""},
+      {"permute rank 7", Permute{{6, 5, 4, 3, 2, 1, 0}}, {{{1, 1, 2, 3, 4, 5, 6}}}, "neutron.permute.rank"},
+      {"permute parameters", Permute{{1, 0}}, {{{4, 5}}}, "neutron.permute.parameters", other},
+      {"reshape rank 7", Reshape{{1, 1, 1, 2, 3, 4, 5}}, {{{120}}}, ""},
+      {"reshape rank 8", Reshape{{1, 1, 1, 1, 2, 3, 4, 5}}, {{{120}}}, "neutron.reshape.rank"},
+      {"slice", Slice{1, 2, 5, 1}, {image}, ""},
+      {"slice step 2", Slice{1, 0, 4, 2}, {image}, "neutron.slice.step"},
+      {"slice rank 7", Slice{6, 0, 4, 1}, {{{1, 1, 1, 2, 3, 4, 5}}}, "neutron.slice.rank"},
+
+      {"softmax", Softmax{1}, {{{3, 10}}}, "", softmax},
+      {"softmax axis", Softmax{0}, {{{3, 10}}}, "neutron.softmax.axis", softmax},
+      {"softmax 2040 channels", Softmax{1}, {{{3, 2040}}}, "", softmax},
+      {"softmax 2041 channels", Softmax{1}, {{{3, 2041}}}, "neutron.softmax.channels", softmax},
+      {"softmax 4096 rows", Softmax{1}, {{{4096, 5}}}, "", softmax},
+      {"softmax 4097 rows", Softmax{1}, {{{4097, 5}}}, "neutron.softmax.rows", softmax},
+      {"softmax 524288 elements", Softmax{1}, {{{4096, 128}}}, "", softmax},
+      {"softmax 525 k elements", Softmax{1}, {{{4070, 129}}}, "neutron.softmax.elements", softmax},
+      {"softmax parameters", Softmax{1}, {{{3, 10}}}, "neutron.softmax.parameters", other},
+
+      {"sigmoid", Unary{UnaryFn::sigmoid, 0}, {image}, "", softmax},
+      {"hardswish", Unary{UnaryFn::hardswish, 0}, {image}, "", other},
+      {"gelu", Unary{UnaryFn::gelu, 0}, {image}, "neutron.unary.function", other},
+      {"x + 2", point({step(PointFn::add, 2)}), {image}, "", other},
+      {"(x + 2) * 3", point({step(PointFn::add, 2), step(PointFn::mul, 3)}), {image}, "neutron.pointwise.steps", other},
+      {"x / 2", point({step(PointFn::div, 2)}), {image}, "neutron.pointwise.function", other},
+      {"prelu", Prelu{}, {image, weight({16})}, "", other},
+      {"prelu, slope computed", Prelu{}, {image, {{16}}}, "neutron.prelu.slope", other},
+      {"prelu rank 7", Prelu{}, {{{1, 1, 1, 2, 3, 4, 5}}, weight({5})}, "neutron.prelu.rank", other},
+      {"resize by 2 and 8", resize(18, 88), {image}, ""},
+      {"resize by 16", resize(9, 176), {image}, "neutron.resize2d.factor"},
+      {"resize by 3", resize(27, 11), {image}, "neutron.resize2d.whole_factor"},
+      {"resize corners by 2", resize(17, 21, true, true), {image}, ""},
+      {"resize corners of one row", resize(1, 22, true, true), {{{1, 1, 11, 16}}}, "neutron.resize2d.whole_factor"},
+      {"resize parameters", resize(18, 22), {image}, "neutron.resize2d.parameters", other},
+      {"mean over channels", Reduce{Reduce::kMean, {3}}, {image}, "", other},
+      {"mean rank 7", Reduce{Reduce::kMean, {6}}, {{{1, 1, 1, 2, 3, 4, 5}}}, "neutron.reduce.rank"},
+  };
+}
+
+std::vector<NpuCheck> checks_of(const Case& c, const NpuLimits& limits) {
+  std::vector<Type> in;
+  for (const Operand& o : c.in) in.push_back({o.dtype, o.shape, o.quant});
+  std::vector<const Type*> in_types, out_types;
+  for (const Type& t : in) in_types.push_back(&t);
+  const Result<std::vector<Type>> inferred = infer(c.op, TypeView(in_types));
+  EXPECT_TRUE(inferred) << c.name << ": " << inferred.why.what;
+  if (!inferred) return {};
+  Type out = (*inferred)[0];
+  out.dtype = DType::s8;
+  out.quant = c.out;
+  out_types.push_back(&out);
+  const Constant some;
+  std::vector<const Constant*> data;
+  for (const Operand& o : c.in) data.push_back(o.constant ? &some : nullptr);
+  return npu_checks(c.op, {TypeView(in_types), TypeView(out_types), data, limits});
+}
+
+TEST(NpuLimits, ACaseAtTheLimitIsTakenAndOnePastItRefusedByName) {
+  const Target target = imxrt700();
+  for (const Case& c : cases()) {
+    const std::vector<NpuCheck> checks = checks_of(c, target.npu->limits);
+    EXPECT_EQ(passed(checks) ? "" : checks.back().rule, c.rule) << c.name;
+    for (size_t k = 0; k + 1 < checks.size(); ++k) EXPECT_TRUE(checks[k].passed) << c.name;
+  }
+}
+
+template <class... T>
+std::set<std::string> all_rules(std::variant<T...>*, const NpuLimits& limits) {
+  std::set<std::string> rules;
+  const auto add = [&](const Op& op) {
+    for (const NpuConstraint& c : npu_constraints(op, limits)) rules.insert(c.rule);
+  };
+  (add(Op(T{})), ...);
+  return rules;
+}
+
+TEST(NpuLimits, EveryRuleHasACaseThatItRefuses) {
+  const Target target = imxrt700();
+  std::set<std::string> rules = all_rules(static_cast<Op*>(nullptr), target.npu->limits);
+  EXPECT_GT(rules.size(), 60u);
+  for (const Case& c : cases()) rules.erase(c.rule);
+  EXPECT_THAT(rules, testing::IsEmpty());
+}
+
+TEST(NpuLimits, EveryOperatorOfTheNpuHasACaseThatIsTaken) {
+  std::set<std::string> taken;
+  for (const Case& c : cases())
+    if (c.rule.empty()) taken.emplace(name_of(c.op));
+  std::set<std::string> supported;
+  const auto note = [&]<class... T>(std::variant<T...>*) {
+    const auto add = [&](const Op& op) {
+      if (!npu_builtin(op).empty()) supported.emplace(name_of(op));
+    };
+    (add(Op(T{})), ...);
+  };
+  note(static_cast<Op*>(nullptr));
+  EXPECT_EQ(taken, supported);
+}
+
+TEST(NpuLimits, ARefusalSaysWhatWasMeasuredAndTheLimit) {
+  const Target target = imxrt700();
+  for (const Case& c : cases()) {
+    if (c.name != "conv taps 65536") continue;
+    const NpuCheck why = checks_of(c, target.npu->limits).back();
+    EXPECT_EQ(to_text(why), "kernel taps, channels rounded up to the MAC width: 65536, limit 65535 [neutron.conv2d.taps]");
+  }
+}
+
+TEST(NpuLimits, TheLimitIsTheTargets) {
+  NpuLimits limits = imxrt700().npu->limits;
+  limits.kernel = 2;
+  const Case c{"conv", conv(), {{{2, 9, 11, 16}}, weight({5, 3, 3, 16})}, ""};
+  EXPECT_EQ(checks_of(c, limits).back().rule, "neutron.conv2d.kernel");
+}
+
+TEST(NpuLimits, WhatIsNotInt8WithOneScaleStays) {
+  const Target target = imxrt700();
+  Case c{"relu", Clamp{{0, 6}}, {{{2, 3}}}, ""};
+  c.in[0].dtype = DType::s16;
+  EXPECT_EQ(checks_of(c, target.npu->limits).back().rule, "neutron.clamp.dtype");
+  c.in[0].dtype = DType::s8;
+  c.in[0].quant = {{0.1f, 0.2f}, {0, 0}, 0};
+  EXPECT_EQ(checks_of(c, target.npu->limits).back().rule, "neutron.clamp.dtype");
+}
+
+}  // namespace
+}  // namespace deuteron
