@@ -32,13 +32,14 @@ StepRange step_range(const Bounds& bounds, const Quant& quant) {
   return {steps(bounds.low, quant.low), steps(bounds.high, quant.high)};
 }
 
-Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, const char* rule) {
+Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, Rounding rounding,
+                                                    const char* rule) {
   std::vector<Multiplier> result(static_cast<size_t>(channels));
   for (i64 c = 0; c < channels; ++c) {
     const double scale = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? c : 0] / y.scale[0];
     if (!multiplier_fits(scale))
       return Refusal{"the ratio of scales of channel " + std::to_string(c) + " does not fit a multiplier", fmt::format("{:g}", scale), "2^30", rule};
-    result[c] = unshifted_multiplier_of(scale);
+    result[c] = multiplier_of(scale, rounding);
   }
   return result;
 }

@@ -26,9 +26,13 @@ StepRange step_range(const Bounds& bounds, const Quant& quant);
 // The same scale with shift 0 where that keeps at least 19 bits of it (2^-12 <= scale < 1): then the shifts of all layers are one constant in the
 // file, and the accumulator is rounded once.
 Multiplier unshifted_multiplier_of(double scale);
+inline Multiplier multiplier_of(double scale, Rounding rounding) {
+  return rounding == Rounding::once ? unshifted_multiplier_of(scale) : multiplier_of(scale);
+}
 
 // One multiplier for each output channel of a convolution or linear layer: x.scale * weight.scale[c] / y.scale.
-Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, const char* rule);
+Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, Rounding rounding,
+                                                    const char* rule);
 
 // Refusals that many lowerings share; nothing when fine.
 std::optional<Refusal> require_int8(const Type& t, const char* operand, const char* rule);

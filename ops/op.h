@@ -37,11 +37,17 @@ struct HostTensor {
   float* data;
 };
 
+// How a kernel brings its sum to the result's scale. once: with a multiplier that needs no shift, where that is exact enough: rounded once, and
+// the shifts of all layers are one constant. tflite: with the full multiplier, rounded twice, as TFLite and an NPU beside the CPU do: then a
+// result does not depend on who computes it.
+enum class Rounding : u8 { once, tflite };
+
 // What a lowering sees. `data[i]` is null where operand i is not a constant.
 struct LowerContext {
   TypeView in, out;
   std::span<const Constant* const> data;
   Isa isa;
+  Rounding rounding = Rounding::once;
 };
 
 template <class T>

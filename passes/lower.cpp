@@ -64,8 +64,9 @@ void lower(PassContext& pass) {
     std::vector<const Constant*> data;
     const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
+    const Rounding rounding = pass.target.npu ? Rounding::tflite : Rounding::once;
     const i64 count = macs(node.op, in, out);
-    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa});
+    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding});
     const bool is_float = out[0].dtype == DType::f32 && !std::holds_alternative<Dequantize>(node.op);
     if (!lowered && is_float && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {

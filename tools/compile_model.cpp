@@ -12,7 +12,7 @@
 #include "passes/homes.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
-#include "tools/watched_process.h"
+#include "tools/watched_tool.h"
 
 namespace deuteron {
 namespace {
@@ -195,13 +195,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
 
   CompileOptions options = o.compile;
   options.npu.converter.target = "imxrt700";
-  options.npu.run_tool = [](const std::vector<std::string>& command, double limit_seconds, const std::function<void(std::string_view)>& on_line) {
-    const ProcessEnd end = run_watched(command, {}, limit_seconds, [&](std::string_view line) {
-      on_line(line);
-      return false;
-    });
-    return neutron::ToolEnd{end.start_error, end.exit_code, end.signal, end.timed_out};
-  };
+  options.npu.run_tool = watched_tool();
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   options.quantize.equalize = o.equalization == "auto";

@@ -208,7 +208,7 @@ TEST(NeutronConverter, EqualConstantsAreStoredOnce) {
   Net n;
   const i32 x = n.tensor({1, 5, 4, 3}, 0.05f, 4);
   const auto ir = n.finish({x}, {n.conv(x, 3, {1, 5, 4, 7}, 1), n.conv(x, 3, {1, 5, 4, 7}, 1)});
-  EXPECT_EQ(converted(ir).weights_bytes, 64 + 96);  // one block of weights, 7 * 12 bytes of parameters
+  EXPECT_EQ(converted(ir).weights_bytes, 64 + 64);  // one block of weights, 7 * 9 bytes of parameters
 }
 
 TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
@@ -223,7 +223,7 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
   ConvertOptions o;
   o.fetch_constants_to_sram = true;
   const Converted c = converted(ir, o);
-  constexpr i64 kLayer = 64 * 64 + 64 * 12;
+  constexpr i64 kLayer = 64 * 64 + 64 * kParamBytes;  // a multiple of 16
   EXPECT_EQ(c.sram_bytes, 2 * kLayer);
   using enum Kind;
   EXPECT_THAT(kinds(c), ElementsAre(kMemCpy, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise,

@@ -32,14 +32,12 @@ std::vector<u8> pack_depthwise(std::span<const int8_t> w, i64 kh, i64 kw, i64 oc
 }
 
 std::vector<u8> pack_parameters(std::span<const i32> bias, std::span<const Factor> factors) {
-  std::vector<i32> words;
+  std::vector<u8> bytes(factors.size() * kParamBytes);
   for (size_t c = 0; c < factors.size(); ++c) {
-    words.push_back(bias.empty() ? 0 : bias[c]);
-    words.push_back(factors[c].value);
-    words.push_back(factors[c].shift);
+    const i32 words[] = {bias.empty() ? 0 : bias[c], factors[c].value};
+    std::memcpy(&bytes[c * kParamBytes], words, sizeof words);
+    bytes[c * kParamBytes + sizeof words] = static_cast<u8>(factors[c].shift);
   }
-  std::vector<u8> bytes(words.size() * 4);
-  if (!words.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/neutron/scales.h"
+#include "backends/neutron_model/microcode.h"
 
 namespace deuteron::neutron {
 
@@ -16,7 +17,7 @@ std::vector<u8> pack_by_row(std::span<const int8_t> w, i64 oc, i64 kh, i64 kw, i
 // `w` [kh][kw][oc] becomes [ceil(oc/8)][kh][kw][8 oc].
 std::vector<u8> pack_depthwise(std::span<const int8_t> w, i64 kh, i64 kw, i64 oc);
 
-// 12 bytes for each channel: bias, multiplier, shift. `bias` may be empty.
+// kParamBytes for each channel: bias, multiplier, shift. `bias` may be empty.
 std::vector<u8> pack_parameters(std::span<const i32> bias, std::span<const Factor> factors);
 
 }  // namespace deuteron::neutron

@@ -91,8 +91,7 @@ class Call {
     reads(o, bytes);
   }
   [[gnu::noinline]] void reads_params(const Operand& o, int64_t channels) {
-    need(o.offset % 4 == 0, Reason::kOperandRange);
-    reads_constant(o, 12 * channels);
+    reads_constant(o, kParamBytes * channels);
   }
   // `gaps`: y leaves out bytes between its elements, where operands may lie.
   [[gnu::noinline]] void writes(const Operand& o, int64_t bytes, bool gaps = false) {

@@ -57,7 +57,6 @@ constexpr int64_t elements(const int32_t (&extent)[kMaxRank]) {
   for (const int32_t e : extent) count *= e;
   return count;
 }
-constexpr int32_t kParamBytes = 12;
 
 // A dense product: `lines` lines of `positions` results each for `channels` channels, every result `steps` cycles of a dot-product unit.
 // Output-stationary: a tile is `accumulators` results of a line for `units` channels; it streams the weights of its channels once and each
@@ -154,7 +153,7 @@ constexpr Cost cost_of(const Machine& m, Kind kind, const DepthwiseCall& a) {
   Cost cost =
       cycles::by_channel(m, lines, positions, taps, m.depthwise_lanes, channels, bytes, line ? 0 : a.kernel_h * (a.kernel_w - new_columns));
   const int64_t groups = cycles::ceil_div(channels, m.units);
-  cost.weights = cycles::sram(m, lines * cycles::ceil_div(positions, m.accumulators) * groups * m.units * (taps + cycles::kParamBytes));
+  cost.weights = cycles::sram(m, lines * cycles::ceil_div(positions, m.accumulators) * groups * m.units * (taps + kParamBytes));
   cost.macs = int64_t{a.n} * a.out_h * a.out_w * taps * channels;
   return cost;
 }

@@ -27,7 +27,7 @@ TEST(NeutronCycles, ConvolutionByHand) {
   // 5 rows of 6 results, 2 tiles a row; 9 channels are 2 groups of 8; 3*3 taps of 2 blocks of 8 channels are 18 steps.
   const Cost cost = cost_of(simple(), Kind::kConv2dStandardV1, conv(7, 8, 12, 3, 5, 6, 9));
   EXPECT_EQ(cost.compute, 5 * 6 * 2 * 18 + 5 * 2 * 2 * 10);
-  EXPECT_EQ(cost.weights, 5 * 2 * 2 * (18 * 64 + 96) / 16);
+  EXPECT_EQ(cost.weights, 5 * 2 * 2 * (18 * 64 + 8 * kParamBytes) / 16);
   EXPECT_EQ(cost.activations, (5 * 6 * (2 * 18 * 8 + 9) + 15) / 16);
   EXPECT_EQ(cost.setup, 100);
   EXPECT_EQ(cost.fetch, 0);

@@ -85,7 +85,7 @@ void check(const ConvCase& k, uint32_t seed) {
   const int64_t y_bytes = int64_t{k.n * k.out_h * k.out_w - 1} * a.y_pitch + k.oc;
   a.y = model.output(y_bytes);
   a.weights = model.constant(pack(k.kind, a, weight));
-  a.params = model.constant_words(params);
+  a.params = model.params(params);
   model.call(k.kind, a);
   test::expect_same(test::result_of(model, {x}), reference(k.kind, a, x, weight, params, Bytes(static_cast<size_t>(y_bytes), int8_t{99})));
 }
@@ -136,7 +136,7 @@ TEST(NeutronDense, AGroupReadsAndWritesItsChannelsOnly) {
     a.x = in, a.y = out;
     a.x.offset = 3 * g, a.y.offset = 5 * g;
     a.weights = model.constant(pack(kV1, a, weights[g]));
-    a.params = model.constant_words(params);
+    a.params = model.params(params);
     model.call(kV1, a);
     Bytes part = reference(kV1, a, Bytes(x.begin() + 3 * g, x.end()), weights[g], params, Bytes(want.begin() + 5 * g, want.end()));
     std::copy(part.begin(), part.end(), want.begin() + 5 * g);
@@ -152,7 +152,7 @@ TEST(NeutronDense, LargestSumsDoNotWrap) {
   const Bytes x(65528, -128), weight(65528, -128);
   const std::vector<int32_t> params = {0, 1 << 30, -24};
   a.x = model.input(65528), a.y = model.output(1), a.weights = model.constant(pack(kOne, a, weight)),
-  a.params = model.constant_words(params);
+  a.params = model.params(params);
   model.call(kOne, a);
   EXPECT_EQ(test::result_of(model, {x})[0], end_of(int64_t{65528} * 255 * 128, 1 << 30, -24, 0, -128, 127));
   EXPECT_EQ(test::result_of(model, {x})[0], 64);
@@ -192,7 +192,7 @@ TEST(NeutronDense, Depthwise) {
     Model model;
     const int64_t y_bytes = int64_t{k.n * k.out_h * k.out_w - 1} * a.y_pitch + channels;
     a.x = model.input(static_cast<int64_t>(x.size())), a.y = model.output(y_bytes);
-    a.weights = model.constant(packed), a.params = model.constant_words(params);
+    a.weights = model.constant(packed), a.params = model.params(params);
     model.call(k.kind, a);
     Bytes want(static_cast<size_t>(y_bytes), 99);
     for (int n = 0; n < k.n; ++n)
@@ -225,7 +225,7 @@ TEST(NeutronDense, FullyConnected) {
     as_conv.kernel_h = as_conv.kernel_w = 1, as_conv.c = in, as_conv.out_c = out;
     Model model;
     a.x = model.input(rows * in), a.y = model.output(rows * out);
-    a.weights = model.constant(pack(kOne, as_conv, weight)), a.params = model.constant_words(params);
+    a.weights = model.constant(pack(kOne, as_conv, weight)), a.params = model.params(params);
     model.call(Kind::kFullyConnected, a);
     Bytes want;
     for (int r = 0; r < rows; ++r)

@@ -24,9 +24,11 @@ struct ChannelParams {
   int32_t bias, multiplier, shift;
 };
 inline ChannelParams params_of(const int8_t* params, int32_t channel) {
+  const int8_t* at = params + int64_t{kParamBytes} * channel;
   ChannelParams p;
-  std::memcpy(&p, params + int64_t{12} * channel, sizeof p);
-  p.shift = clamp_to(p.shift, -31, 30);
+  std::memcpy(&p.bias, at, 4);
+  std::memcpy(&p.multiplier, at + 4, 4);
+  p.shift = clamp_to(at[8], -31, 30);
   return p;
 }
 

@@ -157,13 +157,14 @@ inline constexpr int kMaxRank = 6;  // smaller ranks have leading axes of extent
 //
 // Limits   kernel, stride, dilation <= 4096; kernel_h * kernel_w * round_up(c, 8) <= 65535
 //
-// params   12 bytes for each of out_c output channels: int32 bias, multiplier, shift; offset % 4 = 0
+// params   kParamBytes for each of out_c output channels: int32 bias, int32 multiplier, int8 shift; not aligned
 //
 // weights  packed, int8, padded with zeros, in blocks of 64 bytes [8 output channels][8 lanes]; at any offset
 //   StandardV1, Pointwise, Transposed
 //     [ceil(out_c/8)][kernel_h][kernel_w][ceil(c/8)][8 output channels][8 input channels]
 //   StandardV2, for few channels: the lanes go over the row of a window; dilation_w = 1
 //     [ceil(out_c/8)][kernel_h][ceil(kernel_w*c/8)][8 output channels][8 of (kw,c), c fastest]
+inline constexpr int32_t kParamBytes = 9;
 struct ConvCall {
   Operand x, y, weights, params;
   int32_t n, h, w, c, x_pitch;

@@ -74,9 +74,13 @@ struct Model {
     weights.insert(weights.end(), bytes.begin(), bytes.end());
     return at;
   }
-  Operand constant_words(const std::vector<int32_t>& words) {
-    Bytes bytes(4 * words.size());
-    std::memcpy(bytes.data(), words.data(), bytes.size());
+  // Bias, multiplier, shift of each channel.
+  Operand params(const std::vector<int32_t>& words) {
+    Bytes bytes(words.size() / 3 * kParamBytes);
+    for (size_t c = 0; c < words.size() / 3; ++c) {
+      std::memcpy(&bytes[c * kParamBytes], &words[3 * c], 8);
+      bytes[c * kParamBytes + 8] = static_cast<int8_t>(words[3 * c + 2]);
+    }
     return constant(bytes);
   }
 

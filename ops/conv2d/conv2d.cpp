@@ -79,7 +79,7 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
     if (zero != 0) return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
   const Shape& w = weight.shape;
   const i64 oc = w[0], taps = w[1] * w[2];
-  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, "cortex_m.conv2d.scale");
+  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, c.rounding, "cortex_m.conv2d.scale");
   if (!multipliers) return multipliers.why;
   std::vector<i32> values(oc), shifts(oc);
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;

@@ -39,7 +39,7 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
   const double scale = static_cast<double>(x.quant.scale[0]) * other.quant.scale[0] * a.scale / y.quant.scale[0];
   if (!multiplier_fits(scale))
     return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", scale), "2^30", "cortex_m.matmul.scale"};
-  const Multiplier m = unshifted_multiplier_of(scale);
+  const Multiplier m = multiplier_of(scale, c.rounding);
   if (m.value == 0)
     return Refusal{"the ratio of scales is too small: every result would be zero", fmt::format("{:g}", scale), "2^-32", "cortex_m.matmul.scale"};
   // The stock kernel shifts a sum to the left before it multiplies, and a sum that leaves int32 wraps.

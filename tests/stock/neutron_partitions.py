@@ -53,9 +53,9 @@ def main():
     cases = []  # name, model, samples
     for name in sorted(p.name for p in (shared / "models").iterdir() if p.is_dir()):
         folder = shared / "models" / name
-        samples = sorted((folder / "inputs").glob("*.bin"))[:4] if (folder / "inputs").is_dir() else []
+        samples = [folder / "inputs"]
         for kind in ("qdq", "float"):
-            if (folder / f"{kind}.pt2").exists() and (kind == "qdq" or samples):
+            if (folder / f"{kind}.pt2").exists():
                 cases.append((f"{name}" if kind == "qdq" or not (folder / "qdq.pt2").exists() else f"{name}.float", folder / f"{kind}.pt2", samples if kind == "float" else []))
     for case in json.loads((shared / "ops" / "ops.json").read_text()):
         cases.append((f"op.{case['name']}", shared / "ops" / case["file"], [shared / "ops" / i["file"] for i in case["inputs"]]))
@@ -72,13 +72,7 @@ def main():
             name, model, samples = case
             folder = scratch / name
             folder.mkdir()
-            calibrate = samples
-            if samples and name.split(".")[0] in ONE_PARTITION or (samples and not name.startswith("op.")):
-                data = np.stack([np.fromfile(s, np.float32) for s in samples])
-                shape = json.loads((model.parent / "model.json").read_text())["input_shape"] if (model.parent / "model.json").exists() else None
-                np.save(folder / "samples.npy", data.reshape([len(samples)] + list(shape)[1:]) if shape else data)
-                calibrate = [folder / "samples.npy"]
-            return name, folder, compile_model(tool, model, calibrate, folder)
+            return name, folder, compile_model(tool, model, samples, folder)
 
         with ThreadPoolExecutor(2) as pool:
             for name, folder, (ok, error) in pool.map(one, cases):
