@@ -142,6 +142,15 @@ std::string grouped(i64 number) {
   return text;
 }
 
+// Null where nothing had to be computed in bands of rows.
+static Json row_split(const Compilation& c) {
+  const RowSplitReport& r = c.row_split;
+  if (r.operators == 0) return nullptr;
+  return {{"operators", r.operators},     {"bands", r.bands},
+          {"extra_calls", r.extra_calls}, {"extra_macs", r.extra_macs},
+          {"ram_before", r.bytes_before}, {"ram_after", r.bytes_after}};
+}
+
 std::string report_json(const Compilation& c, const ReportFacts& f) {
   Json counts;
   for (const Placement p : kPlacements) counts[std::string(name_of(p))] = count_of(c, p);
@@ -156,6 +165,7 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
             {"ram_lower_bound_bytes", c.plan.lower_bound},
             {"ram_optimal", c.plan.optimal},
             {"scratch_bytes", c.plan.scratch_bytes},
+            {"row_split", row_split(c)},
             {"constants_bytes", c.parts.constants},
             {"program_bytes", c.parts.program},
             {"file_bytes", c.pte.size()},
@@ -215,6 +225,10 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
                                                          : "lower bound";
   line("RAM", fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c.plan.bytes), proof,
                           c.plan.bytes == c.plan.lower_bound ? "" : " " + grouped(c.plan.lower_bound), grouped(c.plan.scratch_bytes)));
+  if (const RowSplitReport& r = c.row_split; r.operators > 0)
+    line("row bands", fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", r.operators,
+                                  r.bands, grouped(r.bytes_after), grouped(r.bytes_before), r.extra_calls,
+                                  100.0 * static_cast<double>(r.extra_macs) / static_cast<double>(std::max<i64>(c.macs - r.extra_macs, 1))));
   std::string alive;
   constexpr size_t kShown = 6;
   for (size_t i = 0; i < std::min(kShown, c.plan.peak.size()); ++i) {

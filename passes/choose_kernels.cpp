@@ -78,6 +78,7 @@ void choose_kernels(PassContext& pass) {
   rules.push_back(transposed_to_kernel_form);
   rules.push_back(dilated_pool_to_gather);
   rules.push_back(crop_to_slices);
+  rules.push_back(far_padding_to_pad);
   rules.insert(rules.end(), resize_rules().begin(), resize_rules().end());
   rules.push_back(prelu_to_kernel_forms);
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());

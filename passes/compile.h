@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string stop_after;      // pass name: the result then has only `graph`
   std::string dump_after;      // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
+  i64 max_ram = 0;        // --max-ram: the plan may have so many bytes; 0: what the target has for activations
   i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect
 };
 
@@ -59,6 +60,14 @@ struct FoldedReport {
   std::string name, op, reason;
 };
 
+// What it cost to fit the memory: passes/split_rows.cpp.
+struct RowSplitReport {
+  i64 operators = 0;  // that are computed in bands; 0: none
+  i64 bands = 0;      // at most
+  i64 extra_calls = 0, extra_macs = 0;
+  i64 bytes_before = 0, bytes_after = 0;
+};
+
 struct Compilation {
   Graph graph;      // after the last pass that ran
   Graph reference;  // the float graph (or the quantized one as given) before lowering: what accuracy is measured against
@@ -75,6 +84,7 @@ struct Compilation {
   double quantization_gain_db = 0;        // of that over plain histogram ranges, simulated on the calibration samples
   bool model_was_quantized = false;
   i64 macs = 0;
+  RowSplitReport row_split;
 };
 
 // `samples` may be empty for a quantized model. Errors are in `diagnostics`; then the result is empty.

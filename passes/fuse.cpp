@@ -5,6 +5,7 @@
 
 #include "ops/families.h"
 #include "passes/affine_rules.h"
+#include "passes/kernel_forms.h"
 #include "passes/pass.h"
 #include "passes/pointwise_rules.h"
 #include "passes/reduce_rules.h"
@@ -70,8 +71,8 @@ static std::optional<Patch> batch_norm_to_depthwise(const Graph& g, const Uses&,
 }
 
 // pad(0) -> conv2d   becomes   conv2d with that padding
-// Refused when the pad is not over height and width alone, crops, or pads with anything but zero; and for a 1x1 kernel, because stock
-// firmware's ignores what the result's extents say.
+// Refused when the pad is not over height and width alone, crops, or pads with anything but zero; for a 1x1 kernel, because stock
+// firmware's ignores what the result's extents say; and when a window would begin where no kernel looks for one.
 static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv) return std::nullopt;
@@ -89,6 +90,7 @@ static std::optional<Patch> fold_pad_into_conv(const Graph& g, const Uses& uses,
   padded.pad_before.w += pad.before[2];
   padded.pad_after.h += pad.after[1];
   padded.pad_after.w += pad.after[2];
+  if (!takes_windows(padded, g.type(x).shape, w, g.type(node.outputs[0]).shape)) return std::nullopt;
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = x;
   PatchBuilder b(g, root, "folded into the convolution's padding");

@@ -5,6 +5,7 @@
 
 #include "ops/conv_transpose2d/stock_limits.h"
 #include "ops/permute/collapse.h"
+#include "ops/window.h"
 #include "passes/view_rules.h"
 
 namespace deuteron {
@@ -129,6 +130,34 @@ std::optional<Patch> crop_to_slices(const Graph& g, const Uses&, NodeId root) {
     return b.replace_root(v);
   }
   return b.replace_root(rest, {v});
+}
+
+static bool takes_axis(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation) {
+  for (const i64 v : {extent, out, kernel, stride, pad, dilation})
+    if (v > INT32_MAX) return false;
+  return why_not_window(static_cast<i32>(extent), static_cast<i32>(out), static_cast<i32>(kernel), static_cast<i32>(stride), static_cast<i32>(pad),
+                        static_cast<i32>(dilation)) == nullptr;
+}
+
+bool takes_windows(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y) {
+  return takes_axis(x[1], y[1], w[1], a.stride.h, a.pad_before.h, a.dilation.h) &&
+         takes_axis(x[2], y[2], w[2], a.stride.w, a.pad_before.w, a.dilation.w);
+}
+
+// conv2d with a window that begins far behind the image   becomes   pad -> conv2d
+std::optional<Patch> far_padding_to_pad(const Graph& g, const Uses&, NodeId root) {
+  const Conv2d* conv = op_as<Conv2d>(g, root);
+  if (!conv) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type& x = g.type(node.inputs[0]);
+  if (x.dtype != DType::s8 || takes_windows(*conv, x.shape, g.type(node.inputs[1]).shape, g.type(node.outputs[0]).shape)) return std::nullopt;
+  Conv2d plain = *conv;
+  plain.pad_before = plain.pad_after = {};
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  const Pad pad{{0, conv->pad_before.h, conv->pad_before.w, 0}, {0, conv->pad_after.h, conv->pad_after.w, 0}, 0};
+  inputs[0] = b.add(pad, {node.inputs[0]}, x.quant, g.values[node.inputs[0]].name + ".padded");
+  return b.replace_root(plain, std::move(inputs));
 }
 
 // permute over more axes than the kernel has   becomes   two: the first one as many as the kernel has, what is left is nearer to none

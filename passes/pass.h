@@ -32,6 +32,7 @@ void leftovers(PassContext&);               // passes/leftovers.cpp
 void int8_ports(PassContext&);              // passes/int8_ports.cpp
 void require_npu(PassContext&);             // passes/lower_delegates.cpp
 void lower_delegates(PassContext&);         // passes/lower_delegates.cpp
+void split_rows(PassContext&);              // passes/split_rows.cpp
 void lower(PassContext&);                   // passes/lower.cpp
 
 }  // namespace deuteron

@@ -38,6 +38,8 @@ static constexpr Pass kPipeline[] = {
     {"int8-ports", int8_ports},
     // A delegate is a call with its payload.
     {"lower-delegates", lower_delegates},
+    // The plan fits the memory, if computing in bands of rows can make it.
+    {"split-rows", split_rows},
     // Every node is a kernel call or a view.
     {"lower", lower},
 };

@@ -150,13 +150,13 @@ std::vector<bool> choose_pairs(const Graph& graph, const Lives& l, const std::ve
 }
 
 // No choice of pairs and no placement can do with less: at each node all of its pairs save their result's bytes.
-i64 lower_bound_of(const Lives& l, const std::vector<InPlace>& pairs, std::vector<i64> sums) {
+std::vector<i64> least_sums(const Lives& l, const std::vector<InPlace>& pairs, std::vector<i64> sums) {
   ValueId seen = -1;
   for (const InPlace& p : pairs) {
     if (p.result != seen) sums[p.moment] -= aligned(l.tensor[p.result].bytes);
     seen = p.result;
   }
-  return largest(sums);
+  return sums;
 }
 
 Packing pack_groups(const Graph& graph, const Lives& l, const Groups& g) {
@@ -209,7 +209,7 @@ MemoryPlan plan_memory(const Graph& lowered) {
   Groups groups = join(lives, pairs, std::vector<bool>(pairs.size(), false));
 
   MemoryPlan plan;
-  plan.lower_bound = lower_bound_of(lives, pairs, profile(lowered, lives, groups));
+  plan.lower_bound = largest(least_sums(lives, pairs, profile(lowered, lives, groups)));
   Packing packing = pack_groups(lowered, lives, groups);
   const bool proved = pairs.empty() && packing.optimal;
   if (packing.bytes > plan.lower_bound && !pairs.empty()) {
@@ -228,6 +228,14 @@ MemoryPlan plan_memory(const Graph& lowered) {
   }
   find_peak(lowered, lives, groups, plan);
   return plan;
+}
+
+std::vector<i64> bytes_alive(const Graph& lowered) {
+  const Lives lives = find_lives(lowered);
+  const std::vector<InPlace> pairs = find_in_place(lowered, lives);
+  const Groups groups = join(lives, pairs, std::vector<bool>(pairs.size(), false));
+  const std::vector<i64> sums = least_sums(lives, pairs, profile(lowered, lives, groups));
+  return {sums.begin() + 1, sums.end() - 1};
 }
 
 }  // namespace deuteron

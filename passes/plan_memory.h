@@ -28,4 +28,8 @@ struct MemoryPlan {
 // no later use. Graph inputs are alive from the start, outputs to the end. Deterministic: a node budget, never a time limit.
 MemoryPlan plan_memory(const Graph& lowered);
 
+// By node: the sum of aligned sizes alive there, less what its in-place pairs can save. No plan can have less; the largest is lower_bound,
+// but for inputs and outputs that are alive while nothing runs.
+std::vector<i64> bytes_alive(const Graph& lowered);
+
 }  // namespace deuteron

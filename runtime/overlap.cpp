@@ -1,7 +1,8 @@
 // Proves that no value is overwritten before its last reader, by walking through the program once with a map of the planned memory:
 // which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or, for a tensor that nothing writes
-// (a view), bytes of tensors whose range lies in its own or around it. Inputs are written before the first call, outputs read after
-// the last. Work: calls times the number of segments, which is about the number of tensors alive.
+// (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors of which none has lost a byte: rows of a
+// whole that was written in other bands of rows. Inputs are written before the first call, outputs read after the last. Work: calls times the
+// number of segments, which is about the number of tensors alive.
 #include "runtime/plan.h"
 
 namespace deuteron {
@@ -61,25 +62,33 @@ struct MemoryMap {
     count = count - (last - first) + added;
   }
 
-  // Whether `writer` lies inside [begin, end) or around it.
-  bool is_nested(uint32_t writer, uint32_t begin, uint32_t end) const {
+  // Whether the segment's writer lies inside [begin, end) or around it; and whether all that it wrote is still there.
+  struct Relation {
+    bool nested, whole;
+  };
+  Relation relation_to(const Segment& segment, uint32_t begin, uint32_t end) const {
     TensorUse w = {};  // gcc cannot see that a writer is always planned
-    planned_use(plan, writer, &w);
+    planned_use(plan, segment.writer, &w);
     const uint32_t w_begin = w.begin, w_end = w.end;
-    return (w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end);
+    return {(w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end), segment.begin == w_begin && segment.end == w_end};
   }
 
   // Null if the read is good.
   const char* read(uint32_t begin, uint32_t end, uint32_t value) const {
     uint32_t at = begin;
     const bool is_view = !is_written(value);
+    bool nested = true, whole = true;
     for (uint32_t i = find(begin); at < end; ++i) {
       if (i == count || room.segments[i].begin > at) return kNeverWritten;
-      const uint32_t writer = room.segments[i].writer;
-      if (writer != value && !(is_view && is_nested(writer, begin, end))) return kOverwritten;
+      if (!is_view && room.segments[i].writer != value) return kOverwritten;
+      if (is_view) {
+        const Relation r = relation_to(room.segments[i], begin, end);
+        nested = nested && r.nested;
+        whole = whole && r.whole;
+      }
       at = room.segments[i].end;
     }
-    return nullptr;
+    return nested || whole ? nullptr : kOverwritten;
   }
 };
 

@@ -521,7 +521,7 @@ TEST_F(Cli, PassesCanBeLookedAt) {
   EXPECT_EQ(with({"--max-rewrites", "0", "--stop-after", "fuse"}).code, 0);
   // Whatever is left out: a program or a reason, never a fault of ours, never a program that lacks its operators.
   for (const char* pass :
-       {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels", "int8-ports", "lower"}) {
+       {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels", "int8-ports", "split-rows", "lower"}) {
     for (const std::string& model : {kModel, std::string(DEUTERON_SOURCE_DIR "/models/digits_cnn/qat_qdq.pt2")}) {
       const Ended e =
           run({"compile", model, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("y.pte"), "--skip-pass", pass});

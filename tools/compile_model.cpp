@@ -92,6 +92,10 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
                    "on (default): the mean error that rounding weights makes is taken out of the biases; off")
       ->option_text("KIND")
       ->check(CLI::IsMember({"on", "off"}));
+  verb->add_option("--max-ram", o.compile.max_ram,
+                   "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
+      ->option_text("BYTES")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
       ->option_text("N")
       ->check(CLI::Range(1, 1024));

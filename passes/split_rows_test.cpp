@@ -1,0 +1,150 @@
+// Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all strides,
+// paddings, dilations, depthwise and grouped), pools and sums, for each instruction set.
+#include "passes/split_rows.h"
+
+#include <fmt/format.h>
+
+#include "calibrate/test_graph.h"
+#include "ir/elements.h"
+#include "passes/compile.h"
+
+namespace deuteron {
+namespace {
+
+std::vector<int8_t> result_of(const Compilation& c, const std::vector<float>& x) {
+  const File file{c.pte.data(), c.pte.size()};
+  Needs needs;
+  EXPECT_TRUE(measure(file, kAllKernels, &needs).ok());
+  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1), planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
+  Program program;
+  const Status status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
+                                     {planned.data(), planned.size() * sizeof(std::max_align_t)});
+  EXPECT_TRUE(status.ok()) << (status.detail ? status.detail : "");
+  if (!status.ok()) return {};
+  const Type& type = c.graph.type(c.graph.inputs[0].value);
+  const std::vector<std::byte> steps = elements_of(x, type);
+  EXPECT_TRUE(program.set_input(0, steps.data(), steps.size()).ok());
+  program.run();
+  const auto* y = static_cast<const int8_t*>(program.output(0).data);
+  return {y, y + program.output(0).numel};
+}
+
+std::optional<Compilation> compiled(const Graph& g, const char* target, i64 max_ram, const std::vector<float>& x, Diagnostics& diagnostics) {
+  CompileOptions options;
+  options.int8_io = true;
+  options.max_ram = max_ram;
+  options.quantize.observer = Observer::min_max;
+  return compile(g, *find_target(target, diagnostics), {{x}}, options, diagnostics);
+}
+
+// 3 to 6 layers that have rows.
+TestGraph random_network(std::mt19937& random) {
+  const auto below = [&](i64 n) { return static_cast<i64>(random() % static_cast<unsigned>(n)); };
+  TestGraph t;
+  const i64 channels = 2 + below(5);
+  ValueId x = t.input("x", {1, 14 + below(26), 5 + below(9), channels});
+  for (i64 layer = 3 + below(4); layer > 0; --layer) {
+    const Shape s = t.g.type(x).shape;
+    const std::string name = fmt::format("layer{}", t.g.nodes.size());
+    const auto constant = [&](Shape shape) { return t.constant(name + "_w", shape, random_floats(numel(shape), static_cast<unsigned>(random()))); };
+    switch (below(7)) {
+      case 0: {
+        MaxPool2d pool;
+        pool.kernel = {1 + below(3), 1 + below(2)};
+        pool.stride = {1 + below(2), 1};
+        if (s[1] > 4) x = t.node(name, pool, {x});
+        break;
+      }
+      case 1:
+        x = t.node(name, Add{}, {x, t.node(name + "_sigmoid", Unary{UnaryFn::sigmoid, 0}, {x})});
+        break;
+      default: {
+        Conv2d conv;
+        const bool depthwise = below(2) == 0;
+        const i64 kh = 1 + below(3), kw = 1 + below(3);
+        conv.stride = {1 + below(s[1] > 6 ? 2 : 1), 1};
+        conv.dilation.h = 1 + below(2);
+        if (kh * kw > 1) conv.pad_before = {below(kh * conv.dilation.h), below(kw)}, conv.pad_after = {below(kh * conv.dilation.h), below(kw)};
+        conv.groups = depthwise ? s[3] : 1;
+        if (below(2) == 0) conv.bounds.low = 0;
+        if (s[1] + conv.pad_before.h + conv.pad_after.h < (kh - 1) * conv.dilation.h + 3) continue;
+        const i64 out = depthwise ? s[3] : 2 + below(9);
+        x = t.node(name, conv, {x, constant({out, kh, kw, depthwise ? 1 : s[3]})});
+      }
+    }
+  }
+  if (t.g.nodes.empty()) x = t.node("y", Clamp{{.low = 0}}, {x});
+  t.output(x);
+  return t;
+}
+
+TEST(SplitRows, KeepsEveryBitAndTheLimit) {
+  std::mt19937 random(20261121);
+  i64 split = 0, operators = 0;
+  for (int round = 0; round < 80; ++round) {
+    const TestGraph t = random_network(random);
+    const std::vector<float> x = random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
+    for (const char* target : {"cortex-m55", "cortex-m33", "cortex-m3"}) {
+      SCOPED_TRACE(fmt::format("round {} on {}", round, target));
+      Diagnostics diagnostics;
+      const auto whole = compiled(t.g, target, 0, x, diagnostics);
+      ASSERT_TRUE(whole);
+      const std::vector<int8_t> expected = result_of(*whole, x);
+      for (const double part : {0.95, 0.7, 0.5}) {
+        const auto limit = static_cast<i64>(part * static_cast<double>(whole->plan.bytes));
+        Diagnostics reasons;
+        const auto bands = compiled(t.g, target, limit, x, reasons);
+        if (!bands) {
+          ASSERT_EQ(reasons.list().size(), 1u);
+          EXPECT_EQ(reasons.list()[0].rule, "compile.max_ram");
+          EXPECT_GT(std::stoll(reasons.list()[0].measured), limit);
+          continue;
+        }
+        EXPECT_LE(bands->plan.bytes, limit);
+        ASSERT_EQ(result_of(*bands, x), expected);
+        EXPECT_EQ(bands->row_split.bytes_before, whole->plan.bytes);
+        EXPECT_EQ(bands->macs - whole->macs, bands->row_split.extra_macs);
+        split += bands->row_split.operators > 0;
+        operators += bands->row_split.operators;
+      }
+    }
+  }
+  EXPECT_GE(split, 100);
+  EXPECT_GE(operators, 250);
+}
+
+TEST(SplitRows, LeavesAloneWhatFits) {
+  std::mt19937 random(3);
+  const TestGraph t = random_network(random);
+  const std::vector<float> x = random_floats(t.g.type(t.g.inputs[0].value).elements(), 1);
+  Diagnostics diagnostics;
+  const auto whole = compiled(t.g, "cortex-m55", 0, x, diagnostics);
+  const auto same = compiled(t.g, "cortex-m55", whole->plan.bytes, x, diagnostics);
+  EXPECT_EQ(same->pte, whole->pte);
+  EXPECT_EQ(same->row_split.operators, 0);
+}
+
+// What cannot be taken apart by rows: a batch, one row, a pool whose windows reach into padding.
+TEST(SplitRows, KnowsWhatCannotBeSplit) {
+  const auto length = [](Shape shape, Op op) {
+    TestGraph t;
+    t.output(t.node("y", std::move(op), {t.input("x", std::move(shape))}));
+    return chain_through(t.g, Uses(t.g), 0).size();
+  };
+  MaxPool2d plain, padded, hanging;
+  plain.kernel = padded.kernel = hanging.kernel = {3, 3};
+  plain.stride = padded.stride = {1, 1};
+  hanging.stride = {2, 2};
+  hanging.ceil_mode = true;
+  padded.pad = {1, 1};
+  EXPECT_EQ(length({1, 8, 7, 3}, plain), 1u);
+  EXPECT_EQ(length({1, 8, 7, 3}, padded), 0u);
+  EXPECT_EQ(length({1, 8, 7, 3}, hanging), 0u);
+  EXPECT_EQ(length({2, 8, 7, 3}, plain), 0u);
+  EXPECT_EQ(length({1, 1, 7, 3}, Clamp{}), 0u);
+  EXPECT_EQ(length({1, 2, 7, 3}, Clamp{}), 1u);
+  EXPECT_EQ(length({8, 7, 3}, Clamp{}), 0u);
+}
+
+}  // namespace
+}  // namespace deuteron
