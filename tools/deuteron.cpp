@@ -2,10 +2,14 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
+#include "targets/nearest.h"
 #include "tools/verb.h"
 
 namespace {
@@ -21,6 +25,14 @@ int run_verb(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (auto add : {add_analyze, add_compile, add_run, add_evaluate, add_compare, add_inspect, add_targets, add_ops}) add(app, chosen);
+  // CLI11 would say that a verb is required, whatever stands there.
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::find(verbs.begin(), verbs.end(), argv[1]) == verbs.end()) {
+    std::fprintf(stderr, "deuteron: error: there is no verb `%s`: %s\n    `deuteron --help` says what each does\n", argv[1],
+                 suggestion(argv[1], verbs).c_str());
+    return kWrongUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) { return app.exit(e) == 0 ? kDone : kWrongUsage; }
