@@ -14,7 +14,10 @@ static bool is_quantized(const Graph& g) {
 void quantize_post_training(PassContext& pass) {
   pass.result.reference = pass.graph;
   pass.result.model_was_quantized = is_quantized(pass.graph);
-  if (pass.result.model_was_quantized) return;
+  if (pass.result.model_was_quantized) {
+    quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
+    return;
+  }
   if (pass.samples.empty()) {
     pass.diagnostics.error(pass.graph.name, "a float model needs calibration data", "calibrate.none",
                            "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");

@@ -131,6 +131,31 @@ TEST(Recurrent, InitialStatesOutsideTheUsualRangeAreFollowed) {
   }
 }
 
+// A model whose quantizer knew linear layers only: the recurrent one gets its ranges from samples, or says that it needs them.
+TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
+  uint32_t seed = 80;
+  for (const Case& k : cases())
+    for (const bool quantizes_y : {true, false}) {
+      Graph g = graph_of(k, form_of(k.op), {0, 1}, seed++);
+      const ValueId y = g.outputs[0].value, last = quantizes_y ? y : g.inputs[0].value;
+      const Quant quant = per_tensor(1.0f / 32, 3);
+      const ValueId steps = g.add_node(Quantize{quant}, {last}, {Type{DType::s8, g.type(last).shape, quant}}, "steps", {0});
+      const ValueId real = g.add_node(Dequantize{}, {steps}, {Type{DType::f32, g.type(last).shape, {}}}, "real", {0});
+      if (quantizes_y) g.outputs[0].value = real;
+      else g.outputs.push_back({real, "x", {0, 1, 2}});
+      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << form_of(k.op).batch_first << " initial " << k.initial << " y " << quantizes_y);
+      Diagnostics diagnostics;
+      EXPECT_FALSE(compile(g, *find_target("cortex-m33", diagnostics), {}, {}, diagnostics));
+      ASSERT_FALSE(diagnostics.list().empty());
+      EXPECT_NE(diagnostics.list()[0].what.find("--calibrate"), std::string::npos) << diagnostics.list()[0].what;
+      const Samples samples = samples_of(g, 8, 0.9f);
+      const auto c = compiled(g, samples);
+      ASSERT_TRUE(c);
+      EXPECT_EQ(std::count_if(c->operators.begin(), c->operators.end(), [](const OperatorReport& o) { return !o.is_stock; }), 1);
+      EXPECT_GT(measure_accuracy(*c, samples, 1).sqnr_db, 25);
+    }
+}
+
 // An unread sequence is not stored.
 TEST(Recurrent, AnUnreadSequenceCostsTwoRows) {
   const Case k{"lstm", Lstm{form(true, false), 0}, 4, 2, 100, 1, 3, 8, false};

@@ -193,9 +193,8 @@ Result<RecurrentCall> begin_recurrent_call(const std::string& kernel, const Recu
   for (size_t k = 0; k < c.in.size(); ++k)
     if (k == 0 || k >= first)
       if (c.in[k].dtype != DType::s8 || c.in[k].quant.empty())
-        return Refusal{fmt::format("the model came quantized but leaves {} in float, so there is no int8 range for it; compile the float "
-                                   "model with --calibrate, or "
-                                   "have the quantizer annotate this layer",
+        return Refusal{fmt::format("the model came quantized but leaves {} in float, so there is no int8 range for it; give samples with "
+                                   "--calibrate, or have the quantizer annotate this layer",
                                    k == 0 ? "x" : "an initial state"),
                        to_text(c.in[k]), "s8", rule};
   for (size_t k = 0; k < c.out.size(); ++k)
