@@ -25,6 +25,12 @@ struct Observation {
 Observation merged(std::span<const Observation* const> parts);
 Observation bounded(const Observation& observation, float low, float high);
 
+// Of a constant, ranges only. Minus infinity (ir/elements.h) is far below the rest.
+Observation observed_constant(std::span<const float> data);
+
+// What must lie between a value that softmax shall make 0 of and the largest one: exp(-16) is far less than one of 256 steps.
+inline constexpr float kMaskedDistance = 16;
+
 // Runs all samples twice (ranges first, then histograms over the final ranges). Non-finite values are errors that name the operator and the
 // sample.
 std::optional<std::vector<Observation>> observe(const Graph& graph, const Samples& samples, int threads, Diagnostics& diagnostics);

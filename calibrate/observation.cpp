@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "calibrate/calibrate.h"
+#include "ir/elements.h"
 
 namespace deuteron {
 
@@ -25,6 +26,26 @@ static void add_counts(const Observation& from, double low, double high, std::ve
       given = upto;
     }
   }
+}
+
+Observation observed_constant(std::span<const float> data) {
+  // Together with scores that it is added to, it must come out below all of them. Where 0 is the only other number, steps may be coarse.
+  constexpr float kFarBelow = 1e4f, kBelowOthers = 100;
+  Observation o;
+  bool masks = false, only_zero = true;
+  for (const float v : data) {
+    if (v < kMaskedBelow) {
+      masks = true;
+      continue;
+    }
+    o.low = o.seen ? std::min(o.low, v) : v;
+    o.high = o.seen ? std::max(o.high, v) : v;
+    o.seen = true;
+    only_zero = only_zero && v == 0;
+  }
+  if (masks) o.low -= only_zero ? kFarBelow : kBelowOthers;
+  o.seen = o.seen || masks;
+  return o;
 }
 
 Observation merged(std::span<const Observation* const> parts) {

@@ -9,6 +9,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "ir/elements.h"
 
 namespace deuteron {
 
@@ -17,9 +18,19 @@ namespace {
 struct Range {
   float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
   bool finite = true;
+  bool masked = false;  // minus infinity was seen, which is no part of the range
 
   // Four lanes, so that the compiler can use vectors; the order of a minimum does not matter.
   void widen(std::span<const float> data) {
+    see_all(data);
+    if (low >= kMaskedBelow || !finite) return;
+    std::vector<float> counts;
+    std::ranges::copy_if(data, std::back_inserter(counts), [](float v) { return v >= kMaskedBelow; });
+    *this = {};
+    masked = true;
+    see_all(counts);
+  }
+  void see_all(std::span<const float> data) {
     float lows[4], highs[4], zeros[4] = {};
     std::fill_n(lows, 4, low);
     std::fill_n(highs, 4, high);
@@ -41,7 +52,10 @@ struct Range {
     low = std::min(low, o.low);
     high = std::max(high, o.high);
     finite = finite && o.finite;
+    masked = masked || o.masked;
   }
+  // The most negative step of what is masked must be far enough below the largest one.
+  float lowest() const { return masked ? std::min(low, high - kMaskedDistance) : low; }
 };
 
 // The first value of a sample, in execution order, that is not finite.
@@ -134,6 +148,10 @@ void count(std::span<const float> data, double low, double high, std::vector<i64
   const double per_unit = high > low ? kHistogramBins / (high - low) : 0.0;
   const double shift = -low * per_unit;
   for (const float x : data) {
+    if (x < kMaskedBelow) {  // as the least number there is: cutting off the range above it costs something
+      ++bins[0];
+      continue;
+    }
     const int bin = static_cast<int>(x * per_unit + shift);
     ++bins[std::clamp(bin, 0, kHistogramBins - 1)];
   }
@@ -153,7 +171,7 @@ struct Channels {
     std::vector<double> total(static_cast<size_t>(extent));
     for (size_t at = 0; at < data.size(); at += static_cast<size_t>(extent))
       for (size_t c = 0; c < total.size(); ++c) {
-        const float x = data[at + c];
+        const float x = std::max(data[at + c], static_cast<float>(low));
         total[c] += x;
         most[c] = std::max(most[c], std::abs(x));
       }
@@ -191,7 +209,7 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
   std::vector<Observation> result(g.values.size());
   for (size_t v = 0; v < result.size(); ++v) {
     if (ranges[v].low > ranges[v].high) continue;  // a constant, or a value without elements
-    result[v].low = ranges[v].low + 0.0f;          // -0 becomes 0, whichever was seen first
+    result[v].low = ranges[v].lowest() + 0.0f;          // -0 becomes 0, whichever was seen first
     result[v].high = ranges[v].high + 0.0f;
     result[v].seen = true;
   }

@@ -1,4 +1,4 @@
-// The elements of a tensor as numbers on the host, and back.
+// The elements of a tensor as numbers on the host, and back; and how minus infinity is written.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -13,5 +13,10 @@ std::vector<float> numbers_of(const void* elements, const Type& type);
 
 // Rounds to the grid where the type has parameters (per tensor); else converts as C++ does.
 std::vector<std::byte> elements_of(std::span<const float> numbers, const Type& type);
+
+// Minus infinity in the constants of a graph: what a mask gives to scores that must not count. As a float so far below everything that softmax
+// makes 0 of it, exactly, and that it can be added to and multiplied by 0 without becoming NaN; as int8 the most negative step. What is below
+// kMaskedBelow is meant as minus infinity, whatever was added to it.
+inline constexpr float kMinusInfinity = -1e30f, kMaskedBelow = -1e20f;
 
 }  // namespace deuteron

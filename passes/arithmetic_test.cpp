@@ -5,6 +5,7 @@
 
 #include "calibrate/float_executor.h"
 #include "calibrate/test_graph.h"
+#include "ir/elements.h"
 #include "ops/pointwise/pointwise.h"
 #include "passes/compile.h"
 
@@ -132,6 +133,23 @@ TEST(Int8Arithmetic, PreluHasASlopeForEachChannel) {
       EXPECT_LE(outcome.steps, 2.1) << last << " " << to_text(shape);
       ASSERT_GE(outcome.operators.size(), 2u);
       EXPECT_EQ(outcome.operators[outcome.operators.size() - 2], last);
+    }
+}
+
+// What a mask hides has no part in the result, wherever the scores lie and whether it is filled in or added.
+TEST(Int8Arithmetic, MinusInfinityHidesScoresFromSoftmax) {
+  const std::vector<bool> hidden{false, true, true, true, false, false, true, true, false, false, false, true};
+  std::vector<float> keep, fill;
+  for (const bool h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(h ? kMinusInfinity : 0.0f);
+  for (const bool added : {false, true})
+    for (const float low : {-2.0f, -40.0f, 30.0f}) {
+      TestGraph t;
+      const ValueId x = t.input("x", {2, 3, 4});
+      const ValueId kept = added ? x : t.node("kept", Mul{}, {x, t.constant("keep", {3, 4}, keep)});
+      t.output(t.node("y", Softmax{2}, {t.node("masked", Add{}, {kept, t.constant("fill", {3, 4}, fill)})}));
+      const Outcome outcome = compiled(t.g, low, low + 4);
+      EXPECT_LE(outcome.steps, 12.0) << added << " " << low;  // the mask takes three quarters of the scores' steps
+      EXPECT_GE(outcome.sqnr_db, 28) << added << " " << low;
     }
 }
 

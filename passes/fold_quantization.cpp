@@ -39,11 +39,7 @@ static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const
 
 // A float constant beside int8 operands: int8 over its own range.
 static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, bool symmetric) {
-  const std::span<const float> data = value.constant->as<float>();
-  Observation seen;
-  seen.low = *std::min_element(data.begin(), data.end());
-  seen.high = *std::max_element(data.begin(), data.end());
-  seen.seen = true;
+  const Observation seen = observed_constant(value.constant->as<float>());
   const ActivationQuant q = choose(seen, Observer::min_max, symmetric, -128, 127);
   return quantize_constant(b, value, per_tensor(q.scale, q.zero_point));
 }

@@ -217,11 +217,7 @@ class Inserter {
 
   Quant constant_parameters(ValueId v, const QuantSpec& spec) const {
     const std::span<const float> data = g_.values[v].constant->as<float>();
-    Observation seen;
-    if (!data.empty()) {
-      const auto [low, high] = std::ranges::minmax_element(data);
-      seen.low = *low, seen.high = *high, seen.seen = true;
-    }
+    const Observation seen = observed_constant(data);
     const Steps steps = steps_of(spec.dtype);
     const ActivationQuant q = choose(seen, Observer::min_max, spec.symmetric, steps.low, steps.high);
     return per_tensor(q.scale, q.zero_point, steps.low, steps.high);

@@ -207,6 +207,17 @@ bool keep_linear_layers(Candidate& best, Yardstick& yardstick) {
   return true;
 }
 
+// Corrected biases, unless the outputs are as good without. The gain in dB.
+double keep_corrected_biases(Candidate& best, Yardstick& yardstick) {
+  Candidate without = best;
+  without.options.correct_bias = false;
+  measure(without, yardstick);
+  const double gain = best.score.sqnr_db - without.score.sqnr_db;
+  if (best.score.value > without.score.value) return gain;
+  best = std::move(without);
+  return -gain;
+}
+
 }  // namespace
 
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
@@ -253,6 +264,10 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   const int adjusted = adjust_ranges(best, yardstick, most_simulations);
   choice.policy = best.name + (adjusted > 0 ? fmt::format(", {} ranges adjusted", adjusted) : "");
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
+  if (options.correct_bias && options.choose_bias_correction) {
+    const double gain = keep_corrected_biases(best, yardstick);
+    choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected", gain);
+  }
   choice.sqnr_db = best.score.sqnr_db;
   choice.gain_db = best.score.sqnr_db - *plain_db;
   choice.simulations = yardstick.simulations();

@@ -29,7 +29,6 @@ REFUSED = {
     "batch_dynamic_view": "pt2.shape.dynamic",
     "bf16_model": "pt2.dtype.float",
     "buffer_mutation": "pt2.in_place.state",
-    "masked_fill_neg_inf": "pt2.masked_fill.value",
 }
 # Where a step of the output's range is smaller than what the operator can do. Steps allowed, and why.
 STEPS = {

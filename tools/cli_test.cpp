@@ -148,6 +148,14 @@ TEST_F(Cli, EveryOptionIsDocumented) {
   }
 }
 
+TEST_F(Cli, AVerbThatDoesNotExistIsNamed) {
+  const Ended near = run({"complie", kModel}), far = run({"frobnicate"});
+  EXPECT_EQ(near.code, 2);
+  EXPECT_THAT(near.err, AllOf(HasSubstr("there is no verb `complie`"), HasSubstr("did you mean"), HasSubstr("`compile`")));
+  EXPECT_EQ(far.code, 2);
+  EXPECT_THAT(far.err, AllOf(HasSubstr("`frobnicate`"), HasSubstr("analyze"), HasSubstr("inspect")));
+}
+
 TEST_F(Cli, WrongUsageIsTwo) {
   refused(2, {}, "subcommand");
   refused(2, {"frobnicate"}, "");
@@ -458,6 +466,8 @@ TEST_F(Cli, WhatIsDoneForAccuracyCanBeTurnedOff) {
   EXPECT_GE(best["quantization_gain_db"], 0);
   EXPECT_GT(best["sqnr_db"], db({"--bias-correction", "off", "--observer", "histogram"})["sqnr_db"]);
   EXPECT_EQ(db({"--observer", "histogram"})["quantization_gain_db"], 0);
+  EXPECT_THAT(std::string(best["quantization_policy"]), HasSubstr("biases "));
+  EXPECT_THAT(std::string(db({"--bias-correction", "on"})["quantization_policy"]), Not(HasSubstr("biases ")));
   EXPECT_THAT(std::string(db({"--equalization", "off"})["quantization_policy"]), Not(HasSubstr("equalized")));
 }
 

@@ -89,9 +89,9 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "off"}));
   verb->add_option("--bias-correction", o.bias_correction,
-                   "on (default): the mean error that rounding weights makes is taken out of the biases; off")
+                   "auto (default): the mean error that rounding weights makes is taken out of the biases where that helps on the samples; on; off")
       ->option_text("KIND")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(CLI::IsMember({"auto", "on", "off"}));
   verb->add_option("--max-ram", o.compile.max_ram,
                    "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
       ->option_text("BYTES")
@@ -203,7 +203,8 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   options.quantize.equalize = o.equalization == "auto";
-  options.quantize.correct_bias = o.bias_correction == "on";
+  options.quantize.correct_bias = o.bias_correction != "off";
+  options.quantize.choose_bias_correction = o.bias_correction == "auto";
   if (o.observer == "minmax") options.quantize.observer = Observer::min_max;
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);

@@ -13,7 +13,7 @@
 namespace deuteron {
 
 struct ModelOptions {
-  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "on",
+  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
                                    dialect = "deuteron", firmware_ops, kernel_selection;
   std::vector<std::string> calibrate;
   ImageMap image;

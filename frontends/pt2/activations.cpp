@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "frontends/pt2/import_table.h"
+#include "ir/elements.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -107,12 +108,15 @@ void import_masked_fill(Call& c) {
   const double value = c.number("value");
   c.require(!c.ok() || (c.is_constant(mask) && c.type(mask).dtype == DType::b8), "the mask is computed: only constant masks are supported",
             "computed", "constant, bool", "pt2.masked_fill.mask");
-  c.require(!c.ok() || std::abs(value) <= 1e4, "fills with a value that leaves no int8 step for the others", fmt::format("{}", value),
-            "-1e4..1e4", "pt2.masked_fill.value");
+  // What softmax shall make 0 of is minus infinity, however the model spells it.
+  constexpr double kMost = 1e4;
+  const bool hides = value < -kMost;
+  c.require(!c.ok() || hides || value <= kMost, "fills with a value that leaves no int8 step for the others", fmt::format("{}", value), "1e4",
+            "pt2.masked_fill.value");
   if (!c.ok()) return;
   const std::span<const u8> hidden = c.graph().values[mask].constant->as<u8>();
   std::vector<float> keep, fill;
-  for (const u8 h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(h ? static_cast<float>(value) : 0.0f);
+  for (const u8 h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(!h ? 0.0f : hides ? kMinusInfinity : static_cast<float>(value));
   const Shape shape = c.shape(mask);
   const ValueId kept = c.add(Mul{}, {x, c.constant("keep", shape, std::move(keep))}, "kept");
   c.result(c.add(Add{}, {kept, c.constant("fill", shape, std::move(fill))}));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -14,6 +15,7 @@
 #include "frontends/pt2/program.h"
 #include "frontends/pt2/source_names.h"
 #include "frontends/pt2/storage_order.h"
+#include "ir/elements.h"
 
 namespace deuteron {
 namespace pt2 {
@@ -288,12 +290,45 @@ class Walk {
   std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
 };
 
+bool may_be_masked(const Op& op) {
+  return std::holds_alternative<Add>(op) || std::holds_alternative<Minimum>(op) || std::holds_alternative<Maximum>(op) ||
+         std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Expand>(op) ||
+         std::holds_alternative<Slice>(op) || std::holds_alternative<Gather>(op) || std::holds_alternative<Concat>(op) ||
+         std::holds_alternative<KernelCall>(op);
+}
+
+// -inf in constants   becomes   kMinusInfinity
+// Refused where it is a weight or a factor.
+void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
+  const auto is_low = [](float v) { return v < kMaskedBelow; };
+  for (const Node& node : g.nodes)
+    for (const ValueId v : node.inputs) {
+      if (may_be_masked(node.op) || !g.is_constant(v) || g.type(v).dtype != DType::f32) continue;
+      for (const float x : g.values[v].constant->as<float>())
+        if (std::isinf(x)) {
+          diagnostics.error(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("`{}` holds a value that is not finite: {}", g.values[v].name, x),
+                            "pt2.weights.finite", "look for a training step that diverged");
+          break;
+        }
+    }
+  for (GraphValue& value : g.values) {
+    if (!value.constant || value.type.dtype != DType::f32) continue;
+    const std::span<const float> data = value.constant->as<float>();
+    if (std::none_of(data.begin(), data.end(), is_low)) continue;
+    std::vector<float> finite(data.begin(), data.end());
+    std::replace_if(finite.begin(), finite.end(), is_low, kMinusInfinity);
+    value.constant = constant_of(std::move(finite));
+  }
+}
+
 std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, Diagnostics& diagnostics) {
   const auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
   if (!program) return std::nullopt;
   Graph graph;
   if (!Walk(*archive, *program, graph, diagnostics).run()) return std::nullopt;
   remove_dead(graph, "result is not used");
+  write_minus_infinity(graph, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }
 

@@ -167,6 +167,20 @@ TEST(Import, WeightsThatAreNotFiniteAreNamed) {
   TestModel m = convolution({2, 3, 6, 7}, {2, 5, 5, 4});
   m.blobs["data/weights/weight_1"] = std::string(reinterpret_cast<const char*>(std::vector<float>{0, 1, INFINITY, 3, 4}.data()), 20);
   EXPECT_THAT(refusal(m), HasSubstr("parameter `c.bias`: error: holds a value that is not finite: element 2 is inf  [pt2.weights.finite]"));
+  m.blobs["data/weights/weight_1"] = std::string(reinterpret_cast<const char*>(std::vector<float>{0, 1, -INFINITY, 3, 4}.data()), 20);
+  EXPECT_THAT(refusal(m), HasSubstr("holds a value that is not finite: -inf  [pt2.weights.finite]"));
+}
+
+// Masks: minus infinity is a number so low that softmax makes 0 of it, exactly.
+TEST(Import, MinusInfinityMasks) {
+  TestModel m;
+  m.input("x", {1, 4});
+  m.parameter("mask", {4}, std::vector<float>{0, -INFINITY, 0, -INFINITY});
+  m.node("aten.add.Tensor", {{"masked", {1, 4}}}, {{"self", as_tensor("x")}, {"other", as_tensor("p_mask")}});
+  m.node("aten.softmax.int", {{"y", {1, 4}}}, {{"self", as_tensor("masked")}, {"dim", as_int(-1)}});
+  m.output("y");
+  const std::vector<float> y = run(import_model(m), {1, 100, 1, 100});
+  EXPECT_THAT(y, ElementsAre(0.5f, 0, 0.5f, 0));
 }
 
 TEST(Import, IdentitiesAreFolded) {

@@ -43,11 +43,11 @@ Constant gather(const TensorMeta& m, std::span<const std::byte> blob, i64 item) 
   return {owner, {out, static_cast<size_t>(count * item)}};
 }
 
-// Index of the first value that is not finite, or -1.
+// Index of the first value that is not finite, or -1. Minus infinity may be meant: a mask (import.cpp, write_minus_infinity).
 i64 first_not_finite(std::span<const float> values) {
-  constexpr uint32_t kExponent = 0x7f800000;
+  constexpr uint32_t kExponent = 0x7f800000, kMinusInfinite = 0xff800000;
   for (size_t i = 0; i < values.size(); ++i)
-    if ((std::bit_cast<uint32_t>(values[i]) & kExponent) == kExponent) return static_cast<i64>(i);
+    if (const auto bits = std::bit_cast<uint32_t>(values[i]); (bits & kExponent) == kExponent && bits != kMinusInfinite) return static_cast<i64>(i);
   return -1;
 }
 
