@@ -266,7 +266,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   if (options.correct_bias && options.choose_bias_correction) {
     const double gain = keep_corrected_biases(best, yardstick);
-    choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected", gain);
+    choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected", std::abs(gain) < 0.005 ? 0.0 : gain);
   }
   choice.sqnr_db = best.score.sqnr_db;
   choice.gain_db = best.score.sqnr_db - *plain_db;
