@@ -9,7 +9,7 @@ static i64 count_macs(const Rnn& a, TypeView in, TypeView) { return recurrent_ma
 
 // With relu the sum is the state itself: its unit is a step of y.
 static Result<Lowered> deuteron_call(const Rnn& a, const LowerContext& c) {
-  if (c.out[0].quant.empty()) return Refusal{"its results must be int8", "", "", "deuteron.rnn.dtype"};
+  if (c.out[0].quant.empty()) return Refusal{"its results must be int8: give samples with --calibrate", "", "", "deuteron.rnn.dtype"};
   Result<RecurrentCall> begun = begin_recurrent_call("deuteron::rnn", a.form, kKind, c, a.relu ? c.out[0].quant.scale[0] : 0x1p-12,
                                                      c.out[c.out.size() - 1].shape.back(), 0x1p-30);
   if (!begun) return begun.why;
