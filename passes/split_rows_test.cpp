@@ -24,7 +24,7 @@ std::vector<int8_t> result_of(const Compilation& c, const std::vector<float>& x)
   const Type& type = c.graph.type(c.graph.inputs[0].value);
   const std::vector<std::byte> steps = elements_of(x, type);
   EXPECT_TRUE(program.set_input(0, steps.data(), steps.size()).ok());
-  program.run();
+  EXPECT_TRUE(program.run().ok());
   const auto* y = static_cast<const int8_t*>(program.output(0).data);
   return {y, y + program.output(0).numel};
 }
