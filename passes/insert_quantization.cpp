@@ -70,7 +70,7 @@ class Inserter {
       warn(plan_.clusters[c], seen[c], chosen[c]);
       for (const ValueId v : plan_.clusters[c].members)
         report_.push_back({g_.values[v].name, observations_[v].low, observations_[v].high, chosen[c], plan_.clusters[c].members.size() > 1,
-                           plan_.clusters[c].fixed.has_value(), static_cast<i32>(c)});
+                           plan_.clusters[c].fixed.has_value(), static_cast<i32>(c), plan_.clusters[c].symmetric});
     }
   }
 

@@ -28,6 +28,7 @@ struct QuantizedValue {
   bool shared = false;
   bool fixed = false;  // the operator says the parameters
   i32 cluster = 0;     // values of one cluster have the same parameters
+  bool symmetric = false;  // the zero point must be 0
 };
 
 // For every node whose quant_specs() is not empty: each non-constant operand and the result get a Quantize and a Dequantize (one Quantize

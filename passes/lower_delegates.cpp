@@ -1,6 +1,8 @@
 // Every part that the NPU runs becomes a call of its delegate: body -> Neutron IR -> converter -> payload.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backends/neutron/converter.h"
 #include "backends/neutron/external_converter.h"
 #include "backends/neutron/extract.h"
@@ -137,8 +139,9 @@ void refuse_the_rest(PassContext& pass) {
         std::holds_alternative<Reshape>(node.op))
       continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
-    for (const KeptOnCpu& kept : pass.result.kept_on_cpu)
-      if (kept.origin == node.origin) why = kept.why;
+    const auto& kept = pass.result.kept_on_cpu;
+    const auto own = std::find_if(kept.begin(), kept.end(), [&](const KeptOnCpu& k) { return k.origin == node.origin; });
+    if (own != kept.end()) why = own->why;
     pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, describe(g, node)),
                           fmt::format("the Neutron backend does not take it, and {} has no other: {}", pass.target.name, why.what), why.measured,
                           why.limit, why.rule, "change the model, or compile for a target whose CPU takes what is left (imxrt700cm)"});

@@ -204,6 +204,8 @@ void partition(PassContext& pass) {
   if (!pass.target.npu) return;
   // What was left to the CPU, with its reason: later passes rewrite these nodes.
   for (const Node& node : pass.graph.nodes) {
+    // The edges are the CPU's in any case: they are no reason.
+    if (std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op)) continue;
     const std::vector<NpuCheck> checks = npu_checks(pass.graph, node, pass.target, pass.options.npu);
     if (!passed(checks)) pass.result.kept_on_cpu.push_back({node.origin, checks.back()});
   }

@@ -128,11 +128,11 @@ void measure(Candidate& c, Yardstick& yardstick) {
 }
 
 // The range of `q` with its ends multiplied by factors.
-ActivationQuant moved(const ActivationQuant& q, const Quant& grid, double low_factor, double high_factor) {
+ActivationQuant moved(const ActivationQuant& q, const Quant& grid, double low_factor, double high_factor, bool symmetric) {
   Observation range;
   range.low = static_cast<float>(static_cast<double>(q.scale) * (grid.low - q.zero_point) * low_factor);
   range.high = static_cast<float>(static_cast<double>(q.scale) * (grid.high - q.zero_point) * high_factor);
-  ActivationQuant result = choose(range, Observer::min_max, false, grid.low, grid.high);
+  ActivationQuant result = choose(range, Observer::min_max, symmetric, grid.low, grid.high);
   result.observer = q.observer;
   return result;
 }
@@ -143,9 +143,11 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
   Simulated s = quantized(best);
   std::map<std::string, i32> cluster_of;
   std::map<i32, ActivationQuant> chosen, adjusted;
+  std::set<i32> symmetric;
   for (const QuantizedValue& v : s.values) {
     cluster_of[v.name + "_q"] = v.cluster;
     if (!v.fixed) chosen[v.cluster] = v.chosen;
+    if (v.symmetric) symmetric.insert(v.cluster);
   }
   std::map<i32, std::vector<Quantize*>> nodes;  // attributes are read when a node runs, so a prepared executor sees a change of them
   for (Node& node : s.graph.nodes)
@@ -160,7 +162,7 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
   Score score = best.score;
   const auto try_move = [&](i32 cluster, double low_factor, double high_factor) {
     if (yardstick.simulations() >= most_simulations) return false;
-    const ActivationQuant tried = moved(chosen[cluster], nodes[cluster][0]->quant, low_factor, high_factor);
+    const ActivationQuant tried = moved(chosen[cluster], nodes[cluster][0]->quant, low_factor, high_factor, symmetric.contains(cluster));
     if (tried.scale == chosen[cluster].scale && tried.zero_point == chosen[cluster].zero_point) return false;
     set(cluster, tried);
     const Score found = yardstick.score(*executor);
@@ -177,6 +179,10 @@ int adjust_ranges(Candidate& best, Yardstick& yardstick, i64 most_simulations) {
     for (auto entry = nodes.rbegin(); entry != nodes.rend(); ++entry) {
       const i32 c = entry->first;
       const Quant& grid = entry->second[0]->quant;
+      if (symmetric.contains(c)) {
+        gained |= try_move(c, 1 - step, 1 - step) || try_move(c, 1 + step, 1 + step);
+        continue;
+      }
       const bool lower = grid.zero_point[0] > grid.low, upper = grid.zero_point[0] < grid.high;
       if (upper) gained |= try_move(c, 1, 1 - step) || try_move(c, 1, 1 + step);
       if (lower) gained |= try_move(c, 1 - step, 1) || try_move(c, 1 + step, 1);

@@ -1,5 +1,6 @@
 // Writes small programs that load, one for each kind of argument and some real operators, as seeds for pte_fuzz: pte_seeds FOLDER.
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -102,7 +103,9 @@ int main(int argc, char** argv) {
     const Loaded loaded(bytes, kAllKernels);
     if (!loaded.status.ok())
       return std::fprintf(stderr, "seed %s does not load: %s, argument %d\n", name, loaded.status.detail, loaded.status.argument), 1;
-    std::ofstream out(std::string(argv[1]) + "/" + name + ".pte", std::ios::binary);
+    std::filesystem::path path = std::filesystem::path(argv[1]) / name;
+    path += ".pte";
+    std::ofstream out(path, std::ios::binary);
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     if (!out) return std::fprintf(stderr, "cannot write to %s\n", argv[1]), 1;
   }

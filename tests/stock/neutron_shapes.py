@@ -1,0 +1,131 @@
+"""Shapes at and past the limits of the NPU, exported by PyTorch here and now: what is taken is right and wholly on the NPU, what is not says why.
+
+    neutron_shapes.py DEUTERON
+
+For the target imxrt700cm; what is refused there on the NPU must be an error with the same rule for imxrt700, which has no other backend."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.export import export, save
+
+TOOL = sys.argv[1]
+LEAST_DB = 28
+EDGES = {"cortex_m::quantize_per_tensor", "cortex_m::dequantize_per_tensor"}
+
+
+class Call(nn.Module):
+    def __init__(self, function, *modules):
+        super().__init__()
+        self.function, self.parts = function, nn.ModuleList(modules)
+
+    def forward(self, *x):
+        return self.function(*self.parts, *x)
+
+
+def bmm(*shapes, rule=""):
+    return f"bmm {shapes}", Call(torch.matmul if len(shapes[0]) != 3 else torch.bmm), shapes, rule
+
+
+def conv(c_in, c_out, kernel, shape, rule="", **options):
+    return f"conv {c_in}->{c_out} {kernel} {options} on {shape}", nn.Conv2d(c_in, c_out, kernel, **options), [shape], rule
+
+
+CASES = [
+    bmm((1, 8, 16), (1, 16, 24)), bmm((4, 16, 8), (4, 8, 16)), bmm((3, 24, 40), (3, 40, 8)),
+    bmm((24, 16), (16, 8), rule="neutron.matmul.rank"), bmm((2, 3, 8, 16), (2, 3, 16, 24), rule="neutron.matmul.rank"),
+    bmm((5, 7, 16), (5, 16, 24), rule="neutron.matmul.width"), bmm((4, 8, 12), (4, 12, 16), rule="neutron.matmul.channels"),
+    bmm((4, 8, 16), (4, 16, 20), rule="neutron.matmul.columns"),
+    # Operands that lie the other way round, on either side and on both.
+    ("bmm of a permuted x", Call(lambda x, y: torch.bmm(x.permute(0, 2, 1), y)), [(3, 16, 24), (3, 16, 40)], ""),
+    ("bmm of a permuted y", Call(lambda x, y: torch.bmm(x, y.permute(0, 2, 1))), [(3, 24, 16), (3, 40, 16)], ""),
+    ("bmm of two permuted", Call(lambda x, y: torch.bmm(x.permute(0, 2, 1), y.permute(0, 2, 1))), [(3, 16, 24), (3, 40, 16)], ""),
+    ("bmm of other permutes", Call(lambda x, y: torch.bmm(x.permute(1, 0, 2), y.permute(2, 1, 0))), [(24, 3, 16), (40, 16, 3)], ""),
+    ("bmm 5x16x16 between convolutions", Call(lambda a, b, x: b(torch.bmm(a(x).flatten(2), a(x).flatten(2).transpose(1, 2)).reshape(5, 16, 4, 4)), nn.Conv2d(6, 16, 1), nn.Conv2d(16, 3, 1)), [(5, 6, 4, 4)], ""),
+    ("bmm with the result permuted", Call(lambda x, y: torch.bmm(x, y).transpose(1, 2)), [(3, 24, 16), (3, 16, 40)], ""),
+
+    conv(3, 5, (3, 2), (1, 3, 9, 11)), conv(3, 5, (3, 2), (3, 3, 9, 11), padding=1, bias=False), conv(7, 9, (2, 4), (1, 7, 11, 13), stride=(3, 2)),
+    conv(5, 3, (3, 3), (3, 5, 13, 12), dilation=(2, 3), padding=(2, 3)),
+    *[conv(3, 4, (k, 1), (1, 3, 4100, 2), "" if k <= 4096 else "neutron.conv2d.kernel") for k in (4095, 4096, 4097)],
+    *[conv(3, 4, 1, (1, 3, 4100, 2), "" if s <= 4096 else "neutron.conv2d.stride", stride=(s, 1)) for s in (4095, 4096, 4097)],
+    *[conv(3, 4, (2, 1), (1, 3, 4100, 2), "" if d <= 4096 else "neutron.conv2d.dilation", dilation=(d, 1)) for d in (4095, 4096, 4097)],
+    conv(65528, 2, 1, (1, 65528, 1, 2)), conv(65529, 2, 1, (1, 65529, 1, 2), "neutron.conv2d.taps"), conv(1032, 2, 8, (1, 1032, 9, 8), "neutron.conv2d.taps"),
+    *[conv(c, o, (3, 2), (n, c, 7, 9), groups=g, bias=b) for g, c, o in ((2, 6, 4), (3, 6, 9), (6, 6, 6), (6, 6, 12)) for b in (True, False) for n in (1, 3)],
+    ("conv1d", nn.Conv1d(5, 7, 3, 2, 1), [(3, 5, 19)], ""), ("conv1d in groups", nn.Conv1d(6, 4, 3, groups=2), [(1, 6, 13)], ""),
+    ("two convolutions of other groups", nn.Sequential(nn.Conv2d(6, 8, 3, groups=2), nn.ReLU(), nn.Conv2d(8, 12, 3, groups=4)), [(2, 6, 9, 8)], ""),
+    ("conv and sigmoid", nn.Sequential(nn.Conv2d(3, 6, 3), nn.Sigmoid()), [(1, 3, 9, 7)], ""), ("conv and tanh", nn.Sequential(nn.Conv2d(3, 6, 3), nn.Tanh()), [(2, 3, 9, 7)], ""),
+    ("conv and relu6", nn.Sequential(nn.Conv2d(3, 6, 3), nn.ReLU6()), [(2, 3, 9, 7)], ""), ("conv and hardtanh -2..2", nn.Sequential(nn.Conv2d(3, 6, 3), nn.Hardtanh(-2, 2)), [(2, 3, 9, 7)], ""),
+    ("transposed", nn.ConvTranspose2d(5, 3, (3, 2), 2, (1, 0)), [(3, 5, 6, 7)], ""), ("transposed with output padding", nn.ConvTranspose2d(5, 3, 3, 2, 1, 1), [(1, 5, 6, 7)], ""),
+    ("transposed of one channel", nn.ConvTranspose2d(1, 3, 3, 2, 1), [(1, 1, 6, 7)], ""),
+    ("transposed with stride 3", nn.ConvTranspose2d(5, 3, 4, 3), [(1, 5, 6, 7)], "neutron.conv_transpose2d.stride"),
+
+    # Numbers that upstream's fixed parameters would cut off.
+    ("x * 2", Call(lambda x: x * 2.0), [(2, 3, 5, 7)], ""), ("x * y of any range", Call(lambda x, y: (3 * x) * y), [(2, 3, 5), (2, 3, 5)], ""), ("x / 3", Call(lambda x: x / 3.0), [(2, 9)], ""),
+    ("exp", Call(torch.exp), [(2, 3, 5)], ""), ("sum", Call(lambda x: x.sum(-1, keepdim=True)), [(2, 3, 8)], ""), ("mean over channels", Call(lambda x: x.mean(1)), [(2, 8, 5, 7)], ""),
+    ("mean without keepdim", Call(lambda x: F.relu(x).mean((2, 3))), [(3, 8, 5, 7)], ""), ("amax", Call(lambda x: x.amax(2)), [(2, 3, 5, 7)], ""), ("amin", Call(lambda x: x.amin(-1)), [(2, 3, 5)], ""),
+    # Ranks 3 and 5, and channels-last partners of rank 3.
+    ("permute of rank 3", Call(lambda x: F.relu(x.permute(2, 0, 1))), [(2, 5, 7)], ""), ("permute of rank 5", Call(lambda x: F.relu(x.permute(0, 3, 1, 4, 2))), [(2, 3, 4, 5, 2)], ""),
+    ("conv plus a row", Call(lambda c, x, y: c(x) + y, nn.Conv2d(3, 6, 3)), [(2, 3, 9, 7), (6, 1, 1)], ""), ("maximum of ranks 1 and 2", Call(torch.maximum), [(7,), (5, 7)], ""),
+    ("softmax of 10", Call(lambda x: x.softmax(-1)), [(3, 10)], ""), ("softmax over the first axis", Call(lambda x: x.softmax(0)), [(2, 6, 5)], "neutron.softmax.axis"), ("softmax over channels", Call(lambda c, x: c(x).softmax(1), nn.Conv2d(3, 6, 3)), [(2, 3, 5, 4)], ""), ("softmax of 2041", Call(lambda x: x.softmax(-1)), [(2, 2041)], "neutron.softmax.channels"),
+    ("upsample nearest", nn.Upsample(scale_factor=2), [(2, 3, 5, 7)], ""), ("upsample bilinear", nn.Upsample(scale_factor=4, mode="bilinear"), [(1, 3, 5, 7)], ""), ("upsample by 3", nn.Upsample(scale_factor=3), [(1, 3, 5, 7)], "neutron.resize2d.whole_factor"),
+    ("average pool with padding", nn.AvgPool2d(3, 2, 1), [(2, 3, 9, 11)], ""), ("average pool, padding not counted", nn.AvgPool2d(3, 2, 1, count_include_pad=False), [(2, 3, 9, 11)], "neutron.avg_pool2d.padding"),
+    ("max pool with padding", nn.MaxPool2d(3, 2, 1), [(3, 4, 9, 11)], ""), ("pools in 1-D", nn.Sequential(nn.MaxPool1d(2), nn.AvgPool1d(3)), [(2, 4, 25)], ""), ("adaptive pool", nn.AdaptiveAvgPool2d((2, 3)), [(2, 4, 6, 9)], ""),
+    ("pad, slice, split and concat", Call(lambda x: torch.cat([F.pad(x, (1, 2, 0, 1))[:, :, 1:5, 2:8], x[:, :, :4, :6]], 1)), [(2, 3, 6, 9)], ""),
+    ("residual block", Call(lambda a, b, x: F.relu(b(F.relu(a(x))) + x), nn.Conv2d(8, 8, 3, 1, 1), nn.Conv2d(8, 8, 3, 1, 1)), [(1, 8, 7, 9)], ""),
+    ("parallel pools", Call(lambda c, x: c(torch.cat([F.max_pool2d(x, 3, 1, 1), F.avg_pool2d(x, 3, 1, 1)], 1)), nn.Conv2d(6, 4, 1)), [(1, 3, 8, 9)], ""),
+    ("prelu", nn.Sequential(nn.Conv2d(3, 5, 3), nn.PReLU(5)), [(2, 3, 7, 9)], ""), ("hardswish", nn.Hardswish(), [(2, 3, 7, 9)], ""),
+    ("gelu", nn.GELU(), [(2, 3, 7, 9)], "neutron.unary.function"),
+]
+
+
+def tool(*arguments):
+    return subprocess.run([str(a) for a in arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+
+
+def check(model, shapes, rule, where):
+    torch.manual_seed(5)
+    for p in model.parameters():
+        nn.init.normal_(p, 0, 1 / max(1, p[0].numel()) ** 0.5) if p.dim() > 1 else nn.init.normal_(p, 0, 0.3)
+    samples = [[torch.randn(s) for s in shapes] for _ in range(4)]
+    save(export(model.eval(), tuple(samples[0])), str(where / "m.pt2"))
+    calibrate, inputs = [], []
+    for k in range(len(shapes)):
+        np.stack([s[k].numpy() for s in samples]).tofile(where / f"c{k}.bin")
+        samples[0][k].numpy().tofile(where / f"x{k}.bin")
+        calibrate += ["--calibrate", where / f"c{k}.bin"]
+        inputs += ["--input", where / f"x{k}.bin"]
+    done = tool(TOOL, "compile", where / "m.pt2", "--target", "imxrt700cm", *calibrate, "-o", where / "m.pte", "--json", where / "r.json")
+    if done.returncode:
+        return "does not compile: " + done.stderr[:300]
+    report = json.loads((where / "r.json").read_text())
+    if not rule and report["sqnr_db"] is not None and report["sqnr_db"] < LEAST_DB:
+        return f"{report['sqnr_db']:.1f} dB"
+    rest = [o for o in report["operators"] if o["placement"] != "npu" and o["op"] not in EDGES]
+    if not rule:
+        alone = tool(TOOL, "compile", where / "m.pt2", "--target", "imxrt700", *calibrate, "-o", where / "a.pte")
+        if alone.returncode:
+            return "imxrt700 refuses it: " + alone.stderr[:300]
+        return f"on the CPU: {[(o['op'], o['reason']) for o in rest]}" if rest else None
+    if not any(f"[{rule}]" in o["reason"] for o in rest):
+        return f"{rule} is not the reason: {[(o['op'], o['reason']) for o in rest]}"
+    alone = tool(TOOL, "compile", where / "m.pt2", "--target", "imxrt700", *calibrate, "-o", where / "a.pte")
+    if alone.returncode != 1 or f"[{rule}]" not in alone.stderr or "Neutron" not in alone.stderr or (where / "a.pte").exists():
+        return f"imxrt700 should refuse it with {rule}: {alone.returncode} {alone.stderr[:300]}"
+    return None
+
+
+failures = 0
+for name, model, shapes, rule in CASES:
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = check(model, shapes, rule, pathlib.Path(folder))
+    failures += wrong is not None
+    if wrong:
+        print(f"FAILED {name}: {wrong}")
+print(f"{len(CASES)} cases, {sum(bool(c[3]) for c in CASES)} of them past a limit, {failures} failed")
+sys.exit(1 if failures else 0)
