@@ -67,7 +67,7 @@ struct NeutronNetwork {
     const uint32_t needed = 32 + static_cast<uint32_t>(round_up_16(parts.profile_bytes) + round_up_16(parts.debug_bytes)) + 256 + 32;
     scratch = with_scratch_argument ? p.planned(ScalarType::u8, {static_cast<int32_t>(needed)}, 96) : p.bare(ScalarType::u8, {1});
     std::map<std::string, std::string> options;
-    if (with_scratch_argument) options[kNeutronScratchOption] = "1";
+    if (with_scratch_argument) options.emplace(kNeutronScratchOption, "1");
     p.call_delegate(p.delegate(kNeutronBackendId, make_payload(parts), options), {c, scratch, x, y, z});
   }
 };
