@@ -159,11 +159,12 @@ std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOp
 
   Converted r;
   for (const Call& c : plan.calls) r.kernels.push_back({c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data())});
+  const std::string made_in_place = "its parts are made in place", same_bytes = "the same bytes under another shape";
   for (size_t i = 0; i < model->steps.size(); ++i)
     if (placement.free[i])
       for (const i32 op : model->steps[i].origins) {
         const bool is_concat = std::holds_alternative<Concat>(model->steps[i].action);
-        model->vanished.push_back({op, is_concat ? "its parts are made in place" : "the same bytes under another shape"});
+        model->vanished.push_back({op, is_concat ? made_in_place : same_bytes});
       }
   std::stable_sort(model->vanished.begin(), model->vanished.end(), [](const Vanished& a, const Vanished& b) { return a.op < b.op; });
   const auto same_op = [](const Vanished& a, const Vanished& b) { return a.op == b.op; };
