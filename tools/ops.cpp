@@ -154,6 +154,12 @@ void add_npu(Row& row, const Op& op, const Target& target) {
     row.constraints += fmt::format("{}{} [{}]", row.constraints.empty() ? "" : "; ", c.text, c.rule);
 }
 
+void describe_quantization(Row& row, std::span<const QuantSpec> specs) {
+  row.operands.clear();
+  for (size_t i = 0; i + 1 < specs.size(); ++i) row.operands += (i ? "; " : "") + text_of(specs[i]);
+  if (!specs.empty()) row.result = text_of(specs.back());
+}
+
 template <class T>
 void add_rows(std::vector<Row>& rows, const Target& target) {
   const Isa isa = target.isa;
@@ -172,9 +178,8 @@ void add_rows(std::vector<Row>& rows, const Target& target) {
         if (s.gran == Gran::per_channel) s.gran = Gran::per_tensor;
       if (!plain.empty()) row.kernel = find_kernel(op, plain, shapes, isa);
     }
-    for (size_t i = 0; i + 1 < specs.size(); ++i) row.operands += (i ? "; " : "") + text_of(specs[i]);
-    if (!specs.empty()) row.result = text_of(specs.back());
     add_npu(row, op, target);
+    describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
     // Without the backend of the CPU only the edges run there.
     const bool edge = std::is_same_v<T, Quantize> || std::is_same_v<T, Dequantize>;
     if (!edge && !target.has_backend("cortex_m")) row.kernel.clear();
@@ -190,6 +195,7 @@ void add_rows(std::vector<Row>& rows, const Target& target) {
         const std::vector<const Type*> types{&any};
         const std::vector<const Constant*> data(1);
         if (target.npu && !npu_checks(unary, {TypeView(types), TypeView(types), data, target.npu->limits}).back().passed) one.builtin.clear();
+        if (!one.builtin.empty()) describe_quantization(one, npu_quant_specs(unary));
         rows.insert(rows.end() - 1, std::move(one));
       }
       rows.pop_back();
