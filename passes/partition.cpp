@@ -202,6 +202,8 @@ class Partitioner {
 
 void partition(PassContext& pass) {
   if (!pass.target.npu) return;
+  check_exclusions(pass.graph, pass.options.npu, pass.diagnostics);
+  if (pass.diagnostics.has_errors()) return;
   // What was left to the CPU, with its reason: later passes rewrite these nodes.
   for (const Node& node : pass.graph.nodes) {
     // The edges are the CPU's in any case: they are no reason.

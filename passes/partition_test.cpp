@@ -157,8 +157,12 @@ TEST(Partition, ExclusionsAreWholeNames) {
   const Partitioned p = partitioned(lines, npu);
   EXPECT_EQ(cpu_nodes(p.graph), 1u);
   EXPECT_EQ(p.result.kept_on_cpu[0].why.rule, "neutron.exclude");
-  npu.exclude = {"ad"};  // not a part of a name
-  EXPECT_EQ(cpu_nodes(partitioned(lines, npu).graph), 0u);
+  EXPECT_TRUE(p.diagnostics.list().empty());
+  npu.exclude = {"ad"};  // not a part of a name, and nothing is called so
+  const Partitioned none = partitioned(lines, npu);
+  ASSERT_EQ(none.diagnostics.list().size(), 1u);
+  EXPECT_EQ(none.diagnostics.list()[0].rule, "neutron.exclude");
+  EXPECT_THAT(none.diagnostics.list()[0].fix, testing::HasSubstr("add"));
 }
 
 TEST(Partition, MorePortsThanAPayloadCountsMakeItSmaller) {
