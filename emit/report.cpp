@@ -146,8 +146,7 @@ std::string grouped(i64 number) {
 static Json row_split(const Compilation& c) {
   const RowSplitReport& r = c.row_split;
   if (r.operators == 0) return nullptr;
-  return {{"operators", r.operators},     {"bands", r.bands},
-          {"extra_calls", r.extra_calls}, {"extra_macs", r.extra_macs},
+  return {{"operators", r.operators},     {"bands", r.bands},          {"extra_calls", r.extra_calls}, {"extra_macs", r.extra_macs},
           {"ram_before", r.bytes_before}, {"ram_after", r.bytes_after}};
 }
 
@@ -208,9 +207,11 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   if (const NpuTotal npu = npu_total(c); npu.kernels > 0) {
     const i64 lanes = f.target && f.target->npu ? i64{f.target->npu->machine.units} * f.target->npu->machine.lanes : 64;
     const double share = c.macs > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(c.macs) : 0;
-    line("NPU", fmt::format("{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of {} multiply-adds a cycle",
-                            counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
-                            npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
+    line("NPU",
+         fmt::format(
+             "{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of {} multiply-adds a cycle",
+             counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
+             npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
   }
   if (f.target && f.target->npu)
     for (const OperatorReport& o : c.operators)
@@ -226,9 +227,10 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   line("RAM", fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c.plan.bytes), proof,
                           c.plan.bytes == c.plan.lower_bound ? "" : " " + grouped(c.plan.lower_bound), grouped(c.plan.scratch_bytes)));
   if (const RowSplitReport& r = c.row_split; r.operators > 0)
-    line("row bands", fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", r.operators,
-                                  r.bands, grouped(r.bytes_after), grouped(r.bytes_before), r.extra_calls,
-                                  100.0 * static_cast<double>(r.extra_macs) / static_cast<double>(std::max<i64>(c.macs - r.extra_macs, 1))));
+    line("row bands",
+         fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", r.operators,
+                     r.bands, grouped(r.bytes_after), grouped(r.bytes_before), r.extra_calls,
+                     100.0 * static_cast<double>(r.extra_macs) / static_cast<double>(std::max<i64>(c.macs - r.extra_macs, 1))));
   std::string alive;
   constexpr size_t kShown = 6;
   for (size_t i = 0; i < std::min(kShown, c.plan.peak.size()); ++i) {
@@ -239,9 +241,9 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   const std::string where = peak_name(c);
   if (!alive.empty()) line("", fmt::format("at the peak{}{}: {}", where.empty() ? "" : ", ", where, alive));
 
-  line("flash", fmt::format("{} bytes: constants {}, {}program {}, padding {}", grouped(static_cast<i64>(c.pte.size())), grouped(c.parts.constants),
-                            c.parts.delegates > 0 ? fmt::format("NPU {}, ", grouped(c.parts.delegates)) : "", grouped(c.parts.program),
-                            grouped(c.parts.padding)));
+  line("flash", fmt::format("{} bytes: constants {}, {}program {}, padding {}", grouped(static_cast<i64>(c.pte.size())),
+                            grouped(c.parts.constants), c.parts.delegates > 0 ? fmt::format("NPU {}, ", grouped(c.parts.delegates)) : "",
+                            grouped(c.parts.program), grouped(c.parts.padding)));
   line("multiply-adds", scaled(c.macs));
   if (c.model_was_quantized) line("quantization", "as the model has it");
   else if (!c.quantization_policy.empty())

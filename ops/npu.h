@@ -44,14 +44,14 @@ struct NpuRow {
   std::string_view what;
   NpuTest test;
   std::optional<i64> (*measured)(const T&, const NpuOperands&);
-  i64 NpuLimits::* limit = nullptr;  // null: `fixed`
+  i64 NpuLimits::*limit = nullptr;  // null: `fixed`
   i64 fixed = 1;
 };
 
 template <class T>
 struct NpuSupport {
   std::span<const NpuRow<T>> rows;
-  std::string_view builtin;           // what it is in Neutron IR: "CONV_2D"; empty: `absent` says why it has none
+  std::string_view builtin;  // what it is in Neutron IR: "CONV_2D"; empty: `absent` says why it has none
   std::string_view absent;
   std::span<const QuantSpec> (*quantize)(const T&) = nullptr;  // where the NPU wants other parameters than OpDef::quantize
 };

@@ -44,7 +44,8 @@ static std::string reason_of_cpu(const Compilation& c, const Origin& origin) {
   for (const KeptOnCpu& kept : c.kept_on_cpu)
     if (std::includes(origin.begin(), origin.end(), kept.origin.begin(), kept.origin.end())) return to_text(kept.why);
   for (const KeptOnCpu& kept : c.kept_on_cpu)
-    if (std::find_first_of(kept.origin.begin(), kept.origin.end(), origin.begin(), origin.end()) != kept.origin.end()) return to_text(kept.why);
+    if (std::find_first_of(kept.origin.begin(), kept.origin.end(), origin.begin(), origin.end()) != kept.origin.end())
+      return to_text(kept.why);
   return "";
 }
 
@@ -115,7 +116,8 @@ static void report_delegate(Compilation& c, const Node& node, i32 delegate) {
     r->bound = name_of(kernel.cost.bound());
     r->reason = "within the limits of the NPU";
   }
-  if (c.operators.size() == before) add(report_origin(c.graph, node.origin, call.name), call.macs)->reason = "in one call; its converter names no kernels";
+  if (c.operators.size() == before)
+    add(report_origin(c.graph, node.origin, call.name), call.macs)->reason = "in one call; its converter names no kernels";
 }
 
 static void report(Compilation& c, const Target& target) {

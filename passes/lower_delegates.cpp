@@ -76,9 +76,12 @@ class DelegateLowering {
     return ConvertedPart{std::move(converted->extracted), {}};
   }
 
-  // Channels-last tensors lie as the NPU wants them; with one channel (or one pixel) the order says nothing, and plain is what every runtime takes.
+  // Channels-last tensors lie as the NPU wants them; with one channel (or one pixel) the order says nothing, and plain is what every
+  // runtime takes.
   static bool is_image(const Shape& storage) { return storage.size() == 4 && storage[3] != 1; }
-  static Face face_of(const Shape& storage) { return storage.size() == 4 ? is_image(storage) ? channels_last_face(storage) : one_channel_face(storage) : plain_face(storage); }
+  static Face face_of(const Shape& storage) {
+    return storage.size() == 4 ? is_image(storage) ? channels_last_face(storage) : one_channel_face(storage) : plain_face(storage);
+  }
   static Face one_channel_face(const Shape& s) { return {{s[0], s[3], s[1], s[2]}, {0, 1, 2, 3}}; }
 
   bool call(Node& node, const ConvertedPart& part, i64 macs) {
@@ -100,8 +103,9 @@ class DelegateLowering {
 
     auto blob = std::make_shared<DelegateBlob>();
     blob->id = kNeutronBackendId;
-    const auto workspace = static_cast<i64>(round_up_16(static_cast<uint64_t>(e.facts.scratch_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.profile_bytes)) +
-                                            round_up_16(static_cast<uint64_t>(e.facts.debug_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.sram_bytes)));
+    const auto workspace = static_cast<i64>(
+        round_up_16(static_cast<uint64_t>(e.facts.scratch_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.profile_bytes)) +
+        round_up_16(static_cast<uint64_t>(e.facts.debug_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.sram_bytes)));
     const size_t results = node.outputs.size();
     if (workspace > 0) {
       blob->options.emplace_back(kNeutronScratchOption, std::to_string(call.args.size()));
@@ -135,16 +139,17 @@ class DelegateLowering {
 void refuse_the_rest(PassContext& pass) {
   const Graph& g = pass.graph;
   for (const Node& node : g.nodes) {
-    if (std::holds_alternative<Delegate>(node.op) || std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op) ||
-        std::holds_alternative<Reshape>(node.op))
+    if (std::holds_alternative<Delegate>(node.op) || std::holds_alternative<Quantize>(node.op) ||
+        std::holds_alternative<Dequantize>(node.op) || std::holds_alternative<Reshape>(node.op))
       continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
     const auto& kept = pass.result.kept_on_cpu;
     const auto own = std::find_if(kept.begin(), kept.end(), [&](const KeptOnCpu& k) { return k.origin == node.origin; });
     if (own != kept.end()) why = own->why;
     pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, describe(g, node)),
-                          fmt::format("the Neutron backend does not take it, and {} has no other: {}", pass.target.name, why.what), why.measured,
-                          why.limit, why.rule, "change the model, or compile for a target whose CPU takes what is left (imxrt700cm)"});
+                          fmt::format("the Neutron backend does not take it, and {} has no other: {}", pass.target.name, why.what),
+                          why.measured, why.limit, why.rule,
+                          "change the model, or compile for a target whose CPU takes what is left (imxrt700cm)"});
   }
 }
 

@@ -21,9 +21,7 @@ class Partitioner {
 
   void run() {
     find_supported();
-    do {
-      find_levels();
-    } while (undo_what_does_not_pay());
+    do { find_levels(); } while (undo_what_does_not_pay());
     outline();
   }
 
@@ -112,7 +110,8 @@ class Partitioner {
         if (!g_.is_constant(v) && !inside(uses_.producer[v])) note(ports.in, v);
       for (const ValueId v : g_.nodes[n].outputs) {
         const auto& readers = uses_.readers[v];
-        if (uses_.output_uses[v] > 0 || std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return !inside(r); })) note(ports.out, v);
+        if (uses_.output_uses[v] > 0 || std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return !inside(r); }))
+          note(ports.out, v);
       }
     }
     return ports;

@@ -194,7 +194,8 @@ void add_rows(std::vector<Row>& rows, const Target& target) {
         const Type any{DType::f32, {1}, {}};
         const std::vector<const Type*> types{&any};
         const std::vector<const Constant*> data(1);
-        if (target.npu && !npu_checks(unary, {TypeView(types), TypeView(types), data, target.npu->limits}).back().passed) one.builtin.clear();
+        if (target.npu && !npu_checks(unary, {TypeView(types), TypeView(types), data, target.npu->limits}).back().passed)
+          one.builtin.clear();
         if (!one.builtin.empty()) describe_quantization(one, npu_quant_specs(unary));
         rows.insert(rows.end() - 1, std::move(one));
       }
@@ -217,17 +218,19 @@ int ops(const OpsOptions& o) {
   const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(static_cast<Op*>(nullptr), *target);
-  std::string text =
-      o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n"
-            : fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target->name, target->npu ? "Neutron IR" : "",
-                          "quantization: operands -> result");
+  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n"
+                           : fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target->name,
+                                         target->npu ? "Neutron IR" : "", "quantization: operands -> result");
   Json list = Json::array(), kernels = Json::array();
   for (const Row& r : rows) {
     if (o.csv)
       text += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(r.name), target->name, r.result.empty() ? "float" : "int8", quoted(r.kernel),
                           quoted(r.builtin), quoted(r.operands), quoted(r.result), quoted(r.constraints));
     else
-      text += fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.empty() ? "-" : r.kernel, !target->npu ? "" : r.builtin.empty() ? "-" : r.builtin,
+      text += fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.empty() ? "-" : r.kernel,
+                          !target->npu        ? ""
+                          : r.builtin.empty() ? "-"
+                                              : r.builtin,
                           r.operands.empty() ? "-" : r.operands + " -> " + r.result);
     list.push_back({{"name", r.name},
                     {"target", target->name},

@@ -17,11 +17,11 @@ namespace {
 
 using Fault = std::optional<Refusal>;
 
-constexpr i64 kMostKernel = 4096;      // kernel, stride, dilation
-constexpr i64 kMostTaps = 65535;       // kernel height * width * channels rounded up to 8
-constexpr i64 kMostInner = 32768;      // of a matrix product
-constexpr i64 kMostSummed = 1 << 23;   // elements of a reduction
-constexpr i64 kMostPixels = 65536;     // height and width of a resized image
+constexpr i64 kMostKernel = 4096;     // kernel, stride, dilation
+constexpr i64 kMostTaps = 65535;      // kernel height * width * channels rounded up to 8
+constexpr i64 kMostInner = 32768;     // of a matrix product
+constexpr i64 kMostSummed = 1 << 23;  // elements of a reduction
+constexpr i64 kMostPixels = 65536;    // height and width of a resized image
 
 // Axes with the strides of the operands along them; axes that every operand walks through as one are merged.
 struct Walk {
@@ -71,7 +71,9 @@ class CallMaker {
   Fault wrong(std::string what, i64 measured, i64 limit, const char* rule) const {
     return Refusal{std::move(what), fmt::format("{}", measured), fmt::format("{}", limit), fmt::format("neutron.{}", rule)};
   }
-  Fault bad_scale(const char* rule) const { return Refusal{"the ratio of the scales does not fit a multiplier", "2^30 or more", "below 2^30", fmt::format("neutron.{}", rule)}; }
+  Fault bad_scale(const char* rule) const {
+    return Refusal{"the ratio of the scales does not fit a multiplier", "2^30 or more", "below 2^30", fmt::format("neutron.{}", rule)};
+  }
 
   // An operand being filled in, with what is needed to find it again should it be constant.
   struct Given {
@@ -110,7 +112,9 @@ class CallMaker {
     return static_cast<i32>(v);
   }
   template <class C>
-  void bounds(C& c, const Step& s) const { c.y_min = s.low, c.y_max = s.high; }
+  void bounds(C& c, const Step& s) const {
+    c.y_min = s.low, c.y_max = s.high;
+  }
   template <class C>
   void image(C& c, const Step& s, const Window& w) const;
   Fault window_limits(const Window& w, i64 channels, const char* rule) const;
@@ -211,8 +215,9 @@ void CallMaker::image(C& c, const Step& s, const Window& w) const {
 }
 
 Fault CallMaker::window_limits(const Window& w, i64 channels, const char* rule) const {
-  const std::pair<const char*, i64> rows[] = {{"kernel height", w.kernel_h}, {"kernel width", w.kernel_w}, {"stride down", w.stride_h},
-                                              {"stride across", w.stride_w}, {"dilation down", w.dilation_h}, {"dilation across", w.dilation_w}};
+  const std::pair<const char*, i64> rows[] = {{"kernel height", w.kernel_h},   {"kernel width", w.kernel_w},
+                                              {"stride down", w.stride_h},     {"stride across", w.stride_w},
+                                              {"dilation down", w.dilation_h}, {"dilation across", w.dilation_w}};
   for (const auto& [what, measured] : rows)
     if (measured > kMostKernel) return wrong(what, measured, kMostKernel, rule);
   if (const i64 taps = w.kernel_h * w.kernel_w * round_up_to(channels, 8); taps > kMostTaps)
@@ -236,7 +241,8 @@ Fault CallMaker::convolve(const Step& s, const Window& w, bool transposed, std::
   Kind kind = Kind::kConv2dStandardV1;
   if (transposed) kind = Kind::kConv2dTransposed;
   else if (w.kernel_h == 1 && w.kernel_w == 1 && !w.padded()) kind = Kind::kConv2dPointwise;
-  else if (w.dilation_w == 1 && cost_of(machine_, Kind::kConv2dStandardV2, c).total() < cost_of(machine_, kind, c).total()) kind = Kind::kConv2dStandardV2;
+  else if (w.dilation_w == 1 && cost_of(machine_, Kind::kConv2dStandardV2, c).total() < cost_of(machine_, kind, c).total())
+    kind = Kind::kConv2dStandardV2;
   locate(c.x, s.inputs[0]);
   locate(c.y, s.output);
   constant(c.weights, kind == Kind::kConv2dStandardV2 ? pack_by_row(weights, y[3], w.kernel_h, w.kernel_w, x[3])
@@ -307,7 +313,8 @@ Fault CallMaker::matmul(const Step& s, const BatchMatmul& a) {
   base.m = word(y[rank - 2]), base.n = word(y[rank - 1]), base.k = word(a.adjoint_x ? xs[xs.size() - 2] : xs.back());
   if (base.k > kMostInner) return wrong("inner extent", base.k, kMostInner, "batch_matmul");
   base.x_m_stride = word(x_own[xs.size() - (a.adjoint_x ? 1 : 2)]), base.x_k_stride = word(x_own[xs.size() - (a.adjoint_x ? 2 : 1)]);
-  base.other_k_stride = word(other_own[os.size() - (a.adjoint_y ? 1 : 2)]), base.other_n_stride = word(other_own[os.size() - (a.adjoint_y ? 2 : 1)]);
+  base.other_k_stride = word(other_own[os.size() - (a.adjoint_y ? 1 : 2)]),
+  base.other_n_stride = word(other_own[os.size() - (a.adjoint_y ? 2 : 1)]);
   base.x_zero = m_.type(x).quant.zero_point[0], base.other_zero = m_.type(other).quant.zero_point[0], base.y_zero = s.y.zero_point[0];
   base.multiplier = f->value, base.shift = f->shift;
   bounds(base, s);
@@ -592,7 +599,8 @@ Fault CallMaker::make(size_t step) {
     i64 before = 0;
     for (size_t p = 0; p < s.inputs.size(); ++p) {
       const Shape& part = m_.type(s.inputs[p]).shape;
-      if (!p_.part_free[step][p]) copy(Kind::kStridedSliceConcat, s.inputs[p], 0, y, before * to[k->axis], {part, {strides(s.inputs[p]), to}});
+      if (!p_.part_free[step][p])
+        copy(Kind::kStridedSliceConcat, s.inputs[p], 0, y, before * to[k->axis], {part, {strides(s.inputs[p]), to}});
       before += part[k->axis];
     }
   }
@@ -608,8 +616,15 @@ std::optional<CallList> make_calls(const Model& model, const Placement& placemen
     const auto fault = maker.make(i);
     if (!fault) continue;
     const Step& s = model.steps[i];
-    const std::string op = s.origins.empty() ? "copy" : fmt::format("{} (operator {})", model.op_names[s.origins.front()], s.origins.front());
-    diagnostics.add({Severity::error, fmt::format("Neutron IR: {} `{}`", op, model.tensors[s.output].name), fault->what, fault->measured, fault->limit, fault->rule, {}});
+    const std::string op =
+        s.origins.empty() ? "copy" : fmt::format("{} (operator {})", model.op_names[s.origins.front()], s.origins.front());
+    diagnostics.add({Severity::error,
+                     fmt::format("Neutron IR: {} `{}`", op, model.tensors[s.output].name),
+                     fault->what,
+                     fault->measured,
+                     fault->limit,
+                     fault->rule,
+                     {}});
     good = false;
   }
   if (!good) return std::nullopt;

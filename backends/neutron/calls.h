@@ -11,7 +11,7 @@ namespace deuteron::neutron {
 struct ConstantUse {
   size_t word = 0;  // of Operand::place, from the start of the call's structure
   i32 blob = 0;
-  i64 offset = 0;   // in the blob
+  i64 offset = 0;  // in the blob
 };
 
 struct Call {

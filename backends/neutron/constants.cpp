@@ -69,7 +69,8 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
     }
   std::vector<PackItem> items;
   for (const Fetch& f : fetches)
-    items.push_back({f.run.bytes, static_cast<i32>(f.first_call > 0 ? f.first_call - 1 : 0), static_cast<i32>(f.last_call), kSectionAlignment});
+    items.push_back(
+        {f.run.bytes, static_cast<i32>(f.first_call > 0 ? f.first_call - 1 : 0), static_cast<i32>(f.last_call), kSectionAlignment});
   const Packing packing = pack(items);
   plan.sram_bytes = aligned(packing.bytes);
 
@@ -94,9 +95,8 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
     Call call = list.calls[c];
     for (const ConstantUse& u : call.constants) {
       const i64 at = offset[u.blob];
-      const auto f = std::find_if(of_call[c].begin(), of_call[c].end(), [&](size_t i) {
-        return at >= fetches[i].run.from && at < fetches[i].run.from + fetches[i].run.bytes;
-      });
+      const auto f = std::find_if(of_call[c].begin(), of_call[c].end(),
+                                  [&](size_t i) { return at >= fetches[i].run.from && at < fetches[i].run.from + fetches[i].run.bytes; });
       DEUTERON_CHECK(f != of_call[c].end());
       point(call, u, Region::kSramWeights, packing.offset[*f] + at - fetches[*f].run.from + u.offset);
     }

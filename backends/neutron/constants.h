@@ -1,5 +1,5 @@
-// The constants of the kernel calls: their places in the weights section and, when they are fetched, in the SRAM weight scratch, with the calls that
-// fetch them.
+// The constants of the kernel calls: their places in the weights section and, when they are fetched, in the SRAM weight scratch, with the
+// calls that fetch them.
 #pragma once
 #include "backends/neutron/calls.h"
 

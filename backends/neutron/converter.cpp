@@ -81,13 +81,14 @@ class GraphWriter {
     return static_cast<i32>(tensors_.size()) - 1;
   }
 
-  std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs, const std::vector<i32>& operands, const std::vector<i32>& results) {
+  std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs, const std::vector<i32>& operands,
+                         const std::vector<i32>& results) {
     const auto op = tflite::CreateOperatorDirect(b_, 0, &operands, &results);
     const std::vector<flatbuffers::Offset<tflite::Operator>> ops{op};
     const auto graph = tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops, "main");
     const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{graph};
-    const std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes{
-        tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(tflite::BuiltinOperator::CUSTOM), kNeutronGraph, 1, tflite::BuiltinOperator::CUSTOM)};
+    const std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes{tflite::CreateOperatorCodeDirect(
+        b_, static_cast<int8_t>(tflite::BuiltinOperator::CUSTOM), kNeutronGraph, 1, tflite::BuiltinOperator::CUSTOM)};
     tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs, "", &buffers_));
     return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
   }
@@ -103,7 +104,9 @@ std::vector<u8> write_graph(const Model& model, const std::vector<bool>& used, c
   using T = tflite::TensorType;
   GraphWriter w;
   std::vector<i32> inputs, outputs, operands, results;
-  const auto port = [&](TensorId t) { return w.tensor(model.tensors[t].name, model.type(t).shape, T::INT8, &model.type(t).quant, nullptr); };
+  const auto port = [&](TensorId t) {
+    return w.tensor(model.tensors[t].name, model.type(t).shape, T::INT8, &model.type(t).quant, nullptr);
+  };
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     inputs.push_back(port(model.inputs[i]));
     if (used[i]) operands.push_back(inputs.back());

@@ -1,5 +1,5 @@
-// The converter of the open machine: Neutron IR (an int8 TFLite model) to a TFLite model with the one custom operator `NeutronGraph`, which carries
-// microcode, weights and kernels. The vendor's converter has the same border; external_converter.h runs that one.
+// The converter of the open machine: Neutron IR (an int8 TFLite model) to a TFLite model with the one custom operator `NeutronGraph`, which
+// carries microcode, weights and kernels. The vendor's converter has the same border; external_converter.h runs that one.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,10 +27,10 @@ struct KernelUse {
 };
 
 struct Converted {
-  std::vector<u8> model;             // TFLite, with the NeutronGraph
-  std::vector<KernelUse> kernels;    // in the order of execution: the kernel index of a profile
-  std::vector<Vanished> vanished;    // operators that need no kernel, or none of their own
-  std::vector<std::string> op_names; // by TFLite operator
+  std::vector<u8> model;              // TFLite, with the NeutronGraph
+  std::vector<KernelUse> kernels;     // in the order of execution: the kernel index of a profile
+  std::vector<Vanished> vanished;     // operators that need no kernel, or none of their own
+  std::vector<std::string> op_names;  // by TFLite operator
   i64 microcode_bytes = 0, weights_bytes = 0, scratch_bytes = 0, sram_bytes = 0;
 };
 

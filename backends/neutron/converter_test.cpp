@@ -77,16 +77,20 @@ struct Net : TfliteWriter {
   i32 conv(i32 x, i64 c, Shape y, i64 k, i32 stride = 1, float y_scale = 0.3f, i32 y_zero = -9) {
     const i64 oc = y.back();
     const i32 w = constant({oc, k, k, c}, noise(oc * k * k * c, 5), std::vector<float>(static_cast<size_t>(oc), 0.01f));
-    return op(B::CONV_2D, {x, w}, tensor(y, y_scale, y_zero), O::Conv2DOptions, tflite::CreateConv2DOptions(builder(), tflite::Padding::VALID, stride, stride));
+    return op(B::CONV_2D, {x, w}, tensor(y, y_scale, y_zero), O::Conv2DOptions,
+              tflite::CreateConv2DOptions(builder(), tflite::Padding::VALID, stride, stride));
   }
   i32 pad(i32 x, const std::vector<i32>& pads, Shape y, float scale, i32 zero) {
     const i32 p = constant(pads, {static_cast<i64>(y.size()), 2});
     return op(B::PAD, {x, p}, tensor(y, scale, zero), O::PadOptions, tflite::CreatePadOptions(builder()));
   }
   i32 concat(const std::vector<i32>& parts, i32 axis, Shape y, float scale, i32 zero) {
-    return op(B::CONCATENATION, parts, tensor(y, scale, zero), O::ConcatenationOptions, tflite::CreateConcatenationOptions(builder(), axis));
+    return op(B::CONCATENATION, parts, tensor(y, scale, zero), O::ConcatenationOptions,
+              tflite::CreateConcatenationOptions(builder(), axis));
   }
-  i32 reshape(i32 x, Shape y, float scale, i32 zero) { return op(B::RESHAPE, {x}, tensor(y, scale, zero), O::ReshapeOptions, tflite::CreateReshapeOptions(builder())); }
+  i32 reshape(i32 x, Shape y, float scale, i32 zero) {
+    return op(B::RESHAPE, {x}, tensor(y, scale, zero), O::ReshapeOptions, tflite::CreateReshapeOptions(builder()));
+  }
 };
 
 TEST(NeutronConverter, PadConvolutionAndReluAreOneKernel) {
@@ -154,7 +158,8 @@ TEST(NeutronConverter, PartsThatCannotBeMadeInPlaceAreCopied) {
   const i32 a = n.conv(x, 3, {2, 5, 4, 7}, 1);
   const i32 y = n.concat({a, w, a}, 3, {2, 5, 4, 16}, 0.3f, -9);
   const auto ir = n.finish({x, w}, {y, a});
-  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kConv2dPointwise, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat));
+  EXPECT_THAT(kinds(converted(ir)),
+              ElementsAre(Kind::kConv2dPointwise, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat));
   expect_same_in_every_mode(ir, {input_noise(120, 1), input_noise(80, 2)});
 }
 
@@ -185,7 +190,9 @@ TEST(NeutronConverter, OutputsThatAreInputsConstantsViewsOrTwice) {
 TEST(NeutronConverter, TransposesMergeAndVanish) {
   Net n;
   const i32 x = n.tensor({2, 3, 4, 5}, 0.05f, 4);
-  const auto turn = [&](i32 t, const std::vector<i32>& p, Shape s) { return n.op(B::TRANSPOSE, {t, n.constant(p)}, n.tensor(s, 0.05f, 4), O::TransposeOptions, tflite::CreateTransposeOptions(n.builder())); };
+  const auto turn = [&](i32 t, const std::vector<i32>& p, Shape s) {
+    return n.op(B::TRANSPOSE, {t, n.constant(p)}, n.tensor(s, 0.05f, 4), O::TransposeOptions, tflite::CreateTransposeOptions(n.builder()));
+  };
   const i32 a = turn(x, {0, 3, 1, 2}, {2, 5, 3, 4}), b = turn(a, {0, 2, 3, 1}, {2, 3, 4, 5});
   const i32 y = n.op(B::RELU, {b}, n.tensor({2, 3, 4, 5}, 0.05f, 4));
   const auto ir = n.finish({x}, {y});
@@ -217,7 +224,8 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
   const i32 first = x;
   for (int i = 0; i < 5; ++i) {
     const i32 w = n.constant({64, 1, 1, 64}, noise(64 * 64, 20 + i), {0.01f + 0.001f * static_cast<float>(i)});
-    x = n.op(B::CONV_2D, {x, w}, n.tensor({1, 5, 4, 64}, 0.3f, 0), O::Conv2DOptions, tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
+    x = n.op(B::CONV_2D, {x, w}, n.tensor({1, 5, 4, 64}, 0.3f, 0), O::Conv2DOptions,
+             tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
   }
   const auto ir = n.finish({first}, {x});
   ConvertOptions o;
@@ -226,8 +234,8 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
   constexpr i64 kLayer = 64 * 64 + 64 * kParamBytes;  // a multiple of 16
   EXPECT_EQ(c.sram_bytes, 2 * kLayer);
   using enum Kind;
-  EXPECT_THAT(kinds(c), ElementsAre(kMemCpy, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise,
-                                    kConv2dPointwise));
+  EXPECT_THAT(kinds(c), ElementsAre(kMemCpy, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy,
+                                    kConv2dPointwise, kConv2dPointwise));
   EXPECT_GT(c.kernels[0].cost.fetch, 0);
   expect_same_in_every_mode(ir, {input_noise(1280, 3)});
 }
@@ -277,7 +285,8 @@ TEST(NeutronConverter, LimitsOfAConvolution) {
     Net n;
     const i32 x = n.tensor({1, 2, 4, channels}, 0.05f, 4);
     const i32 w = n.constant({1, 2, 4, channels}, noise(8 * channels, 1), {0.01f});
-    const i32 y = n.op(B::CONV_2D, {x, w}, n.tensor({1, 1, 1, 1}, 3.0f, 0), O::Conv2DOptions, tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
+    const i32 y = n.op(B::CONV_2D, {x, w}, n.tensor({1, 1, 1, 1}, 3.0f, 0), O::Conv2DOptions,
+                       tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
     const auto ir = n.finish({x}, {y});
     Diagnostics d;
     EXPECT_FALSE(convert(ir, {}, d));
@@ -303,7 +312,8 @@ TEST(NeutronConverter, OnlyABiasMayBeLeftOut) {
     Net n;
     const i32 x = n.tensor({2, 4}, 0.05f, 4), w = n.constant({3, 4}, noise(12, 1), {0.01f});
     const std::vector<i32> operands = bias ? std::vector<i32>{x, w, -1} : std::vector<i32>{x, -1};
-    const i32 y = n.op(B::FULLY_CONNECTED, operands, n.tensor({2, 3}, 0.05f, 4), O::FullyConnectedOptions, tflite::CreateFullyConnectedOptions(n.builder()));
+    const i32 y = n.op(B::FULLY_CONNECTED, operands, n.tensor({2, 3}, 0.05f, 4), O::FullyConnectedOptions,
+                       tflite::CreateFullyConnectedOptions(n.builder()));
     Diagnostics d;
     EXPECT_EQ(convert(n.finish({x}, {y}), {}, d).has_value(), bias);
   }
@@ -312,7 +322,8 @@ TEST(NeutronConverter, OnlyABiasMayBeLeftOut) {
 TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
   Net n;
   const i32 x = n.tensor({2, 4}, 1e-20f, 4);
-  const i32 y = n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions, tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
+  const i32 y =
+      n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions, tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
   Diagnostics d;
   EXPECT_FALSE(convert(n.finish({x}, {y}), {}, d));
   EXPECT_THAT(rules(d), ElementsAre("neutron.softmax"));
@@ -336,7 +347,8 @@ TEST(NeutronConverter, DamagedModelsAreRefused) {
     if (!r) return;
     const auto e = extract(r->model, "test", d);
     ASSERT_TRUE(e);
-    AlignedBytes microcode(e->sections.microcode), weights(e->sections.weights), kernels(e->sections.kernels), context(static_cast<i64>(neutronGetModelContextSize()));
+    AlignedBytes microcode(e->sections.microcode), weights(e->sections.weights), kernels(e->sections.kernels),
+        context(static_cast<i64>(neutronGetModelContextSize()));
     const NeutronModelConfig config{microcode.data(), weights.data(), kernels.data(), 60};
     NeutronModelHandle handle = context.data();
     EXPECT_EQ(neutronModelPrepare(&config, &handle), kNeutronOk);

@@ -1,5 +1,5 @@
-// Runs the vendor's Neutron converter as a child process in the place of ours: a file in, a file out, and everything that can go wrong reported with
-// the step at which it did.
+// Runs the vendor's Neutron converter as a child process in the place of ours: a file in, a file out, and everything that can go wrong
+// reported with the step at which it did.
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,7 +18,8 @@ struct ToolEnd {
   int exit_code = -1, signal = 0;
   bool timed_out = false;
 };
-using RunTool = std::function<ToolEnd(const std::vector<std::string>& command, double limit_seconds, const std::function<void(std::string_view)>& on_line)>;
+using RunTool = std::function<ToolEnd(const std::vector<std::string>& command, double limit_seconds,
+                                      const std::function<void(std::string_view)>& on_line)>;
 
 struct ExternalConverter {
   std::string path;
@@ -35,7 +36,7 @@ struct ExternallyConverted {
 };
 
 // `inputs`, `outputs`: of the Neutron IR. The temporary files are gone when this returns.
-std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir, i64 inputs, i64 outputs, const ExternalConverter& tool,
-                                                      const RunTool& run, Diagnostics& diagnostics);
+std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir, i64 inputs, i64 outputs,
+                                                      const ExternalConverter& tool, const RunTool& run, Diagnostics& diagnostics);
 
 }  // namespace deuteron::neutron

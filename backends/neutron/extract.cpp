@@ -1,5 +1,5 @@
-// See extract.h. Facts: ExecuTorch 1.5, backends/nxp, neutron_node_extraction.py: inputs, then microcode, weights and kernels; outputs, then
-// scratch [, profile, debug].
+// See extract.h. Facts: ExecuTorch 1.5, backends/nxp, neutron_node_extraction.py: inputs, then microcode, weights and kernels; outputs,
+// then scratch [, profile, debug].
 #include "backends/neutron/extract.h"
 
 #include <fmt/format.h>
@@ -41,14 +41,20 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
     const OperatorCode code = *code_of(*m, *o);
     const bool is_graph = code.builtin == static_cast<i32>(tflite::BuiltinOperator::CUSTOM) && code.custom == kNeutronGraph;
     if (is_graph && ++graphs == 1) op = o;
-    if (!is_graph && left.size() < 200) left += fmt::format("{}{}", left.empty() ? "" : ", ", code.custom.empty() ? name_of_builtin(code.builtin) : code.custom);
+    if (!is_graph && left.size() < 200)
+      left += fmt::format("{}{}", left.empty() ? "" : ", ", code.custom.empty() ? name_of_builtin(code.builtin) : code.custom);
   }
-  if (!op) return fail("the converted model has no NeutronGraph", "neutron.extract.none", left.empty() ? "no operators" : left, "one NeutronGraph");
+  if (!op)
+    return fail("the converted model has no NeutronGraph", "neutron.extract.none", left.empty() ? "no operators" : left,
+                "one NeutronGraph");
   if (!left.empty())
-    return fail("operators were not converted", "neutron.extract.leftovers", left, "one NeutronGraph", "keep these operators off the NPU with --neutron-exclude");
+    return fail("operators were not converted", "neutron.extract.leftovers", left, "one NeutronGraph",
+                "keep these operators off the NPU with --neutron-exclude");
   if (graphs != 1) return fail("the converted model has several NeutronGraphs", "neutron.extract.several", fmt::format("{}", graphs), "1");
-  const auto operands = ints_of(op->inputs()), results = ints_of(op->outputs()), inputs = ints_of(g.inputs()), outputs = ints_of(g.outputs());
-  if (operands.size() < kSections) return fail("operands of the NeutronGraph", "neutron.extract.operands", fmt::format("{}", operands.size()), "at least 3");
+  const auto operands = ints_of(op->inputs()), results = ints_of(op->outputs()), inputs = ints_of(g.inputs()),
+             outputs = ints_of(g.outputs());
+  if (operands.size() < kSections)
+    return fail("operands of the NeutronGraph", "neutron.extract.operands", fmt::format("{}", operands.size()), "at least 3");
   if (inputs.size() > kMostPorts || outputs.size() > kMostPorts)
     return fail("inputs and outputs of a delegate", "neutron.extract.count", fmt::format("{}, {}", inputs.size(), outputs.size()), "255");
   if (std::any_of(operands.begin(), operands.end(), [](i32 t) { return t < 0; }))
@@ -57,7 +63,9 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
   // Results beyond the graph's outputs: scratch, or scratch, profile and debug.
   if (results.size() == outputs.size() + 1) e.version = 0;
   else if (results.size() == outputs.size() + 3) e.version = 1;
-  else return fail("results of the NeutronGraph", "neutron.extract.results", fmt::format("{}", results.size()), fmt::format("{} or {}", outputs.size() + 1, outputs.size() + 3));
+  else
+    return fail("results of the NeutronGraph", "neutron.extract.results", fmt::format("{}", results.size()),
+                fmt::format("{} or {}", outputs.size() + 1, outputs.size() + 3));
   const auto used = operands.first(operands.size() - kSections), made = results.first(outputs.size());
   auto input_map = map_into(used, inputs), output_map = map_into(made, outputs);
   if (!input_map) return fail("an operand of the NeutronGraph is no input of the model, or is one twice", "neutron.extract.map");
@@ -68,18 +76,23 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
   const char* const names[] = {"microcode", "weights", "kernels"};
   for (size_t i = 0; i < kSections; ++i) {
     const tflite::Tensor& t = *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(operands[used.size() + i]));
-    if (t.type() != tflite::TensorType::UINT8) return fail(fmt::format("type of the {} tensor", names[i]), "neutron.extract.section", fmt::format("{}", static_cast<int>(t.type())), "uint8");
+    if (t.type() != tflite::TensorType::UINT8)
+      return fail(fmt::format("type of the {} tensor", names[i]), "neutron.extract.section", fmt::format("{}", static_cast<int>(t.type())),
+                  "uint8");
     const auto data = buffer_of(*m, t);
     sections[i]->assign(data.begin(), data.end());
   }
-  if (!check_sections(e.sections, e.version, static_cast<i64>(e.input_map.size()), static_cast<i64>(e.output_map.size()), where, diagnostics)) return std::nullopt;
+  if (!check_sections(e.sections, e.version, static_cast<i64>(e.input_map.size()), static_cast<i64>(e.output_map.size()), where,
+                      diagnostics))
+    return std::nullopt;
   e.facts = *read_facts(e.sections.microcode, e.version, where, diagnostics);
   const tflite::Tensor& scratch = *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(results[outputs.size()]));
   i64 scratch_bytes = 1;
   for (const i32 extent : ints_of(scratch.shape()))
     if (extent < 0 || (scratch_bytes *= extent) > i64{1} << 40) return fail("shape of the scratch tensor", "neutron.extract.scratch");
   if (scratch_bytes < e.facts.scratch_bytes)
-    return fail("the scratch tensor is smaller than the microcode says", "neutron.extract.scratch", fmt::format("{} bytes", scratch_bytes), fmt::format("{} bytes", e.facts.scratch_bytes));
+    return fail("the scratch tensor is smaller than the microcode says", "neutron.extract.scratch", fmt::format("{} bytes", scratch_bytes),
+                fmt::format("{} bytes", e.facts.scratch_bytes));
   return e;
 }
 

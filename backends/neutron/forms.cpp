@@ -23,7 +23,8 @@ static std::optional<Patch> padded_conv(const Graph& g, const Uses&, NodeId root
   const Node& node = g.nodes[root];
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs = node.inputs;
-  inputs[0] = b.add(image_pad(conv->pad_before, conv->pad_after, 0), {inputs[0]}, g.type(inputs[0]).quant, g.values[inputs[0]].name + "_padded");
+  inputs[0] =
+      b.add(image_pad(conv->pad_before, conv->pad_after, 0), {inputs[0]}, g.type(inputs[0]).quant, g.values[inputs[0]].name + "_padded");
   Conv2d valid = *conv;
   valid.pad_before = valid.pad_after = {};
   return b.replace_root(valid, std::move(inputs));
@@ -38,7 +39,8 @@ static std::optional<Patch> padded_max_pool(const Graph& g, const Uses&, NodeId 
   if (!pool || pool->pad == HW{}) return std::nullopt;
   const ValueId x = g.nodes[root].inputs[0];
   PatchBuilder b(g, root, "");
-  const ValueId padded = b.add(image_pad(pool->pad, pool->pad, least_of(g.type(x).quant)), {x}, g.type(x).quant, g.values[x].name + "_padded");
+  const ValueId padded =
+      b.add(image_pad(pool->pad, pool->pad, least_of(g.type(x).quant)), {x}, g.type(x).quant, g.values[x].name + "_padded");
   MaxPool2d valid = *pool;
   valid.pad = {};
   valid.ceil_mode = false;
@@ -200,8 +202,9 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
     if (!(n.bounds == bounds)) continue;
     // TFLite rounds a bound half away from zero.
     const auto steps = [&](float v, i32 otherwise) {
-      return std::isinf(v) ? otherwise
-                           : static_cast<i32>(std::clamp(static_cast<float>(quant.zero_point[0]) + std::round(v / quant.scale[0]), -128.0f, 127.0f));
+      return std::isinf(v)
+                 ? otherwise
+                 : static_cast<i32>(std::clamp(static_cast<float>(quant.zero_point[0]) + std::round(v / quant.scale[0]), -128.0f, 127.0f));
     };
     const StepRange ours = step_range(bounds, quant);
     if (ours.low == steps(bounds.low, -128) && ours.high == steps(bounds.high, 127)) return n.activation;

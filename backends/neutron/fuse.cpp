@@ -90,7 +90,8 @@ bool prelu_to_table(Model& m, Step& s) {
   const auto f = prelu_factors(qx, qs, s.y);
   if (!f) return false;
   Table t;
-  for (i32 q = -128; q <= 127; ++q) t.entry[q + 128] = static_cast<int8_t>(std::clamp(prelu_value(*f, qx, qs, s.y, q, *slope), s.low, s.high));
+  for (i32 q = -128; q <= 127; ++q)
+    t.entry[q + 128] = static_cast<int8_t>(std::clamp(prelu_value(*f, qx, qs, s.y, q, *slope), s.low, s.high));
   s.action = t;
   s.inputs.resize(1);
   return true;
@@ -122,7 +123,8 @@ bool is_identity(const Model& m, const Step& s) {
 }
 
 // pad -> conv2d, depthwise conv2d, maximum pool: one step with that padding.
-// Refused when images or channels are padded, when the value is not what the kernel takes outside of x, or when a pool's window would see nothing else.
+// Refused when images or channels are padded, when the value is not what the kernel takes outside of x, or when a pool's window would see
+// nothing else.
 bool fold_pad(Model& m, const StepUses& uses, Step& s) {
   Window* w = nullptr;
   const auto* pool = std::get_if<Pool>(&s.action);
@@ -153,8 +155,8 @@ bool fold_pad(Model& m, const StepUses& uses, Step& s) {
 bool has_bounds(const Step& s) {
   return std::holds_alternative<Convolution>(s.action) || std::holds_alternative<Depthwise>(s.action) ||
          std::holds_alternative<TransposedConvolution>(s.action) || std::holds_alternative<FullyConnected>(s.action) ||
-         std::holds_alternative<BatchMatmul>(s.action) || std::holds_alternative<Pool>(s.action) || std::holds_alternative<Pairwise>(s.action) ||
-         std::holds_alternative<Reduce>(s.action) || std::holds_alternative<Prelu>(s.action);
+         std::holds_alternative<BatchMatmul>(s.action) || std::holds_alternative<Pool>(s.action) ||
+         std::holds_alternative<Pairwise>(s.action) || std::holds_alternative<Reduce>(s.action) || std::holds_alternative<Prelu>(s.action);
 }
 bool has_zero_point(const Step& s) {
   if (const auto* p = std::get_if<Pairwise>(&s.action)) return p->fn != PairFn::maximum && p->fn != PairFn::minimum;
@@ -162,8 +164,8 @@ bool has_zero_point(const Step& s) {
   return has_bounds(s) && !std::holds_alternative<Pool>(s.action);
 }
 
-// x -> table: one table, or bounds of the step before. Refused when somebody else reads the middle, or bits would change: the table must be a bound
-// (after a change of zero point) for every value that the step before can give.
+// x -> table: one table, or bounds of the step before. Refused when somebody else reads the middle, or bits would change: the table must be
+// a bound (after a change of zero point) for every value that the step before can give.
 bool fold_table(Model& m, const StepUses& uses, Step& s) {
   const auto* t = std::get_if<Table>(&s.action);
   if (!t || uses.producer[s.inputs[0]] < 0 || !uses.read_once(s.inputs[0])) return false;
@@ -183,7 +185,8 @@ bool fold_table(Model& m, const StepUses& uses, Step& s) {
   i32 shift = 0;
   if (has_zero_point(before) && from.scale[0] == to.scale[0]) shift = to.zero_point[0] - from.zero_point[0];
   i32 low = 127, high = -128;
-  for (i32 q = before.low; q <= before.high; ++q) low = std::min<i32>(low, t->entry[q + 128]), high = std::max<i32>(high, t->entry[q + 128]);
+  for (i32 q = before.low; q <= before.high; ++q)
+    low = std::min<i32>(low, t->entry[q + 128]), high = std::max<i32>(high, t->entry[q + 128]);
   for (i32 q = before.low; q <= before.high; ++q)
     if (t->entry[q + 128] != std::clamp(q + shift, low, high)) return false;
   const i32 zero = before.y.zero_point[0] + shift;
@@ -205,9 +208,11 @@ bool table_before_view(Model& m, const StepUses& uses, Step& s) {
   const auto* transpose = std::get_if<Transpose>(&before.action);
   if (!std::holds_alternative<View>(before.action) && !transpose) return false;
   const TensorId x = before.inputs[0];
-  if (uses.producer[x] < 0 || !uses.read_once(x) || !(has_bounds(m.steps[uses.producer[x]]) || std::holds_alternative<Table>(m.steps[uses.producer[x]].action)))
+  if (uses.producer[x] < 0 || !uses.read_once(x) ||
+      !(has_bounds(m.steps[uses.producer[x]]) || std::holds_alternative<Table>(m.steps[uses.producer[x]].action)))
     return false;
-  const TensorId middle = m.add_tensor(m.tensors[s.output].name + " before its new shape", {DType::s8, m.type(x).shape, m.type(s.output).quant});
+  const TensorId middle =
+      m.add_tensor(m.tensors[s.output].name + " before its new shape", {DType::s8, m.type(x).shape, m.type(s.output).quant});
   Step table = s, view = before;
   table.inputs = {x};
   table.output = middle;
@@ -271,7 +276,8 @@ void fuse(Model& m, bool fold) {
         changed = true;
         break;
       }
-      if (std::holds_alternative<Convolution>(s.action) || std::holds_alternative<Depthwise>(s.action) || std::holds_alternative<Pool>(s.action)) {
+      if (std::holds_alternative<Convolution>(s.action) || std::holds_alternative<Depthwise>(s.action) ||
+          std::holds_alternative<Pool>(s.action)) {
         const StepUses uses(m);
         changed = fold_pad(m, uses, s);
       } else if (std::holds_alternative<Table>(s.action) || std::holds_alternative<Transpose>(s.action)) {

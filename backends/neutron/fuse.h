@@ -14,9 +14,9 @@ struct StepUses {
   bool read_once(TensorId t) const { return readers[t].size() == 1 && output_uses[t] == 0; }
 };
 
-// An operation of one int8 with constants becomes a table; what copies all of its operand becomes a view. Then, until nothing changes: pads into
-// convolutions and maximum pools; tables that only bound or shift into the bounds of the step before; tables into tables; transposes into
-// transposes. Steps that nobody reads are dropped. `fold`: false leaves every operator a step of its own (for comparison).
+// An operation of one int8 with constants becomes a table; what copies all of its operand becomes a view. Then, until nothing changes: pads
+// into convolutions and maximum pools; tables that only bound or shift into the bounds of the step before; tables into tables; transposes
+// into transposes. Steps that nobody reads are dropped. `fold`: false leaves every operator a step of its own (for comparison).
 void fuse(Model& model, bool fold);
 
 // The same shape without regard to axes of extent 1: then a transpose moves nothing.

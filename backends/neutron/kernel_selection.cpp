@@ -12,7 +12,9 @@ static constexpr std::string_view kEntry = "  [", kFunction = "neutron_kernel_",
 
 std::string write_kernel_selection(const KernelSelection& s) {
   std::string text = fmt::format("{}{:08x} */\n", kVersionLine, s.version);
-  text += "/* The NPU kernels that the models of this firmware need. Compile and link it with the driver: it replaces the table of all kernels. */\n";
+  text +=
+      "/* The NPU kernels that the models of this firmware need. Compile and link it with the driver: it replaces the table of all "
+      "kernels. */\n";
   text += "#include <stdint.h>\n\nenum NeutronKernelKind {\n";
   for (i32 k = 0; k < kKinds; ++k)
     if (const char* name = name_of(static_cast<Kind>(k))) text += fmt::format("  kNeutron{} = {},\n", name, k);
@@ -63,8 +65,8 @@ std::optional<KernelSelection> read_kernel_selection(std::string_view text, cons
     }
   }
   if (!versioned || !ended) {
-    diagnostics.error(file, versioned ? "the table of kernels does not end" : "no kernel selection: the line of the version is missing", "neutron.selection.file",
-                      "make the file again with `deuteron compile`");
+    diagnostics.error(file, versioned ? "the table of kernels does not end" : "no kernel selection: the line of the version is missing",
+                      "neutron.selection.file", "make the file again with `deuteron compile`");
     return std::nullopt;
   }
   return s;

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "backends/neutron/forms.h"
+#include "backends/neutron/tflite_generated.h"
 #include "ir/check.h"
 #include "ops/fixed_point.h"
-#include "backends/neutron/tflite_generated.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -80,8 +80,8 @@ class Writer {
   Offset<tflite::QuantizationParameters> quantization(const Quant& q) {
     if (q.empty()) return 0;
     const std::vector<int64_t> zero(q.zero_point.begin(), q.zero_point.end());
-    return tflite::CreateQuantizationParameters(b_, 0, 0, b_.CreateVector(q.scale), b_.CreateVector(zero), tflite::QuantizationDetails::NONE,
-                                                0, q.per_channel() ? q.axis : 0);
+    return tflite::CreateQuantizationParameters(b_, 0, 0, b_.CreateVector(q.scale), b_.CreateVector(zero),
+                                                tflite::QuantizationDetails::NONE, 0, q.per_channel() ? q.axis : 0);
   }
 
   i32 add_tensor(const Type& type, const std::string& name, uint32_t buffer) {
@@ -118,7 +118,8 @@ class Writer {
   // ---- operators
 
   template <class T = void>
-  void add(Builtin code, const std::vector<i32>& inputs, i32 output, const Node& node, Options kind = Options::NONE, Offset<T> options = 0) {
+  void add(Builtin code, const std::vector<i32>& inputs, i32 output, const Node& node, Options kind = Options::NONE,
+           Offset<T> options = 0) {
     const auto at = std::find(codes_.begin(), codes_.end(), code);
     const auto index = static_cast<uint32_t>(at - codes_.begin());
     if (at == codes_.end()) codes_.push_back(code);
@@ -266,10 +267,12 @@ class Writer {
   void write(const Clamp& op, const Node& node) {
     const Type &x = in_type(node, 0), &y = out_type(node);
     const i32 from = tensor(node.inputs[0]);
-    if (op.bounds.none()) return add(Builtin::QUANTIZE, {from}, out(node), node, Options::QuantizeOptions, tflite::CreateQuantizeOptions(b_));
+    if (op.bounds.none())
+      return add(Builtin::QUANTIZE, {from}, out(node), node, Options::QuantizeOptions, tflite::CreateQuantizeOptions(b_));
     const std::optional<Activation> activation = activation_of(op.bounds, y.quant);
     if (activation) {
-      static constexpr Builtin kBuiltins[] = {Builtin::QUANTIZE, Builtin::RELU, Builtin::RELU6, Builtin::RELU_N1_TO_1, Builtin::RELU_0_TO_1};
+      static constexpr Builtin kBuiltins[] = {Builtin::QUANTIZE, Builtin::RELU, Builtin::RELU6, Builtin::RELU_N1_TO_1,
+                                              Builtin::RELU_0_TO_1};
       return add(kBuiltins[static_cast<size_t>(*activation)], {from}, out(node), node);
     }
     DEUTERON_CHECK(x.quant == y.quant);

@@ -1,5 +1,5 @@
-// Neutron IR: a partition as a LiteRT (TFLite) model, int8, channels-last, that any interpreter of that format runs. It is what a converter,
-// ours or the vendor's, takes.
+// Neutron IR: a partition as a LiteRT (TFLite) model, int8, channels-last, that any interpreter of that format runs. It is what a
+// converter, ours or the vendor's, takes.
 #pragma once
 #include <cstdint>
 #include <string>

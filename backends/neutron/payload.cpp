@@ -49,7 +49,8 @@ std::optional<MicrocodeFacts> read_facts(std::span<const u8> microcode, u8 versi
   Report report{where, diagnostics};
   const size_t words = version == 0 ? 13 : 15;  // that the runtime reads
   if (microcode.size() < words * 4) {
-    report.fail("the microcode is too short for its header", "neutron.microcode.size", fmt::format("{} bytes", microcode.size()), fmt::format("{} bytes", words * 4));
+    report.fail("the microcode is too short for its header", "neutron.microcode.size", fmt::format("{} bytes", microcode.size()),
+                fmt::format("{} bytes", words * 4));
     return std::nullopt;
   }
   const auto word = [&](int i) {
@@ -58,7 +59,8 @@ std::optional<MicrocodeFacts> read_facts(std::span<const u8> microcode, u8 versi
     return v;
   };
   if (word(kMagicWord) != kMagic) {
-    report.fail("wrong magic of the microcode", "neutron.microcode.magic", fmt::format("{:08x}", word(kMagicWord)), fmt::format("{:08x}", kMagic));
+    report.fail("wrong magic of the microcode", "neutron.microcode.magic", fmt::format("{:08x}", word(kMagicWord)),
+                fmt::format("{:08x}", kMagic));
     return std::nullopt;
   }
   MicrocodeFacts f;
@@ -84,7 +86,8 @@ bool check_sections(const Sections& s, u8 version, i64 inputs, i64 outputs, cons
     return (has >= says && has <= static_cast<i64>(aligned(static_cast<size_t>(says)))) || report.equal(what, rule, has, says);
   };
   // Word 8 is not one that the vendor's runtime reads: no size of the kernels to compare with.
-  return matches("the microcode section is not as long as the microcode says", "neutron.microcode.bytes", bytes(s.microcode), f->microcode_bytes) &&
+  return matches("the microcode section is not as long as the microcode says", "neutron.microcode.bytes", bytes(s.microcode),
+                 f->microcode_bytes) &&
          matches("the weights section is not as long as the microcode says", "neutron.weights.bytes", bytes(s.weights), f->weights_bytes) &&
          report.equal("inputs that the microcode says", "neutron.microcode.inputs", f->inputs, inputs) &&
          report.equal("outputs that the microcode says", "neutron.microcode.outputs", f->outputs, outputs);
@@ -94,16 +97,19 @@ std::optional<std::vector<u8>> make_payload(const PayloadHeader& h, const Sectio
   Report report{where, diagnostics};
   const size_t inputs = h.input_map.size(), outputs = h.output_map.size();
   if (inputs > kMostPorts || outputs > kMostPorts) {
-    report.fail("inputs and outputs of a delegate", "neutron.payload.count", fmt::format("{}, {}", inputs, outputs), fmt::format("{}", kMostPorts));
+    report.fail("inputs and outputs of a delegate", "neutron.payload.count", fmt::format("{}, {}", inputs, outputs),
+                fmt::format("{}", kMostPorts));
     return std::nullopt;
   }
-  if (h.input_flags.size() != inputs || h.output_flags.size() != outputs || !is_map(h.input_map, h.arguments) || !is_map(h.output_map, outputs)) {
+  if (h.input_flags.size() != inputs || h.output_flags.size() != outputs || !is_map(h.input_map, h.arguments) ||
+      !is_map(h.output_map, outputs)) {
     report.fail("flags or maps do not fit the inputs and outputs", "neutron.payload.map");
     return std::nullopt;
   }
   if (!check_sections(s, h.version, static_cast<i64>(inputs), static_cast<i64>(outputs), where, diagnostics)) return std::nullopt;
   std::vector<u8> bytes{static_cast<u8>(inputs), static_cast<u8>(outputs), h.arguments};
-  for (const auto* part : {&h.input_flags, &h.output_flags, &h.input_map, &h.output_map}) bytes.insert(bytes.end(), part->begin(), part->end());
+  for (const auto* part : {&h.input_flags, &h.output_flags, &h.input_map, &h.output_map})
+    bytes.insert(bytes.end(), part->begin(), part->end());
   bytes.push_back(h.version);
   append(bytes, {});
   append(bytes, s.microcode);
@@ -118,12 +124,15 @@ std::optional<Payload> check_payload(std::span<const u8> bytes, const std::strin
     report.fail(std::move(what), rule, std::move(measured), std::move(limit));
     return std::optional<Payload>();
   };
-  if (bytes.size() < 4) return fail("the payload is too short", "neutron.payload.size", fmt::format("{} bytes", bytes.size()), "at least 4");
+  if (bytes.size() < 4)
+    return fail("the payload is too short", "neutron.payload.size", fmt::format("{} bytes", bytes.size()), "at least 4");
   if (bytes.size() % kAlignment != 0)
-    return fail("the payload does not end on 16 bytes", "neutron.payload.alignment", fmt::format("{} bytes", bytes.size()), "a multiple of 16");
+    return fail("the payload does not end on 16 bytes", "neutron.payload.alignment", fmt::format("{} bytes", bytes.size()),
+                "a multiple of 16");
   const size_t inputs = bytes[0], outputs = bytes[1], header = 4 + 2 * inputs + 2 * outputs;
   if (bytes.size() < aligned(header))
-    return fail("the payload ends within its header", "neutron.payload.size", fmt::format("{} bytes", bytes.size()), fmt::format("at least {}", aligned(header)));
+    return fail("the payload ends within its header", "neutron.payload.size", fmt::format("{} bytes", bytes.size()),
+                fmt::format("at least {}", aligned(header)));
   Payload p;
   PayloadHeader& h = p.header;
   h.arguments = bytes[2];
@@ -140,7 +149,8 @@ std::optional<Payload> check_payload(std::span<const u8> bytes, const std::strin
   for (const auto* flags : {&h.input_flags, &h.output_flags})
     for (const u8 f : *flags)
       if (f > 1) return fail("a transposition flag", "neutron.payload.flag", fmt::format("{}", f), "0 or 1");
-  if (!is_map(h.input_map, h.arguments)) return fail("the input map names an argument twice or one that does not exist", "neutron.payload.map");
+  if (!is_map(h.input_map, h.arguments))
+    return fail("the input map names an argument twice or one that does not exist", "neutron.payload.map");
   if (!is_map(h.output_map, outputs)) return fail("the output map names an output twice or one that does not exist", "neutron.payload.map");
   if (h.version > 1) return fail("unknown version", "neutron.payload.version", fmt::format("{}", h.version), "0 or 1");
   const auto rest = bytes.subspan(aligned(header));
@@ -151,7 +161,9 @@ std::optional<Payload> check_payload(std::span<const u8> bytes, const std::strin
   if (microcode > rest.size() || aligned(microcode) + weights > rest.size())
     return fail("the payload ends before its sections do", "neutron.payload.size", fmt::format("{} bytes", bytes.size()),
                 fmt::format("at least {}", aligned(header) + aligned(microcode) + aligned(weights)));
-  const auto part = [&](size_t from, size_t n) { return std::vector<u8>(rest.begin() + static_cast<std::ptrdiff_t>(from), rest.begin() + static_cast<std::ptrdiff_t>(from + n)); };
+  const auto part = [&](size_t from, size_t n) {
+    return std::vector<u8>(rest.begin() + static_cast<std::ptrdiff_t>(from), rest.begin() + static_cast<std::ptrdiff_t>(from + n));
+  };
   p.sections.microcode = part(0, microcode);
   p.sections.weights = part(aligned(microcode), weights);
   const size_t kernels = aligned(microcode) + aligned(weights);

@@ -36,7 +36,8 @@ std::optional<MicrocodeFacts> read_facts(std::span<const u8> microcode, u8 versi
 bool check_sections(const Sections& s, u8 version, i64 inputs, i64 outputs, const std::string& where, Diagnostics& diagnostics);
 
 // Empty: a diagnostic says which count is too large.
-std::optional<std::vector<u8>> make_payload(const PayloadHeader& header, const Sections& sections, const std::string& where, Diagnostics& diagnostics);
+std::optional<std::vector<u8>> make_payload(const PayloadHeader& header, const Sections& sections, const std::string& where,
+                                            Diagnostics& diagnostics);
 
 // Reads a payload and checks all of it: counts, maps, version, magic, sizes, padding, alignment of the sections.
 struct Payload {

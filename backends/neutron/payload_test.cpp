@@ -142,7 +142,8 @@ struct Faults {
 std::vector<u8> converted_model(const Faults& f) {
   TfliteWriter w;
   w.name_custom(f.custom);
-  const i32 x = w.tensor({1, 2, 3, 4}, 0.1f, 0), unused = w.tensor({3}, 0.1f, 0), other = w.tensor({2, 2}, 0.1f, 0), y = w.tensor({5}, 0.1f, 0);
+  const i32 x = w.tensor({1, 2, 3, 4}, 0.1f, 0), unused = w.tensor({3}, 0.1f, 0), other = w.tensor({2, 2}, 0.1f, 0),
+            y = w.tensor({5}, 0.1f, 0);
   Sections s = sections(f.version, 2, 1);
   if (f.wrong_magic) s.microcode[0] = 0;
   const auto section = [&](const std::vector<u8>& bytes, tflite::TensorType type) {

@@ -17,14 +17,14 @@ bool reads_pitched(const Step& s, size_t i) {
   if (std::holds_alternative<Prelu>(s.action)) return i == 1;
   return std::holds_alternative<Convolution>(s.action) || std::holds_alternative<Depthwise>(s.action) ||
          std::holds_alternative<TransposedConvolution>(s.action) || std::holds_alternative<Pool>(s.action) ||
-         std::holds_alternative<Pairwise>(s.action) || std::holds_alternative<BatchMatmul>(s.action) || std::holds_alternative<Concat>(s.action) ||
-         std::holds_alternative<Slice>(s.action) || std::holds_alternative<Transpose>(s.action);
+         std::holds_alternative<Pairwise>(s.action) || std::holds_alternative<BatchMatmul>(s.action) ||
+         std::holds_alternative<Concat>(s.action) || std::holds_alternative<Slice>(s.action) || std::holds_alternative<Transpose>(s.action);
 }
 bool writes_pitched(const Model& m, const Step& s) {
   if (const auto* c = std::get_if<Concat>(&s.action)) return c->axis + 1 == m.type(s.output).rank();
   return std::holds_alternative<Convolution>(s.action) || std::holds_alternative<Depthwise>(s.action) ||
-         std::holds_alternative<TransposedConvolution>(s.action) || std::holds_alternative<Pool>(s.action) || std::holds_alternative<Slice>(s.action) ||
-         std::holds_alternative<Transpose>(s.action);
+         std::holds_alternative<TransposedConvolution>(s.action) || std::holds_alternative<Pool>(s.action) ||
+         std::holds_alternative<Slice>(s.action) || std::holds_alternative<Transpose>(s.action);
 }
 
 class Placer {
@@ -36,7 +36,7 @@ class Placer {
   struct Link {
     TensorId parent = kNoTensor;
     i64 offset = 0;
-    bool pitched = false;      // inside the parent's pixels
+    bool pitched = false;  // inside the parent's pixels
     bool must_be_dense = false;
     bool has_children = false;
   };
@@ -128,8 +128,8 @@ bool Placer::share_slice(const Step& s, const Slice& a) {
   return true;
 }
 
-// The part is made where the concatenation wants it. Refused for what lies somewhere already, and where gaps would be needed that its maker or one
-// of its other readers cannot leave.
+// The part is made where the concatenation wants it. Refused for what lies somewhere already, and where gaps would be needed that its maker
+// or one of its other readers cannot leave.
 bool Placer::share_part(i32 step, const Concat& a, size_t part) {
   const Step& s = m_.steps[step];
   const TensorId p = s.inputs[part], y = s.output;
@@ -137,7 +137,8 @@ bool Placer::share_part(i32 step, const Concat& a, size_t part) {
   i64 before = 0;
   for (size_t i = 0; i < part; ++i) before += m_.type(s.inputs[i]).shape[a.axis];
   const Shape& to = m_.type(y).shape;
-  const i64 outer = numel(std::span(to).first(static_cast<size_t>(a.axis))), inner = numel(std::span(to).subspan(static_cast<size_t>(a.axis) + 1));
+  const i64 outer = numel(std::span(to).first(static_cast<size_t>(a.axis))),
+            inner = numel(std::span(to).subspan(static_cast<size_t>(a.axis) + 1));
   if (outer == 1 && is_dense(y)) {
     const TensorId root = root_of(p);
     if (is_fixed(root) || output_[root] >= 0 || !covers_root(p) || root_of(y) == root) return false;
@@ -151,8 +152,8 @@ bool Placer::share_part(i32 step, const Concat& a, size_t part) {
   return true;
 }
 
-// Kernels that work element by element may write over an operand that nobody reads afterwards; the operand then lies where the result does. After
-// all other sharing, which it must not get in the way of.
+// Kernels that work element by element may write over an operand that nobody reads afterwards; the operand then lies where the result does.
+// After all other sharing, which it must not get in the way of.
 void Placer::work_in_place() {
   std::vector<size_t> last(m_.tensors.size(), 0);  // by root: the last step that touches it
   for (size_t i = 0; i < m_.steps.size(); ++i) {
@@ -162,7 +163,8 @@ void Placer::work_in_place() {
   }
   for (size_t i = 0; i < m_.steps.size(); ++i) {
     const Step& s = m_.steps[i];
-    const bool one = std::holds_alternative<Table>(s.action) || std::holds_alternative<Prelu>(s.action) || std::holds_alternative<Softmax>(s.action);
+    const bool one =
+        std::holds_alternative<Table>(s.action) || std::holds_alternative<Prelu>(s.action) || std::holds_alternative<Softmax>(s.action);
     if (!one && !std::holds_alternative<Pairwise>(s.action)) continue;
     const TensorId y = s.output;
     for (size_t k = 0; k < (one ? 1 : s.inputs.size()); ++k) {

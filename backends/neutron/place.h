@@ -1,5 +1,5 @@
-// Where the tensors of a Neutron IR model lie: which share memory (views, parts of a concatenation, slices), which are written straight to an
-// output, and the offsets of the others in the scratch.
+// Where the tensors of a Neutron IR model lie: which share memory (views, parts of a concatenation, slices), which are written straight to
+// an output, and the offsets of the others in the scratch.
 #pragma once
 #include "backends/neutron/steps.h"
 
@@ -19,9 +19,9 @@ struct Root {
 };
 
 struct Placement {
-  std::vector<Place> place;           // by tensor
-  std::vector<Root> root;             // by tensor; for those that are roots
-  std::vector<bool> free;             // by step: nothing to do, its result lies there already
+  std::vector<Place> place;                  // by tensor
+  std::vector<Root> root;                    // by tensor; for those that are roots
+  std::vector<bool> free;                    // by step: nothing to do, its result lies there already
   std::vector<std::vector<bool>> part_free;  // by step, for concatenations: the parts that lie there already
   i64 scratch_bytes = 0;
 };

@@ -70,7 +70,8 @@ class Importer {
   Fault weights(size_t i, i64 rank, i32 axis, i64 channels) const;
   Fault bias(size_t i, i64 channels) const;
   Fault activation(tflite::ActivationFunctionType a, Step* s) const;
-  Fault window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation, const char* side, i64* before, i64* after) const;
+  Fault window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation, const char* side, i64* before,
+               i64* after) const;
   Fault axes(size_t i, std::vector<bool>* flags) const;
 
   Fault convolution(const tflite::Operator& o);
@@ -89,7 +90,9 @@ class Importer {
   Fault reduce(const tflite::Operator& o);
   Fault softmax(const tflite::Operator& o);
   template <UnaryFn kFn>
-  Fault unary(const tflite::Operator&) { return function([](float x) { return evaluate(kFn, x, 0); }); }
+  Fault unary(const tflite::Operator&) {
+    return function([](float x) { return evaluate(kFn, x, 0); });
+  }
   template <int kLow, int kHigh>  // kHigh 0: no upper bound
   Fault bounded(const tflite::Operator&) {
     const auto from = static_cast<float>(kLow), to = kHigh == 0 ? std::numeric_limits<float>::infinity() : static_cast<float>(kHigh);
@@ -169,15 +172,18 @@ Fault Importer::tensor(const tflite::Tensor& t) {
       const float scale = q->scale()->Get(i);
       int64_t zero = 0;  // not read in place: the verifier does not look at the alignment of elements
       std::memcpy(&zero, q->zero_point()->Data() + i * sizeof zero, sizeof zero);
-      if (!std::isfinite(scale) || scale < std::numeric_limits<float>::min()) return wrong("scale", fmt::format("{:g}", scale), "positive and finite");
-      const bool fits = *dtype == DType::s8 ? zero >= -128 && zero <= 127 : zero >= std::numeric_limits<i32>::min() && zero <= std::numeric_limits<i32>::max();
+      if (!std::isfinite(scale) || scale < std::numeric_limits<float>::min())
+        return wrong("scale", fmt::format("{:g}", scale), "positive and finite");
+      const bool fits = *dtype == DType::s8 ? zero >= -128 && zero <= 127
+                                            : zero >= std::numeric_limits<i32>::min() && zero <= std::numeric_limits<i32>::max();
       if (!fits) return wrong("zero point", fmt::format("{}", zero), "in the range of the type");
       r.type.quant.scale.push_back(scale);
       r.type.quant.zero_point.push_back(static_cast<i32>(zero));
     }
   }
   if (const auto data = buffer_of(file_, t); !data.empty()) {
-    if (static_cast<i64>(data.size()) != bytes) return wrong("bytes of a constant", fmt::format("{}", data.size()), fmt::format("{}", bytes));
+    if (static_cast<i64>(data.size()) != bytes)
+      return wrong("bytes of a constant", fmt::format("{}", data.size()), fmt::format("{}", bytes));
     r.constant = Constant{nullptr, std::as_bytes(data)};
   }
   model_.tensors.push_back(std::move(r));
@@ -201,8 +207,8 @@ Fault Importer::int8_result() const {
 Fault Importer::same_quant(size_t i) const {
   const Quant &a = type(i).quant, &b = y().quant;
   if (a.scale[0] == b.scale[0] && a.zero_point[0] == b.zero_point[0]) return std::nullopt;
-  return wrong(fmt::format("operand {} and result must have the same scale and zero point", i), fmt::format("{:g}, {}", a.scale[0], a.zero_point[0]),
-               fmt::format("{:g}, {}", b.scale[0], b.zero_point[0]));
+  return wrong(fmt::format("operand {} and result must have the same scale and zero point", i),
+               fmt::format("{:g}, {}", a.scale[0], a.zero_point[0]), fmt::format("{:g}, {}", b.scale[0], b.zero_point[0]));
 }
 
 Fault Importer::shape_of_y(const Shape& expected) const {
@@ -257,7 +263,9 @@ Fault Importer::activation(tflite::ActivationFunctionType a, Step* s) const {
   using A = tflite::ActivationFunctionType;
   const float scale = y().quant.scale[0];
   const i32 zero = y().quant.zero_point[0];
-  const auto steps = [&](float v) { return static_cast<i32>(std::clamp<double>(zero + static_cast<double>(std::round(v / scale)), -128, 127)); };
+  const auto steps = [&](float v) {
+    return static_cast<i32>(std::clamp<double>(zero + static_cast<double>(std::round(v / scale)), -128, 127));
+  };
   switch (a) {
     case A::NONE:
       break;
@@ -307,7 +315,8 @@ Fault Importer::convolution(const tflite::Operator& o) {
   TRY(int8(0));
   TRY(int8_result());
   const Shape &x = type(0).shape, &w = type(1).shape, &r = y().shape;
-  if (x.size() != 4 || w.size() != 4 || r.size() != 4) return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
+  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
+    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
   TRY(weights(1, 4, 0, w[0]));
   TRY(bias(2, w[0]));
   if (w[3] != x[3]) return wrong("channels of the weights", fmt::format("{}", w[3]), fmt::format("{}", x[3]));
@@ -326,7 +335,8 @@ Fault Importer::depthwise(const tflite::Operator& o) {
   TRY(int8(0));
   TRY(int8_result());
   const Shape &x = type(0).shape, &w = type(1).shape, &r = y().shape;
-  if (x.size() != 4 || w.size() != 4 || r.size() != 4) return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
+  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
+    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
   TRY(weights(1, 4, 3, w[3]));
   TRY(bias(2, w[3]));
   if (w[0] != 1 || w[3] % x[3] != 0) return wrong("shape of the weights", to_text(w), fmt::format("1, h, w, a multiple of {}", x[3]));
@@ -348,7 +358,8 @@ Fault Importer::transposed(const tflite::Operator& o) {
   TRY(int8_result());
   TRY(shape_of_y(given));
   const Shape &x = type(2).shape, &w = type(1).shape, &r = y().shape;
-  if (x.size() != 4 || w.size() != 4 || r.size() != 4) return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
+  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
+    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
   TRY(weights(1, 4, 0, w[0]));
   TRY(bias(3, w[0]));
   if (w[3] != x[3]) return wrong("channels of the weights", fmt::format("{}", w[3]), fmt::format("{}", x[3]));
@@ -537,7 +548,8 @@ Fault Importer::paddings(Pad* p) {
   std::vector<i64> given;
   TRY(ints(1, &given));
   const Shape& x = type(0).shape;
-  if (type(1).shape != Shape{static_cast<i64>(x.size()), 2}) return wrong("shape of the paddings", to_text(type(1).shape), fmt::format("{},2", x.size()));
+  if (type(1).shape != Shape{static_cast<i64>(x.size()), 2})
+    return wrong("shape of the paddings", to_text(type(1).shape), fmt::format("{},2", x.size()));
   Shape expected = x;
   for (size_t i = 0; i < x.size(); ++i) {
     const i64 before = given[i * 2], after = given[i * 2 + 1];
@@ -611,7 +623,8 @@ Fault Importer::slice(const tflite::Operator&) {
   TRY(ints(1, &begin));
   TRY(ints(2, &size));
   const Shape& x = type(0).shape;
-  if (begin.size() != x.size() || size.size() != x.size()) return wrong("entries of begin and size", fmt::format("{}, {}", begin.size(), size.size()), fmt::format("{}", x.size()));
+  if (begin.size() != x.size() || size.size() != x.size())
+    return wrong("entries of begin and size", fmt::format("{}, {}", begin.size(), size.size()), fmt::format("{}", x.size()));
   for (size_t i = 0; i < x.size(); ++i) {
     if (begin[i] < 0 || begin[i] >= x[i]) return wrong("begin", fmt::format("{}", begin[i]), fmt::format("below {}", x[i]));
     if (size[i] == -1) size[i] = x[i] - begin[i];
@@ -634,9 +647,15 @@ Fault Importer::strided_slice(const tflite::Operator& o) {
   TRY(ints(3, &stride));
   const Shape& x = type(0).shape;
   const size_t given = begin.size();
-  if (given > x.size() || end.size() != given || stride.size() != given) return wrong("entries of begin, end and strides", fmt::format("{}, {}, {}", begin.size(), end.size(), stride.size()), fmt::format("{}", x.size()));
+  if (given > x.size() || end.size() != given || stride.size() != given)
+    return wrong("entries of begin, end and strides", fmt::format("{}, {}, {}", begin.size(), end.size(), stride.size()),
+                 fmt::format("{}", x.size()));
   begin.resize(x.size(), 0);
-  end = [&] { auto e = end; for (size_t i = given; i < x.size(); ++i) e.push_back(x[i]); return e; }();
+  end = [&] {
+    auto e = end;
+    for (size_t i = given; i < x.size(); ++i) e.push_back(x[i]);
+    return e;
+  }();
   stride.resize(x.size(), 1);
   Shape whole, expected;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -647,7 +666,8 @@ Fault Importer::strided_slice(const tflite::Operator& o) {
     end[i] = bit(p->end_mask()) ? x[i] : place(end[i]);
     const bool shrink = bit(p->shrink_axis_mask());
     if (shrink) end[i] = begin[i] + 1;
-    if (end[i] <= begin[i] || end[i] > x[i]) return wrong("begin and end", fmt::format("{}, {}", begin[i], end[i]), fmt::format("not empty, within {}", x[i]));
+    if (end[i] <= begin[i] || end[i] > x[i])
+      return wrong("begin and end", fmt::format("{}, {}", begin[i], end[i]), fmt::format("not empty, within {}", x[i]));
     whole.push_back((end[i] - begin[i] + stride[i] - 1) / stride[i]);
     if (!shrink) expected.push_back(whole.back());
   }
@@ -685,7 +705,8 @@ Fault Importer::view(const tflite::Operator&) {
   TRY(int8(0));
   TRY(int8_result());
   TRY(same_quant(0));
-  if (type(0).elements() != y().elements()) return wrong("elements of the result", fmt::format("{}", y().elements()), fmt::format("{}", type(0).elements()));
+  if (type(0).elements() != y().elements())
+    return wrong("elements of the result", fmt::format("{}", y().elements()), fmt::format("{}", type(0).elements()));
   return push(View{}, {in_[0]});
 }
 
@@ -761,15 +782,16 @@ Fault Importer::op(const tflite::Operator& o, i32 index, i32 builtin) {
   index_ = index;
   const auto ins = ints_of(o.inputs()), outs = ints_of(o.outputs());
   in_.assign(ins.begin(), ins.end());
-  const auto row = std::find_if(std::begin(kImports), std::end(kImports), [&](const Row& r) { return static_cast<i32>(r.code) == builtin; });
+  const auto row =
+      std::find_if(std::begin(kImports), std::end(kImports), [&](const Row& r) { return static_cast<i32>(r.code) == builtin; });
   if (row == std::end(kImports)) return wrong("the NPU has no kernel for this operator");
   rule_ = row->rule;
   if (in_.size() < row->fewest || in_.size() > row->most)
     return wrong("operands", fmt::format("{}", in_.size()), fmt::format("{}..{}", row->fewest, row->most));
   if (outs.size() != 1) return wrong("results", fmt::format("{}", outs.size()), "1");
   out_ = outs[0];
-  const bool bias_last = row->import == &Importer::convolution || row->import == &Importer::depthwise || row->import == &Importer::transposed ||
-                         row->import == &Importer::fully_connected;
+  const bool bias_last = row->import == &Importer::convolution || row->import == &Importer::depthwise ||
+                         row->import == &Importer::transposed || row->import == &Importer::fully_connected;
   for (size_t i = 0; i < in_.size(); ++i)
     if (in_[i] == kNoTensor && !(bias_last && i + 1 == row->most)) return wrong(fmt::format("operand {} is left out", i));
   return (this->*row->import)(o);
@@ -801,8 +823,11 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
   std::vector<bool> made(model.tensors.size());
   for (size_t i = 0; i < made.size(); ++i) made[i] = model.tensors[i].constant.has_value();
   for (const TensorId t : model.inputs) {
-    if (made[t]) report(fmt::format("input `{}`", model.tensors[t].name), {"an input that is constant or given twice", {}, {}, "neutron.ir.input"});
-    if (model.type(t).dtype != DType::s8) report(fmt::format("input `{}`", model.tensors[t].name), {"type of an input", std::string(name_of(model.type(t).dtype)), "s8", "neutron.ir.input"});
+    if (made[t])
+      report(fmt::format("input `{}`", model.tensors[t].name), {"an input that is constant or given twice", {}, {}, "neutron.ir.input"});
+    if (model.type(t).dtype != DType::s8)
+      report(fmt::format("input `{}`", model.tensors[t].name),
+             {"type of an input", std::string(name_of(model.type(t).dtype)), "s8", "neutron.ir.input"});
     made[t] = true;
   }
   i32 index = 0;
@@ -810,10 +835,12 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
     const OperatorCode code = *code_of(*file, *o);
     model.op_names.push_back(name_of_builtin(code.builtin));
     const auto outs = ints_of(o->outputs());
-    const std::string where = fmt::format("{} `{}` (operator {})", model.op_names.back(), outs.empty() ? "" : model.tensors[outs[0]].name, index);
+    const std::string where =
+        fmt::format("{} `{}` (operator {})", model.op_names.back(), outs.empty() ? "" : model.tensors[outs[0]].name, index);
     std::optional<Refusal> fault;
     for (const i32 t : ints_of(o->inputs()))
-      if (t >= 0 && !made[t]) fault = Refusal{fmt::format("reads `{}` before it is made", model.tensors[t].name), {}, {}, "neutron.ir.order"};
+      if (t >= 0 && !made[t])
+        fault = Refusal{fmt::format("reads `{}` before it is made", model.tensors[t].name), {}, {}, "neutron.ir.order"};
     for (const i32 t : outs) {
       if (made[t]) fault = Refusal{fmt::format("makes `{}`, which is there already", model.tensors[t].name), {}, {}, "neutron.ir.order"};
       made[t] = true;
@@ -824,8 +851,11 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
     ++index;
   }
   for (const TensorId t : model.outputs) {
-    if (!made[t]) report(fmt::format("output `{}`", model.tensors[t].name), {"an output that no operator makes", {}, {}, "neutron.ir.output"});
-    if (model.type(t).dtype != DType::s8) report(fmt::format("output `{}`", model.tensors[t].name), {"type of an output", std::string(name_of(model.type(t).dtype)), "s8", "neutron.ir.output"});
+    if (!made[t])
+      report(fmt::format("output `{}`", model.tensors[t].name), {"an output that no operator makes", {}, {}, "neutron.ir.output"});
+    if (model.type(t).dtype != DType::s8)
+      report(fmt::format("output `{}`", model.tensors[t].name),
+             {"type of an output", std::string(name_of(model.type(t).dtype)), "s8", "neutron.ir.output"});
   }
   if (!good) return std::nullopt;
   return model;

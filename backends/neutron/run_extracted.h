@@ -14,12 +14,18 @@ namespace deuteron::neutron {
 // Bytes at an address that is a multiple of 16.
 class AlignedBytes {
  public:
-  explicit AlignedBytes(i64 bytes, u8 fill = 0) : blocks_(static_cast<size_t>(bytes + 15) / 16 + 1) { std::memset(data(), fill, blocks_.size() * 16); }
-  explicit AlignedBytes(const std::vector<u8>& bytes) : AlignedBytes(static_cast<i64>(bytes.size())) { std::copy(bytes.begin(), bytes.end(), data()); }
+  explicit AlignedBytes(i64 bytes, u8 fill = 0) : blocks_(static_cast<size_t>(bytes + 15) / 16 + 1) {
+    std::memset(data(), fill, blocks_.size() * 16);
+  }
+  explicit AlignedBytes(const std::vector<u8>& bytes) : AlignedBytes(static_cast<i64>(bytes.size())) {
+    std::copy(bytes.begin(), bytes.end(), data());
+  }
   u8* data() { return blocks_[0].bytes; }
 
  private:
-  struct alignas(16) Block { u8 bytes[16]; };
+  struct alignas(16) Block {
+    u8 bytes[16];
+  };
   std::vector<Block> blocks_;
 };
 
@@ -47,7 +53,8 @@ inline RunResult run_extracted(const Extracted& e, const std::vector<std::vector
     return v;
   };
   std::vector<i64> bytes;  // of the outputs, from the I/O table
-  for (size_t i = 0; i < e.output_map.size(); ++i) bytes.push_back(word(static_cast<size_t>(word(kIoOffsetWord)) / 4 + e.input_map.size() + i));
+  for (size_t i = 0; i < e.output_map.size(); ++i)
+    bytes.push_back(word(static_cast<size_t>(word(kIoOffsetWord)) / 4 + e.input_map.size() + i));
   std::vector<AlignedBytes> in, out;
   for (size_t i = 0; i < e.input_map.size(); ++i) {
     const std::vector<u8>& given = inputs[e.input_map[i]];

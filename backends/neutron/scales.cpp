@@ -1,4 +1,5 @@
-// See scales.h. Facts: TFLite's QuantizeMultiplier, GetQuantizedConvolutionMultipler, and the preparation of ADD, SUB, MUL, PRELU, MEAN, SOFTMAX.
+// See scales.h. Facts: TFLite's QuantizeMultiplier, GetQuantizedConvolutionMultipler, and the preparation of ADD, SUB, MUL, PRELU, MEAN,
+// SOFTMAX.
 #include "backends/neutron/scales.h"
 
 #include <algorithm>
@@ -31,15 +32,16 @@ static float weight_scale(const Quant& w, i64 c) { return w.scale[w.per_channel(
 std::optional<std::vector<Factor>> convolution_factors(const Quant& x, const Quant& weight, const Quant& y, i64 channels) {
   std::vector<Factor> factors;
   for (i64 c = 0; c < channels; ++c) {
-    const auto f = factor_of(static_cast<double>(x.scale[0]) * static_cast<double>(weight_scale(weight, c)) / static_cast<double>(y.scale[0]));
+    const auto f =
+        factor_of(static_cast<double>(x.scale[0]) * static_cast<double>(weight_scale(weight, c)) / static_cast<double>(y.scale[0]));
     if (!f) return std::nullopt;
     factors.push_back(*f);
   }
   return factors;
 }
 
-// TFLite's kernel rounds once, in double. One rounding here too where the factor keeps 19 bits or more without a shift (ops/fixed_point.h does the
-// same); smaller factors round twice.
+// TFLite's kernel rounds once, in double. One rounding here too where the factor keeps 19 bits or more without a shift (ops/fixed_point.h
+// does the same); smaller factors round twice.
 std::optional<std::vector<Factor>> fully_connected_factors(const Quant& x, const Quant& weight, const Quant& y, i64 channels) {
   constexpr double kSmallest = 1.0 / 4096, kOne = 2147483648.0;
   auto factors = convolution_factors(x, weight, y, channels);

@@ -1,5 +1,5 @@
-// The integers that an int8 operator computes with, derived from scales and zero points exactly as TFLite's kernels derive them (some products of
-// scales are rounded to float32 there, some are not).
+// The integers that an int8 operator computes with, derived from scales and zero points exactly as TFLite's kernels derive them (some
+// products of scales are rounded to float32 there, some are not).
 #pragma once
 #include "backends/neutron/steps.h"
 

@@ -1,4 +1,5 @@
-// What a Neutron IR model computes, as the converter sees it: tensors and steps in execution order. A step becomes one kernel call, or disappears.
+// What a Neutron IR model computes, as the converter sees it: tensors and steps in execution order. A step becomes one kernel call, or
+// disappears.
 #pragma once
 #include <array>
 #include <string>
@@ -28,44 +29,77 @@ struct Window {
 };
 
 // Operands x [n,h,w,c], weight [oc,kh,kw,c], bias [oc] or none.
-struct Convolution { Window window; };
+struct Convolution {
+  Window window;
+};
 // Operands x [n,h,w,c], weight [1,kh,kw,c*m], bias [c*m] or none.
-struct Depthwise { Window window; i64 multiplier = 1; };
+struct Depthwise {
+  Window window;
+  i64 multiplier = 1;
+};
 // Operands x [n,h,w,c], weight [oc,kh,kw,c], bias or none. `top` and `left` are cut from the full result.
-struct TransposedConvolution { Window window; };
+struct TransposedConvolution {
+  Window window;
+};
 // Operands x [rows..., c], weight [oc,c], bias or none.
 struct FullyConnected {};
 // Operands x [..., m, k], y [..., k, n], before the adjoints.
-struct BatchMatmul { bool adjoint_x = false, adjoint_y = false; };
+struct BatchMatmul {
+  bool adjoint_x = false, adjoint_y = false;
+};
 // Average: elements of the padding count only if `count_padding`, as the zero point. Maximum: they do not count.
-struct Pool { bool average = false, count_padding = false; Window window; };
+struct Pool {
+  bool average = false, count_padding = false;
+  Window window;
+};
 enum class PairFn : u8 { add, sub, mul, maximum, minimum };
-struct Pairwise { PairFn fn = PairFn::add; };
+struct Pairwise {
+  PairFn fn = PairFn::add;
+};
 enum class ReduceFn : u8 { mean, sum, maximum, minimum };
-struct Reduce { ReduceFn fn = ReduceFn::mean; std::vector<bool> axes; };
-struct Softmax { float beta = 1; };
+struct Reduce {
+  ReduceFn fn = ReduceFn::mean;
+  std::vector<bool> axes;
+};
+struct Softmax {
+  float beta = 1;
+};
 // y = entry[x + 128]
-struct Table { std::array<int8_t, 256> entry{}; };
+struct Table {
+  std::array<int8_t, 256> entry{};
+};
 // Operands x, slope, which broadcasts to x.
 struct Prelu {};
 enum class PadFn : u8 { value, reflect, symmetric };
-struct Pad { PadFn fn = PadFn::value; Axes before, after; i32 value = 0; };
-struct Concat { i64 axis = 0; };
-struct Slice { Axes begin, stride; };  // the extents are the result's; strides are positive
-struct Transpose { Axes perm; };       // y axis i is x axis perm[i]
-struct View {};                        // the same bytes under another shape
-struct Resize { bool bilinear = false, align_corners = false, half_pixel_centers = false; };
+struct Pad {
+  PadFn fn = PadFn::value;
+  Axes before, after;
+  i32 value = 0;
+};
+struct Concat {
+  i64 axis = 0;
+};
+struct Slice {
+  Axes begin, stride;
+};  // the extents are the result's; strides are positive
+struct Transpose {
+  Axes perm;
+};               // y axis i is x axis perm[i]
+struct View {};  // the same bytes under another shape
+struct Resize {
+  bool bilinear = false, align_corners = false, half_pixel_centers = false;
+};
 
-using Action = std::variant<Convolution, Depthwise, TransposedConvolution, FullyConnected, BatchMatmul, Pool, Pairwise, Reduce, Softmax, Table, Prelu, Pad,
-                            Concat, Slice, Transpose, View, Resize>;
+using Action = std::variant<Convolution, Depthwise, TransposedConvolution, FullyConnected, BatchMatmul, Pool, Pairwise, Reduce, Softmax,
+                            Table, Prelu, Pad, Concat, Slice, Transpose, View, Resize>;
 
 struct Step {
   Action action;
   std::vector<TensorId> inputs;  // kNoTensor: an optional operand that is left out
   TensorId output = kNoTensor;
-  Quant y;                       // what the result is computed in; its scale may differ from the tensor's where a fusion has kept the bits
-  i32 low = -128, high = 127;    // bounds of the result, for actions that requantize or compare
-  std::vector<i32> origins;      // TFLite operators, sorted
+  Quant y;                     // what the result is computed in; its scale may differ from the tensor's where a fusion has kept the bits
+  i32 low = -128, high = 127;  // bounds of the result, for actions that requantize or compare
+  std::vector<i32> origins;    // TFLite operators, sorted
 };
 
 // A TFLite operator without a kernel of its own, and why.

@@ -9,8 +9,8 @@ namespace deuteron::neutron {
 namespace {
 
 constexpr uint32_t kVersion = 3;
-constexpr int kDeepest = 16;               // levels of tables: a model has 6
-constexpr int kMostTables = 4'000'000;     // beyond any model that a microcontroller holds
+constexpr int kDeepest = 16;            // levels of tables: a model has 6
+constexpr int kMostTables = 4'000'000;  // beyond any model that a microcontroller holds
 
 struct Opening {
   const std::string& where;
@@ -37,7 +37,8 @@ const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& w
     return o.fail("not a TFLite model", "neutron.tflite.size", fmt::format("{} bytes", bytes.size()), "16 bytes to 2 GiB");
   // The vectors of a flatbuffer are read in place: the start must be aligned.
   if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) return o.fail("the bytes are not aligned", "neutron.tflite.alignment");
-  if (!tflite::ModelBufferHasIdentifier(bytes.data())) return o.fail("not a TFLite model: no `TFL3` at byte 4", "neutron.tflite.identifier");
+  if (!tflite::ModelBufferHasIdentifier(bytes.data()))
+    return o.fail("not a TFLite model: no `TFL3` at byte 4", "neutron.tflite.identifier");
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
   if (!tflite::VerifyModelBuffer(verifier)) return o.fail("the flatbuffer is damaged", "neutron.tflite.verify");
   const tflite::Model* m = tflite::GetModel(bytes.data());

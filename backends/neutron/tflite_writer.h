@@ -13,7 +13,9 @@ class TfliteWriter {
  public:
   TfliteWriter() { buffers_.push_back(tflite::CreateBuffer(b_)); }
 
-  i32 tensor(const Shape& shape, float scale, i32 zero, const char* name = "t") { return add(shape, tflite::TensorType::INT8, {scale}, zero, 0, 0, name); }
+  i32 tensor(const Shape& shape, float scale, i32 zero, const char* name = "t") {
+    return add(shape, tflite::TensorType::INT8, {scale}, zero, 0, 0, name);
+  }
   i32 constant(const Shape& shape, const std::vector<int8_t>& data, std::vector<float> scales, i32 zero = 0, i32 axis = 0) {
     return add(shape, tflite::TensorType::INT8, scales, zero, axis, buffer(data.data(), data.size()), "constant");
   }
@@ -34,16 +36,19 @@ class TfliteWriter {
   flatbuffers::FlatBufferBuilder& builder() { return b_; }
 
   std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs) {
-    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops_, "main")};
+    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{
+        tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops_, "main")};
     std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes;
     for (const auto c : codes_)
-      codes.push_back(tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(std::min(static_cast<int>(c), 127)), c == tflite::BuiltinOperator::CUSTOM ? custom_.c_str() : nullptr, 1, c));
+      codes.push_back(tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(std::min(static_cast<int>(c), 127)),
+                                                       c == tflite::BuiltinOperator::CUSTOM ? custom_.c_str() : nullptr, 1, c));
     tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs, "", &buffers_));
     return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
   }
   void name_custom(std::string name) { custom_ = std::move(name); }
 
-  i32 add(const Shape& shape, tflite::TensorType type, const std::vector<float>& scales, i32 zero, i32 axis, uint32_t buffer, const char* name) {
+  i32 add(const Shape& shape, tflite::TensorType type, const std::vector<float>& scales, i32 zero, i32 axis, uint32_t buffer,
+          const char* name) {
     flatbuffers::Offset<tflite::QuantizationParameters> q;
     if (!scales.empty()) {
       const std::vector<int64_t> zeros(scales.size(), zero);

@@ -90,9 +90,7 @@ class Call {
     need(region_of(o) == Region::kWeights || region_of(o) == Region::kSramWeights, Reason::kOperandRegion);
     reads(o, bytes);
   }
-  [[gnu::noinline]] void reads_params(const Operand& o, int64_t channels) {
-    reads_constant(o, kParamBytes * channels);
-  }
+  [[gnu::noinline]] void reads_params(const Operand& o, int64_t channels) { reads_constant(o, kParamBytes * channels); }
   // `gaps`: y leaves out bytes between its elements, where operands may lie.
   [[gnu::noinline]] void writes(const Operand& o, int64_t bytes, bool gaps = false) {
     need(region_of(o) == Region::kOutput || region_of(o) == Region::kScratch, Reason::kOperandRegion);

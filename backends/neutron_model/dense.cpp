@@ -1,6 +1,6 @@
-// Dense products over packed weights: convolutions, transposed convolution, fully connected. A tile is some results for eight channels; each
-// block of 8 channels x 8 lanes of weights is widened to 16 bits once for all results of the tile. An input without its zero point (-255..255)
-// times a weight fits 16 bits, and the inner loop is eight products into eight sums, which compilers vectorise.
+// Dense products over packed weights: convolutions, transposed convolution, fully connected. A tile is some results for eight channels;
+// each block of 8 channels x 8 lanes of weights is widened to 16 bits once for all results of the tile. An input without its zero point
+// (-255..255) times a weight fits 16 bits, and the inner loop is eight products into eight sums, which compilers vectorise.
 #include "backends/neutron_model/kernel.h"
 
 namespace deuteron::neutron {
@@ -25,8 +25,7 @@ struct Weights {
 
 inline void multiply_add(const int16_t (&x)[kLanes], const Weights& w, uint32_t (&sums)[kUnits]) {
   for (int32_t lane = 0; lane < kLanes; ++lane)
-    for (int32_t unit = 0; unit < kUnits; ++unit)
-      sums[unit] += static_cast<uint32_t>(x[lane] * w.by_lane[lane][unit]);
+    for (int32_t unit = 0; unit < kUnits; ++unit) sums[unit] += static_cast<uint32_t>(x[lane] * w.by_lane[lane][unit]);
 }
 
 inline void load(const int8_t* from, int32_t lanes, int32_t zero, int16_t (&x)[kLanes]) {

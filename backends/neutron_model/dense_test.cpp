@@ -151,8 +151,7 @@ TEST(NeutronDense, LargestSumsDoNotWrap) {
   a.out_h = a.out_w = a.out_c = a.y_pitch = 1, a.x_zero = 127, a.y_min = -128, a.y_max = 127;
   const Bytes x(65528, -128), weight(65528, -128);
   const std::vector<int32_t> params = {0, 1 << 30, -24};
-  a.x = model.input(65528), a.y = model.output(1), a.weights = model.constant(pack(kOne, a, weight)),
-  a.params = model.params(params);
+  a.x = model.input(65528), a.y = model.output(1), a.weights = model.constant(pack(kOne, a, weight)), a.params = model.params(params);
   model.call(kOne, a);
   EXPECT_EQ(test::result_of(model, {x})[0], end_of(int64_t{65528} * 255 * 128, 1 << 30, -24, 0, -128, 127));
   EXPECT_EQ(test::result_of(model, {x})[0], 64);

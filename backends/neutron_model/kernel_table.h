@@ -14,14 +14,14 @@ enum { kNeutronKernelKinds = 33 };
 extern const NeutronKernel neutron_kernel_table[kNeutronKernelKinds];
 
 /* The kernels, a function each: neutron_kernel_<name of the kind>. */
-#define DEUTERON_NEUTRON_KERNEL_NAMES(X)                                                                                            \
-  X(Conv2DStandardV1)                                                                                                               \
-  X(Conv2DStandardV2)                                                                                                               \
-  X(Conv2DPointwise)                                                                                                                \
-  X(Conv2DDepthwiseV1) X(Conv2DDepthwiseV2) X(Conv2DDepthwiseDense) X(FullyConnected) X(Conv2DTransposed) X(BatchMatMul) X(MaxPool) \
-      X(AvgPool) X(GlobalAvgPool) X(ReduceMean) X(ReduceSum) X(ReduceMax) X(ReduceMin) X(Softmax) X(Add) X(Sub) X(Mul) X(Maximum)   \
-          X(Minimum) X(Prelu) X(GlobalBiasScale) X(Table) X(Pad) X(Slice) X(StridedSliceConcat) X(TransposeCHW) X(ResizeNearest)    \
-              X(ResizeBilinear) X(MemCpy)
+#define DEUTERON_NEUTRON_KERNEL_NAMES(X)                                                                                                   \
+  X(Conv2DStandardV1)                                                                                                                      \
+  X(Conv2DStandardV2)                                                                                                                      \
+  X(Conv2DPointwise)                                                                                                                       \
+  X(Conv2DDepthwiseV1)                                                                                                                     \
+  X(Conv2DDepthwiseV2) X(Conv2DDepthwiseDense) X(FullyConnected) X(Conv2DTransposed) X(BatchMatMul) X(MaxPool) X(AvgPool) X(GlobalAvgPool) \
+      X(ReduceMean) X(ReduceSum) X(ReduceMax) X(ReduceMin) X(Softmax) X(Add) X(Sub) X(Mul) X(Maximum) X(Minimum) X(Prelu)                  \
+          X(GlobalBiasScale) X(Table) X(Pad) X(Slice) X(StridedSliceConcat) X(TransposeCHW) X(ResizeNearest) X(ResizeBilinear) X(MemCpy)
 #define DEUTERON_DECLARE(name) int32_t neutron_kernel_##name(const void* call, const void* memory);
 DEUTERON_NEUTRON_KERNEL_NAMES(DEUTERON_DECLARE)
 #undef DEUTERON_DECLARE

@@ -15,12 +15,14 @@ static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
   for (const Type* t : {&a, &b, &y})
     if (auto r = require_int8(*t, "an operand", "cortex_m.add.dtype")) return *r;
   if (!kernel_broadcasts(a.shape, b.shape))
-    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape), "cortex_m.add.shape"};
+    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape),
+                   "cortex_m.add.shape"};
   // Both operands are brought to twice the larger scale with 20 more bits, so that the sum stays within int32.
   const double b_scale = std::abs(static_cast<double>(op.alpha)) * b.quant.scale[0];
   const double larger = 2.0 * std::max<double>(a.quant.scale[0], b_scale);
   const double output_scale = larger / (static_cast<double>(y.quant.scale[0]) * (1 << 20));
-  if (!multiplier_fits(output_scale)) return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(output_scale), "2^30", "cortex_m.add.scale"};
+  if (!multiplier_fits(output_scale))
+    return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(output_scale), "2^30", "cortex_m.add.scale"};
   const Multiplier ma = multiplier_of(a.quant.scale[0] / larger), mb = multiplier_of(b_scale / larger), my = multiplier_of(output_scale);
   // A positive shift would be applied to a sum of up to 2 * 255 * 2^20 / 2.
   if (my.shift > 2) return Refusal{"the result's scale is too fine for the operands'", std::to_string(my.shift), "2", "cortex_m.add.scale"};
@@ -42,12 +44,14 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr NpuRow<Add> kNpu[] = {
     {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Add>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Add>, &NpuLimits::rank},
-    {"alpha", "the factor of the second operand is 1 or -1", NpuTest::holds, [](const Add& a, const NpuOperands&) { return std::optional<i64>(a.alpha == 1 || a.alpha == -1); }},
+    {"alpha", "the factor of the second operand is 1 or -1", NpuTest::holds,
+     [](const Add& a, const NpuOperands&) { return std::optional<i64>(a.alpha == 1 || a.alpha == -1); }},
 };
 static constexpr NpuSupport<Add> kNpuSupport{.rows = kNpu, .builtin = "ADD, SUB", .absent = {}};
 
 const OpDef<Add>& def_of(const Add&) {
-  static constexpr OpDef<Add> d{.name = "add", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Add> d{
+      .name = "add", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

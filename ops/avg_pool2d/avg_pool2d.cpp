@@ -12,10 +12,12 @@ static Result<std::vector<Type>> infer(const AvgPool2d& a, TypeView in) {
   if (in.size() != 1 || in[0].rank() != 4) return Refusal{"avg_pool2d takes x [n,h,w,c]", "", "", "avg_pool2d.rank"};
   const Shape& x = in[0].shape;
   if (a.stride.h < 1 || a.stride.w < 1 || a.kernel.h < 1 || a.kernel.w < 1 || a.pad.h * 2 > a.kernel.h || a.pad.w * 2 > a.kernel.w)
-    return Refusal{"padding is more than half the kernel", to_text(Shape{a.pad.h, a.pad.w}), to_text(Shape{a.kernel.h / 2, a.kernel.w / 2}), "avg_pool2d.pad"};
+    return Refusal{"padding is more than half the kernel", to_text(Shape{a.pad.h, a.pad.w}), to_text(Shape{a.kernel.h / 2, a.kernel.w / 2}),
+                   "avg_pool2d.pad"};
   const i64 h = pooled_extent(x[1], a.kernel.h, a.stride.h, a.pad.h, 1, a.ceil_mode);
   const i64 w = pooled_extent(x[2], a.kernel.w, a.stride.w, a.pad.w, 1, a.ceil_mode);
-  if (h < 1 || w < 1) return Refusal{"the kernel is larger than the padded image", to_text(Shape{a.kernel.h, a.kernel.w}), to_text(x), "avg_pool2d.extent"};
+  if (h < 1 || w < 1)
+    return Refusal{"the kernel is larger than the padded image", to_text(Shape{a.kernel.h, a.kernel.w}), to_text(x), "avg_pool2d.extent"};
   return std::vector<Type>{{in[0].dtype, {x[0], h, w, x[3]}, {}}};
 }
 
@@ -30,7 +32,8 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
     return Refusal{"the kernel does not count padding", "count_include_pad", "no padding", "cortex_m.avg_pool2d.pad"};
   const bool whole = (y.shape[1] - 1) * a.stride.h + a.kernel.h <= x.shape[1] && (y.shape[2] - 1) * a.stride.w + a.kernel.w <= x.shape[2];
   if (a.divisor != 0 && (a.divisor != a.kernel.h * a.kernel.w || padded || !whole))
-    return Refusal{"the kernel divides by the number of elements", std::to_string(a.divisor), std::to_string(a.kernel.h * a.kernel.w), "cortex_m.avg_pool2d.divisor"};
+    return Refusal{"the kernel divides by the number of elements", std::to_string(a.divisor), std::to_string(a.kernel.h * a.kernel.w),
+                   "cortex_m.avg_pool2d.divisor"};
   const Multiplier m = multiplier_of(x.quant.scale[0]);
   AvgPool2dArgs kernel_args{};
   kernel_args.channels = static_cast<int32_t>(x.shape[3]);
@@ -47,22 +50,32 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<AvgPool2d> kNpu[] = {
-    {"kernel", "window height or width", NpuTest::at_most, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
-    {"stride", "stride", NpuTest::at_most, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
-    {"padding", "padding is counted, or there is none", NpuTest::holds, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.pad == HW{} || a.count_include_pad); }},
+    {"kernel", "window height or width", NpuTest::at_most,
+     [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most,
+     [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
+    {"padding", "padding is counted, or there is none", NpuTest::holds,
+     [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.pad == HW{} || a.count_include_pad); }},
     {"ceil_mode", "no window reaches past the padded image", NpuTest::holds,
      [](const AvgPool2d& a, const NpuOperands& o) {
        const Shape &x = o.in[0].shape, &y = o.out[0].shape;
-       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h && (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
+       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h &&
+                                 (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
      }},
-    {"divisor", "the divisor is the size of the window", NpuTest::holds, [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.divisor == 0 || a.divisor == a.kernel.h * a.kernel.w); }},
+    {"divisor", "the divisor is the size of the window", NpuTest::holds,
+     [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.divisor == 0 || a.divisor == a.kernel.h * a.kernel.w); }},
     {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<AvgPool2d>},
 };
 static constexpr NpuSupport<AvgPool2d> kNpuSupport{.rows = kNpu, .builtin = "AVERAGE_POOL_2D", .absent = {}};
 
 const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
-  static constexpr OpDef<AvgPool2d> d{
-      .name = "avg_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<AvgPool2d> d{.name = "avg_pool2d",
+                                      .infer = infer,
+                                      .quantize = kQuant,
+                                      .macs = no_macs,
+                                      .execute = execute,
+                                      .cortex_m = cortex_m,
+                                      .npu = kNpuSupport};
   return d;
 }
 

@@ -1,7 +1,7 @@
 #include "ops/clamp/clamp.h"
 
-#include <limits>
 #include <algorithm>
+#include <limits>
 
 #include "ops/unary/table.h"
 
@@ -33,11 +33,15 @@ static constexpr NpuRow<Clamp> kNpu[] = {
      }},
 };
 static constexpr QuantSpec kNpuQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
-static std::span<const QuantSpec> npu_quantize(const Clamp& a) { return has_builtin(a.bounds) ? std::span<const QuantSpec>(kQuant) : kNpuQuant; }
-static constexpr NpuSupport<Clamp> kNpuSupport{.rows = kNpu, .builtin = "RELU, RELU6, RELU_N1_TO_1, RELU_0_TO_1, MAXIMUM, MINIMUM, QUANTIZE", .absent = {}, .quantize = npu_quantize};
+static std::span<const QuantSpec> npu_quantize(const Clamp& a) {
+  return has_builtin(a.bounds) ? std::span<const QuantSpec>(kQuant) : kNpuQuant;
+}
+static constexpr NpuSupport<Clamp> kNpuSupport{
+    .rows = kNpu, .builtin = "RELU, RELU6, RELU_N1_TO_1, RELU_0_TO_1, MAXIMUM, MINIMUM, QUANTIZE", .absent = {}, .quantize = npu_quantize};
 
 const OpDef<Clamp>& def_of(const Clamp&) {
-  static constexpr OpDef<Clamp> d{.name = "clamp", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Clamp> d{
+      .name = "clamp", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -15,7 +15,8 @@ static Result<std::vector<Type>> infer(const Conv2d& a, TypeView in) {
     return Refusal{"conv2d takes x [n,h,w,c] and weight [oc,kh,kw,c/groups]", "", "", "conv2d.rank"};
   const Shape &x = in[kX].shape, &w = in[kWeight].shape;
   if (a.groups < 1 || w[3] * a.groups != x[3] || w[0] % a.groups != 0)
-    return Refusal{"channels do not fit the weight and the groups", to_text(x), to_text(w) + " x groups " + std::to_string(a.groups), "conv2d.channels"};
+    return Refusal{"channels do not fit the weight and the groups", to_text(x), to_text(w) + " x groups " + std::to_string(a.groups),
+                   "conv2d.channels"};
   if (in.size() > 2 && in[kBias].shape != Shape{w[0]})
     return Refusal{"bias does not have one element for each output channel", to_text(in[kBias].shape), to_text(Shape{w[0]}), "conv2d.bias"};
   if (a.stride.h < 1 || a.stride.w < 1 || a.dilation.h < 1 || a.dilation.w < 1)
@@ -52,7 +53,8 @@ static i64 conv_scratch(const Conv2d& a, const Shape& x, const Shape& w, const S
   args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
   args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
   args.kernel_h = narrow(w[1]), args.kernel_w = narrow(w[2]), args.kernel_c = narrow(w[3]);
-  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h), args.pad_w = narrow(a.pad_before.w);
+  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h),
+  args.pad_w = narrow(a.pad_before.w);
   args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
   return conv2d_scratch_bytes(args, isa);
 }
@@ -62,7 +64,8 @@ static i64 depthwise_scratch(const Conv2d& a, const Shape& x, const Shape& w, co
   args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
   args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
   args.kernel_h = narrow(w[1]), args.kernel_w = narrow(w[2]);
-  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h), args.pad_w = narrow(a.pad_before.w);
+  args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h),
+  args.pad_w = narrow(a.pad_before.w);
   args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
   return depthwise_conv2d_scratch_bytes(args, isa);
 }
@@ -76,7 +79,8 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   if (x.quant.per_channel() || (weight.quant.per_channel() && weight.quant.axis != 0))
     return Refusal{"x must be quantized per tensor, weight per tensor or by output channel", "", "", "cortex_m.conv2d.granularity"};
   for (const i32 zero : weight.quant.zero_point)
-    if (zero != 0) return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
+    if (zero != 0)
+      return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
   const Shape& w = weight.shape;
   const i64 oc = w[0], taps = w[1] * w[2];
   const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, c.rounding, "cortex_m.conv2d.scale");
@@ -87,17 +91,12 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   const bool depthwise = runs_as_depthwise(x.shape, w, a);
   CallBuilder call(depthwise ? "cortex_m::quantized_depthwise_conv2d" : "cortex_m::quantized_conv2d", c.in.size(), 1);
   call.in(kX, channels_last_face(x.shape));
-  if (depthwise)
-    call.constant(DType::s8, {1, w[1], w[2], oc}, depthwise_weight(c.data[kWeight]->as<int8_t>(), oc, taps));
-  else
-    call.in(kWeight, plain_face(w));
+  if (depthwise) call.constant(DType::s8, {1, w[1], w[2], oc}, depthwise_weight(c.data[kWeight]->as<int8_t>(), oc, taps));
+  else call.in(kWeight, plain_face(w));
   // Without a bias the kernels of a grouped convolution still advance the pointer: they get zeros.
-  if (c.in.size() > 2)
-    call.in(kBias, plain_face({oc}));
-  else if (a.groups == 1)
-    call.none();
-  else
-    call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
+  if (c.in.size() > 2) call.in(kBias, plain_face({oc}));
+  else if (a.groups == 1) call.none();
+  else call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
   call.integers({a.stride.h, a.stride.w}).integers({a.pad_before.h, a.pad_before.w}).integers({a.dilation.h, a.dilation.w});
   if (depthwise) call.integer(oc / x.shape[3]);
   const StepRange range = step_range(a.bounds, y.quant);
@@ -110,10 +109,10 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
 }
 
 static constexpr QuantSpec kQuant[] = {
-    {DType::s8, Gran::per_tensor},                 // x
-    {DType::s8, Gran::per_channel, 0, true},       // weight, by output channel
-    {DType::s32, Gran::derived, 0, true},          // bias: scale = x.scale * weight.scale
-    {DType::s8, Gran::per_tensor},                 // y
+    {DType::s8, Gran::per_tensor},            // x
+    {DType::s8, Gran::per_channel, 0, true},  // weight, by output channel
+    {DType::s32, Gran::derived, 0, true},     // bias: scale = x.scale * weight.scale
+    {DType::s8, Gran::per_tensor},            // y
 };
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
@@ -128,15 +127,26 @@ static constexpr NpuRow<Conv2d> kNpu[] = {
     {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<Conv2d, kWeight>},
     {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<Conv2d, kBias>},
     {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<Conv2d, kWeight>},
-    {"kernel", "kernel height or width", NpuTest::at_most, [](const Conv2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); }, &NpuLimits::kernel},
-    {"stride", "stride", NpuTest::at_most, [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
-    {"dilation", "dilation", NpuTest::at_most, [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, &NpuLimits::dilation},
-    {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most, [](const Conv2d& a, const NpuOperands& o) { return std::optional<i64>(npu_taps(a, o)); }, &NpuLimits::taps},
+    {"kernel", "kernel height or width", NpuTest::at_most,
+     [](const Conv2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); },
+     &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most,
+     [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
+    {"dilation", "dilation", NpuTest::at_most,
+     [](const Conv2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, &NpuLimits::dilation},
+    {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most,
+     [](const Conv2d& a, const NpuOperands& o) { return std::optional<i64>(npu_taps(a, o)); }, &NpuLimits::taps},
 };
 static constexpr NpuSupport<Conv2d> kNpuSupport{.rows = kNpu, .builtin = "CONV_2D", .absent = {}};
 
 const OpDef<Conv2d>& def_of(const Conv2d&) {
-  static constexpr OpDef<Conv2d> d{.name = "conv2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Conv2d> d{.name = "conv2d",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = count_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = kNpuSupport};
   return d;
 }
 

@@ -61,10 +61,12 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   if (auto r = require_int8(y, "y", "cortex_m.conv_transpose2d.dtype")) return *r;
   if (!c.data[kWeight]) return Refusal{"weight is not a constant", "", "", "cortex_m.conv_transpose2d.weight"};
   if (x.quant.per_channel() || (weight.quant.per_channel() && weight.quant.axis != 0))
-    return Refusal{"x must be quantized per tensor, weight per tensor or by output channel", "", "", "cortex_m.conv_transpose2d.granularity"};
+    return Refusal{"x must be quantized per tensor, weight per tensor or by output channel", "", "",
+                   "cortex_m.conv_transpose2d.granularity"};
   for (const i32 zero : weight.quant.zero_point)
     if (zero != 0)
-      return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv_transpose2d.symmetric"};
+      return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0",
+                     "cortex_m.conv_transpose2d.symmetric"};
   if (a.dilation != HW{1, 1} || a.groups != 1)  // passes/kernel_forms.cpp puts zeros into the weight instead
     return Refusal{"the kernel has neither dilation nor groups", to_text(Shape{a.dilation.h, a.dilation.w, a.groups}), "1,1,1",
                    "cortex_m.conv_transpose2d.window"};
@@ -102,19 +104,45 @@ static constexpr NpuRow<ConvTranspose2d> kNpu[] = {
     {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<ConvTranspose2d, kWeight>},
     {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<ConvTranspose2d, kBias>},
     {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<ConvTranspose2d, kWeight>},
-    {"groups", "groups", NpuTest::equals, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(a.groups); }, nullptr, 1},
-    {"dilation", "dilation", NpuTest::equals, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
-    {"kernel", "kernel height or width", NpuTest::at_most, [](const ConvTranspose2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); }, &NpuLimits::kernel},
-    {"stride", "stride", NpuTest::at_most, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::transposed_stride},
-    {"stride_kernel", "stride minus kernel extent, along either axis", NpuTest::at_most, [](const ConvTranspose2d& a, const NpuOperands& o) { return std::optional<i64>(std::max(a.stride.h - o.in[kWeight].shape[1], a.stride.w - o.in[kWeight].shape[2])); }, nullptr, 0},
-    {"padding", "padding minus kernel extent, along either axis", NpuTest::at_most, [](const ConvTranspose2d& a, const NpuOperands& o) { return std::optional<i64>(std::max(a.pad.h - o.in[kWeight].shape[1], a.pad.w - o.in[kWeight].shape[2])); }, nullptr, -1},
-    {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most, [](const ConvTranspose2d&, const NpuOperands& o) { return std::optional<i64>(o.in[kWeight].shape[1] * o.in[kWeight].shape[2] * round_up(o.in[kWeight].shape[3], o.limits.vector_length)); }, &NpuLimits::taps},
+    {"groups", "groups", NpuTest::equals, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(a.groups); },
+     nullptr, 1},
+    {"dilation", "dilation", NpuTest::equals,
+     [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
+    {"kernel", "kernel height or width", NpuTest::at_most,
+     [](const ConvTranspose2d&, const NpuOperands& o) {
+       return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2]));
+     },
+     &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most,
+     [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); },
+     &NpuLimits::transposed_stride},
+    {"stride_kernel", "stride minus kernel extent, along either axis", NpuTest::at_most,
+     [](const ConvTranspose2d& a, const NpuOperands& o) {
+       return std::optional<i64>(std::max(a.stride.h - o.in[kWeight].shape[1], a.stride.w - o.in[kWeight].shape[2]));
+     },
+     nullptr, 0},
+    {"padding", "padding minus kernel extent, along either axis", NpuTest::at_most,
+     [](const ConvTranspose2d& a, const NpuOperands& o) {
+       return std::optional<i64>(std::max(a.pad.h - o.in[kWeight].shape[1], a.pad.w - o.in[kWeight].shape[2]));
+     },
+     nullptr, -1},
+    {"taps", "kernel taps, channels rounded up to the MAC width", NpuTest::at_most,
+     [](const ConvTranspose2d&, const NpuOperands& o) {
+       return std::optional<i64>(o.in[kWeight].shape[1] * o.in[kWeight].shape[2] *
+                                 round_up(o.in[kWeight].shape[3], o.limits.vector_length));
+     },
+     &NpuLimits::taps},
 };
 static constexpr NpuSupport<ConvTranspose2d> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE_CONV", .absent = {}};
 
 const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&) {
-  static constexpr OpDef<ConvTranspose2d> d{
-      .name = "conv_transpose2d", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<ConvTranspose2d> d{.name = "conv_transpose2d",
+                                            .infer = infer,
+                                            .quantize = kQuant,
+                                            .macs = count_macs,
+                                            .execute = execute,
+                                            .cortex_m = cortex_m,
+                                            .npu = kNpuSupport};
   return d;
 }
 

@@ -13,7 +13,8 @@ static Result<std::vector<Type>> infer(const Dequantize&, TypeView in) {
 static Result<Lowered> cortex_m(const Dequantize&, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.dequantize.dtype")) return *r;
-  if (x.quant.per_channel()) return Refusal{"the kernel dequantizes per tensor", "per channel", "per tensor", "cortex_m.dequantize.granularity"};
+  if (x.quant.per_channel())
+    return Refusal{"the kernel dequantizes per tensor", "per channel", "per tensor", "cortex_m.dequantize.granularity"};
   constexpr i64 kChar = 1;  // ScalarType
   CallBuilder call("cortex_m::dequantize_per_tensor", c.in.size(), 1);
   call.in(0, elementwise_face(x.shape)).real(x.quant.scale[0]).integer(x.quant.zero_point[0]).integer(x.quant.low).integer(x.quant.high);
@@ -22,7 +23,13 @@ static Result<Lowered> cortex_m(const Dequantize&, const LowerContext& c) {
 }
 
 const OpDef<Dequantize>& def_of(const Dequantize&) {
-  static constexpr OpDef<Dequantize> d{.name = "dequantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Dequantize>("the CPU makes floats")};
+  static constexpr OpDef<Dequantize> d{.name = "dequantize",
+                                       .infer = infer,
+                                       .quantize = {},
+                                       .macs = no_macs,
+                                       .execute = execute,
+                                       .cortex_m = cortex_m,
+                                       .npu = not_on_npu<Dequantize>("the CPU makes floats")};
   return d;
 }
 

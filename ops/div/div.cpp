@@ -26,7 +26,13 @@ static Result<Lowered> cortex_m(const Div&, const LowerContext& c) {
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
 const OpDef<Div>& def_of(const Div&) {
-  static constexpr OpDef<Div> d{.name = "div", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Div>("Neutron IR has no division; one by a constant is a product")};
+  static constexpr OpDef<Div> d{.name = "div",
+                                .infer = infer,
+                                .quantize = kQuant,
+                                .macs = no_macs,
+                                .execute = execute,
+                                .cortex_m = cortex_m,
+                                .npu = not_on_npu<Div>("Neutron IR has no division; one by a constant is a product")};
   return d;
 }
 

@@ -24,7 +24,8 @@ static Result<Lowered> cortex_m(const Expand&, const LowerContext& c) {
     if (x.shape[k] == y.shape[k]) repeated[k] = 1;
   MergedAxes m = merged_axes(x.shape, repeated, y.shape);
   if (m.y.size() > kMostMergedAxes)
-    return Refusal{"repeated and whole axes alternate too often", std::to_string(m.y.size()), std::to_string(kMostMergedAxes), "cortex_m.expand.rank"};
+    return Refusal{"repeated and whole axes alternate too often", std::to_string(m.y.size()), std::to_string(kMostMergedAxes),
+                   "cortex_m.expand.rank"};
   CallBuilder call("cortex_m::maximum", c.in.size(), 1);
   call.in(0, plain_face(m.a)).constant(DType::s8, m.b, std::vector<int8_t>(static_cast<size_t>(numel(m.b)), -128)).out(0, plain_face(m.y));
   return call.done();
@@ -33,7 +34,13 @@ static Result<Lowered> cortex_m(const Expand&, const LowerContext& c) {
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
 const OpDef<Expand>& def_of(const Expand&) {
-  static constexpr OpDef<Expand> d{.name = "expand", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Expand>("Neutron IR has no repetition")};
+  static constexpr OpDef<Expand> d{.name = "expand",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = no_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = not_on_npu<Expand>("Neutron IR has no repetition")};
   return d;
 }
 

@@ -29,8 +29,13 @@ static Result<Lowered> cortex_m(const Gather& a, const LowerContext& c) {
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
 const OpDef<Gather>& def_of(const Gather&) {
-  static constexpr OpDef<Gather> d{
-      .name = "gather", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Gather>("Neutron IR has no gathering")};
+  static constexpr OpDef<Gather> d{.name = "gather",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = no_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = not_on_npu<Gather>("Neutron IR has no gathering")};
   return d;
 }
 

@@ -39,10 +39,20 @@ static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kS
 static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
 
 const OpDef<Gru>& def_of(const Gru& a) {
-  static constexpr OpDef<Gru> one{
-      .name = "gru", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
-  static constexpr OpDef<Gru> two{
-      .name = "gru", .infer = infer, .quantize = kQuantOfTwo, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Gru> one{.name = "gru",
+                                  .infer = infer,
+                                  .quantize = kQuant,
+                                  .macs = count_macs,
+                                  .execute = execute,
+                                  .cortex_m = deuteron_call,
+                                  .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Gru> two{.name = "gru",
+                                  .infer = infer,
+                                  .quantize = kQuantOfTwo,
+                                  .macs = count_macs,
+                                  .execute = execute,
+                                  .cortex_m = deuteron_call,
+                                  .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
   return a.form.bidirectional ? two : one;
 }
 

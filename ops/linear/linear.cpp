@@ -10,7 +10,8 @@ static Result<std::vector<Type>> infer(const Linear&, TypeView in) {
   if (in.size() < 2 || in[kX].rank() < 1 || in[kWeight].rank() != 2)
     return Refusal{"linear takes x [..,in] and weight [out,in]", "", "", "linear.rank"};
   const Shape& w = in[kWeight].shape;
-  if (in[kX].shape.back() != w[1]) return Refusal{"the last extent of x is not the weight's", to_text(in[kX].shape), to_text(w), "linear.extent"};
+  if (in[kX].shape.back() != w[1])
+    return Refusal{"the last extent of x is not the weight's", to_text(in[kX].shape), to_text(w), "linear.extent"};
   if (in.size() > 2 && in[kBias].shape != Shape{w[0]})
     return Refusal{"bias does not have one element for each output", to_text(in[kBias].shape), to_text(Shape{w[0]}), "linear.bias"};
   Shape y = in[kX].shape;
@@ -39,9 +40,11 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   if (auto r = require_int8(y, "y", "cortex_m.linear.dtype")) return *r;
   if (!c.data[kWeight]) return Refusal{"weight is not a constant", "", "", "cortex_m.linear.weight"};
   if (weight.quant.per_channel())
-    return Refusal{"the kernel has one multiplier for all outputs", "weight per channel", "weight per tensor", "cortex_m.linear.granularity"};
+    return Refusal{"the kernel has one multiplier for all outputs", "weight per channel", "weight per tensor",
+                   "cortex_m.linear.granularity"};
   if (weight.quant.zero_point[0] != 0)
-    return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0", "cortex_m.linear.symmetric"};
+    return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
+                   "cortex_m.linear.symmetric"};
   const i64 out = weight.shape[0], in = weight.shape[1];
   const auto multiplier = channel_multipliers(x.quant, weight.quant, y.quant, 1, Rounding::once, "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
@@ -53,7 +56,8 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   call.in(kX, plain_face(x.shape)).in(kWeight, plain_face(weight.shape));
   if (c.isa == Isa::mve) {
     call.none();
-    call.constant(DType::s32, {1, out}, folded_sums(c.data[kWeight]->as<int8_t>(), out, in, input_offset, has_bias ? c.data[kBias] : nullptr));
+    call.constant(DType::s32, {1, out},
+                  folded_sums(c.data[kWeight]->as<int8_t>(), out, in, input_offset, has_bias ? c.data[kBias] : nullptr));
   } else {
     if (has_bias) call.in(kBias, plain_face({out}));
     else call.none();
@@ -78,12 +82,20 @@ static constexpr NpuRow<Linear> kNpu[] = {
     {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<Linear, kWeight>},
     {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<Linear, kBias>},
     {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<Linear, kWeight>},
-    {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most, [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); }, &NpuLimits::taps},
+    {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most,
+     [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); },
+     &NpuLimits::taps},
 };
 static constexpr NpuSupport<Linear> kNpuSupport{.rows = kNpu, .builtin = "FULLY_CONNECTED", .absent = {}};
 
 const OpDef<Linear>& def_of(const Linear&) {
-  static constexpr OpDef<Linear> d{.name = "linear", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Linear> d{.name = "linear",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = count_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = kNpuSupport};
   return d;
 }
 

@@ -53,10 +53,20 @@ static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kS
 static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep, kStep};
 
 const OpDef<Lstm>& def_of(const Lstm& a) {
-  static constexpr OpDef<Lstm> one{
-      .name = "lstm", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
-  static constexpr OpDef<Lstm> two{
-      .name = "lstm", .infer = infer, .quantize = kQuantOfTwo, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Lstm> one{.name = "lstm",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = count_macs,
+                                   .execute = execute,
+                                   .cortex_m = deuteron_call,
+                                   .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Lstm> two{.name = "lstm",
+                                   .infer = infer,
+                                   .quantize = kQuantOfTwo,
+                                   .macs = count_macs,
+                                   .execute = execute,
+                                   .cortex_m = deuteron_call,
+                                   .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
   return a.form.bidirectional ? two : one;
 }
 

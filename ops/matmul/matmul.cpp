@@ -41,7 +41,8 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
     return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", scale), "2^30", "cortex_m.matmul.scale"};
   const Multiplier m = multiplier_of(scale, c.rounding);
   if (m.value == 0)
-    return Refusal{"the ratio of scales is too small: every result would be zero", fmt::format("{:g}", scale), "2^-32", "cortex_m.matmul.scale"};
+    return Refusal{"the ratio of scales is too small: every result would be zero", fmt::format("{:g}", scale), "2^-32",
+                   "cortex_m.matmul.scale"};
   // The stock kernel shifts a sum to the left before it multiplies, and a sum that leaves int32 wraps.
   const double most = static_cast<double>(x.shape[2]) * 255 * 255 * (m.shift > 0 ? std::ldexp(1.0, m.shift) : 1.0);
   if (m.shift > 0 && most >= 2147483648.0)
@@ -61,10 +62,14 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Matmul> kNpu[] = {
-    {"rank", "rank of the user's operands", NpuTest::equals, [](const Matmul& a, const NpuOperands&) { return std::optional<i64>(a.rank); }, &NpuLimits::matmul_rank},
-    {"width", "rows of the first matrix", NpuTest::multiple_of, [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[1]); }, &NpuLimits::matmul_multiple},
-    {"channels", "columns of the first matrix, rows of the second", NpuTest::multiple_of, [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[2]); }, &NpuLimits::matmul_multiple},
-    {"columns", "columns of the second matrix", NpuTest::multiple_of, [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kOther].shape[1]); }, &NpuLimits::matmul_multiple},
+    {"rank", "rank of the user's operands", NpuTest::equals, [](const Matmul& a, const NpuOperands&) { return std::optional<i64>(a.rank); },
+     &NpuLimits::matmul_rank},
+    {"width", "rows of the first matrix", NpuTest::multiple_of,
+     [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[1]); }, &NpuLimits::matmul_multiple},
+    {"channels", "columns of the first matrix, rows of the second", NpuTest::multiple_of,
+     [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[2]); }, &NpuLimits::matmul_multiple},
+    {"columns", "columns of the second matrix", NpuTest::multiple_of,
+     [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kOther].shape[1]); }, &NpuLimits::matmul_multiple},
     {"zero_points", "the zero points of both operands are equal", NpuTest::holds,
      [](const Matmul&, const NpuOperands& o) {
        return o.is_quantized() ? std::optional<i64>(o.in[kX].quant.zero_point == o.in[kOther].quant.zero_point) : std::nullopt;
@@ -77,8 +82,13 @@ static std::span<const QuantSpec> npu_quantize(const Matmul&) { return kNpuQuant
 static constexpr NpuSupport<Matmul> kNpuSupport{.rows = kNpu, .builtin = "BATCH_MATMUL", .absent = {}, .quantize = npu_quantize};
 
 const OpDef<Matmul>& def_of(const Matmul&) {
-  static constexpr OpDef<Matmul> d{
-      .name = "matmul", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Matmul> d{.name = "matmul",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = count_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = kNpuSupport};
   return d;
 }
 

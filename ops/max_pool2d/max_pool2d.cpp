@@ -10,12 +10,14 @@ namespace deuteron {
 static Result<std::vector<Type>> infer(const MaxPool2d& a, TypeView in) {
   if (in.size() != 1 || in[0].rank() != 4) return Refusal{"max_pool2d takes x [n,h,w,c]", "", "", "max_pool2d.rank"};
   const Shape& x = in[0].shape;
-  if (a.stride.h < 1 || a.stride.w < 1 || a.kernel.h < 1 || a.kernel.w < 1 || a.dilation.h < 1 || a.dilation.w < 1 || a.pad.h * 2 > a.kernel.h ||
-      a.pad.w * 2 > a.kernel.w)
-    return Refusal{"padding is more than half the kernel", to_text(Shape{a.pad.h, a.pad.w}), to_text(Shape{a.kernel.h / 2, a.kernel.w / 2}), "max_pool2d.pad"};
+  if (a.stride.h < 1 || a.stride.w < 1 || a.kernel.h < 1 || a.kernel.w < 1 || a.dilation.h < 1 || a.dilation.w < 1 ||
+      a.pad.h * 2 > a.kernel.h || a.pad.w * 2 > a.kernel.w)
+    return Refusal{"padding is more than half the kernel", to_text(Shape{a.pad.h, a.pad.w}), to_text(Shape{a.kernel.h / 2, a.kernel.w / 2}),
+                   "max_pool2d.pad"};
   const i64 h = pooled_extent(x[1], a.kernel.h, a.stride.h, a.pad.h, a.dilation.h, a.ceil_mode);
   const i64 w = pooled_extent(x[2], a.kernel.w, a.stride.w, a.pad.w, a.dilation.w, a.ceil_mode);
-  if (h < 1 || w < 1) return Refusal{"the kernel is larger than the padded image", to_text(Shape{a.kernel.h, a.kernel.w}), to_text(x), "max_pool2d.extent"};
+  if (h < 1 || w < 1)
+    return Refusal{"the kernel is larger than the padded image", to_text(Shape{a.kernel.h, a.kernel.w}), to_text(x), "max_pool2d.extent"};
   return std::vector<Type>{{in[0].dtype, {x[0], h, w, x[3]}, {}}};
 }
 
@@ -41,21 +43,30 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<MaxPool2d> kNpu[] = {
-    {"kernel", "window height or width", NpuTest::at_most, [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
-    {"stride", "stride", NpuTest::at_most, [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
-    {"dilation", "dilation", NpuTest::equals, [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
+    {"kernel", "window height or width", NpuTest::at_most,
+     [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
+    {"stride", "stride", NpuTest::at_most,
+     [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
+    {"dilation", "dilation", NpuTest::equals,
+     [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
     {"ceil_mode", "no window reaches past the padded image", NpuTest::holds,
      [](const MaxPool2d& a, const NpuOperands& o) {
        const Shape &x = o.in[0].shape, &y = o.out[0].shape;
-       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h && (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
+       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h &&
+                                 (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
      }},
     {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<MaxPool2d>},
 };
 static constexpr NpuSupport<MaxPool2d> kNpuSupport{.rows = kNpu, .builtin = "MAX_POOL_2D", .absent = {}};
 
 const OpDef<MaxPool2d>& def_of(const MaxPool2d&) {
-  static constexpr OpDef<MaxPool2d> d{
-      .name = "max_pool2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<MaxPool2d> d{.name = "max_pool2d",
+                                      .infer = infer,
+                                      .quantize = kQuant,
+                                      .macs = no_macs,
+                                      .execute = execute,
+                                      .cortex_m = cortex_m,
+                                      .npu = kNpuSupport};
   return d;
 }
 

@@ -12,9 +12,11 @@ static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
   for (const Type* t : {&a, &b, &y})
     if (auto r = require_int8(*t, "an operand", "cortex_m.mul.dtype")) return *r;
   if (!kernel_broadcasts(a.shape, b.shape))
-    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape), "cortex_m.mul.shape"};
+    return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape),
+                   "cortex_m.mul.shape"};
   const double scale = static_cast<double>(a.quant.scale[0]) * b.quant.scale[0] / y.quant.scale[0];
-  if (!multiplier_fits(scale)) return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(scale), "2^30", "cortex_m.mul.scale"};
+  if (!multiplier_fits(scale))
+    return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(scale), "2^30", "cortex_m.mul.scale"};
   const Multiplier m = multiplier_of(scale);
   // |product| < 2^17: a left shift of up to 13 keeps it in int32.
   if (m.shift > 13) return Refusal{"the result's scale is too fine for the operands'", std::to_string(m.shift), "13", "cortex_m.mul.scale"};
@@ -38,7 +40,8 @@ static constexpr NpuRow<Mul> kNpu[] = {
 static constexpr NpuSupport<Mul> kNpuSupport{.rows = kNpu, .builtin = "MUL", .absent = {}};
 
 const OpDef<Mul>& def_of(const Mul&) {
-  static constexpr OpDef<Mul> d{.name = "mul", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Mul> d{
+      .name = "mul", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

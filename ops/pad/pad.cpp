@@ -8,7 +8,8 @@ namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Pad& a, TypeView in) {
   if (in.size() != 1 || static_cast<i64>(a.before.size()) != in[0].rank() || a.after.size() != a.before.size())
-    return Refusal{"pad needs one entry for each axis", std::to_string(a.before.size()), std::to_string(in.size() == 1 ? in[0].rank() : 0), "pad.rank"};
+    return Refusal{"pad needs one entry for each axis", std::to_string(a.before.size()), std::to_string(in.size() == 1 ? in[0].rank() : 0),
+                   "pad.rank"};
   Shape y = in[0].shape;
   for (size_t k = 0; k < y.size(); ++k) {
     y[k] += a.before[k] + a.after[k];
@@ -42,15 +43,18 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 static constexpr NpuRow<Pad> kNpu[] = {
     {"crop", "smallest extent that is added", NpuTest::at_least,
      [](const Pad& a, const NpuOperands&) {
-       return std::optional<i64>(std::min(*std::min_element(a.before.begin(), a.before.end()), *std::min_element(a.after.begin(), a.after.end())));
-     }, nullptr, 0},
+       return std::optional<i64>(
+           std::min(*std::min_element(a.before.begin(), a.before.end()), *std::min_element(a.after.begin(), a.after.end())));
+     },
+     nullptr, 0},
     {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Pad>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Pad>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Pad> kNpuSupport{.rows = kNpu, .builtin = "PAD, PADV2", .absent = {}};
 
 const OpDef<Pad>& def_of(const Pad&) {
-  static constexpr OpDef<Pad> d{.name = "pad", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Pad> d{
+      .name = "pad", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -45,7 +45,8 @@ static constexpr NpuRow<Permute> kNpu[] = {
 static constexpr NpuSupport<Permute> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE", .absent = {}};
 
 const OpDef<Permute>& def_of(const Permute&) {
-  static constexpr OpDef<Permute> d{.name = "permute", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Permute> d{
+      .name = "permute", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -38,13 +38,21 @@ static constexpr NpuRow<Pointwise> kNpu[] = {
     {"steps", "functions in a chain: Neutron IR has no tables", NpuTest::at_most,
      [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size()); }, nullptr, 1},
     {"function", "Neutron IR has the function of x and a number (add, sub, mul)", NpuTest::holds,
-     [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size() == 1 && has_builtin(a.program.steps[0])); }},
+     [](const Pointwise& a, const NpuOperands&) {
+       return std::optional<i64>(a.program.steps.size() == 1 && has_builtin(a.program.steps[0]));
+     }},
 };
-static constexpr NpuSupport<Pointwise> kNpuSupport{.rows = kNpu, .builtin = "ADD, SUB, MUL, MAXIMUM, MINIMUM and what unary has", .absent = {}};
+static constexpr NpuSupport<Pointwise> kNpuSupport{
+    .rows = kNpu, .builtin = "ADD, SUB, MUL, MAXIMUM, MINIMUM and what unary has", .absent = {}};
 
 const OpDef<Pointwise>& def_of(const Pointwise&) {
-  static constexpr OpDef<Pointwise> d{
-      .name = "pointwise", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Pointwise> d{.name = "pointwise",
+                                      .infer = infer,
+                                      .quantize = kQuant,
+                                      .macs = no_macs,
+                                      .execute = execute,
+                                      .cortex_m = cortex_m,
+                                      .npu = kNpuSupport};
   return d;
 }
 

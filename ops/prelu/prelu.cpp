@@ -31,7 +31,8 @@ static constexpr NpuRow<Prelu> kNpu[] = {
 static constexpr NpuSupport<Prelu> kNpuSupport{.rows = kNpu, .builtin = "PRELU", .absent = {}};
 
 const OpDef<Prelu>& def_of(const Prelu&) {
-  static constexpr OpDef<Prelu> d{.name = "prelu", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Prelu> d{
+      .name = "prelu", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -13,7 +13,8 @@ static Result<std::vector<Type>> infer(const Quantize&, TypeView in) {
 static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
   if (auto r = require_int8(y, "y", "cortex_m.quantize.dtype")) return *r;
-  if (y.quant.per_channel()) return Refusal{"the kernel quantizes per tensor", "per channel", "per tensor", "cortex_m.quantize.granularity"};
+  if (y.quant.per_channel())
+    return Refusal{"the kernel quantizes per tensor", "per channel", "per tensor", "cortex_m.quantize.granularity"};
   constexpr i64 kChar = 1;  // ScalarType
   CallBuilder call("cortex_m::quantize_per_tensor", c.in.size(), 1);
   call.in(0, elementwise_face(x.shape)).real(y.quant.scale[0]).integer(y.quant.zero_point[0]).integer(y.quant.low).integer(y.quant.high);
@@ -22,7 +23,13 @@ static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
 }
 
 const OpDef<Quantize>& def_of(const Quantize&) {
-  static constexpr OpDef<Quantize> d{.name = "quantize", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = not_on_npu<Quantize>("the CPU makes int8")};
+  static constexpr OpDef<Quantize> d{.name = "quantize",
+                                     .infer = infer,
+                                     .quantize = {},
+                                     .macs = no_macs,
+                                     .execute = execute,
+                                     .cortex_m = cortex_m,
+                                     .npu = not_on_npu<Quantize>("the CPU makes int8")};
   return d;
 }
 

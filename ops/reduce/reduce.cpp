@@ -10,7 +10,8 @@ static Result<std::vector<Type>> infer(const Reduce& a, TypeView in) {
   Shape y = in[0].shape;
   i64 last = -1;
   for (const i64 axis : a.axes) {
-    if (axis <= last || axis >= in[0].rank()) return Refusal{"the axes are not those of x, ascending", to_text(a.axes), to_text(in[0].shape), "reduce.axes"};
+    if (axis <= last || axis >= in[0].rank())
+      return Refusal{"the axes are not those of x, ascending", to_text(a.axes), to_text(in[0].shape), "reduce.axes"};
     if (y[axis] < 1) return Refusal{"a slice has no elements", to_text(in[0].shape), "1", "reduce.extent"};
     y[axis] = 1;
     last = axis;
@@ -29,7 +30,8 @@ static constexpr NpuRow<Reduce> kNpu[] = {
 static constexpr NpuSupport<Reduce> kNpuSupport{.rows = kNpu, .builtin = "MEAN, SUM, REDUCE_MAX, REDUCE_MIN", .absent = {}};
 
 const OpDef<Reduce>& def_of(const Reduce&) {
-  static constexpr OpDef<Reduce> d{.name = "reduce", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Reduce> d{
+      .name = "reduce", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -6,13 +6,16 @@ namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Reshape& a, TypeView in) {
   if (in.size() != 1 || numel(a.shape) != in[0].elements())
-    return Refusal{"reshape must keep the number of elements", in.size() == 1 ? to_text(in[0].shape) : "", to_text(a.shape), "reshape.elements"};
+    return Refusal{"reshape must keep the number of elements", in.size() == 1 ? to_text(in[0].shape) : "", to_text(a.shape),
+                   "reshape.elements"};
   for (const i64 extent : a.shape)
     if (extent < 0) return Refusal{"an extent is negative", to_text(a.shape), "0", "reshape.extent"};
   return std::vector<Type>{{in[0].dtype, a.shape, {}}};
 }
 
-static Result<Lowered> cortex_m(const Reshape&, const LowerContext&) { return Refusal{"a reshape is a view and has no kernel", "", "", "cortex_m.reshape"}; }
+static Result<Lowered> cortex_m(const Reshape&, const LowerContext&) {
+  return Refusal{"a reshape is a view and has no kernel", "", "", "cortex_m.reshape"};
+}
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
@@ -23,7 +26,8 @@ static constexpr NpuRow<Reshape> kNpu[] = {
 static constexpr NpuSupport<Reshape> kNpuSupport{.rows = kNpu, .builtin = "RESHAPE", .absent = {}};
 
 const OpDef<Reshape>& def_of(const Reshape&) {
-  static constexpr OpDef<Reshape> d{.name = "reshape", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Reshape> d{
+      .name = "reshape", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

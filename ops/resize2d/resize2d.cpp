@@ -74,8 +74,13 @@ static constexpr NpuRow<Resize2d> kNpu[] = {
 static constexpr NpuSupport<Resize2d> kNpuSupport{.rows = kNpu, .builtin = "RESIZE_NEAREST_NEIGHBOR, RESIZE_BILINEAR", .absent = {}};
 
 const OpDef<Resize2d>& def_of(const Resize2d&) {
-  static constexpr OpDef<Resize2d> d{
-      .name = "resize2d", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Resize2d> d{.name = "resize2d",
+                                     .infer = infer,
+                                     .quantize = kQuant,
+                                     .macs = no_macs,
+                                     .execute = execute,
+                                     .cortex_m = cortex_m,
+                                     .npu = kNpuSupport};
   return d;
 }
 

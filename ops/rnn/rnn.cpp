@@ -23,10 +23,20 @@ static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kS
 static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
 
 const OpDef<Rnn>& def_of(const Rnn& a) {
-  static constexpr OpDef<Rnn> one{
-      .name = "rnn", .infer = infer, .quantize = kQuant, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
-  static constexpr OpDef<Rnn> two{
-      .name = "rnn", .infer = infer, .quantize = kQuantOfTwo, .macs = count_macs, .execute = execute, .cortex_m = deuteron_call, .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Rnn> one{.name = "rnn",
+                                  .infer = infer,
+                                  .quantize = kQuant,
+                                  .macs = count_macs,
+                                  .execute = execute,
+                                  .cortex_m = deuteron_call,
+                                  .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Rnn> two{.name = "rnn",
+                                  .infer = infer,
+                                  .quantize = kQuantOfTwo,
+                                  .macs = count_macs,
+                                  .execute = execute,
+                                  .cortex_m = deuteron_call,
+                                  .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
   return a.form.bidirectional ? two : one;
 }
 

@@ -20,7 +20,8 @@ static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
   if (a.axis != x.rank() - 1)
     return Refusal{"the kernel works over the last axis", std::to_string(a.axis), std::to_string(x.rank() - 1), "cortex_m.softmax.axis"};
   if (y.quant.scale[0] != 1.0f / 256 || y.quant.zero_point[0] != -128)
-    return Refusal{"the result must have scale 1/256 and zero point -128", std::to_string(y.quant.scale[0]), "0.00390625", "cortex_m.softmax.quant"};
+    return Refusal{"the result must have scale 1/256 and zero point -128", std::to_string(y.quant.scale[0]), "0.00390625",
+                   "cortex_m.softmax.quant"};
   // The kernel works on differences in Q5.26; smaller ones than diff_min count as nothing. Source: TFLite softmax, 5 integer bits.
   constexpr int kIntegerBits = 5, kFractionBits = 31 - kIntegerBits;
   const double beta = std::min(static_cast<double>(x.quant.scale[0]) * (1 << kFractionBits), 2147483647.0);
@@ -29,7 +30,13 @@ static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
   if (m.shift < 0) return Refusal{"the scale of x is too small", std::to_string(x.quant.scale[0]), "2^-26", "cortex_m.softmax.scale"};
 
   CallBuilder call("cortex_m::softmax", c.in.size(), 1);
-  call.in(0, plain_face(x.shape)).integer(-1).integer(x.quant.zero_point[0]).integer(-128).integer(m.value).integer(m.shift).integer(diff_min);
+  call.in(0, plain_face(x.shape))
+      .integer(-1)
+      .integer(x.quant.zero_point[0])
+      .integer(-128)
+      .integer(m.value)
+      .integer(m.shift)
+      .integer(diff_min);
   call.out(0, plain_face(y.shape));
   return call.done();
 }
@@ -38,19 +45,28 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Softmax> kNpu[] = {
-    {"axis", "the axis is the last one in memory", NpuTest::holds, [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(a.axis == o.in[0].rank() - 1); }},
-    {"channels", "channels", NpuTest::at_most, [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(o.in[0].shape[a.axis]); }, &NpuLimits::softmax_channels},
-    {"rows", "rows", NpuTest::at_most, [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(o.in[0].elements() / std::max<i64>(1, o.in[0].shape[a.axis])); }, &NpuLimits::softmax_rows},
-    {"elements", "channels times rows", NpuTest::at_most, [](const Softmax&, const NpuOperands& o) { return std::optional<i64>(o.in[0].elements()); }, &NpuLimits::softmax_elements},
+    {"axis", "the axis is the last one in memory", NpuTest::holds,
+     [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(a.axis == o.in[0].rank() - 1); }},
+    {"channels", "channels", NpuTest::at_most,
+     [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(o.in[0].shape[a.axis]); }, &NpuLimits::softmax_channels},
+    {"rows", "rows", NpuTest::at_most,
+     [](const Softmax& a, const NpuOperands& o) {
+       return std::optional<i64>(o.in[0].elements() / std::max<i64>(1, o.in[0].shape[a.axis]));
+     },
+     &NpuLimits::softmax_rows},
+    {"elements", "channels times rows", NpuTest::at_most,
+     [](const Softmax&, const NpuOperands& o) { return std::optional<i64>(o.in[0].elements()); }, &NpuLimits::softmax_elements},
     {"parameters", "the result has scale 1/256 and zero point -128", NpuTest::holds,
      [](const Softmax&, const NpuOperands& o) {
-       return o.is_quantized() ? std::optional<i64>(o.out[0].quant.scale[0] == 1.0f / 256 && o.out[0].quant.zero_point[0] == -128) : std::nullopt;
+       return o.is_quantized() ? std::optional<i64>(o.out[0].quant.scale[0] == 1.0f / 256 && o.out[0].quant.zero_point[0] == -128)
+                               : std::nullopt;
      }},
 };
 static constexpr NpuSupport<Softmax> kNpuSupport{.rows = kNpu, .builtin = "SOFTMAX", .absent = {}};
 
 const OpDef<Softmax>& def_of(const Softmax&) {
-  static constexpr OpDef<Softmax> d{.name = "softmax", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Softmax> d{
+      .name = "softmax", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 

@@ -42,10 +42,12 @@ static constexpr QuantSpec kTanh[] = {{DType::s8, Gran::per_tensor}, {DType::s8,
 static std::span<const QuantSpec> npu_quantize(const Unary& a) {
   return a.fn == UnaryFn::sigmoid ? std::span<const QuantSpec>(kSigmoid) : a.fn == UnaryFn::tanh ? kTanh : kQuant;
 }
-static constexpr NpuSupport<Unary> kNpuSupport{.rows = kNpu, .builtin = "ABS, SUB, EXP, LOG, RSQRT, LOGISTIC, TANH, LEAKY_RELU, HARD_SWISH", .absent = {}, .quantize = npu_quantize};
+static constexpr NpuSupport<Unary> kNpuSupport{
+    .rows = kNpu, .builtin = "ABS, SUB, EXP, LOG, RSQRT, LOGISTIC, TANH, LEAKY_RELU, HARD_SWISH", .absent = {}, .quantize = npu_quantize};
 
 const OpDef<Unary>& def_of(const Unary&) {
-  static constexpr OpDef<Unary> d{.name = "unary", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Unary> d{
+      .name = "unary", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
   return d;
 }
 
