@@ -4,6 +4,7 @@
 
 UPSTREAM_RUNNER has ExecuTorch's own NeutronBackend.cpp instead of ours (cmake -DEXECUTORCH_CHECKOUT=DIR). All run on the open machine model.
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -48,5 +49,21 @@ with tempfile.TemporaryDirectory() as scratch:
                     continue
                 for k in range(2):
                     check(np.fromfile(where / f"stock{k}.bin", np.int8).tobytes() == expected[k].tobytes(), f"{name}, output {k} in {runner}")
+    # What the compiler makes: networks wholly and partly on the NPU.
+    models = pathlib.Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "models"
+    if not models.is_dir():
+        print("left out: ../shared/fixtures is not there")
+    for name in ["cifarnet", "resnet8", "dscnn_kws", "autoencoder_ad", "digits_cnn", "digits_bmm"] if models.is_dir() else []:
+        shape = json.loads((models / name / "model.json").read_text())["inputs"][0]["shape"]
+        x = np.fromfile(models / name / "inputs" / "000.bin", "<f4").reshape(shape)
+        (np.transpose(x, (0, 2, 3, 1)) if x.ndim == 4 else x).tofile(where / "x.bin")
+        for extra in ([], ["--profile"], ["--neutron-exclude", "linear"]):
+            if not check(call(tool, "compile", models / name / "qdq.pt2", "--target", "imxrt700cm", *extra, "-o", where / "m.pte"), f"{name} {extra}"):
+                continue
+            check(call(tool, "run", where / "m.pte", "--input", models / name / "inputs" / "000.bin", "--output-dir", where / "ours"), f"{name} {extra}")
+            expected = np.load(where / "ours" / "output0.npy")
+            for runner in runners:
+                if check(call(runner, where / "m.pte", where / "stock", where / "x.bin"), f"{name} {extra} in {runner}"):
+                    check(np.fromfile(where / "stock0.bin", np.float32).tobytes() == expected.tobytes(), f"{name} {extra}: the bits in {runner}")
 print(f"{checks - failures} of {checks} checks hold; runners: {len(runners)}")
 sys.exit(failures != 0)
