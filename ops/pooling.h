@@ -1,6 +1,7 @@
 // Extents of pooling windows.
 #pragma once
 #include "ops/attributes.h"
+#include "ops/npu.h"
 
 namespace deuteron {
 
@@ -11,6 +12,13 @@ inline i64 pooled_extent(i64 extent, i64 window, i64 stride, i64 pad, i64 dilati
   i64 n = span / stride + 1;
   if (ceil_mode && span % stride != 0 && n * stride < extent + pad) ++n;
   return n;
+}
+
+// For the NPU: no window reaches past the padded image.
+template <class Pool>
+std::optional<i64> windows_stay_inside(const Pool& a, const NpuOperands& o) {
+  const Shape &x = o.in[0].shape, &y = o.out[0].shape;
+  return (y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h && (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w ? 1 : 0;
 }
 
 }  // namespace deuteron

@@ -103,17 +103,20 @@ class DelegateLowering {
 
     auto blob = std::make_shared<DelegateBlob>();
     blob->id = kNeutronBackendId;
-    const auto workspace = static_cast<i64>(
-        round_up_16(static_cast<uint64_t>(e.facts.scratch_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.profile_bytes)) +
-        round_up_16(static_cast<uint64_t>(e.facts.debug_bytes)) + round_up_16(static_cast<uint64_t>(e.facts.sram_bytes)));
+    NeutronPayload sizes;
+    sizes.scratch_bytes = static_cast<uint32_t>(e.facts.scratch_bytes);
+    sizes.profile_bytes = static_cast<uint32_t>(e.facts.profile_bytes);
+    sizes.debug_bytes = static_cast<uint32_t>(e.facts.debug_bytes);
+    sizes.sram_bytes = static_cast<uint32_t>(e.facts.sram_bytes);
+    const auto workspace = static_cast<i64>(workspace_bytes(sizes, 0));  // no copies: every tensor lies as the flags say
     const size_t results = node.outputs.size();
     if (workspace > 0) {
       blob->options.emplace_back(kNeutronScratchOption, std::to_string(call.args.size()));
       call.args.push_back({KernelArg::Kind::output, static_cast<i64>(results), 0, {}, plain_face({workspace})});
       node.outputs.push_back(g.add_value(g.values[node.outputs[0]].name + ".scratch", Type{DType::u8, {workspace}, {}}));
     }
-    const size_t limit = 255;
-    if (call.args.size() > limit) {
+    const i64 limit = pass_.target.npu->limits.ports;
+    if (static_cast<i64>(call.args.size()) > limit) {
       pass_.diagnostics.add({Severity::error, where(), "has more inputs than a payload can count", std::to_string(call.args.size()),
                              std::to_string(limit), "neutron.ports", ""});
       return false;

@@ -28,12 +28,16 @@ class Partitioner {
  private:
   bool is_int8(ValueId v) const { return g_.type(v).dtype == DType::s8 && !g_.type(v).quant.empty(); }
 
+  // And tells what was left to the CPU, with its reason: later passes rewrite these nodes.
   void find_supported() {
     on_npu_.assign(g_.nodes.size(), false);
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Node& node = g_.nodes[n];
-      const bool int8 = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_int8(v); });
-      on_npu_[n] = int8 && npu_takes(g_, node, pass_.target, pass_.options.npu);
+      // The edges are the CPU's in any case: they are no reason.
+      if (std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op)) continue;
+      std::vector<NpuCheck> checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
+      if (passed(checks)) on_npu_[n] = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_int8(v); });
+      else keep_on_cpu(static_cast<NodeId>(n), std::move(checks.back()));
     }
   }
 
@@ -203,13 +207,6 @@ void partition(PassContext& pass) {
   if (!pass.target.npu) return;
   check_exclusions(pass.graph, pass.options.npu, pass.diagnostics);
   if (pass.diagnostics.has_errors()) return;
-  // What was left to the CPU, with its reason: later passes rewrite these nodes.
-  for (const Node& node : pass.graph.nodes) {
-    // The edges are the CPU's in any case: they are no reason.
-    if (std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op)) continue;
-    const std::vector<NpuCheck> checks = npu_checks(pass.graph, node, pass.target, pass.options.npu);
-    if (!passed(checks)) pass.result.kept_on_cpu.push_back({node.origin, checks.back()});
-  }
   Partitioner(pass).run();
 }
 

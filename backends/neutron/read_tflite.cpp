@@ -73,6 +73,10 @@ class Importer {
   Fault window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation, const char* side, i64* before,
                i64* after) const;
   Fault axes(size_t i, std::vector<bool>* flags) const;
+  Fault convolved(size_t image, i32 axis, size_t bias_at) const;
+  Fault image_result(i64 images, i64 channels) const;
+  template <class Options>
+  Fault sliding(const Options& p, const Shape& from, const Shape& to, Window* v, Step* s) const;
 
   Fault convolution(const tflite::Operator& o);
   Fault depthwise(const tflite::Operator& o);
@@ -309,23 +313,41 @@ Fault Importer::window(tflite::Padding padding, i64 extent, i64 out, i64 kernel,
 #define TRY(expression) \
   if (Fault fault_ = (expression)) return fault_
 
+// Image, weights and bias of a convolution; `axis` of the weights counts the channels of the result.
+Fault Importer::convolved(size_t image, i32 axis, size_t bias_at) const {
+  const Shape &x = type(image).shape, &w = type(1).shape, &r = y().shape;
+  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
+    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
+  TRY(weights(1, 4, axis, w[axis]));
+  return bias(bias_at, w[axis]);
+}
+
+Fault Importer::image_result(i64 images, i64 channels) const {
+  const Shape& r = y().shape;
+  if (r[0] == images && r[3] == channels) return std::nullopt;
+  return wrong("shape of the result", to_text(r), fmt::format("{} images of {} channels", images, channels));
+}
+
+// Padding and activation of what slides a window over the image `from` to make `to`.
+template <class Options>
+Fault Importer::sliding(const Options& p, const Shape& from, const Shape& to, Window* v, Step* s) const {
+  TRY(window(p.padding(), from[1], to[1], v->kernel_h, v->stride_h, v->dilation_h, "height", &v->top, &v->bottom));
+  TRY(window(p.padding(), from[2], to[2], v->kernel_w, v->stride_w, v->dilation_w, "width", &v->left, &v->right));
+  return activation(p.fused_activation_function(), s);
+}
+
 Fault Importer::convolution(const tflite::Operator& o) {
   const auto* p = o.builtin_options_as_Conv2DOptions();
   if (!p) return wrong("no options");
   TRY(int8(0));
   TRY(int8_result());
   const Shape &x = type(0).shape, &w = type(1).shape, &r = y().shape;
-  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
-    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
-  TRY(weights(1, 4, 0, w[0]));
-  TRY(bias(2, w[0]));
+  TRY(convolved(0, 0, 2));
   if (w[3] != x[3]) return wrong("channels of the weights", fmt::format("{}", w[3]), fmt::format("{}", x[3]));
-  if (r[0] != x[0] || r[3] != w[0]) return wrong("shape of the result", to_text(r), fmt::format("{} images of {} channels", x[0], w[0]));
+  TRY(image_result(x[0], w[0]));
   Window v{w[1], w[2], p->stride_h(), p->stride_w(), p->dilation_h_factor(), p->dilation_w_factor()};
-  TRY(window(p->padding(), x[1], r[1], v.kernel_h, v.stride_h, v.dilation_h, "height", &v.top, &v.bottom));
-  TRY(window(p->padding(), x[2], r[2], v.kernel_w, v.stride_w, v.dilation_w, "width", &v.left, &v.right));
   Step s;
-  TRY(activation(p->fused_activation_function(), &s));
+  TRY(sliding(*p, x, r, &v, &s));
   return push(Convolution{v}, {in_[0], in_[1], has(2) ? in_[2] : kNoTensor}, s);
 }
 
@@ -335,17 +357,12 @@ Fault Importer::depthwise(const tflite::Operator& o) {
   TRY(int8(0));
   TRY(int8_result());
   const Shape &x = type(0).shape, &w = type(1).shape, &r = y().shape;
-  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
-    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
-  TRY(weights(1, 4, 3, w[3]));
-  TRY(bias(2, w[3]));
+  TRY(convolved(0, 3, 2));
   if (w[0] != 1 || w[3] % x[3] != 0) return wrong("shape of the weights", to_text(w), fmt::format("1, h, w, a multiple of {}", x[3]));
-  if (r[0] != x[0] || r[3] != w[3]) return wrong("shape of the result", to_text(r), fmt::format("{} images of {} channels", x[0], w[3]));
+  TRY(image_result(x[0], w[3]));
   Window v{w[1], w[2], p->stride_h(), p->stride_w(), p->dilation_h_factor(), p->dilation_w_factor()};
-  TRY(window(p->padding(), x[1], r[1], v.kernel_h, v.stride_h, v.dilation_h, "height", &v.top, &v.bottom));
-  TRY(window(p->padding(), x[2], r[2], v.kernel_w, v.stride_w, v.dilation_w, "width", &v.left, &v.right));
   Step s;
-  TRY(activation(p->fused_activation_function(), &s));
+  TRY(sliding(*p, x, r, &v, &s));
   return push(Depthwise{v, w[3] / x[3]}, {in_[0], in_[1], has(2) ? in_[2] : kNoTensor}, s);
 }
 
@@ -358,18 +375,12 @@ Fault Importer::transposed(const tflite::Operator& o) {
   TRY(int8_result());
   TRY(shape_of_y(given));
   const Shape &x = type(2).shape, &w = type(1).shape, &r = y().shape;
-  if (x.size() != 4 || w.size() != 4 || r.size() != 4)
-    return wrong("ranks of image, weights and result", fmt::format("{}, {}, {}", x.size(), w.size(), r.size()), "4");
-  TRY(weights(1, 4, 0, w[0]));
-  TRY(bias(3, w[0]));
+  TRY(convolved(2, 0, 3));
   if (w[3] != x[3]) return wrong("channels of the weights", fmt::format("{}", w[3]), fmt::format("{}", x[3]));
-  if (r[0] != x[0] || r[3] != w[0]) return wrong("shape of the result", to_text(r), fmt::format("{} images of {} channels", x[0], w[0]));
+  TRY(image_result(x[0], w[0]));
   Window v{w[1], w[2], p->stride_h(), p->stride_w(), 1, 1};
-  // The padding is that of the convolution from the result to x.
-  TRY(window(p->padding(), r[1], x[1], v.kernel_h, v.stride_h, 1, "height", &v.top, &v.bottom));
-  TRY(window(p->padding(), r[2], x[2], v.kernel_w, v.stride_w, 1, "width", &v.left, &v.right));
   Step s;
-  TRY(activation(p->fused_activation_function(), &s));
+  TRY(sliding(*p, r, x, &v, &s));  // the padding is that of the convolution from the result to x
   return push(TransposedConvolution{v}, {in_[2], in_[1], has(3) ? in_[3] : kNoTensor}, s);
 }
 
@@ -426,12 +437,10 @@ Fault Importer::pool(const tflite::Operator& o) {
   TRY(same_quant(0));
   const Shape &x = type(0).shape, &r = y().shape;
   if (x.size() != 4 || r.size() != 4) return wrong("ranks of image and result", fmt::format("{}, {}", x.size(), r.size()), "4");
-  if (r[0] != x[0] || r[3] != x[3]) return wrong("shape of the result", to_text(r), fmt::format("{} images of {} channels", x[0], x[3]));
+  TRY(image_result(x[0], x[3]));
   Window v{p->filter_height(), p->filter_width(), p->stride_h(), p->stride_w(), 1, 1};
-  TRY(window(p->padding(), x[1], r[1], v.kernel_h, v.stride_h, 1, "height", &v.top, &v.bottom));
-  TRY(window(p->padding(), x[2], r[2], v.kernel_w, v.stride_w, 1, "width", &v.left, &v.right));
   Step s;
-  TRY(activation(p->fused_activation_function(), &s));
+  TRY(sliding(*p, x, r, &v, &s));
   return push(Pool{kAverage, false, v}, {in_[0]}, s);
 }
 

@@ -56,12 +56,7 @@ static constexpr NpuRow<AvgPool2d> kNpu[] = {
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
     {"padding", "padding is counted, or there is none", NpuTest::holds,
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.pad == HW{} || a.count_include_pad); }},
-    {"ceil_mode", "no window reaches past the padded image", NpuTest::holds,
-     [](const AvgPool2d& a, const NpuOperands& o) {
-       const Shape &x = o.in[0].shape, &y = o.out[0].shape;
-       return std::optional<i64>((y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h &&
-                                 (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w);
-     }},
+    {"ceil_mode", "no window reaches past the padded image", NpuTest::holds, windows_stay_inside<AvgPool2d>},
     {"divisor", "the divisor is the size of the window", NpuTest::holds,
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.divisor == 0 || a.divisor == a.kernel.h * a.kernel.w); }},
     {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<AvgPool2d>},
