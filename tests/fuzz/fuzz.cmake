@@ -1,86 +1,51 @@
-# The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs fuzz_pte, fuzz_pt2, fuzz_text and fuzz_neutron one after the other.
+# The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs them one after the other; `ninja -C build/fuzz fuzz_NAME` one of them.
 set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
-if(DEUTERON_FUZZ)
-  if(NOT TARGET pte_seeds)
-    add_executable(pte_seeds tests/fuzz/pte_seeds.cpp)
-    target_link_libraries(pte_seeds PRIVATE deuteron_runtime)
-  endif()
-  add_executable(pte_fuzz tests/fuzz/pte_fuzz.cpp)
-  target_link_libraries(pte_fuzz PRIVATE deuteron_runtime)
-  target_compile_options(deuteron_runtime PRIVATE -fsanitize=fuzzer-no-link)
-  target_compile_options(pte_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(pte_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(pte_seeds PRIVATE -fsanitize=address,undefined)
-  file(GLOB STOCK_OPS ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)  # more seeds, where they are
-  add_custom_target(fuzz_pte
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pte_corpus
-    COMMAND pte_seeds ${PROJECT_BINARY_DIR}/pte_corpus
-    COMMAND pte_fuzz -max_len=65536 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pte_corpus ${STOCK_OPS}
-    DEPENDS pte_seeds pte_fuzz USES_TERMINAL VERBATIM)
+if(NOT DEUTERON_FUZZ)
+  return()
 endif()
 
-# The text form: `ninja -C build/fuzz fuzz_text`.
-if(DEUTERON_FUZZ)
-  add_executable(text_fuzz tests/fuzz/text_fuzz.cpp)
-  target_link_libraries(text_fuzz PRIVATE deuteron_core)
-  target_compile_options(deuteron_core PRIVATE -fsanitize=fuzzer-no-link)
-  target_compile_options(text_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(text_fuzz PRIVATE -fsanitize=fuzzer)
-  add_custom_target(fuzz_text
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/text_corpus
-    COMMAND text_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/text_corpus
-            ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds
-    DEPENDS text_fuzz USES_TERMINAL VERBATIM)
-endif()
-
-# The .pt2 reader: `ninja -C build/fuzz fuzz_pt2`.
-if(DEUTERON_FUZZ)
-  add_executable(pt2_seeds tests/fuzz/pt2_seeds.cpp)
-  add_executable(pt2_fuzz tests/fuzz/pt2_fuzz.cpp)
-  foreach(program pt2_seeds pt2_fuzz)
-    target_link_libraries(${program} PRIVATE deuteron_core)
+# fuzz_NAME: NAME_seeds writes the first inputs (from the files SEEDS), NAME_fuzz changes them, and those in the folders CORPORA.
+function(deuteron_fuzzer name library max_len rss_limit_mb)
+  cmake_parse_arguments(PARSE_ARGV 4 F "" "" "SEEDS;CORPORA")
+  foreach(program ${name}_seeds ${name}_fuzz)
+    if(NOT TARGET ${program})
+      add_executable(${program} tests/fuzz/${program}.cpp)
+      target_link_libraries(${program} PRIVATE ${library})
+    endif()
   endforeach()
-  target_compile_options(pt2_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(pt2_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(pt2_seeds PRIVATE -fsanitize=address,undefined)
-  add_custom_target(fuzz_pt2
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/pt2_corpus
-    COMMAND pt2_seeds ${PROJECT_BINARY_DIR}/pt2_corpus ${PROJECT_SOURCE_DIR}/models/digits_cnn/float.pt2 ${PROJECT_SOURCE_DIR}/models/digits_cnn/qat_qdq.pt2
-    COMMAND pt2_fuzz -max_len=262144 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/pt2_corpus
-    DEPENDS pt2_seeds pt2_fuzz USES_TERMINAL VERBATIM)
-endif()
+  target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name}_seeds PRIVATE -fsanitize=address,undefined)
+  set(corpus ${PROJECT_BINARY_DIR}/${name}_corpus)
+  add_custom_target(fuzz_${name}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${corpus}
+    COMMAND ${name}_seeds ${corpus} ${F_SEEDS}
+    COMMAND ${name}_fuzz -max_len=${max_len} -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=${rss_limit_mb} ${corpus} ${F_CORPORA}
+    DEPENDS ${name}_seeds ${name}_fuzz USES_TERMINAL VERBATIM)
+endfunction()
 
-# The microcode of the Neutron machine model: `ninja -C build/fuzz fuzz_neutron`.
-if(DEUTERON_FUZZ)
-  add_executable(neutron_seeds tests/fuzz/neutron_seeds.cpp)
-  add_executable(neutron_fuzz tests/fuzz/neutron_fuzz.cpp)
-  foreach(program neutron_seeds neutron_fuzz)
-    target_link_libraries(${program} PRIVATE neutron_model)
-  endforeach()
-  target_compile_options(neutron_model PRIVATE -fsanitize=fuzzer-no-link)
-  target_compile_options(neutron_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(neutron_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(neutron_seeds PRIVATE -fsanitize=address,undefined)
-  add_custom_target(fuzz_neutron
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/neutron_corpus
-    COMMAND neutron_seeds ${PROJECT_BINARY_DIR}/neutron_corpus
-    COMMAND neutron_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/neutron_corpus
-    DEPENDS neutron_seeds neutron_fuzz USES_TERMINAL VERBATIM)
-endif()
+foreach(library deuteron_runtime deuteron_core neutron_model)
+  target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+endforeach()
 
-# The Neutron converter: `ninja -C build/fuzz fuzz_neutron_ir`.
-if(DEUTERON_FUZZ)
-  add_executable(neutron_ir_seeds tests/fuzz/neutron_ir_seeds.cpp)
-  add_executable(neutron_ir_fuzz tests/fuzz/neutron_ir_fuzz.cpp)
-  foreach(program neutron_ir_seeds neutron_ir_fuzz)
-    target_link_libraries(${program} PRIVATE deuteron_core)
-  endforeach()
-  target_compile_options(neutron_ir_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(neutron_ir_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(neutron_ir_seeds PRIVATE -fsanitize=address,undefined)
-  add_custom_target(fuzz_neutron_ir
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/neutron_ir_corpus
-    COMMAND neutron_ir_seeds ${PROJECT_BINARY_DIR}/neutron_ir_corpus
-    COMMAND neutron_ir_fuzz -max_len=65536 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=4096 ${PROJECT_BINARY_DIR}/neutron_ir_corpus
-    DEPENDS neutron_ir_seeds neutron_ir_fuzz USES_TERMINAL VERBATIM)
-endif()
+# The program loader.
+file(GLOB STOCK_OPS ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)  # more seeds, where they are
+deuteron_fuzzer(pte deuteron_runtime 65536 2048 CORPORA ${STOCK_OPS})
+# The .pt2 reader.
+set(DIGITS ${PROJECT_SOURCE_DIR}/models/digits_cnn)
+deuteron_fuzzer(pt2 deuteron_core 262144 2048 SEEDS ${DIGITS}/float.pt2 ${DIGITS}/qat_qdq.pt2)
+# The microcode of the Neutron machine model.
+deuteron_fuzzer(neutron neutron_model 4096 2048)
+# The Neutron converter.
+deuteron_fuzzer(neutron_ir deuteron_core 65536 4096)
+
+# The text form: its seeds are files.
+add_executable(text_fuzz tests/fuzz/text_fuzz.cpp)
+target_link_libraries(text_fuzz PRIVATE deuteron_core)
+target_compile_options(text_fuzz PRIVATE -fsanitize=fuzzer)
+target_link_options(text_fuzz PRIVATE -fsanitize=fuzzer)
+add_custom_target(fuzz_text
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/text_corpus
+  COMMAND text_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/text_corpus
+          ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds
+  DEPENDS text_fuzz USES_TERMINAL VERBATIM)
