@@ -99,12 +99,13 @@ static void warn_of_portable(const Compilation& c, const Target& target, Diagnos
 }
 
 // The kernels of one delegate; the delegate as a whole where its converter does not name them.
-static void report_delegate(Compilation& c, const Node& node, i32 delegate) {
+static void report_delegate(Compilation& c, const Node& node, i32 delegate, i32 instruction) {
   const KernelCall& call = std::get<KernelCall>(node.op);
   const size_t before = c.operators.size();
   const auto add = [&](OperatorReport r, i64 macs) {
     r.placement = Placement::npu;
     r.delegate = delegate;
+    r.instruction = instruction;
     r.macs = macs;
     c.operators.push_back(std::move(r));
     return &c.operators.back();
@@ -124,16 +125,18 @@ static void report(Compilation& c, const Target& target) {
   const Graph& g = c.graph;
   // The rest: what no call computes a part of, each once.
   std::vector<bool> told(g.sources.size(), false);
-  i32 delegates = 0;
+  i32 delegates = 0, instruction = -1;
   for (const Node& node : g.nodes) {
     const KernelCall* call = std::get_if<KernelCall>(&node.op);
     if (!call) continue;
+    ++instruction;
     if (!call->delegate) {
       c.operators.push_back(report_call(c, node, target));
+      c.operators.back().instruction = instruction;
       for (const i32 id : node.origin) told[id] = true;
       continue;
     }
-    report_delegate(c, node, delegates);
+    report_delegate(c, node, delegates, instruction);
     bool named = false;
     for (const NpuKernel& kernel : c.npu_kernels)
       if (kernel.delegate == delegates) {
@@ -146,7 +149,7 @@ static void report(Compilation& c, const Target& target) {
   }
   const auto tell = [&](const Origin& origin, const std::string& reason) {
     for (const i32 id : origin) {
-      if (!told[id]) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, reason});
+      if (!told[id]) c.folded.push_back({user_name(g.sources[id]), g.sources[id].target, reason, id});
       told[id] = true;
     }
   };
@@ -194,6 +197,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
 
   Compilation c;
   c.graph = std::move(graph);
+  c.user = user_operators(c.graph);
   i64 rewrites = options.max_rewrites < 0 ? std::numeric_limits<i64>::max() : options.max_rewrites;
   PassContext context{c.graph, target, samples, options, c, diagnostics, &rewrites};
   const bool finished = run_pipeline(context);

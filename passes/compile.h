@@ -9,6 +9,7 @@
 #include "passes/insert_quantization.h"
 #include "passes/npu_support.h"
 #include "passes/plan_memory.h"
+#include "passes/user_operators.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -41,6 +42,7 @@ struct OperatorReport {
   i64 float_bytes = 0;   // portable: of the float tensors that it reads and writes
   bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
   i32 delegate = -1;       // npu: by delegate call of the program
+  i32 instruction = -1;    // of the program
   i64 cycles = -1;         // npu: on the open model of the machine; -1: not known
   std::string bound = {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
 };
@@ -58,6 +60,7 @@ struct NpuKernel {
 };
 struct FoldedReport {
   std::string name, op, reason;
+  i32 source = -1;  // of Graph::sources
 };
 
 // What it cost to fit the memory: passes/split_rows.cpp.
@@ -74,6 +77,7 @@ struct Compilation {
   MemoryPlan plan;
   std::vector<uint8_t> pte;
   PteParts parts;
+  std::vector<UserOperator> user;  // by id of graph.sources
   std::vector<OperatorReport> operators;
   std::vector<FoldedReport> folded;
   std::vector<NpuKernel> npu_kernels;

@@ -29,6 +29,7 @@ class DelegateLowering {
   bool run(Node& node) {
     Graph body = *std::get<Delegate>(node.op).body;
     neutron::to_neutron_forms(body, pass_.rewrites_left);
+    pass_.result.without_kernel.insert(pass_.result.without_kernel.end(), body.folded.begin(), body.folded.end());
     const neutron::NeutronIr ir = neutron::write_neutron_ir(body);
     if (!keep("ir.tflite", ir.flatbuffer)) return false;
     std::optional<ConvertedPart> part = pass_.options.npu.converter.path.empty() ? convert_here(ir) : convert_there(ir, body);

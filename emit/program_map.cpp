@@ -1,0 +1,325 @@
+#include "emit/program_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/neutron_delegate/calls.h"
+#include "backends/neutron_model/traffic.h"
+#include "passes/homes.h"
+
+namespace deuteron {
+namespace {
+
+using Json = nlohmann::json;
+using neutron::Kind;
+
+// Whether a kernel of the NPU only says which element goes where.
+bool moves(Kind kind) {
+  return kind == Kind::kPad || kind == Kind::kSlice || kind == Kind::kStridedSliceConcat || kind == Kind::kTransposeChw;
+}
+
+// The same of a call on the CPU: kernels without arithmetic, and the quantizers at the edges of what is int8.
+bool is_quantizer(const KernelCall& call) {
+  return call.name == "cortex_m::quantize_per_tensor" || call.name == "cortex_m::dequantize_per_tensor";
+}
+bool moves(const KernelCall& call) {
+  for (const char* name : {"cortex_m::transpose", "cortex_m::pad", "aten::permute_copy", "aten::constant_pad_nd", "aten::cat",
+                           "aten::slice_copy", "aten::expand_copy", "aten::clone", "dim_order_ops::_clone_dim_order"})
+    if (call.name == name) return true;
+  return false;
+}
+
+class MapWriter {
+ public:
+  MapWriter(const Compilation& c, const Target& target) : c_(c), g_(c.graph), target_(target), uses_(g_) {
+    id_.assign(g_.sources.size(), -1);
+    for (size_t s = 0; s < g_.sources.size(); ++s)
+      if (!is_quantizer_source(s)) id_[s] = operators_++;
+    i32 instruction = 0;
+    for (const Node& node : g_.nodes) instruction_.push_back(std::holds_alternative<KernelCall>(node.op) ? instruction++ : -1);
+    calls_ = instruction;
+  }
+
+  Json write(const std::string& model) {
+    Json j;
+    j["format"] = kProgramMapFormat;
+    j["version"] = DEUTERON_VERSION;
+    j["program_id"] = program_id_text(c_.pte);
+    j["model"] = model;
+    j["target"] = target_.name;
+    if (!target_.cpu.empty()) j["cpu"] = target_.cpu;
+    if (target_.clock_hz > 0) j["clock_hz"] = target_.clock_hz;
+    j["calls"] = calls();
+    j["operators"] = operators(j["calls"]);
+    j["folded"] = folded_;
+    j["memory"] = Json::array({memory()});
+    j["flash"] = flash();
+    return j;
+  }
+
+ private:
+  bool is_quantizer_source(size_t s) const {
+    return s < c_.user.size() ? c_.user[s].is_quantizer : g_.sources[s].target.starts_with("quantized_decomposed.");
+  }
+
+  std::vector<i32> own(const Origin& origin) const {
+    std::vector<i32> ids;
+    for (const i32 s : origin)
+      if (s >= 0 && s < static_cast<i32>(id_.size()) && id_[s] >= 0) ids.push_back(id_[s]);
+    return ids;
+  }
+
+  // One of these operators moves elements itself, so a kernel that does so is not an addition.
+  bool has_move(const Origin& origin) const {
+    return std::any_of(origin.begin(), origin.end(), [&](i32 s) {
+      return s < static_cast<i32>(c_.user.size()) && !c_.user[s].is_quantizer && c_.user[s].has_result && c_.user[s].is_move;
+    });
+  }
+
+  // The operators next to a node that has none: of its readers, or of what it reads, as far as it takes.
+  std::vector<i32> served_by(size_t n, bool down) const {
+    std::vector<i32> ids;
+    std::vector<bool> seen(g_.nodes.size(), false);
+    std::vector<NodeId> pending{static_cast<NodeId>(n)};
+    while (!pending.empty()) {
+      const NodeId at = pending.back();
+      pending.pop_back();
+      std::vector<NodeId> next;
+      if (down)
+        for (const ValueId v : g_.nodes[at].outputs) next.insert(next.end(), uses_.readers[v].begin(), uses_.readers[v].end());
+      else
+        for (const ValueId v : g_.nodes[at].inputs) next.push_back(uses_.producer[v]);
+      for (const NodeId m : next) {
+        if (m < 0 || seen[m]) continue;
+        seen[m] = true;
+        const KernelCall* call = std::get_if<KernelCall>(&g_.nodes[m].op);
+        // Of a delegate only what stands at its border is served: that is in its body, which is gone. All of it then.
+        const std::vector<i32> found = own(g_.nodes[m].origin);
+        if (found.empty() || !call) pending.push_back(m);
+        ids.insert(ids.end(), found.begin(), found.end());
+      }
+    }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return ids;
+  }
+
+  struct Attribution {
+    std::vector<i32> operators;
+    bool added = false;
+  };
+  Attribution attribute(size_t n, const KernelCall& call) const {
+    const Node& node = g_.nodes[n];
+    Attribution a{own(node.origin), false};
+    if (!call.delegate) a.added = is_quantizer(call) || (moves(call) && !has_move(node.origin));
+    if (a.operators.empty()) {
+      a.added = true;
+      const bool down_first = call.name != "cortex_m::dequantize_per_tensor";
+      a.operators = served_by(n, down_first);
+      if (a.operators.empty()) a.operators = served_by(n, !down_first);
+    }
+    return a;
+  }
+
+  // Read and written, constants too; scratch is neither.
+  i64 bytes_of(const Node& node) const {
+    std::vector<ValueId> values = node.inputs;
+    for (const ValueId v : node.outputs)
+      if (!uses_.readers[v].empty() || uses_.output_uses[v] > 0) values.push_back(v);
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    i64 sum = 0;
+    for (const ValueId v : values) sum += g_.type(v).bytes();
+    return sum;
+  }
+
+  static const char* placement_name(Placement p) { return p == Placement::npu ? "npu" : p == Placement::portable ? "portable" : "cpu"; }
+
+  Json calls() {
+    Json list = Json::array();
+    i32 delegate = 0;
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      const KernelCall* call = std::get_if<KernelCall>(&g_.nodes[n].op);
+      if (!call) continue;
+      const i32 k = instruction_[n];
+      const Attribution a = attribute(n, *call);
+      Json j = {{"instruction", k}, {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
+                {"operators", a.operators}, {"added", a.added}, {"macs", call->macs}, {"bytes", bytes_of(g_.nodes[n])}};
+      const auto report = std::find_if(c_.operators.begin(), c_.operators.end(), [&](const OperatorReport& o) { return o.instruction == k; });
+      if (report != c_.operators.end()) {
+        j["placement"] = placement_name(report->placement);
+        j["reason"] = report->reason;
+      }
+      if (call->delegate) inside_delegate(j, g_.nodes[n], *call->delegate, delegate++);
+      list.push_back(std::move(j));
+    }
+    return list;
+  }
+
+  void inside_delegate(Json& call, const Node& node, const DelegateBlob& blob, i32 delegate) const {
+    // In the order of the microcode, which is that of the events.
+    NeutronPayload payload;
+    std::vector<i64> bytes;
+    if (read_payload(blob.processed.data(), static_cast<uint32_t>(blob.processed.size()), &payload).ok()) {
+      NeutronCalls in_payload(payload);
+      for (NeutronKernelCall kernel; in_payload.next(&kernel);) bytes.push_back(neutron::bytes_of(kernel.kind, kernel.structure));
+    }
+    Json kernels = Json::array(), without = Json::array();
+    std::vector<bool> computed(static_cast<size_t>(operators_), false);
+    i64 macs = 0, cycles = 0;
+    for (const NpuKernel& kernel : c_.npu_kernels) {
+      if (kernel.delegate != delegate) continue;
+      const std::vector<i32> ids = own(kernel.origin);
+      for (const i32 id : ids) computed[id] = true;
+      const bool added = kernel.kind == Kind::kMemCpy || ids.empty() || (moves(kernel.kind) && !has_move(kernel.origin));
+      Json j = {{"id", kernels.size()}, {"code", static_cast<i32>(kernel.kind)}, {"kernel", name_of(kernel.kind)}, {"operators", ids},
+                {"added", added}, {"macs", kernel.cost.macs}, {"predicted_cycles", kernel.cost.total()}, {"bound", name_of(kernel.cost.bound())}};
+      if (kernels.size() < bytes.size()) j["bytes"] = bytes[kernels.size()];
+      macs += kernel.cost.macs;
+      cycles += kernel.cost.total();
+      kernels.push_back(std::move(j));
+    }
+    if (kernels.empty()) return;  // its converter names no kernels
+    call["macs"] = macs;
+    call["predicted_cycles"] = cycles;
+    for (const i32 s : node.origin)
+      if (s < static_cast<i32>(id_.size()) && id_[s] >= 0 && !computed[id_[s]])
+        without.push_back({{"operator", id_[s]}, {"reason", reason_without_kernel(s)}});
+    call["npu_kernels"] = std::move(kernels);
+    call["without_kernel"] = std::move(without);
+  }
+
+  std::string reason_without_kernel(i32 source) const {
+    for (const auto* list : {&c_.without_kernel, &g_.folded})
+      for (const Folded& f : *list)
+        if (std::find(f.origin.begin(), f.origin.end(), source) != f.origin.end()) return f.reason;
+    return "";
+  }
+
+  Json operators(const Json& calls) {
+    // The call that does most for an operator decides where it is said to be.
+    struct Where {
+      std::string placement, reason;
+      i64 macs = -1;
+      bool added = true;
+    };
+    std::vector<Where> where(static_cast<size_t>(operators_));
+    const auto note = [&](const Json& ids, const std::string& placement, const std::string& reason, i64 macs, bool added) {
+      for (const i32 id : ids) {
+        Where& w = where[id];
+        if (std::pair(!added, macs) <= std::pair(!w.added, w.macs)) continue;
+        w = {placement, reason, macs, added};
+      }
+    };
+    for (const Json& call : calls) {
+      const std::string placement = call.value("placement", "cpu"), reason = call.value("reason", "");
+      if (!call.contains("npu_kernels")) {
+        note(call["operators"], placement, reason, call["macs"], call["added"]);
+        continue;
+      }
+      for (const Json& kernel : call["npu_kernels"]) note(kernel["operators"], placement, reason, kernel["macs"], kernel["added"]);
+      for (const Json& w : call["without_kernel"]) note(Json::array({w["operator"]}), placement, w["reason"], 0, false);
+    }
+    Json list = Json::array();
+    for (size_t s = 0; s < g_.sources.size(); ++s) {
+      if (id_[s] < 0) continue;
+      const SourceOp& source = g_.sources[s];
+      Where& w = where[id_[s]];
+      if (w.macs < 0) w.placement = "none";
+      if (w.macs < 0 || w.added)
+        for (const FoldedReport& f : c_.folded)
+          if (f.source == static_cast<i32>(s)) {
+            if (w.placement == "none") folded_.push_back({{"operator", id_[s]}, {"reason", f.reason}});
+            w.placement = "none";
+            w.reason = f.reason;
+            break;
+          }
+      Json j = {{"name", source.name}, {"target", source.target}, {"placement", w.placement}, {"reason", w.reason}};
+      if (!source.module.empty()) j["module"] = source.module;
+      if (!source.stack.empty()) j["stack"] = source.stack;
+      if (s < c_.user.size()) {
+        const UserOperator& user = c_.user[s];
+        j["inputs"] = own(user.inputs);
+        j["macs"] = user.macs;
+        if (user.has_result) {
+          j["shape"] = user.shape;
+          j["dtype"] = name_of(user.dtype);
+        }
+      } else {
+        j["inputs"] = Json::array();
+      }
+      list.push_back(std::move(j));
+    }
+    return list;
+  }
+
+  // When what lies in a root's memory is first written and last read, by call.
+  Json memory() const {
+    const MemoryPlan& plan = c_.plan;
+    struct Life {
+      i32 first = -1, last = -1;
+      bool read = false;
+    };
+    std::vector<Life> life(g_.values.size());
+    const auto use = [&](ValueId v, i32 call, bool read) {
+      Life& l = life[plan.root[v]];
+      if (l.first < 0 || call < l.first) l.first = call;
+      l.last = std::max(l.last, call);
+      l.read = l.read || read;
+    };
+    for (const Port& p : g_.inputs) use(p.value, 0, true);
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      if (instruction_[n] < 0) continue;
+      for (const ValueId v : g_.nodes[n].inputs) use(v, instruction_[n], true);
+      for (const ValueId v : g_.nodes[n].outputs) use(v, instruction_[n], false);
+    }
+    for (const Port& p : g_.outputs) use(p.value, std::max(calls_ - 1, 0), true);
+    std::vector<const char*> kind(g_.values.size(), nullptr);
+    for (const Port& p : g_.outputs) kind[plan.root[p.value]] = "output";
+    for (const Port& p : g_.inputs) kind[plan.root[p.value]] = "input";
+    Json tensors = Json::array();
+    for (size_t v = 0; v < g_.values.size(); ++v) {
+      if (plan.root[v] != static_cast<ValueId>(v) || plan.offset[v] < 0 || life[v].first < 0) continue;
+      tensors.push_back({{"name", g_.values[v].name}, {"offset", plan.offset[v]}, {"bytes", g_.type(static_cast<ValueId>(v)).bytes()},
+                         {"first", life[v].first}, {"last", life[v].last},
+                         {"kind", kind[v] ? kind[v] : life[v].read ? "activation" : "scratch"}});
+    }
+    Json j = {{"name", "planned memory"}, {"used", plan.bytes}, {"lower_bound", plan.lower_bound}, {"tensors", std::move(tensors)}};
+    i64 room = -1;
+    for (const MemoryRegion& m : target_.memories)
+      if (std::find(m.holds.begin(), m.holds.end(), "activations") != m.holds.end()) {
+        j["name"] = room < 0 ? m.name : j["name"].get<std::string>() + " + " + m.name;
+        room = std::max<i64>(room, 0) + m.bytes;
+      }
+    if (room >= 0) j["bytes"] = room;
+    return j;
+  }
+
+  Json flash() const {
+    return {{"program", c_.parts.program}, {"constants", c_.parts.constants}, {"payload", c_.parts.delegates}, {"padding", c_.parts.padding}};
+  }
+
+  const Compilation& c_;
+  const Graph& g_;
+  const Target& target_;
+  const Uses uses_;
+  std::vector<i32> id_;  // by source: the operator's id, -1: a quantizer's
+  i32 operators_ = 0, calls_ = 0;
+  std::vector<i32> instruction_;  // by node, -1: no call
+  Json folded_ = Json::array();
+};
+
+}  // namespace
+
+Json program_map(const Compilation& c, const Target& target, const std::string& model) { return MapWriter(c, target).write(model); }
+
+uint64_t program_id(std::span<const uint8_t> pte) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const uint8_t byte : pte) hash = (hash ^ byte) * 0x100000001b3;
+  return hash;
+}
+
+std::string program_id_text(std::span<const uint8_t> pte) { return fmt::format("{:016x}", program_id(pte)); }
+
+}  // namespace deuteron
