@@ -45,6 +45,12 @@ Status measure(File file, const KernelTable& kernels, Needs* needs);
 [[nodiscard]] Status start_backends(const KernelTable& kernels);
 void stop_backends(const KernelTable& kernels);
 
+// Of a call, in the file.
+struct CallName {
+  const char* op;        // "cortex_m::quantized_add" or "NeutronBackend"
+  const char* overload;  // "out"; null where there is none
+};
+
 class Program {
  public:
   // Checks every offset, size, shape and argument of the method `forward` once. On failure the Program is empty.
@@ -80,6 +86,11 @@ class Program {
     const PreparedDelegate* delegate;  // null for the call of a kernel
   };
   Step step(int32_t k) const;
+  // Null for the call of a kernel.
+  const PreparedDelegate* delegate(int32_t k) const {
+    return calls_[k].run ? nullptr : static_cast<const PreparedDelegate*>(calls_[k].args);
+  }
+  CallName name_of_call(int32_t k) const;
 
  private:
   Status run_delegate(int32_t k) const;
