@@ -144,9 +144,11 @@ class MapWriter {
       if (!call) continue;
       const i32 k = instruction_[n];
       const Attribution a = attribute(n, *call);
-      Json j = {{"instruction", k}, {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
-                {"operators", a.operators}, {"added", a.added}, {"macs", call->macs}, {"bytes", bytes_of(g_.nodes[n])}};
-      const auto report = std::find_if(c_.operators.begin(), c_.operators.end(), [&](const OperatorReport& o) { return o.instruction == k; });
+      Json j = {{"instruction", k},         {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
+                {"operators", a.operators}, {"added", a.added},
+                {"macs", call->macs},       {"bytes", bytes_of(g_.nodes[n])}};
+      const auto report =
+          std::find_if(c_.operators.begin(), c_.operators.end(), [&](const OperatorReport& o) { return o.instruction == k; });
       if (report != c_.operators.end()) {
         j["placement"] = placement_name(report->placement);
         j["reason"] = report->reason;
@@ -173,8 +175,14 @@ class MapWriter {
       const std::vector<i32> ids = own(kernel.origin);
       for (const i32 id : ids) computed[id] = true;
       const bool added = kernel.kind == Kind::kMemCpy || ids.empty() || (moves(kernel.kind) && !has_move(kernel.origin));
-      Json j = {{"id", kernels.size()}, {"code", static_cast<i32>(kernel.kind)}, {"kernel", name_of(kernel.kind)}, {"operators", ids},
-                {"added", added}, {"macs", kernel.cost.macs}, {"predicted_cycles", kernel.cost.total()}, {"bound", name_of(kernel.cost.bound())}};
+      Json j = {{"id", kernels.size()},
+                {"code", static_cast<i32>(kernel.kind)},
+                {"kernel", name_of(kernel.kind)},
+                {"operators", ids},
+                {"added", added},
+                {"macs", kernel.cost.macs},
+                {"predicted_cycles", kernel.cost.total()},
+                {"bound", name_of(kernel.cost.bound())}};
       if (kernels.size() < bytes.size()) j["bytes"] = bytes[kernels.size()];
       macs += kernel.cost.macs;
       cycles += kernel.cost.total();
@@ -281,9 +289,14 @@ class MapWriter {
     Json tensors = Json::array();
     for (size_t v = 0; v < g_.values.size(); ++v) {
       if (plan.root[v] != static_cast<ValueId>(v) || plan.offset[v] < 0 || life[v].first < 0) continue;
-      tensors.push_back({{"name", g_.values[v].name}, {"offset", plan.offset[v]}, {"bytes", g_.type(static_cast<ValueId>(v)).bytes()},
-                         {"first", life[v].first}, {"last", life[v].last},
-                         {"kind", kind[v] ? kind[v] : life[v].read ? "activation" : "scratch"}});
+      tensors.push_back({{"name", g_.values[v].name},
+                         {"offset", plan.offset[v]},
+                         {"bytes", g_.type(static_cast<ValueId>(v)).bytes()},
+                         {"first", life[v].first},
+                         {"last", life[v].last},
+                         {"kind", kind[v]        ? kind[v]
+                                  : life[v].read ? "activation"
+                                                 : "scratch"}});
     }
     Json j = {{"name", "planned memory"}, {"used", plan.bytes}, {"lower_bound", plan.lower_bound}, {"tensors", std::move(tensors)}};
     i64 room = -1;
@@ -297,7 +310,8 @@ class MapWriter {
   }
 
   Json flash() const {
-    return {{"program", c_.parts.program}, {"constants", c_.parts.constants}, {"payload", c_.parts.delegates}, {"padding", c_.parts.padding}};
+    return {
+        {"program", c_.parts.program}, {"constants", c_.parts.constants}, {"payload", c_.parts.delegates}, {"padding", c_.parts.padding}};
   }
 
   const Compilation& c_;

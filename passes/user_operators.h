@@ -11,8 +11,8 @@ struct UserOperator {
   std::vector<i32> inputs;  // the operators whose results it reads, as ids of Graph::sources, without what a quantizer put between
   Shape shape;              // of its (first) result, in the user's axes
   DType dtype = DType::f32;
-  bool has_result = false;  // false: the imported graph has no node of it (it was a view, a constant, an identity)
-  bool is_move = false;     // only moves elements: a kernel that does so is its own, not one that was added
+  bool has_result = false;    // false: the imported graph has no node of it (it was a view, a constant, an identity)
+  bool is_move = false;       // only moves elements: a kernel that does so is its own, not one that was added
   bool is_quantizer = false;  // put around the user's operators by a quantizer
   i64 macs = 0;
 };

@@ -59,9 +59,7 @@ constexpr int64_t bytes_of(Kind, const PadCall& a) {
   return traffic::elements(a.extent) + results;
 }
 constexpr int64_t bytes_of(Kind, const CopyCall& a) { return traffic::distinct(a.extent, a.x_stride) + traffic::elements(a.extent); }
-constexpr int64_t bytes_of(Kind, const ResizeCall& a) {
-  return int64_t{a.n} * a.c * (int64_t{a.h} * a.w + int64_t{a.out_h} * a.out_w);
-}
+constexpr int64_t bytes_of(Kind, const ResizeCall& a) { return int64_t{a.n} * a.c * (int64_t{a.h} * a.w + int64_t{a.out_h} * a.out_w); }
 constexpr int64_t bytes_of(Kind, const MemCpyCall& a) { return 2 * int64_t{a.bytes}; }
 
 // Of an encoded call: `call` points to the structure behind the head. 0 for a kind that does not exist.
