@@ -199,6 +199,9 @@ bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
     run.instructions.push_back(words.number());
     if (!answer.steps.empty()) run.steps.push_back(std::exchange(answer.steps, {}));
     return true;
+  } else if (key == "@profile") {
+    run.profile_events = words.number();
+    run.profile_dropped = words.number();
   } else if (key == "@stack" && line.find("overflowed") == line.npos) {
     run.stack_used_bytes = words.number();
     run.stack_bytes = words.number();
@@ -239,6 +242,13 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
     case BoardExit::bad_job:
       return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
                            "`deuteron inspect` shows what the program takes");
+    case BoardExit::no_clock: {
+      Words words(a.trouble);
+      words.next();
+      const std::string clock(words.next());
+      return board_trouble(board, fmt::format("the profile's clock {}: {}", clock, words.rest()), "profile.clock",
+                           "choose a clock that the board has");
+    }
     case BoardExit::file_error:
       return board_trouble(board, a.trouble.starts_with("@file ") ? a.trouble.substr(6) : a.trouble, "board.file");
     default:

@@ -5,6 +5,8 @@
 
 #include "backends/neutron/kernel_selection.h"
 #include "data/read_file.h"
+#include "emit/etrecord.h"
+#include "emit/program_map.h"
 #include "emit/write_file.h"
 #include "tools/compile_model.h"
 
@@ -13,7 +15,7 @@ namespace {
 
 struct CompileVerb {
   ModelOptions model;
-  std::string output;
+  std::string output, etrecord;
 };
 
 // The NPU kernels of the program, with those of a file that is there already: firmware that runs several models links one such file.
@@ -47,6 +49,8 @@ int compile_verb(const CompileVerb& o) {
   if (!write_file(o.output, m->compilation.pte, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
+  if (!o.etrecord.empty() && !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->target, o.model.model)), diagnostics))
+    return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   return finish(o.model.json, diagnostics, std::move(report.json), report.summary);
 }
@@ -60,6 +64,10 @@ void add_compile(CLI::App& app, Action& chosen) {
                             "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
   add_model_options(verb, o->model);
   verb->add_option("-o,--output", o->output, "the program to write (.pte)")->option_text("OUT")->required();
+  verb->add_option(
+          "--etrecord", o->etrecord,
+          "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
+      ->option_text("FILE");
 }
 
 }  // namespace deuteron

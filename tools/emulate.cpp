@@ -145,30 +145,35 @@ std::vector<std::string> emulator_command(std::string_view board, const EmulateO
           "-parallel",
           "null",
           "-semihosting-config",
-          "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5"};
+          "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
 }
 
 EmulatedRun run_job(std::string_view board, Job job, std::span<const uint8_t> program, std::span<const Sample> samples,
                     double limit_seconds, const EmulateOptions& options) {
   EmulatedRun run;
   const auto start = std::chrono::steady_clock::now();
-  MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs");
+  MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs"), profile("deuteron-profile");
+  const std::span<const uint8_t> runner = options.image.empty() ? image_of(board) : options.image;
   job.program_bytes = static_cast<uint32_t>(program.size());
-  if (output.descriptor() < 0 || !image.append(image_of(board)) || !write_job(input, job, program, samples)) {
+  job.profile_events = options.profile_events;
+  job.profile_clock = options.clock;
+  job.clock_argument = options.clock_argument;
+  if (output.descriptor() < 0 || profile.descriptor() < 0 || !image.append(runner) || !write_job(input, job, program, samples)) {
     run.error = board_trouble(board, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)), "board.job_memory");
     return run;
   }
   BoardReport answer;
-  const int descriptors[] = {image.descriptor(), input.descriptor(), output.descriptor()};
+  const int descriptors[] = {image.descriptor(), input.descriptor(), output.descriptor(), profile.descriptor()};
   const bool restart = options.timeout_seconds <= 0;
   const ProcessEnd end = run_watched(emulator_command(board, options), descriptors, limit_seconds,
                                      [&](std::string_view line) { return take_line(line, answer, run) && restart; });
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (end.start_error != 0 || end.timed_out || end.exit_code != 0) {
-    run.error = describe_end(board, image_of(board), end, answer, options, limit_seconds);
+    run.error = describe_end(board, runner, end, answer, options, limit_seconds);
     return run;
   }
   const std::vector<uint8_t> bytes = output.content();
+  run.profile = profile.content();
   if (job.kind == JobKind::run) {
     run.ok = run.instructions.size() == samples.size() && answer.loaded && split_outputs(bytes, answer.output_bytes, samples.size(), run);
   } else {

@@ -16,6 +16,10 @@ struct EmulateOptions {
   double timeout_seconds = 0;  // wall clock for the whole run; 0: from the estimated work, anew for each sample
   bool by_step = false;        // count each call by itself; `steps` is filled and `instructions` are the sums
   std::string qemu = "qemu-system-arm";
+  uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
+  JobClock clock = JobClock::board;
+  uint32_t clock_argument = 0;
+  std::span<const uint8_t> image;  // another runner for the board; empty: the one inside this program
 };
 
 struct StepCount {
@@ -32,6 +36,8 @@ struct EmulatedRun {
   uint64_t load_instructions = 0;                          // of Program::load
   uint64_t planned_bytes = 0, tables_bytes = 0;            // on the board
   uint64_t stack_used_bytes = 0, stack_bytes = 0;
+  std::vector<uint8_t> profile;  // an ETDump
+  uint64_t profile_events = 0, profile_dropped = 0;
   double seconds = 0;  // wall clock
 };
 

@@ -10,6 +10,7 @@
 #include "data/read_file.h"
 #include "data/storage_order.h"
 #include "ir/check.h"
+#include "tools/profile_run.h"
 #include "tools/status_text.h"
 #include "tools/verb.h"
 
@@ -59,16 +60,21 @@ std::vector<std::byte> ProgramFile::user_output(size_t output, std::span<const s
   return to_user_order(stored, t.sizes, t.order, element_bytes(t.type));
 }
 
-std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnostics& diagnostics) {
+std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnostics& diagnostics, Trace* trace) {
   auto host = std::make_unique<HostProgram>();
   host->path_ = file.path;
+  host->trace_ = trace;
   static const Status started = start_backends(kAllKernels);  // once; the process ends with them
   Status status = started;
+  const uint64_t began = trace ? trace->now() : 0;
   if (status.ok()) status = measure(file.file(), kAllKernels, &host->needs_);
+  if (trace) trace->check = {began, trace->now()};
   if (status.ok()) {
     host->tables_ = AlignedBytes(host->needs_.tables_bytes);
     host->planned_ = AlignedBytes(host->needs_.planned_bytes);
-    status = host->program_.load(file.file(), kAllKernels, host->tables_.memory(), host->planned_.memory());
+    const Memory tables = host->tables_.memory(), planned = host->planned_.memory();
+    status = trace ? load_traced(host->program_, file.file(), kAllKernels, tables, planned, *trace)
+                   : host->program_.load(file.file(), kAllKernels, tables, planned);
   }
   if (status.ok()) return host;
   diagnostics.add(describe_status(file.path, status));
@@ -81,7 +87,7 @@ std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<co
     const Status status = program_.set_input(static_cast<int32_t>(i), inputs[i].data(), inputs[i].size());
     DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "set_input");
   }
-  if (const Status s = program_.run(); !s.ok()) return diagnostics.add(describe_status(path_, s)), std::nullopt;
+  if (const Status s = run_traced(program_, trace_); !s.ok()) return diagnostics.add(describe_status(path_, s)), std::nullopt;
   std::vector<std::vector<std::byte>> outputs;
   for (int32_t i = 0; i < program_.output_count(); ++i) {
     const Tensor& t = program_.output(i);
@@ -92,10 +98,13 @@ std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<co
 }
 
 std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
-                                                               double* seconds, Needs* needs, Diagnostics& diagnostics) {
-  const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics);
+                                                               double* seconds, Needs* needs, Diagnostics& diagnostics,
+                                                               HostProfile* profile) {
+  if (profile && !profile->begin(file.path, diagnostics)) return std::nullopt;
+  const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics, profile ? &profile->trace : nullptr);
   if (!host) return std::nullopt;
   *needs = host->needs();
+  if (profile) profile->make_room(host->program(), samples);
   std::vector<std::vector<std::byte>> all(file.summary.outputs.size());
   Progress progress("running", samples);
   const auto start = std::chrono::steady_clock::now();
@@ -109,6 +118,7 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
     progress.at(s + 1);
   }
   *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (profile) profile->end(host->program(), file.file());
   return all;
 }
 

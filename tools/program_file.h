@@ -11,6 +11,7 @@
 #include "inspect/pte.h"
 #include "ir/diagnostic.h"
 #include "runtime/deuteron.h"
+#include "runtime/trace.h"
 
 namespace deuteron {
 
@@ -47,8 +48,10 @@ struct ProgramFile {
 // The program loaded by the runtime on this machine. The ProgramFile must outlive it.
 class HostProgram {
  public:
-  static std::unique_ptr<HostProgram> load(const ProgramFile& file, Diagnostics& diagnostics);
+  // `trace`: gets the events of loading and of every run; must outlive it.
+  static std::unique_ptr<HostProgram> load(const ProgramFile& file, Diagnostics& diagnostics, Trace* trace = nullptr);
   const Needs& needs() const { return needs_; }
+  const Program& program() const { return program_; }
   ~HostProgram() { program_.unload(); }
   // Inputs and outputs in storage order. nullopt: a delegate failed.
   std::optional<std::vector<std::vector<std::byte>>> run(std::span<const std::vector<std::byte>> inputs, Diagnostics& diagnostics);
@@ -58,11 +61,15 @@ class HostProgram {
   Needs needs_;
   AlignedBytes tables_, planned_;
   Program program_;
+  Trace* trace_ = nullptr;
 };
+
+struct HostProfile;  // tools/profile_run.h
 
 // Outputs of all samples in the user's order, one after the other: result[o] is `samples` times output o.
 std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
-                                                               double* seconds, Needs* needs, Diagnostics& diagnostics);
+                                                               double* seconds, Needs* needs, Diagnostics& diagnostics,
+                                                               HostProfile* profile = nullptr);
 
 // Elements of an output as float32, whatever its type. int8 stays in steps.
 std::vector<float> as_floats(ScalarType type, std::span<const std::byte> bytes);

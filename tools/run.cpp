@@ -1,4 +1,4 @@
-// deuteron run: a program on this machine or on an emulated board.
+// deuteron run: a program on this machine or on an emulated board. deuteron profile: the same, for the times alone.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "data/npy.h"
+#include "data/read_file.h"
 #include "emit/write_file.h"
 #include "tools/emulate.h"
 #include "tools/options.h"
+#include "tools/profile_run.h"
 #include "tools/program_file.h"
 
 namespace deuteron {
@@ -17,6 +19,8 @@ namespace {
 
 struct RunOptions {
   std::string program, output_dir, on = "host", json;
+  std::string profile, clock = "board", runner;  // where the profile goes; boards: what times it, another image of the runner
+  uint32_t profile_events = 0;
   std::vector<std::string> inputs;
   double timeout = 0;
   ImageMap image;
@@ -27,23 +31,64 @@ struct RunResult {
   std::vector<std::vector<std::byte>> outputs;
   Json figures;
   std::string summary;
+  std::vector<uint8_t> profile;
 };
 
-std::optional<RunResult> run_here(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples, Diagnostics& diagnostics) {
+// The figures of a profile, and what the user should know of it.
+void describe_profile(RunResult& r, uint64_t events, uint64_t dropped, bool hides_kernels, const std::string& path,
+                      Diagnostics& diagnostics) {
+  r.figures["profile"] = {{"events", events}, {"dropped", dropped}, {"bytes", r.profile.size()}};
+  if (dropped > 0)
+    diagnostics.warning(path, fmt::format("the profile has the first {} events; {} more did not fit", events, dropped), "profile.full",
+                        "fewer samples, or a larger --profile-events");
+  if (hides_kernels)
+    diagnostics.add({Severity::note, path, "the profile does not show the kernels inside the NPU's parts", "", "", "profile.npu",
+                     "compile the program with --profile"});
+}
+
+std::optional<RunResult> run_here(const ProgramFile& file, const RunOptions& o, std::span<const InputSeries> inputs, i64 samples,
+                                  Diagnostics& diagnostics) {
   double seconds = 0;
   Needs needs;
-  std::optional<std::vector<std::vector<std::byte>>> outputs = run_on_host(file, inputs, samples, &seconds, &needs, diagnostics);
+  HostProfile profile;
+  profile.most_events = o.profile_events;
+  std::optional<std::vector<std::vector<std::byte>>> outputs =
+      run_on_host(file, inputs, samples, &seconds, &needs, diagnostics, o.profile.empty() ? nullptr : &profile);
   if (!outputs) return std::nullopt;
   RunResult r{std::move(*outputs),
               {{"planned_bytes", needs.planned_bytes}, {"tables_bytes", needs.tables_bytes}, {"inference_seconds", seconds}},
-              ""};
+              "",
+              std::move(profile.dump)};
+  if (!o.profile.empty()) describe_profile(r, profile.events, profile.dropped, profile.hides_kernels, file.path, diagnostics);
   r.summary = fmt::format("{} on the host in {:.3f} s; planned memory {} bytes, tables {} bytes", counted(samples, "sample"), seconds,
                           needs.planned_bytes, needs.tables_bytes);
   return r;
 }
 
-std::optional<RunResult> run_on_board(const ProgramFile& file, const std::string& board, double timeout,
-                                      std::span<const InputSeries> inputs, i64 samples, Diagnostics& diagnostics) {
+constexpr std::pair<std::string_view, JobClock> kClocks[] = {
+    {"board", JobClock::board}, {"dwt", JobClock::dwt}, {"pmu", JobClock::pmu}, {"systick", JobClock::systick}};
+
+// "systick:4999" is one that wraps every 5000 cycles.
+void choose_clock(const std::string& text, EmulateOptions& options) {
+  const std::string name = text.substr(0, text.find(':'));
+  for (const auto& [known, clock] : kClocks)
+    if (name == known) options.clock = clock;
+  options.clock_argument = name.size() < text.size() ? static_cast<uint32_t>(std::stoul(text.substr(name.size() + 1))) : 0xffffff;
+}
+std::string check_clock(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':')), rest = name.size() < text.size() ? text.substr(name.size() + 1) : "";
+  const bool known = std::any_of(std::begin(kClocks), std::end(kClocks), [&](const auto& c) { return c.first == name; });
+  if (!known) return "the clocks are board, systick, dwt and pmu";
+  if (name.size() == text.size()) return "";
+  const bool number = !rest.empty() && rest.size() <= 8 && rest.find_first_not_of("0123456789") == rest.npos;
+  if (name != "systick" || !number || std::stoul(rest) < 999 || std::stoul(rest) > 0xffffff)
+    return "what systick counts down from is 999 to 16777215";
+  return "";
+}
+
+std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions& o, std::span<const InputSeries> inputs, i64 samples,
+                                      Diagnostics& diagnostics) {
+  const std::string board = o.on.substr(5);
   std::vector<Sample> stored(static_cast<size_t>(samples));
   for (i64 s = 0; s < samples; ++s)
     for (const std::vector<std::byte>& bytes : file.stored_inputs(inputs, s)) {
@@ -51,8 +96,22 @@ std::optional<RunResult> run_on_board(const ProgramFile& file, const std::string
       stored[s].emplace_back(data, data + bytes.size());
     }
   EmulateOptions options;
-  options.timeout_seconds = timeout;
-  const EmulatedRun run = run_emulated(board, {reinterpret_cast<const uint8_t*>(file.bytes.data()), file.bytes.size()}, stored, options);
+  options.timeout_seconds = o.timeout;
+  bool hides_kernels = false;
+  if (!o.profile.empty()) {
+    const std::unique_ptr<HostProgram> here = HostProgram::load(file, diagnostics);
+    if (!here) return std::nullopt;
+    const uint64_t all = std::min<uint64_t>(events_of_run(here->program()) * static_cast<uint64_t>(samples), UINT32_MAX);
+    options.profile_events = o.profile_events > 0 ? o.profile_events : static_cast<uint32_t>(all);
+    hides_kernels = hides_npu_kernels(here->program());
+    choose_clock(o.clock, options);
+  }
+  std::optional<std::vector<std::byte>> runner;
+  if (!o.runner.empty()) {
+    if (!(runner = read_file(o.runner, diagnostics))) return std::nullopt;
+    options.image = {reinterpret_cast<const uint8_t*>(runner->data()), runner->size()};
+  }
+  EmulatedRun run = run_emulated(board, {reinterpret_cast<const uint8_t*>(file.bytes.data()), file.bytes.size()}, stored, options);
   if (!run.ok) {
     Diagnostic d = run.error;
     d.where = file.path + " on " + d.where;
@@ -82,6 +141,10 @@ std::optional<RunResult> run_on_board(const ProgramFile& file, const std::string
       "{} on qemu:{}: {} instructions each (first sample), {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
       counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], run.load_instructions, run.planned_bytes,
       run.tables_bytes, run.stack_used_bytes);
+  if (!o.profile.empty()) {
+    r.profile = std::move(run.profile);
+    describe_profile(r, run.profile_events, run.profile_dropped, hides_kernels, file.path, diagnostics);
+  }
   return r;
 }
 
@@ -138,20 +201,50 @@ int run(const RunOptions& o) {
   bool series = false;
   for (const InputSeries& i : *inputs) series |= i.series;
   OutputFolder folder;
-  if (!folder.make(o.output_dir, diagnostics)) return fail();
-  const std::optional<RunResult> result = o.on == "host" ? run_here(*file, *inputs, samples, diagnostics)
-                                                         : run_on_board(*file, o.on.substr(5), o.timeout, *inputs, samples, diagnostics);
+  const bool keeps_outputs = !o.output_dir.empty();
+  if (keeps_outputs && !folder.make(o.output_dir, diagnostics)) return fail();
+  const std::optional<RunResult> result =
+      o.on == "host" ? run_here(*file, o, *inputs, samples, diagnostics) : run_on_board(*file, o, *inputs, samples, diagnostics);
   if (!result) return fail();
   Json list = Json::array();
-  if (!write_outputs(*file, *result, samples, series, o.output_dir, list, diagnostics)) return fail();
+  if (keeps_outputs && !write_outputs(*file, *result, samples, series, o.output_dir, list, diagnostics)) return fail();
   folder.keep();
+  if (!o.profile.empty() && !write_file(o.profile, result->profile, diagnostics)) return fail();
   json.update(result->figures);
   json["samples"] = samples;
   json["outputs"] = std::move(list);
   json["seconds"] = seconds_of_process();
-  return finish(
-      o.json, diagnostics, std::move(json),
-      result->summary + fmt::format("\nwrote {} to {}\n", counted(static_cast<i64>(result->outputs.size()), "output"), o.output_dir));
+  std::string summary = result->summary + "\n";
+  if (keeps_outputs) summary += fmt::format("wrote {} to {}\n", counted(static_cast<i64>(result->outputs.size()), "output"), o.output_dir);
+  if (!o.profile.empty())
+    summary += fmt::format("wrote a profile of {} to {}\n", counted(result->figures["profile"]["events"].get<i64>(), "event"), o.profile);
+  return finish(o.json, diagnostics, std::move(json), summary);
+}
+
+// What both verbs have.
+void add_run_options(CLI::App* verb, RunOptions* o) {
+  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
+  add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
+  std::string boards;
+  for (const Board& b : all_boards()) boards += fmt::format("{}qemu:{} ({})", boards.empty() ? "" : ", ", b.name, b.core);
+  verb->add_option("--on", o->on, "host (default), " + boards)->option_text("WHERE")->check([](const std::string& where) {
+    return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
+                                                                               : "`" + where + "` is neither `host` nor `qemu:BOARD`";
+  });
+  verb->add_option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
+      ->option_text("S")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--profile-clock", o->clock,
+                   "boards: what times a profile: board (default; exact instructions), systick, systick:RELOAD, dwt, pmu")
+      ->option_text("C")
+      ->check(check_clock);
+  verb->add_option("--runner", o->runner, "boards: run this image of the board's runner instead of the one inside this program")
+      ->option_text("ELF");
+  add_image_options(verb, o->image);
+  add_json(verb, o->json);
 }
 
 }  // namespace
@@ -162,22 +255,20 @@ void add_run(CLI::App& app, Action& chosen) {
                                         "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run model.pte --input x.npy "
                                         "--output-dir out/ --on qemu:mps3-an547",
                                         run, o);
-  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
-  add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   verb->add_option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing")
       ->option_text("D")
       ->required();
-  std::string boards;
-  for (const Board& b : all_boards()) boards += fmt::format("{}qemu:{} ({})", boards.empty() ? "" : ", ", b.name, b.core);
-  verb->add_option("--on", o->on, "host (default), " + boards)->option_text("WHERE")->check([](const std::string& where) {
-    return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
-                                                                               : "`" + where + "` is neither `host` nor `qemu:BOARD`";
-  });
-  verb->add_option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
-      ->option_text("S")
-      ->check(CLI::PositiveNumber);
-  add_image_options(verb, o->image);
-  add_json(verb, o->json);
+  verb->add_option("--profile", o->profile, "write the times of every kernel to this file (ETDump)")->option_text("FILE");
+  add_run_options(verb, o);
+}
+
+void add_profile(CLI::App& app, Action& chosen) {
+  RunOptions* o = nullptr;
+  CLI::App* verb = add_verb<RunOptions>(app, chosen, "profile", "time every kernel of a program, here or on an emulated board",
+                                        "deuteron profile model.pte --input x.npy -o trace.etdp --on qemu:mps2-an505", run, o);
+  verb->add_option("-o,--output", o->profile, "the profile to write (ETDump)")->option_text("FILE")->required();
+  verb->add_option("--output-dir", o->output_dir, "the outputs too, in this folder")->option_text("D");
+  add_run_options(verb, o);
 }
 
 }  // namespace deuteron

@@ -19,6 +19,7 @@ using Action = std::function<int()>;
 void add_analyze(CLI::App& app, Action& chosen);
 void add_compile(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
+void add_profile(CLI::App& app, Action& chosen);
 void add_evaluate(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_inspect(CLI::App& app, Action& chosen);

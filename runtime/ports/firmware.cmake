@@ -32,6 +32,8 @@ if(NEUTRON_MODEL_SOURCES)
   list(APPEND BOARD_FLAGS -DDEUTERON_NEUTRON_DRIVER)
 endif()
 file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp)
+# The tracer is in the runner if it is asked for; nothing else of the runtime knows of it (runtime/trace.h).
+set(TRACED_SOURCES runtime/ports/runner.cpp runtime/ports/start.cpp)
 file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld)
 
 set(BOARD_IMAGES "")
@@ -45,8 +47,12 @@ foreach(board IN LISTS BOARDS)
     set(object ${BOARD_DIR}/${board}/${name}.o)
     get_filename_component(folder ${object} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})
+    set(trace "")
+    if(DEUTERON_TRACE AND name IN_LIST TRACED_SOURCES)
+      set(trace -DDEUTERON_TRACE)
+    endif()
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -D${define} -MMD -MT ${object} -MF ${object}.d
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -D${define} ${trace} -MMD -MT ${object} -MF ${object}.d
               -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
     list(APPEND objects ${object})
@@ -64,6 +70,46 @@ foreach(board IN LISTS BOARDS)
 endforeach()
 if(BOARDS)
   add_custom_target(firmware DEPENDS ${BOARD_IMAGES})
+endif()
+
+# What the tracer costs (tests/tracing.py): one board's image without it, and another in whose link its files are not there at all.
+set(TRACER_SOURCES runtime/trace.cpp runtime/etdump.cpp runtime/call_name.cpp backends/neutron_delegate/profile.cpp
+    runtime/ports/board_clock.cpp runtime/ports/cycle_counters.cpp runtime/ports/systick_clock.cpp)
+if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
+  set(board mps2-an505)
+  set(untraced "")
+  set(bare "")
+  foreach(source IN LISTS RUNTIME_SOURCES NEUTRON_MODEL_SOURCES BOARD_SOURCES)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+    set(object ${BOARD_DIR}/${board}/${name}.o)
+    if(name IN_LIST TRACED_SOURCES)
+      set(object ${BOARD_DIR}/${board}/${name}.untraced.o)
+      add_custom_command(OUTPUT ${object}
+        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -DBOARD_MPS2_AN505 -MMD -MT ${object} -MF ${object}.d
+                -c ${source} -o ${object}
+        DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}, untraced: ${name}" VERBATIM)
+    endif()
+    list(APPEND untraced ${object})
+    if(NOT name IN_LIST TRACER_SOURCES)
+      list(APPEND bare ${object})
+    endif()
+  endforeach()
+  file(GLOB isa_sources CONFIGURE_DEPENDS ops/*/kernel_${ISA_${board}}.cpp)
+  foreach(source IN LISTS isa_sources)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+    list(APPEND untraced ${BOARD_DIR}/${board}/${name}.o)
+    list(APPEND bare ${BOARD_DIR}/${board}/${name}.o)
+  endforeach()
+  foreach(kind untraced bare)
+    set(image ${BOARD_DIR}/${board}.${kind}.elf)
+    string(REPLACE ";" "\n" list_of_objects "${${kind}}")
+    file(GENERATE OUTPUT ${BOARD_DIR}/${board}.${kind}.objects CONTENT "${list_of_objects}\n")
+    add_custom_command(OUTPUT ${image}
+      COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb @${BOARD_DIR}/${board}.${kind}.objects -nostartfiles -Wl,--gc-sections
+              -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/runtime/ports/${board}.ld -o ${image}
+      DEPENDS ${${kind}} ${LINKER_SCRIPTS} ${BOARD_DIR}/${board}.${kind}.objects COMMENT "${board}, ${kind}: image" VERBATIM)
+  endforeach()
+  add_custom_target(untraced_firmware DEPENDS ${BOARD_DIR}/${board}.untraced.elf ${BOARD_DIR}/${board}.bare.elf)
 endif()
 
 # The images as constants. A C file with .incbin; it is compiled anew when an image has changed.

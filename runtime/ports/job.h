@@ -7,7 +7,7 @@
 namespace deuteron {
 
 inline constexpr uint32_t kJobMagic = 0x424f4a44;  // "DJOB"
-inline constexpr uint32_t kJobVersion = 1;
+inline constexpr uint32_t kJobVersion = 2;
 
 enum class JobKind : uint32_t {
   run,             // load the program, run every sample
@@ -19,17 +19,24 @@ enum class JobKind : uint32_t {
 };
 enum class FaultKind : uint32_t { read_nowhere, write_nowhere, undefined_instruction, divide_by_zero, null_pointer, jump_to_nowhere };
 
+// What times the events of a profile.
+enum class JobClock : uint32_t { board, dwt, pmu, systick };
+
 struct Job {
   uint32_t magic = kJobMagic;
   uint32_t version = kJobVersion;
   JobKind kind = JobKind::run;
   uint32_t argument = 0;
   uint32_t program_bytes = 0;
-  uint32_t inputs = 0;   // for each sample
-  uint32_t samples = 0;  // may be 0: load only
-  uint32_t by_step = 0;  // 1: run call by call and count each; the sum then includes the counting's own loop
+  uint32_t inputs = 0;          // for each sample
+  uint32_t samples = 0;         // may be 0: load only
+  uint32_t by_step = 0;         // 1: run call by call and count each; the sum then includes the counting's own loop
+  uint32_t profile_events = 0;  // room for so many events; 0: no profile
+  JobClock profile_clock = JobClock::board;
+  uint32_t clock_argument = 0;  // systick: what it counts down from
+  uint32_t reserved = 0;
 };
-static_assert(sizeof(Job) == 32, "the same on both sides");
+static_assert(sizeof(Job) == 48, "the same on both sides");
 
 // How the runner ends. QEMU passes it on as its own exit status.
 enum class BoardExit : uint32_t {
@@ -41,6 +48,7 @@ enum class BoardExit : uint32_t {
   stack_overflow = 68,  // the lowest words of the stack have been written to
   file_error = 69,      // "@file ..."
   run_failed = 70,      // "@status ...": a delegate failed
+  no_clock = 71,        // "@clock ...": the profile's clock stands still
 };
 
 }  // namespace deuteron

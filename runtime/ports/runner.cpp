@@ -1,11 +1,16 @@
 // The program that an emulated board runs: reads a job file, loads the program, runs every sample, writes outputs and counts.
-// Command line: JOB OUTPUT. One image serves every program; nothing is compiled for a run.
+// Command line: JOB OUTPUT PROFILE. One image serves every program; nothing is compiled for a run. Without DEUTERON_TRACE it has no tracer.
 #include "runtime/deuteron.h"
 #include "runtime/ports/board.h"
 #include "runtime/ports/counter.h"
 #include "runtime/ports/job.h"
 #include "runtime/ports/semihosting.h"
 #include "runtime/ports/stack.h"
+#ifdef DEUTERON_TRACE
+#include "backends/neutron_delegate/profile.h"
+#include "runtime/etdump.h"
+#include "runtime/ports/clocks.h"
+#endif
 
 #if defined(__ARM_FEATURE_MVE)
 #define ISA_NAME "mve"
@@ -71,19 +76,35 @@ struct Loading {
   File file;
   Memory tables, planned;
   Status status;
+#ifdef DEUTERON_TRACE
+  Trace* trace = nullptr;
+#endif
 };
 void load(void* p) {
   Loading& l = *static_cast<Loading*>(p);
+#ifdef DEUTERON_TRACE
+  if (l.trace) {
+    l.status = load_traced(*l.program, l.file, kAllKernels, l.tables, l.planned, *l.trace);
+    return;
+  }
+#endif
   l.status = l.program->load(l.file, kAllKernels, l.tables, l.planned);
 }
 struct Running {
   const Program* program;
   Status status;
   int32_t k = 0;  // of one call
+#ifdef DEUTERON_TRACE
+  Trace* trace = nullptr;
+#endif
 };
 void run(void* p) {
   Running& r = *static_cast<Running*>(p);
+#ifdef DEUTERON_TRACE
+  r.status = run_traced(*r.program, r.trace);
+#else
   r.status = r.program->run();
+#endif
 }
 void run_step(void* p) {
   Running& r = *static_cast<Running*>(p);
@@ -103,6 +124,40 @@ uint64_t run_by_step(Running& r) {
   return sum;
 }
 
+#ifdef DEUTERON_TRACE
+Trace tracer;
+
+Status start_trace(const Job& job) {
+  constexpr uint64_t kHz = 1000000000 / kInstructionsPerTick;  // the processor's, which the board's counter has too
+  const JobClock which = job.profile_clock;
+  tracer = Trace(which == JobClock::dwt       ? dwt_clock(kHz)
+                 : which == JobClock::pmu     ? pmu_clock(kHz)
+                 : which == JobClock::systick ? systick_clock(kHz, job.clock_argument)
+                                              : board_clock());
+  tracer.delegate_events = neutron_events;
+  return tracer.start();
+}
+
+// As many events as are asked for, or fit into what everything else has left.
+void give_room(const Job& job) {
+  uint32_t count = job.profile_events < UINT32_MAX / sizeof(TraceEvent) ? job.profile_events : UINT32_MAX / sizeof(TraceEvent);
+  for (; count > 0; count /= 2)
+    if (void* memory = take(count * static_cast<uint32_t>(sizeof(TraceEvent))))
+      return tracer.use({static_cast<TraceEvent*>(memory), count});
+}
+
+bool send(void* file, const void* bytes, uint32_t count) { return write_all(*static_cast<int*>(file), bytes, count); }
+
+BoardExit write_profile(const Program& program, File file, const char* path) {
+  int out = open_to_write(path);
+  DumpFacts facts;
+  facts.npu_hz = neutron_clock_hz(program);
+  if (out < 0 || !write_etdump(program, file, tracer, {send, &out}, facts)) return file_error("the profile cannot be written");
+  Line("@profile ").number(tracer.count()).text(" ").number(tracer.dropped()).print();
+  return BoardExit::done;
+}
+#endif
+
 BoardExit run_samples(const Program& program, Program& writable, const Job& job, int in, int out, void* staging) {
   for (uint32_t k = 0; k < job.samples; k++) {
     for (int32_t i = 0; i < program.input_count(); i++) {
@@ -112,6 +167,9 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
       if (!s.ok()) return load_failed(s);
     }
     Running running{&program, {}};
+#ifdef DEUTERON_TRACE
+    running.trace = job.profile_events ? &tracer : nullptr;
+#endif
     const uint64_t n = job.by_step ? run_by_step(running) : count_instructions(run, &running);
     if (!running.status.ok()) return refused(running.status, BoardExit::run_failed);
     if (stack_overflowed()) {
@@ -125,7 +183,7 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
   return BoardExit::done;
 }
 
-BoardExit run_program(const Job& job, int in, const char* output_path) {
+BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_unused]] const char* profile_path) {
   uint32_t expected[64], largest = 0;
   if (job.inputs > 64) return bad_job("more than 64 inputs");
   const uint32_t header = sizeof job + 4 * job.inputs;
@@ -140,10 +198,26 @@ BoardExit run_program(const Job& job, int in, const char* output_path) {
 
   static Program program;
   Status status = start_backends(kAllKernels);
+#ifdef DEUTERON_TRACE
+  if (status.ok() && job.profile_events)
+    if (const Status clock = start_trace(job); !clock.ok()) {
+      Line("@clock ").text(clock.op).text(" ").text(clock.detail).print();
+      return BoardExit::no_clock;
+    }
+  const uint64_t began = status.ok() && job.profile_events ? tracer.now() : 0;
+#else
+  if (job.profile_events) return bad_job("this runner was built without the tracer");
+#endif
   if (status.ok()) status = measure({file, job.program_bytes}, kAllKernels, &needs);
   if (!status.ok()) return load_failed(status);
+#ifdef DEUTERON_TRACE
+  if (job.profile_events) tracer.check = {began, tracer.now()};
+#endif
   Line("@needs planned ").number(needs.planned_bytes).text(" tables ").number(needs.tables_bytes).print();
   Loading loading{&program, {file, job.program_bytes}, {take(needs.tables_bytes), needs.tables_bytes}, {}, {}};
+#ifdef DEUTERON_TRACE
+  loading.trace = job.profile_events ? &tracer : nullptr;
+#endif
   if (!loading.tables.data) return does_not_fit("tables", needs.tables_bytes, job.program_bytes, needs);
   loading.planned = {take(needs.planned_bytes), needs.planned_bytes};
   if (!loading.planned.data) return does_not_fit("planned", needs.planned_bytes, job.program_bytes, needs);
@@ -168,7 +242,14 @@ BoardExit run_program(const Job& job, int in, const char* output_path) {
   if (!staging) return does_not_fit("input", largest, job.program_bytes, needs);
   const int out = open_to_write(output_path);
   if (out < 0) return file_error("the output file cannot be opened");
-  return run_samples(program, program, job, in, out, staging);
+#ifdef DEUTERON_TRACE
+  if (job.profile_events) give_room(job);
+#endif
+  const BoardExit end = run_samples(program, program, job, in, out, staging);
+#ifdef DEUTERON_TRACE
+  if (end == BoardExit::done && job.profile_events) return write_profile(program, {file, job.program_bytes}, profile_path);
+#endif
+  return end;
 }
 
 [[gnu::naked, gnu::noinline]] void loop_of_two(void*) {  // r0: turns, at least 1; 2 * turns + 1 instructions
@@ -230,11 +311,14 @@ BoardExit echo(const Job& job, int in, const char* output_path) {
 
 BoardExit run_job() {
   char line[512];
-  if (!command_line(line, sizeof line)) return bad_job("no command line: give JOB and OUTPUT as two semihosting arguments");
+  if (!command_line(line, sizeof line)) return bad_job("no command line: give JOB, OUTPUT and PROFILE as semihosting arguments");
   char* output = line;
   while (*output && *output != ' ') output++;
-  if (!*output) return bad_job("the command line must be JOB OUTPUT");
+  if (!*output) return bad_job("the command line must be JOB OUTPUT PROFILE");
   *output++ = 0;
+  char* profile = output;
+  while (*profile && *profile != ' ') profile++;
+  if (*profile) *profile++ = 0;
   const int in = open_to_read(line);
   if (in < 0) return file_error("the job file cannot be opened");
   Job job;
@@ -242,7 +326,7 @@ BoardExit run_job() {
   if (job.magic != kJobMagic || job.version != kJobVersion) return bad_job("not a job file of this version");
   switch (job.kind) {
     case JobKind::run:
-      return run_program(job, in, output);
+      return run_program(job, in, output, profile);
     case JobKind::count_loop:
       return count_loop(job.argument);
     case JobKind::fault:

@@ -129,6 +129,12 @@ void fault_report(const uint32_t* frame, uint32_t) {
 }
 
 #define FAULT reinterpret_cast<const void*>(&fault)
+#ifdef DEUTERON_TRACE  // one of the tracer's clocks counts its wraps by interrupt
+extern void systick_clock_handler();
+#define SYSTICK reinterpret_cast<const void*>(&systick_clock_handler)
+#else
+#define SYSTICK FAULT
+#endif
 [[gnu::section(".vectors"), gnu::used]] const void* const vectors[16] = {&handler_stack_top,
                                                                          reinterpret_cast<const void*>(&reset),
                                                                          FAULT,
@@ -144,6 +150,6 @@ void fault_report(const uint32_t* frame, uint32_t) {
                                                                          FAULT,
                                                                          FAULT,
                                                                          FAULT,
-                                                                         FAULT};
+                                                                         SYSTICK};
 
 }  // extern "C"
