@@ -19,7 +19,7 @@ struct EmulateOptions {
   uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
   JobClock clock = JobClock::board;
   uint32_t clock_argument = 0;
-  std::span<const uint8_t> image;  // another runner for the board; empty: the one inside this program
+  std::span<const uint8_t> image = {};  // another runner for the board; empty: the one inside this program
 };
 
 struct StepCount {
