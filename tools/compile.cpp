@@ -52,6 +52,7 @@ int compile_verb(const CompileVerb& o) {
   if (!o.etrecord.empty() && !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->target, o.model.model)), diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
+  if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
   return finish(o.model.json, diagnostics, std::move(report.json), report.summary);
 }
 

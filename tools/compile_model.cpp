@@ -149,6 +149,7 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
       ->check(CLI::NonNegativeNumber)
       ->group("To look inside");
   add_image_options(verb, o.image);
+  verb->add_option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons")->option_text("FILE");
   add_json(verb, o.json);
 }
 

@@ -14,7 +14,7 @@ namespace deuteron {
 
 struct ModelOptions {
   std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
-                                   dialect = "deuteron", firmware_ops, kernel_selection;
+                                   dialect = "deuteron", firmware_ops, kernel_selection, html;
   std::vector<std::string> calibrate;
   ImageMap image;
   bool strict = false;
@@ -41,6 +41,8 @@ struct ModelReport {
   std::string summary;
 };
 ModelReport report_model(const ModelOptions& options, const CompiledModel& model, const std::string& written_to);
+// --html: the report as a page. True where none was asked for.
+bool write_report_page(const ModelOptions& options, const CompiledModel& model, const ModelReport& report, Diagnostics& diagnostics);
 
 bool is_quantized(const Graph& graph);
 std::vector<InputSpec> float_inputs(const Graph& graph);  // in the user's axes

@@ -8,16 +8,14 @@
 
 #include "data/read_file.h"
 #include "frontends/pt2/summary.h"
+#include "inspect/etdump.h"
+#include "tools/inspect_trace.h"
 #include "tools/options.h"
 #include "tools/program_file.h"
 #include "tools/status_text.h"
 
 namespace deuteron {
 namespace {
-
-struct InspectOptions {
-  std::string file, json;
-};
 
 template <class T>
 std::string lines_of_counts(const T& counts) {
@@ -38,11 +36,13 @@ std::string text_of(const PteDelegate& d) {
   if (!d.fault.empty()) text += fmt::format("      damaged: {}\n", d.fault);
   if (!d.neutron) return text;
   const NeutronPayload& p = *d.neutron;
-  text += fmt::format("      version {}, {} arguments; inputs: arguments [{}], channels last [{}]; outputs [{}], channels last [{}]\n", p.version,
-                      p.arguments, fmt::join(numbers(p.input_map, p.inputs), ", "), fmt::join(numbers(p.input_flags, p.inputs), ", "),
-                      fmt::join(numbers(p.output_map, p.outputs), ", "), fmt::join(numbers(p.output_flags, p.outputs), ", "));
+  text += fmt::format("      version {}, {} arguments; inputs: arguments [{}], channels last [{}]; outputs [{}], channels last [{}]\n",
+                      p.version, p.arguments, fmt::join(numbers(p.input_map, p.inputs), ", "),
+                      fmt::join(numbers(p.input_flags, p.inputs), ", "), fmt::join(numbers(p.output_map, p.outputs), ", "),
+                      fmt::join(numbers(p.output_flags, p.outputs), ", "));
   text += fmt::format("      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n",
-                      p.microcode_bytes, p.is_open_model ? fmt::format("open machine model, {} kernel calls", p.kernel_calls) : "not the open machine model's",
+                      p.microcode_bytes,
+                      p.is_open_model ? fmt::format("open machine model, {} kernel calls", p.kernel_calls) : "not the open machine model's",
                       p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
   std::map<std::string, i64> counts;
   for (const std::string& k : d.kernels) ++counts[k];
@@ -166,13 +166,20 @@ int inspect(const InspectOptions& o) {
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
   const auto has = [&](size_t at, const char* magic) { return bytes->size() >= at + 4 && std::memcmp(bytes->data() + at, magic, 4) == 0; };
+  if (is_etdump(*bytes)) return inspect_trace(o, *bytes);
+  for (const auto& [option, value] :
+       {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
+    if (!value->empty()) {
+      diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option), "inspect.kind",
+                        "write one: deuteron run --profile FILE");
+      return finish(o.json, diagnostics, {}, "");
+    }
   if (has(0, "PK\3\4")) return inspect_pt2(o, diagnostics);
   if (has(4, "ET12") || o.file.ends_with(".pte")) return inspect_pte(o, diagnostics);
   const char* kind = has(4, "TFL3")   ? "a TFLite model"
-                     : has(4, "ED00") ? "an ETDump trace"
                      : has(4, "ETxx") ? "an ExecuTorch program of another version"
                                       : "of a kind that is not known";
-  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs and .pt2 models", kind), "inspect.kind");
+  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs, .pt2 models and ETDump traces", kind), "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }
 
@@ -180,9 +187,18 @@ int inspect(const InspectOptions& o) {
 
 void add_inspect(CLI::App& app, Action& chosen) {
   InspectOptions* o = nullptr;
-  CLI::App* verb =
-      add_verb<InspectOptions>(app, chosen, "inspect", "show what is in a program or model", "deuteron inspect model.pte", inspect, o);
-  verb->add_option("file", o->file, "a .pte or .pt2 file")->option_text("FILE")->required();
+  CLI::App* verb = add_verb<InspectOptions>(
+      app, chosen, "inspect", "show what is in a program or model, or where a trace's time went",
+      "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
+  verb->add_option("file", o->file, "a .pte or .pt2 file, or an ETDump trace")->option_text("FILE")->required();
+  const auto file = [&](const char* name, std::string& path, const char* help) { verb->add_option(name, path, help)->option_text("FILE"); };
+  file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
+  file("--csv", o->csv, "of a trace: write its tables as CSV");
+  file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
+  file("--html", o->html, "of a trace: write one page with timeline, graph, memory and tables, which needs no network");
+  file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
+  file("--baseline-etrecord", o->baseline_etrecord, "the record of the earlier one; default: --etrecord, where both are of one program");
+  verb->add_option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30")->option_text("N");
   add_json(verb, o->json);
 }
 

@@ -1,5 +1,7 @@
 // The report of `compile` and `analyze`: accuracy is measured here, once the program is safely written.
+#include "emit/program_map.h"
 #include "emit/report.h"
+#include "inspect/page.h"
 #include "tools/compile_model.h"
 
 namespace deuteron {
@@ -16,6 +18,15 @@ ModelReport report_model(const ModelOptions& o, const CompiledModel& m, const st
     report.summary += "wrote " + written_to + "\n";
   }
   return report;
+}
+
+bool write_report_page(const ModelOptions& o, const CompiledModel& m, const ModelReport& report, Diagnostics& diagnostics) {
+  if (o.html.empty()) return true;
+  Json facts = Json::object();  // the rest of the report is in the map
+  for (const char* key : {"program", "macs", "ram_bytes", "ram_lower_bound_bytes", "file_bytes", "sqnr_db", "exact", "samples", "seconds",
+                          "npu_cycles", "npu_macs"})
+    if (report.json.contains(key) && !report.json[key].is_null()) facts[key] = report.json[key];
+  return write_page(o.html, report_page(program_map(m.compilation, m.target, o.model), facts), diagnostics);
 }
 
 }  // namespace deuteron

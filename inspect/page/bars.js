@@ -1,0 +1,37 @@
+// Time by operator: a bar for each group of operators that share kernels.
+import { h, replace, section, tip } from "./dom.js";
+import { grouped, percent, short, ticks } from "./numbers.js";
+
+const kShown = 14;
+
+export function bars(m, select) {
+  if (!m.rows.length) return null;
+  const clock = (r) => (m.trace ? m.trace.clocks[r.clock] : { unit: "cycles" });
+  const list = h("div", { class: "bars" });
+  let all = false;
+  const largest = Math.max(...m.rows.map((r) => r.share), 1e-12);
+  const draw = () => {
+    const rows = all ? m.rows : m.rows.slice(0, kShown);
+    const children = [];
+    let last = null;
+    for (const r of rows) {
+      if (m.trace && !m.trace.clocks.comparable && m.trace.npu_total && r.clock !== last) {
+        last = r.clock;
+        children.push(h("h3", {}, `${r.clock === "npu" ? "NPU" : "CPU"}, ${m.trace.clocks[r.clock].unit}`));
+      }
+      const bar = h("button", { type: "button", class: "bar", "data-row": r.name, onclick: () => r.operators && r.operators.length && select(r.operators[0]) },
+        h("span", { class: "bar-name" }, r.name),
+        h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${ticks(r.value, clock(r))}`),
+        h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.clock}`, style: { width: `${(100 * r.share) / largest}%` } })));
+      tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit} a run, ${percent(r.share)}`, r.macs > 0 ? `${short(r.macs)} multiply-adds` : "",
+        r.bound ? `bound by ${r.bound}` : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
+      children.push(bar);
+    }
+    if (m.rows.length > kShown)
+      children.push(h("button", { type: "button", class: "more", onclick: () => { all = !all; draw(); } }, all ? "show fewer" : `show all ${m.rows.length}`));
+    replace(list, children);
+  };
+  draw();
+  const by = m.trace && !m.trace.by_operator ? "kernel" : "operator";
+  return section("bars", `${m.trace ? "Time" : "Predicted cycles"} by ${by}`, "Operators that share a kernel are one bar, “a + b”; every tick is in exactly one bar.", list);
+}

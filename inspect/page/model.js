@@ -1,0 +1,83 @@
+// The page's data, joined: what each operator took or would take.
+export const kPlaces = {
+  npu: { label: "NPU", color: "var(--npu)" },
+  cpu: { label: "CPU", color: "var(--cpu)" },
+  portable: { label: "CPU, portable", color: "var(--portable)" },
+  none: { label: "no kernel", color: "var(--none)" },
+  unknown: { label: "not known", color: "var(--none)" },  // a stock record does not say
+};
+export const place_of = (p) => (p === "cortex_m" ? "cpu" : kPlaces[p] ? p : "unknown");
+
+export function join(data) {
+  const operators = (data.operators || []).map((o, id) => ({
+    ...o, id, place: place_of(o.placement), kernels: [], share: 0, ticks: 0, shared: false,
+    inputs: o.inputs || [], short: (o.target || "").replace(/^(torch\.ops\.|executorch\.exir\.dialects\.edge\.ops\.)?(aten\.)?/, "").replace(/\.default$/, ""),
+  }));
+  const calls = data.calls || [];
+  for (const call of calls) {
+    const inside = call.npu_kernels && call.npu_kernels.length ? call.npu_kernels.map((k) => ({ ...k, npu: true, instruction: call.instruction })) : [call];
+    for (const kernel of inside)
+      for (const id of kernel.operators || []) if (operators[id]) operators[id].kernels.push(kernel);
+    for (const w of call.without_kernel || []) if (operators[w.operator] && !operators[w.operator].reason) operators[w.operator].reason = w.reason;
+  }
+  for (const f of data.folded || []) if (operators[f.operator] && !operators[f.operator].reason) operators[f.operator].reason = f.reason;
+  const rows = data.trace ? trace_rows(data, operators) : predicted_rows(calls, operators);
+  const placed = operators.some((o) => o.place !== "unknown");
+  return { data, operators, placed, calls, rows, trace: data.trace, report: data.report, measured: Boolean(data.trace) };
+}
+
+// What the bars and the graph show: of a trace, its table by operator (or by kernel, where there is no record).
+function trace_rows(data, operators) {
+  const { trace } = data;
+  const rows = (trace.by_operator || trace.kernels).map((r) => ({ ...r, value: r.total / Math.max(trace.runs, 1) }));
+  if (trace.by_operator)
+    for (const row of rows)
+      if (!row.name.startsWith("(")) for (const id of row.operators || []) add(operators[id], row);
+  return rows;
+}
+
+function add(operator, row) {
+  if (!operator) return;
+  operator.share += row.share;
+  operator.ticks += row.value;
+  operator.clock = row.clock;
+  operator.shared = operator.shared || row.operators.length > 1;
+}
+
+// Without a trace: predicted cycles, grouped as a trace's would be.
+function predicted_rows(calls, operators) {
+  const groups = new Map();
+  const totals = { npu: 0, cpu: 0 };
+  for (const call of calls) {
+    const list = call.npu_kernels && call.npu_kernels.length ? call.npu_kernels : [call];
+    for (const k of list) {
+      if (k.predicted_cycles === undefined) continue;
+      const clock = list === call.npu_kernels ? "npu" : "cpu";
+      const ids = k.operators || [];
+      const key = `${clock} ${ids.join()}`;
+      if (!groups.has(key))
+        groups.set(key, { name: ids.map((id) => operators[id].name).join(" + ") || "(no operator)", operators: ids, clock, placement: call.placement,
+          value: 0, macs: 0, bytes: 0, calls: 0, bound: k.bound });
+      const g = groups.get(key);
+      g.value += k.predicted_cycles;
+      g.macs += k.macs || 0;
+      g.bytes += k.bytes || 0;
+      g.calls++;
+      totals[clock] += k.predicted_cycles;
+    }
+  }
+  const whole = totals.npu + totals.cpu;
+  const rows = [...groups.values()];
+  for (const g of rows) {
+    g.share = whole ? g.value / whole : 0;
+    for (const id of g.operators) add(operators[id], g);
+  }
+  return rows.sort((a, b) => b.value - a.value);
+}
+
+// By call: bytes of planned memory alive.
+export function alive(memory, calls) {
+  const list = new Array(calls).fill(0);
+  for (const t of memory.tensors || []) for (let k = Math.max(0, t.first || 0); k <= Math.min(t.last || 0, calls - 1); k++) list[k] += t.bytes || 0;
+  return list;
+}

@@ -1,0 +1,59 @@
+// The figures at the top.
+import { h, section } from "./dom.js";
+import { bytes, grouped, percent, plural, short, ticks } from "./numbers.js";
+import { kPlaces } from "./model.js";
+
+const figure = (label, value, note, id) =>
+  h("div", { class: "figure", "data-figure": id }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), note ? h("div", { class: "note" }, note) : null);
+
+export function overview(m) {
+  const { data, trace, report } = m;
+  const figures = [];
+  if (trace) {
+    const runs = Math.max(trace.runs, 1);
+    const driver = trace.npu_total ? "calls of the NPU included" : null;
+    figures.push(figure("CPU, one run", ticks(trace.cpu_total / runs, trace.clocks.cpu), driver || plural(trace.runs, "run") + " measured", "cpu"));
+    if (trace.npu_total) figures.push(figure("NPU, one run", ticks(trace.npu_total / runs, trace.clocks.npu), plural(trace.runs, "run") + " measured", "npu"));
+    const top = m.rows.find((r) => !r.name.startsWith("("));
+    if (top) figures.push(figure("Most time", percent(top.share), top.name, "top"));
+  } else {
+    const npu = m.rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
+    const cpu = m.rows.filter((r) => r.clock === "cpu").reduce((a, r) => a + r.value, 0);
+    if (npu) figures.push(figure("NPU, predicted", `${short(npu)} cycles`, "open model of the machine", "npu"));
+    if (cpu) figures.push(figure("CPU, predicted", `${short(cpu)} cycles`, "model of the core", "cpu"));
+  }
+  const macs = m.operators.reduce((a, o) => a + (o.macs || 0), 0) || (report && report.macs) || 0;
+  const on_npu = m.operators.filter((o) => o.place === "npu").reduce((a, o) => a + (o.macs || 0), 0);
+  if (macs) figures.push(figure("Multiply-adds", short(macs), on_npu ? `${percent(on_npu / macs)} on the NPU` : null, "macs"));
+  const used = (data.memory || []).reduce((a, x) => a + (x.used || 0), 0);
+  const bound = (data.memory || []).reduce((a, x) => a + (x.lower_bound || 0), 0);
+  if (used) figures.push(figure("RAM planned", bytes(used), bound ? (bound === used ? "the lower bound" : `lower bound ${bytes(bound)}`) : null, "ram"));
+  const flash = data.flash ? Object.values(data.flash).reduce((a, x) => a + (typeof x === "number" ? x : 0), 0) : 0;
+  if (flash) figures.push(figure("Flash", bytes(flash), "the program file", "flash"));
+  if (report && (report.sqnr_db || report.exact))
+    figures.push(figure("Signal to noise", report.exact ? "exact" : `${report.sqnr_db.toFixed(1)} dB`, "against the float model", "error"));
+  const crossings = m.calls.filter((c) => c.npu_kernels).length;
+  if (crossings) figures.push(figure("Delegates", grouped(crossings), "calls of the NPU in one run", "delegates"));
+
+  const counts = Object.entries(kPlaces).map(([key, p]) => [p, m.operators.filter((o) => o.place === key).length]).filter(([, n]) => n);
+  const total = m.operators.length;
+  const share_bar = total && m.placed
+    ? h("div", { class: "placements" }, h("div", { class: "stack", role: "img", "aria-label": "operators by placement" },
+        counts.map(([p, n]) => h("span", { style: { flex: String(n), background: p.color } }))),
+        h("div", { class: "legend" }, counts.map(([p, n]) => h("span", {}, h("i", { style: { background: p.color } }), `${p.label}: ${plural(n, "operator")}`))))
+    : null;
+  return section("overview", "Overview", null, h("div", { class: "figures" }, figures), share_bar, notes(m));
+}
+
+function notes(m) {
+  const list = [];
+  const { trace } = m;
+  if (trace) {
+    if (trace.dropped) list.push(`${plural(trace.dropped, "event")} found the tracer's buffer full and are missing; sums are those of the rest.`);
+    if (!trace.by_operator) list.push("No record was given: rows are kernels, not the model's operators. deuteron inspect --etrecord FILE adds them.");
+    if (trace.npu_total && !trace.clocks.comparable)
+      list.push(`The CPU counts ${trace.clocks.cpu.unit}, the NPU ${trace.clocks.npu.unit}: shares are of each clock's own total, and the NPU's kernels are drawn inside their call.`);
+    if (trace.cpu_total === 0 && trace.npu_total === 0) list.push("The clock stood still: all events took no time.");
+  } else list.push("No trace: times are predicted cycles, where a model of the machine gives them.");
+  return h("ul", { class: "notes" }, list.map((t) => h("li", {}, t)));
+}

@@ -1,0 +1,16 @@
+// deuteron inspect on a trace: tables, CSV, JSON, a Perfetto trace, a page, a comparison.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace deuteron {
+
+struct InspectOptions {
+  std::string file, json, etrecord, csv, trace, html, baseline, baseline_etrecord;
+  size_t rows = 30;
+};
+
+int inspect_trace(const InspectOptions& options, std::span<const std::byte> bytes);
+
+}  // namespace deuteron
