@@ -1,6 +1,7 @@
 #include "inspect/profile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -223,6 +224,19 @@ class Attributor {
     return module;
   }
 
+  // Of neighbours that have no module around them: all of theirs, if they are few.
+  std::string module_name(const ProfileRow& kernel) const {
+    if (!kernel.module.empty()) return kernel.module;
+    std::vector<std::string> modules;
+    for (const i64 id : kernel.operators) {
+      const std::string& m = map_->operators[id].module;
+      if (m.empty()) return "(top level)";
+      if (std::find(modules.begin(), modules.end(), m) == modules.end()) modules.push_back(m);
+    }
+    if (modules.empty() || modules.size() > 3) return "(top level)";
+    return fmt::format("{}", fmt::join(modules, " + "));
+  }
+
   template <class Key>
   Sums& sums(std::map<Key, Sums>& table, const Key& key, const ProfileRow& fresh) {
     const auto [it, is_new] = table.try_emplace(key);
@@ -291,8 +305,9 @@ class Attributor {
     row.placement = kernel.placement;
     row.module = kernel.module;
     if (runtime) row.name = kRuntime;
-    else if (kernel.operators.empty()) row.name = "(no operator)", row.detail = kernel.name;
-    else if (is_driver) row.name = fmt::format("(call of the delegate: {})", joined(row.operators)), row.detail = kernel.name;
+    else if (kernel.operators.empty()) row.name = kernel.name.starts_with("(") ? kernel.name : "(no operator)", row.detail = kernel.name;
+    else if (is_driver)
+      row.name = fmt::format("(call of the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
     else row.name = joined(row.operators), row.detail = targets(row.operators);
     Sums& group = sums(groups_, GroupKey{p.npu, row.name, row.operators}, row);
     count(group, p.own, p_.runs, true, cost);
@@ -300,7 +315,7 @@ class Attributor {
 
     ProfileRow module;
     module.npu = p.npu;
-    module.name = runtime ? std::string(kRuntime) : kernel.module.empty() ? "(top level)" : kernel.module;
+    module.name = runtime ? std::string(kRuntime) : module_name(kernel);
     module.module = kernel.module;
     Sums& m = sums(modules_, ModuleKey{p.npu, module.name}, module);
     count(m, p.own, p_.runs, true, cost);

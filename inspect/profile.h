@@ -9,7 +9,8 @@
 // for the operators that they serve; `added_ticks` says how much that is. A delegate's call has a row of its own for what its kernels do
 // not explain.
 //
-// Modules. A group belongs to the innermost module that all its operators lie in.
+// Modules. A group belongs to the innermost module that all its operators lie in; where they have none in common, to "c1 + b1", its (at
+// most three) operators' modules together.
 //
 // Clocks. The NPU may count by a clock of its own; a row is by one clock, and shares are of the ticks of that clock unless both clocks
 // tell their rate.

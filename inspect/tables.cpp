@@ -36,6 +36,8 @@ std::string fitted(const std::string& text, size_t width) {
 
 std::string known(i64 v) { return v < 0 ? "" : grouped(v); }
 
+i64 of_run(i64 all, i64 runs) { return all < 0 ? -1 : (all + runs / 2) / runs; }
+
 // Multiply-adds for each tick.
 double rate(const ProfileRow& r) { return r.macs > 0 && r.total > 0 ? static_cast<double>(r.macs) / static_cast<double>(r.total) : 0; }
 std::string rate_text(const ProfileRow& r) { return rate(r) > 0 ? fmt::format("{:.2f}", rate(r)) : ""; }
@@ -87,7 +89,8 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
     if (both) text += fmt::format(" {:>5}", clock_name(r));
     text += fmt::format(" {:>6} {:>13} {:>13} {:>13}", r.calls, grouped_ticks(r.min), grouped_ticks(r.median), grouped_ticks(r.max));
     if (kind != Table::around) text += fmt::format(" {:>6.2f}%", 100 * r.share);
-    if (costs) text += fmt::format(" {:>14} {:>7} {:>13}", known(r.macs), rate_text(r), known(r.bytes));
+    const i64 runs = std::max<i64>(p.runs, 1);
+    if (costs) text += fmt::format(" {:>14} {:>7} {:>13}", known(of_run(r.macs, runs)), rate_text(r), known(of_run(r.bytes, runs)));
     if (predicted) text += fmt::format(" {:>18}", predicted_text(p, r));
     if (kind == Table::kernels && p.has_map)
       text += fmt::format("  {}{}", r.detail.size() > 60 ? fitted(r.detail, 60) : r.detail, r.added ? " (added)" : "");

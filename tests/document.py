@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-document, tool = sys.argv[1:3]
+document, tool = sys.argv[1], os.path.abspath(sys.argv[2])
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 blocks = re.findall(r"^```sh\n(.*?)^```$", open(document, encoding="utf-8").read(), re.M | re.S)
 commands = [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")]

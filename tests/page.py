@@ -10,7 +10,7 @@ import tempfile
 
 import browser
 
-tool, shared = sys.argv[1:3]
+tool, shared = os.path.abspath(sys.argv[1]), sys.argv[2]
 pictures = sys.argv[3] if len(sys.argv) > 3 else None
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 checks = 0
@@ -60,6 +60,8 @@ def look(b, path, name, data):
             const box = e.getBoundingClientRect(), around = e.closest('.figure, .card, .node, .top').getBoundingClientRect();
             return box.width > 0 && (box.left < around.left - 1 || box.right > around.right + 1); }).map(e => e.textContent)""")
         equal(cut, [], f"{where}: text that leaves its place")
+        over = b.run("[...document.querySelectorAll('.figure .value, .figure .label, .bar-value, nav a, .choice button')].filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map(e => e.textContent)")
+        equal(over, [], f"{where}: text that is wider than its box")
         # Light on dark, or dark on light: what is written can be read.
         page, text = b.run("[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color].map(c => c.match(/\\d+/g).slice(0, 3).reduce((a, x) => a + Number(x), 0))")
         expect((page < 150 and text > 600) if dark else (page > 650 and text < 150), f"{where}: page {page}, text {text}")

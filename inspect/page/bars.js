@@ -9,7 +9,9 @@ export function bars(m, select) {
   const clock = (r) => (m.trace ? m.trace.clocks[r.clock] : { unit: "cycles" });
   const list = h("div", { class: "bars" });
   let all = false;
-  const largest = Math.max(...m.rows.map((r) => r.share), 1e-12);
+  const largest = {};  // of each clock
+  for (const r of m.rows) largest[r.clock] = Math.max(largest[r.clock] || 1e-12, r.share);
+  if (!m.trace || m.trace.clocks.comparable) largest.npu = largest.cpu = Math.max(...Object.values(largest));
   const draw = () => {
     const rows = all ? m.rows : m.rows.slice(0, kShown);
     const children = [];
@@ -22,8 +24,8 @@ export function bars(m, select) {
       const bar = h("button", { type: "button", class: "bar", "data-row": r.name, onclick: () => r.operators && r.operators.length && select(r.operators[0]) },
         h("span", { class: "bar-name" }, r.name),
         h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${ticks(r.value, clock(r))}`),
-        h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.clock}`, style: { width: `${(100 * r.share) / largest}%` } })));
-      tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit} a run, ${percent(r.share)}`, r.macs > 0 ? `${short(r.macs)} multiply-adds` : "",
+        h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.clock}`, style: { width: `${(100 * r.share) / largest[r.clock]}%` } })));
+      tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit} a run, ${percent(r.share)}`, r.macs > 0 ? `${short(r.macs / (m.trace ? Math.max(m.trace.runs, 1) : 1))} multiply-adds` : "",
         r.bound ? `bound by ${r.bound}` : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
       children.push(bar);
     }

@@ -48,10 +48,11 @@ export function graph(m) {
   const box = h("div", { class: "graph-box", tabindex: 0 }, h("p", { class: "wait" }, "laying out …"));
   const details = h("aside", { class: "details", id: "details" });
   const largest = Math.max(...operators.map((o) => o.share), 1e-12);
-  const heat = (o) => (o.share > 0 ? `color-mix(in oklab, var(--hot) ${Math.round(12 + 88 * Math.sqrt(o.share / largest))}%, var(--cold))` : "var(--node)");
+  const heat = (o) => (o.share > 0 ? `color-mix(in oklab, var(--hot) ${Math.round(6 + 94 * (o.share / largest))}%, var(--cold))` : "var(--node)");
   const fill = (o) => (mode === "time" ? heat(o) : kPlaces[o.place].color);
-  const strong = (o) => mode === "placement" ? o.place !== "none" && o.place !== "unknown" : o.share / largest > 0.3;
-  const clock = (o) => (m.trace ? m.trace.clocks[o.clock || "cpu"] : { unit: "cycles" });
+  const strong = (o) => mode === "placement" ? o.place !== "none" && o.place !== "unknown" : o.share / largest > 0.45;
+  const time_of = (o) => Object.entries(o.times).sort((a, b) => b[1].share - a[1].share)
+    .map(([clock, t]) => `${ticks(t.ticks, m.trace ? m.trace.clocks[clock] : { unit: "cycles" })} on the ${clock.toUpperCase()}, ${percent(t.share)}`).join("; ");
   const drawn = [];
   let frame = null, at = { x: 0, y: 0, k: 1 };
 
@@ -116,7 +117,7 @@ export function graph(m) {
     replace(details, h("h3", {}, o.name), m.placed ? h("span", { class: "chip", style: { "--chip": kPlaces[o.place].color } }, kPlaces[o.place].label) : null,
       h("dl", {}, line("operator", o.target), line("module", o.module), line("result", o.shape ? `${o.dtype || ""}[${o.shape.join(", ")}]` : ""),
         line("multiply-adds", o.macs ? grouped(o.macs) : ""),
-        o.ticks ? line(m.measured ? "time" : "predicted", `${ticks(o.ticks, clock(o))}, ${percent(o.share)}${o.shared ? ", shared with others" : ""}`) : null,
+        line(m.measured ? "time" : "predicted", o.share > 0 ? `${time_of(o)}${o.shared ? " (together with others)" : ""}` : ""),
         line("why", o.reason)),
       o.kernels.length ? h("table", { class: "small" }, h("thead", {}, h("tr", {}, ["kernel", "call", "predicted", "bytes"].map((t) => h("th", {}, t)))),
         h("tbody", {}, o.kernels.slice(0, 24).map((k) => h("tr", {}, h("td", {}, `${k.kernel || "?"}${k.added ? " (added)" : ""}`), h("td", {}, k.npu ? `${k.instruction}.${k.id}` : String(k.instruction)),
@@ -138,7 +139,7 @@ export function graph(m) {
       const group = svg("g", { class: "node", transform: `translate(${n.x} ${n.y})`, "data-operator": o.id, "data-place": o.place, onclick: () => select(o.id, false) },
         rect, svg("text", { class: "node-name", x: 10, y: 17 }, label_of(o)), svg("text", { class: "node-op", x: 10, y: 31 }, second_line(o)), value);
       drawn.push({ o, rect, group, value, x: n.x, y: n.y, w: n.width });
-      return tip(group, () => [o.name, o.target, kPlaces[o.place].label + (o.reason ? `: ${o.reason}` : ""), o.ticks ? `${ticks(o.ticks, clock(o))}, ${percent(o.share)}` : ""]);
+      return tip(group, () => [o.name, o.target, kPlaces[o.place].label + (o.reason ? `: ${o.reason}` : ""), o.share > 0 ? time_of(o) : ""]);
     });
     frame = svg("g", {}, edges.filter(Boolean), nodes);
     replace(view, svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8z", class: "arrow" }))), frame);

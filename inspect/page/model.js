@@ -10,7 +10,7 @@ export const place_of = (p) => (p === "cortex_m" ? "cpu" : kPlaces[p] ? p : "unk
 
 export function join(data) {
   const operators = (data.operators || []).map((o, id) => ({
-    ...o, id, place: place_of(o.placement), kernels: [], share: 0, ticks: 0, shared: false,
+    ...o, id, place: place_of(o.placement), kernels: [], share: 0, times: {}, shared: false,
     inputs: o.inputs || [], short: (o.target || "").replace(/^(torch\.ops\.|executorch\.exir\.dialects\.edge\.ops\.)?(aten\.)?/, "").replace(/\.default$/, ""),
   }));
   const calls = data.calls || [];
@@ -21,7 +21,10 @@ export function join(data) {
     for (const w of call.without_kernel || []) if (operators[w.operator] && !operators[w.operator].reason) operators[w.operator].reason = w.reason;
   }
   for (const f of data.folded || []) if (operators[f.operator] && !operators[f.operator].reason) operators[f.operator].reason = f.reason;
+  // Cycles of a model of the NPU beside an emulator's instructions or a host's time: no milliseconds of any chip.
+  if (data.trace && !data.trace.clocks.comparable) delete data.trace.clocks.npu.ticks_per_second;
   const rows = data.trace ? trace_rows(data, operators) : predicted_rows(calls, operators);
+  total(operators, !data.trace || data.trace.clocks.comparable);
   const placed = operators.some((o) => o.place !== "unknown");
   return { data, operators, placed, calls, rows, trace: data.trace, report: data.report, measured: Boolean(data.trace) };
 }
@@ -36,12 +39,20 @@ function trace_rows(data, operators) {
   return rows;
 }
 
+// Ticks of two clocks are never added; their shares only where both tell their rate.
 function add(operator, row) {
   if (!operator) return;
-  operator.share += row.share;
-  operator.ticks += row.value;
-  operator.clock = row.clock;
+  const t = (operator.times[row.clock] ??= { share: 0, ticks: 0 });
+  t.share += row.share;
+  t.ticks += row.value;
   operator.shared = operator.shared || row.operators.length > 1;
+}
+
+function total(operators, comparable) {
+  for (const o of operators) {
+    const shares = Object.values(o.times).map((t) => t.share);
+    o.share = comparable ? shares.reduce((a, x) => a + x, 0) : Math.max(0, ...shares);
+  }
 }
 
 // Without a trace: predicted cycles, grouped as a trace's would be.

@@ -11,9 +11,10 @@ const clock = text("clock", (r) => (r.clock === "npu" ? "NPU" : "CPU"));
 
 function timing(trace) {
   const both = trace.npu_total > 0;
+  const of_run = (key) => (r) => (r[key] === undefined ? undefined : r[key] / Math.max(trace.runs, 1));
   const predicted = (rows) => rows.some((r) => r.measured_over_predicted !== undefined);
   return (rows) => [...(both ? [clock] : []), count("calls", (r) => r.calls), count("min", (r) => r.min), count("median", (r) => r.median), count("max", (r) => r.max), count("total", (r) => r.total), share,
-    count("multiply-adds", (r) => r.macs), count("a tick", (r) => r.macs_per_tick, 2), count("bytes", (r) => r.bytes),
+    count("multiply-adds", of_run("macs")), count("a tick", (r) => r.macs_per_tick, 2), count("bytes", of_run("bytes")),
     ...(predicted(rows) ? [count("measured / predicted", (r) => r.measured_over_predicted, 3)] : [])];
 }
 
