@@ -19,26 +19,37 @@ using Json = nlohmann::json;
 
 constexpr zip_uint64_t kMaxEntryBytes = 512u << 20;  // of text; a compressed entry may claim anything
 
+struct Close {
+  void operator()(zip_t* z) const { zip_discard(z); }
+};
+using Zip = std::unique_ptr<zip_t, Close>;
+
+// A view of `bytes`; null: `why` says why not.
+Zip open_zip(std::span<const std::byte> bytes, std::string& why) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
+  if (!opened) {
+    if (source) zip_source_free(source);
+    why = zip_error_strerror(&error);
+  }
+  zip_error_fini(&error);
+  return Zip(opened);
+}
+
+constexpr const char* kMark = "ETRECORD_V0";
+
 class RecordReader {
  public:
-  RecordReader(const std::string& path, Diagnostics& diagnostics) : path_(path), diagnostics_(diagnostics) {}
+  RecordReader(std::span<const std::byte> bytes, const std::string& path, Diagnostics& diagnostics)
+      : bytes_(bytes), path_(path), diagnostics_(diagnostics) {}
 
   std::optional<SourceMap> read() {
-    const std::optional<std::vector<std::byte>> bytes = read_file(path_, diagnostics_);
-    if (!bytes) return std::nullopt;
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* source = zip_source_buffer_create(bytes->data(), bytes->size(), 0, &error);
-    zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
-    if (!opened) {
-      if (source) zip_source_free(source);
-      const std::string why = zip_error_strerror(&error);
-      zip_error_fini(&error);
-      return refuse("is no ETRecord: it cannot be opened as a zip file (" + why + ")", "etrecord.zip");
-    }
-    zip_error_fini(&error);
-    zip_.reset(opened);
-    if (zip_name_locate(opened, "ETRECORD_V0", 0) < 0)
+    std::string why;
+    zip_ = open_zip(bytes_, why);
+    if (!zip_) return refuse("is no ETRecord: it cannot be opened as a zip file (" + why + ")", "etrecord.zip");
+    if (zip_name_locate(zip_.get(), kMark, 0) < 0)
       return refuse("is a zip file but no ETRecord: the entry ETRECORD_V0 is missing", "etrecord.magic");
     const std::optional<Json> delegates = json_entry("delegate_map", false);
     if (failed_) return std::nullopt;
@@ -227,17 +238,29 @@ class RecordReader {
     return map;
   }
 
-  struct Close {
-    void operator()(zip_t* z) const { zip_discard(z); }
-  };
+  std::span<const std::byte> bytes_;
   const std::string& path_;
   Diagnostics& diagnostics_;
-  std::unique_ptr<zip_t, Close> zip_;
+  Zip zip_;
   bool failed_ = false;
 };
 
 }  // namespace
 
-std::optional<SourceMap> read_etrecord(const std::string& path, Diagnostics& diagnostics) { return RecordReader(path, diagnostics).read(); }
+std::optional<SourceMap> read_etrecord(std::span<const std::byte> bytes, const std::string& name, Diagnostics& diagnostics) {
+  return RecordReader(bytes, name, diagnostics).read();
+}
+
+std::optional<SourceMap> read_etrecord(const std::string& path, Diagnostics& diagnostics) {
+  const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
+  if (!bytes) return std::nullopt;
+  return read_etrecord(*bytes, path, diagnostics);
+}
+
+bool is_etrecord(std::span<const std::byte> bytes) {
+  std::string why;
+  const Zip zip = open_zip(bytes, why);
+  return zip && zip_name_locate(zip.get(), kMark, 0) >= 0;
+}
 
 }  // namespace deuteron

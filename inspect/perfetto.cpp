@@ -7,6 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr i64 kMost = i64{1} << 60;  // bytes; a record may claim anything
 constexpr int kProcess = 1, kCpu = 1, kNpu = 2;
 
 Json name_event(const char* what, int thread, const char* name) {
@@ -26,7 +27,8 @@ std::vector<i64> alive_by_call(const SourceMap& map) {
     for (const auto& tensor : memory.value("tensors", nlohmann::json::array())) {
       const i64 first = tensor.value("first", i64{0}),
                 last = std::min<i64>(tensor.value("last", i64{0}), static_cast<i64>(alive.size()) - 1);
-      for (i64 k = std::max<i64>(first, 0); k <= last; ++k) alive[k] += tensor.value("bytes", i64{0});
+      for (i64 k = std::max<i64>(first, 0); k <= last; ++k)
+        alive[k] = std::min(alive[k] + std::min(tensor.value("bytes", i64{0}), kMost), kMost);
       any = true;
     }
   return any ? alive : std::vector<i64>();

@@ -62,9 +62,11 @@ struct Sums {
   std::vector<u64> each;
 };
 
+// A record may claim anything: sums stop where nothing real is.
+constexpr i64 kMostCounted = i64{1} << 60;
 void add_known(i64& sum, i64 more, bool first) {
-  if (first) sum = more;
-  else if (sum >= 0) sum = more < 0 ? -1 : sum + more;
+  if (first) sum = std::min(more, kMostCounted);
+  else if (sum >= 0) sum = more < 0 ? -1 : std::min(sum + std::min(more, kMostCounted), kMostCounted);
 }
 
 class Attributor {

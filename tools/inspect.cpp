@@ -9,6 +9,7 @@
 #include "data/read_file.h"
 #include "frontends/pt2/summary.h"
 #include "inspect/etdump.h"
+#include "inspect/etrecord.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
 #include "tools/program_file.h"
@@ -174,12 +175,14 @@ int inspect(const InspectOptions& o) {
                         "write one: deuteron run --profile FILE");
       return finish(o.json, diagnostics, {}, "");
     }
+  if (has(0, "PK\3\4") && is_etrecord(*bytes)) return inspect_etrecord(o, *bytes);
   if (has(0, "PK\3\4")) return inspect_pt2(o, diagnostics);
   if (has(4, "ET12") || o.file.ends_with(".pte")) return inspect_pte(o, diagnostics);
   const char* kind = has(4, "TFL3")   ? "a TFLite model"
                      : has(4, "ETxx") ? "an ExecuTorch program of another version"
                                       : "of a kind that is not known";
-  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs, .pt2 models and ETDump traces", kind), "inspect.kind");
+  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs, .pt2 models, ETDump traces and ETRecords", kind),
+                    "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }
 
@@ -190,7 +193,7 @@ void add_inspect(CLI::App& app, Action& chosen) {
   CLI::App* verb = add_verb<InspectOptions>(
       app, chosen, "inspect", "show what is in a program or model, or where a trace's time went",
       "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
-  verb->add_option("file", o->file, "a .pte or .pt2 file, or an ETDump trace")->option_text("FILE")->required();
+  verb->add_option("file", o->file, "a .pte or .pt2 file, an ETDump trace or an ETRecord")->option_text("FILE")->required();
   const auto file = [&](const char* name, std::string& path, const char* help) { verb->add_option(name, path, help)->option_text("FILE"); };
   file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
   file("--csv", o->csv, "of a trace: write its tables as CSV");

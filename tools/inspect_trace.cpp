@@ -1,5 +1,7 @@
 #include "tools/inspect_trace.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -92,6 +94,21 @@ int inspect_trace(const InspectOptions& o, std::span<const std::byte> bytes) {
   for (const std::string& written : {o.csv, o.trace, o.html})
     if (!written.empty()) text += "wrote " + written + "\n";
   return finish(o.json, diagnostics, std::move(json), text);
+}
+
+int inspect_etrecord(const InspectOptions& o, std::span<const std::byte> bytes) {
+  Diagnostics diagnostics;
+  std::optional<SourceMap> map = read_etrecord(bytes, o.file, diagnostics);
+  if (!map) return finish(o.json, diagnostics, {}, "");
+  i64 kernels = 0;
+  for (const MapKernel& c : map->calls) kernels += static_cast<i64>(c.inside.size());
+  std::string text = fmt::format("{}: record{}, {}, {}, {} inside delegates\n", o.file, map->is_stock ? " (stock)" : "",
+                                 counted(static_cast<i64>(map->operators.size()), "operator"),
+                                 counted(static_cast<i64>(map->calls.size()), "call"), kernels);
+  if (!map->program_id.empty()) text += fmt::format("{} for {}, program {}\n", map->model, map->target, map->program_id);
+  for (const MapOperator& op : map->operators) text += fmt::format("  {:24} {:32} {:8} {}\n", op.name, op.target, op.placement, op.module);
+  return finish(o.json, diagnostics, {{"file", o.file}, {"kind", "etrecord"}, {"stock", map->is_stock}, {"map", std::move(map->json)}},
+                text);
 }
 
 }  // namespace deuteron

@@ -12,5 +12,7 @@ struct InspectOptions {
 };
 
 int inspect_trace(const InspectOptions& options, std::span<const std::byte> bytes);
+// Of a record: which program it is of, and its operators.
+int inspect_etrecord(const InspectOptions& options, std::span<const std::byte> bytes);
 
 }  // namespace deuteron

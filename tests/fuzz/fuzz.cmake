@@ -39,13 +39,19 @@ deuteron_fuzzer(neutron neutron_model 4096 2048)
 # The Neutron converter.
 deuteron_fuzzer(neutron_ir deuteron_core 65536 4096)
 
-# The text form: its seeds are files.
-add_executable(text_fuzz tests/fuzz/text_fuzz.cpp)
-target_link_libraries(text_fuzz PRIVATE deuteron_core)
-target_compile_options(text_fuzz PRIVATE -fsanitize=fuzzer)
-target_link_options(text_fuzz PRIVATE -fsanitize=fuzzer)
-add_custom_target(fuzz_text
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/text_corpus
-  COMMAND text_fuzz -max_len=4096 -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${PROJECT_BINARY_DIR}/text_corpus
-          ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds
-  DEPENDS text_fuzz USES_TERMINAL VERBATIM)
+# What has its seeds as files.
+function(deuteron_fuzzer_of_files name max_len seeds)
+  add_executable(${name}_fuzz tests/fuzz/${name}_fuzz.cpp)
+  target_link_libraries(${name}_fuzz PRIVATE deuteron_core)
+  target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  set(corpus ${PROJECT_BINARY_DIR}/${name}_corpus)
+  add_custom_target(fuzz_${name}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${corpus}
+    COMMAND ${name}_fuzz -max_len=${max_len} -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${corpus} ${seeds}
+    DEPENDS ${name}_fuzz USES_TERMINAL VERBATIM)
+endfunction()
+deuteron_fuzzer_of_files(text 4096 ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds)
+# Traces and records: each fuzzer refuses the other's seeds, which does no harm.
+deuteron_fuzzer_of_files(etdump 65536 ${PROJECT_SOURCE_DIR}/tests/traces)
+deuteron_fuzzer_of_files(etrecord 65536 ${PROJECT_SOURCE_DIR}/tests/traces)
