@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -19,7 +20,7 @@ class Browser:
 
     def __init__(self, limit=60):
         self.limit, self.next_id, self.events, self.buffer = limit, 0, [], b""
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.out = os.pipe()
         self.into, from_browser = os.pipe()
 
@@ -33,7 +34,7 @@ class Browser:
             [find(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--force-color-profile=srgb",
              f"--user-data-dir={self.folder.name}", "about:blank"],
-            close_fds=False, preexec_fn=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            close_fds=False, preexec_fn=place, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -45,7 +46,7 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)  # its renderers too; the group is the browser's own
         self.process.wait()
         os.close(self.out)
         os.close(self.into)

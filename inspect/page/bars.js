@@ -6,7 +6,7 @@ const kShown = 14;
 
 export function bars(m, select) {
   if (!m.rows.length) return null;
-  const clock = (r) => (m.trace ? m.trace.clocks[r.clock] : { unit: "cycles" });
+  const clock = (r) => (m.trace ? m.trace.clocks[r.clock] : { unit: m.unit });
   const list = h("div", { class: "bars" });
   let all = false;
   const largest = {};  // of each clock
@@ -23,9 +23,9 @@ export function bars(m, select) {
       }
       const bar = h("button", { type: "button", class: "bar", "data-row": r.name, onclick: () => r.operators && r.operators.length && select(r.operators[0]) },
         h("span", { class: "bar-name" }, r.name),
-        h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${ticks(r.value, clock(r))}`),
+        h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${m.trace || m.unit === "cycles" ? ticks(r.value, clock(r)) : short(r.value)}`),
         h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.clock}`, style: { width: `${(100 * r.share) / largest[r.clock]}%` } })));
-      tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit} a run, ${percent(r.share)}`, r.macs > 0 ? `${short(r.macs / (m.trace ? Math.max(m.trace.runs, 1) : 1))} multiply-adds` : "",
+      tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit}${m.trace ? " a run" : ""}, ${percent(r.share)}`, r.macs > 0 && (m.trace || m.unit === "cycles") ? `${short(r.macs / (m.trace ? Math.max(m.trace.runs, 1) : 1))} multiply-adds` : "",
         r.bound ? `bound by ${r.bound}` : "", r.added_ticks ? `${grouped(r.added_ticks)} of it in kernels that the compiler added` : ""]);
       children.push(bar);
     }
@@ -35,5 +35,5 @@ export function bars(m, select) {
   };
   draw();
   const by = m.trace && !m.trace.by_operator ? "kernel" : "operator";
-  return section("bars", `${m.trace ? "Time" : "Predicted cycles"} by ${by}`, "Operators that share a kernel are one bar, “a + b”; every tick is in exactly one bar.", list);
+  return section("bars", `${m.trace ? "Time" : m.unit === "cycles" ? "Predicted cycles" : "Multiply-adds"} by ${by}`, `Operators that share a kernel are one bar, “a + b”; every ${m.trace ? "tick" : m.unit === "cycles" ? "cycle" : "multiply-add"} is in exactly one bar.`, list);
 }

@@ -11,8 +11,8 @@ set(status 0)
 if(NOT installed STREQUAL lock)
   configure_file(${SOURCE}/package.json ${WORK}/package.json COPYONLY)
   configure_file(${SOURCE}/package-lock.json ${WORK}/package-lock.json COPYONLY)
-  foreach(attempt RANGE 1 3)
-    execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${WORK}
+  foreach(attempt RANGE 1 2)
+    execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-timeout=60000 WORKING_DIRECTORY ${WORK}
                     RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said TIMEOUT 180)
     if(status STREQUAL "0")
       file(WRITE ${WORK}/installed ${lock})

@@ -52,7 +52,7 @@ export function graph(m) {
   const fill = (o) => (mode === "time" ? heat(o) : kPlaces[o.place].color);
   const strong = (o) => mode === "placement" ? o.place !== "none" && o.place !== "unknown" : o.share / largest > 0.45;
   const time_of = (o) => Object.entries(o.times).sort((a, b) => b[1].share - a[1].share)
-    .map(([clock, t]) => `${ticks(t.ticks, m.trace ? m.trace.clocks[clock] : { unit: "cycles" })} on the ${clock.toUpperCase()}, ${percent(t.share)}`).join("; ");
+    .map(([clock, t]) => `${ticks(t.ticks, m.trace ? m.trace.clocks[clock] : { unit: m.unit })} on the ${clock.toUpperCase()}, ${percent(t.share)}`).join("; ");
   const drawn = [];
   let frame = null, at = { x: 0, y: 0, k: 1 };
 
@@ -117,7 +117,7 @@ export function graph(m) {
     replace(details, h("h3", {}, o.name), m.placed ? h("span", { class: "chip", style: { "--chip": kPlaces[o.place].color } }, kPlaces[o.place].label) : null,
       h("dl", {}, line("operator", o.target), line("module", o.module), line("result", o.shape ? `${o.dtype || ""}[${o.shape.join(", ")}]` : ""),
         line("multiply-adds", o.macs ? grouped(o.macs) : ""),
-        line(m.measured ? "time" : "predicted", o.share > 0 ? `${time_of(o)}${o.shared ? " (together with others)" : ""}` : ""),
+        line(m.measured ? "time" : m.unit === "cycles" ? "predicted" : "in kernels", o.share > 0 ? `${time_of(o)}${o.shared ? " (together with others)" : ""}` : ""),
         line("why", o.reason)),
       o.kernels.length ? h("table", { class: "small" }, h("thead", {}, h("tr", {}, ["kernel", "call", "predicted", "bytes"].map((t) => h("th", {}, t)))),
         h("tbody", {}, o.kernels.slice(0, 24).map((k) => h("tr", {}, h("td", {}, `${k.kernel || "?"}${k.added ? " (added)" : ""}`), h("td", {}, k.npu ? `${k.instruction}.${k.id}` : String(k.instruction)),
@@ -188,7 +188,7 @@ export function graph(m) {
   const button = (label, title, act) => h("button", { type: "button", title, "aria-label": title, onclick: act }, label);
   const middle = () => [box.clientWidth / 2, box.clientHeight / 2];
   const controls = h("div", { class: "controls" },
-    has_time && m.placed ? choice("colour", [["time", m.measured ? "by time" : "by predicted cycles"], ["placement", "by placement"]], mode, (key) => { mode = key; colour(); }) : null,
+    has_time && m.placed ? choice("colour", [["time", m.measured ? "by time" : `by ${m.unit === "cycles" ? "predicted cycles" : m.unit}`], ["placement", "by placement"]], mode, (key) => { mode = key; colour(); }) : null,
     h("div", { class: "choice" }, button("+", "zoom in", () => zoom_at(1.3, ...middle())), button("−", "zoom out", () => zoom_at(0.77, ...middle())), button("whole", "fit to the window", fit)),
     legend);
   const element = section("graph", "Graph", "The model's own operators. Drag to move, Ctrl and the wheel or two fingers to zoom.", controls, h("div", { class: "graph-and-details" }, box, details));

@@ -23,10 +23,12 @@ export function join(data) {
   for (const f of data.folded || []) if (operators[f.operator] && !operators[f.operator].reason) operators[f.operator].reason = f.reason;
   // Cycles of a model of the NPU beside an emulator's instructions or a host's time: no milliseconds of any chip.
   if (data.trace && !data.trace.clocks.comparable) delete data.trace.clocks.npu.ticks_per_second;
-  const rows = data.trace ? trace_rows(data, operators) : predicted_rows(calls, operators);
+  const predicted = calls.some((c) => inside_of(c).some((k) => k.predicted_cycles !== undefined));
+  const rows = data.trace ? trace_rows(data, operators) : predicted_rows(calls, operators, predicted ? "predicted_cycles" : "macs");
+  const unit = predicted ? "cycles" : "multiply-adds";
   total(operators, !data.trace || data.trace.clocks.comparable);
   const placed = operators.some((o) => o.place !== "unknown");
-  return { data, operators, placed, calls, rows, trace: data.trace, report: data.report, measured: Boolean(data.trace) };
+  return { data, operators, placed, calls, rows, trace: data.trace, report: data.report, unit, measured: Boolean(data.trace) };
 }
 
 // What the bars and the graph show: of a trace, its table by operator (or by kernel, where there is no record).
@@ -55,14 +57,16 @@ function total(operators, comparable) {
   }
 }
 
-// Without a trace: predicted cycles, grouped as a trace's would be.
-function predicted_rows(calls, operators) {
+const inside_of = (call) => (call.npu_kernels && call.npu_kernels.length ? call.npu_kernels : [call]);
+
+// Without a trace: predicted cycles, or where no model of the machine gives any, multiply-adds; grouped as a trace's ticks would be.
+function predicted_rows(calls, operators, what) {
   const groups = new Map();
   const totals = { npu: 0, cpu: 0 };
   for (const call of calls) {
-    const list = call.npu_kernels && call.npu_kernels.length ? call.npu_kernels : [call];
+    const list = inside_of(call);
     for (const k of list) {
-      if (k.predicted_cycles === undefined) continue;
+      if (k[what] === undefined) continue;
       const clock = list === call.npu_kernels ? "npu" : "cpu";
       const ids = k.operators || [];
       const key = `${clock} ${ids.join()}`;
@@ -70,11 +74,11 @@ function predicted_rows(calls, operators) {
         groups.set(key, { name: ids.map((id) => operators[id].name).join(" + ") || "(no operator)", operators: ids, clock, placement: call.placement,
           value: 0, macs: 0, bytes: 0, calls: 0, bound: k.bound });
       const g = groups.get(key);
-      g.value += k.predicted_cycles;
+      g.value += k[what];
       g.macs += k.macs || 0;
       g.bytes += k.bytes || 0;
       g.calls++;
-      totals[clock] += k.predicted_cycles;
+      totals[clock] += k[what];
     }
   }
   const whole = totals.npu + totals.cpu;
@@ -83,7 +87,7 @@ function predicted_rows(calls, operators) {
     g.share = whole ? g.value / whole : 0;
     for (const id of g.operators) add(operators[id], g);
   }
-  return rows.sort((a, b) => b.value - a.value);
+  return rows.filter((r) => r.value > 0).sort((a, b) => b.value - a.value);
 }
 
 // By call: bytes of planned memory alive.

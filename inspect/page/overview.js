@@ -17,8 +17,9 @@ export function overview(m) {
     const top = m.rows.find((r) => !r.name.startsWith("("));
     if (top) figures.push(figure("Most time", percent(top.share), top.name, "top"));
   } else {
-    const npu = m.rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
-    const cpu = m.rows.filter((r) => r.clock === "cpu").reduce((a, r) => a + r.value, 0);
+    const rows = m.unit === "cycles" ? m.rows : [];
+    const npu = rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
+    const cpu = rows.filter((r) => r.clock === "cpu").reduce((a, r) => a + r.value, 0);
     if (npu) figures.push(figure("NPU, predicted", `${short(npu)} cycles`, "open model of the machine", "npu"));
     if (cpu) figures.push(figure("CPU, predicted", `${short(cpu)} cycles`, "model of the core", "cpu"));
   }
@@ -54,6 +55,6 @@ function notes(m) {
     if (trace.npu_total && !trace.clocks.comparable)
       list.push(`The CPU counts ${trace.clocks.cpu.unit}, the NPU ${trace.clocks.npu.unit}: shares are of each clock's own total, and the NPU's kernels are drawn inside their call.`);
     if (trace.cpu_total === 0 && trace.npu_total === 0) list.push("The clock stood still: all events took no time.");
-  } else list.push("No trace: times are predicted cycles, where a model of the machine gives them.");
+  } else list.push(m.unit === "cycles" ? "No trace: times are predicted cycles, where a model of the machine gives them." : "No trace, and no model of this machine's cycles: operators are compared by their multiply-adds.");
   return h("ul", { class: "notes" }, list.map((t) => h("li", {}, t)));
 }
