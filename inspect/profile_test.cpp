@@ -230,6 +230,25 @@ TEST(Profile, ADumpWithoutItsEndStillAddsUp) {
   EXPECT_EQ(a.profile->dropped, 5u);
 }
 
+// A counter of 32 bits that passes its end between and inside events: nothing is lost, and the picture goes on.
+TEST(Profile, AWrapInTheMiddleOfARun) {
+  const Attributed a =
+      attributed({{"Execute",
+                   {event("native_call_a.out", 0, 0xFFFFFF10u, 0xFFFFFFF0u), event("native_call_b.out", 1, 0xFFFFFFF8u, 0x100),
+                    event("native_call_c.out", 2, 0x110, 0x180), event("Method::execute", -1, 0xFFFFFF00u, 0x200)}}},
+                 std::nullopt);
+  ASSERT_TRUE(a.profile) << said(a.diagnostics);
+  EXPECT_EQ(a.profile->cpu_total, 0x300u);
+  EXPECT_EQ(row(a.profile->kernels, "b.out").total, 0x108u);
+  EXPECT_EQ(row(a.profile->kernels, "(runtime)").total, 0x300u - 0xE0 - 0x108 - 0x70);
+  double last = -1;
+  for (const TimeSlice& s : a.profile->slices) {
+    EXPECT_GE(s.start, last);
+    EXPECT_LE(s.end, 0x300);
+    last = s.start;
+  }
+}
+
 TEST(Profile, StockFilesOfOneClock) {
   Diagnostics d;
   const std::string folder = DEUTERON_SOURCE_DIR "/tests/traces/";

@@ -143,6 +143,11 @@ def check_report(b, path, data):
     shown = b.run("document.querySelector('#table-reasons').textContent")
     for o in data["operators"]:
         expect(not o.get("reason") or o["reason"] in shown, f"the reason of {o['name']}")
+    for key in ("choices", "crossings"):
+        rows = data["report"].get(key) or []
+        if rows:
+            b.run(f"document.querySelector('#tables [data-key={key}]').click()")
+            equal(b.run(f"document.querySelectorAll('#table-{key} tbody tr').length"), len(rows), f"rows of {key}")
     expect(b.run("document.querySelectorAll('#flash .stack span').length") == sum(1 for v in data["flash"].values() if v > 0), "flash by part")
 
 

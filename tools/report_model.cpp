@@ -24,7 +24,7 @@ bool write_report_page(const ModelOptions& o, const CompiledModel& m, const Mode
   if (o.html.empty()) return true;
   Json facts = Json::object();  // the rest of the report is in the map
   for (const char* key : {"program", "macs", "ram_bytes", "ram_lower_bound_bytes", "file_bytes", "sqnr_db", "exact", "samples", "seconds",
-                          "npu_cycles", "npu_macs"})
+                          "npu_cycles", "npu_macs", "cycles", "crossings", "transposes", "prefer", "choices"})
     if (report.json.contains(key) && !report.json[key].is_null()) facts[key] = report.json[key];
   return write_page(o.html, report_page(program_map(m.compilation, m.target, o.model), facts), diagnostics);
 }

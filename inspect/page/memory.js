@@ -62,9 +62,9 @@ function over_calls(memory, m) {
     const width = Math.max(holder.clientWidth, 240);
     const step = uPlot.paths.stepped({ align: 1 });
     chart = new uPlot({
-      width, height: 190, legend: { show: false }, cursor: { show: false },
+      width, height: 170, legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max, memory.used || 0) * 1.06] } },
-      axes: [{ ...axis(), values: (_, v) => v.map((k) => (Number.isInteger(k) && k < list.length ? String(k) : "")) }, { ...axis(), size: 66, space: 34, values: (_, v) => v.map((b) => bytes(b)) }],
+      axes: [{ ...axis(), size: 26, values: (_, v) => v.map((k) => (Number.isInteger(k) && k < list.length ? String(k) : "")) }, { ...axis(), size: 66, space: 34, values: (_, v) => v.map((b) => bytes(b)) }],
       series: [{}, { stroke: css("--mem-activation"), fill: css("--mem-fill"), width: 2, paths: step, points: { show: false } },
         ...(memory.lower_bound ? [{ stroke: css("--muted"), dash: [5, 4], width: 1, points: { show: false } }] : [])],
     }, [[...list.keys(), list.length], [...list, list[list.length - 1]], ...(memory.lower_bound ? [new Array(list.length + 1).fill(memory.lower_bound)] : [])], holder);

@@ -1,6 +1,6 @@
 // The figures at the top.
 import { h, section } from "./dom.js";
-import { bytes, grouped, percent, plural, short, ticks } from "./numbers.js";
+import { bytes, grouped, percent, plural, short, ticks, time } from "./numbers.js";
 import { kPlaces } from "./model.js";
 
 const figure = (label, value, note, id) =>
@@ -23,6 +23,10 @@ export function overview(m) {
     if (npu) figures.push(figure("NPU, predicted", `${short(npu)} cycles`, "open model of the machine", "npu"));
     if (cpu) figures.push(figure("CPU, predicted", `${short(cpu)} cycles`, "model of the core", "cpu"));
   }
+  const whole = report && report.cycles && report.cycles.total;
+  if (whole)
+    figures.push(figure("One run, predicted", report.cycles.milliseconds ? time(report.cycles.milliseconds / 1e3) : `${short(whole)} cycles`,
+      [report.cycles.milliseconds ? `${short(whole)} cycles` : "", report.cycles.crossing ? `${short(report.cycles.crossing)} of them crossing` : ""].filter(Boolean).join(", "), "cycles"));
   const macs = m.operators.reduce((a, o) => a + (o.macs || 0), 0) || (report && report.macs) || 0;
   const on_npu = m.operators.filter((o) => o.place === "npu").reduce((a, o) => a + (o.macs || 0), 0);
   if (macs) figures.push(figure("Multiply-adds", short(macs), on_npu ? `${percent(on_npu / macs)} on the NPU` : null, "macs"));
@@ -33,8 +37,11 @@ export function overview(m) {
   if (flash) figures.push(figure("Flash", bytes(flash), "the program file", "flash"));
   if (report && (report.sqnr_db || report.exact))
     figures.push(figure("Signal to noise", report.exact ? "exact" : `${report.sqnr_db.toFixed(1)} dB`, "against the float model", "error"));
-  const crossings = m.calls.filter((c) => c.npu_kernels).length;
-  if (crossings) figures.push(figure("Delegates", grouped(crossings), "calls of the NPU in one run", "delegates"));
+  const crossed = (report && report.crossings) || [];
+  if (crossed.length)
+    figures.push(figure("Crossings", grouped(crossed.length), `${bytes(crossed.reduce((a, c) => a + (c.bytes || 0), 0))} to and from the NPU${report.transposes !== undefined ? `, ${plural(report.transposes, "transpose")}` : ""}`, "crossings"));
+  const delegates = m.calls.filter((c) => c.npu_kernels).length;
+  if (delegates) figures.push(figure("Delegates", grouped(delegates), "calls of the NPU in one run", "delegates"));
 
   const counts = Object.entries(kPlaces).map(([key, p]) => [p, m.operators.filter((o) => o.place === key).length]).filter(([, n]) => n);
   const total = m.operators.length;

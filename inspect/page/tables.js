@@ -41,8 +41,13 @@ function tables_of(m) {
   }
   if (m.operators.length)
     list.push({ key: "reasons", title: m.placed ? "Placement and reasons" : "The model", rows: m.operators, columns: [text("operator", (r) => r.name, { main: true }), text("target", (r) => r.short || r.target || ""), ...(m.placed ? [place] : []), text("module", (r) => r.module || ""), text("why", (r) => r.reason || "", { wide: true }), count("multiply-adds", (r) => r.macs)] });
+  const { report } = m;
+  if (report && (report.choices || []).length)
+    list.push({ key: "choices", title: "Either side", rows: report.choices, columns: [text("operator", (r) => r.operator, { main: true }), place, count("NPU cycles", (r) => r.npu_cycles), count("CPU cycles", (r) => r.cpu_cycles), text("why not the NPU", (r) => r.why_not_npu || "", { wide: true })] });
+  if (report && (report.crossings || []).length)
+    list.push({ key: "crossings", title: "Crossings", rows: report.crossings, columns: [text("tensor", (r) => r.tensor, { main: true }), text("to", (r) => (r.to || "").toUpperCase()), { title: "delegate", get: (r) => r.delegate, show: (r) => String(r.delegate), numeric: true }, count("bytes", (r) => r.bytes)] });
   // A column of which nothing is known is none.
-  for (const t of list) t.columns = t.columns.filter((c) => c.main || t.rows.some((r) => (c.numeric ? c.get(r) > 0 : c.get(r) !== "")) || ["calls", "share", "total", "median"].includes(c.title));
+  for (const t of list) t.columns = t.columns.filter((c) => c.main || t.rows.some((r) => (c.numeric ? c.get(r) > 0 : c.get(r) !== "")) || ["calls", "share", "total", "median", "delegate"].includes(c.title));
   return list;
 }
 
