@@ -48,7 +48,8 @@ def number(text):
 
 def look(b, path, name, data):
     """What holds for every page, in every window."""
-    for width, height, dark in ((390, 844, False), (390, 844, True), (1920, 1080, False), (1920, 1080, True)):
+    windows = ((390, 844, False), (390, 844, True), (1920, 1080, False), (1920, 1080, True))
+    for width, height, dark in windows if name in ("trace", "report") else (windows[1], windows[2]):
         b.open(path, width, height, dark)
         if data.get("operators"):
             b.wait("document.querySelector('.graph-box.ready')", 60)
@@ -132,6 +133,16 @@ def check_trace(b, path, data):
     expect(b.run("document.querySelectorAll('.chart canvas').length") == 1, "memory over the calls")
     inked = b.run("(() => { const c = document.querySelector('.chart canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n / (d.length / 4); })()")
     expect(inked > 0.05, f"the chart is drawn: {inked}")
+
+
+    # Light or dark by the button, whatever the system has; the chart follows.
+    ground = lambda: b.run("getComputedStyle(document.body).backgroundColor")
+    light = ground()
+    b.run("document.querySelector('.theme').click()")
+    expect(ground() != light, "dark by the button")
+    b.run("document.querySelector('.theme').click()")
+    equal(ground(), light, "light again")
+    equal(b.faults(), [], "after all of this")
 
 
 def check_report(b, path, data):
