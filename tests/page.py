@@ -110,7 +110,7 @@ def check_trace(b, path, data):
     b.run("(() => { const s = document.getElementById('search'); s.value = 'no such thing'; s.dispatchEvent(new Event('input')); })()")
     equal(texts(b, ".found"), [f"0 of {len(trace['by_operator'])}"], "search for nothing")
     b.run("(() => { const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input')); })()")
-    for key, rows in (("kernels", trace["kernels"]), ("modules", trace["by_module"]), ("reasons", data["operators"])):
+    for key, rows in (("kernels", trace["kernels"]), ("modules", trace["by_module"]), ("baseline", trace["baseline"]["by_operator"]), ("reasons", data["operators"])):
         b.run(f"document.querySelector('#tables [data-key={key}]').click()")
         equal(b.run(f"document.querySelectorAll('#table-{key} tbody tr').length"), len(rows), f"rows of {key}")
     # Timeline: both tracks; all of it is less than a part of it, closer.

@@ -1,5 +1,5 @@
 // The runs on a time axis: a track for the CPU, with calls inside calls, and one for the NPU.
-import { choice, h, replace, section, svg, tip } from "./dom.js";
+import { h, replace, section, svg, tip } from "./dom.js";
 import { grouped, ticks } from "./numbers.js";
 
 const kRow = 26, kGap = 18, kLeft = 44, kAxis = 22;
@@ -31,7 +31,7 @@ export function timeline(m, select) {
   if (!trace || !trace.slices || !trace.slices.name.length) return null;
   const slices = unpack(trace);
   const kernels = trace.kernels;
-  const depth = Math.max(...slices.filter((s) => !s.npu).map((s) => s.depth), 0) + 1;
+  const depth = slices.reduce((most, s) => (s.npu ? most : Math.max(most, s.depth)), 0) + 1;
   const has_npu = slices.some((s) => s.npu);
   // Kernels that took most get the first colours.
   const palette = new Map();
@@ -40,7 +40,6 @@ export function timeline(m, select) {
 
   const view = svg("svg", { class: "timeline-view", role: "img", "aria-label": "events over time" });
   const holder = h("div", { class: "timeline-box" }, view);
-  const ends = (list) => [Math.min(...list.map((s) => s.start)), Math.max(...list.map((s) => s.end))];
   const minmax = (list) => list.reduce(([a, b], s) => [Math.min(a, s.start), Math.max(b, s.end)], [Infinity, -Infinity]);
   const runs = [...new Set(slices.map((s) => s.run))];
   let [whole_from, whole_to] = minmax(runs.length > 1 ? slices.filter((s) => s.run === runs[0]) : slices);
