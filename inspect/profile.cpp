@@ -74,11 +74,12 @@ class Attributor {
   Attributor(const Dump& trace, const SourceMap* map) : trace_(trace), map_(map) {
     p_.cpu = trace.cpu;
     p_.npu = trace.npu;
-    // A file that says nothing about the NPU's clock counts everything by one. Where the CPU's ticks are a host's time or an emulator's
-    // instructions, the NPU's cycles are those of the machine model, and no part of them.
+    // A file that says nothing about the NPU's clock counts everything by one. Else the NPU's ticks are a part of the CPU's time only where
+    // a real NPU ran: a record that names its kernels is of the open model of the machine, for which no time passes.
     own_npu_clock_ = trace.npu.is_own;
     if (!own_npu_clock_) p_.npu = trace.cpu;
-    p_.comparable = !own_npu_clock_ || (trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
+    const bool real = map && std::none_of(map->calls.begin(), map->calls.end(), [](const MapKernel& c) { return !c.inside.empty(); });
+    p_.comparable = !own_npu_clock_ || (real && trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
     npu_to_cpu_ = own_npu_clock_ && p_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
     p_.program_id = trace.program_id;
     p_.dropped = trace.dropped;
@@ -272,7 +273,9 @@ class Attributor {
       const bool runtime = is_framework(e) || is_call_of_kernel(e);
       const bool outer_call = is_delegate_call(e) || (!e.is_inside_delegate() && !runtime && delegates.contains(e.instruction));
       const bool is_profile = !where.kernel && is_profile_dump(e, where.call);
-      if (map_ && !runtime && !where.kernel && !is_profile && unmatched_++ == 0)
+      // A record that says nothing of a delegate's inside: its kernels are of all its operators.
+      const bool is_opaque = !where.kernel && !is_profile && where.call && where.call->inside.empty();
+      if (map_ && !runtime && !where.kernel && !is_profile && !is_opaque && unmatched_++ == 0)
         unmatched_name_ = fmt::format("`{}` of instruction {}", own_name(e), e.instruction);
 
       ProfileRow row;
@@ -287,6 +290,12 @@ class Attributor {
         row.module = module_of(row.operators);
         row.detail = joined(row.operators);
       }
+      if (is_opaque) {
+        row.operators = where.call->operators;
+        row.placement = where.call->placement;
+        row.module = module_of(row.operators);
+        row.detail = joined(row.operators);
+      }
       // What a delegate's call has of its own is the driver's, not its kernels' work.
       const bool is_driver = outer_call && (delegates.contains(e.instruction) || (where.call && !where.call->inside.empty()));
       if (is_driver) row.name = fmt::format("{}, the call itself", row.name);
@@ -296,20 +305,23 @@ class Attributor {
       count(s, p.own, p_.runs, true, cost);
       if (!runtime) p.row = s.number;
       if (row.added) s.row.added_ticks += p.own;
-      if (map_) add_group(p, row, cost, runtime, is_driver);
+      if (map_) add_group(p, row, cost, runtime, is_driver, is_opaque && row.operators.size() != 1);
     }
   }
 
-  void add_group(const Placed& p, const ProfileRow& kernel, const MapKernel* cost, bool runtime, bool is_driver) {
+  void add_group(const Placed& p, const ProfileRow& kernel, const MapKernel* cost, bool runtime, bool is_driver, bool is_opaque) {
     ProfileRow row;
     row.npu = p.npu;
     row.operators = kernel.operators;
     row.placement = kernel.placement;
     row.module = kernel.module;
     if (runtime) row.name = kRuntime;
-    else if (kernel.operators.empty()) row.name = kernel.name.starts_with("(") ? kernel.name : "(no operator)", row.detail = kernel.name;
     else if (is_driver)
       row.name = fmt::format("(call of the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
+    else if (kernel.operators.empty() && !is_opaque)
+      row.name = kernel.name.starts_with("(") ? kernel.name : "(no operator)", row.detail = kernel.name;
+    else if (is_opaque)
+      row.name = fmt::format("(inside the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
     else row.name = joined(row.operators), row.detail = targets(row.operators);
     Sums& group = sums(groups_, GroupKey{p.npu, row.name, row.operators}, row);
     count(group, p.own, p_.runs, true, cost);

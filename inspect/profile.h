@@ -12,8 +12,8 @@
 // Modules. A group belongs to the innermost module that all its operators lie in; where they have none in common, to "c1 + b1", its (at
 // most three) operators' modules together.
 //
-// Clocks. The NPU may count by a clock of its own; a row is by one clock, and shares are of the ticks of that clock unless both clocks
-// tell their rate.
+// Clocks. The NPU may count by a clock of its own; a row is by one clock, and shares are of the ticks of that clock. Ticks of both clocks
+// are compared only where a real NPU ran beside a CPU whose clock counts cycles, and both rates are known.
 #pragma once
 #include <optional>
 #include <string>

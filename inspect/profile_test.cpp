@@ -180,15 +180,23 @@ TEST(Profile, OperatorsThatShareAKernelAreOneRow) {
   EXPECT_EQ(row(p.modules, "body.2").nested_total, 1380u);
 }
 
-TEST(Profile, TheNpuIsTakenOutOfItsCallWhereBothClocksTellTheirRate) {
-  const Attributed a = attributed(three_runs("cycles 200000000", "npu_hz 400000000\n"), map_json());
+// Another converter than ours names no kernels, and its code runs on the chip.
+TEST(Profile, ARealNpuIsTakenOutOfItsCall) {
+  json map = map_json();
+  map["calls"][1].erase("npu_kernels");
+  const Attributed a = attributed(three_runs("cycles 200000000", "npu_hz 400000000\n"), map);
+  ASSERT_TRUE(a.profile);
+  EXPECT_EQ(said(a.diagnostics), "");
   const Profile& p = *a.profile;
   EXPECT_TRUE(p.comparable);
   // 630, 630 and 660 cycles of the NPU are 315, 315 and 330 of the CPU (each event rounded).
   EXPECT_NEAR(static_cast<double>(row(p.kernels, "NeutronBackend, the call itself").total), 3000 - 960, 6);
+  EXPECT_EQ(row(p.operators, "(inside the delegate, instruction 1)").total, p.npu_total - 90);  // but the writing of the profile
   double share = 0;
   for (const ProfileRow& r : p.kernels) share += r.share;
   EXPECT_NEAR(share, 1, 1e-12);
+  // The open model of the machine takes no time.
+  EXPECT_FALSE(attributed(three_runs("cycles 200000000", "npu_hz 400000000\n"), map_json()).profile->comparable);
 }
 
 TEST(Profile, WithoutARecordKernelsHaveTheirNames) {
