@@ -39,6 +39,7 @@ class MapWriter {
     i32 instruction = 0;
     for (const Node& node : g_.nodes) instruction_.push_back(std::holds_alternative<KernelCall>(node.op) ? instruction++ : -1);
     calls_ = instruction;
+    find_computed();
   }
 
   Json write(const std::string& model) {
@@ -77,8 +78,70 @@ class MapWriter {
     });
   }
 
-  // The operators next to a node that has none: of its readers, or of what it reads, as far as it takes.
+  // Whether an operator of a delegate stands at its border: it reads, or is read by, what is outside.
+  bool is_at_border(i32 source, const Origin& delegate, bool reads) const {
+    if (source >= static_cast<i32>(c_.user.size())) return true;
+    const auto inside = [&](i32 s) { return std::binary_search(delegate.begin(), delegate.end(), s); };
+    const UserOperator& op = c_.user[source];
+    if (reads) return !op.graph_inputs.empty() || std::any_of(op.inputs.begin(), op.inputs.end(), [&](i32 s) { return !inside(s); });
+    if (!op.graph_outputs.empty()) return true;
+    for (size_t s = 0; s < c_.user.size(); ++s)
+      if (!inside(static_cast<i32>(s)) && std::count(c_.user[s].inputs.begin(), c_.user[s].inputs.end(), source) > 0) return true;
+    return false;
+  }
+
+  // The inputs of the graph, or its outputs, that a value is.
+  std::vector<i32> ports_of(ValueId v, const std::vector<Port>& ports) const {
+    std::vector<i32> list;
+    for (size_t k = 0; k < ports.size(); ++k)
+      if (ports[k].value == v) list.push_back(static_cast<i32>(k));
+    return list;
+  }
+
+  // By source: some kernel computes it (a part of it).
+  void find_computed() {
+    computed_.assign(g_.sources.size(), false);
+    const auto note = [&](const Origin& origin) {
+      for (const i32 s : origin) computed_[s] = true;
+    };
+    for (const Node& node : g_.nodes)
+      if (const KernelCall* call = std::get_if<KernelCall>(&node.op); call && !call->delegate && !is_quantizer(*call)) note(node.origin);
+    for (const NpuKernel& kernel : c_.npu_kernels) note(kernel.origin);
+  }
+
+  // The operators that read inputs (`down`) or give outputs of the graph; beyond those that nothing is left of.
+  std::vector<i32> at_ports(const std::vector<i32>& ports, bool down) const {
+    std::vector<i32> found, ids;
+    for (size_t s = 0; s < c_.user.size(); ++s) {
+      const std::vector<i32>& own_ports = down ? c_.user[s].graph_inputs : c_.user[s].graph_outputs;
+      if (std::find_first_of(own_ports.begin(), own_ports.end(), ports.begin(), ports.end()) != own_ports.end())
+        found.push_back(static_cast<i32>(s));
+    }
+    std::vector<bool> seen(c_.user.size(), false);
+    while (!found.empty()) {
+      const i32 s = found.back();
+      found.pop_back();
+      if (seen[s]) continue;
+      seen[s] = true;
+      if (computed_[s]) {
+        if (id_[s] >= 0) ids.push_back(id_[s]);
+      } else if (!down) {
+        found.insert(found.end(), c_.user[s].inputs.begin(), c_.user[s].inputs.end());
+      } else {
+        for (size_t r = 0; r < c_.user.size(); ++r)
+          if (std::count(c_.user[r].inputs.begin(), c_.user[r].inputs.end(), s) > 0) found.push_back(static_cast<i32>(r));
+      }
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+
+  // The operators that something is added for: those that read its result (`down`) or made what it reads.
   std::vector<i32> served_by(size_t n, bool down) const {
+    const Node& added = g_.nodes[n];
+    if (std::vector<i32> ids = at_ports(down ? ports_of(added.inputs[0], g_.inputs) : ports_of(added.outputs[0], g_.outputs), down);
+        !ids.empty())
+      return ids;
     std::vector<i32> ids;
     std::vector<bool> seen(g_.nodes.size(), false);
     std::vector<NodeId> pending{static_cast<NodeId>(n)};
@@ -94,9 +157,12 @@ class MapWriter {
         if (m < 0 || seen[m]) continue;
         seen[m] = true;
         const KernelCall* call = std::get_if<KernelCall>(&g_.nodes[m].op);
-        // Of a delegate only what stands at its border is served: that is in its body, which is gone. All of it then.
-        const std::vector<i32> found = own(g_.nodes[m].origin);
-        if (found.empty() || !call) pending.push_back(m);
+        Origin origin = g_.nodes[m].origin;
+        if (call && call->delegate)
+          origin.erase(std::remove_if(origin.begin(), origin.end(), [&](i32 s) { return !is_at_border(s, g_.nodes[m].origin, down); }),
+                       origin.end());
+        const std::vector<i32> found = own(origin);
+        if (found.empty()) pending.push_back(m);
         ids.insert(ids.end(), found.begin(), found.end());
       }
     }
@@ -112,12 +178,14 @@ class MapWriter {
   Attribution attribute(size_t n, const KernelCall& call) const {
     const Node& node = g_.nodes[n];
     Attribution a{own(node.origin), false};
-    if (!call.delegate) a.added = is_quantizer(call) || (moves(call) && !has_move(node.origin));
-    if (a.operators.empty()) {
-      a.added = true;
+    if (call.delegate) return a;
+    const bool quantizer = is_quantizer(call);
+    a.added = a.operators.empty() || quantizer || (moves(call) && !has_move(node.origin));
+    if (a.operators.empty() || quantizer) {
       const bool down_first = call.name != "cortex_m::dequantize_per_tensor";
-      a.operators = served_by(n, down_first);
-      if (a.operators.empty()) a.operators = served_by(n, !down_first);
+      std::vector<i32> served = served_by(n, down_first);
+      if (served.empty()) served = served_by(n, !down_first);
+      if (!served.empty()) a.operators = std::move(served);
     }
     return a;
   }
@@ -205,6 +273,14 @@ class MapWriter {
     return "";
   }
 
+  std::string reason_of_folding(i32 source) const {
+    for (const FoldedReport& f : c_.folded)
+      if (f.source == source) return f.reason;
+    for (const Folded& f : g_.folded)
+      if (std::find(f.origin.begin(), f.origin.end(), source) != f.origin.end()) return f.reason;
+    return "only says how its operand lies in memory";
+  }
+
   Json operators(const Json& calls) {
     // The call that does most for an operator decides where it is said to be.
     struct Where {
@@ -234,15 +310,12 @@ class MapWriter {
       if (id_[s] < 0) continue;
       const SourceOp& source = g_.sources[s];
       Where& w = where[id_[s]];
-      if (w.macs < 0) w.placement = "none";
-      if (w.macs < 0 || w.added)
-        for (const FoldedReport& f : c_.folded)
-          if (f.source == static_cast<i32>(s)) {
-            if (w.placement == "none") folded_.push_back({{"operator", id_[s]}, {"reason", f.reason}});
-            w.placement = "none";
-            w.reason = f.reason;
-            break;
-          }
+      if (w.added) {
+        // No call, or only what was added for others.
+        w.placement = "none";
+        w.reason = reason_of_folding(static_cast<i32>(s));
+        folded_.push_back({{"operator", id_[s]}, {"reason", w.reason}});
+      }
       Json j = {{"name", source.name}, {"target", source.target}, {"placement", w.placement}, {"reason", w.reason}};
       if (!source.module.empty()) j["module"] = source.module;
       if (!source.stack.empty()) j["stack"] = source.stack;
@@ -321,6 +394,7 @@ class MapWriter {
   std::vector<i32> id_;  // by source: the operator's id, -1: a quantizer's
   i32 operators_ = 0, calls_ = 0;
   std::vector<i32> instruction_;  // by node, -1: no call
+  std::vector<bool> computed_;
   Json folded_ = Json::array();
 };
 

@@ -35,10 +35,10 @@ TEST(ProgramMap, KeysOfOneConvolution) {
   EXPECT_EQ(conv["dtype"], "f32");
   EXPECT_EQ(map["operators"][1]["inputs"], json({0}));
   EXPECT_EQ(to_text(map),
-            "0 quantize_per_tensor: conv,relu +\n"
+            "0 quantize_per_tensor: conv +\n"
             "1 NeutronBackend: conv,relu\n"
             "  Conv2DStandardV2: conv,relu\n"
-            "2 dequantize_per_tensor: conv,relu +\n");
+            "2 dequantize_per_tensor: relu +\n");
   const json& kernel = map["calls"][1]["npu_kernels"].back();
   EXPECT_EQ(kernel["bytes"], 6 * 7 * 3 + 6 * 7 * 5 + 8 * 3 * 16 + 9 * 5);
   EXPECT_EQ(map["calls"][1]["macs"], 6 * 7 * 5 * 27);

@@ -3,6 +3,22 @@
 #include <algorithm>
 
 namespace deuteron {
+namespace {
+
+void note(std::vector<i32>& list, i32 id) {
+  if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
+}
+
+// Where a value comes from: operators of the user, inputs of the graph. Quantizers are looked through.
+struct Makers {
+  std::vector<i32> operators, graph_inputs;
+  void add(const Makers& other) {
+    for (const i32 id : other.operators) note(operators, id);
+    for (const i32 i : other.graph_inputs) note(graph_inputs, i);
+  }
+};
+
+}  // namespace
 
 bool only_moves(const Op& op) {
   return std::holds_alternative<Concat>(op) || std::holds_alternative<Expand>(op) || std::holds_alternative<Gather>(op) ||
@@ -16,23 +32,18 @@ std::vector<UserOperator> user_operators(const Graph& g) {
     operators[s].is_quantizer = g.sources[s].target.starts_with("quantized_decomposed.");
     operators[s].is_move = true;
   }
-  const Uses uses(g);
-  // Of a value, the operator that gave it: quantizers are looked through.
-  std::vector<i32> maker(g.nodes.size(), -1);
-  const auto note = [](std::vector<i32>& list, i32 id) {
-    if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
-  };
-  for (size_t n = 0; n < g.nodes.size(); ++n) {
-    const Node& node = g.nodes[n];
-    std::vector<i32> read;
-    for (const ValueId v : node.inputs)
-      if (const NodeId above = uses.producer[v]; above >= 0 && maker[above] >= 0) note(read, maker[above]);
+  std::vector<Makers> makers(g.values.size());
+  for (size_t i = 0; i < g.inputs.size(); ++i) makers[g.inputs[i].value].graph_inputs = {static_cast<i32>(i)};
+  for (const Node& node : g.nodes) {
+    Makers read, made;
+    for (const ValueId v : node.inputs) read.add(makers[v]);
     for (const i32 s : node.origin) {
       UserOperator& op = operators[s];
       if (op.is_quantizer) continue;
-      maker[n] = s;
-      for (const i32 id : read)
+      made.operators = {s};
+      for (const i32 id : read.operators)
         if (id != s) note(op.inputs, id);
+      for (const i32 i : read.graph_inputs) note(op.graph_inputs, i);
       if (!node.outputs.empty()) {
         op.shape = g.type(node.outputs[0]).shape;
         op.dtype = g.type(node.outputs[0]).dtype;
@@ -41,8 +52,10 @@ std::vector<UserOperator> user_operators(const Graph& g) {
       op.is_move = op.is_move && only_moves(node.op);
       op.macs += macs_of(g, node);
     }
-    if (maker[n] < 0 && !read.empty()) maker[n] = read[0];
+    for (const ValueId v : node.outputs) makers[v] = made.operators.empty() ? read : made;
   }
+  for (size_t o = 0; o < g.outputs.size(); ++o)
+    for (const i32 s : makers[g.outputs[o].value].operators) note(operators[s].graph_outputs, static_cast<i32>(o));
   return operators;
 }
 

@@ -9,7 +9,8 @@ namespace deuteron {
 // Of Graph::sources[k], whose index it has in the list.
 struct UserOperator {
   std::vector<i32> inputs;  // the operators whose results it reads, as ids of Graph::sources, without what a quantizer put between
-  Shape shape;              // of its (first) result, in the user's axes
+  std::vector<i32> graph_inputs, graph_outputs;  // inputs that it reads, outputs that it gives
+  Shape shape;                                   // of its (last) result, in the user's axes
   DType dtype = DType::f32;
   bool has_result = false;    // false: the imported graph has no node of it (it was a view, a constant, an identity)
   bool is_move = false;       // only moves elements: a kernel that does so is its own, not one that was added

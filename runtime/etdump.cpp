@@ -1,4 +1,5 @@
-// See etdump.h. The layout of the file, all of it known before the first byte goes out:
+// See etdump.h. Small code counts here, not speed: hence what is not to be inlined. The layout of the file, all of it known before the
+// first byte goes out:
 //
 //   size, root offset, "ED00"   six vtables   ETDump   vector of blocks   the blocks' tables   their three names
 //   for each block: vector of events, then each event: Event, ProfileEvent, its name, its metadata; each begins at a multiple of 8
@@ -23,7 +24,7 @@ constexpr const char* kBlockNames[] = {"Default", "Execute", "Profile"};  // of 
 enum BlockName : uint32_t { kDefault, kExecute, kProfile };
 
 constexpr uint32_t round_up_8(uint32_t bytes) { return (bytes + 7) / 8 * 8; }
-uint32_t length(const char* s) {
+[[gnu::noinline]] uint32_t length(const char* s) {
   uint32_t n = 0;
   while (s && s[n]) n++;
   return n;
@@ -37,11 +38,11 @@ struct Facts {
     if (used < sizeof text) text[used++] = c;
     return *this;
   }
-  Facts& put(const char* s) {
+  [[gnu::noinline]] Facts& put(const char* s) {
     while (s && *s) put(*s++);
     return *this;
   }
-  Facts& number(uint64_t v) {
+  [[gnu::noinline]] Facts& number(uint64_t v) {
     char digits[20];
     int n = 0;
     do {
@@ -145,7 +146,7 @@ class DumpWriter {
     return n;
   }
 
-  Entry entry(uint32_t b, uint32_t e, uint32_t i) {
+  [[gnu::noinline]] Entry entry(uint32_t b, uint32_t e, uint32_t i) {
     Entry x;
     if (b == 0) {
       const bool loads = i + 1 == events_of(0, 0);
@@ -186,7 +187,7 @@ class DumpWriter {
     return x;
   }
 
-  uint32_t part_bytes(uint32_t b, uint32_t* e) {
+  [[gnu::noinline]] uint32_t part_bytes(uint32_t b, uint32_t* e) {
     const uint32_t n = events_of(b, *e);
     uint32_t bytes = round_up_8(4 + 4 * n);
     for (uint32_t i = 0; i < n; ++i) bytes += entry(b, *e, i).bytes();
@@ -214,7 +215,7 @@ class DumpWriter {
     if (b > 0 && b + 1 < blocks()) *e += n;
   }
 
-  void put_entry(const Entry& x) {
+  [[gnu::noinline]] void put_entry(const Entry& x) {
     const uint32_t event = at_, profile = event + kEventBytes;
     const uint32_t name = profile + kProfileEventBytes, metadata = name + (x.has_name() ? round_up_8(4 + x.name_bytes() + 1) : 0);
     put32(event - kVtEvent), put32(kEventBytes - 4);
@@ -239,24 +240,24 @@ class DumpWriter {
   }
 
   // Names come from a program file and may be anything; readers want text.
-  void put_text(const char* s) {
+  [[gnu::noinline]] void put_text(const char* s) {
     for (; s && *s; ++s) {
       const bool plain = *s >= ' ' && *s <= '~';
       put(plain ? s : "?", 1);
     }
   }
-  void put32(uint32_t v) { put(&v, 4); }
-  void pad_to(uint32_t at) {
+  [[gnu::noinline]] void put32(uint32_t v) { put(&v, 4); }
+  [[gnu::noinline]] void pad_to(uint32_t at) {
     while (at_ < at) put("", 1);
   }
-  void put(const void* bytes, uint32_t count) {
+  [[gnu::noinline]] void put(const void* bytes, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       if (held_ == sizeof buffer_) flush();
       buffer_[held_++] = static_cast<const uint8_t*>(bytes)[i];
     }
     at_ += count;
   }
-  bool flush() {
+  [[gnu::noinline]] bool flush() {
     if (held_ > 0 && !failed_) failed_ = !sink_->write(sink_->context, buffer_, held_);
     held_ = 0;
     return !failed_;

@@ -61,9 +61,9 @@ class Trace {
   // Gives the events of a delegate's last run, one after the other; false: there are no more. Null: delegates are one event each.
   bool (*delegate_events)(const PreparedDelegate& delegate, uint32_t index, DelegateEvent* event) = nullptr;
 
-  uint64_t now();
+  [[gnu::noinline]] uint64_t now();
   void begin_run() { ++runs_; }
-  void add(const TraceEvent& event);  // dropped when the buffer is full
+  [[gnu::noinline]] void add(const TraceEvent& event);  // dropped when the buffer is full
   // Of loading, which is before every run and never dropped.
   struct Span {
     uint64_t start = 0, end = 0;

@@ -27,6 +27,12 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME stock.neutron COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:pte_seeds> $<TARGET_FILE:stock_runner> ${UPSTREAM_RUNNER})
   set_tests_properties(stock.neutron PROPERTIES LABELS release TIMEOUT 300)
+  add_test(NAME stock.inspector COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/inspector.py
+           $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared)
+  set_tests_properties(stock.inspector PROPERTIES LABELS release TIMEOUT 600)
+  add_test(NAME tracing COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/tracing.py $<TARGET_FILE:deuteron> ${PROJECT_BINARY_DIR}/boards
+           ${PROJECT_SOURCE_DIR}/../shared)
+  set_tests_properties(tracing PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME stock.runtime COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/check.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner> ${PROJECT_SOURCE_DIR}/../shared)
   add_test(NAME op_cases COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/op_cases.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared --boards)

@@ -1,0 +1,143 @@
+"""Our profiles and records in ExecuTorch's own Inspector: it reads them, and shows the user's operators for kernels on CPU and NPU.
+
+    inspector.py DEUTERON SHARED
+"""
+import ast
+import contextlib
+import io
+import json
+import logging
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+import zipfile
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.CRITICAL)
+with contextlib.redirect_stderr(io.StringIO()):
+    import torch
+    from executorch.devtools import Inspector
+
+tool, shared = sys.argv[1], pathlib.Path(sys.argv[2])
+checks = failures = 0
+
+
+def check(condition, what):
+    global checks, failures
+    checks += 1
+    if not condition:
+        failures += 1
+        print("FAILED", what)
+    return condition
+
+
+def call(*arguments):
+    result = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+    check(result.returncode == 0, f"{' '.join(map(str, arguments))}: {result.stderr[-800:]}")
+
+
+def check_parameters():
+    """The table in emit/operator_parameters.cpp against torch's schemas."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "emit" / "operator_parameters.cpp").read_text()
+    rows = [ast.literal_eval(f"({row})") for row in re.findall(r'^\s*\{(".*?", ".*?")\},$', text, re.M)]
+    check(len(rows) > 200 and rows == sorted(rows), "the table of parameters is sorted")
+    for target, names in rows:
+        _, op, overload = target.split(".")
+        schema = getattr(getattr(torch.ops.aten, op), overload)._schema
+        required = [a.name for a in schema.arguments if not a.has_default_value()]
+        check(names.split() == required, f"{target}: {names}, torch says {required}")
+    return len(rows)
+
+
+def blocks_of(where, inspector):
+    return {b.name: b for b in inspector.event_blocks}
+
+
+def check_model(where, source, name, target, on, extra):
+    """Every call and kernel of the map has its operators' types, names, modules and stack traces in the Inspector."""
+    what = f"{name} for {target} on {on}"
+    call("compile", *source, "--target", target, "-o", where / "m.pte", "--etrecord", where / "m.etrecord", *extra)
+    inputs = shared / "fixtures" / "models" / name / "inputs"
+    x = inputs / "000.bin"
+    call("profile", where / "m.pte", "--input", x, "-o", where / "m.etdp", "--on", on)
+    with contextlib.redirect_stderr(io.StringIO()):
+        inspector = Inspector(etdump_path=str(where / "m.etdp"), etrecord=str(where / "m.etrecord"))
+        alone = Inspector(etdump_path=str(where / "m.etdp"))
+    with zipfile.ZipFile(where / "m.etrecord") as z:
+        m = json.loads(z.read("delegate_map"))["deuteron"]
+    check([b.name for b in inspector.event_blocks] == ["Default", "Execute", "Profile"], f"{what}: blocks")
+    check(len(blocks_of(where, alone)["Execute"].events) == len(blocks_of(where, inspector)["Execute"].events), f"{what}: without the record")
+    events = blocks_of(where, inspector)["Execute"].events
+    by_call = {e._instruction_id: e for e in events if not e.is_delegated_op}
+    by_kernel = {(e._instruction_id, str(e.name)): e for e in events if e.is_delegated_op}
+
+    def check_event(event, ids, label):
+        ops = [m["operators"][i] for i in ids]
+        if not check(event is not None, f"{label}: no event"):
+            return
+        wanted = sorted({o["target"].replace("_.", ".") for o in ops})
+        check(sorted(set(event.op_types)) == wanted, f"{label}: types {event.op_types}, not {wanted}")
+        check({n.removesuffix("_") for n in event.stack_traces} == {o["name"] for o in ops if "stack" in o}, f"{label}: names {list(event.stack_traces)}")
+        check(all(event.stack_traces[o["name"] + "_"] == o["stack"] for o in ops if "stack" in o), f"{label}: stack traces")
+        modules = {n.removesuffix("_"): list(v) for n, v in event.module_hierarchy.items()}
+        check(all(o["module"] in str(modules.get(o["name"])) for o in ops if "module" in o), f"{label}: modules {modules}")
+
+    kernels = 0
+    for c in m["calls"]:
+        event = by_call.get(c["instruction"])
+        check_event(event, c["operators"], f"{what}: call {c['instruction']}")
+        check(event.name == ("DELEGATE_CALL" if c["kernel"] == "NeutronBackend" else "native_call_" + c["kernel"]), f"{what}: {event.name}")
+        if "npu_kernels" not in c:
+            continue
+        check(event.delegate_backend_name == "NeutronBackend", f"{what}: the backend's name")
+        if not extra:
+            continue
+        for k in c["npu_kernels"]:
+            inside = by_kernel.get((c["instruction"], str(1000 + k["id"])))
+            check_event(inside, k["operators"], f"{what}: kernel {k['id']} of call {c['instruction']}")
+            check(inside is not None and bytes(inside.delegate_debug_metadatas[0]) == bytes([k["code"]]), f"{what}: the code of kernel {k['id']}")
+            kernels += 1
+        dump = by_kernel.get((c["instruction"], str(1000 + len(c["npu_kernels"]))))
+        check(dump is not None and not dump.op_types, f"{what}: the dump of the NPU's profile")
+    modules = [o["module"] for o in m["operators"] if "module" in o]
+    with contextlib.redirect_stdout(io.StringIO()) as table:
+        inspector.print_data_tabular()
+    check("native_call_" in table.getvalue(), f"{what}: the Inspector's table")
+    print(f"{what}: {len(by_call)} calls and framework events, {kernels} NPU kernels, {len(modules)} operators with a module")
+
+
+def main():
+    print(f"{check_parameters()} operators as torch has them")
+    models = shared / "fixtures" / "models"
+    if not models.is_dir():
+        print("left out: ../shared/fixtures is not there")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        where = pathlib.Path(folder)
+        quantized = [models / "cifarnet" / "qdq.pt2"]
+        for target, boards in {"imxrt700": ["host"], "imxrt700cm": ["host", "qemu:mps2-an505"], "cortex-m55": ["host", "qemu:mps3-an547"],
+                               "cortex-m33": ["host", "qemu:mps2-an505"]}.items():
+            npu = target.startswith("imxrt")
+            for on in boards:
+                check_model(where, quantized, "cifarnet", target, on, ["--profile"] if npu else [])
+        check_model(where, quantized, "cifarnet", "imxrt700cm", "host", ["--profile", "--neutron-exclude", "linear"])
+        check_model(where, quantized, "cifarnet", "imxrt700cm", "host", [])
+        float_core = [models / "resnet8" / "float_core.pt2", "--calibrate", models / "resnet8" / "inputs"]
+        for target, extra in {"imxrt700cm": ["--profile"], "cortex-m33": []}.items():
+            check_model(where, float_core, "resnet8", target, "host", extra)
+            check_model(where, [models / "digits_bmm" / "qdq.pt2"], "digits_bmm", target, "host", extra)
+        # Several samples are one block of several values.
+        call("compile", *quantized, "--target", "cortex-m33", "-o", where / "m.pte")
+        call("profile", where / "m.pte", "--input", models / "cifarnet" / "inputs", "-o", where / "m.etdp")
+        with contextlib.redirect_stderr(io.StringIO()):
+            inspector = Inspector(etdump_path=str(where / "m.etdp"))
+        samples = len(list((models / "cifarnet" / "inputs").glob("*.bin")))
+        check(all(len(e.perf_data.raw) == samples for e in blocks_of(where, inspector)["Execute"].events), "a value for each sample")
+
+
+main()
+print(f"{checks - failures} of {checks} checks hold")
+sys.exit(failures != 0)
