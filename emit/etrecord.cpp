@@ -85,14 +85,15 @@ std::string functional(const std::string& target) {
   return required_parameters(plain) ? plain : target;
 }
 
-// "a.b" as its ancestors: "a,a,torch.nn.Module;a.b,a.b,torch.nn.Module"
+// "a.b" as its ancestors, from the model itself: "L__self__,,torch.nn.Module;a,a,torch.nn.Module;a.b,a.b,torch.nn.Module"
 std::string module_stack(const std::string& path) {
-  std::string text;
-  for (size_t end = path.find('.');; end = path.find('.', end + 1)) {
+  std::string text = "L__self__,,torch.nn.Module";
+  for (size_t end = path.find('.'); !path.empty(); end = path.find('.', end + 1)) {
     const std::string prefix = path.substr(0, end);
-    text += fmt::format("{}{},{},torch.nn.Module", text.empty() ? "" : ";", prefix, prefix);
-    if (end == path.npos) return text;
+    text += fmt::format(";{},{},torch.nn.Module", prefix, prefix);
+    if (end == path.npos) break;
   }
+  return text;
 }
 
 Json graph(const Json& map) {
@@ -114,7 +115,7 @@ Json graph(const Json& map) {
     }
     Json metadata = {{"debug_handle", std::to_string(handle)}};
     if (op.contains("stack")) metadata["stack_trace"] = op["stack"];
-    if (op.contains("module")) metadata["nn_module_stack"] = module_stack(op["module"]);
+    metadata["nn_module_stack"] = module_stack(op.value("module", ""));
     const bool known = required_parameters(target).has_value();
     nodes.push_back({{"name", name},
                      {"target", "executorch.exir.dialects.edge.ops." + (known ? target : "deuteron.operator.default")},
