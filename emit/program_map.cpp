@@ -136,6 +136,21 @@ class MapWriter {
     return ids;
   }
 
+  // The operators that the quantizers of an origin stand before (or behind, at the end).
+  std::vector<i32> served_by_quantizers(const Origin& origin) const {
+    Origin served;
+    for (const i32 s : origin)
+      if (s < static_cast<i32>(c_.user.size()) && c_.user[s].is_quantizer) {
+        Origin some = c_.user[s].inputs;
+        std::sort(some.begin(), some.end());
+        served = merge(served, some);
+      }
+    Origin with_kernels;
+    for (const i32 s : served)
+      if (computed_[s]) with_kernels.push_back(s);
+    return own(with_kernels.empty() ? served : with_kernels);
+  }
+
   // The operators that something is added for: those that read its result (`down`) or made what it reads.
   std::vector<i32> served_by(size_t n, bool down) const {
     const Node& added = g_.nodes[n];
@@ -183,7 +198,8 @@ class MapWriter {
     a.added = a.operators.empty() || quantizer || (moves(call) && !has_move(node.origin));
     if (a.operators.empty() || quantizer) {
       const bool down_first = call.name != "cortex_m::dequantize_per_tensor";
-      std::vector<i32> served = served_by(n, down_first);
+      std::vector<i32> served = a.operators.empty() ? served_by_quantizers(node.origin) : std::vector<i32>{};
+      if (served.empty()) served = served_by(n, down_first);
       if (served.empty()) served = served_by(n, !down_first);
       if (!served.empty()) a.operators = std::move(served);
     }
@@ -240,9 +256,10 @@ class MapWriter {
     i64 macs = 0, cycles = 0;
     for (const NpuKernel& kernel : c_.npu_kernels) {
       if (kernel.delegate != delegate) continue;
-      const std::vector<i32> ids = own(kernel.origin);
+      std::vector<i32> ids = own(kernel.origin);
       for (const i32 id : ids) computed[id] = true;
       const bool added = kernel.kind == Kind::kMemCpy || ids.empty() || (moves(kernel.kind) && !has_move(kernel.origin));
+      if (ids.empty()) ids = served_by_quantizers(kernel.origin);
       Json j = {{"id", kernels.size()},
                 {"code", static_cast<i32>(kernel.kind)},
                 {"kernel", name_of(kernel.kind)},

@@ -298,6 +298,43 @@ TEST(MapCases, ATransposeOfTheUsersOwn) {
             "3 dequantize_per_tensor: conv +\n");
 }
 
+// A quantized model may change the scale between two operators: part of the relu's table on the NPU, on the CPU a kernel that is added for
+// the operator that reads it.
+constexpr const char* kRescaled =
+    "source 0 \"q0\" \"quantized_decomposed.quantize_per_tensor.default\"\n"
+    "source 1 \"relu\" \"aten.relu.default\"\n"
+    "source 2 \"q1\" \"quantized_decomposed.quantize_per_tensor.default\"\n"
+    "source 3 \"q2\" \"quantized_decomposed.quantize_per_tensor.default\"\n"
+    "source 4 \"pool\" \"aten.max_pool2d.default\"\n"
+    "source 5 \"q3\" \"quantized_decomposed.quantize_per_tensor.default\"\n"
+    "input x : f32[1,6,8,4] order=0,2,3,1\n"
+    "xq = quantize(x) quant=q(scale=0.05 zero=3) : s8[1,6,8,4] q(scale=0.05 zero=3) from 0\n"
+    "xd = dequantize(xq) : f32[1,6,8,4] from 0\n"
+    "r = clamp(xd) bounds=0,inf : f32[1,6,8,4] from 1\n"
+    "rq = quantize(r) quant=q(scale=0.05 zero=3) : s8[1,6,8,4] q(scale=0.05 zero=3) from 2\n"
+    "rd = dequantize(rq) : f32[1,6,8,4] from 2\n"
+    "sq = quantize(rd) quant=q(scale=0.03 zero=-9) : s8[1,6,8,4] q(scale=0.03 zero=-9) from 3\n"
+    "sd = dequantize(sq) : f32[1,6,8,4] from 3\n"
+    "p = max_pool2d(sd) kernel=2,2 stride=2,2 : f32[1,3,4,4] from 4\n"
+    "pq = quantize(p) quant=q(scale=0.03 zero=-9) : s8[1,3,4,4] q(scale=0.03 zero=-9) from 5\n"
+    "pd = dequantize(pq) : f32[1,3,4,4] from 5\n"
+    "output pd order=0,2,3,1\n";
+
+TEST(MapCases, AChangeOfScaleBetweenTwoOperators) {
+  EXPECT_EQ(npu(kRescaled),
+            "0 quantize_per_tensor: relu +\n"
+            "1 NeutronBackend: relu,pool\n"
+            "  Table: relu\n"
+            "  MaxPool: pool\n"
+            "2 dequantize_per_tensor: pool +\n");
+  EXPECT_EQ(cpu(kRescaled),
+            "0 quantize_per_tensor: relu +\n"
+            "1 quantized_activation: relu\n"
+            "2 quantized_activation: pool +\n"
+            "3 quantized_max_pool2d: pool\n"
+            "4 dequantize_per_tensor: pool +\n");
+}
+
 // A chain of pointwise operators is one table: one kernel of them all, in their order.
 constexpr const char* kChain =
     "input x : f32[1,6,8,4] order=0,2,3,1\n"

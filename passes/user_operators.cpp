@@ -9,12 +9,13 @@ void note(std::vector<i32>& list, i32 id) {
   if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
 }
 
-// Where a value comes from: operators of the user, inputs of the graph. Quantizers are looked through.
+// Where a value comes from: operators of the user, inputs of the graph. Quantizers are looked through, and remembered.
 struct Makers {
-  std::vector<i32> operators, graph_inputs;
+  std::vector<i32> operators, graph_inputs, quantizers;
   void add(const Makers& other) {
     for (const i32 id : other.operators) note(operators, id);
     for (const i32 i : other.graph_inputs) note(graph_inputs, i);
+    for (const i32 q : other.quantizers) note(quantizers, q);
   }
 };
 
@@ -26,6 +27,7 @@ bool only_moves(const Op& op) {
          std::holds_alternative<Slice>(op);
 }
 
+// The `inputs` of a quantizer are the operators that it serves: those that read through it, or at an output of the graph the one before it.
 std::vector<UserOperator> user_operators(const Graph& g) {
   std::vector<UserOperator> operators(g.sources.size());
   for (size_t s = 0; s < g.sources.size(); ++s) {
@@ -37,10 +39,13 @@ std::vector<UserOperator> user_operators(const Graph& g) {
   for (const Node& node : g.nodes) {
     Makers read, made;
     for (const ValueId v : node.inputs) read.add(makers[v]);
+    for (const i32 s : node.origin)
+      if (operators[s].is_quantizer) note(read.quantizers, s);
     for (const i32 s : node.origin) {
       UserOperator& op = operators[s];
       if (op.is_quantizer) continue;
       made.operators = {s};
+      for (const i32 q : read.quantizers) note(operators[q].inputs, s);
       for (const i32 id : read.operators)
         if (id != s) note(op.inputs, id);
       for (const i32 i : read.graph_inputs) note(op.graph_inputs, i);
@@ -54,8 +59,13 @@ std::vector<UserOperator> user_operators(const Graph& g) {
     }
     for (const ValueId v : node.outputs) makers[v] = made.operators.empty() ? read : made;
   }
-  for (size_t o = 0; o < g.outputs.size(); ++o)
-    for (const i32 s : makers[g.outputs[o].value].operators) note(operators[s].graph_outputs, static_cast<i32>(o));
+  for (size_t o = 0; o < g.outputs.size(); ++o) {
+    const Makers& last = makers[g.outputs[o].value];
+    for (const i32 s : last.operators) note(operators[s].graph_outputs, static_cast<i32>(o));
+    for (const i32 q : last.quantizers)
+      for (const i32 s : last.operators)
+        if (operators[q].inputs.empty()) note(operators[q].inputs, s);
+  }
   return operators;
 }
 
