@@ -74,7 +74,7 @@ export function graph(m) {
     replace(legend, mode === "placement"
       ? places.map(([, p]) => h("span", {}, h("i", { style: { background: p.color } }), p.label))
       : [h("span", {}, h("i", { style: { background: "var(--node)" } }), "no time"), h("span", {}, h("i", { class: "ramp" }), `up to ${percent(largest)}`)],
-      crossings.size ? h("span", {}, h("i", { class: "crossing-mark" }), `${crossings.size} between CPU and NPU`) : null);
+      crossings.size ? h("span", {}, h("i", { class: "crossing-mark" }), `${crossings.size} edges between CPU and NPU`) : null);
   }
   const apply = () => frame && frame.setAttribute("transform", `translate(${at.x} ${at.y}) scale(${at.k})`);
   let size = { width: 1, height: 1 };
