@@ -110,6 +110,8 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
       DEPENDS ${${kind}} ${LINKER_SCRIPTS} ${BOARD_DIR}/${board}.${kind}.objects COMMENT "${board}, ${kind}: image" VERBATIM)
   endforeach()
   add_custom_target(untraced_firmware DEPENDS ${BOARD_DIR}/${board}.untraced.elf ${BOARD_DIR}/${board}.bare.elf)
+else()
+  add_custom_target(untraced_firmware)
 endif()
 
 # The images as constants. A C file with .incbin; it is compiled anew when an image has changed.
