@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "firmware/kernel_list.h"
 #include "ir/diagnostic.h"
 #include "passes/compile.h"
 
@@ -11,14 +11,14 @@ namespace deuteron {
 
 class FirmwareOps {
  public:
-  // A list (one "namespace::operator.overload" a line, # begins a comment), or an ELF image linked with our runtime, whose kernels carry
-  // their names.
+  // A selection or a plain list (firmware/kernel_list.h), or an ELF image linked with our runtime, whose kernels carry their names.
   static std::optional<FirmwareOps> read(const std::string& path, Diagnostics& diagnostics);
-  bool has(const std::string& kernel) const;  // "cortex_m::quantized_add.out"
+  bool has(const std::string& kernel) const;      // "cortex_m::quantized_add.out"
+  bool has_npu(const std::string& kernel) const;  // "Conv2DPointwise"
+  bool knows_npu() const;                         // false: nothing is said about the NPU's kernels (a vendor's driver)
 
  private:
-  std::string path_;
-  std::vector<std::string> listed_;
+  KernelList list_;
   std::string image_;  // of an ELF
 };
 

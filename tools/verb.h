@@ -23,6 +23,7 @@ void add_profile(CLI::App& app, Action& chosen);
 void add_evaluate(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_inspect(CLI::App& app, Action& chosen);
+void add_firmware(CLI::App& app, Action& chosen);
 void add_targets(CLI::App& app, Action& chosen);
 void add_ops(CLI::App& app, Action& chosen);
 

@@ -1,5 +1,6 @@
 #include "backends/neutron_delegate/delegate.h"
 
+#include "backends/neutron_delegate/missing_kernel.h"
 #include "backends/neutron_delegate/reorder.h"
 
 namespace deuteron {
@@ -243,7 +244,11 @@ Status neutron_open(void* state) {
   State& s = *static_cast<State*>(state);
   s.handle = s.context;
   NeutronError error = s.driver->prepare(&s.model, &s.handle);
-  if (error != kNeutronOk) return failed("prepare", error);
+  if (error != kNeutronOk) {
+    Status status = failed("prepare", error);
+    if (const char* name = missing_kernel(s.payload, s.payload_bytes, error)) status.detail = name;
+    return status;
+  }
   if (!s.fetches || !s.driver->fetching) return Status{};
   error = s.driver->set_config(s.driver->fetching);
   if (error == kNeutronOk) return Status{};

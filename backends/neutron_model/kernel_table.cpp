@@ -9,6 +9,9 @@ static_assert(kNeutronKernelKinds == deuteron::neutron::kKinds, "a kind is missi
 __attribute__((weak)) extern const NeutronKernel neutron_kernel_table[kNeutronKernelKinds] = {
     nullptr, DEUTERON_NEUTRON_KERNEL_NAMES(DEUTERON_ENTRY)};
 #undef DEUTERON_ENTRY
+#define DEUTERON_ENTRY(name) "neutron::" #name "\0"
+__attribute__((weak)) extern const char neutron_kernel_list[] = "\0" DEUTERON_NEUTRON_KERNEL_NAMES(DEUTERON_ENTRY);
+#undef DEUTERON_ENTRY
 
 namespace {
 

@@ -12,6 +12,8 @@ extern "C" {
 typedef int32_t (*NeutronKernel)(const void* call, const void* memory);
 enum { kNeutronKernelKinds = 33 };
 extern const NeutronKernel neutron_kernel_table[kNeutronKernelKinds];
+/* The names of those that are linked, "neutron::<kind>" each with its zero: whoever looks at an image finds them (compile --firmware-ops). */
+extern const char neutron_kernel_list[];
 
 /* The kernels, a function each: neutron_kernel_<name of the kind>. */
 #define DEUTERON_NEUTRON_KERNEL_NAMES(X)                                                                                                   \

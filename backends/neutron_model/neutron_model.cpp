@@ -67,6 +67,7 @@ NeutronError check_data(const Layout& layout, const NeutronDataConfig* data) {
 extern "C" {
 
 NeutronError neutronInit(void) {
+  asm volatile("" ::"r"(neutron_kernel_list));  // so that the linker keeps it
   suspended = false;
   return kNeutronOk;
 }

@@ -6,6 +6,7 @@
 #include "runtime/ports/job.h"
 #include "runtime/ports/semihosting.h"
 #include "runtime/ports/stack.h"
+#include "runtime/ports/status_line.h"
 #ifdef DEUTERON_TRACE
 #include "backends/neutron_delegate/profile.h"
 #include "runtime/etdump.h"
@@ -59,12 +60,7 @@ BoardExit does_not_fit(const char* what, uint32_t bytes, uint32_t program, const
 }
 
 BoardExit refused(const Status& s, BoardExit end) {
-  Line line("@status ");
-  line.text(name_of(s.code)).text(" instruction ").signed_number(s.instruction).text(" argument ").signed_number(s.argument);
-  line.text(" needed ").number(s.bytes_needed);
-  if (s.step) line.text(" step ").text(s.step).text(" error ").number(static_cast<uint32_t>(s.error));
-  line.text(" op ").text(s.op ? s.op : "-").text(" detail ").text(s.detail ? s.detail : "-");
-  line.print();
+  print_status(s);
   return end;
 }
 BoardExit load_failed(const Status& s) { return refused(s, BoardExit::load_failed); }

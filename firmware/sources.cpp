@@ -1,0 +1,100 @@
+#include "firmware/sources.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+namespace deuteron {
+namespace {
+
+using Index = std::map<std::string_view, std::string_view>;
+
+bool is_runtime_core(std::string_view path) {
+  return path.starts_with("runtime/") && path.ends_with(".cpp") && path.find('/', 8) == path.npos;
+}
+
+// What no header of the same name leads to.
+constexpr std::string_view kAlways[] = {"firmware/project/main.cpp",     "runtime/ports/start.cpp", "runtime/ports/errno.cpp",
+                                        "runtime/ports/sections.ld",     "runtime/ports/check_no_heap.cmake"};
+constexpr std::string_view kDelegate[] = {"backends/neutron_delegate/linked_driver.cpp", "backends/neutron_delegate/delegate.cpp"};
+constexpr std::string_view kModel[] = {"backends/neutron_model/neutron_model.cpp", "backends/neutron_model/check_calls.cpp",
+                                       "backends/neutron_model/layout.cpp"};
+
+const SourceFile* definition_of(std::span<const SourceFile> all, const std::string& kernel) {
+  const std::string wanted = fmt::format(" = {{\"{}\",", kernel);
+  for (const SourceFile& f : all)
+    if (f.path.ends_with(".cpp") && f.text.find(wanted) != f.text.npos) return &f;
+  return nullptr;
+}
+
+// Quoted includes, which are from the root.
+std::vector<std::string> includes_of(std::string_view text) {
+  constexpr std::string_view kInclude = "#include \"";
+  std::vector<std::string> found;
+  for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at)) {
+    at += kInclude.size();
+    found.emplace_back(text.substr(at, text.find('"', at) - at));
+  }
+  return found;
+}
+
+// What a header promises is defined here.
+std::vector<std::string> sources_behind(std::string_view header, std::string_view isa) {
+  const std::string stem(header.substr(0, header.size() - 2));
+  std::vector<std::string> sources{stem + ".cpp"};
+  if (stem.ends_with("/kernel")) sources.push_back(fmt::format("{}_{}.cpp", stem, isa));
+  if (stem.ends_with("/prepare")) sources.push_back(stem.substr(0, stem.size() - 7) + "bind.cpp");
+  return sources;
+}
+
+}  // namespace
+
+std::string symbol_of_kernel(std::span<const SourceFile> all, const std::string& kernel) {
+  const SourceFile* file = definition_of(all, kernel);
+  if (!file) return "";
+  const size_t end = file->text.find(fmt::format(" = {{\"{}\",", kernel));
+  const size_t begin = file->text.rfind(' ', end - 1) + 1;
+  return std::string(file->text.substr(begin, end - begin));
+}
+
+std::set<std::string> needed_sources(std::span<const SourceFile> all, const KernelList& kernels, std::string_view isa, bool npu,
+                                     bool npu_model) {
+  Index index;
+  for (const SourceFile& f : all) index.emplace(f.path, f.text);
+  std::vector<std::string> todo;
+  for (const SourceFile& f : all)
+    if (is_runtime_core(f.path)) todo.emplace_back(f.path);
+  for (const std::string_view path : kAlways) todo.emplace_back(path);
+  for (const auto& [kernel, users] : kernels.cpu)
+    if (const SourceFile* file = definition_of(all, kernel)) todo.emplace_back(file->path);
+  if (npu)
+    for (const std::string_view path : kDelegate) todo.emplace_back(path);
+  if (npu_model)
+    for (const std::string_view path : kModel) todo.emplace_back(path);
+  if (npu_model)
+    for (const auto& [kernel, users] : kernels.npu)
+      for (const SourceFile& f : all)
+        if (f.path.ends_with(".cpp") && f.text.find(fmt::format("DEUTERON_NEUTRON_KERNEL({},", kernel)) != f.text.npos)
+          todo.emplace_back(f.path);
+
+  std::set<std::string> needed;
+  while (!todo.empty()) {
+    const std::string path = std::move(todo.back());
+    todo.pop_back();
+    const auto file = index.find(path);
+    if (file == index.end() || !needed.insert(path).second) continue;
+    for (std::string& include : includes_of(file->second)) todo.push_back(std::move(include));
+    if (!path.ends_with(".h")) continue;
+    // Without the model its headers give types and constants only.
+    const bool of_model = path.starts_with("backends/neutron_model/");
+    const bool of_npu = of_model || path.starts_with("backends/neutron_delegate/");
+    if ((of_model && !npu_model) || (of_npu && !npu)) continue;
+    // The weak table of all NPU kernels gives way to the selection's.
+    for (std::string& source : sources_behind(path, isa))
+      if (source != "backends/neutron_model/kernel_table.cpp") todo.push_back(std::move(source));
+  }
+  return needed;
+}
+
+}  // namespace deuteron

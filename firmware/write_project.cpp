@@ -1,0 +1,234 @@
+#include "firmware/write_project.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "backends/neutron/kernel_selection.h"
+
+namespace deuteron {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+constexpr std::string_view kProjectFolder = "firmware/project/";
+constexpr uint64_t kRoomForCode = 160 << 10;  // every kernel of the CPU and of the NPU's model: 150 KB (docs/boards.md)
+constexpr uint64_t kRoomForStack = 96 << 10;  // 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
+
+std::string text_of(std::span<const uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+uint64_t round_up_16_(uint64_t n) { return (n + 15) / 16 * 16; }
+
+// "LENGTH = 512K" behind the region's name in the board's linker script.
+uint64_t region_bytes(std::string_view script, std::string_view region) {
+  const size_t at = script.find("LENGTH = ", script.find(std::string(region) + " ("));
+  if (at == script.npos) return 0;
+  uint64_t n = 0;
+  size_t k = at + 9;
+  for (; k < script.size() && std::isdigit(static_cast<unsigned char>(script[k])); ++k) n = 10 * n + static_cast<uint64_t>(script[k] - '0');
+  return n << (script[k] == 'K' ? 10 : 20);
+}
+
+std::string_view runtime_file(std::span<const SourceFile> runtime, const std::string& path) {
+  for (const SourceFile& f : runtime)
+    if (f.path == path) return f.text;
+  return {};
+}
+
+std::string kernels_cpp(const FirmwareProject& p, std::span<const SourceFile> runtime) {
+  std::string declared, listed;
+  for (const auto& [name, users] : p.kernels.cpu) {
+    const std::string symbol = symbol_of_kernel(runtime, name);
+    declared += fmt::format("extern const Kernel {};  // {}\n", symbol, name);
+    listed += fmt::format("    &{},\n", symbol);
+  }
+  const bool any = !listed.empty();
+  std::string text = "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves all others out.\n#include \"model.h\"\n\n";
+  text += "namespace deuteron {\n\n" + declared;
+  if (p.npu) text += "extern const Backend kNeutronBackend;  // over the driver that is linked in\n";
+  text += "\n}  // namespace deuteron\n\nnamespace {\n\nusing namespace deuteron;\n";
+  if (any) text += "const Kernel* const kKernels[] = {\n" + listed + "};\n";
+  if (p.npu) text += "const Backend* const kBackends[] = {&kNeutronBackend};\n";
+  text += "\n}  // namespace\n\n";
+  text += fmt::format("extern const deuteron::KernelTable kFirmwareKernels = {{{}, {}, {}, {}}};\n", any ? "kKernels" : "nullptr",
+                      p.kernels.cpu.size(), p.npu ? "kBackends" : "nullptr", p.npu ? 1 : 0);
+  return text;
+}
+
+std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
+  std::string text = "// Sizes and inputs of the models; their bytes: models.S.\n#include \"model.h\"\n\nextern \"C\" {\nextern const uint8_t ";
+  std::vector<std::string> names;
+  for (size_t m = 0; m < p.models.size(); ++m) {
+    names.push_back(fmt::format("model_{0}[], model_{0}_end[]", m));
+    for (size_t i = 0; i < p.models[m].inputs.size(); ++i) names.push_back(fmt::format("model_{}_input_{}[]", m, i));
+  }
+  for (size_t k = 0; k < names.size(); ++k) text += (k ? ", " : "") + names[k];
+  text += ";\n}\n\nnamespace {\n\n";
+  for (size_t m = 0; m < p.models.size(); ++m) {
+    const FirmwareModel& model = p.models[m];
+    text += fmt::format("alignas(16) uint8_t tables_{}[{}];\n", m, std::max<uint64_t>(model.tables_bytes, 16));
+    if (!model.inputs.empty()) {
+      text += fmt::format("const deuteron::File inputs_{}[] = {{", m);
+      for (size_t i = 0; i < model.inputs.size(); ++i)
+        text += fmt::format("{}{{model_{}_input_{}, {}}}", i ? ", " : "", m, i, model.inputs[i].size());
+      text += "};\n";
+    }
+    if (!model.expected.empty()) {
+      text += fmt::format("const uint64_t expected_{}[] = {{", m);
+      for (size_t i = 0; i < model.expected.size(); ++i) text += fmt::format("{}{:#x}", i ? ", " : "", model.expected[i]);
+      text += "};\n";
+    }
+  }
+  text += fmt::format("[[gnu::section(\".planned\")]] alignas(16) uint8_t planned[{}];\n\n}}  // namespace\n\n",
+                      std::max<uint64_t>(memory.planned_bytes, 16));
+  text += "extern const Model kModels[] = {\n";
+  for (size_t m = 0; m < p.models.size(); ++m) {
+    const FirmwareModel& model = p.models[m];
+    text += fmt::format("    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}}},\n", model.name, m, m, m, m,
+                        model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
+                        model.expected.empty() ? "nullptr" : fmt::format("expected_{}", m), model.expected.size());
+  }
+  text += fmt::format("}};\nextern const int32_t kModelCount = {};\nextern const deuteron::Memory kPlanned = {{planned, sizeof planned}};\n",
+                      p.models.size());
+  return text;
+}
+
+std::string models_s(const FirmwareProject& p) {
+  std::string text = "/* The models and their inputs, each at a multiple of 16. */\n.section .models, \"a\", %progbits\n";
+  for (size_t m = 0; m < p.models.size(); ++m) {
+    text += fmt::format(".balign 16\n.global model_{0}, model_{0}_end\nmodel_{0}:\n.incbin \"models/{1}.pte\"\nmodel_{0}_end:\n", m,
+                        p.models[m].name);
+    for (size_t i = 0; i < p.models[m].inputs.size(); ++i)
+      text += fmt::format(".balign 16\n.global model_{0}_input_{1}\nmodel_{0}_input_{1}:\n.incbin \"models/{2}.input{1}.bin\"\n", m, i,
+                          p.models[m].name);
+  }
+  return text;
+}
+
+std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
+  return fmt::format(
+      "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE {}.ld\nSECTIONS\n{{\n"
+      "  .models : {{ . = ALIGN(16); *(.models) . = ALIGN(16); }} > {}\n"
+      "  .planned (NOLOAD) : {{ . = ALIGN(16); *(.planned) . = ALIGN(16); }} > {}\n}}\n",
+      p.board, memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
+}
+
+std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>& sources) {
+  std::string define = "BOARD_" + p.board, of_npu, of_runtime, models;
+  for (char& c : define) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const std::string& path : sources)
+    if (path.ends_with(".cpp") && !path.starts_with(kProjectFolder))
+      (path.starts_with("backends/neutron_model/") ? of_npu : of_runtime) += "\n  deuteron/" + path;
+  for (const FirmwareModel& m : p.models) {
+    models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.pte", m.name);
+    for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
+  }
+  return fmt::format(
+      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_DEFINE {})\nset(CPU_FLAGS {})\nset(NPU {})\nset(MODEL_FILES{})\n"
+      "set(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
+      p.board, define, p.flags, p.npu ? "ON" : "OFF", models, of_runtime, of_npu);
+}
+
+std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
+  std::string text = fmt::format(
+      "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a checksum of every output, which is compared with the host's.\n\n"
+      "```\ncmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
+      "cmake --build build --target run                    # qemu-system-arm\n```\n\n",
+      p.board);
+  text += "| model | program (flash) | inputs (flash) | tables (RAM) | planned (RAM) | from |\n| --- | --- | --- | --- | --- | --- |\n";
+  for (const FirmwareModel& m : p.models) {
+    uint64_t inputs = 0;
+    for (const auto& i : m.inputs) inputs += i.size();
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs, m.tables_bytes, m.planned_bytes, m.from);
+  }
+  text += fmt::format(
+      "\nBytes. Flash: {} for models and inputs, and the code, whose size the build prints (`.text`). RAM: {} of tables, {} of planned memory, which "
+      "the models share because one runs at a time, and the stack, 64 KB as it is set (`runtime/ports/sections.ld`; `@stack` prints what was "
+      "used).{}\nModels lie in {}, planned memory in {} (`memory.ld`).\n\n",
+      memory.models_bytes + memory.inputs_bytes, memory.tables_bytes, memory.planned_bytes,
+      p.tables_measured ? "" : " The tables were sized on a computer with larger pointers: the board needs less.",
+      memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
+  text += fmt::format("Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is loaded, with the name of the "
+                      "operator; `deuteron compile --firmware-ops {}` says so before.\n\n",
+                      p.kernels.cpu.size(), p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile,
+                      kSelectionFile);
+  text += "The same on a computer:\n\n```\n";
+  for (const FirmwareModel& m : p.models) {
+    text += fmt::format("deuteron run models/{}.pte", m.name);
+    for (size_t i = 0; i < m.inputs.size(); ++i) text += fmt::format(" --input models/{}.input{}.npy", m.name, i);
+    text += " --output-dir out/\n";
+  }
+  text += "```\n";
+  if (p.npu)
+    text += fmt::format("\nThe NPU: {}. `cmake -S . -B build -DNEUTRON_DRIVER=libNeutronDriver.a` links the vendor's driver instead.\n",
+                        p.vendor_driver ? "the vendor's driver, which is not part of this project" : "the open model of the machine");
+  text += "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, `neutron_kernels.c` | the tables of kernels, from `firmware.sel` |\n"
+          "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| `settings.cmake`, `toolchain.cmake`, `memory.ld` | the board |\n"
+          "| `deuteron/` | the runtime |\n";
+  return text;
+}
+
+}  // namespace
+
+uint64_t checksum_of(std::span<const uint8_t> bytes) {
+  uint64_t sum = 0xcbf29ce484222325;
+  for (const uint8_t b : bytes) sum = (sum ^ b) * 0x100000001b3;
+  return sum;
+}
+
+std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const SourceFile> runtime, Diagnostics& diagnostics) {
+  const std::string_view script = runtime_file(runtime, fmt::format("runtime/ports/{}.ld", p.board));
+  const uint64_t code = region_bytes(script, "CODE"), ram = region_bytes(script, "RAM"), pool = region_bytes(script, "POOL");
+  FirmwareMemory m;
+  for (const FirmwareModel& model : p.models) {
+    m.models_bytes += round_up_16_(model.program.size());
+    for (const auto& i : model.inputs) m.inputs_bytes += round_up_16_(i.size());
+    m.tables_bytes += round_up_16_(model.tables_bytes);
+    m.planned_bytes = std::max(m.planned_bytes, round_up_16_(model.planned_bytes));
+  }
+  m.models_in_pool = m.models_bytes + m.inputs_bytes + kRoomForCode > code;
+  m.planned_in_pool = m.planned_bytes + m.tables_bytes + kRoomForStack > ram;
+  const uint64_t in_pool = (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0);
+  const auto too_much = [&](const char* what, uint64_t measured, uint64_t limit) {
+    diagnostics.add({Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit),
+                     "firmware.memory", "take another board, or a smaller model"});
+  };
+  if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
+  if (m.tables_bytes + kRoomForStack > ram) too_much("the tables of the models do not fit beside the stack", m.tables_bytes + kRoomForStack, ram);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return m;
+}
+
+std::map<std::string, std::string> firmware_files(const FirmwareProject& p, const FirmwareMemory& memory,
+                                                  std::span<const SourceFile> runtime) {
+  const std::set<std::string> sources = needed_sources(runtime, p.kernels, p.isa, p.npu, p.npu && !p.vendor_driver);
+  Files files;
+  for (const SourceFile& f : runtime) {
+    const bool of_project = f.path.starts_with(kProjectFolder);
+    if (of_project) files.emplace(f.path.substr(kProjectFolder.size()), f.text);
+    else if (sources.contains(std::string(f.path)) || f.path == fmt::format("runtime/ports/{}.ld", p.board))
+      files.emplace("deuteron/" + std::string(f.path), f.text);
+  }
+  files["kernels.cpp"] = kernels_cpp(p, runtime);
+  files["models.cpp"] = models_cpp(p, memory);
+  files["models.S"] = models_s(p);
+  files["memory.ld"] = memory_ld(p, memory);
+  files["settings.cmake"] = settings_cmake(p, sources);
+  files["README.md"] = readme(p, memory);
+  files[kSelectionFile] = write_kernel_list(p.kernels);
+  if (p.npu && !p.vendor_driver) {
+    neutron::KernelSelection selection;
+    for (const auto& [name, users] : p.kernels.npu) selection.kinds.insert(*npu_kernel(name));
+    files["neutron_kernels.c"] = neutron::write_kernel_selection(selection);
+  }
+  for (const FirmwareModel& m : p.models) {
+    files[fmt::format("models/{}.pte", m.name)] = text_of(m.program);
+    for (size_t i = 0; i < m.inputs.size(); ++i) {
+      files[fmt::format("models/{}.input{}.bin", m.name, i)] = text_of(m.inputs[i]);
+      files[fmt::format("models/{}.input{}.npy", m.name, i)] = text_of(m.inputs_npy[i]);
+    }
+  }
+  return files;
+}
+
+}  // namespace deuteron

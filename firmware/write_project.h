@@ -1,0 +1,55 @@
+// A firmware project as files: the runtime's sources that the models need, one table of kernels, the models as constants, a main program and what
+// builds them with Debian's cross compiler.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "firmware/kernel_list.h"
+#include "firmware/sources.h"
+#include "ir/diagnostic.h"
+
+namespace deuteron {
+
+struct FirmwareModel {
+  std::string name;  // of its file, without the ending: letters, digits and _
+  std::string from;  // the path that the user gave, for the README
+  std::vector<uint8_t> program;
+  std::vector<std::vector<uint8_t>> inputs;  // one sample, in storage order
+  std::vector<std::vector<uint8_t>> inputs_npy;  // the same as files for `deuteron run`
+  std::vector<uint64_t> expected;                // FNV-1a of the outputs; empty: not known
+  uint64_t planned_bytes = 0, tables_bytes = 0;
+};
+
+struct FirmwareProject {
+  std::string board, isa, flags;  // flags of the compiler, with spaces between them
+  bool vendor_driver = false;
+  bool npu = false;  // a model has delegates for it
+  bool tables_measured = true;  // on the board; false: on the host, whose pointers are larger
+  KernelList kernels;
+  std::vector<FirmwareModel> models;
+};
+
+// FNV-1a, 64 bits: what the firmware prints of each output (firmware/project/main.cpp).
+uint64_t checksum_of(std::span<const uint8_t> bytes);
+
+struct FirmwareMemory {
+  uint64_t models_bytes = 0, inputs_bytes = 0, tables_bytes = 0, planned_bytes = 0;
+  bool models_in_pool = false, planned_in_pool = false;
+};
+// nullopt, with a diagnostic: the board has too little memory.
+std::optional<FirmwareMemory> place(const FirmwareProject& project, std::span<const SourceFile> runtime, Diagnostics& diagnostics);
+
+// Path in the project, and content.
+std::map<std::string, std::string> firmware_files(const FirmwareProject& project, const FirmwareMemory& memory,
+                                                  std::span<const SourceFile> runtime);
+
+// The folder whole or not at all. One that is there is refused unless it is empty, or was made by this and `force` says so.
+bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files, bool force, Diagnostics& diagnostics);
+
+inline constexpr const char* kSelectionFile = "firmware.sel";
+
+}  // namespace deuteron

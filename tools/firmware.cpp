@@ -1,0 +1,327 @@
+// deuteron firmware: programs become a project that builds an image for a board; or several selections of kernels become one.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "data/npy.h"
+#include "data/read_file.h"
+#include "data/storage_order.h"
+#include "emit/write_file.h"
+#include "firmware/embedded.h"
+#include "firmware/write_project.h"
+#include "targets/nearest.h"
+#include "tools/emulate.h"
+#include "tools/options.h"
+#include "tools/program_file.h"
+
+namespace deuteron {
+namespace {
+
+struct FirmwareOptions {
+  std::vector<std::string> models, inputs, kernels;
+  std::string board, output, driver = "model", json;
+  ImageMap image;
+  bool merge = false, force = false;
+};
+
+constexpr size_t kMostModels = 16;  // firmware/project/main.cpp
+constexpr uint32_t kMadeUpSeed = 20251121;
+
+std::vector<SourceFile> embedded_sources() {
+  std::vector<SourceFile> files;
+  for (int i = 0; i < deuteron_runtime_file_count; ++i) {
+    const deuteron_embedded_file& f = deuteron_runtime_files[i];
+    files.push_back({f.path, {f.begin, static_cast<size_t>(f.end - f.begin)}});
+  }
+  return files;
+}
+
+const deuteron_board_flags* find_board(const std::string& name, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (int i = 0; i < deuteron_firmware_board_count; ++i) {
+    if (name == deuteron_firmware_boards[i].board) return &deuteron_firmware_boards[i];
+    names.emplace_back(deuteron_firmware_boards[i].board);
+  }
+  diagnostics.error("--board " + name, fmt::format("there is no such board: {}", suggestion(name, names)), "board.unknown",
+                    fmt::format("the boards are {}", fmt::join(names, ", ")));
+  return nullptr;
+}
+
+std::optional<KernelList> read_list(const std::string& path, Diagnostics& diagnostics) {
+  const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
+  if (!bytes) return std::nullopt;
+  return read_kernel_list({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path, diagnostics);
+}
+
+// A name for files and identifiers that no other model has.
+std::string name_for(const std::string& path, std::span<const FirmwareModel> others) {
+  std::string name = std::filesystem::path(path).stem().native();
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  if (name.empty()) name = "model";
+  const auto taken = [&](const std::string& n) { return std::ranges::any_of(others, [&](const FirmwareModel& m) { return m.name == n; }); };
+  std::string free = name;
+  for (int k = 2; taken(free); ++k) free = fmt::format("{}_{}", name, k);
+  return free;
+}
+
+// Everything that a program calls has to be in the runtime, and what it was compiled for has to be the board.
+bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProject& project, Diagnostics& diagnostics) {
+  const PteSummary& s = file.summary;
+  if (!s.isa.empty() && s.isa != project.isa)
+    diagnostics.add({Severity::error, file.path, "was compiled for another instruction set than the board's", s.isa, project.isa,
+                     "firmware.isa", fmt::format("compile it for the core of {} (`deuteron targets`)", project.board)});
+  for (const PteCall& call : s.calls) {
+    const bool is_delegate = std::ranges::any_of(s.delegates, [&](const PteDelegate& d) { return d.id == call.op; });
+    if (!is_delegate) project.kernels.cpu[call.op].insert(name);
+  }
+  for (const PteDelegate& d : s.delegates) {
+    const std::string where = fmt::format("{}: delegate {}", file.path, d.id);
+    if (d.id != kNeutronBackendId) {
+      diagnostics.error(where, "this runtime has no such backend", "pte.missing_backend", "compile the program for another target");
+      continue;
+    }
+    project.npu = true;
+    if (!d.neutron) {
+      diagnostics.error(where, "its payload cannot be read: " + d.fault, "pte.corrupt", "compile the program again");
+      continue;
+    }
+    if (d.neutron->is_open_model == project.vendor_driver)
+      diagnostics.error(where,
+                        project.vendor_driver ? "its payload is for the open model of the machine, which the vendor's driver refuses"
+                                              : "its payload is the vendor's, which the open model of the machine refuses",
+                        "firmware.driver",
+                        project.vendor_driver ? "compile the program with --neutron-converter, or leave --driver vendor out"
+                                              : "give --driver vendor");
+    for (const std::string& kernel : d.kernels) project.kernels.npu[kernel].insert(name);
+    if (d.neutron->is_open_model) project.kernels.machine = neutron::kFormatTag;
+  }
+  return !diagnostics.has_errors();
+}
+
+// One sample of every input: the user's, or made up. Floats between -1 and 1; int8 of the whole range; other integers 0, an index of any table.
+std::vector<std::vector<std::byte>> made_up(const ProgramFile& file) {
+  std::mt19937 bits(kMadeUpSeed);
+  std::vector<std::vector<std::byte>> sample;
+  for (const InputSpec& spec : file.inputs()) {
+    std::vector<std::byte> bytes(static_cast<size_t>(spec.bytes()));
+    for (size_t at = 0; spec.dtype == DType::f32 && at < bytes.size(); at += 4) {
+      const float v = static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f;
+      std::memcpy(&bytes[at], &v, 4);
+    }
+    for (size_t at = 0; spec.dtype == DType::s8 && at < bytes.size(); ++at) bytes[at] = static_cast<std::byte>(bits() >> 24);
+    sample.push_back(std::move(bytes));
+  }
+  return sample;
+}
+
+std::vector<uint8_t> plain(std::span<const std::byte> bytes) {
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  return {data, data + bytes.size()};
+}
+
+bool add_inputs(const FirmwareOptions& o, const ProgramFile& file, FirmwareModel& model, Diagnostics& diagnostics) {
+  std::vector<std::vector<std::byte>> sample;
+  if (o.inputs.empty()) {
+    sample = made_up(file);
+  } else {
+    const auto series = read_inputs(o.inputs, file.inputs(), {"--input", o.image}, diagnostics);
+    if (!series) return false;
+    for (const InputSeries& s : *series) {
+      const std::span<const std::byte> first = s.sample(0);
+      sample.emplace_back(first.begin(), first.end());
+    }
+  }
+  for (size_t i = 0; i < sample.size(); ++i) {
+    const PteTensor& t = file.summary.inputs[i];
+    model.inputs.push_back(plain(to_storage_order(sample[i], t.sizes, t.order, element_bytes(t.type))));
+    model.inputs_npy.push_back(npy_bytes(element_of(*dtype_of(t.type)), t.sizes, sample[i]));
+  }
+  return true;
+}
+
+// What the firmware's outputs must be, where this machine can run the program too.
+bool add_expected(const ProgramFile& file, FirmwareModel& model, Diagnostics& diagnostics) {
+  const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics);
+  if (!host) return false;
+  std::vector<std::vector<std::byte>> inputs;
+  for (const std::vector<uint8_t>& i : model.inputs) {
+    const auto* data = reinterpret_cast<const std::byte*>(i.data());
+    inputs.emplace_back(data, data + i.size());
+  }
+  const auto outputs = host->run(inputs, diagnostics);
+  if (!outputs) return false;
+  for (const std::vector<std::byte>& bytes : *outputs) model.expected.push_back(checksum_of(plain(bytes)));
+  model.planned_bytes = host->needs().planned_bytes;
+  model.tables_bytes = host->needs().tables_bytes;
+  return true;
+}
+
+// The tables hold pointers, so their size on the board is known there: the board's runner says it, where there is an emulator.
+bool measure_on_board(const std::string& board, FirmwareModel& model) {
+  const EmulatedRun run = run_emulated(board, model.program, {});
+  if (!run.ok || run.tables_bytes == 0) return false;
+  model.planned_bytes = run.planned_bytes;
+  model.tables_bytes = run.tables_bytes;
+  return true;
+}
+
+// A vendor's payload runs nowhere but there: sizes from the file, and room for a handle of the driver for each delegate.
+void size_unrun(const ProgramFile& file, FirmwareModel& model) {
+  constexpr uint64_t kHandle = 256;  // an assumption: neutronGetModelContextSize() of the driver says it
+  Needs needs;
+  if (measure(file.file(), kAllKernels, &needs).ok()) {
+    model.planned_bytes = needs.planned_bytes;
+    model.tables_bytes = needs.tables_bytes + kHandle * file.summary.delegates.size();
+  }
+}
+
+bool add_model(const FirmwareOptions& o, const std::string& path, FirmwareProject& project, Diagnostics& diagnostics) {
+  const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics);
+  if (!file) return false;
+  FirmwareModel model;
+  model.name = name_for(path, project.models);
+  model.from = path;
+  model.program = plain({file->bytes.data(), file->bytes.size()});
+  if (!take_kernels(*file, model.name, project, diagnostics) || !add_inputs(o, *file, model, diagnostics)) return false;
+  if (project.vendor_driver && !file->summary.delegates.empty()) {
+    size_unrun(*file, model);
+    project.tables_measured = false;
+  } else {
+    if (!add_expected(*file, model, diagnostics)) return false;
+    project.tables_measured &= measure_on_board(project.board, model);
+  }
+  project.models.push_back(std::move(model));
+  return true;
+}
+
+bool check_kernels_exist(const FirmwareProject& project, std::span<const SourceFile> runtime, Diagnostics& diagnostics) {
+  for (const auto& [kernel, users] : project.kernels.cpu)
+    if (symbol_of_kernel(runtime, kernel).empty())
+      diagnostics.error(users.empty() ? "--kernels" : fmt::format("{}", fmt::join(users, ", ")),
+                        fmt::format("the runtime has no kernel {}", kernel), "firmware.missing_kernel", "`deuteron ops` lists its kernels");
+  return !diagnostics.has_errors();
+}
+
+int merge(const FirmwareOptions& o) {
+  Diagnostics diagnostics;
+  KernelList all;
+  for (const std::string& path : o.models) {
+    const std::optional<KernelList> list = read_list(path, diagnostics);
+    if (list) merge_kernel_list(all, *list, path, diagnostics);
+  }
+  const std::string text = write_kernel_list(all);
+  if (!diagnostics.has_errors()) write_file(o.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+  return finish(o.json, diagnostics, {{"output", o.output}, {"cpu_kernels", all.cpu.size()}, {"npu_kernels", all.npu.size()}},
+                fmt::format("{}: {} for the CPU, {} for the NPU\n", o.output, counted(static_cast<long long>(all.cpu.size()), "kernel"),
+                            counted(static_cast<long long>(all.npu.size()), "kernel")));
+}
+
+Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMemory& m, size_t files, uint64_t source_bytes) {
+  Json models = Json::array(), cpu = Json::array(), npu = Json::array();
+  for (const FirmwareModel& model : p.models) {
+    Json sums = Json::array();
+    for (const uint64_t sum : model.expected) sums.push_back(fmt::format("{:016x}", sum));
+    models.push_back({{"name", model.name},
+                      {"from", model.from},
+                      {"program_bytes", model.program.size()},
+                      {"planned_bytes", model.planned_bytes},
+                      {"tables_bytes", model.tables_bytes},
+                      {"outputs_fnv1a", std::move(sums)}});
+  }
+  for (const auto& [name, users] : p.kernels.cpu) cpu.push_back(name);
+  for (const auto& [name, users] : p.kernels.npu) npu.push_back(name);
+  return {{"board", p.board},
+          {"output", o.output},
+          {"models", std::move(models)},
+          {"cpu_kernels", std::move(cpu)},
+          {"npu_kernels", std::move(npu)},
+          {"npu_driver", !p.npu ? "none" : o.driver},
+          {"models_bytes", m.models_bytes},
+          {"inputs_bytes", m.inputs_bytes},
+          {"planned_bytes", m.planned_bytes},
+          {"tables_bytes", m.tables_bytes},
+          {"tables_measured_on_board", p.tables_measured},
+          {"files", files},
+          {"source_bytes", source_bytes}};
+}
+
+int firmware(const FirmwareOptions& o) {
+  if (o.merge) return merge(o);
+  Diagnostics diagnostics;
+  const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
+  if (o.board.empty()) {
+    diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", "mps3-an547, mps2-an505, mps2-an386 or mps2-an385");
+    return fail();
+  }
+  const deuteron_board_flags* board = find_board(o.board, diagnostics);
+  if (o.models.size() > kMostModels)
+    diagnostics.add({Severity::error, "deuteron firmware", "too many models for one image", std::to_string(o.models.size()),
+                     std::to_string(kMostModels), "firmware.models", "make several projects"});
+  if (!o.inputs.empty() && o.models.size() > 1)
+    diagnostics.error("--input", "is for one model, and there are several", "firmware.inputs", "leave it out: inputs are made up");
+  if (!board || diagnostics.has_errors()) return fail();
+
+  const std::vector<SourceFile> runtime = embedded_sources();
+  FirmwareProject project;
+  project.board = board->board;
+  project.isa = board->isa;
+  project.flags = board->flags;
+  project.vendor_driver = o.driver == "vendor";
+  for (const std::string& path : o.models) add_model(o, path, project, diagnostics);
+  for (const std::string& path : o.kernels)
+    if (const std::optional<KernelList> list = read_list(path, diagnostics))
+      if (merge_kernel_list(project.kernels, *list, path, diagnostics) && !list->npu.empty()) project.npu = true;
+  if (diagnostics.has_errors() || !check_kernels_exist(project, runtime, diagnostics)) return fail();
+  const std::optional<FirmwareMemory> memory = place(project, runtime, diagnostics);
+  if (!memory) return fail();
+  const std::map<std::string, std::string> files = firmware_files(project, *memory, runtime);
+  if (!write_folder(o.output, files, o.force, diagnostics)) return fail();
+  if (!project.tables_measured)
+    diagnostics.add({Severity::note, o.output, "the tables were sized on this machine, whose pointers are larger than the board's", "", "",
+                     "firmware.tables", project.vendor_driver ? "" : "apt-get install qemu-system-arm"});
+  uint64_t source_bytes = 0, sources = 0;
+  for (const auto& [name, content] : files)
+    if (name.starts_with("deuteron/")) source_bytes += content.size(), ++sources;
+  return finish(o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
+                fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
+                            "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
+                            "build: cmake -S {} -B {}/build && cmake --build {}/build\n",
+                            o.output, counted(static_cast<long long>(project.models.size()), "model"),
+                            counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.kernels.npu.size(),
+                            counted(static_cast<long long>(sources), "file"), source_bytes / 1024,
+                            memory->models_bytes + memory->inputs_bytes, memory->planned_bytes, memory->tables_bytes, o.output, o.output,
+                            o.output));
+}
+
+}  // namespace
+
+void add_firmware(CLI::App& app, Action& chosen) {
+  FirmwareOptions* o = nullptr;
+  CLI::App* verb = add_verb<FirmwareOptions>(app, chosen, "firmware", "write a project that builds an image of programs for a board",
+                                             "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
+                                             "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
+                                             firmware, o);
+  verb->add_option("models", o->models, "the programs (.pte); with --merge the selections of kernels")->option_text("P...")->required();
+  verb->add_option("--board", o->board, "mps3-an547 (Cortex-M55), mps2-an505 (M33), mps2-an386 (M4), mps2-an385 (M3)")->option_text("B");
+  verb->add_option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file")
+      ->option_text("OUT")
+      ->required();
+  add_files(verb, "--input", o->inputs, "what the firmware runs the model on, once for each input in order; default: made-up values");
+  verb->add_option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")->option_text("FILE")->allow_extra_args(false);
+  verb->add_option("--driver", o->driver, "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"model", "vendor"}));
+  verb->add_flag("--merge", o->merge, "make one selection of several");
+  verb->add_flag("--force", o->force, "replace a project that is there");
+  add_image_options(verb, o->image);
+  add_json(verb, o->json);
+}
+
+}  // namespace deuteron
