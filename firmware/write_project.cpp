@@ -13,7 +13,7 @@ namespace {
 using Files = std::map<std::string, std::string>;
 
 constexpr std::string_view kProjectFolder = "firmware/project/";
-constexpr uint64_t kRoomForCode = 160 << 10;  // every kernel of the CPU and of the NPU's model: 150 KB (docs/boards.md)
+constexpr uint64_t kRoomForCode = 320 << 10;  // every kernel of the CPU and of the model of the NPU: 314 KB (arm-none-eabi-size build/boards/mps2-an505.elf)
 constexpr uint64_t kRoomForStack = 96 << 10;  // 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
 
 std::string text_of(std::span<const uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }

@@ -46,6 +46,8 @@ bool FirmwareOps::has(const std::string& kernel) const {
   return image_.empty() ? list_.cpu.contains(kernel) : image_names(image_, kernel);
 }
 
+bool FirmwareOps::has_backend(const std::string& name) const { return image_.empty() || image_names(image_, name); }
+
 bool FirmwareOps::has_npu(const std::string& kernel) const {
   return image_.empty() ? list_.npu.contains(kernel) : image_names(image_, "neutron::" + kernel);
 }
@@ -81,15 +83,20 @@ void report_missing(const Missing& missing, const char* what, const std::string&
 }  // namespace
 
 void check_firmware(const Compilation& c, const FirmwareOps& firmware, const std::string& path, Diagnostics& diagnostics) {
-  Missing cpu, npu;
+  Missing cpu, backends, npu;
   for (const Node& node : c.graph.nodes) {
     const auto* call = std::get_if<KernelCall>(&node.op);
     if (!call) continue;
+    if (call->overload.empty()) {  // a delegate's call
+      if (!firmware.has_backend(call->name)) add_users(c.graph, node.origin, backends[call->name]);
+      continue;
+    }
     const std::string kernel = call->name + "." + call->overload;
     if (!firmware.has(kernel)) add_users(c.graph, node.origin, cpu[kernel]);
   }
   report_missing(cpu, "kernel", path, diagnostics);
-  if (c.npu_kernels.empty()) return;
+  report_missing(backends, "backend", path, diagnostics);
+  if (c.npu_kernels.empty() || !backends.empty()) return;
   if (!firmware.knows_npu())
     return diagnostics.warning(path, "says nothing about NPU kernels, so those of the program were not looked for", "firmware.npu_kernels",
                                "a selection of `deuteron firmware`, or an image with the open model of the machine, names them");

@@ -1,0 +1,109 @@
+// Which sources a kernel needs: complete, by the symbols of the board's own object files, and no more than that.
+#include "firmware/sources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "firmware/embedded.h"
+#include "runtime/kernel.h"
+
+namespace deuteron {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+std::vector<SourceFile> embedded() {
+  std::vector<SourceFile> files;
+  for (int i = 0; i < deuteron_runtime_file_count; ++i) {
+    const deuteron_embedded_file& f = deuteron_runtime_files[i];
+    files.push_back({f.path, {f.begin, static_cast<size_t>(f.end - f.begin)}});
+  }
+  return files;
+}
+
+struct Symbols {
+  std::set<std::string> defined, needed;
+};
+
+// By source file, from `nm` of every object of the Cortex-M33 board.
+std::map<std::string, Symbols> board_symbols() {
+  std::map<std::string, Symbols> all;
+  const std::string folder = DEUTERON_BOARD_OBJECTS "/mps2-an505/";
+  std::error_code missing;
+  if (!std::filesystem::is_directory(folder, missing)) return all;
+  const std::string command = "cd " + folder + " && find . -name '*.o' | xargs arm-none-eabi-nm -A 2>/dev/null";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  char line[4096];
+  while (pipe && std::fgets(line, sizeof line, pipe.get())) {  // "./ops/add/kernel.cpp.o:00000000 T name"
+    std::string text(line);
+    text.pop_back();
+    const size_t colon = text.find(".o:");
+    if (colon == text.npos || text.size() < colon + 14) continue;
+    const std::string source = text.substr(2, colon - 2), name = text.substr(text.rfind(' ') + 1);
+    const char kind = text[text.size() - name.size() - 2];
+    if (kind == 'U') all[source].needed.insert(name);
+    else all[source].defined.insert(name);
+  }
+  return all;
+}
+
+// What is needed, defined in no chosen source but in another of ours. Libraries' symbols are defined in none.
+std::set<std::string> undefined(const std::set<std::string>& sources, const std::map<std::string, Symbols>& symbols,
+                                const std::map<std::string, std::string>& home) {
+  std::set<std::string> defined, missing;
+  for (const std::string& s : sources)
+    if (const auto it = symbols.find(s); it != symbols.end()) defined.insert(it->second.defined.begin(), it->second.defined.end());
+  for (const std::string& s : sources)
+    if (const auto it = symbols.find(s); it != symbols.end())
+      for (const std::string& name : it->second.needed)
+        if (!defined.contains(name) && home.contains(name)) missing.insert(name + " of " + home.at(name));
+  return missing;
+}
+
+TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
+  const std::map<std::string, Symbols> symbols = board_symbols();
+  if (symbols.empty()) GTEST_SKIP() << "left out: the boards are not built";
+  const std::vector<SourceFile> files = embedded();
+  std::map<std::string, std::string> home;
+  for (const auto& [source, s] : symbols)
+    for (const std::string& name : s.defined) home.emplace(name, source);
+  for (int32_t k = 0; k < kAllKernels.count; ++k) {
+    const std::string name = kAllKernels.kernels[k]->name;
+    EXPECT_FALSE(symbol_of_kernel(files, name).empty()) << name;
+    const std::set<std::string> sources = needed_sources(files, {{{name, {}}}, {}, {}}, "dsp", false, false);
+    EXPECT_THAT(undefined(sources, symbols, home), testing::IsEmpty()) << name;
+    EXPECT_LT(sources.size(), 70u) << name;
+  }
+  for (int32_t k = 1; k < neutron::kKinds; ++k) {
+    const char* name = neutron::name_of(static_cast<neutron::Kind>(k));
+    if (!name) continue;
+    std::set<std::string> missing = undefined(needed_sources(files, {{}, {{name, {}}}, {}}, "dsp", true, true), symbols, home);
+    std::erase_if(missing, [](const std::string& s) { return s.ends_with("kernel_table.cpp"); });  // the selection's own
+    EXPECT_THAT(missing, testing::IsEmpty()) << name;
+  }
+}
+
+TEST(FirmwareSources, OnlyWhatIsAskedFor) {
+  const std::vector<SourceFile> files = embedded();
+  const KernelList conv{{{"cortex_m::quantized_conv2d.out", {}}}, {}, {}};
+  EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.out"), "kQuantizedConv2d");
+  EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.other"), "");
+  const std::set<std::string> sources = needed_sources(files, conv, "dsp", false, false);
+  EXPECT_THAT(sources, Contains("ops/conv2d/kernel.cpp"));
+  EXPECT_THAT(sources, Contains("runtime/load.cpp"));
+  EXPECT_THAT(sources, Not(Contains("ops/softmax/kernel.cpp")));
+  EXPECT_THAT(sources, Not(Contains("runtime/all_kernels.cpp")));
+  EXPECT_THAT(sources, Not(Contains("backends/neutron_delegate/delegate.cpp")));
+  const std::set<std::string> vendor = needed_sources(files, conv, "dsp", true, false);
+  EXPECT_THAT(vendor, Contains("backends/neutron_delegate/delegate.cpp"));
+  EXPECT_THAT(vendor, Contains("backends/neutron_model/driver.h"));
+  EXPECT_THAT(vendor, Not(Contains("backends/neutron_model/neutron_model.cpp")));
+}
+
+}  // namespace
+}  // namespace deuteron

@@ -1,0 +1,163 @@
+"""Projects of `deuteron firmware`, built with the cross compiler alone and run in QEMU: the bits of `deuteron run`, and refusals by name.
+
+    firmware.py DEUTERON SOURCE_DIR BUILD_DIR"""
+import array
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+TOOL, SOURCE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
+    if not shutil.which(needed):
+        print(f"left out: no {needed}")
+        sys.exit(77)
+wrong = 0
+where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_firmware_"))
+environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
+if shutil.which("ccache"):
+    environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+
+
+def check(right, what):
+    global wrong
+    if not right:
+        wrong += 1
+        print(f"WRONG {what}")
+
+
+def tool(*arguments, fails=False):
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+    if (done.returncode != 0) != fails or done.returncode > 1:
+        sys.exit(f"{' '.join(map(str, arguments))}: exit {done.returncode}\n{done.stdout}{done.stderr}"[:3000])
+    return done.stderr if fails else done.stdout
+
+
+def build(project, *options):
+    for command in (["cmake", "-S", project, "-B", project / "build", "-G", "Ninja", *options], ["cmake", "--build", project / "build"]):
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment, timeout=600)
+        if done.returncode:
+            sys.exit(f"{command}: {done.stdout[-3000:]}{done.stderr[-2000:]}")
+    return project / "build" / "firmware.elf"
+
+
+def emulate(image, board, outputs=None):
+    command = ["qemu-system-arm", "-M", board, "-kernel", str(image), "-icount", "shift=0", "-nodefaults", "-no-user-config", "-display", "none",
+               "-monitor", "none", "-serial", "null", "-parallel", "null",
+               "-semihosting-config", "enable=on,target=native" + (f",arg=firmware,arg=outputs={outputs}" if outputs else "")]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)  # a hang ends here
+    return done.returncode, done.stdout + done.stderr
+
+
+def text_bytes(image):
+    lines = subprocess.run(["arm-none-eabi-size", "-A", str(image)], capture_output=True, text=True, check=True).stdout.splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(".text"))
+
+
+def host_outputs(project, names):
+    """The bytes that `deuteron run` gives for the inputs that lie in the project."""
+    joined = b""
+    for name in names:
+        inputs = [a for p in sorted((project / "models").glob(f"{name}.input*.npy")) for a in ("--input", p)]
+        tool("run", project / "models" / f"{name}.pte", *inputs, "--output-dir", where / "out" / name)
+        for p in sorted((where / "out" / name).glob("output*.npy")):
+            data = p.read_bytes()
+            joined += data[10 + struct.unpack("<H", data[8:10])[0]:]
+    return joined
+
+
+def graph(name, text):
+    (where / f"{name}.txt").write_text(text)
+    return where / f"{name}.txt"
+
+
+def compiled(model, target, name, *options):
+    tool("compile", model, "--target", target, "-o", where / f"{name}.pte", *options)
+    return where / f"{name}.pte"
+
+
+# Two models on the Cortex-M33 with the NPU's model, one selection.
+digits = SOURCE / "models" / "digits_cnn"
+calibrate = ["--calibrate", digits / "calibrate.npy"]
+one = compiled(digits / "float.pt2", "imxrt700cm", "digits", *calibrate)
+other = compiled(digits / "float.pt2", "cortex-m33", "digits_cpu", *calibrate)
+fw = where / "fw"
+tool("firmware", one, other, "--board", "mps2-an505", "-o", fw, "--json", where / "fw.json")
+report = json.loads((where / "fw.json").read_text())
+check(report["tables_measured_on_board"], "tables were not measured on the board")
+selection = (fw / "firmware.sel").read_text()
+check("cortex_m::quantized_conv2d.out  # digits_cpu\n" in selection and "neutron::Conv2DPointwise  # digits\n" in selection, "selection: " + selection)
+image = build(fw)
+code, text = emulate(image, "mps2-an505", where / "outputs.bin")
+check(code == 0 and text.count("as on the host") == 2 and "NOT" not in text, f"two models: {code} {text}")
+check((where / "outputs.bin").read_bytes() == host_outputs(fw, ["digits", "digits_cpu"]), "other bits than deuteron run")
+everything = BUILD / "boards" / "mps2-an505.elf"
+print(f"code and constants of the runtime: {text_bytes(image)} bytes for digits on NPU and CPU, {text_bytes(everything)} in the image with all kernels")
+check(text_bytes(image) < text_bytes(everything) / 2, "the image is not half of that with all kernels")
+
+# What the image and the selection say to the compiler, NPU kernels too.
+softmax = graph("softmax", 'input x : f32[3,10]\ny = softmax(x) axis=1 : f32[3,10]\noutput y\n')
+pooled = graph("pooled", 'input x : f32[1,8,8,8]\nw = const f32[8,3,3,8] random(3)\nb = const f32[8] random(4)\n'
+               'c = conv2d(x, w, b) pad_before=1,1 pad_after=1,1 : f32[1,8,8,8]\ny = max_pool2d(c) kernel=2,2 stride=2,2 : f32[1,4,4,8]\noutput y\n')
+
+
+def samples(name, count):
+    data = array.array("f", [((k * 7919) % 2001 - 1000) / 500 for k in range(count)])
+    (where / name).write_bytes(data.tobytes())
+    return ["--calibrate", where / name]
+
+
+for firmware_ops in (image, fw / "firmware.sel"):
+    tool("compile", digits / "float.pt2", "--target", "imxrt700cm", *calibrate, "-o", where / "again.pte", "--firmware-ops", firmware_ops)
+    said = tool("compile", softmax, "--target", "cortex-m33", *samples("s.bin", 30), "-o", where / "no.pte", "--firmware-ops", firmware_ops, fails=True)
+    check("the firmware has no kernel cortex_m::softmax.out, which " in said, said)
+    said = tool("compile", pooled, "--target", "imxrt700cm", *samples("p.bin", 512), "-o", where / "no.pte", "--firmware-ops", firmware_ops, fails=True)
+    check("the firmware has no NPU kernel MaxPool, which " in said, said)
+    check(not (where / "no.pte").exists(), "a refused program was written")
+
+# A model of other kernels in the place of the first: refused when it is loaded, by name.
+for model, target, options, name in ((softmax, "cortex-m33", samples("s.bin", 30), "op cortex_m::softmax"),
+                                     (pooled, "imxrt700cm", samples("p.bin", 512), "the NPU kernel Conv2DStandardV1 is not linked in")):
+    shutil.copy(compiled(model, target, "stranger", *options), fw / "models" / "digits.pte")
+    code, text = emulate(build(fw), "mps2-an505")
+    check(code == 65 and "@model digits refused" in text and name in text, f"{name}: {code} {text}")
+shutil.copy(one, fw / "models" / "digits.pte")
+
+# The vendor's driver, by a stand-in: our objects as a library.
+library = where / "libDriver.a"
+subprocess.run(["arm-none-eabi-ar", "rcs", str(library), *map(str, sorted((BUILD / "boards/mps2-an505/backends/neutron_model").glob("*.o")))], check=True)
+code, text = emulate(build(fw, f"-DNEUTRON_DRIVER={library}"), "mps2-an505")
+check(code == 0 and text.count("as on the host") == 2, f"another driver: {code} {text}")
+said = tool("firmware", one, "--board", "mps2-an505", "-o", where / "vendor", "--driver", "vendor", fails=True)
+check("[firmware.driver]" in said and not (where / "vendor").exists(), said)
+
+# The other cores, and a selection of several.
+for board, target in (("mps3-an547", "cortex-m55"), ("mps2-an386", "cortex-m4"), ("mps2-an385", "cortex-m3")):
+    small = where / board
+    tool("firmware", compiled(softmax, target, "soft", *samples("s.bin", 30)), "--board", board, "-o", small, "--input", where / "s.bin")
+    code, text = emulate(build(small), board, where / "outputs.bin")
+    check(code == 0 and text.count("as on the host") == 1, f"{board}: {code} {text}")
+    check((where / "outputs.bin").read_bytes() == host_outputs(small, ["soft"]), f"{board}: other bits than deuteron run")
+tool("firmware", "--merge", fw / "firmware.sel", where / "mps2-an385" / "firmware.sel", "-o", where / "all.sel")
+merged = (where / "all.sel").read_text()
+check("cortex_m::softmax.out  # soft\n" in merged and "cortex_m::quantize_per_tensor.out  # digits digits_cpu soft\n" in merged, merged)
+both = where / "both"
+tool("firmware", where / "digits_cpu.pte", "--board", "mps2-an505", "-o", both, "--kernels", where / "all.sel")
+shutil.copy(compiled(softmax, "cortex-m33", "stranger", *samples("s.bin", 30)), both / "models" / "digits_cpu.pte")
+code, text = emulate(build(both), "mps2-an505")
+check("@model digits_cpu loaded" in text and "bad_input" in text, f"a kernel of the merged selection: {code} {text}")
+
+# What is refused before anything is written.
+for arguments, rule in ((["--board", "mps2-an999"], "board.unknown"), ([], "board.unknown"), (["--board", "mps3-an547"], "firmware.isa")):
+    said = tool("firmware", one, *arguments, "-o", where / "none", fails=True)
+    check(f"[{rule}]" in said and not (where / "none").exists(), f"{arguments}: {said}")
+said = tool("firmware", one, "--board", "mps2-an505", "-o", fw, fails=True)
+check("--force" in said, said)
+check(not [p for p in where.iterdir() if ".tmp" in p.name], "a temporary folder is left")
+shutil.rmtree(where)
+print(f"firmware projects: {wrong} wrong")
+sys.exit(1 if wrong else 0)
