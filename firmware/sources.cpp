@@ -63,8 +63,8 @@ std::set<std::string> needed_sources(std::span<const SourceFile> all, const Kern
   Index index;
   for (const SourceFile& f : all) index.emplace(f.path, f.text);
   std::vector<std::string> todo;
-  for (const SourceFile& f : all)
-    if (is_runtime_core(f.path)) todo.emplace_back(f.path);
+  for (const SourceFile& f : all)  // those with a header of their own come in where it is included
+    if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
   for (const auto& [kernel, users] : kernels.cpu)
     if (const SourceFile* file = definition_of(all, kernel)) todo.emplace_back(file->path);

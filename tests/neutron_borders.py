@@ -1,0 +1,143 @@
+"""Small graphs whose border between NPU and CPU lies where it is awkward: on the host and on an emulated Cortex-M33.
+
+    neutron_borders.py DEUTERON
+
+For each: which operators run where; within the bound of the float graph that follows from the steps (tests/op_cases.py); no transpose at run time; the same
+bits on the board; and, quantized once, the same bits with every operator kept off the NPU in turn, and all of them."""
+import array
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+TOOL = sys.argv[1]
+wrong = []
+
+
+def conv(name, x, shape, extra="pad_before=1,1 pad_after=1,1"):
+    return f"{name}.w = const f32[8,3,3,8] random({ord(name[0])})\n{name}.b = const f32[8] random({len(name)})\n{name} = conv2d({x}, {name}.w, {name}.b) {extra} : f32[{shape}] from {name}\n"
+
+
+# name: (the operators with their ATen names, the graph with `from` by name, elements of each input, what must run on the NPU, what on the CPU)
+GRAPHS = {
+    "padded_conv_channels_last": (
+        {"padded": "pad", "y": "conv2d"},
+        "input x : f32[2,7,5,8] order=0,3,1,2\npadded = pad(x) before=0,1,2,0 after=0,2,1,0 : f32[2,10,8,8] from padded\n"
+        + conv("y", "padded", "2,4,3,8", "stride=2,2") + "output y order=0,3,1,2\n",
+        [560], {"y"}, set()),
+    "two_branches_one_refused": (
+        {"i": "conv2d", "left": "conv2d", "right": "gelu", "y": "add"},
+        "input x : f32[1,6,10,8]\n" + conv("i", "x", "1,6,10,8") + conv("left", "i", "1,6,10,8")
+        + "right = unary(i) fn=gelu : f32[1,6,10,8] from right\ny = add(left, right) : f32[1,6,10,8] from y\noutput y\n",
+        [480], {"i", "left", "y"}, {"right"}),
+    "refused_at_the_first_place": (
+        {"g": "gelu", "y": "conv2d"},
+        "input x : f32[1,5,9,8]\ng = unary(x) fn=gelu : f32[1,5,9,8] from g\n" + conv("y", "g", "1,5,9,8") + "output y\n",
+        [360], {"y"}, {"g"}),
+    "refused_at_the_last_place": (
+        {"c": "conv2d", "y": "gelu"},
+        "input x : f32[1,5,9,8]\n" + conv("c", "x", "1,5,9,8") + "y = unary(c) fn=gelu : f32[1,5,9,8] from y\noutput y\n",
+        [360], {"c"}, {"y"}),
+    "two_inputs_two_outputs": (
+        {"p": "conv2d", "q": "conv2d", "g": "gelu", "s": "add", "m": "mul"},
+        "input a : f32[1,6,4,8]\ninput b : f32[1,6,4,8]\n" + conv("p", "a", "1,6,4,8") + conv("q", "b", "1,6,4,8")
+        + "g = unary(q) fn=gelu : f32[1,6,4,8] from g\ns = add(p, g) : f32[1,6,4,8] from s\nm = mul(p, q) : f32[1,6,4,8] from m\noutput s\noutput m\n",
+        [192, 192], {"p", "q", "s", "m"}, {"g"}),
+    "nothing_for_the_npu": (
+        {"g": "gelu", "y": "erf"},
+        "input x : f32[3,7,5]\ng = unary(x) fn=gelu : f32[3,7,5] from g\ny = unary(g) fn=erf : f32[3,7,5] from y\noutput y\n",
+        [105], set(), {"g"}),
+    "everything_on_the_npu": (
+        {"c": "conv2d", "k": "max_pool2d", "d": "conv2d", "y": "relu"},
+        "input x : f32[1,8,12,8]\n" + conv("c", "x", "1,8,12,8") + "k = max_pool2d(c) kernel=2,2 stride=2,2 : f32[1,4,6,8] from k\n"
+        + conv("d", "k", "1,4,6,8") + "y = clamp(d) bounds=0,inf : f32[1,4,6,8] from y\noutput y\n",
+        [768], {"c", "k", "d"}, set()),
+}
+
+
+def tool(*arguments):
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: exit {done.returncode}: {done.stderr[-1500:]}")
+    return done.stdout
+
+
+def compiled(model, where, *options):
+    tool("compile", model, "--target", "imxrt700cm", *options, "-o", where / "m.pte", "--json", where / "r.json")
+    return json.loads((where / "r.json").read_text())
+
+
+def results(inputs, where, *options):
+    tool("run", where / "m.pte", *inputs, "--output-dir", where / "out", *options)
+    return [p.read_bytes() for p in sorted((where / "out").glob("*.npy"))]
+
+
+def floats(npy):
+    return array.array("f", npy[10 + int.from_bytes(npy[8:10], "little"):])
+
+
+def sources(report, placement=None):
+    return {s.split(" (")[0] for o in report["operators"] if placement in (None, o["placement"]) for s in o["source"].split(", ")}
+
+
+def check(right, what):
+    if not right:
+        wrong.append(what)
+
+
+def transposes(where):
+    tool("inspect", where / "m.pte", "--json", where / "i.json")
+    text = (where / "i.json").read_text()
+    return text.count("cortex_m::transpose") + text.count("TransposeCHW") + text.count("aten::permute")
+
+
+def try_graph(name, where):
+    names, body, shapes, on_npu, on_cpu = GRAPHS[name]
+    numbers = {n: k for k, n in enumerate(names)}
+    text = f'graph "{name}"\n' + "".join(f'source {k} "{n}" "aten.{names[n]}.default"\n' for n, k in numbers.items())
+    body = re.sub(r"from (\w+)", lambda m: f"from {numbers[m[1]]}", body)
+    (where / "float.txt").write_text(text + body)
+    seeded = random.Random(5)
+    given, calibrate = [], []
+    for k, elements in enumerate(shapes):
+        (where / f"{k}.bin").write_bytes(array.array("f", [seeded.gauss(0, 1) for _ in range(elements)]).tobytes())
+        given += ["--input", where / f"{k}.bin"]
+        calibrate += ["--calibrate", where / f"{k}.bin"]
+    report = compiled(where / "float.txt", where, *calibrate, "--intermediates", where / "passes")
+    check(sources(report, "npu") >= on_npu, f"{name}: on the NPU only {sources(report, 'npu')}, wanted {on_npu}")
+    check(sources(report, "cortex_m") >= on_cpu, f"{name}: on the CPU only {sources(report, 'cortex_m')}, wanted {on_cpu}")
+    if not on_npu:
+        check(report["npu_delegates"] == 0, f"{name}: a delegate")
+    elif not on_cpu:
+        check(report["npu_delegates"] == 1 and report["npu_macs"] == report["macs"], f"{name}: {report['npu_delegates']} delegates")
+    reference = results(given, where)
+    check(results(given, where, "--on", "qemu:mps2-an505") == reference, f"{name}: other bits on the board")
+    moved = transposes(where)
+    check(moved == 0, f"{name}: {moved} transposes at run time")
+    bound = len(report["operators"]) + len(report["quantization"])
+    steps = report["max_abs_error"] / (max(max(floats(r)) - min(min(floats(r)), 0) for r in reference) / 255)
+    check(steps <= bound, f"{name}: {steps:.1f} steps from the float graph, bound {bound}")
+    quantized = next((where / "passes").glob("*-quantize.txt"))
+    operators = sorted(n for n in sources(report) if n)
+    compiled(quantized, where)
+    reference = results(given, where)
+    most = 0
+    for excluded in [[n] for n in operators] + [operators]:
+        report = compiled(quantized, where, *[a for n in excluded for a in ("--neutron-exclude", n)])
+        most = max(most, report["npu_delegates"])
+        check(not sources(report, "npu") & set(excluded), f"{name} without {excluded}: on the NPU although excluded")
+        check(results(given, where) == reference, f"{name} without {excluded}: other bits")
+        check(results(given, where, "--on", "qemu:mps2-an505") == reference, f"{name} without {excluded}: other bits on the board")
+    return f"{name}: {len(operators) + 2} ways, up to {most} delegates, {moved} transposes, {steps:.1f} of {bound} steps from float"
+
+
+for name in sys.argv[2:] or GRAPHS:
+    with tempfile.TemporaryDirectory() as folder:
+        print(try_graph(name, pathlib.Path(folder)))
+for problem in wrong:
+    print(f"WRONG {problem}")
+print(f"borders: {len(wrong)} wrong")
+sys.exit(1 if wrong else 0)
