@@ -2,9 +2,11 @@
 
     neutron_splits.py DEUTERON SHARED [MODEL...]
 
-From the quantized graph the results are the same bits wherever the border lies, on the host and (some of the ways) on an emulated Cortex-M33. Each way lies
-within a bound of the float model that follows from the steps: every value that is rounded to int8 on the way, and every kernel, may cost one step of the
-output's range / 255 (as tests/op_cases.py). From the float graph, where what the NPU refuses is quantized by the CPU's rules, each way keeps that bound too."""
+From the quantized graph the results are the same bits wherever the border lies, on the host and (some of the ways) on an emulated Cortex-M33. How far they are
+from the float model is in two parts: what the given parameters cost in exact arithmetic, which PT2E's own outputs show (expected_qdq), and what integers add to that, for
+which each kernel and each value that is rounded to int8 may cost one step of the output's range / 255 (as tests/op_cases.py). The second part is no worst case: behind a
+softmax near a tie a step can grow, on resnet8 to 40 steps on one of its 24 samples; here it is checked on the sample that is run. From the float graph, where what the NPU
+refuses is quantized by the CPU's rules, the steps alone must do."""
 import array
 import concurrent.futures
 import json
@@ -52,8 +54,9 @@ def floats(npy):
     return array.array("f", npy[10 + int.from_bytes(npy[8:10], "little"):])
 
 
-def steps_off(outputs, expected):
-    found, wanted = floats(outputs[0]), array.array("f", expected)
+def steps_off(found, expected):
+    """Of float32 values, in steps of the range of `expected`, the float model's."""
+    wanted = array.array("f", expected)
     step = (max(max(wanted), 0.0) - min(min(wanted), 0.0)) / 255
     return max(abs(a - b) for a, b in zip(found, wanted)) / step
 
@@ -85,6 +88,7 @@ def divide(name):
         whole = compiled(model, calibrate, [], where)
         reference = results(sample, where)
         stood_in = file == "float.pt2"
+        exact = 0.0 if stood_in else steps_off(array.array("f", (folder / "expected_qdq" / "000.bin").read_bytes()), expected)
         operators = names_of(whole)
         seeded = random.Random(11)
         ways = [[n] for n in operators] + [[n for n in operators if seeded.random() < seeded.choice([0.1, 0.3, 0.6])] for _ in range(SUBSETS)] + [operators]
@@ -100,10 +104,10 @@ def divide(name):
             if outputs != reference:
                 wrong.append(f"{what}: other bits")
             if not stood_in:
-                steps = steps_off(outputs, expected)
-                worst = max(worst, steps / bound(report))
-                if steps > bound(report):
-                    wrong.append(f"{what}: {steps:.1f} steps from the float model, bound {bound(report)}")
+                steps, allowed = steps_off(floats(outputs[0]), expected), exact + bound(report)
+                worst = max(worst, steps / allowed)
+                if steps > allowed:
+                    wrong.append(f"{what}: {steps:.1f} steps from the float model, bound {allowed:.1f}")
             if k % (len(ways) // ON_BOARD) == 5:
                 boards += 1
                 if results(sample, where, "--on", "qemu:mps2-an505") != reference:
@@ -113,7 +117,7 @@ def divide(name):
             excluded = ways[(k * 7 + 3) % len(ways)]
             report = compiled(folder / "float.pt2", ["--calibrate", folder / "inputs"], excluded, where)
             from_float += 1
-            steps = steps_off(results(sample, where), expected)
+            steps = steps_off(floats(results(sample, where)[0]), expected)
             worst = max(worst, steps / bound(report))
             if steps > bound(report):
                 wrong.append(f"{name} from float without {excluded}: {steps:.1f} steps from the float model, bound {bound(report)}")
