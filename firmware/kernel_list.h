@@ -1,5 +1,5 @@
-// The kernels of a firmware, for the CPU and for the NPU, as one text file (a selection): read by people, by `deuteron firmware --kernels` and
-// by `compile --firmware-ops`. Files of several models merge into one.
+// The kernels of a firmware, for the CPU and for the NPU, as one text file (a selection): read by people, by `deuteron firmware --kernels`
+// and by `compile --firmware-ops`. Files of several models merge into one.
 //
 //   # Kernels of a firmware ...
 //   neutron machine 00030001                   the machine and microcode that the NPU kernels are of
@@ -21,9 +21,9 @@ namespace deuteron {
 
 struct KernelList {
   using Users = std::set<std::string>;
-  std::map<std::string, Users> cpu;      // "cortex_m::pad.out"
-  std::map<std::string, Users> npu;      // "Conv2DPointwise": a kernel of backends/neutron_model/microcode.h
-  std::optional<uint32_t> machine;       // neutron::kFormatTag; without it nothing is known about the NPU
+  std::map<std::string, Users> cpu;  // "cortex_m::pad.out"
+  std::map<std::string, Users> npu;  // "Conv2DPointwise": a kernel of backends/neutron_model/microcode.h
+  std::optional<uint32_t> machine;   // neutron::kFormatTag; without it nothing is known about the NPU
   bool operator==(const KernelList&) const = default;
 };
 

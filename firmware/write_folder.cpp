@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "emit/write_file.h"
 #include "data/read_file.h"
+#include "emit/write_file.h"
 #include "firmware/write_project.h"
 
 namespace deuteron {

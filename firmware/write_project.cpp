@@ -13,11 +13,12 @@ namespace {
 using Files = std::map<std::string, std::string>;
 
 constexpr std::string_view kProjectFolder = "firmware/project/";
-constexpr uint64_t kRoomForCode = 320 << 10;  // every kernel of the CPU and of the model of the NPU: 314 KB (arm-none-eabi-size build/boards/mps2-an505.elf)
+constexpr uint64_t kRoomForCode =
+    320 << 10;  // every kernel of the CPU and of the model of the NPU: 314 KB (arm-none-eabi-size build/boards/mps2-an505.elf)
 constexpr uint64_t kRoomForStack = 96 << 10;  // 72 KB of stacks (runtime/ports/sections.ld) and what the runtime itself has
 
 std::string text_of(std::span<const uint8_t> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-uint64_t round_up_16_(uint64_t n) { return (n + 15) / 16 * 16; }
+uint64_t aligned(uint64_t n) { return (n + 15) / 16 * 16; }
 
 // "LENGTH = 512K" behind the region's name in the board's linker script.
 uint64_t region_bytes(std::string_view script, std::string_view region) {
@@ -43,7 +44,9 @@ std::string kernels_cpp(const FirmwareProject& p, std::span<const SourceFile> ru
     listed += fmt::format("    &{},\n", symbol);
   }
   const bool any = !listed.empty();
-  std::string text = "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves all others out.\n#include \"model.h\"\n\n";
+  std::string text =
+      "// The kernels that the models of this firmware call, from firmware.sel. The linker leaves all others out.\n#include "
+      "\"model.h\"\n\n";
   text += "namespace deuteron {\n\n" + declared;
   if (p.npu) text += "extern const Backend kNeutronBackend;  // over the driver that is linked in\n";
   text += "\n}  // namespace deuteron\n\nnamespace {\n\nusing namespace deuteron;\n";
@@ -56,7 +59,8 @@ std::string kernels_cpp(const FirmwareProject& p, std::span<const SourceFile> ru
 }
 
 std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
-  std::string text = "// Sizes and inputs of the models; their bytes: models.S.\n#include \"model.h\"\n\nextern \"C\" {\nextern const uint8_t ";
+  std::string text =
+      "// Sizes and inputs of the models; their bytes: models.S.\n#include \"model.h\"\n\nextern \"C\" {\nextern const uint8_t ";
   std::vector<std::string> names;
   for (size_t m = 0; m < p.models.size(); ++m) {
     names.push_back(fmt::format("model_{0}[], model_{0}_end[]", m));
@@ -84,12 +88,13 @@ std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
   text += "extern const Model kModels[] = {\n";
   for (size_t m = 0; m < p.models.size(); ++m) {
     const FirmwareModel& model = p.models[m];
-    text += fmt::format("    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}}},\n", model.name, m, m, m, m,
-                        model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
+    text += fmt::format("    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}}},\n", model.name, m, m, m,
+                        m, model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
                         model.expected.empty() ? "nullptr" : fmt::format("expected_{}", m), model.expected.size());
   }
-  text += fmt::format("}};\nextern const int32_t kModelCount = {};\nextern const deuteron::Memory kPlanned = {{planned, sizeof planned}};\n",
-                      p.models.size());
+  text +=
+      fmt::format("}};\nextern const int32_t kModelCount = {};\nextern const deuteron::Memory kPlanned = {{planned, sizeof planned}};\n",
+                  p.models.size());
   return text;
 }
 
@@ -131,7 +136,8 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
 
 std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text = fmt::format(
-      "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a checksum of every output, which is compared with the host's.\n\n"
+      "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a checksum of every output, which is compared "
+      "with the host's.\n\n"
       "```\ncmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
       "cmake --build build --target run                    # qemu-system-arm\n```\n\n",
       p.board);
@@ -142,16 +148,18 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", m.name, m.program.size(), inputs, m.tables_bytes, m.planned_bytes, m.from);
   }
   text += fmt::format(
-      "\nBytes. Flash: {} for models and inputs, and the code, whose size the build prints (`.text`). RAM: {} of tables, {} of planned memory, which "
-      "the models share because one runs at a time, and the stack, 64 KB as it is set (`runtime/ports/sections.ld`; `@stack` prints what was "
+      "\nBytes. Flash: {} for models and inputs, and the code, whose size the build prints (`.text`). RAM: {} of tables, {} of planned "
+      "memory, which "
+      "the models share because one runs at a time, and the stack, 64 KB as it is set (`runtime/ports/sections.ld`; `@stack` prints what "
+      "was "
       "used).{}\nModels lie in {}, planned memory in {} (`memory.ld`).\n\n",
       memory.models_bytes + memory.inputs_bytes, memory.tables_bytes, memory.planned_bytes,
       p.tables_measured ? "" : " The tables were sized on a computer with larger pointers: the board needs less.",
       memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
-  text += fmt::format("Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is loaded, with the name of the "
-                      "operator; `deuteron compile --firmware-ops {}` says so before.\n\n",
-                      p.kernels.cpu.size(), p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile,
-                      kSelectionFile);
+  text += fmt::format(
+      "Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is loaded, with the name of the "
+      "operator; `deuteron compile --firmware-ops {}` says so before.\n\n",
+      p.kernels.cpu.size(), p.npu ? fmt::format(", {} for the NPU", p.kernels.npu.size()) : std::string(), kSelectionFile, kSelectionFile);
   text += "The same on a computer:\n\n```\n";
   for (const FirmwareModel& m : p.models) {
     text += fmt::format("deuteron run models/{}.pte", m.name);
@@ -162,9 +170,12 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   if (p.npu)
     text += fmt::format("\nThe NPU: {}. `cmake -S . -B build -DNEUTRON_DRIVER=libNeutronDriver.a` links the vendor's driver instead.\n",
                         p.vendor_driver ? "the vendor's driver, which is not part of this project" : "the open model of the machine");
-  text += "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, `neutron_kernels.c` | the tables of kernels, from `firmware.sel` |\n"
-          "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| `settings.cmake`, `toolchain.cmake`, `memory.ld` | the board |\n"
-          "| `deuteron/` | the runtime |\n";
+  text +=
+      "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, `neutron_kernels.c` | the tables of kernels, "
+      "from `firmware.sel` |\n"
+      "| `models.cpp`, `models.S`, `models/` | the models, their inputs and their memory |\n| `settings.cmake`, `toolchain.cmake`, "
+      "`memory.ld` | the board |\n"
+      "| `deuteron/` | the runtime |\n";
   return text;
 }
 
@@ -181,10 +192,10 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const So
   const uint64_t code = region_bytes(script, "CODE"), ram = region_bytes(script, "RAM"), pool = region_bytes(script, "POOL");
   FirmwareMemory m;
   for (const FirmwareModel& model : p.models) {
-    m.models_bytes += round_up_16_(model.program.size());
-    for (const auto& i : model.inputs) m.inputs_bytes += round_up_16_(i.size());
-    m.tables_bytes += round_up_16_(model.tables_bytes);
-    m.planned_bytes = std::max(m.planned_bytes, round_up_16_(model.planned_bytes));
+    m.models_bytes += aligned(model.program.size());
+    for (const auto& i : model.inputs) m.inputs_bytes += aligned(i.size());
+    m.tables_bytes += aligned(model.tables_bytes);
+    m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
   }
   m.models_in_pool = m.models_bytes + m.inputs_bytes + kRoomForCode > code;
   m.planned_in_pool = m.planned_bytes + m.tables_bytes + kRoomForStack > ram;
@@ -194,7 +205,8 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const So
                      "firmware.memory", "take another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
-  if (m.tables_bytes + kRoomForStack > ram) too_much("the tables of the models do not fit beside the stack", m.tables_bytes + kRoomForStack, ram);
+  if (m.tables_bytes + kRoomForStack > ram)
+    too_much("the tables of the models do not fit beside the stack", m.tables_bytes + kRoomForStack, ram);
   if (diagnostics.has_errors()) return std::nullopt;
   return m;
 }

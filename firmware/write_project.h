@@ -1,5 +1,5 @@
-// A firmware project as files: the runtime's sources that the models need, one table of kernels, the models as constants, a main program and what
-// builds them with Debian's cross compiler.
+// A firmware project as files: the runtime's sources that the models need, one table of kernels, the models as constants, a main program
+// and what builds them with Debian's cross compiler.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ struct FirmwareModel {
   std::string name;  // of its file, without the ending: letters, digits and _
   std::string from;  // the path that the user gave, for the README
   std::vector<uint8_t> program;
-  std::vector<std::vector<uint8_t>> inputs;  // one sample, in storage order
+  std::vector<std::vector<uint8_t>> inputs;      // one sample, in storage order
   std::vector<std::vector<uint8_t>> inputs_npy;  // the same as files for `deuteron run`
   std::vector<uint64_t> expected;                // FNV-1a of the outputs; empty: not known
   uint64_t planned_bytes = 0, tables_bytes = 0;
@@ -27,7 +27,7 @@ struct FirmwareModel {
 struct FirmwareProject {
   std::string board, isa, flags;  // flags of the compiler, with spaces between them
   bool vendor_driver = false;
-  bool npu = false;  // a model has delegates for it
+  bool npu = false;             // a model has delegates for it
   bool tables_measured = true;  // on the board; false: on the host, whose pointers are larger
   KernelList kernels;
   std::vector<FirmwareModel> models;

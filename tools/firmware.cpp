@@ -93,19 +93,20 @@ bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProj
       continue;
     }
     if (d.neutron->is_open_model == project.vendor_driver)
-      diagnostics.error(where,
-                        project.vendor_driver ? "its payload is for the open model of the machine, which the vendor's driver refuses"
-                                              : "its payload is the vendor's, which the open model of the machine refuses",
-                        "firmware.driver",
-                        project.vendor_driver ? "compile the program with --neutron-converter, or leave --driver vendor out"
-                                              : "give --driver vendor");
+      diagnostics.error(
+          where,
+          project.vendor_driver ? "its payload is for the open model of the machine, which the vendor's driver refuses"
+                                : "its payload is the vendor's, which the open model of the machine refuses",
+          "firmware.driver",
+          project.vendor_driver ? "compile the program with --neutron-converter, or leave --driver vendor out" : "give --driver vendor");
     for (const std::string& kernel : d.kernels) project.kernels.npu[kernel].insert(name);
     if (d.neutron->is_open_model) project.kernels.machine = neutron::kFormatTag;
   }
   return !diagnostics.has_errors();
 }
 
-// One sample of every input: the user's, or made up. Floats between -1 and 1; int8 of the whole range; other integers 0, an index of any table.
+// One sample of every input: the user's, or made up. Floats between -1 and 1; int8 of the whole range; other integers 0, an index of any
+// table.
 std::vector<std::vector<std::byte>> made_up(const ProgramFile& file) {
   std::mt19937 bits(kMadeUpSeed);
   std::vector<std::vector<std::byte>> sample;
@@ -286,36 +287,42 @@ int firmware(const FirmwareOptions& o) {
   if (!project.tables_measured)
     diagnostics.add({Severity::note, o.output, "the tables were sized on this machine, whose pointers are larger than the board's", "", "",
                      "firmware.tables", project.vendor_driver ? "" : "apt-get install qemu-system-arm"});
+  std::string folder = o.output;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   uint64_t source_bytes = 0, sources = 0;
   for (const auto& [name, content] : files)
     if (name.starts_with("deuteron/")) source_bytes += content.size(), ++sources;
-  return finish(o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
-                fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
-                            "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
-                            "build: cmake -S {} -B {}/build && cmake --build {}/build\n",
-                            o.output, counted(static_cast<long long>(project.models.size()), "model"),
-                            counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.kernels.npu.size(),
-                            counted(static_cast<long long>(sources), "file"), source_bytes / 1024,
-                            memory->models_bytes + memory->inputs_bytes, memory->planned_bytes, memory->tables_bytes, o.output, o.output,
-                            o.output));
+  return finish(
+      o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
+      fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
+                  "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
+                  "build: cmake -S {} -B {}/build && cmake --build {}/build\n",
+                  folder, counted(static_cast<long long>(project.models.size()), "model"),
+                  counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.kernels.npu.size(),
+                  counted(static_cast<long long>(sources), "file"), source_bytes / 1024, memory->models_bytes + memory->inputs_bytes,
+                  memory->planned_bytes, memory->tables_bytes, folder, folder, folder));
 }
 
 }  // namespace
 
 void add_firmware(CLI::App& app, Action& chosen) {
   FirmwareOptions* o = nullptr;
-  CLI::App* verb = add_verb<FirmwareOptions>(app, chosen, "firmware", "write a project that builds an image of programs for a board",
-                                             "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
-                                             "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
-                                             firmware, o);
+  CLI::App* verb =
+      add_verb<FirmwareOptions>(app, chosen, "firmware", "write a project that builds an image of programs for a board",
+                                "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
+                                "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
+                                firmware, o);
   verb->add_option("models", o->models, "the programs (.pte); with --merge the selections of kernels")->option_text("P...")->required();
   verb->add_option("--board", o->board, "mps3-an547 (Cortex-M55), mps2-an505 (M33), mps2-an386 (M4), mps2-an385 (M3)")->option_text("B");
   verb->add_option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file")
       ->option_text("OUT")
       ->required();
   add_files(verb, "--input", o->inputs, "what the firmware runs the model on, once for each input in order; default: made-up values");
-  verb->add_option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")->option_text("FILE")->allow_extra_args(false);
-  verb->add_option("--driver", o->driver, "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
+  verb->add_option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")
+      ->option_text("FILE")
+      ->allow_extra_args(false);
+  verb->add_option("--driver", o->driver,
+                   "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
       ->option_text("KIND")
       ->check(CLI::IsMember({"model", "vendor"}));
   verb->add_flag("--merge", o->merge, "make one selection of several");

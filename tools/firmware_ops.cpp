@@ -42,9 +42,7 @@ std::optional<FirmwareOps> FirmwareOps::read(const std::string& path, Diagnostic
   return ops;
 }
 
-bool FirmwareOps::has(const std::string& kernel) const {
-  return image_.empty() ? list_.cpu.contains(kernel) : image_names(image_, kernel);
-}
+bool FirmwareOps::has(const std::string& kernel) const { return image_.empty() ? list_.cpu.contains(kernel) : image_names(image_, kernel); }
 
 bool FirmwareOps::has_backend(const std::string& name) const { return image_.empty() || image_names(image_, name); }
 

@@ -13,10 +13,10 @@ class FirmwareOps {
  public:
   // A selection or a plain list (firmware/kernel_list.h), or an ELF image linked with our runtime, whose kernels carry their names.
   static std::optional<FirmwareOps> read(const std::string& path, Diagnostics& diagnostics);
-  bool has(const std::string& kernel) const;      // "cortex_m::quantized_add.out"
+  bool has(const std::string& kernel) const;        // "cortex_m::quantized_add.out"
   bool has_backend(const std::string& name) const;  // of delegates; a list has none and says nothing about it
-  bool has_npu(const std::string& kernel) const;  // "Conv2DPointwise"
-  bool knows_npu() const;                         // false: nothing is said about the NPU's kernels (a vendor's driver)
+  bool has_npu(const std::string& kernel) const;    // "Conv2DPointwise"
+  bool knows_npu() const;                           // false: nothing is said about the NPU's kernels (a vendor's driver)
 
  private:
   KernelList list_;

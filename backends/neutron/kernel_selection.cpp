@@ -21,7 +21,9 @@ std::string write_kernel_selection(const KernelSelection& s) {
   text += fmt::format("  kNeutronKernelKinds = {}\n}};\n\n", kKinds);
   text += "typedef int32_t (*NeutronKernel)(const void* call, const void* memory);\n";
   for (const Kind k : s.kinds) text += fmt::format("int32_t {}{}(const void* call, const void* memory);\n", kFunction, name_of(k));
-  text += "\n/* Their names, for whoever looks at the image. */\nextern const char neutron_kernel_list[];\nconst char neutron_kernel_list[] = \"\\0\"";
+  text +=
+      "\n/* Their names, for whoever looks at the image. */\nextern const char neutron_kernel_list[];\nconst char neutron_kernel_list[] = "
+      "\"\\0\"";
   for (const Kind k : s.kinds) text += fmt::format("\n  \"neutron::{}\\0\"", name_of(k));
   text += ";\n";
   text += fmt::format("\nextern const NeutronKernel neutron_kernel_table[kNeutronKernelKinds];\n{}kNeutronKernelKinds] = {{\n", kTable);

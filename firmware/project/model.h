@@ -16,5 +16,5 @@ struct Model {
 
 extern const Model kModels[];
 extern const int32_t kModelCount;
-extern const deuteron::Memory kPlanned;  // as large as the largest model wants: one runs at a time
+extern const deuteron::Memory kPlanned;               // as large as the largest model wants: one runs at a time
 extern const deuteron::KernelTable kFirmwareKernels;  // kernels.cpp
