@@ -46,7 +46,8 @@ std::map<std::string, Symbols> board_symbols() {
     if (colon == text.npos || text.size() < colon + 14) continue;
     const std::string source = text.substr(2, colon - 2), name = text.substr(text.rfind(' ') + 1);
     const char kind = text[text.size() - name.size() - 2];
-    if (name.find("systick_clock_handler") != name.npos) continue;  // the runner's start.cpp is compiled with the tracer
+    // The runner's start.cpp is compiled with the tracer, and a project has a main of its own.
+    if (name.find("systick_clock_handler") != name.npos || name == "main") continue;
     if (kind == 'U') all[source].needed.insert(name);
     else all[source].defined.insert(name);
   }

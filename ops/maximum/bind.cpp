@@ -1,6 +1,6 @@
 // cortex_m::maximum: the other half of ops/minimum.
 #include "ops/kernels.h"
-#include "ops/minimum/kernel.h"
+#include "ops/minimum/prepare.h"
 
 namespace deuteron {
 namespace {

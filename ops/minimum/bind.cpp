@@ -2,6 +2,7 @@
 // order; broadcasting is by logical dimensions.
 #include "ops/kernels.h"
 #include "ops/minimum/kernel.h"
+#include "ops/minimum/prepare.h"
 #include "ops/prepare.h"
 
 namespace deuteron {

@@ -20,7 +20,4 @@ struct ExtremumArgs {
 void minimum_s8(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void maximum_s8(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
-// What prepare() of both does; `kernel` is one of the above.
-Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const ExtremumArgs&, const int8_t*, const int8_t*, int8_t*));
-
 }  // namespace deuteron
