@@ -67,6 +67,49 @@ NpuTotal npu_total(const Compilation& c) {
   return t;
 }
 
+Json cycles_json(const Compilation& c, const ReportFacts& f) {
+  const i64 clock = f.target ? f.target->clock_hz : 0;
+  const bool known = c.cost.total() > 0;
+  return {{"npu", c.cost.npu},
+          {"cpu", c.cost.not_known > 0 && c.cost.cpu == 0 ? Json(nullptr) : Json(c.cost.cpu)},
+          {"crossing", c.cost.crossing},
+          {"total", known ? Json(c.cost.total()) : Json(nullptr)},
+          {"cpu_calls_not_known", c.cost.not_known},
+          {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
+}
+
+Json crossings(const Compilation& c) {
+  Json list = Json::array();
+  for (const Crossing& x : c.cost.crossings)
+    list.push_back({{"tensor", c.graph.values[x.value].name}, {"delegate", x.delegate}, {"to", x.to_npu ? "npu" : "cpu"}, {"bytes", x.bytes}});
+  return list;
+}
+
+Json prefer(const Compilation& c) {
+  const PreferReport& p = c.prefer;
+  if (p.prefer.empty()) return nullptr;
+  const auto number = [](const std::optional<i64>& v) { return v ? Json(*v) : Json(nullptr); };
+  return {{"prefer", p.prefer}, {"cycles", number(p.chosen)}, {"all_npu_cycles", number(p.all_npu)}, {"all_cpu_cycles", number(p.all_cpu)}, {"programs_compared", p.evaluated}};
+}
+
+// Every operator that could be on either side: what each would take, alone.
+Json choices(const Compilation& c) {
+  Json list = Json::array();
+  const auto cycles = [](i64 v) { return v < 0 ? Json(nullptr) : Json(v); };
+  for (const Considered& n : c.considered)
+    list.push_back({{"operator", n.what}, {"placement", n.on_npu ? "npu" : "cpu"}, {"why_not_npu", n.why_not}, {"npu_cycles", cycles(n.npu_cycles)}, {"cpu_cycles", cycles(n.cpu_cycles)}});
+  return list;
+}
+
+// By call of the program: bytes of what is alive while it runs.
+Json ram_over_time(const Compilation& c) {
+  Json list = Json::array();
+  const std::vector<i64> alive = bytes_alive(c.graph);
+  for (size_t n = 0; n < c.graph.nodes.size(); ++n)
+    if (const auto* call = std::get_if<KernelCall>(&c.graph.nodes[n].op)) list.push_back({{"call", call->name}, {"bytes", alive[n]}});
+  return list;
+}
+
 std::vector<std::string> own_kernels(const Compilation& c) {
   std::vector<std::string> names;
   for (const OperatorReport& o : c.operators)
@@ -173,6 +216,15 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
             {"npu_cycles", npu_total(c).cycles},
             {"npu_macs", npu_total(c).macs},
             {"npu_delegates", npu_total(c).delegates},
+            {"npu_macs_share", c.macs > 0 ? Json(static_cast<double>(npu_total(c).macs) / static_cast<double>(c.macs)) : Json(nullptr)},
+            {"cycles", cycles_json(c, f)},
+            {"crossings", crossings(c)},
+            {"transposes", c.cost.transposes},
+            {"prefer", prefer(c)},
+            {"choices", choices(c)},
+            {"ram_over_time", ram_over_time(c)},
+            {"flash",
+             {{"constants", c.parts.constants}, {"npu", c.parts.delegates}, {"program", c.parts.program}, {"padding", c.parts.padding}, {"file", c.pte.size()}}},
             {"sqnr_db", f.accuracy ? finite(f.accuracy->sqnr_db) : Json(nullptr)}};
   if (f.accuracy) {
     j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
@@ -213,10 +265,31 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
              counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
              npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
   }
+  if (c.cost.calls > 0) {
+    i64 in = 0, out = 0, bytes_in = 0, bytes_out = 0;
+    for (const Crossing& x : c.cost.crossings) (x.to_npu ? in : out) += 1, (x.to_npu ? bytes_in : bytes_out) += x.bytes;
+    line("crossings", fmt::format("{} of the NPU: {} in ({} bytes), {} out ({} bytes); transposes at run time: {}", counted(c.cost.calls, "call"),
+                                  counted(in, "tensor"), grouped(bytes_in), out, grouped(bytes_out),
+                                  c.cost.transposes == 0 ? std::string("none") : std::to_string(c.cost.transposes)));
+  }
   if (f.target && f.target->npu)
     for (const OperatorReport& o : c.operators)
       if (o.placement == Placement::cortex_m && o.op != "cortex_m::quantize_per_tensor" && o.op != "cortex_m::dequantize_per_tensor")
         line("", fmt::format("CPU: {} `{}`: {}", o.op, o.name, o.reason));
+  if (c.cost.total() > 0 && c.cost.not_known == 0) {
+    const std::string cpu = fmt::format("{} (instructions at one a cycle)", grouped(c.cost.cpu));
+    const std::string time =
+        f.target && f.target->clock_hz > 0
+            ? fmt::format(", {:.3f} ms at {} MHz", 1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(f.target->clock_hz), f.target->clock_hz / 1000000)
+            : "";
+    line("cycles", c.cost.calls == 0 ? fmt::format("{}{}", cpu, time)
+                                     : fmt::format("NPU {} (open model) + CPU {} + crossing {} (assumed) = {}{}", grouped(c.cost.npu), cpu,
+                                                   grouped(c.cost.crossing), grouped(c.cost.total()), time));
+  }
+  if (c.prefer.chosen)
+    line("choice", fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}", grouped(*c.prefer.chosen),
+                               counted(c.prefer.evaluated, "program"), c.prefer.all_npu ? grouped(*c.prefer.all_npu) : std::string("not possible"),
+                               c.prefer.all_cpu ? grouped(*c.prefer.all_cpu) : std::string("not possible")));
   if (const std::vector<std::string> own = own_kernels(c); !own.empty())
     line("firmware",
          fmt::format("stock firmware lacks {}: link our runtime's kernels, or compile with --dialect stock to be told where they come from",

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "passes/cpu_cost.h"
+#include "passes/memories.h"
 #include "passes/pipeline.h"
 
 namespace deuteron {
@@ -36,6 +38,7 @@ static OperatorReport report_origin(const Graph& g, const Origin& all, std::stri
   r.name = join(user_names(g, origin), " + ");
   r.op = std::move(op);
   r.source = join(sources, ", ");
+  r.origin = origin;
   return r;
 }
 
@@ -67,6 +70,7 @@ static OperatorReport report_call(const Compilation& c, const Node& node, const 
     r.reason = why.empty() ? "beside what the NPU takes" : why;
   }
   r.macs = call.macs;
+  r.cycles = cpu_cycles(g, node, target).value_or(-1);
   r.is_stock = !is_own(call);
   return r;
 }
@@ -162,27 +166,32 @@ static void report(Compilation& c, const Target& target) {
   for (const OperatorReport& op : c.operators) c.macs += op.macs;
 }
 
-// The plan must fit the memory that the target gives to activations, the constants that for constants.
-static void check_memories(const Compilation& c, const Target& target, Diagnostics& diagnostics) {
-  const auto room_for = [&](const char* what) {
-    i64 bytes = -1;
-    for (const MemoryRegion& m : target.memories)
-      if (std::find(m.holds.begin(), m.holds.end(), what) != m.holds.end()) bytes = std::max<i64>(bytes, 0) + m.bytes;
-    return bytes;
-  };
-  const i64 ram = room_for("activations"), flash = room_for("constants");
-  if (ram >= 0 && c.plan.bytes > ram) {
+// The plan must fit one memory that all who touch it reach, the program those for constants.
+static void check_memories(const Compilation& c, const Target& target, bool fetch_constants, Diagnostics& diagnostics) {
+  const std::string where = fmt::format("{} on {}", c.graph.name, target.name);
+  const bool npu = calls_npu(c.graph);
+  const i64 resident = resident_npu_bytes(c.graph, target, fetch_constants);
+  const Room room = room_for_activations(target, npu, c.plan.bytes, resident);
+  if (room.memory && c.plan.bytes > room.bytes) {
     std::vector<std::string> alive;
     for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
-    diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
-                     fmt::format("the planned tensors do not fit the memory; alive at the peak: {}", join(alive, ", ")),
-                     std::to_string(c.plan.bytes), std::to_string(ram), "target.memory",
-                     "use a smaller input, fewer channels or a target with more memory"});
+    const std::string beside = resident > 0 && room.memory->does_hold("constants")
+                                   ? fmt::format(" beside {} bytes of constants that the NPU must find there", resident)
+                                   : "";
+    diagnostics.add({Severity::error, where,
+                     fmt::format("the planned tensors do not fit the memory `{}`{}: {} bytes are missing; alive at the peak: {}",
+                                 room.memory->name, beside, c.plan.bytes - room.bytes, join(alive, ", ")),
+                     std::to_string(c.plan.bytes), std::to_string(room.bytes), "target.memory",
+                     beside.empty() ? "use a smaller input, fewer channels or a target with more memory"
+                                    : "use --fetch-constants-to-sram, a smaller input, fewer channels or a target with more memory"});
   }
-  if (flash >= 0 && static_cast<i64>(c.pte.size()) > flash)
-    diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
-                     "the program does not fit the memory for constants", std::to_string(c.pte.size()), std::to_string(flash),
-                     "target.memory", ""});
+  i64 flash = 0;
+  bool is_limited = false, is_endless = false;
+  for (const MemoryRegion& m : target.memories)
+    if (m.does_hold("constants")) flash += m.bytes, is_limited = true, is_endless |= m.bytes == 0;
+  if (is_limited && !is_endless && static_cast<i64>(c.pte.size()) > flash)
+    diagnostics.add({Severity::error, where, "the program does not fit the memory for constants", std::to_string(c.pte.size()),
+                     std::to_string(flash), "target.memory", ""});
 }
 
 std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
@@ -205,9 +214,12 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   if (!finished) return c;
   c.plan = plan_memory(c.graph);
   c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts);
+  i64 npu_cycles = 0;
+  for (const NpuKernel& kernel : c.npu_kernels) npu_cycles += kernel.cost.total();
+  c.cost = program_cost(c.graph, npu_cycles, target);
   report(c, target);
   warn_of_portable(c, target, diagnostics);
-  check_memories(c, target, diagnostics);
+  check_memories(c, target, options.npu.fetch_constants, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return c;
 }

@@ -9,6 +9,7 @@
 #include "passes/insert_quantization.h"
 #include "passes/npu_support.h"
 #include "passes/plan_memory.h"
+#include "passes/program_cost.h"
 #include "passes/user_operators.h"
 #include "targets/target.h"
 
@@ -43,8 +44,31 @@ struct OperatorReport {
   bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
   i32 delegate = -1;       // npu: by delegate call of the program
   i32 instruction = -1;    // of the program
-  i64 cycles = -1;         // npu: on the open model of the machine; -1: not known
+  i64 cycles = -1;         // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
   std::string bound = {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
+  Origin origin = {};      // the user's operators, by index into Graph::sources
+};
+// An operator as the partition met it: int8, or float where it has no int8 form; before kernels are chosen.
+struct Considered {
+  Origin origin;
+  std::string what;                      // "conv2d `backbone.7.conv` (source op 41)"
+  std::vector<std::string> quantization; // a line for each operand that is no bias, and each result
+  std::vector<NpuCheck> checks;          // with an NPU: in order, until one fails
+  bool on_npu = false;
+  std::string why_not;                   // with an NPU: why it stays on the CPU
+  i64 npu_cycles = -1, cpu_cycles = -1;  // alone; -1: not known, or not possible
+  struct Neighbour {
+    std::string tensor, what;  // `what`: the operator, "input" or "output"
+    bool is_before, is_across;  // across: on the other side of the border
+    i64 bytes;
+  };
+  std::vector<Neighbour> neighbours;
+};
+// What --prefer came to.
+struct PreferReport {
+  std::string prefer;                           // "npu", "fastest"; empty: the target has one side only
+  std::optional<i64> all_npu, all_cpu, chosen;  // cycles of the whole program; fastest only
+  int evaluated = 0;                            // programs that were compiled to choose
 };
 // What the NPU did not take, and the check that it failed.
 struct KeptOnCpu {
@@ -89,6 +113,9 @@ struct Compilation {
   bool model_was_quantized = false;
   i64 macs = 0;
   RowSplitReport row_split;
+  std::vector<Considered> considered;  // in execution order, without the quantize and dequantize at the edges
+  ProgramCost cost;                    // by the cost models of both sides
+  PreferReport prefer;
 };
 
 // `samples` may be empty for a quantized model. Errors are in `diagnostics`; then the result is empty.

@@ -13,6 +13,7 @@ namespace deuteron {
 // What the user keeps off the NPU, and what does not pay.
 struct NpuOptions {
   std::vector<std::string> exclude;  // --neutron-exclude: an operator ("conv2d", "aten.conv2d.default"), a node, or a module of the model
+  std::string prefer = "npu";        // --prefer: "npu" or "fastest"
   i64 min_macs = 0;                  // --delegate-min-macs: a connected part with fewer multiply-adds stays on the CPU
   bool fetch_constants = false;      // --fetch-constants-to-sram
   bool profile = false;              // --profile: the payload asks for an event for each kernel

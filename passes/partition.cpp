@@ -9,11 +9,50 @@
 #include <map>
 #include <numeric>
 
+#include "passes/choose_sides.h"
 #include "passes/npu_support.h"
 #include "passes/pass.h"
 
 namespace deuteron {
 namespace {
+
+bool is_edge(const Op& op) { return std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op); }
+
+std::string quantization_of(const Graph& g, ValueId v, std::string_view role) {
+  const Type& type = g.type(v);
+  std::string text = fmt::format("{} `{}` {}[{}]", role, g.values[v].name, name_of(type.dtype), to_text(type.shape));
+  if (type.quant.empty()) return text;
+  if (!type.quant.per_channel()) return text + fmt::format(" scale {:.6g}, zero point {}", type.quant.scale[0], type.quant.zero_point[0]);
+  const auto [low, high] = std::minmax_element(type.quant.scale.begin(), type.quant.scale.end());
+  return text + fmt::format(" {} scales, {:.6g} to {:.6g}", type.quant.scale.size(), *low, *high);
+}
+
+Considered consider(const Graph& g, const Node& node) {
+  Considered c;
+  c.origin = node.origin;
+  c.what = describe(g, node);
+  for (const ValueId v : node.inputs)
+    if (g.type(v).dtype != DType::s32) c.quantization.push_back(quantization_of(g, v, g.is_constant(v) ? "constant" : "operand"));
+  for (const ValueId v : node.outputs) c.quantization.push_back(quantization_of(g, v, "result"));
+  return c;
+}
+
+// `is_across`: of a node's id, or -1 for an input or output of the model, which are the CPU's.
+template <class Across>
+std::vector<Considered::Neighbour> neighbours_of(const Graph& g, const Uses& uses, const Node& node, const Across& is_across, bool on_npu) {
+  std::vector<Considered::Neighbour> list;
+  for (const ValueId v : node.inputs) {
+    if (g.is_constant(v)) continue;
+    const NodeId above = uses.producer[v];
+    list.push_back({g.values[v].name, above >= 0 ? describe(g, g.nodes[above]) : std::string("input of the model"), true,
+                    above >= 0 ? is_across(above) : on_npu, g.type(v).bytes()});
+  }
+  for (const ValueId v : node.outputs) {
+    for (const NodeId r : uses.readers[v]) list.push_back({g.values[v].name, describe(g, g.nodes[r]), false, is_across(r), g.type(v).bytes()});
+    if (uses.output_uses[v] > 0) list.push_back({g.values[v].name, std::string("output of the model"), false, on_npu, g.type(v).bytes()});
+  }
+  return list;
+}
 
 class Partitioner {
  public:
@@ -21,11 +60,25 @@ class Partitioner {
 
   void run() {
     find_supported();
-    do { find_levels(); } while (undo_what_does_not_pay());
+    weigh();
+    if (pass_.options.npu.prefer == "fastest") choose();
+    settle();
+    note_sides();
+    outline();
+  }
+
+  // With these nodes on the NPU, without asking anybody.
+  void run(const std::vector<bool>& on_npu) {
+    on_npu_ = on_npu;
+    settle();
     outline();
   }
 
  private:
+  void settle() {
+    do { find_levels(); } while (undo_what_does_not_pay());
+  }
+
   bool is_int8(ValueId v) const { return g_.type(v).dtype == DType::s8 && !g_.type(v).quant.empty(); }
 
   // And tells what was left to the CPU, with its reason: later passes rewrite these nodes.
@@ -34,10 +87,75 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Node& node = g_.nodes[n];
       // The edges are the CPU's in any case: they are no reason.
-      if (std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op)) continue;
+      if (is_edge(node.op)) continue;
       std::vector<NpuCheck> checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
+      pass_.result.considered.push_back(consider(g_, node));
+      pass_.result.considered.back().checks = checks;
       if (passed(checks)) on_npu_[n] = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_int8(v); });
       else keep_on_cpu(static_cast<NodeId>(n), std::move(checks.back()));
+    }
+  }
+
+  // Both sides' cycles of each node alone.
+  void weigh() {
+    costs_.assign(g_.nodes.size(), {});
+    const bool has_choice = pass_.target.has_backend("cortex_m");
+    size_t k = 0;
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      if (is_edge(g_.nodes[n].op)) continue;
+      Considered& c = pass_.result.considered[k++];
+      if (has_choice) costs_[n] = side_costs(pass_, g_.nodes[n], on_npu_[n]);
+      c.npu_cycles = costs_[n].npu;
+      c.cpu_cycles = costs_[n].cpu;
+    }
+  }
+
+  void choose() {
+    const std::vector<bool> supported = on_npu_;
+    const std::optional<SideChoice> choice =
+        choose_sides(g_, supported, costs_, pass_.target.npu->crossing, [&](const std::vector<bool>& on_npu) { return whole_cost(on_npu); });
+    if (!choice) return;
+    PreferReport& report = pass_.result.prefer;
+    report.evaluated = choice->evaluated;
+    report.chosen = choice->chosen.total();
+    if (choice->all_npu) report.all_npu = choice->all_npu->total();
+    report.all_cpu = choice->all_cpu ? choice->all_cpu->total() : report.all_npu;  // nothing for the NPU: they are one
+    for (size_t n = 0; n < g_.nodes.size(); ++n)
+      if (supported[n] && !choice->on_npu[n])
+        keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.cost", "cycles on the NPU, without its share of crossings (--prefer fastest)",
+                                             std::to_string(costs_[n].npu), fmt::format("{} on the CPU", costs_[n].cpu), false});
+  }
+
+  // The rest of the compiler on a copy. Bands of rows are left out: they come where the memory is too small, and then cost on both sides.
+  std::optional<ProgramCost> whole_cost(const std::vector<bool>& on_npu) {
+    Graph copy = g_;
+    Compilation result;
+    Diagnostics ignored;
+    CompileOptions options = pass_.options;
+    options.intermediates.clear();
+    options.npu.converter.path.clear();  // the vendor's says nothing of cycles
+    i64 budget = *pass_.rewrites_left;
+    PassContext rest{copy, pass_.target, pass_.samples, options, result, ignored, &budget};
+    Partitioner(rest).run(on_npu);
+    for (void (*pass)(PassContext&) : {choose_kernels, leftovers, int8_ports, lower_delegates, lower}) {
+      pass(rest);
+      if (ignored.has_errors()) return std::nullopt;
+    }
+    i64 npu_cycles = 0;
+    for (const NpuKernel& kernel : result.npu_kernels) npu_cycles += kernel.cost.total();
+    return program_cost(copy, npu_cycles, pass_.target);
+  }
+
+  // What came of it, and who the neighbours are.
+  void note_sides() {
+    size_t k = 0;
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      if (is_edge(g_.nodes[n].op)) continue;
+      Considered& c = pass_.result.considered[k++];
+      c.on_npu = on_npu_[n];
+      c.neighbours = neighbours_of(g_, uses_, g_.nodes[n], [&](NodeId other) { return other >= 0 && on_npu_[other] != on_npu_[n]; }, on_npu_[n]);
+      for (const KeptOnCpu& kept : pass_.result.kept_on_cpu)
+        if (!c.on_npu && kept.origin == g_.nodes[n].origin) c.why_not = to_text(kept.why);
     }
   }
 
@@ -199,12 +317,33 @@ class Partitioner {
   const Uses uses_;
   std::vector<bool> on_npu_;  // by node
   std::vector<i32> level_;    // by node
+  std::vector<SideCosts> costs_;  // by node
 };
 
 }  // namespace
 
+// Without an NPU there is nothing to choose, only to remember.
+static void note_nodes(PassContext& pass) {
+  const Uses uses(pass.graph);
+  for (const Node& node : pass.graph.nodes) {
+    if (is_edge(node.op)) continue;
+    Considered c = consider(pass.graph, node);
+    c.neighbours = neighbours_of(pass.graph, uses, node, [](NodeId) { return false; }, false);
+    c.cpu_cycles = side_costs(pass, node, false).cpu;
+    pass.result.considered.push_back(std::move(c));
+  }
+}
+
 void partition(PassContext& pass) {
-  if (!pass.target.npu) return;
+  if (!pass.target.npu) return note_nodes(pass);
+  const bool has_choice = pass.target.has_backend("cortex_m");
+  if (pass.options.npu.prefer == "fastest" && !(has_choice && !pass.target.cpu_cost.empty())) {
+    pass.diagnostics.error(pass.graph.name, has_choice ? fmt::format("--prefer fastest needs the costs of the CPU, and {} has none", pass.target.name)
+                                                       : fmt::format("--prefer fastest needs two sides, and {} has the NPU alone", pass.target.name),
+                           "target.cost", has_choice ? "add a table [cpu.cost], or extend a base that has one" : "compile for imxrt700cm");
+    return;
+  }
+  if (has_choice) pass.result.prefer.prefer = pass.options.npu.prefer;
   check_exclusions(pass.graph, pass.options.npu, pass.diagnostics);
   if (pass.diagnostics.has_errors()) return;
   Partitioner(pass).run();

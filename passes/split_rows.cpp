@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "ir/verify.h"
+#include "passes/memories.h"
 #include "passes/pass.h"
 #include "passes/plan_memory.h"
 
@@ -23,12 +24,11 @@ constexpr size_t kReach = 8;
 constexpr i64 kBands[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
 constexpr int kMostTries = 60;
 
-i64 smallest_limit(const CompileOptions& options, const Target& target) {
-  i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
-  i64 room = -1;
-  for (const MemoryRegion& m : target.memories)
-    if (std::find(m.holds.begin(), m.holds.end(), "activations") != m.holds.end()) room = std::max<i64>(room, 0) + m.bytes;
-  return room >= 0 ? std::min(limit, room) : limit;
+i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
+  const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
+  const Room room =
+      room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(), resident_npu_bytes(g, target, options.npu.fetch_constants));
+  return room.memory ? std::min(limit, room.bytes) : limit;
 }
 
 // A graph with bands as it would run: what is alive at each node, by node of the graph without bands.
@@ -198,7 +198,7 @@ std::string alive_at_peak(const Graph& lowered, const MemoryPlan& plan) {
 }  // namespace
 
 void split_rows(PassContext& pass) {
-  const i64 limit = smallest_limit(pass.options, pass.target);
+  const i64 limit = smallest_limit(pass.graph, pass.options, pass.target);
   if (limit == std::numeric_limits<i64>::max()) return;
   Search search(pass, limit);
   if (!search.run()) return;

@@ -7,22 +7,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "ir/check.h"
 #include "targets/builtin.h"
+#include "targets/extend.h"
 #include "targets/nearest.h"
+#include "targets/target_keys.h"
 
 namespace deuteron {
 namespace {
 
-constexpr int64_t kFormat = 1;                         // of the target file itself
 constexpr int64_t kMaxMemoryBytes = int64_t{1} << 32;  // the address space of a Cortex-M
-constexpr uintmax_t kMaxFileBytes = 1 << 20;
 
 // The strongest instruction set of each core: Arm's product table (armv6-m, armv7-m, armv8-m.base: scalar; armv7e-m and armv8-m.main
 // with DSP: dsp; armv8.1-m with MVE: mve).
@@ -39,80 +35,50 @@ constexpr Isa kIsas[] = {Isa::scalar, Isa::dsp, Isa::mve};
 const std::vector<std::string> kBackends = {"neutron", "cortex_m"};
 const std::vector<std::string> kFamilies = {"neutron-n3"};
 const std::vector<std::string> kHolds = {"activations", "constants"};
+const std::vector<std::string> kProcessors = {"cpu", "npu"};
+const std::vector<std::string> kPrefer = {"npu", "fastest"};
+const std::vector<std::string> kDialects = {"deuteron", "stock"};
+constexpr int64_t kMaxCost = int64_t{1} << 31;  // so that no sum of products with sizes of tensors runs over
 
-// The keys of [npu.limits] and [npu.machine]. All of them must be there: a limit that a file does not mention would be no limit.
-struct LimitKey {
-  std::string_view name;
-  i64 NpuLimits::* field;
-};
-constexpr LimitKey kLimitKeys[] = {
-    {"vector_length", &NpuLimits::vector_length},
-    {"kernel", &NpuLimits::kernel},
-    {"stride", &NpuLimits::stride},
-    {"dilation", &NpuLimits::dilation},
-    {"taps", &NpuLimits::taps},
-    {"transposed_stride", &NpuLimits::transposed_stride},
-    {"matmul_rank", &NpuLimits::matmul_rank},
-    {"matmul_multiple", &NpuLimits::matmul_multiple},
-    {"softmax_channels", &NpuLimits::softmax_channels},
-    {"softmax_rows", &NpuLimits::softmax_rows},
-    {"softmax_elements", &NpuLimits::softmax_elements},
-    {"resize_factor", &NpuLimits::resize_factor},
-    {"rank", &NpuLimits::rank},
-    {"permute_rank", &NpuLimits::permute_rank},
-    {"reshape_rank", &NpuLimits::reshape_rank},
-    {"ports", &NpuLimits::ports},
-};
-struct MachineKey {
-  std::string_view name;
-  int32_t neutron::Machine::* field;
-};
-constexpr MachineKey kMachineKeys[] = {
-    {"units", &neutron::Machine::units},
-    {"lanes", &neutron::Machine::lanes},
-    {"accumulators", &neutron::Machine::accumulators},
-    {"sram_bytes_q8", &neutron::Machine::sram_bytes_q8},
-    {"fetch_bytes_q8", &neutron::Machine::fetch_bytes_q8},
-    {"setup_cycles", &neutron::Machine::setup_cycles},
-    {"tile_cycles", &neutron::Machine::tile_cycles},
-    {"depthwise_lanes", &neutron::Machine::depthwise_lanes},
-    {"vector_elements_q8", &neutron::Machine::vector_elements_q8},
-    {"softmax_cycles_q8", &neutron::Machine::softmax_cycles_q8},
-    {"fetch_setup_cycles", &neutron::Machine::fetch_setup_cycles},
-};
-
-// Reads one file; every fault becomes a diagnostic with the line where it was found.
+// Reads one file with what it extends; every fault becomes a diagnostic with the line where it was found.
 class Reader {
  public:
   Reader(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
 
   std::optional<Target> read(const toml::table& root) {
-    // The version comes first: the other rules are those of this version only.
-    const std::optional<int64_t> format = integer(root, "format", true);
-    if (format && *format != kFormat) {
-      measured(root.get("format"), "the target file is of another format version", *format, kFormat, "target.format",
-               "write the file for this version; `deuteron targets --show cortex-m55` prints one");
-      return std::nullopt;
-    }
-    known_keys(root, "the target file", {"format", "name", "description", "backends", "cpu", "npu", "memory"});
+    known_keys(root, "the target file",
+               {"format", "base", "name", "description", "extends", "backends", "options", "cpu", "npu", "memory"});
     Target t;
     t.file = file_;
+    if (const toml::node* base = root.get("base"); base && base->value_or(true))
+      fault(base, "is a base, which other files extend, and no target of its own", "target.base",
+            "name a target that extends it, or write `extends = [...]` in a file of your own");
     t.name = string(root, "name", true).value_or("");
     t.description = string(root, "description", false).value_or("");
     t.backends = strings(root, "backends", kBackends, "backend");
+    if (t.backends.size() == 2 && t.backends[0] == "cortex_m")
+      fault(root.get("backends"), "`cortex_m` stands before `neutron` and takes every operator, so nothing would be left for the NPU",
+            "target.order", "write backends = [\"neutron\", \"cortex_m\"]");
     if (const toml::node* node = need(root, "cpu")) {
       if (const toml::table* cpu = node->as_table()) read_cpu(*cpu, t);
       else fault(node, "`cpu` must be a table ([cpu])", "target.type");
     }
     if (const toml::node* node = root.get("memory")) read_memories(*node, t);
     if (const toml::table* npu = table(root, "npu", t.has_backend("neutron"))) read_npu(*npu, t);
+    if (const toml::table* options = table(root, "options")) read_options(*options, t);
+    if (!failed_) check_sharing(root.get("memory"), t);
     return failed_ ? std::nullopt : std::optional(std::move(t));
   }
 
  private:
   std::string at(const toml::node* node) const {
     const auto line = node ? node->source().begin.line : 0;
-    return line > 0 ? fmt::format("{}:{}", file_, line) : file_;
+    return line > 0 ? fmt::format("{}:{}", file_of(node), line) : file_;
+  }
+  // A node may have come from a file that this one extends.
+  const std::string& file_of(const toml::node* node) const {
+    const auto& path = node->source().path;
+    return path ? *path : file_;
   }
   void fault(const toml::node* node, std::string what, std::string rule, std::string fix = {}) {
     failed_ = true;
@@ -170,7 +136,8 @@ class Reader {
   }
 
   void read_cpu(const toml::table& cpu, Target& t) {
-    known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz"});
+    known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz", "cost"});
+    if (const toml::table* cost = table(cpu, "cost")) read_cost(*cost, t);
     t.cpu = string(cpu, "core", true).value_or("");
     const std::string isa = string(cpu, "isa", true).value_or("");
     if (const std::optional<int64_t> clock = integer(cpu, "clock_hz", false)) {
@@ -197,10 +164,16 @@ class Reader {
                       fmt::format("set isa = \"{}\" or name another core", name_of(core->strongest))});
   }
 
-  // A table that must be there, or must not.
+  // A table that may be there.
+  const toml::table* table(const toml::table& root, std::string_view key) {
+    const toml::node* node = root.get(key);
+    if (node && !node->as_table()) fault(node, fmt::format("`{}` must be a table ([{}])", key, key), "target.type");
+    return node ? node->as_table() : nullptr;
+  }
+  // A table that must be there, or must not. What is only inherited and not used is no fault: a recipe may leave a backend out.
   const toml::table* table(const toml::table& root, std::string_view key, bool wanted) {
     const toml::node* node = wanted ? need(root, key) : root.get(key);
-    if (!node) return nullptr;
+    if (!node || (!wanted && file_of(node) != file_)) return nullptr;
     if (!wanted) return fault(node, fmt::format("`{}` describes what no backend of this target uses", key), "target.unused"), nullptr;
     if (!node->as_table()) fault(node, fmt::format("`{}` must be a table ([{}])", key, key), "target.type");
     return node->as_table();
@@ -220,7 +193,7 @@ class Reader {
     }
   }
   void read_npu(const toml::table& from, Target& t) {
-    known_keys(from, "[npu]", {"family", "limits", "machine"});
+    known_keys(from, "[npu]", {"family", "limits", "machine", "crossing"});
     Npu npu;
     npu.family = string(from, "family", true).value_or("");
     if (!npu.family.empty() && std::find(kFamilies.begin(), kFamilies.end(), npu.family) == kFamilies.end())
@@ -229,11 +202,83 @@ class Reader {
       read_numbers<LimitKey>(*limits, "[npu.limits]", kLimitKeys, int64_t{1} << 31, npu.limits);
     if (const toml::table* machine = table(from, "machine", true))
       read_numbers<MachineKey>(*machine, "[npu.machine]", kMachineKeys, (int64_t{1} << 31) - 1, npu.machine);
+    if (const toml::table* crossing = table(from, "crossing", true))
+      read_numbers<CrossingKey>(*crossing, "[npu.crossing]", kCrossingKeys, kMaxCost, npu.crossing);
     if (t.clock_hz <= 0) fault(&from, "a target with an NPU needs its clock: `clock_hz` in [cpu]", "target.missing_field");
     if (t.clock_hz > (int64_t{1} << 31) - 1)
       measured(&from, "the NPU's clock is too fast", t.clock_hz, (int64_t{1} << 31) - 1, "target.clock");
     else npu.machine.clock_hz = static_cast<int32_t>(t.clock_hz);
     t.npu = std::move(npu);
+  }
+
+  void read_cost(const toml::table& from, Target& t) {
+    std::vector<std::string> known;
+    for (const CostKey& key : kCostKeys) known.emplace_back(key.name);
+    for (const auto& [kernel, node] : from) {
+      const toml::table* line = node.as_table();
+      if (!line) {
+        fault(&node, fmt::format("the cost of `{}` must be a table ({{ call = .., mac = .. }})", kernel.str()), "target.type");
+        continue;
+      }
+      CpuKernelCost cost;
+      cost.kernel = kernel.str();
+      known_keys(*line, fmt::format("the cost of `{}`", kernel.str()), known);
+      for (const CostKey& key : kCostKeys)
+        if (const std::optional<int64_t> v = integer(*line, key.name, false)) {
+          if (*v < 0) measured(line->get(key.name), fmt::format("`{}` must not be negative", key.name), *v, 0, "target.cost");
+          else if (*v > kMaxCost) measured(line->get(key.name), fmt::format("`{}` is too large", key.name), *v, kMaxCost, "target.cost");
+          else cost.*key.field = *v;
+        }
+      t.cpu_cost.push_back(std::move(cost));
+    }
+  }
+
+  std::string one_of(const toml::table& from, std::string_view key, const std::vector<std::string>& known, std::string otherwise) {
+    const std::optional<std::string> v = string(from, key, false);
+    if (!v) return otherwise;
+    if (std::find(known.begin(), known.end(), *v) == known.end())
+      fault(from.get(key), fmt::format("unknown value `{}` of `{}`", *v, key), "target.unknown_name", suggestion(*v, known));
+    return *v;
+  }
+  const toml::table* options_of(const toml::table& from, std::string_view backend, const Target& t) {
+    return from.get(backend) ? table(from, backend, t.has_backend(backend)) : nullptr;
+  }
+  void read_options(const toml::table& from, Target& t) {
+    known_keys(from, "[options]", kBackends);
+    RecipeOptions& o = t.options;
+    if (const toml::table* npu = options_of(from, "neutron", t)) {
+      known_keys(*npu, "[options.neutron]", {"prefer", "delegate_min_macs", "fetch_constants_to_sram"});
+      o.prefer = one_of(*npu, "prefer", kPrefer, o.prefer);
+      o.min_macs = integer(*npu, "delegate_min_macs", false).value_or(0);
+      if (o.min_macs < 0) measured(npu->get("delegate_min_macs"), "`delegate_min_macs` must not be negative", o.min_macs, 0, "target.options");
+      if (const toml::node* fetch = npu->get("fetch_constants_to_sram")) {
+        if (const auto* v = fetch->as_boolean()) o.fetch_constants = v->get();
+        else fault(fetch, "`fetch_constants_to_sram` must be true or false", "target.type");
+      }
+    }
+    if (const toml::table* cpu = options_of(from, "cortex_m", t)) {
+      known_keys(*cpu, "[options.cortex_m]", {"dialect"});
+      o.dialect = one_of(*cpu, "dialect", kDialects, o.dialect);
+    }
+  }
+
+  // Tensors lie in one memory, which everybody who reads or writes them must reach. The CPU always does: it sets the inputs.
+  void check_sharing(const toml::node* memories, const Target& t) {
+    const bool npu = t.has_backend("neutron");
+    std::string there;
+    for (const MemoryRegion& m : t.memories) {
+      if (!m.does_hold("activations")) continue;
+      if (m.is_reached_by("cpu") && (!npu || m.is_reached_by("npu"))) return;
+      there += fmt::format("{}`{}` is reached by {} only", there.empty() ? "" : ", ", m.name, fmt::join(m.reach, " and "));
+    }
+    if (there.empty()) return;  // no limit
+    failed_ = true;
+    diagnostics_.add({Severity::error, at(memories),
+                      npu ? fmt::format("the backends {} cannot share tensors: no memory for activations is reached by the CPU and by the NPU",
+                                        fmt::join(t.backends, " and "))
+                          : std::string("no memory for activations is reached by the CPU"),
+                      there, npu ? "cpu and npu" : "cpu", "target.memory.reach",
+                      "give one memory that holds activations `reach = [\"cpu\", \"npu\"]`, or leave a backend out"});
   }
 
   void read_memories(const toml::node& node, Target& t) {
@@ -245,17 +290,24 @@ class Reader {
         fault(&item, "`memory` must be a list of tables ([[memory]])", "target.type");
         continue;
       }
-      known_keys(*m, "[[memory]]", {"name", "bytes", "holds"});
+      known_keys(*m, "[[memory]]", {"name", "bytes", "holds", "reach", "bytes_per_cycle_q8"});
       MemoryRegion region;
       region.name = string(*m, "name", true).value_or("");
-      if (const std::optional<int64_t> bytes = integer(*m, "bytes", true)) {
+      region.holds = strings(*m, "holds", kHolds, "use of a memory");
+      region.reach = m->get("reach") ? strings(*m, "reach", kProcessors, "processor") : kProcessors;
+      if (const std::optional<int64_t> speed = integer(*m, "bytes_per_cycle_q8", false)) {
+        region.bytes_per_cycle_q8 = *speed;
+        if (*speed < 1)
+          measured(m->get("bytes_per_cycle_q8"), fmt::format("memory `{}` is never read", region.name), *speed, 1, "target.memory.speed");
+      }
+      // A board's external flash may be of any size; memory for activations always ends somewhere.
+      if (const std::optional<int64_t> bytes = integer(*m, "bytes", region.does_hold("activations"))) {
         region.bytes = *bytes;
         if (*bytes <= 0) measured(m->get("bytes"), fmt::format("memory `{}` has no bytes", region.name), *bytes, 1, "target.memory.bytes");
         else if (*bytes > kMaxMemoryBytes)
           measured(m->get("bytes"), fmt::format("memory `{}` is larger than the address space", region.name), *bytes, kMaxMemoryBytes,
                    "target.memory.bytes");
       }
-      region.holds = strings(*m, "holds", kHolds, "use of a memory");
       for (const MemoryRegion& other : t.memories)
         if (other.name == region.name) fault(m->get("name"), fmt::format("two memories are called `{}`", region.name), "target.twice");
       t.memories.push_back(std::move(region));
@@ -281,45 +333,34 @@ bool in_natural_order(const std::string& a, const std::string& b) {
   return key(a) < key(b);
 }
 
-std::optional<Target> read_target_file(const std::string& path, Diagnostics& diagnostics) {
-  std::error_code ec;
-  const std::filesystem::file_status status = std::filesystem::status(path, ec);
-  const char* what = !std::filesystem::exists(status)            ? "there is no such target file"
-                     : std::filesystem::is_directory(status)     ? "is a folder, not a target file"
-                     : !std::filesystem::is_regular_file(status) ? "is not a regular file"
-                                                                 : nullptr;
-  if (what)
-    return diagnostics.error(path, what, "target.file", "--target takes a name (see `deuteron targets`) or a `.toml` file"), std::nullopt;
-  if (const uintmax_t bytes = std::filesystem::file_size(path, ec); !ec && bytes > kMaxFileBytes)
-    return diagnostics.add({Severity::error, path, "is too large for a target file", fmt::format("{} bytes", bytes),
-                            fmt::format("{} bytes", kMaxFileBytes), "target.file", ""}),
-           std::nullopt;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) return diagnostics.error(path, fmt::format("cannot be read: {}", std::strerror(errno)), "target.file"), std::nullopt;
-  return parse_target(text, path, diagnostics);
-}
-
 }  // namespace
 
-bool Target::has_backend(std::string_view backend) const {
-  return std::find(backends.begin(), backends.end(), backend) != backends.end();
+static bool is_among(const std::vector<std::string>& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
 }
+bool Target::has_backend(std::string_view backend) const { return is_among(backends, backend); }
+bool MemoryRegion::does_hold(std::string_view what) const { return is_among(holds, what); }
+bool MemoryRegion::is_reached_by(std::string_view processor) const { return is_among(reach, processor); }
 
 std::optional<Target> parse_target(std::string_view toml, const std::string& file, Diagnostics& diagnostics) {
-  try {
-    const toml::table root = toml::parse(toml, std::string_view(file));
-    return Reader(file, diagnostics).read(root);
-  } catch (const toml::parse_error& e) {
-    std::string what(e.description());
-    diagnostics.error(fmt::format("{}:{}", file, e.source().begin.line), "is not TOML: " + what, "target.toml");
-    return std::nullopt;
-  }
+  const std::optional<Extended> extended = read_extended(toml, file, diagnostics);
+  if (!extended) return std::nullopt;
+  std::optional<Target> target = Reader(file, diagnostics).read(extended->root);
+  if (target) target->extends = extended->bases;
+  return target;
+}
+
+std::vector<std::string> builtin_bases() {
+  std::vector<std::string> names;
+  for (const BuiltinTarget& b : builtin_target_files())
+    if (b.file.starts_with("base-")) names.emplace_back(b.file.substr(0, b.file.size() - 5));
+  return names;
 }
 
 std::vector<Target> builtin_targets() {
   std::vector<Target> targets;
   for (const BuiltinTarget& b : builtin_target_files()) {
+    if (b.file.starts_with("base-")) continue;
     Diagnostics diagnostics;
     std::optional<Target> t = parse_target(b.text, "targets/" + std::string(b.file), diagnostics);
     DEUTERON_CHECK(t.has_value(), format_diagnostic(diagnostics.list().front()));
@@ -330,7 +371,10 @@ std::vector<Target> builtin_targets() {
 }
 
 std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics) {
-  if (name.ends_with(".toml")) return read_target_file(name, diagnostics);
+  if (name.ends_with(".toml")) {
+    const std::optional<std::string> text = read_target_text(name, diagnostics);
+    return text ? parse_target(*text, name, diagnostics) : std::nullopt;
+  }
   // int8 is what every target computes in, so the suffix says nothing; `m0plus` is how a file or another tool writes `m0+`.
   std::string wanted = name;
   if (wanted.ends_with("+int8")) wanted.resize(wanted.size() - 5);
@@ -339,6 +383,11 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
   for (Target& t : builtin_targets()) {
     if (t.name == wanted) return std::move(t);
     known.push_back(t.name);
+  }
+  if (is_among(builtin_bases(), name)) {
+    diagnostics.error("--target " + name, "is a base, which other files extend, and no target of its own", "target.base",
+                      fmt::format("targets: {}", fmt::join(known, ", ")));
+    return std::nullopt;
   }
   diagnostics.error("--target " + name, fmt::format("there is no target of this name"), "target.unknown",
                     suggestion(wanted, known) + " A file of your own ends in `.toml`.");

@@ -1,4 +1,4 @@
-// What a target is: data read from a `.toml` file, built in or the user's own.
+// What a target is: a recipe, data read from a `.toml` file, built in or the user's own. docs/recipes.md
 #pragma once
 #include <optional>
 #include <string>
@@ -8,13 +8,26 @@
 #include "ir/diagnostic.h"
 #include "ops/npu.h"
 #include "runtime/deuteron.h"
+#include "targets/cpu_cost.h"
 
 namespace deuteron {
 
 struct MemoryRegion {
   std::string name;
-  int64_t bytes = 0;
+  int64_t bytes = 0;               // 0: not limited
   std::vector<std::string> holds;  // "activations", "constants"
+  std::vector<std::string> reach;  // who can read and write it: "cpu", "npu"
+  int64_t bytes_per_cycle_q8 = 0;  // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
+  bool does_hold(std::string_view what) const;
+  bool is_reached_by(std::string_view processor) const;
+  bool operator==(const MemoryRegion&) const = default;
+};
+
+// What a call of the NPU costs beside its kernels.
+struct NpuCrossing {
+  i64 call_cycles = 0, port_cycles = 0;
+  i64 line_bytes = 0, line_cycles = 0;  // of the cache
+  bool operator==(const NpuCrossing&) const = default;
 };
 
 // The NPU, where a target has one.
@@ -22,6 +35,16 @@ struct Npu {
   std::string family;  // "neutron-n3"
   NpuLimits limits;
   neutron::Machine machine;  // clock_hz is that of the CPU: they share it
+  NpuCrossing crossing;
+};
+
+// What a recipe sets where the command line says nothing.
+struct RecipeOptions {
+  std::string prefer = "npu";        // [options.neutron]: "npu": wherever possible; "fastest": where the cost models say so
+  i64 min_macs = 0;                  // the same
+  bool fetch_constants = false;      // the same
+  std::string dialect = "deuteron";  // [options.cortex_m]
+  bool operator==(const RecipeOptions&) const = default;
 };
 
 struct Target {
@@ -33,7 +56,10 @@ struct Target {
   int64_t clock_hz = 0;
   std::vector<MemoryRegion> memories;  // empty: not limited
   std::optional<Npu> npu;              // exactly when "neutron" is among the backends
-  std::string file;                    // where it was read from
+  std::vector<CpuKernelCost> cpu_cost; // [cpu.cost]; empty: cycles of the CPU are not known
+  RecipeOptions options;
+  std::string file;                 // where it was read from
+  std::vector<std::string> extends; // every file that it takes from, as named, the nearest first
 
   bool has_backend(std::string_view backend) const;
 };
@@ -41,6 +67,8 @@ struct Target {
 // `name` is a built-in target (a suffix `+int8` is accepted and ignored) or a path that ends in `.toml`. Unknown names offer the nearest.
 std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics);
 std::vector<Target> builtin_targets();
+// The bases that they and files of the user extend: file names without `.toml`.
+std::vector<std::string> builtin_bases();
 std::optional<Target> parse_target(std::string_view toml, const std::string& file, Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -6,6 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "targets/builtin.h"
+#include "targets/show_target.h"
+#include "targets/target_keys.h"
+
 namespace deuteron {
 namespace {
 
@@ -73,8 +77,28 @@ TEST(Target, TheTwoRecipesOfOneChipDifferInTheirBackendsOnly) {
   EXPECT_EQ(joined->npu->limits.taps, 65535);
   EXPECT_EQ(alone->npu->machine.units * alone->npu->machine.lanes, 64);
   EXPECT_EQ(joined->npu->machine.clock_hz, 324000000);
-  ASSERT_EQ(joined->memories.size(), 1u);
-  EXPECT_EQ(alone->memories[0].bytes, joined->memories[0].bytes);
+  for (const LimitKey& key : kLimitKeys) EXPECT_EQ(alone->npu->limits.*key.field, joined->npu->limits.*key.field) << key.name;
+  for (const MachineKey& key : kMachineKeys) EXPECT_EQ(alone->npu->machine.*key.field, joined->npu->machine.*key.field) << key.name;
+  EXPECT_EQ(alone->npu->crossing, joined->npu->crossing);
+  EXPECT_EQ(alone->memories, joined->memories);
+  EXPECT_EQ(alone->cpu_cost, joined->cpu_cost);
+  ASSERT_EQ(joined->memories.size(), 2u);
+  EXPECT_TRUE(joined->memories[0].does_hold("activations") && joined->memories[0].is_reached_by("npu"));
+  EXPECT_FALSE(joined->memories[1].is_reached_by("npu"));
+  const std::optional<Target> cpu = find_target("cortex-m33", d);
+  EXPECT_EQ(cpu->cpu_cost, joined->cpu_cost);
+  EXPECT_FALSE(cpu->cpu_cost.empty());
+  EXPECT_THAT(joined->extends, testing::IsSupersetOf({"base-cortex-m33", "base-neutron-n3-64"}));
+  EXPECT_THAT(cpu->extends, testing::Contains("base-cortex-m33"));
+}
+
+// Nothing that a base says is said again by the recipes of the chip.
+TEST(Target, RecipesOfTheChipHoldNoNumbers) {
+  for (const BuiltinTarget& b : builtin_target_files()) {
+    if (!b.file.starts_with("imxrt700")) continue;
+    const std::string text(b.text);
+    for (const char* table : {"[npu", "[cpu", "[[memory"}) EXPECT_EQ(text.find(table), std::string::npos) << b.file << " has " << table;
+  }
 }
 
 TEST(Target, InstructionSetsAreThoseThatStockFilesAreMadeFor) {
@@ -171,6 +195,105 @@ TEST(Target, EveryPrefixOfAFileIsReadOrRefused) {
     Diagnostics d;
     const std::optional<Target> t = parse_target(std::string_view(whole).substr(0, n), "b.toml", d);
     EXPECT_EQ(t.has_value(), !d.has_errors()) << n;
+  }
+}
+
+// With `tail` after a file that extends.
+std::string extending(const std::string& bases, const std::string& tail = "") {
+  return "format = 1\nname = \"mine\"\nextends = [" + bases + "]\n" + tail;
+}
+
+TEST(Target, AFileTakesWhatItDoesNotSayFromWhatItExtends) {
+  Diagnostics d;
+  const std::string own = "[npu.limits]\ntaps = 99\n\n[[memory]]\nname = \"ram\"\nbytes = 1000\nholds = [\"activations\"]\n";
+  const std::optional<Target> t = parse_target(extending("\"imxrt700cm\"", own), "m.toml", d);
+  ASSERT_TRUE(t) << format_diagnostic(d.list().front());
+  EXPECT_EQ(t->name, "mine");
+  EXPECT_THAT(t->backends, ElementsAre("neutron", "cortex_m"));
+  EXPECT_EQ(t->npu->limits.taps, 99);
+  EXPECT_EQ(t->npu->limits.kernel, 4096);
+  ASSERT_EQ(t->memories.size(), 1u) << "lists are taken whole";
+  EXPECT_THAT(t->memories[0].reach, ElementsAre("cpu", "npu"));
+  EXPECT_EQ(t->clock_hz, 324000000);
+  EXPECT_TRUE(t->description.empty()) << "a file's own";
+  const std::optional<Target> last = parse_target(extending("\"cortex-m4\", \"cortex-m55\""), "m.toml", d);
+  EXPECT_EQ(last->cpu, "cortex-m55") << "the last named wins";
+  const std::optional<Target> cpu = parse_target(extending("\"imxrt700cm\"", "backends = [\"cortex_m\"]\n"), "m.toml", d);
+  ASSERT_TRUE(cpu) << "an NPU that is inherited may be left out";
+  EXPECT_FALSE(cpu->npu);
+}
+
+TEST(Target, FaultsOfWhatIsExtendedAreToldWhereTheyLie) {
+  EXPECT_THAT(errors_of(extending("\"imxrt70\"")),
+              AllOf(HasSubstr("b.toml:3:"), HasSubstr("no target or base `imxrt70`"), HasSubstr("`imxrt700`")));
+  EXPECT_THAT(errors_of(extending("3")), HasSubstr("`extends` must be a list of strings"));
+  EXPECT_THAT(errors_of(extending("\"none.toml\"")), HasSubstr("there is no such target file"));
+  EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", "[npu.limits]\ntpas = 9\n")),
+              AllOf(HasSubstr("b.toml:5:"), HasSubstr("did you mean `taps`")));
+  EXPECT_THAT(errors_of(extending("\"base-neutron-n3-64\"")), HasSubstr("`cpu` is missing"));
+  EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", "base = true\n")), HasSubstr("is a base"));
+  EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", "backends = [\"nuetron\", \"cortex_m\"]\n")),
+              AllOf(HasSubstr("unknown backend `nuetron`"), HasSubstr("did you mean `neutron`")));
+  EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", "backends = [\"cortex_m\", \"neutron\"]\n")),
+              HasSubstr("nothing would be left for the NPU"));
+  EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", "[options.neutron]\nprefer = \"fast\"\n")),
+              HasSubstr("unknown value `fast` of `prefer`"));
+  EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[options.neutron]\nprefer = \"npu\"\n")), HasSubstr("no backend of this target uses"));
+  EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { call = -1 }\n")), AllOf(HasSubstr("b.toml:5"), HasSubstr("-1, limit 0")));
+  EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { cal = 1 }\n")), HasSubstr("unknown key `cal`"));
+  const std::string folder = testing::TempDir() + "extend_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/a.toml") << extending("\"b.toml\"");
+  std::ofstream(folder + "/b.toml") << extending("\"a.toml\"");
+  std::ofstream(folder + "/old.toml") << "format = 7\nname = \"old\"\n";
+  std::ofstream(folder + "/new.toml") << extending("\"old.toml\"");
+  Diagnostics d;
+  EXPECT_FALSE(find_target(folder + "/a.toml", d));
+  EXPECT_FALSE(find_target(folder + "/new.toml", d));
+  EXPECT_THAT(d.list()[0].what, HasSubstr("extends itself"));
+  EXPECT_THAT(format_diagnostic(d.list()[1]), AllOf(HasSubstr("old.toml:1"), HasSubstr("7, limit 1")));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Target, ABaseIsNoTarget) {
+  Diagnostics d;
+  EXPECT_FALSE(find_target("base-imxrt700", d));
+  EXPECT_THAT(format_diagnostic(d.list()[0]), AllOf(HasSubstr("is a base"), HasSubstr("imxrt700cm")));
+}
+
+TEST(Target, BackendsThatCannotShareAMemoryAreRefused) {
+  const std::string two =
+      "[[memory]]\nname = \"dtcm\"\nbytes = 1000\nholds = [\"activations\"]\nreach = [\"cpu\"]\n"
+      "[[memory]]\nname = \"tcm\"\nbytes = 1000\nholds = [\"activations\"]\nreach = [\"npu\"]\n";
+  EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", two)),
+              AllOf(HasSubstr("neutron and cortex_m cannot share tensors"), HasSubstr("`dtcm` is reached by cpu only"),
+                    HasSubstr("`tcm` is reached by npu only"), HasSubstr("target.memory.reach"), HasSubstr("b.toml:")));
+  EXPECT_THAT(errors_of(extending("\"imxrt700\"", two)), HasSubstr("cannot share"));
+  EXPECT_THAT(errors_of(extending("\"cortex-m4\"", replaced(two, "[\"cpu\"]", "[\"gpu\"]"))), HasSubstr("unknown processor `gpu`"));
+  Diagnostics d;
+  EXPECT_TRUE(parse_target(extending("\"cortex-m4\"", two), "m.toml", d)) << "the CPU needs no NPU";
+  EXPECT_TRUE(parse_target(extending("\"imxrt700cm\"", replaced(two, "[\"npu\"]", "[\"cpu\", \"npu\"]")), "m.toml", d));
+}
+
+TEST(Target, WhatIsShownReadsBackToTheSame) {
+  for (const Target& t : builtin_targets()) {
+    const std::string text = target_as_toml(t, {"a", "b"});
+    Diagnostics d;
+    const std::optional<Target> again = parse_target(text, t.file, d);
+    ASSERT_TRUE(again) << text << format_diagnostic(d.list().front());
+    EXPECT_EQ(again->name, t.name);
+    EXPECT_EQ(again->description, t.description);
+    EXPECT_EQ(again->backends, t.backends);
+    EXPECT_EQ(again->cpu, t.cpu);
+    EXPECT_EQ(again->isa, t.isa);
+    EXPECT_EQ(again->clock_hz, t.clock_hz);
+    EXPECT_EQ(again->memories, t.memories);
+    EXPECT_EQ(again->cpu_cost, t.cpu_cost);
+    EXPECT_EQ(again->options, t.options);
+    EXPECT_TRUE(again->extends.empty());
+    ASSERT_EQ(again->npu.has_value(), t.npu.has_value());
+    if (t.npu) EXPECT_EQ(again->npu->machine.clock_hz, t.npu->machine.clock_hz);
+    EXPECT_EQ(target_as_toml(*again, {"a", "b"}).substr(target_as_toml(*again, {"a", "b"}).find("format")), text.substr(text.find("format")));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "data/inputs.h"
 #include "data/read_file.h"
+#include "emit/explain.h"
 #include "frontends/read_graph.h"
 #include "passes/homes.h"
 #include "targets/nearest.h"
@@ -112,6 +113,15 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
       ->option_text("NAME")
       ->allow_extra_args(false)
       ->group("NPU");
+  verb->add_option("--explain", o.explain,
+                   "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
+      ->option_text("NODE")
+      ->allow_extra_args(false);
+  verb->add_option("--prefer", o.prefer,
+                   "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"npu", "fastest"}))
+      ->group("NPU");
   verb->add_option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
       ->option_text("N")
       ->check(CLI::NonNegativeNumber)
@@ -171,6 +181,8 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (!check_regular_file(o.model, diagnostics) || !target) return std::nullopt;
   std::optional<Graph> graph = read_graph(o.model, diagnostics);
   if (!graph) return std::nullopt;
+  check_explain(*graph, o.explain, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
 
   CompiledModel result{std::move(*target), {}, {}, false};
   const std::vector<InputSpec> inputs = float_inputs(*graph);
@@ -200,6 +212,11 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
 
   CompileOptions options = o.compile;
   options.npu.converter.target = "imxrt700";
+  // What the command line does not say is the recipe's.
+  const RecipeOptions& recipe = result.target.options;
+  options.npu.prefer = o.prefer.empty() ? recipe.prefer : o.prefer;
+  options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
+  options.npu.fetch_constants |= recipe.fetch_constants;
   options.npu.run_tool = watched_tool();
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
@@ -211,7 +228,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
   refuse_unlowered(*compilation, o.model, diagnostics);
-  if (o.dialect == "stock") refuse_own_dialect(*compilation, o.model, diagnostics);
+  if ((o.dialect.empty() ? recipe.dialect : o.dialect) == "stock") refuse_own_dialect(*compilation, o.model, diagnostics);
   if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
   if (!o.firmware_ops.empty())
     if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics))

@@ -1,4 +1,5 @@
 // The report of `compile` and `analyze`: accuracy is measured here, once the program is safely written.
+#include "emit/explain.h"
 #include "emit/program_map.h"
 #include "emit/report.h"
 #include "inspect/page.h"
@@ -12,6 +13,10 @@ ModelReport report_model(const ModelOptions& o, const CompiledModel& m, const st
   if (!m.samples.empty() && has_reference) facts.accuracy = measure_accuracy(m.compilation, m.samples, o.compile.threads);
   facts.seconds = seconds_of_process();
   ModelReport report{Json::parse(report_json(m.compilation, facts)), report_summary(m.compilation, facts)};
+  if (!o.explain.empty()) {
+    report.json["explain"] = explain_json(m.compilation, o.explain);
+    report.summary += explain_text(m.compilation, o.explain);
+  }
   if (m.made_up_samples) report.json["made_up_samples"] = true;
   if (!written_to.empty()) {
     report.json["program"] = written_to;

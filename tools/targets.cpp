@@ -4,8 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/read_file.h"
+#include "passes/compile.h"
 #include "targets/builtin.h"
+#include "targets/show_target.h"
 #include "targets/target.h"
 #include "tools/options.h"
 
@@ -16,38 +17,32 @@ struct TargetsOptions {
   std::string show, json;
 };
 
-Json as_json(const Target& t) {
-  Json memories = Json::array();
-  for (const MemoryRegion& m : t.memories) memories.push_back({{"name", m.name}, {"bytes", m.bytes}, {"holds", m.holds}});
-  return {{"name", t.name},         {"description", t.description}, {"cpu", t.cpu},         {"isa", name_of(t.isa)},
-          {"backends", t.backends}, {"clock_hz", t.clock_hz},       {"memories", memories}, {"file", t.file}};
-}
-
-// The text of the file, as the user could write it.
-std::string text_of(const Target& t) {
+// A base is no target: its file as it is written.
+const BuiltinTarget* base_called(const std::string& name) {
   for (const BuiltinTarget& b : builtin_target_files())
-    if (t.file == "targets/" + std::string(b.file)) return std::string(b.text);
-  Diagnostics ignored;
-  const std::optional<std::vector<std::byte>> bytes = read_file(t.file, ignored);
-  return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : "";
+    if (b.file == name + ".toml" && name.starts_with("base-")) return &b;
+  return nullptr;
 }
 
 int targets(const TargetsOptions& o) {
   Diagnostics diagnostics;
   if (!o.show.empty()) {
+    if (const BuiltinTarget* base = base_called(o.show))
+      return finish(o.json, diagnostics, {{"base", o.show}, {"text", base->text}}, std::string(base->text));
     const std::optional<Target> t = find_target(o.show, diagnostics);
-    return finish(o.json, diagnostics, t ? as_json(*t) : Json::object(), t ? text_of(*t) : "");
+    return finish(o.json, diagnostics, t ? target_as_json(*t, pass_names()) : Json::object(), t ? target_as_toml(*t, pass_names()) : "");
   }
   Json list = Json::array();
   std::string text;
   for (const Target& t : builtin_targets()) {
     text += fmt::format("{:<12}  {:<7} {:<10} {}\n", t.name, name_of(t.isa), fmt::join(t.backends, ","), t.description);
-    list.push_back(as_json(t));
+    list.push_back(target_as_json(t, pass_names()));
   }
   const size_t count = list.size();
   return finish(o.json, diagnostics, {{"targets", std::move(list)}},
-                text + fmt::format("{} built in; --target also takes a file of your own (`--show NAME` prints one to begin with)\n",
-                                   counted(static_cast<long long>(count), "target")));
+                text + fmt::format("{} built in; --target also takes a file of your own (`--show NAME` prints one to begin with, with all that it "
+                                   "extends)\nto extend: these, {}\n",
+                                   counted(static_cast<long long>(count), "target"), fmt::join(builtin_bases(), ", ")));
 }
 
 }  // namespace
@@ -56,7 +51,7 @@ void add_targets(CLI::App& app, Action& chosen) {
   TargetsOptions* o = nullptr;
   CLI::App* verb = add_verb<TargetsOptions>(app, chosen, "targets", "list the targets, or show one",
                                             "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
-  verb->add_option("--show", o->show, "print the file of this target")->option_text("T");
+  verb->add_option("--show", o->show, "print this recipe in full, or the file of a base")->option_text("T");
   add_json(verb, o->json);
 }
 

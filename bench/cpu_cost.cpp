@@ -1,0 +1,68 @@
+// What [cpu.cost] is fitted to and judged by: a line for each kernel call of each model, with the instructions that it took on an emulated board
+// and what the target's cost model predicts. docs/cpu-cost.md
+//
+//   cpu_cost TARGET BOARD MODEL.pt2... > calls.csv
+//
+// Float models get seeded random data for their ranges and for the run; what cannot be compiled or run is told on standard error and left out.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "frontends/read_graph.h"
+#include "ir/elements.h"
+#include "passes/cpu_cost.h"
+#include "passes/compile.h"
+#include "tools/emulate.h"
+
+using namespace deuteron;
+
+// Elements between -1 and 1; integers are 0, an index of any table.
+static std::vector<float> made_up(const Type& type, std::mt19937& bits) {
+  std::vector<float> values(static_cast<size_t>(type.elements()));
+  for (float& v : values) v = type.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;
+  return values;
+}
+
+static void complain(const std::string& model, const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics.list())
+    if (d.severity == Severity::error) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
+}
+
+static void measure(const std::string& model, const Target& target, const char* board) {
+  Diagnostics diagnostics;
+  std::optional<Graph> graph = read_graph(model, diagnostics);
+  if (!graph) return complain(model, diagnostics);
+  std::mt19937 bits(7);
+  Samples samples(4);
+  for (auto& sample : samples)
+    for (const Port& port : graph->inputs) sample.push_back(made_up(graph->type(port.value), bits));
+  std::optional<Compilation> c = compile(std::move(*graph), target, samples, {}, diagnostics);
+  if (!c) return complain(model, diagnostics);
+  Sample stored;
+  for (const Port& port : c->graph.inputs) {
+    const Type& type = c->graph.type(port.value);
+    const std::vector<std::byte> bytes = elements_of(made_up(type, bits), type);
+    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+    stored.emplace_back(data, data + bytes.size());
+  }
+  const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true});
+  if (!run.ok) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(run.error));
+  size_t k = 0;
+  for (const Node& node : c->graph.nodes) {
+    if (!std::holds_alternative<KernelCall>(node.op)) continue;
+    const CpuWork w = cpu_work(c->graph, node);
+    const std::optional<i64> predicted = cpu_cycles(c->graph, node, target);
+    fmt::print("{},{},{},{},{},{},{},{}\n", model, cost_lines(c->graph, node)[0], w.macs, w.results, w.operands, w.taps,
+               run.steps.at(0).at(k).instructions, predicted ? std::to_string(*predicted) : "");
+    ++k;
+  }
+}
+
+int main(int argc, char** argv) {
+  if (argc < 4) return fmt::print(stderr, "cpu_cost TARGET BOARD MODEL...\n"), 2;
+  Diagnostics diagnostics;
+  const std::optional<Target> target = find_target(argv[1], diagnostics);
+  if (!target) return complain(argv[1], diagnostics), 1;
+  fmt::print("model,line,macs,results,operands,taps,instructions,predicted\n");
+  for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2]);
+}

@@ -1,0 +1,102 @@
+"""Fits [cpu.cost] to the counts that build/cpu_cost prints, and prints what the fit is worth. docs/cpu-cost.md
+
+    python3 bench/cpu_cost_fit.py fit calls.csv...      the lines of [cpu.cost]
+    python3 bench/cpu_cost_fit.py errors calls.csv...   predicted against counted, by kernel and by model
+
+Least squares of the relative error with coefficients that are not negative, for each kernel alone. Kernels with fewer than three calls share the
+lines `*` and, where they touch floats, `*.f32`. Standard library only.
+"""
+import csv
+import math
+import sys
+
+WORK = ("macs", "results", "operands", "taps")
+KEYS = ("mac", "result", "operand", "tap")
+LEAST_CALLS = 3
+
+
+def read(paths):
+    rows = []
+    for path in paths:
+        with open(path, newline="") as file:
+            rows += [r for r in csv.DictReader(file) if int(r["instructions"]) > 0]
+    return rows
+
+
+def fit(rows):
+    """[call, mac, result, operand, tap], by coordinate descent on the normal equations: the problem is convex, so it ends at the least."""
+    n = 1 + len(WORK)
+    a = [[0.0] * n for _ in range(n)]
+    b = [0.0] * n
+    for row in rows:
+        counted = float(row["instructions"])
+        x = [1.0 / counted] + [float(row[k]) / counted for k in WORK]
+        for i in range(n):
+            b[i] += x[i]
+            for j in range(n):
+                a[i][j] += x[i] * x[j]
+    c = [0.0] * n
+    for _ in range(20000):
+        moved = 0.0
+        for i in range(n):
+            if a[i][i] == 0:
+                continue
+            new = max(0.0, (b[i] - sum(a[i][j] * c[j] for j in range(n) if j != i)) / a[i][i])
+            moved = max(moved, abs(new - c[i]) * math.sqrt(a[i][i]))
+            c[i] = new
+        if moved < 1e-9:
+            break
+    return c
+
+
+def line_of(name, c):
+    numbers = [f"call = {round(c[0])}"] + [f"{key} = {round(v * 256)}" for key, v in zip(KEYS, c[1:]) if round(v * 256) > 0]
+    return f'"{name}" = {{ {", ".join(numbers)} }}'
+
+
+def by(rows, key):
+    groups = {}
+    for row in rows:
+        groups.setdefault(row[key], []).append(row)
+    return groups
+
+
+def print_fit(rows):
+    groups = by(rows, "line")
+    for name in sorted(groups):
+        if len(groups[name]) >= LEAST_CALLS:
+            print(line_of(name, fit(groups[name])))
+    rest = [r for r in rows if len(groups[r["line"]]) < LEAST_CALLS]
+    floats = [r for r in rest if r["line"].endswith(".f32")]
+    plain = [r for r in rest if not r["line"].endswith(".f32")]
+    if floats:
+        print(line_of("*.f32", fit(floats)))
+    if plain:
+        print(line_of("*", fit(plain)))
+
+
+def print_errors(rows):
+    rows = [r for r in rows if r["predicted"]]
+
+    def table(key, title):
+        print(f"{title:<44} calls   instructions   sum    typical  largest")
+        for name, group in sorted(by(rows, key).items(), key=lambda g: -sum(int(r["instructions"]) for r in g[1])):
+            counted = sum(int(r["instructions"]) for r in group)
+            predicted = sum(int(r["predicted"]) for r in group)
+            errors = sorted(abs(int(r["predicted"]) / int(r["instructions"]) - 1) for r in group)
+            short = name.split("fixtures/")[-1]
+            print(f"{short:<44} {len(group):>5} {counted:>14} {100 * predicted / counted - 100:>+6.1f} % {100 * errors[len(errors) // 2]:>6.1f} % "
+                  f"{100 * errors[-1]:>6.0f} %")
+
+    table("line", "kernel")
+    models = [r for r in rows if "/models/" in r["model"]]
+    if models:
+        print()
+        rows = models
+        table("model", "model")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] not in ("fit", "errors"):
+        sys.exit(__doc__)
+    (print_fit if sys.argv[1] == "fit" else print_errors)(read(sys.argv[2:]))

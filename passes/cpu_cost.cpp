@@ -1,0 +1,52 @@
+#include "passes/cpu_cost.h"
+
+#include <algorithm>
+
+namespace deuteron {
+
+static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
+
+// Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel.
+static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
+  if (call.name == "cortex_m::quantized_conv2d" || call.name == "cortex_m::quantized_transpose_conv2d" || call.name == "aten::convolution")
+    return y.empty() || y.back() == 0 ? 0 : macs / y.back();
+  if (call.name.find("pool2d") == std::string::npos) return 0;
+  for (const KernelArg& arg : call.args)
+    if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty()) {  // the first list is the window
+      i64 window = 1;
+      for (const i64 extent : arg.integers) window *= extent;
+      return results * window;
+    }
+  return 0;
+}
+
+CpuWork cpu_work(const Graph& g, const Node& node) {
+  const KernelCall& call = std::get<KernelCall>(node.op);
+  CpuWork w;
+  w.macs = call.macs;
+  for (const ValueId v : node.outputs)
+    if (!is_scratch(g.type(v))) w.results += g.type(v).elements();
+  for (const ValueId v : node.inputs)
+    if (!g.is_constant(v)) w.operands += g.type(v).elements();
+  w.taps = taps_of(call, w.macs, w.results, g.type(node.outputs[0]).shape);
+  return w;
+}
+
+std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
+  const std::string& name = std::get<KernelCall>(node.op).name;
+  const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
+  const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) || std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
+  if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
+  return {name, "*"};
+}
+
+std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
+  const auto* call = std::get_if<KernelCall>(&node.op);
+  if (!call || call->delegate || target.cpu_cost.empty()) return std::nullopt;
+  for (const std::string& line : cost_lines(g, node))
+    for (const CpuKernelCost& cost : target.cpu_cost)
+      if (cost.kernel == line) return cost.cycles(cpu_work(g, node));
+  return std::nullopt;
+}
+
+}  // namespace deuteron

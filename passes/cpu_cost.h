@@ -1,0 +1,20 @@
+// The CPU's side of the cost model: predicted cycles of a kernel call, from [cpu.cost] of the target file. docs/cpu-cost.md
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "targets/target.h"
+
+namespace deuteron {
+
+CpuWork cpu_work(const Graph& graph, const Node& call);
+
+// The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches floats, "aten::add", "*.f32", "*".
+std::vector<std::string> cost_lines(const Graph& graph, const Node& call);
+
+// Nothing where the target has no [cpu.cost], or no line for the call; nor for a call of a delegate.
+std::optional<i64> cpu_cycles(const Graph& graph, const Node& call, const Target& target);
+
+}  // namespace deuteron

@@ -1,0 +1,77 @@
+#include "passes/node_cost.h"
+
+#include <map>
+#include <numeric>
+
+#include "backends/neutron/converter.h"
+#include "backends/neutron/forms.h"
+#include "backends/neutron/neutron_ir.h"
+#include "passes/program_cost.h"
+
+namespace deuteron {
+
+static Graph graph_of(const Graph& g, const Node& node) {
+  Graph alone;
+  alone.name = g.name;
+  alone.sources = g.sources;
+  std::map<ValueId, ValueId> inner;
+  const auto copy = [&](ValueId v) {
+    const auto [at, added] = inner.emplace(v, static_cast<ValueId>(alone.values.size()));
+    if (added) alone.values.push_back(g.values[v]);
+    return at->second;
+  };
+  const auto port = [&](ValueId v) {
+    Axes order(g.type(v).shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    return Port{copy(v), g.values[v].name, std::move(order)};
+  };
+  Node inside = node;
+  for (ValueId& v : inside.inputs) {
+    const bool is_port = !g.is_constant(v) && inner.count(v) == 0;
+    if (is_port) alone.inputs.push_back(port(v));
+    v = copy(v);
+  }
+  for (ValueId& v : inside.outputs) {
+    alone.outputs.push_back(port(v));
+    v = copy(v);
+  }
+  alone.nodes.push_back(std::move(inside));
+  return alone;
+}
+
+static i64 on_npu(PassContext& pass, Graph body) {
+  i64 budget = 1'000'000;
+  neutron::to_neutron_forms(body, &budget);
+  neutron::ConvertOptions options;
+  options.machine = pass.target.npu->machine;
+  options.fetch_constants_to_sram = pass.options.npu.fetch_constants;
+  Diagnostics ignored;
+  const std::optional<neutron::Converted> converted = neutron::convert(neutron::write_neutron_ir(body).flatbuffer, options, ignored);
+  if (!converted) return -1;
+  i64 cycles = 0;
+  for (const neutron::KernelUse& use : converted->kernels) cycles += use.cost.total();
+  return cycles;
+}
+
+static i64 on_cpu(PassContext& pass, Graph graph) {
+  i64 budget = 1'000'000;
+  Diagnostics ignored;
+  Compilation result;
+  PassContext alone{graph, pass.target, pass.samples, pass.options, result, ignored, &budget};
+  choose_kernels(alone);
+  leftovers(alone);
+  if (!ignored.has_errors()) lower(alone);
+  if (ignored.has_errors()) return -1;
+  const ProgramCost cost = program_cost(graph, 0, pass.target);
+  return cost.not_known > 0 ? -1 : cost.cpu;
+}
+
+SideCosts side_costs(PassContext& pass, const Node& node, bool takes) {
+  SideCosts costs;
+  const Graph alone = graph_of(pass.graph, node);
+  if (takes && pass.target.npu) costs.npu = on_npu(pass, alone);
+  if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, alone);
+  return costs;
+}
+
+}  // namespace deuteron

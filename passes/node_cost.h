@@ -1,0 +1,13 @@
+// What one operator costs on either side when it stands alone. What neighbours share (fused bounds, one delegate's call) is not in it.
+#pragma once
+#include "passes/pass.h"
+
+namespace deuteron {
+
+struct SideCosts {
+  i64 npu = -1, cpu = -1;  // cycles; -1: not known, or not possible there
+};
+// `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators without kernels.
+SideCosts side_costs(PassContext& pass, const Node& node, bool takes);
+
+}  // namespace deuteron

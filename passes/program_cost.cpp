@@ -1,0 +1,39 @@
+#include "passes/program_cost.h"
+
+#include "passes/cpu_cost.h"
+
+namespace deuteron {
+
+i64 crossing_cycles(const NpuCrossing& c, i64 bytes) { return c.port_cycles + (bytes + c.line_bytes - 1) / c.line_bytes * c.line_cycles; }
+
+static bool is_transpose(const KernelCall& call) { return call.name == "cortex_m::transpose" || call.name == "aten::permute_copy"; }
+
+ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
+  ProgramCost cost;
+  cost.npu = npu_cycles;
+  const Uses uses(g);
+  for (const Node& node : g.nodes) {
+    const auto* call = std::get_if<KernelCall>(&node.op);
+    if (!call) continue;
+    if (!call->delegate) {
+      const std::optional<i64> cycles = cpu_cycles(g, node, target);
+      cost.cpu += cycles.value_or(0);
+      cost.not_known += cycles ? 0 : 1;
+      cost.transposes += is_transpose(*call) ? 1 : 0;
+      continue;
+    }
+    const auto delegate = static_cast<i32>(cost.calls++);
+    if (target.npu) cost.crossing += target.npu->crossing.call_cycles;
+    const auto cross = [&](ValueId v, bool to_npu) {
+      const i64 bytes = g.type(v).bytes();
+      cost.crossings.push_back({v, delegate, to_npu, bytes});
+      if (target.npu) cost.crossing += crossing_cycles(target.npu->crossing, bytes);
+    };
+    for (const ValueId v : node.inputs) cross(v, true);
+    for (const ValueId v : node.outputs)  // scratch is nobody's
+      if (!uses.readers[v].empty() || uses.output_uses[v] > 0) cross(v, false);
+  }
+  return cost;
+}
+
+}  // namespace deuteron

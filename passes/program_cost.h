@@ -1,0 +1,38 @@
+// What a whole program costs by the cost models of both sides, and what crosses the border between them.
+#pragma once
+#include <vector>
+
+#include "ir/graph.h"
+#include "targets/target.h"
+
+namespace deuteron {
+
+// A tensor that goes into or comes out of a call of the NPU.
+struct Crossing {
+  ValueId value;
+  i32 delegate;  // call of the NPU
+  bool to_npu;
+  i64 bytes;
+};
+
+struct ProgramCost {
+  i64 npu = 0, cpu = 0, crossing = 0;  // cycles
+  i64 calls = 0;                       // of the NPU
+  i64 not_known = 0;                   // calls of the CPU without a line in [cpu.cost]
+  i64 transposes = 0;                  // calls of the CPU that change the order of axes
+  std::vector<Crossing> crossings;
+  i64 total() const { return npu + cpu + crossing; }
+  i64 crossing_bytes() const {
+    i64 sum = 0;
+    for (const Crossing& c : crossings) sum += c.bytes;
+    return sum;
+  }
+};
+
+// `npu_cycles`: of all kernels in delegates.
+ProgramCost program_cost(const Graph& lowered, i64 npu_cycles, const Target& target);
+
+// Of one tensor, without the call.
+i64 crossing_cycles(const NpuCrossing& crossing, i64 bytes);
+
+}  // namespace deuteron
