@@ -3,8 +3,8 @@
     python3 bench/cpu_cost_fit.py fit calls.csv...      the lines of [cpu.cost]
     python3 bench/cpu_cost_fit.py errors calls.csv...   predicted against counted, by kernel and by model
 
-Least squares of the relative error with coefficients that are not negative, for each kernel alone. Kernels with fewer than three calls share the
-lines `*` and, where they touch floats, `*.f32`. Standard library only.
+Least squares of the relative error with coefficients that are not negative, for each kernel alone. A kernel that is called once only has the
+line `*`, which is fitted to those and to all that move elements, or, where it touches floats, `*.f32`. Standard library only.
 """
 import csv
 import math
@@ -12,7 +12,7 @@ import sys
 
 WORK = ("macs", "results", "operands", "taps")
 KEYS = ("mac", "result", "operand", "tap")
-LEAST_CALLS = 3
+LEAST_CALLS = 2
 
 
 def read(paths):
@@ -66,9 +66,8 @@ def print_fit(rows):
     for name in sorted(groups):
         if len(groups[name]) >= LEAST_CALLS:
             print(line_of(name, fit(groups[name])))
-    rest = [r for r in rows if len(groups[r["line"]]) < LEAST_CALLS]
-    floats = [r for r in rest if r["line"].endswith(".f32")]
-    plain = [r for r in rest if not r["line"].endswith(".f32")]
+    floats = [r for r in rows if r["line"].endswith(".f32")]
+    plain = [r for r in rows if not r["line"].endswith(".f32") and (r["line"].startswith("aten::") or len(groups[r["line"]]) < LEAST_CALLS)]
     if floats:
         print(line_of("*.f32", fit(floats)))
     if plain:

@@ -73,6 +73,7 @@ Json cycles_json(const Compilation& c, const ReportFacts& f) {
   return {{"npu", c.cost.npu},
           {"cpu", c.cost.not_known > 0 && c.cost.cpu == 0 ? Json(nullptr) : Json(c.cost.cpu)},
           {"crossing", c.cost.crossing},
+          {"wait_for_constants", c.cost.wait},
           {"total", known ? Json(c.cost.total()) : Json(nullptr)},
           {"cpu_calls_not_known", c.cost.not_known},
           {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
@@ -282,9 +283,11 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
         f.target && f.target->clock_hz > 0
             ? fmt::format(", {:.3f} ms at {} MHz", 1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(f.target->clock_hz), f.target->clock_hz / 1000000)
             : "";
-    line("cycles", c.cost.calls == 0 ? fmt::format("{}{}", cpu, time)
-                                     : fmt::format("NPU {} (open model) + CPU {} + crossing {} (assumed) = {}{}", grouped(c.cost.npu), cpu,
-                                                   grouped(c.cost.crossing), grouped(c.cost.total()), time));
+    const std::string wait = c.cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(c.cost.wait)) : "";
+    const std::string sum = wait.empty() && c.cost.calls == 0 ? "" : fmt::format(" = {}", grouped(c.cost.total()));
+    const std::string npu =
+        c.cost.calls > 0 ? fmt::format("NPU {} (open model) + crossing {} (assumed) + CPU ", grouped(c.cost.npu), grouped(c.cost.crossing)) : "";
+    line("cycles", npu + cpu + wait + sum + time);
   }
   if (c.prefer.chosen)
     line("choice", fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}", grouped(*c.prefer.chosen),

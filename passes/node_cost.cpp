@@ -63,7 +63,7 @@ static i64 on_cpu(PassContext& pass, Graph graph) {
   if (!ignored.has_errors()) lower(alone);
   if (ignored.has_errors()) return -1;
   const ProgramCost cost = program_cost(graph, 0, pass.target);
-  return cost.not_known > 0 ? -1 : cost.cpu;
+  return cost.not_known > 0 ? -1 : cost.cpu + cost.wait;
 }
 
 SideCosts side_costs(PassContext& pass, const Node& node, bool takes) {

@@ -5,7 +5,7 @@
 namespace deuteron {
 
 struct SideCosts {
-  i64 npu = -1, cpu = -1;  // cycles; -1: not known, or not possible there
+  i64 npu = -1, cpu = -1;  // cycles, waiting for constants included; -1: not known, or not possible there
 };
 // `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators without kernels.
 SideCosts side_costs(PassContext& pass, const Node& node, bool takes);

@@ -6,12 +6,20 @@ namespace deuteron {
 
 i64 crossing_cycles(const NpuCrossing& c, i64 bytes) { return c.port_cycles + (bytes + c.line_bytes - 1) / c.line_bytes * c.line_cycles; }
 
+// Of the memory where the constants of the CPU lie: one for constants alone, if there is one. 0: it does not wait.
+static i64 speed_of_constants(const Target& target) {
+  for (const MemoryRegion& m : target.memories)
+    if (m.does_hold("constants") && !m.does_hold("activations") && m.is_reached_by("cpu")) return m.bytes_per_cycle_q8;
+  return 0;
+}
+
 static bool is_transpose(const KernelCall& call) { return call.name == "cortex_m::transpose" || call.name == "aten::permute_copy"; }
 
 ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
   ProgramCost cost;
   cost.npu = npu_cycles;
   const Uses uses(g);
+  const i64 speed = speed_of_constants(target);
   for (const Node& node : g.nodes) {
     const auto* call = std::get_if<KernelCall>(&node.op);
     if (!call) continue;
@@ -19,6 +27,8 @@ ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
       const std::optional<i64> cycles = cpu_cycles(g, node, target);
       cost.cpu += cycles.value_or(0);
       cost.not_known += cycles ? 0 : 1;
+      for (const ValueId v : node.inputs)
+        if (speed > 0 && g.is_constant(v)) cost.wait += (g.type(v).bytes() * 256 + speed - 1) / speed;
       cost.transposes += is_transpose(*call) ? 1 : 0;
       continue;
     }

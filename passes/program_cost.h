@@ -17,11 +17,12 @@ struct Crossing {
 
 struct ProgramCost {
   i64 npu = 0, cpu = 0, crossing = 0;  // cycles
+  i64 wait = 0;                        // of the CPU, for constants that it reads from a slow memory
   i64 calls = 0;                       // of the NPU
   i64 not_known = 0;                   // calls of the CPU without a line in [cpu.cost]
   i64 transposes = 0;                  // calls of the CPU that change the order of axes
   std::vector<Crossing> crossings;
-  i64 total() const { return npu + cpu + crossing; }
+  i64 total() const { return npu + cpu + crossing + wait; }
   i64 crossing_bytes() const {
     i64 sum = 0;
     for (const Crossing& c : crossings) sum += c.bytes;

@@ -292,7 +292,9 @@ TEST(Target, WhatIsShownReadsBackToTheSame) {
     EXPECT_EQ(again->options, t.options);
     EXPECT_TRUE(again->extends.empty());
     ASSERT_EQ(again->npu.has_value(), t.npu.has_value());
-    if (t.npu) EXPECT_EQ(again->npu->machine.clock_hz, t.npu->machine.clock_hz);
+    if (t.npu) {
+      EXPECT_EQ(again->npu->machine.clock_hz, t.npu->machine.clock_hz);
+    }
     EXPECT_EQ(target_as_toml(*again, {"a", "b"}).substr(target_as_toml(*again, {"a", "b"}).find("format")), text.substr(text.find("format")));
   }
 }

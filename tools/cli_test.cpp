@@ -280,6 +280,67 @@ TEST_F(Cli, TargetsAndOps) {
   EXPECT_THAT(csv.out, testing::StartsWith("operator,target,dtype,kernel,builtin,operands,result,constraints\n"));
 }
 
+TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
+  const Ended shown = run({"targets", "--show", "imxrt700cm"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  for (const char* part : {"# stages, the same for every recipe: fold-constants > ", "# quantizer of neutron: ", "# quantizer of cortex_m: ",
+                           "backends = [\"neutron\", \"cortex_m\"]", "[options.neutron]", "[npu.limits]", "taps = 65535", "[npu.machine]", "[npu.crossing]",
+                           "[cpu.cost]", "\"cortex_m::quantized_conv2d\" = { call", "reach = [\"cpu\", \"npu\"]"})
+    EXPECT_THAT(shown.out, HasSubstr(part));
+  const Ended base = run({"targets", "--show", "base-neutron-n3-64"});
+  EXPECT_THAT(base.out, AllOf(HasSubstr("base = true"), HasSubstr("Assumed, all four")));
+  put("chip.toml", "format = 1\nbase = true\nname = \"chip\"\nextends = [\"imxrt700cm\"]\n[npu.limits]\nkernel = 2\n");
+  const std::string mine = put("mine.toml", "format = 1\nname = \"mine\"\nextends = [\"chip.toml\"]\n[options.neutron]\nprefer = \"fastest\"\n");
+  const Ended json_of_mine = run({"targets", "--show", mine, "--json", "-"});
+  ASSERT_EQ(json_of_mine.code, 0) << json_of_mine.err;
+  const json j = json::parse(json_of_mine.out);
+  EXPECT_EQ(j["npu"]["limits"]["kernel"], 2);
+  EXPECT_EQ(j["recipe"][0]["options"]["prefer"], "fastest");
+  EXPECT_EQ(j["extends"][0], "chip.toml");
+  // Convolutions of 3x3 stay on the CPU there, and the report says why.
+  const Ended analyzed = run({"analyze", kModel, "--target", mine, "--calibrate", kCalibrate, "--json", path("a.json")});
+  ASSERT_EQ(analyzed.code, 0) << analyzed.err;
+  EXPECT_THAT(analyzed.out, HasSubstr("kernel height or width: 3, limit 2 [neutron.conv2d.kernel]"));
+  EXPECT_EQ(read_json("a.json")["prefer"]["prefer"], "fastest");
+  refused(1, {"analyze", kModel, "--target", put("bad.toml", "format = 1\nname = \"x\"\nextends = [\"imxrt700\"]\nbackends = [\"nuetron\"]\n")},
+          "did you mean `neutron`?");
+}
+
+TEST_F(Cli, ExplainAndPrefer) {
+  const Ended e = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_1", "--neutron-exclude", "conv2d_1",
+                       "--json", path("e.json")});
+  ASSERT_EQ(e.code, 0) << e.err;
+  EXPECT_THAT(e.out, AllOf(HasSubstr("conv2d_1 (aten.conv2d.default)"), HasSubstr("kept off the NPU by --neutron-exclude conv2d_1"),
+                           HasSubstr("placed        CPU"), HasSubstr("instructions at one a cycle"), HasSubstr("(across the border)"),
+                           HasSubstr("became        cortex_m::quantized_conv2d"), HasSubstr("scale")));
+  const json j = read_json("e.json");
+  ASSERT_EQ(j["explain"].size(), 1u);
+  EXPECT_EQ(j["explain"][0]["name"], "conv2d_1");
+  EXPECT_EQ(j["explain"][0]["as"][0]["on_npu"], false);
+  EXPECT_GT(j["explain"][0]["as"][0]["cpu_cycles"], 0);
+  // Sums of the report.
+  i64 npu = 0, cpu = 0;
+  for (const auto& o : j["operators"]) (o["placement"] == "npu" ? npu : cpu) += o["cycles"].get<i64>();
+  EXPECT_EQ(j["cycles"]["npu"], npu);
+  EXPECT_EQ(j["cycles"]["cpu"], cpu);
+  EXPECT_EQ(j["cycles"]["total"], npu + cpu + j["cycles"]["crossing"].get<i64>() + j["cycles"]["wait_for_constants"].get<i64>());
+  EXPECT_EQ(j["npu_delegates"], 2);
+  EXPECT_GE(j["crossings"].size(), 4u);
+  EXPECT_EQ(j["transposes"], 0);
+  i64 most = 0;
+  for (const auto& call : j["ram_over_time"]) most = std::max(most, call["bytes"].get<i64>());
+  EXPECT_EQ(most, j["ram_lower_bound_bytes"]);
+  const json& flash = j["flash"];
+  EXPECT_EQ(flash["constants"].get<i64>() + flash["npu"].get<i64>() + flash["program"].get<i64>() + flash["padding"].get<i64>(), flash["file"]);
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_l"}, "did you mean `conv2d_1`");
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "999"}, "source ops are 0 to");
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--neutron-exclude", "conv2d_l"}, "did you mean `conv2d_1`");
+  refused(1, {"analyze", kModel, "--target", "imxrt700", "--calibrate", kCalibrate, "--prefer", "fastest"}, "has the NPU alone");
+  const Ended fast = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--prefer", "fastest", "--explain", "0"});
+  ASSERT_EQ(fast.code, 0) << fast.err;
+  EXPECT_THAT(fast.out, AllOf(HasSubstr("--prefer fastest: "), HasSubstr("programs compared"), HasSubstr("source op 0")));
+}
+
 TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   const Ended compiled =
       run({"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("a b.pte"), "--json", path("c.json")});

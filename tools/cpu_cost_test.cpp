@@ -1,0 +1,66 @@
+// The CPU's cost model against exact counts on the emulated boards.
+#include "passes/cpu_cost.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "frontends/read_graph.h"
+#include "ir/elements.h"
+#include "passes/compile.h"
+#include "tools/emulate.h"
+
+namespace deuteron {
+namespace {
+
+TEST(CpuCost, TheFormulaIsThatOfTheFile) {
+  Diagnostics d;
+  const std::optional<Target> t = parse_target(
+      "format = 1\nname = \"t\"\nextends = [\"cortex-m4\"]\n[cpu.cost]\n\"cortex_m::quantized_add\" = { call = 7, mac = 256, result = 512, operand = 128, tap = 64 }\n",
+      "t.toml", d);
+  ASSERT_TRUE(t);
+  for (const CpuKernelCost& c : t->cpu_cost)
+    if (c.kernel == "cortex_m::quantized_add") {
+      EXPECT_EQ(c.cycles({.macs = 3, .results = 5, .operands = 11, .taps = 13}), 7 + 22);  // 3 + 10 + 5.5 + 3.25, to the nearest
+    }
+}
+
+TEST(CpuCost, PredictsWhatTheBoardCounts) {
+  const std::string models = fmt::format("{}/fixtures/models", DEUTERON_SHARED_DIR);
+  if (!has_board_runners() || !std::filesystem::exists(models)) GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
+  const std::pair<const char*, const char*> kTargets[] = {{"cortex-m33", "mps2-an505"}, {"cortex-m3", "mps2-an385"}, {"cortex-m55", "mps3-an547"}};
+  for (const auto& [name, board] : kTargets)
+    for (const char* model : {"dscnn_kws", "digits_cnn", "digits_bmm"}) {
+      Diagnostics d;
+      std::optional<Graph> graph = read_graph(fmt::format("{}/{}/float.pt2", models, model), d);
+      const std::optional<Target> target = find_target(name, d);
+      ASSERT_TRUE(graph && target);
+      Samples samples(1);
+      for (const Port& port : graph->inputs) {
+        std::vector<float> values(static_cast<size_t>(graph->type(port.value).elements()));
+        for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k * 37 % 101) / 50.0f - 1.0f;
+        samples[0].push_back(std::move(values));
+      }
+      CompileOptions options;
+      options.quantize.observer = Observer::min_max;
+      const std::optional<Compilation> c = compile(std::move(*graph), *target, samples, options, d);
+      ASSERT_TRUE(c) << model;
+      Sample stored;
+      for (size_t k = 0; k < c->graph.inputs.size(); ++k) {
+        const std::vector<std::byte> bytes = elements_of(samples[0][k], c->graph.type(c->graph.inputs[k].value));
+        const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+        stored.emplace_back(data, data + bytes.size());
+      }
+      const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true});
+      if (run.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
+      ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
+      ASSERT_EQ(run.steps[0].size(), c->operators.size());
+      EXPECT_EQ(c->cost.not_known, 0);
+      const auto counted = static_cast<double>(run.instructions[0]);
+      EXPECT_NEAR(static_cast<double>(c->cost.cpu), counted, 0.1 * counted) << model << " on " << name;
+    }
+}
+
+}  // namespace
+}  // namespace deuteron
