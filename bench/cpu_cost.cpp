@@ -1,17 +1,18 @@
-// What [cpu.cost] is fitted to and judged by: a line for each kernel call of each model, with the instructions that it took on an emulated board
-// and what the target's cost model predicts. docs/cpu-cost.md
+// What [cpu.cost] is fitted to and judged by: a line for each kernel call of each model, with the instructions that it took on an emulated
+// board and what the target's cost model predicts. docs/cpu-cost.md
 //
 //   cpu_cost TARGET BOARD MODEL.pt2... > calls.csv
 //
-// Float models get seeded random data for their ranges and for the run; what cannot be compiled or run is told on standard error and left out.
+// Float models get seeded random data for their ranges and for the run; what cannot be compiled or run is told on standard error and left
+// out.
 #include <fmt/format.h>
 
 #include <random>
 
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
-#include "passes/cpu_cost.h"
 #include "passes/compile.h"
+#include "passes/cpu_cost.h"
 #include "tools/emulate.h"
 
 using namespace deuteron;

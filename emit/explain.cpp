@@ -40,8 +40,8 @@ std::string became_text(const Graph& g, const OperatorReport& o, i32 id) {
 std::string check_text(const NpuCheck& c) { return fmt::format("{} {}", c.passed ? "yes" : "NO ", to_text(c)); }
 
 std::string neighbour_text(const Considered::Neighbour& n) {
-  return fmt::format("{} `{}`, {} bytes, {} {}{}", n.is_before ? "reads" : "gives", n.tensor, grouped(n.bytes), n.is_before ? "from" : "to", n.what,
-                     n.is_across ? " (across the border)" : "");
+  return fmt::format("{} `{}`, {} bytes, {} {}{}", n.is_before ? "reads" : "gives", n.tensor, grouped(n.bytes), n.is_before ? "from" : "to",
+                     n.what, n.is_across ? " (across the border)" : "");
 }
 
 void explain_one(const Compilation& c, i32 id, std::string& text) {
@@ -57,7 +57,8 @@ void explain_one(const Compilation& c, i32 id, std::string& text) {
     if (!n.checks.empty()) line("placed", n.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
     line("cost alone", n.checks.empty() && n.npu_cycles < 0
                            ? fmt::format("CPU {} cycles (instructions at one a cycle)", cycles_text(n.cpu_cycles))
-                           : fmt::format("NPU {} cycles (open model), CPU {} (instructions at one a cycle)", cycles_text(n.npu_cycles), cycles_text(n.cpu_cycles)));
+                           : fmt::format("NPU {} cycles (open model), CPU {} (instructions at one a cycle)", cycles_text(n.npu_cycles),
+                                         cycles_text(n.cpu_cycles)));
     for (const Considered::Neighbour& neighbour : n.neighbours) line("neighbour", neighbour_text(neighbour));
   }
   for (const OperatorReport& o : c.operators)
@@ -68,13 +69,20 @@ void explain_one(const Compilation& c, i32 id, std::string& text) {
 
 Json json_of(const Considered& n) {
   Json checks = Json::array(), neighbours = Json::array();
-  for (const NpuCheck& k : n.checks) checks.push_back({{"rule", k.rule}, {"what", k.what}, {"measured", k.measured}, {"limit", k.limit}, {"passed", k.passed}});
+  for (const NpuCheck& k : n.checks)
+    checks.push_back({{"rule", k.rule}, {"what", k.what}, {"measured", k.measured}, {"limit", k.limit}, {"passed", k.passed}});
   for (const Considered::Neighbour& k : n.neighbours)
-    neighbours.push_back({{"tensor", k.tensor}, {"operator", k.what}, {"before", k.is_before}, {"across", k.is_across}, {"bytes", k.bytes}});
+    neighbours.push_back(
+        {{"tensor", k.tensor}, {"operator", k.what}, {"before", k.is_before}, {"across", k.is_across}, {"bytes", k.bytes}});
   const auto cycles = [](i64 v) { return v < 0 ? Json(nullptr) : Json(v); };
-  return {{"operator", n.what},     {"quantization", n.quantization}, {"checks", checks},
-          {"on_npu", n.on_npu},     {"why_not", n.why_not},           {"npu_cycles", cycles(n.npu_cycles)},
-          {"cpu_cycles", cycles(n.cpu_cycles)}, {"neighbours", neighbours}};
+  return {{"operator", n.what},
+          {"quantization", n.quantization},
+          {"checks", checks},
+          {"on_npu", n.on_npu},
+          {"why_not", n.why_not},
+          {"npu_cycles", cycles(n.npu_cycles)},
+          {"cpu_cycles", cycles(n.cpu_cycles)},
+          {"neighbours", neighbours}};
 }
 
 }  // namespace
@@ -116,10 +124,20 @@ Json explain_json(const Compilation& c, const std::vector<std::string>& wanted) 
     for (const Considered& n : c.considered)
       if (has(n.origin, id)) considered.push_back(json_of(n));
     for (const OperatorReport& o : c.operators)
-      if (has(o.origin, id)) became.push_back({{"op", o.op}, {"placement", name_of(o.placement)}, {"delegate", o.delegate}, {"cycles", o.cycles < 0 ? Json(nullptr) : Json(o.cycles)}});
+      if (has(o.origin, id))
+        became.push_back({{"op", o.op},
+                          {"placement", name_of(o.placement)},
+                          {"delegate", o.delegate},
+                          {"cycles", o.cycles < 0 ? Json(nullptr) : Json(o.cycles)}});
     for (const FoldedReport& f : c.folded)
       if (f.source == id) folded.push_back(f.reason);
-    list.push_back({{"source", id}, {"name", s.name}, {"target", s.target}, {"module", s.module}, {"as", considered}, {"became", became}, {"no_call", folded}});
+    list.push_back({{"source", id},
+                    {"name", s.name},
+                    {"target", s.target},
+                    {"module", s.module},
+                    {"as", considered},
+                    {"became", became},
+                    {"no_call", folded}});
   }
   return list;
 }

@@ -7,6 +7,7 @@
 #include "backends/neutron_delegate/calls.h"
 #include "backends/neutron_model/traffic.h"
 #include "passes/homes.h"
+#include "passes/memories.h"
 
 namespace deuteron {
 namespace {
@@ -236,6 +237,7 @@ class MapWriter {
       if (report != c_.operators.end()) {
         j["placement"] = placement_name(report->placement);
         j["reason"] = report->reason;
+        if (!call->delegate && report->cycles >= 0) j["predicted_cycles"] = report->cycles;
       }
       if (call->delegate) inside_delegate(j, g_.nodes[n], *call->delegate, delegate++);
       list.push_back(std::move(j));
@@ -389,13 +391,8 @@ class MapWriter {
                                                  : "scratch"}});
     }
     Json j = {{"name", "planned memory"}, {"used", plan.bytes}, {"lower_bound", plan.lower_bound}, {"tensors", std::move(tensors)}};
-    i64 room = -1;
-    for (const MemoryRegion& m : target_.memories)
-      if (std::find(m.holds.begin(), m.holds.end(), "activations") != m.holds.end()) {
-        j["name"] = room < 0 ? m.name : j["name"].get<std::string>() + " + " + m.name;
-        room = std::max<i64>(room, 0) + m.bytes;
-      }
-    if (room >= 0) j["bytes"] = room;
+    const Room room = room_for_activations(target_, calls_npu(g_), plan.bytes, 0);
+    if (room.memory) j["name"] = room.memory->name, j["bytes"] = room.memory->bytes;
     return j;
   }
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "passes/memories.h"
+
 namespace deuteron {
 namespace {
 
@@ -70,19 +72,21 @@ NpuTotal npu_total(const Compilation& c) {
 Json cycles_json(const Compilation& c, const ReportFacts& f) {
   const i64 clock = f.target ? f.target->clock_hz : 0;
   const bool known = c.cost.total() > 0;
-  return {{"npu", c.cost.npu},
-          {"cpu", c.cost.not_known > 0 && c.cost.cpu == 0 ? Json(nullptr) : Json(c.cost.cpu)},
-          {"crossing", c.cost.crossing},
-          {"wait_for_constants", c.cost.wait},
-          {"total", known ? Json(c.cost.total()) : Json(nullptr)},
-          {"cpu_calls_not_known", c.cost.not_known},
-          {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
+  return {
+      {"npu", c.cost.npu},
+      {"cpu", c.cost.not_known > 0 && c.cost.cpu == 0 ? Json(nullptr) : Json(c.cost.cpu)},
+      {"crossing", c.cost.crossing},
+      {"wait_for_constants", c.cost.wait},
+      {"total", known ? Json(c.cost.total()) : Json(nullptr)},
+      {"cpu_calls_not_known", c.cost.not_known},
+      {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
 }
 
 Json crossings(const Compilation& c) {
   Json list = Json::array();
   for (const Crossing& x : c.cost.crossings)
-    list.push_back({{"tensor", c.graph.values[x.value].name}, {"delegate", x.delegate}, {"to", x.to_npu ? "npu" : "cpu"}, {"bytes", x.bytes}});
+    list.push_back(
+        {{"tensor", c.graph.values[x.value].name}, {"delegate", x.delegate}, {"to", x.to_npu ? "npu" : "cpu"}, {"bytes", x.bytes}});
   return list;
 }
 
@@ -90,7 +94,11 @@ Json prefer(const Compilation& c) {
   const PreferReport& p = c.prefer;
   if (p.prefer.empty()) return nullptr;
   const auto number = [](const std::optional<i64>& v) { return v ? Json(*v) : Json(nullptr); };
-  return {{"prefer", p.prefer}, {"cycles", number(p.chosen)}, {"all_npu_cycles", number(p.all_npu)}, {"all_cpu_cycles", number(p.all_cpu)}, {"programs_compared", p.evaluated}};
+  return {{"prefer", p.prefer},
+          {"cycles", number(p.chosen)},
+          {"all_npu_cycles", number(p.all_npu)},
+          {"all_cpu_cycles", number(p.all_cpu)},
+          {"programs_compared", p.evaluated}};
 }
 
 // Every operator that could be on either side: what each would take, alone.
@@ -98,7 +106,26 @@ Json choices(const Compilation& c) {
   Json list = Json::array();
   const auto cycles = [](i64 v) { return v < 0 ? Json(nullptr) : Json(v); };
   for (const Considered& n : c.considered)
-    list.push_back({{"operator", n.what}, {"placement", n.on_npu ? "npu" : "cpu"}, {"why_not_npu", n.why_not}, {"npu_cycles", cycles(n.npu_cycles)}, {"cpu_cycles", cycles(n.cpu_cycles)}});
+    list.push_back({{"operator", n.what},
+                    {"placement", n.on_npu ? "npu" : "cpu"},
+                    {"why_not_npu", n.why_not},
+                    {"npu_cycles", cycles(n.npu_cycles)},
+                    {"cpu_cycles", cycles(n.cpu_cycles)}});
+  return list;
+}
+
+// The target's, and what of the program lies in them. Constants lie where there is a memory for them alone; the NPU's must be where it
+// reaches.
+Json memories(const Compilation& c, const ReportFacts& f) {
+  Json list = Json::array();
+  if (!f.target) return list;
+  const Room room = room_for_activations(*f.target, calls_npu(c.graph), c.plan.bytes, 0);
+  for (const MemoryRegion& m : f.target->memories)
+    list.push_back({{"name", m.name},
+                    {"bytes", m.bytes > 0 ? Json(m.bytes) : Json(nullptr)},
+                    {"holds", m.holds},
+                    {"reach", m.reach},
+                    {"planned", &m == room.memory ? c.plan.bytes : 0}});
   return list;
 }
 
@@ -224,8 +251,13 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
             {"prefer", prefer(c)},
             {"choices", choices(c)},
             {"ram_over_time", ram_over_time(c)},
+            {"memories", memories(c, f)},
             {"flash",
-             {{"constants", c.parts.constants}, {"npu", c.parts.delegates}, {"program", c.parts.program}, {"padding", c.parts.padding}, {"file", c.pte.size()}}},
+             {{"constants", c.parts.constants},
+              {"npu", c.parts.delegates},
+              {"program", c.parts.program},
+              {"padding", c.parts.padding},
+              {"file", c.pte.size()}}},
             {"sqnr_db", f.accuracy ? finite(f.accuracy->sqnr_db) : Json(nullptr)}};
   if (f.accuracy) {
     j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
@@ -269,8 +301,8 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   if (c.cost.calls > 0) {
     i64 in = 0, out = 0, bytes_in = 0, bytes_out = 0;
     for (const Crossing& x : c.cost.crossings) (x.to_npu ? in : out) += 1, (x.to_npu ? bytes_in : bytes_out) += x.bytes;
-    line("crossings", fmt::format("{} of the NPU: {} in ({} bytes), {} out ({} bytes); transposes at run time: {}", counted(c.cost.calls, "call"),
-                                  counted(in, "tensor"), grouped(bytes_in), out, grouped(bytes_out),
+    line("crossings", fmt::format("{} of the NPU: {} in ({} bytes), {} out ({} bytes); transposes at run time: {}",
+                                  counted(c.cost.calls, "call"), counted(in, "tensor"), grouped(bytes_in), out, grouped(bytes_out),
                                   c.cost.transposes == 0 ? std::string("none") : std::to_string(c.cost.transposes)));
   }
   if (f.target && f.target->npu)
@@ -281,17 +313,20 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
     const std::string cpu = fmt::format("{} (instructions at one a cycle)", grouped(c.cost.cpu));
     const std::string time =
         f.target && f.target->clock_hz > 0
-            ? fmt::format(", {:.3f} ms at {} MHz", 1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(f.target->clock_hz), f.target->clock_hz / 1000000)
+            ? fmt::format(", {:.3f} ms at {} MHz", 1e3 * static_cast<double>(c.cost.total()) / static_cast<double>(f.target->clock_hz),
+                          f.target->clock_hz / 1000000)
             : "";
     const std::string wait = c.cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(c.cost.wait)) : "";
     const std::string sum = wait.empty() && c.cost.calls == 0 ? "" : fmt::format(" = {}", grouped(c.cost.total()));
     const std::string npu =
-        c.cost.calls > 0 ? fmt::format("NPU {} (open model) + crossing {} (assumed) + CPU ", grouped(c.cost.npu), grouped(c.cost.crossing)) : "";
+        c.cost.calls > 0 ? fmt::format("NPU {} (open model) + crossing {} (assumed) + CPU ", grouped(c.cost.npu), grouped(c.cost.crossing))
+                         : "";
     line("cycles", npu + cpu + wait + sum + time);
   }
   if (c.prefer.chosen)
-    line("choice", fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}", grouped(*c.prefer.chosen),
-                               counted(c.prefer.evaluated, "program"), c.prefer.all_npu ? grouped(*c.prefer.all_npu) : std::string("not possible"),
+    line("choice", fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}",
+                               grouped(*c.prefer.chosen), counted(c.prefer.evaluated, "program"),
+                               c.prefer.all_npu ? grouped(*c.prefer.all_npu) : std::string("not possible"),
                                c.prefer.all_cpu ? grouped(*c.prefer.all_cpu) : std::string("not possible")));
   if (const std::vector<std::string> own = own_kernels(c); !own.empty())
     line("firmware",

@@ -61,7 +61,8 @@ class Chooser {
     };
     for (size_t n = 0; n < g_.nodes.size(); ++n)
       for (const ValueId v : g_.nodes[n].inputs)
-        if (const NodeId above = uses_.producer[v]; above >= 0 && on_npu[n] && on_npu[above]) part[root(static_cast<NodeId>(n))] = root(above);
+        if (const NodeId above = uses_.producer[v]; above >= 0 && on_npu[n] && on_npu[above])
+          part[root(static_cast<NodeId>(n))] = root(above);
     for (size_t n = 0; n < g_.nodes.size(); ++n) part[n] = on_npu[n] ? root(static_cast<NodeId>(n)) : -1;
     return part;
   }

@@ -19,9 +19,9 @@ struct SideChoice {
   int evaluated = 0;
 };
 
-// Candidates: all that can on the NPU, none, minimum cuts of the graph with the price of each node alone and of each tensor that crosses, and from
-// the best of them parts and nodes at the border moved to the CPU while that gains. Each is compiled to the end and counted, so the choice never
-// costs more than `all on the NPU` nor than `all on the CPU`. Nothing when not even one of them compiles.
+// Candidates: all that can on the NPU, none, minimum cuts of the graph with the price of each node alone and of each tensor that crosses,
+// and from the best of them parts and nodes at the border moved to the CPU while that gains. Each is compiled to the end and counted, so
+// the choice never costs more than `all on the NPU` nor than `all on the CPU`. Nothing when not even one of them compiles.
 std::optional<SideChoice> choose_sides(const Graph& graph, const std::vector<bool>& supported, const std::vector<SideCosts>& costs,
                                        const NpuCrossing& crossing, const Evaluate& evaluate);
 

@@ -97,7 +97,8 @@ TEST(ChooseSides, IsNeverWorseThanTheExtremes) {
   for (int round = 0; round < kRounds; ++round) {
     std::vector<SideCosts> prices;
     const size_t n = 1 + bits() % 8;
-    for (size_t k = 0; k < n; ++k) prices.push_back({bits() % 6 == 0 ? -1 : static_cast<i64>(bits() % 5000), static_cast<i64>(bits() % 9000)});
+    for (size_t k = 0; k < n; ++k)
+      prices.push_back({bits() % 6 == 0 ? -1 : static_cast<i64>(bits() % 5000), static_cast<i64>(bits() % 9000)});
     const Chain chain(prices);
     const SideChoice c = chain.choose();
     EXPECT_EQ(c.chosen.total(), chain.whole(c.on_npu).total());

@@ -29,7 +29,8 @@ struct CompileOptions {
   i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect
 };
 
-// npu: inside a delegate; cortex_m: in the quantized form, on kernels of the dialect, or on plain copies; portable: in float, because no such kernel takes it.
+// npu: inside a delegate; cortex_m: in the quantized form, on kernels of the dialect, or on plain copies; portable: in float, because no
+// such kernel takes it.
 enum class Placement : u8 { npu, cortex_m, portable };
 
 // One kernel call of the program, in the user's names.
@@ -40,8 +41,8 @@ struct OperatorReport {
   std::string reason;
   Placement placement = Placement::cortex_m;
   i64 macs = 0;
-  i64 float_bytes = 0;   // portable: of the float tensors that it reads and writes
-  bool is_stock = true;  // false: a kernel of deuteron::, which stock firmware lacks
+  i64 float_bytes = 0;     // portable: of the float tensors that it reads and writes
+  bool is_stock = true;    // false: a kernel of deuteron::, which stock firmware lacks
   i32 delegate = -1;       // npu: by delegate call of the program
   i32 instruction = -1;    // of the program
   i64 cycles = -1;         // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
@@ -51,14 +52,14 @@ struct OperatorReport {
 // An operator as the partition met it: int8, or float where it has no int8 form; before kernels are chosen.
 struct Considered {
   Origin origin;
-  std::string what;                      // "conv2d `backbone.7.conv` (source op 41)"
-  std::vector<std::string> quantization; // a line for each operand that is no bias, and each result
-  std::vector<NpuCheck> checks;          // with an NPU: in order, until one fails
+  std::string what;                       // "conv2d `backbone.7.conv` (source op 41)"
+  std::vector<std::string> quantization;  // a line for each operand that is no bias, and each result
+  std::vector<NpuCheck> checks;           // with an NPU: in order, until one fails
   bool on_npu = false;
   std::string why_not;                   // with an NPU: why it stays on the CPU
   i64 npu_cycles = -1, cpu_cycles = -1;  // alone; -1: not known, or not possible
   struct Neighbour {
-    std::string tensor, what;  // `what`: the operator, "input" or "output"
+    std::string tensor, what;   // `what`: the operator, "input" or "output"
     bool is_before, is_across;  // across: on the other side of the border
     i64 bytes;
   };

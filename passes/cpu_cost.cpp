@@ -35,7 +35,8 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
 std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   const std::string& name = std::get<KernelCall>(node.op).name;
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
-  const bool floats = std::any_of(node.inputs.begin(), node.inputs.end(), is_float) || std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
+  const bool floats =
+      std::any_of(node.inputs.begin(), node.inputs.end(), is_float) || std::any_of(node.outputs.begin(), node.outputs.end(), is_float);
   if (floats && name.starts_with("aten::")) return {name + ".f32", name, "*.f32", "*"};
   return {name, "*"};
 }

@@ -18,7 +18,8 @@ i64 resident_npu_bytes(const Graph& g, const Target& target, bool fetch_constant
     if (m.does_hold("constants") && !m.does_hold("activations") && m.is_reached_by("npu")) return 0;
   i64 bytes = 0;
   for (const Node& node : g.nodes)
-    if (const auto* call = std::get_if<KernelCall>(&node.op); call && call->delegate) bytes += static_cast<i64>(call->delegate->processed.size());
+    if (const auto* call = std::get_if<KernelCall>(&node.op); call && call->delegate)
+      bytes += static_cast<i64>(call->delegate->processed.size());
   return bytes;
 }
 

@@ -13,7 +13,8 @@ struct Room {
   const MemoryRegion* memory = nullptr;  // null: the target does not say, so there is no limit
   i64 bytes = 0;                         // of it, for the plan
 };
-// The first memory for activations that the CPU, and if `uses_npu` the NPU, reach, and that has `bytes` beside `resident`; the largest if none has.
+// The first memory for activations that the CPU, and if `uses_npu` the NPU, reach, and that has `bytes` beside `resident`; the largest if
+// none has.
 Room room_for_activations(const Target& target, bool uses_npu, i64 bytes, i64 resident);
 
 }  // namespace deuteron

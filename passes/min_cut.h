@@ -16,8 +16,8 @@ struct TwoSides {
 };
 inline constexpr i64 kNever = i64{1} << 40;  // as the price of a side: not there
 
-// By node: whether it is `here`. A minimum cut by augmenting shortest paths (Edmonds, Karp 1972): O(nodes * pairs^2), and far less on graphs
-// that are nearly chains.
+// By node: whether it is `here`. A minimum cut by augmenting shortest paths (Edmonds, Karp 1972): O(nodes * pairs^2), and far less on
+// graphs that are nearly chains.
 std::vector<bool> cheapest_sides(const TwoSides& sides);
 
 }  // namespace deuteron

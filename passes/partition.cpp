@@ -48,7 +48,8 @@ std::vector<Considered::Neighbour> neighbours_of(const Graph& g, const Uses& use
                     above >= 0 ? is_across(above) : on_npu, g.type(v).bytes()});
   }
   for (const ValueId v : node.outputs) {
-    for (const NodeId r : uses.readers[v]) list.push_back({g.values[v].name, describe(g, g.nodes[r]), false, is_across(r), g.type(v).bytes()});
+    for (const NodeId r : uses.readers[v])
+      list.push_back({g.values[v].name, describe(g, g.nodes[r]), false, is_across(r), g.type(v).bytes()});
     if (uses.output_uses[v] > 0) list.push_back({g.values[v].name, std::string("output of the model"), false, on_npu, g.type(v).bytes()});
   }
   return list;
@@ -112,8 +113,8 @@ class Partitioner {
 
   void choose() {
     const std::vector<bool> supported = on_npu_;
-    const std::optional<SideChoice> choice =
-        choose_sides(g_, supported, costs_, pass_.target.npu->crossing, [&](const std::vector<bool>& on_npu) { return whole_cost(on_npu); });
+    const std::optional<SideChoice> choice = choose_sides(g_, supported, costs_, pass_.target.npu->crossing,
+                                                          [&](const std::vector<bool>& on_npu) { return whole_cost(on_npu); });
     if (!choice) return;
     PreferReport& report = pass_.result.prefer;
     report.evaluated = choice->evaluated;
@@ -122,8 +123,9 @@ class Partitioner {
     report.all_cpu = choice->all_cpu ? choice->all_cpu->total() : report.all_npu;  // nothing for the NPU: they are one
     for (size_t n = 0; n < g_.nodes.size(); ++n)
       if (supported[n] && !choice->on_npu[n])
-        keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.cost", "cycles on the NPU, without its share of crossings (--prefer fastest)",
-                                             std::to_string(costs_[n].npu), fmt::format("{} on the CPU", costs_[n].cpu), false});
+        keep_on_cpu(static_cast<NodeId>(n),
+                    {"neutron.partition.cost", "cycles on the NPU, without its share of crossings (--prefer fastest)",
+                     std::to_string(costs_[n].npu), fmt::format("{} on the CPU", costs_[n].cpu), false});
   }
 
   // The rest of the compiler on a copy. Bands of rows are left out: they come where the memory is too small, and then cost on both sides.
@@ -153,7 +155,8 @@ class Partitioner {
       if (is_edge(g_.nodes[n].op)) continue;
       Considered& c = pass_.result.considered[k++];
       c.on_npu = on_npu_[n];
-      c.neighbours = neighbours_of(g_, uses_, g_.nodes[n], [&](NodeId other) { return other >= 0 && on_npu_[other] != on_npu_[n]; }, on_npu_[n]);
+      c.neighbours = neighbours_of(
+          g_, uses_, g_.nodes[n], [&](NodeId other) { return other >= 0 && on_npu_[other] != on_npu_[n]; }, on_npu_[n]);
       for (const KeptOnCpu& kept : pass_.result.kept_on_cpu)
         if (!c.on_npu && kept.origin == g_.nodes[n].origin) c.why_not = to_text(kept.why);
     }
@@ -315,8 +318,8 @@ class Partitioner {
   PassContext& pass_;
   Graph& g_;
   const Uses uses_;
-  std::vector<bool> on_npu_;  // by node
-  std::vector<i32> level_;    // by node
+  std::vector<bool> on_npu_;      // by node
+  std::vector<i32> level_;        // by node
   std::vector<SideCosts> costs_;  // by node
 };
 
@@ -328,7 +331,8 @@ static void note_nodes(PassContext& pass) {
   for (const Node& node : pass.graph.nodes) {
     if (is_edge(node.op)) continue;
     Considered c = consider(pass.graph, node);
-    c.neighbours = neighbours_of(pass.graph, uses, node, [](NodeId) { return false; }, false);
+    c.neighbours = neighbours_of(
+        pass.graph, uses, node, [](NodeId) { return false; }, false);
     c.cpu_cycles = side_costs(pass, node, false).cpu;
     pass.result.considered.push_back(std::move(c));
   }
@@ -338,8 +342,9 @@ void partition(PassContext& pass) {
   if (!pass.target.npu) return note_nodes(pass);
   const bool has_choice = pass.target.has_backend("cortex_m");
   if (pass.options.npu.prefer == "fastest" && !(has_choice && !pass.target.cpu_cost.empty())) {
-    pass.diagnostics.error(pass.graph.name, has_choice ? fmt::format("--prefer fastest needs the costs of the CPU, and {} has none", pass.target.name)
-                                                       : fmt::format("--prefer fastest needs two sides, and {} has the NPU alone", pass.target.name),
+    pass.diagnostics.error(pass.graph.name,
+                           has_choice ? fmt::format("--prefer fastest needs the costs of the CPU, and {} has none", pass.target.name)
+                                      : fmt::format("--prefer fastest needs two sides, and {} has the NPU alone", pass.target.name),
                            "target.cost", has_choice ? "add a table [cpu.cost], or extend a base that has one" : "compile for imxrt700cm");
     return;
   }

@@ -68,7 +68,8 @@ class Resolver {
   bool has_this_format(const toml::table& root, const std::string& file) {
     const toml::node* format = root.get("format");
     if (!format)
-      return diagnostics_.error(at(root, file), "`format` is missing", "target.missing_field", fmt::format("add `format = {}`", kFormat)), false;
+      return diagnostics_.error(at(root, file), "`format` is missing", "target.missing_field", fmt::format("add `format = {}`", kFormat)),
+             false;
     if (!format->as_integer()) return diagnostics_.error(at(*format, file), "`format` must be a whole number", "target.type"), false;
     if (const int64_t version = format->as_integer()->get(); version != kFormat) {
       diagnostics_.add({Severity::error, at(*format, file), "the target file is of another format version", std::to_string(version),

@@ -15,8 +15,9 @@ struct BackendText {
   std::string_view backend, quantizer;
 };
 constexpr BackendText kQuantizers[] = {
-    {"neutron", "what the NPU takes, asked before annotation: int8; weights symmetric, a scale for each output channel; operands of a matrix "
-                "product symmetric; sigmoid, tanh and softmax with the fixed parameters of LOGISTIC, TANH and SOFTMAX"},
+    {"neutron",
+     "what the NPU takes, asked before annotation: int8; weights symmetric, a scale for each output channel; operands of a matrix "
+     "product symmetric; sigmoid, tanh and softmax with the fixed parameters of LOGISTIC, TANH and SOFTMAX"},
     {"cortex_m", "the rest: int8; weights symmetric, a scale for each output channel; softmax with scale 1/256 and zero point -128"},
 };
 std::string_view quantizer_of(std::string_view backend) {
@@ -56,13 +57,16 @@ nlohmann::ordered_json json_of(const Keys& keys, const Numbers& numbers) {
 std::string target_as_toml(const Target& t, const std::vector<std::string>& stages) {
   std::string out;
   if (t.extends.empty()) out += fmt::format("# {}\n", t.name);
-  else out += fmt::format("# {}, with all that it extends: {}. Their own files say where the numbers come from.\n", t.name, fmt::join(t.extends, ", "));
+  else
+    out += fmt::format("# {}, with all that it extends: {}. Their own files say where the numbers come from.\n", t.name,
+                       fmt::join(t.extends, ", "));
   out += fmt::format("# stages, the same for every recipe: {}\n", fmt::join(stages, " > "));
   for (const std::string& b : t.backends) out += fmt::format("# quantizer of {}: {}\n", b, quantizer_of(b));
-  out += fmt::format("format = 1\nname = {}\ndescription = {}\nbackends = {}\n", in_quotes(t.name), in_quotes(t.description), list_of(t.backends));
+  out += fmt::format("format = 1\nname = {}\ndescription = {}\nbackends = {}\n", in_quotes(t.name), in_quotes(t.description),
+                     list_of(t.backends));
   if (t.npu)
-    out += fmt::format("\n[options.neutron]\nprefer = {}\ndelegate_min_macs = {}\nfetch_constants_to_sram = {}\n", in_quotes(t.options.prefer),
-                       t.options.min_macs, t.options.fetch_constants);
+    out += fmt::format("\n[options.neutron]\nprefer = {}\ndelegate_min_macs = {}\nfetch_constants_to_sram = {}\n",
+                       in_quotes(t.options.prefer), t.options.min_macs, t.options.fetch_constants);
   if (t.has_backend("cortex_m")) out += fmt::format("\n[options.cortex_m]\ndialect = {}\n", in_quotes(t.options.dialect));
   out += fmt::format("\n[cpu]\ncore = {}\nisa = {}\n", in_quotes(t.cpu), in_quotes(name_of(t.isa)));
   if (t.clock_hz > 0) out += fmt::format("clock_hz = {}\n", t.clock_hz);

@@ -250,7 +250,8 @@ class Reader {
       known_keys(*npu, "[options.neutron]", {"prefer", "delegate_min_macs", "fetch_constants_to_sram"});
       o.prefer = one_of(*npu, "prefer", kPrefer, o.prefer);
       o.min_macs = integer(*npu, "delegate_min_macs", false).value_or(0);
-      if (o.min_macs < 0) measured(npu->get("delegate_min_macs"), "`delegate_min_macs` must not be negative", o.min_macs, 0, "target.options");
+      if (o.min_macs < 0)
+        measured(npu->get("delegate_min_macs"), "`delegate_min_macs` must not be negative", o.min_macs, 0, "target.options");
       if (const toml::node* fetch = npu->get("fetch_constants_to_sram")) {
         if (const auto* v = fetch->as_boolean()) o.fetch_constants = v->get();
         else fault(fetch, "`fetch_constants_to_sram` must be true or false", "target.type");
@@ -273,12 +274,13 @@ class Reader {
     }
     if (there.empty()) return;  // no limit
     failed_ = true;
-    diagnostics_.add({Severity::error, at(memories),
-                      npu ? fmt::format("the backends {} cannot share tensors: no memory for activations is reached by the CPU and by the NPU",
-                                        fmt::join(t.backends, " and "))
-                          : std::string("no memory for activations is reached by the CPU"),
-                      there, npu ? "cpu and npu" : "cpu", "target.memory.reach",
-                      "give one memory that holds activations `reach = [\"cpu\", \"npu\"]`, or leave a backend out"});
+    diagnostics_.add(
+        {Severity::error, at(memories),
+         npu ? fmt::format("the backends {} cannot share tensors: no memory for activations is reached by the CPU and by the NPU",
+                           fmt::join(t.backends, " and "))
+             : std::string("no memory for activations is reached by the CPU"),
+         there, npu ? "cpu and npu" : "cpu", "target.memory.reach",
+         "give one memory that holds activations `reach = [\"cpu\", \"npu\"]`, or leave a backend out"});
   }
 
   void read_memories(const toml::node& node, Target& t) {

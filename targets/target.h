@@ -54,12 +54,12 @@ struct Target {
   std::string cpu;                    // "cortex-m55"
   Isa isa = Isa::scalar;
   int64_t clock_hz = 0;
-  std::vector<MemoryRegion> memories;  // empty: not limited
-  std::optional<Npu> npu;              // exactly when "neutron" is among the backends
-  std::vector<CpuKernelCost> cpu_cost; // [cpu.cost]; empty: cycles of the CPU are not known
+  std::vector<MemoryRegion> memories;   // empty: not limited
+  std::optional<Npu> npu;               // exactly when "neutron" is among the backends
+  std::vector<CpuKernelCost> cpu_cost;  // [cpu.cost]; empty: cycles of the CPU are not known
   RecipeOptions options;
-  std::string file;                 // where it was read from
-  std::vector<std::string> extends; // every file that it takes from, as named, the nearest first
+  std::string file;                  // where it was read from
+  std::vector<std::string> extends;  // every file that it takes from, as named, the nearest first
 
   bool has_backend(std::string_view backend) const;
 };

@@ -9,7 +9,7 @@ namespace deuteron {
 // The keys of [npu.limits] and [npu.machine]. All of them must be there: a limit that a file does not mention would be no limit.
 struct LimitKey {
   std::string_view name;
-  i64 NpuLimits::* field;
+  i64 NpuLimits::*field;
 };
 inline constexpr LimitKey kLimitKeys[] = {
     {"vector_length", &NpuLimits::vector_length},
@@ -31,7 +31,7 @@ inline constexpr LimitKey kLimitKeys[] = {
 };
 struct MachineKey {
   std::string_view name;
-  int32_t neutron::Machine::* field;
+  int32_t neutron::Machine::*field;
 };
 inline constexpr MachineKey kMachineKeys[] = {
     {"units", &neutron::Machine::units},
@@ -49,7 +49,7 @@ inline constexpr MachineKey kMachineKeys[] = {
 
 struct CrossingKey {
   std::string_view name;
-  i64 NpuCrossing::* field;
+  i64 NpuCrossing::*field;
 };
 inline constexpr CrossingKey kCrossingKeys[] = {
     {"call_cycles", &NpuCrossing::call_cycles},
@@ -59,7 +59,7 @@ inline constexpr CrossingKey kCrossingKeys[] = {
 };
 struct CostKey {
   std::string_view name;
-  int64_t CpuKernelCost::* field;
+  int64_t CpuKernelCost::*field;
 };
 inline constexpr CostKey kCostKeys[] = {
     {"call", &CpuKernelCost::call},       {"mac", &CpuKernelCost::mac}, {"result", &CpuKernelCost::result},

@@ -239,7 +239,8 @@ TEST(Target, FaultsOfWhatIsExtendedAreToldWhereTheyLie) {
   EXPECT_THAT(errors_of(extending("\"imxrt700cm\"", "[options.neutron]\nprefer = \"fast\"\n")),
               HasSubstr("unknown value `fast` of `prefer`"));
   EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[options.neutron]\nprefer = \"npu\"\n")), HasSubstr("no backend of this target uses"));
-  EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { call = -1 }\n")), AllOf(HasSubstr("b.toml:5"), HasSubstr("-1, limit 0")));
+  EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { call = -1 }\n")),
+              AllOf(HasSubstr("b.toml:5"), HasSubstr("-1, limit 0")));
   EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { cal = 1 }\n")), HasSubstr("unknown key `cal`"));
   const std::string folder = testing::TempDir() + "extend_test";
   std::filesystem::create_directories(folder);
@@ -292,10 +293,9 @@ TEST(Target, WhatIsShownReadsBackToTheSame) {
     EXPECT_EQ(again->options, t.options);
     EXPECT_TRUE(again->extends.empty());
     ASSERT_EQ(again->npu.has_value(), t.npu.has_value());
-    if (t.npu) {
-      EXPECT_EQ(again->npu->machine.clock_hz, t.npu->machine.clock_hz);
-    }
-    EXPECT_EQ(target_as_toml(*again, {"a", "b"}).substr(target_as_toml(*again, {"a", "b"}).find("format")), text.substr(text.find("format")));
+    if (t.npu) { EXPECT_EQ(again->npu->machine.clock_hz, t.npu->machine.clock_hz); }
+    EXPECT_EQ(target_as_toml(*again, {"a", "b"}).substr(target_as_toml(*again, {"a", "b"}).find("format")),
+              text.substr(text.find("format")));
   }
 }
 

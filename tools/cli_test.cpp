@@ -241,8 +241,8 @@ TEST_F(Cli, TheTableOfTheNpuIsUpToDate) {
     ++rows;
     std::string limits = o["constraints"];
     for (size_t at; (at = limits.find("; ")) != std::string::npos;) limits.replace(at, 2, "<br>");
-    const std::string line = "| " + o["name"].get<std::string>() + " | " + o["builtin"].get<std::string>() + " | " + o["operands"].get<std::string>() +
-                             " | " + o["result"].get<std::string>() + " | " + limits + " |\n";
+    const std::string line = "| " + o["name"].get<std::string>() + " | " + o["builtin"].get<std::string>() + " | " +
+                             o["operands"].get<std::string>() + " | " + o["result"].get<std::string>() + " | " + limits + " |\n";
     EXPECT_NE(page.find(line), std::string::npos) << line;
   }
   EXPECT_GT(rows, 25u);
@@ -283,14 +283,16 @@ TEST_F(Cli, TargetsAndOps) {
 TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
   const Ended shown = run({"targets", "--show", "imxrt700cm"});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  for (const char* part : {"# stages, the same for every recipe: fold-constants > ", "# quantizer of neutron: ", "# quantizer of cortex_m: ",
-                           "backends = [\"neutron\", \"cortex_m\"]", "[options.neutron]", "[npu.limits]", "taps = 65535", "[npu.machine]", "[npu.crossing]",
-                           "[cpu.cost]", "\"cortex_m::quantized_conv2d\" = { call", "reach = [\"cpu\", \"npu\"]"})
+  for (const char* part : {"# stages, the same for every recipe: fold-constants > ",
+                           "# quantizer of neutron: ", "# quantizer of cortex_m: ", "backends = [\"neutron\", \"cortex_m\"]",
+                           "[options.neutron]", "[npu.limits]", "taps = 65535", "[npu.machine]", "[npu.crossing]", "[cpu.cost]",
+                           "\"cortex_m::quantized_conv2d\" = { call", "reach = [\"cpu\", \"npu\"]"})
     EXPECT_THAT(shown.out, HasSubstr(part));
   const Ended base = run({"targets", "--show", "base-neutron-n3-64"});
   EXPECT_THAT(base.out, AllOf(HasSubstr("base = true"), HasSubstr("Assumed, all four")));
   put("chip.toml", "format = 1\nbase = true\nname = \"chip\"\nextends = [\"imxrt700cm\"]\n[npu.limits]\nkernel = 2\n");
-  const std::string mine = put("mine.toml", "format = 1\nname = \"mine\"\nextends = [\"chip.toml\"]\n[options.neutron]\nprefer = \"fastest\"\n");
+  const std::string mine =
+      put("mine.toml", "format = 1\nname = \"mine\"\nextends = [\"chip.toml\"]\n[options.neutron]\nprefer = \"fastest\"\n");
   const Ended json_of_mine = run({"targets", "--show", mine, "--json", "-"});
   ASSERT_EQ(json_of_mine.code, 0) << json_of_mine.err;
   const json j = json::parse(json_of_mine.out);
@@ -302,13 +304,14 @@ TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
   ASSERT_EQ(analyzed.code, 0) << analyzed.err;
   EXPECT_THAT(analyzed.out, HasSubstr("kernel height or width: 3, limit 2 [neutron.conv2d.kernel]"));
   EXPECT_EQ(read_json("a.json")["prefer"]["prefer"], "fastest");
-  refused(1, {"analyze", kModel, "--target", put("bad.toml", "format = 1\nname = \"x\"\nextends = [\"imxrt700\"]\nbackends = [\"nuetron\"]\n")},
-          "did you mean `neutron`?");
+  refused(
+      1, {"analyze", kModel, "--target", put("bad.toml", "format = 1\nname = \"x\"\nextends = [\"imxrt700\"]\nbackends = [\"nuetron\"]\n")},
+      "did you mean `neutron`?");
 }
 
 TEST_F(Cli, ExplainAndPrefer) {
-  const Ended e = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_1", "--neutron-exclude", "conv2d_1",
-                       "--json", path("e.json")});
+  const Ended e = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_1", "--neutron-exclude",
+                       "conv2d_1", "--json", path("e.json")});
   ASSERT_EQ(e.code, 0) << e.err;
   EXPECT_THAT(e.out, AllOf(HasSubstr("conv2d_1 (aten.conv2d.default)"), HasSubstr("kept off the NPU by --neutron-exclude conv2d_1"),
                            HasSubstr("placed        CPU"), HasSubstr("instructions at one a cycle"), HasSubstr("(across the border)"),
@@ -331,10 +334,12 @@ TEST_F(Cli, ExplainAndPrefer) {
   for (const auto& call : j["ram_over_time"]) most = std::max(most, call["bytes"].get<i64>());
   EXPECT_EQ(most, j["ram_lower_bound_bytes"]);
   const json& flash = j["flash"];
-  EXPECT_EQ(flash["constants"].get<i64>() + flash["npu"].get<i64>() + flash["program"].get<i64>() + flash["padding"].get<i64>(), flash["file"]);
+  EXPECT_EQ(flash["constants"].get<i64>() + flash["npu"].get<i64>() + flash["program"].get<i64>() + flash["padding"].get<i64>(),
+            flash["file"]);
   refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_l"}, "did you mean `conv2d_1`");
   refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "999"}, "source ops are 0 to");
-  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--neutron-exclude", "conv2d_l"}, "did you mean `conv2d_1`");
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--neutron-exclude", "conv2d_l"},
+          "did you mean `conv2d_1`");
   refused(1, {"analyze", kModel, "--target", "imxrt700", "--calibrate", kCalibrate, "--prefer", "fastest"}, "has the NPU alone");
   const Ended fast = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--prefer", "fastest", "--explain", "0"});
   ASSERT_EQ(fast.code, 0) << fast.err;
@@ -614,8 +619,8 @@ TEST_F(Cli, PassesCanBeLookedAt) {
   EXPECT_GE(steps, 5u);
   EXPECT_EQ(with({"--max-rewrites", "0", "--stop-after", "fuse"}).code, 0);
   // Whatever is left out: a program or a reason, never a fault of ours, never a program that lacks its operators.
-  for (const char* pass :
-       {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels", "int8-ports", "split-rows", "lower"}) {
+  for (const char* pass : {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels",
+                           "int8-ports", "split-rows", "lower"}) {
     for (const std::string& model : {kModel, std::string(DEUTERON_SOURCE_DIR "/models/digits_cnn/qat_qdq.pt2")}) {
       const Ended e =
           run({"compile", model, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("y.pte"), "--skip-pass", pass});

@@ -89,8 +89,9 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
                    "auto (default): depthwise channels are scaled alike where that helps on the samples; off")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "off"}));
-  verb->add_option("--bias-correction", o.bias_correction,
-                   "auto (default): the mean error that rounding weights makes is taken out of the biases where that helps on the samples; on; off")
+  verb->add_option(
+          "--bias-correction", o.bias_correction,
+          "auto (default): the mean error that rounding weights makes is taken out of the biases where that helps on the samples; on; off")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   verb->add_option("--max-ram", o.compile.max_ram,

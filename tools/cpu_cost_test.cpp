@@ -17,7 +17,8 @@ namespace {
 TEST(CpuCost, TheFormulaIsThatOfTheFile) {
   Diagnostics d;
   const std::optional<Target> t = parse_target(
-      "format = 1\nname = \"t\"\nextends = [\"cortex-m4\"]\n[cpu.cost]\n\"cortex_m::quantized_add\" = { call = 7, mac = 256, result = 512, operand = 128, tap = 64 }\n",
+      "format = 1\nname = \"t\"\nextends = [\"cortex-m4\"]\n[cpu.cost]\n\"cortex_m::quantized_add\" = { call = 7, mac = 256, result = 512, "
+      "operand = 128, tap = 64 }\n",
       "t.toml", d);
   ASSERT_TRUE(t);
   for (const CpuKernelCost& c : t->cpu_cost)
@@ -28,8 +29,10 @@ TEST(CpuCost, TheFormulaIsThatOfTheFile) {
 
 TEST(CpuCost, PredictsWhatTheBoardCounts) {
   const std::string models = fmt::format("{}/fixtures/models", DEUTERON_SHARED_DIR);
-  if (!has_board_runners() || !std::filesystem::exists(models)) GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
-  const std::pair<const char*, const char*> kTargets[] = {{"cortex-m33", "mps2-an505"}, {"cortex-m3", "mps2-an385"}, {"cortex-m55", "mps3-an547"}};
+  if (!has_board_runners() || !std::filesystem::exists(models))
+    GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
+  const std::pair<const char*, const char*> kTargets[] = {
+      {"cortex-m33", "mps2-an505"}, {"cortex-m3", "mps2-an385"}, {"cortex-m55", "mps3-an547"}};
   for (const auto& [name, board] : kTargets)
     for (const char* model : {"dscnn_kws", "digits_cnn", "digits_bmm"}) {
       Diagnostics d;

@@ -39,10 +39,11 @@ int targets(const TargetsOptions& o) {
     list.push_back(target_as_json(t, pass_names()));
   }
   const size_t count = list.size();
-  return finish(o.json, diagnostics, {{"targets", std::move(list)}},
-                text + fmt::format("{} built in; --target also takes a file of your own (`--show NAME` prints one to begin with, with all that it "
-                                   "extends)\nto extend: these, {}\n",
-                                   counted(static_cast<long long>(count), "target"), fmt::join(builtin_bases(), ", ")));
+  return finish(
+      o.json, diagnostics, {{"targets", std::move(list)}},
+      text + fmt::format("{} built in; --target also takes a file of your own (`--show NAME` prints one to begin with, with all that it "
+                         "extends)\nto extend: these, {}\n",
+                         counted(static_cast<long long>(count), "target"), fmt::join(builtin_bases(), ", ")));
 }
 
 }  // namespace
