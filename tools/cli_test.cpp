@@ -315,7 +315,7 @@ TEST_F(Cli, ExplainAndPrefer) {
   ASSERT_EQ(e.code, 0) << e.err;
   EXPECT_THAT(e.out, AllOf(HasSubstr("conv2d_1 (aten.conv2d.default)"), HasSubstr("kept off the NPU by --neutron-exclude conv2d_1"),
                            HasSubstr("placed        CPU"), HasSubstr("instructions at one a cycle"), HasSubstr("(across the border)"),
-                           HasSubstr("became        cortex_m::quantized_conv2d"), HasSubstr("scale")));
+                           HasSubstr("became        cortex_m::quantized_depthwise_conv2d"), HasSubstr("scale")));
   const json j = read_json("e.json");
   ASSERT_EQ(j["explain"].size(), 1u);
   EXPECT_EQ(j["explain"][0]["name"], "conv2d_1");
