@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "calibrate/calibrate.h"
+#include "ops/families.h"
 #include "ops/fixed_point.h"
 #include "passes/pass.h"
 #include "passes/quantization_clusters.h"
@@ -168,6 +169,50 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   return b.done();
 }
 
+static Bounds range_of(const Quant& q) {
+  return {static_cast<float>(q.low - q.zero_point[0]) * q.scale[0], static_cast<float>(q.high - q.zero_point[0]) * q.scale[0]};
+}
+
+// clamp(dequantize(quantize(conv(..))))   becomes   conv(..) within the clamp's bounds and what the middle could hold
+// For quantizers that do not take a convolution and its activation as one: the result is rounded once, to the parameters behind the clamp,
+// and no kernel is left of the clamp. Refused when anybody else reads the middle, or the clamp's result stays a float.
+static std::optional<Patch> fuse_clamp_behind_quantization(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  Op op = node.op;
+  Bounds* bounds = bounds_of(op);
+  const std::span<const QuantSpec> specs = quant_specs(op);
+  if (!bounds || op_as<Clamp>(g, root) || specs.empty() || specs.back().gran != Gran::per_tensor) return std::nullopt;
+  const auto only_reader = [&](ValueId v) { return uses.has_single_reader(v) ? uses.readers[v][0] : -1; };
+  const NodeId quantize = only_reader(node.outputs[0]);
+  if (quantize < 0 || !op_as<Quantize>(g, quantize)) return std::nullopt;
+  const NodeId dequantize = only_reader(g.nodes[quantize].outputs[0]);
+  if (dequantize < 0 || !op_as<Dequantize>(g, dequantize)) return std::nullopt;
+  const NodeId last = only_reader(g.nodes[dequantize].outputs[0]);
+  const Clamp* clamp = last < 0 ? nullptr : op_as<Clamp>(g, last);
+  const Type& middle = g.type(g.nodes[quantize].outputs[0]);
+  if (!clamp || middle.dtype != DType::s8 || middle.quant.per_channel() || !quantized_type(g, uses, g.nodes[last].outputs[0]))
+    return std::nullopt;
+  for (const Bounds& b : {clamp->bounds, range_of(middle.quant)})
+    bounds->low = std::max(bounds->low, b.low), bounds->high = std::min(bounds->high, b.high);
+  if (bounds->low > bounds->high) return std::nullopt;
+  PatchBuilder b(g, root, "rounded once, behind the clamp");
+  b.replace(g.nodes[last].outputs[0], b.add(std::move(op), node.inputs, {}, g.values[g.nodes[last].outputs[0]].name));
+  return b.done();
+}
+
+// clamp(dequantize(x)), maximum pool likewise, whose result nobody quantizes   becomes   dequantize(clamp(x)): the parameters pass through
+static std::optional<Patch> pass_parameters_through(const Graph& g, const Uses& uses, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (!op_as<Clamp>(g, root) && !op_as<MaxPool2d>(g, root)) return std::nullopt;
+  if (quantized_type(g, uses, node.outputs[0])) return std::nullopt;
+  const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
+  if (above < 0) return std::nullopt;
+  const Type& x = g.type(g.nodes[above].inputs[0]);
+  if (x.dtype != DType::s8 || x.quant.per_channel()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(Dequantize{}, {b.add(node.op, {g.nodes[above].inputs[0]}, x.quant, g.values[node.outputs[0]].name)});
+}
+
 // The same for a recurrent layer, whose results share the parameters of the state. What is wanted as float, or with other parameters than
 // the first result has, is converted behind the layer.
 static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, NodeId root) {
@@ -282,7 +327,7 @@ static std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeI
 }
 
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {fold_pair, fold_recurrent, fold_int8, move_view_to_int8, move_concat_to_int8, compare_int8};
+  static constexpr Rule kRules[] = {fold_pair, fold_recurrent, fuse_clamp_behind_quantization, fold_int8, pass_parameters_through, move_view_to_int8, move_concat_to_int8, compare_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);

@@ -15,7 +15,7 @@ struct QuantizeOptions {
   i32 weight_low = -127;                 // symmetric weights use weight_low..127
   bool correct_bias = true;              // the mean error that rounding a channel's weights makes is taken out of its bias
   bool choose_bias_correction = false;   // correct_bias only where a search finds that it helps
-  bool equalize = true;                  // depthwise channels may be scaled alike, where a search finds that it helps
+  bool equalize = true;                  // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
   std::map<i32, ActivationQuant> given;  // by cluster: parameters that are not chosen here (from a search)
 };

@@ -20,6 +20,17 @@ namespace {
 // second).
 constexpr i64 kBudget = 20'000'000'000;
 constexpr i64 kMostSimulations = 400;
+constexpr i64 kSimulationsForSeveral = 40;  // from here on the ranges of the three best candidates are adjusted, not of the best alone
+constexpr i64 kCostOfObserving = 3;    // in simulations: each sample runs twice, and its values are counted
+// What is tried, in this order, as far as the budget goes. All channels at full power would be fitted to the largest value that the samples
+// happen to have in each.
+struct Equalization {
+  Equalize which;
+  float power;
+};
+constexpr Equalization kEqualizations[] = {
+    {Equalize::all, 0.5f}, {Equalize::depthwise, 0.5f}, {Equalize::depthwise, 1}, {Equalize::all, 0.25f}};
+constexpr double kChance = 0.25;  // dB: equalized channels that gain less are not worth their risk on other data
 constexpr i64 kCostOfAnElement = 8;  // in multiply-adds
 constexpr size_t kMostSamples = 64;  // evenly taken from those given: their inputs are kept in storage order
 
@@ -93,6 +104,7 @@ class Yardstick {
     *sqnr_db = all.db();
     return (all.db() + each / count) / 2;
   }
+  void charge(i64 simulations) { simulations_ += simulations; }  // for work of another kind
   i64 simulations() const { return simulations_; }
   i64 samples() const { return static_cast<i64>(inputs_.size()); }
 
@@ -242,33 +254,47 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   plain.options = options;
   Yardstick yardstick(graph, samples, threads);
   const i64 most_simulations = std::min(kBudget / std::max<i64>(1, cost_of_a_run(graph) * yardstick.samples()), kMostSimulations);
-  Candidate best;
+  const std::shared_ptr<const Graph> plain_graph = plain.graph;
+  std::vector<Candidate> tried;
   std::optional<double> plain_db;
-  const auto try_both_observers = [&](Candidate c, const std::string& suffix) {
-    for (const Observer observer : {Observer::histogram, Observer::min_max}) {
-      c.options.observer = observer;
-      c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
-      measure(c, yardstick);
-      if (!plain_db) plain_db = c.score.sqnr_db;
-      if (!best.graph || c.score.value > best.score.value) best = c;
-    }
+  const auto value_of = [&](const Candidate& c) { return c.score.value - (c.graph == plain_graph ? 0 : kChance); };
+  const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
+    c.options.observer = observer;
+    c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
+    measure(c, yardstick);
+    if (!plain_db) plain_db = c.score.sqnr_db;
+    tried.push_back(std::move(c));
   };
-  try_both_observers(plain, "");
-  for (const float power : {0.5f, 1.0f}) {
-    if (!options.equalize || yardstick.simulations() + 2 > most_simulations) break;
+  try_one(plain, Observer::histogram, "");
+  try_one(plain, Observer::min_max, "");
+  const Observer better = *std::ranges::max_element(tried, {}, value_of)->options.observer, other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
+  for (const auto& [which, power] : kEqualizations) {
+    if (!options.equalize || yardstick.simulations() + kCostOfObserving + 1 > most_simulations) break;
     Graph equal = graph;
-    if (equalize_depthwise(equal, *plain.seen, power) == 0) break;
+    if (equalize_channels(equal, *plain.seen, which, power) == 0) continue;
     Candidate c = plain;
     c.graph = std::make_shared<const Graph>(std::move(equal));
     auto seen_again = observe(*c.graph, samples, threads, diagnostics);
     if (!seen_again) return std::nullopt;
+    yardstick.charge(kCostOfObserving);
     c.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen_again));
-    try_both_observers(std::move(c), fmt::format(", depthwise channels equalized ({})", power));
+    const std::string suffix = fmt::format(", {}channels equalized ({})", which == Equalize::depthwise ? "depthwise " : "", power);
+    try_one(c, better, suffix);
+    if (yardstick.simulations() < most_simulations / 2) try_one(std::move(c), other, suffix);
   }
   plain = {};
+  std::ranges::stable_sort(tried, std::greater(), value_of);
+  std::set<const Graph*> graphs;  // the better observer of each equalization
+  std::erase_if(tried, [&](const Candidate& c) { return !graphs.insert(c.graph.get()).second; });
+  tried.resize(std::min<size_t>(tried.size(), most_simulations >= kSimulationsForSeveral ? 3 : 1));
+  const i64 each = (most_simulations - yardstick.simulations()) / static_cast<i64>(tried.size());
+  for (Candidate& c : tried)
+    if (const int adjusted = adjust_ranges(c, yardstick, yardstick.simulations() + each); adjusted > 0)
+      c.name += fmt::format(", {} ranges adjusted", adjusted);
+  Candidate best = std::move(*std::ranges::max_element(tried, {}, value_of));
+  tried.clear();
   QuantizationChoice choice;
-  const int adjusted = adjust_ranges(best, yardstick, most_simulations);
-  choice.policy = best.name + (adjusted > 0 ? fmt::format(", {} ranges adjusted", adjusted) : "");
+  choice.policy = best.name;
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   if (options.correct_bias && options.choose_bias_correction) {
     const double gain = keep_corrected_biases(best, yardstick);

@@ -61,7 +61,7 @@ TEST(Equalize, KeepsTheFunctionAndEvensTheRanges) {
   ASSERT_TRUE(seen);
   for (const float power : {0.5f, 1.0f}) {
     Graph equal = t.g;
-    EXPECT_EQ(equalize_depthwise(equal, *seen, power), 1);
+    EXPECT_EQ(equalize_channels(equal, *seen, Equalize::depthwise, power), 1);
     EXPECT_FALSE(find_fault(equal));
     EXPECT_GT(sqnr(t.g, equal, samples), 110);
     const auto after = observe(equal, samples, 1, diagnostics);
@@ -73,20 +73,82 @@ TEST(Equalize, KeepsTheFunctionAndEvensTheRanges) {
   }
 }
 
+// What the groups are: how many, of the graph after `edit`.
+int groups_of(Equalize which, auto edit) {
+  TestGraph t = separable();
+  edit(t);
+  Diagnostics diagnostics;
+  const auto seen = observe(t.g, samples_of(t.g, 2), 1, diagnostics);
+  return equalize_channels(t.g, *seen, which, 0.5f);
+}
+
 TEST(Equalize, RefusesWhatItWouldChange) {
-  const auto changed = [](auto edit) {
-    TestGraph t = separable();
-    edit(t);
-    Diagnostics diagnostics;
-    const auto seen = observe(t.g, samples_of(t.g, 2), 1, diagnostics);
-    return equalize_depthwise(t.g, *seen, 1);
-  };
+  const auto changed = [](auto edit) { return groups_of(Equalize::depthwise, edit); };
   EXPECT_EQ(changed([](TestGraph&) {}), 1);
-  EXPECT_EQ(changed([](TestGraph& t) { std::get<Conv2d>(t.g.nodes[0].op).bounds.high = 6; }), 0);
+  EXPECT_EQ(changed([](TestGraph& t) { std::get<Conv2d>(t.g.nodes[0].op).bounds = {-1, 6}; }), 0);
   EXPECT_EQ(changed([](TestGraph& t) { std::get<Conv2d>(t.g.nodes[0].op).bounds.low = 0.5f; }), 0);
   EXPECT_EQ(changed([](TestGraph& t) { std::get<Pad>(t.g.nodes[1].op).value = 1; }), 0);
   EXPECT_EQ(changed([](TestGraph& t) { t.output(find_value(t.g, "first")); }), 0);
   EXPECT_EQ(changed([](TestGraph& t) { t.output(find_value(t.g, "padded")); }), 0);
+}
+
+TEST(Equalize, GoesThroughPoolsAndReshapesToTheLinearLayer) {
+  // first and padded; second; third, mean and flat
+  EXPECT_EQ(groups_of(Equalize::all, [](TestGraph&) {}), 3);
+  EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(find_value(t.g, "mean")); }), 2);
+  EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(t.node("s", Softmax{3}, {find_value(t.g, "third")})); }), 2);
+  TestGraph t = separable();
+  const Samples samples = samples_of(t.g, 8);
+  Diagnostics diagnostics;
+  const auto seen = observe(t.g, samples, 1, diagnostics);
+  ASSERT_TRUE(seen);
+  Graph equal = t.g;
+  ASSERT_EQ(equalize_channels(equal, *seen, Equalize::all, 0.5f), 3);
+  EXPECT_FALSE(find_fault(equal));
+  EXPECT_GT(sqnr(t.g, equal, samples), 110);
+}
+
+// A block with a shortcut: a, then b, c = a + b, d. Channel k of a is 2^-k.
+TestGraph shortcut(Bounds bounds, float gain) {
+  TestGraph t;
+  const ValueId x = t.input("x", {2, 5, 4, 3});
+  std::vector<float> w = random_floats(18, 1), v = random_floats(36, 2);
+  for (size_t i = 0; i < w.size(); ++i) w[i] *= gain * std::exp2(-static_cast<float>(i / 3));
+  for (size_t i = 0; i < v.size(); ++i) v[i] *= std::exp2(static_cast<float>(i % 6) - static_cast<float>(i / 6));
+  const ValueId a = t.node("a", Conv2d{.bounds = bounds}, {x, t.constant("w", {6, 1, 1, 3}, w)});
+  const ValueId b = t.node("b", Conv2d{}, {a, t.constant("v", {6, 1, 1, 6}, v)});
+  const ValueId c = t.node("c", Add{}, {a, b});
+  t.output(t.node("d", Conv2d{}, {c, t.constant("u", {4, 1, 1, 6}, random_floats(24, 3))}));
+  return t;
+}
+
+TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
+  TestGraph t = shortcut({}, 1);
+  const Samples samples = samples_of(t.g, 4);
+  Diagnostics diagnostics;
+  const auto seen = observe(t.g, samples, 1, diagnostics);
+  ASSERT_TRUE(seen);
+  Graph equal = t.g;
+  ASSERT_EQ(equalize_channels(equal, *seen, Equalize::all, 1), 1);
+  EXPECT_GT(sqnr(t.g, equal, samples), 110);
+  const auto after = observe(equal, samples, 1, diagnostics);
+  ASSERT_TRUE(after);
+  const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
+  EXPECT_GT(spread((*seen)[find_value(t.g, "c")].channel_most), 8);
+  EXPECT_LT(spread((*after)[find_value(equal, "c")].channel_most), 2);
+}
+
+TEST(Equalize, CutsNoSampleAtTheBoundsOfRelu6) {
+  for (const float gain : {0.5f, 4.0f, 64.0f}) {  // below the bound; at it in one channel; in most
+    TestGraph t = shortcut({0, 6}, gain);
+    const Samples samples = samples_of(t.g, 4);
+    Diagnostics diagnostics;
+    const auto seen = observe(t.g, samples, 1, diagnostics);
+    ASSERT_TRUE(seen);
+    Graph equal = t.g;
+    ASSERT_EQ(equalize_channels(equal, *seen, Equalize::all, 1), 1);
+    EXPECT_GT(sqnr(t.g, equal, samples), 110) << gain;
+  }
 }
 
 TEST(QuantizationSearch, IsNoWorseThanEitherObserverAndReportsItsChoice) {

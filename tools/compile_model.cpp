@@ -86,7 +86,7 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
   verb->add_option("--equalization", o.equalization,
-                   "auto (default): depthwise channels are scaled alike where that helps on the samples; off")
+                   "auto (default): channels are scaled alike where that helps on the samples; off")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "off"}));
   verb->add_option(
