@@ -33,7 +33,7 @@ struct Pair {
 };
 
 std::vector<Pair> pairs_of(const Compilation& c) {
-  const auto references = values_by_name(c.reference, false), values = values_by_name(c.graph, true);
+  const auto references = values_by_name(c.equalized, false), values = values_by_name(c.graph, true);
   std::vector<Pair> pairs;
   size_t call = 0;
   for (const Node& node : c.graph.nodes) {
@@ -44,7 +44,7 @@ std::vector<Pair> pairs_of(const Compilation& c) {
     const auto reference = references.find(c.graph.values[v].name);
     const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
     if (reference == references.end() || !values.contains(c.graph.values[v].name) || !is_number) continue;
-    if (c.reference.type(reference->second).elements() != type.elements()) continue;
+    if (c.equalized.type(reference->second).elements() != type.elements()) continue;
     pairs.push_back({own, v, reference->second});
   }
   return pairs;
@@ -131,7 +131,7 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
     layers[p].low = static_cast<float>(type.quant.low - type.quant.zero_point[0]) * type.quant.scale[0];
     layers[p].high = static_cast<float>(type.quant.high - type.quant.zero_point[0]) * type.quant.scale[0];
   }
-  const FloatExecutor executor(c.reference);
+  const FloatExecutor executor(c.equalized);
   std::map<ValueId, size_t> pair_of_reference;
   for (size_t p = 0; p < pairs.size(); ++p) pair_of_reference[pairs[p].reference] = p;
   std::vector<std::vector<Sums>> by_sample(samples.size(), std::vector<Sums>(pairs.size()));
@@ -140,8 +140,8 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
     std::vector<std::vector<float>> stored;
     for (size_t i = 0; i < c.graph.inputs.size(); ++i) {
       program.set_input(c.graph.inputs[i], samples[s][i]);
-      const Port& port = c.reference.inputs[i];
-      stored.push_back(to_storage(port, c.reference.type(port.value).shape, samples[s][i]));
+      const Port& port = c.equalized.inputs[i];
+      stored.push_back(to_storage(port, c.equalized.type(port.value).shape, samples[s][i]));
     }
     program.run();
     executor.run(stored, [&](ValueId v, std::span<const float> reference) {

@@ -99,6 +99,7 @@ struct RowSplitReport {
 struct Compilation {
   Graph graph;      // after the last pass that ran
   Graph reference;  // the float graph (or the quantized one as given) before lowering: what accuracy is measured against
+  Graph equalized;  // the same with the factors that its channels got: what single values are compared with
   MemoryPlan plan;
   std::vector<uint8_t> pte;
   PteParts parts;

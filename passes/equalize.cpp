@@ -33,7 +33,8 @@ bool has_constant_parameters(const Graph& g, const Node& node) {
 // Values whose channels have one factor, found by walking the graph once. An operator that says nothing here fixes all it touches.
 class ChannelGroups {
  public:
-  ChannelGroups(const Graph& g, Equalize which) : g_(g), which_(which), parent_(g.values.size()), fixed_(g.values.size(), false), bound_(g.values.size(), kInfinity) {
+  ChannelGroups(const Graph& g, Equalize which)
+      : g_(g), which_(which), parent_(g.values.size()), fixed_(g.values.size(), false), bound_(g.values.size(), kInfinity) {
     std::iota(parent_.begin(), parent_.end(), 0);
     for (const auto* ports : {&g.inputs, &g.outputs})
       for (const Port& port : *ports) fix(port.value);
@@ -73,9 +74,7 @@ class ChannelGroups {
       if (g_.type(v).shape != g_.type(node.outputs[0]).shape) return false;
     return tie(node);
   }
-  bool place(const Node& node, const Pad& pad) {
-    return pad.value == 0 && pad.before.back() == 0 && pad.after.back() == 0 && tie(node);
-  }
+  bool place(const Node& node, const Pad& pad) { return pad.value == 0 && pad.before.back() == 0 && pad.after.back() == 0 && tie(node); }
   bool place(const Node& node, const MaxPool2d& pool) { return scales_freely(pool.bounds) && tie(node); }
   bool place(const Node& node, const AvgPool2d&) { return tie(node); }
   bool place(const Node& node, const Resize2d&) { return tie(node); }

@@ -327,7 +327,9 @@ static std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeI
 }
 
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {fold_pair, fold_recurrent, fuse_clamp_behind_quantization, fold_int8, pass_parameters_through, move_view_to_int8, move_concat_to_int8, compare_int8};
+  static constexpr Rule kRules[] = {
+      fold_pair,           fold_recurrent, fuse_clamp_behind_quantization, fold_int8, pass_parameters_through, move_view_to_int8,
+      move_concat_to_int8, compare_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);

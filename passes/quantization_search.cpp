@@ -21,7 +21,7 @@ namespace {
 constexpr i64 kBudget = 20'000'000'000;
 constexpr i64 kMostSimulations = 400;
 constexpr i64 kSimulationsForSeveral = 40;  // from here on the ranges of the three best candidates are adjusted, not of the best alone
-constexpr i64 kCostOfObserving = 3;    // in simulations: each sample runs twice, and its values are counted
+constexpr i64 kCostOfObserving = 3;         // in simulations: each sample runs twice, and its values are counted
 // What is tried, in this order, as far as the budget goes. All channels at full power would be fitted to the largest value that the samples
 // happen to have in each.
 struct Equalization {
@@ -30,7 +30,7 @@ struct Equalization {
 };
 constexpr Equalization kEqualizations[] = {
     {Equalize::all, 0.5f}, {Equalize::depthwise, 0.5f}, {Equalize::depthwise, 1}, {Equalize::all, 0.25f}};
-constexpr double kChance = 0.25;  // dB: equalized channels that gain less are not worth their risk on other data
+constexpr double kChance = 0.25;     // dB: equalized channels that gain less are not worth their risk on other data
 constexpr i64 kCostOfAnElement = 8;  // in multiply-adds
 constexpr size_t kMostSamples = 64;  // evenly taken from those given: their inputs are kept in storage order
 
@@ -245,6 +245,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   if (options.observer) {
     QuantizationChoice choice;
     choice.policy = *options.observer == Observer::min_max ? "min/max" : "histogram";
+    choice.equalized = graph;
     choice.values = insert_quantization(graph, *seen, options, diagnostics);
     return choice;
   }
@@ -267,7 +268,8 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   };
   try_one(plain, Observer::histogram, "");
   try_one(plain, Observer::min_max, "");
-  const Observer better = *std::ranges::max_element(tried, {}, value_of)->options.observer, other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
+  const Observer better = *std::ranges::max_element(tried, {}, value_of)->options.observer,
+                 other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
   for (const auto& [which, power] : kEqualizations) {
     if (!options.equalize || yardstick.simulations() + kCostOfObserving + 1 > most_simulations) break;
     Graph equal = graph;
@@ -298,12 +300,13 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   if (options.correct_bias && options.choose_bias_correction) {
     const double gain = keep_corrected_biases(best, yardstick);
-    choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected", std::abs(gain) < 0.005 ? 0.0 : gain);
+    choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected",
+                                 std::abs(gain) < 0.005 ? 0.0 : gain);
   }
   choice.sqnr_db = best.score.sqnr_db;
   choice.gain_db = best.score.sqnr_db - *plain_db;
   choice.simulations = yardstick.simulations();
-  graph = *best.graph;
+  choice.equalized = graph = *best.graph;
   choice.values = insert_quantization(graph, *best.seen, best.options, diagnostics);
   return choice;
 }

@@ -15,6 +15,7 @@ struct QuantizationChoice {
   double gain_db = 0;   // of that over plain histogram ranges, for what the search changed
   i64 simulations = 0;  // passes over all samples, and work that takes as long
   std::vector<QuantizedValue> values;
+  Graph equalized;  // the float graph that was quantized: the same function, its channels scaled
 };
 
 // Calibrates and quantizes the float graph in place. With options.observer set there is no search: that observer, and nothing equalized.

@@ -8,11 +8,12 @@
 namespace deuteron {
 
 static bool is_quantized(const Graph& g) {
-  return std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return std::holds_alternative<Quantize>(n.op) || std::holds_alternative<Dequantize>(n.op); });
+  return std::any_of(g.nodes.begin(), g.nodes.end(),
+                     [](const Node& n) { return std::holds_alternative<Quantize>(n.op) || std::holds_alternative<Dequantize>(n.op); });
 }
 
 void quantize_post_training(PassContext& pass) {
-  pass.result.reference = pass.graph;
+  pass.result.reference = pass.result.equalized = pass.graph;
   pass.result.model_was_quantized = is_quantized(pass.graph);
   if (pass.result.model_was_quantized) {
     quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
@@ -32,6 +33,7 @@ void quantize_post_training(PassContext& pass) {
   if (!choice) return;
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.quantized = std::move(choice->values);
+  pass.result.equalized = std::move(choice->equalized);
   pass.result.quantization_gain_db = choice->gain_db;
   pass.result.quantization_policy = std::move(choice->policy);
 }
