@@ -119,7 +119,7 @@ class CallMaker {
   void image(C& c, const Step& s, const Window& w) const;
   Fault window_limits(const Window& w, i64 channels, const char* rule) const;
 
-  Fault convolve(const Step& s, const Window& w, bool transposed, std::span<const int8_t> weights);
+  Fault convolve(const Step& s, const Window& w, bool transposed, std::span<const int8_t> weights, const Pooling* pooling = nullptr);
   Fault depthwise(const Step& s, const Depthwise& a);
   Fault fully_connected(const Step& s);
   Fault matmul(const Step& s, const BatchMatmul& a);
@@ -226,15 +226,17 @@ Fault CallMaker::window_limits(const Window& w, i64 channels, const char* rule) 
 }
 
 // The kernel with the fewest predicted cycles among those that can do it.
-Fault CallMaker::convolve(const Step& s, const Window& w, bool transposed, std::span<const int8_t> weights) {
+Fault CallMaker::convolve(const Step& s, const Window& w, bool transposed, std::span<const int8_t> weights, const Pooling* pooling) {
   const Shape &x = m_.type(s.inputs[0]).shape, &y = m_.type(s.output).shape;
   const char* rule = transposed ? "transpose_conv" : "conv2d";
   if (auto fault = window_limits(w, x[3], rule)) return fault;
   const Quant& qx = m_.type(s.inputs[0]).quant;
   const auto factors = convolution_factors(qx, m_.type(s.inputs[1]).quant, s.y, y[3]);
   if (!factors) return bad_scale(rule);
-  ConvCall c{};
+  ConvPoolCall pooled{};
+  ConvCall& c = pooled.conv;
   image(c, s, w);
+  if (pooling) c.out_h = word(pooling->h), c.out_w = word(pooling->w);
   c.out_c = word(y[3]);
   c.x_zero = qx.zero_point[0], c.y_zero = s.y.zero_point[0];
   bounds(c, s);
@@ -248,7 +250,16 @@ Fault CallMaker::convolve(const Step& s, const Window& w, bool transposed, std::
   constant(c.weights, kind == Kind::kConv2dStandardV2 ? pack_by_row(weights, y[3], w.kernel_h, w.kernel_w, x[3])
                                                       : pack_by_channel(weights, y[3], w.kernel_h, w.kernel_w, x[3]));
   constant(c.params, pack_parameters(bias_of(s.inputs[2]), *factors));
-  push(kind, c);
+  if (!pooling) {
+    push(kind, c);
+    return std::nullopt;
+  }
+  pooled.pool_h = word(pooling->kernel_h), pooled.pool_w = word(pooling->kernel_w), pooled.average = pooling->average ? 1 : 0;
+  pooled.pool_min = pooling->low, pooled.pool_max = pooling->high;
+  push(kind == Kind::kConv2dPointwise    ? Kind::kConv2dPointwisePool
+       : kind == Kind::kConv2dStandardV2 ? Kind::kConv2dStandardV2Pool
+                                         : Kind::kConv2dStandardV1Pool,
+       pooled);
   return std::nullopt;
 }
 
@@ -565,7 +576,7 @@ Fault CallMaker::make(size_t step) {
   if (p_.free[step]) return std::nullopt;
   const Step& s = m_.steps[step];
   const TensorId x = s.inputs.empty() ? kNoTensor : s.inputs[0], y = s.output;
-  if (const auto* a = std::get_if<Convolution>(&s.action)) return convolve(s, a->window, false, bytes_of_weights(s.inputs[1]));
+  if (const auto* a = std::get_if<Convolution>(&s.action)) return convolve(s, a->window, false, bytes_of_weights(s.inputs[1]), a->pooling ? &*a->pooling : nullptr);
   if (const auto* a = std::get_if<TransposedConvolution>(&s.action)) return convolve(s, a->window, true, bytes_of_weights(s.inputs[1]));
   if (const auto* a = std::get_if<Depthwise>(&s.action)) return depthwise(s, *a);
   if (std::holds_alternative<FullyConnected>(s.action)) return fully_connected(s);

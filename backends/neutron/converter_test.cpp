@@ -109,6 +109,37 @@ TEST(NeutronConverter, PadConvolutionAndReluAreOneKernel) {
   expect_same_in_every_mode(ir, {input_noise(2 * 7 * 5 * 3, 1)});
 }
 
+TEST(NeutronConverter, ConvolutionReluAndPoolAreOneKernel) {
+  for (const bool average : {false, true}) {
+    Net n;
+    const i32 x = n.tensor({2, 7, 6, 3}, 0.05f, 4);
+    const i32 c = n.conv(x, 3, {2, 5, 4, 9}, 3);
+    const i32 r = n.op(B::RELU, {c}, n.tensor({2, 5, 4, 9}, 0.3f, -9));
+    const i32 y = n.op(average ? B::AVERAGE_POOL_2D : B::MAX_POOL_2D, {r}, n.tensor({2, 2, 2, 9}, 0.3f, -9), O::Pool2DOptions,
+                       tflite::CreatePool2DOptions(n.builder(), tflite::Padding::VALID, 2, 2, 2, 2));
+    const auto ir = n.finish({x}, {y});
+    const Converted result = converted(ir);
+    ASSERT_EQ(result.kernels.size(), 1u);
+    EXPECT_THAT(result.kernels[0].ops, ElementsAre(0, 1, 2));
+    EXPECT_EQ(result.kernels[0].cost.macs, 2 * 4 * 4 * 9 * 3 * 3 * 3);
+    EXPECT_EQ(result.scratch_bytes, 0);
+    expect_same_in_every_mode(ir, {input_noise(2 * 7 * 6 * 3, 1)});
+  }
+}
+
+TEST(NeutronConverter, OverlappingPoolsAndSharedResultsAreNotFused) {
+  Net n;
+  const i32 x = n.tensor({1, 7, 6, 3}, 0.05f, 4);
+  const auto pool = [&](i32 of, Shape y, i32 kernel, i32 stride) {
+    return n.op(B::MAX_POOL_2D, {of}, n.tensor(std::move(y), 0.3f, -9), O::Pool2DOptions,
+                tflite::CreatePool2DOptions(n.builder(), tflite::Padding::VALID, stride, stride, kernel, kernel));
+  };
+  const i32 a = n.conv(x, 3, {1, 5, 4, 9}, 3), b = n.conv(x, 3, {1, 5, 4, 6}, 3);
+  const auto ir = n.finish({x}, {pool(a, {1, 3, 2, 9}, 3, 1), pool(b, {1, 2, 2, 6}, 2, 2), b});
+  EXPECT_EQ(converted(ir).kernels.size(), 4u);
+  expect_same_in_every_mode(ir, {input_noise(7 * 6 * 3, 1)});
+}
+
 TEST(NeutronConverter, APadThatSomebodyElseReadsStaysForHim) {
   Net n;
   const i32 x = n.tensor({1, 7, 5, 3}, 0.05f, 4);

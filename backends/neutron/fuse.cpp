@@ -239,6 +239,27 @@ bool fold_transpose(Model& m, const StepUses& uses, Step& s) {
   return true;
 }
 
+// conv2d -> pool: one step, which pools its results as they leave. Refused when somebody else reads the middle, when windows overlap or
+// reach outside. After all other foldings, which know no pools behind a convolution.
+bool fold_pool(Model& m, const StepUses& uses, Step& s) {
+  const auto* pool = std::get_if<Pool>(&s.action);
+  if (!pool || uses.producer[s.inputs[0]] < 0 || !uses.read_once(s.inputs[0])) return false;
+  Step& before = m.steps[uses.producer[s.inputs[0]]];
+  auto* conv = std::get_if<Convolution>(&before.action);
+  const Window& w = pool->window;
+  if (!conv || conv->pooling || w.padded() || w.dilation_h != 1 || w.dilation_w != 1) return false;
+  const Shape &x = m.type(s.inputs[0]).shape, &y = m.type(s.output).shape;
+  const auto fits = [](i64 extent, i64 kernel, i64 stride, i64 out) {
+    return out == extent / kernel && (stride == kernel || out == 1) && extent >= kernel;
+  };
+  if (!fits(x[1], w.kernel_h, w.stride_h, y[1]) || !fits(x[2], w.kernel_w, w.stride_w, y[2])) return false;
+  conv->pooling = Pooling{w.kernel_h, w.kernel_w, x[1], x[2], pool->average, s.low, s.high};
+  before.output = s.output;
+  join(before.origins, s.origins);
+  s.output = kNoTensor;
+  return true;
+}
+
 // Drops steps that were folded (no output) and those that nobody reads.
 bool drop_unread(Model& m) {
   const StepUses uses(m);
@@ -288,6 +309,9 @@ void fuse(Model& m, bool fold) {
     if (changed)
       while (drop_unread(m)) {}
   }
+  const StepUses uses(m);
+  for (Step& s : m.steps) fold_pool(m, uses, s);
+  drop_unread(m);
 }
 
 }  // namespace deuteron::neutron

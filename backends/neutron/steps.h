@@ -2,6 +2,7 @@
 // disappears.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,9 +29,17 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
+// A pool over the results of a convolution, whose windows neither overlap nor reach outside; `h` and `w` are the extents before it, `low`
+// and `high` the bounds behind it.
+struct Pooling {
+  i64 kernel_h = 1, kernel_w = 1, h = 0, w = 0;
+  bool average = false;
+  i32 low = -128, high = 127;
+};
 // Operands x [n,h,w,c], weight [oc,kh,kw,c], bias [oc] or none.
 struct Convolution {
   Window window;
+  std::optional<Pooling> pooling = {};
 };
 // Operands x [n,h,w,c], weight [1,kh,kw,c*m], bias [c*m] or none.
 struct Depthwise {

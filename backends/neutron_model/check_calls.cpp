@@ -155,9 +155,11 @@ bool is_dense(const int32_t (&extent)[kMaxRank], const int32_t (&stride)[kMaxRan
   return true;
 }
 
-void check(Call& call, Kind kind, const ConvCall& a) {
+// `y_h`, `y_w`: what is written of the results, at the pitch of the call.
+void check_convolution(Call& call, Kind kind, const ConvCall& a, int32_t y_h, int32_t y_w) {
   const int64_t x_bytes = call.pixels_span(a.n, a.h, a.w, a.c, a.x_pitch);
-  const int64_t y_bytes = call.pixels_span(a.n, a.out_h, a.out_w, a.out_c, a.y_pitch);
+  const int64_t y_bytes = call.pixels_span(a.n, y_h, y_w, a.out_c, a.y_pitch);
+  call.pixels_span(a.n, a.out_h, a.out_w, 1, 1);
   call.product({a.c});
   call.product({a.out_c});
   call.window(a.kernel_h, a.stride_h, a.dilation_h, a.pad_top);
@@ -173,6 +175,16 @@ void check(Call& call, Kind kind, const ConvCall& a) {
   call.reads_constant(a.weights, conv_weight_bytes(kind, a));
   call.reads_params(a.params, a.out_c);
   call.writes(a.y, y_bytes, a.y_pitch > a.out_c && a.x_pitch > a.c);
+}
+
+void check(Call& call, Kind kind, const ConvCall& a) { check_convolution(call, kind, a, a.out_h, a.out_w); }
+
+void check(Call& call, Kind kind, const ConvPoolCall& a) {
+  call.need(a.pool_h >= 1 && a.pool_w >= 1 && a.pool_h <= a.conv.out_h && a.pool_w <= a.conv.out_w && in(a.average, 0, 1), Reason::kWindow);
+  call.bounds(a.pool_min, a.pool_max);
+  if (!call.right()) return;
+  call.need(int64_t{a.pool_h} * a.pool_w <= kMostSummed, Reason::kSum);
+  if (call.right()) check_convolution(call, convolution_of(kind), a.conv, a.conv.out_h / a.pool_h, a.conv.out_w / a.pool_w);
 }
 
 void check(Call& call, Kind, const DepthwiseCall& a) {

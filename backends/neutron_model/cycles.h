@@ -143,6 +143,16 @@ constexpr Cost cost_of(const Machine& m, Kind kind, const ConvCall& a) {
   return cost;
 }
 
+// The convolution's windows; of its results only the pools leave the machine.
+constexpr Cost cost_of(const Machine& m, Kind kind, const ConvPoolCall& a) {
+  ConvCall used = a.conv;
+  used.out_h -= used.out_h % a.pool_h, used.out_w -= used.out_w % a.pool_w;
+  Cost cost = cost_of(m, convolution_of(kind), used);
+  const int64_t results = int64_t{used.n} * used.out_h * used.out_w * used.out_c;
+  cost.activations -= cycles::sram(m, results - results / (int64_t{a.pool_h} * a.pool_w));
+  return cost;
+}
+
 constexpr Cost cost_of(const Machine& m, Kind kind, const DepthwiseCall& a) {
   const int64_t channels = int64_t{a.c} * a.multiplier, taps = int64_t{a.kernel_h} * a.kernel_w;
   const bool line = kind == Kind::kConv2dDepthwiseDense;

@@ -42,6 +42,17 @@ TEST(NeutronCycles, LanesOverTheRowSaveStepsWhereChannelsAreFew) {
   EXPECT_EQ(cost_of(simple(), Kind::kConv2dStandardV2, a).compute, 7 * 7 * 3 * 2 + 7 * 2 * 10);  // 3 rows of 9 products are 2 steps each
 }
 
+TEST(NeutronCycles, APoolBehindAConvolutionSavesStoresAndASetUp) {
+  const ConvCall a = conv(7, 8, 12, 3, 5, 6, 9);
+  const Cost pooled = cost_of(simple(), Kind::kConv2dStandardV1Pool, ConvPoolCall{a, 2, 2, 0, -128, 127});
+  const Cost alone = cost_of(simple(), Kind::kConv2dStandardV1, conv(7, 8, 12, 3, 4, 6, 9));  // the fifth row fills no window
+  EXPECT_EQ(pooled.compute, alone.compute);
+  EXPECT_EQ(pooled.weights, alone.weights);
+  EXPECT_EQ(pooled.macs, alone.macs);
+  EXPECT_EQ(pooled.setup, 100);
+  EXPECT_EQ(alone.activations - pooled.activations, (4 * 6 * 9 - 2 * 3 * 9 + 15) / 16);
+}
+
 TEST(NeutronCycles, DepthwiseUsesOneLaneOfAUnit) {
   DepthwiseCall a{};
   a.n = 1, a.h = 4, a.w = 6, a.c = a.x_pitch = 10, a.multiplier = 1, a.kernel_h = a.kernel_w = 3, a.stride_h = a.stride_w = 1;

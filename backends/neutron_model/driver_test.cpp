@@ -244,6 +244,18 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
   pool.pad_top = 0, pool.dilation_w = 2;
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
+  ConvPoolCall pooled{{kIn, kOut, kSram, operand(Region::kSramWeights, 512), 1, 4, 4, 8, 8, 1, 1, 1, 1, 1, 1, 0, 0, 4, 4, 8, 8, 0, 0, -128, 127},
+                      2, 2, 0, -128, 127};
+  pooled.pool_h = 0;
+  refuse(Kind::kConv2dPointwisePool, pooled, Reason::kWindow);
+  pooled.pool_h = 5;
+  refuse(Kind::kConv2dStandardV1Pool, pooled, Reason::kWindow);
+  pooled.pool_h = 2, pooled.average = 2;
+  refuse(Kind::kConv2dPointwisePool, pooled, Reason::kWindow);
+  pooled.average = 1, pooled.pool_min = 5, pooled.pool_max = 4;
+  refuse(Kind::kConv2dStandardV2Pool, pooled, Reason::kQuantization);
+  pooled.pool_min = -128, pooled.conv.c = 65536, pooled.conv.x_pitch = 65536;
+  refuse(Kind::kConv2dPointwisePool, pooled, Reason::kSum);
   refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 4}, 64, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
   refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 12}, 48, 0, 0, 0, 0, 0, 0}, Reason::kSum);
   refuse(Kind::kReduceMax, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 1025}, 48, 0, 0, 0, 0, 0, 0}, Reason::kOperandRange);

@@ -112,7 +112,10 @@ constexpr int32_t index_of(const Operand& o) { return o.place >> 8; }
   X(29, kTransposeChw, "TransposeCHW", CopyCall)                     \
   X(30, kResizeNearest, "ResizeNearest", ResizeCall)                 \
   X(31, kResizeBilinear, "ResizeBilinear", ResizeCall)               \
-  X(32, kMemCpy, "MemCpy", MemCpyCall)
+  X(32, kMemCpy, "MemCpy", MemCpyCall)                               \
+  X(33, kConv2dStandardV1Pool, "Conv2DStandardV1Pool", ConvPoolCall) \
+  X(34, kConv2dStandardV2Pool, "Conv2DStandardV2Pool", ConvPoolCall) \
+  X(35, kConv2dPointwisePool, "Conv2DPointwisePool", ConvPoolCall)
 
 enum class Kind : int32_t {
   kProfileDump = 0,
@@ -120,7 +123,7 @@ enum class Kind : int32_t {
   DEUTERON_NEUTRON_KINDS(DEUTERON_ENTRY)
 #undef DEUTERON_ENTRY
 };
-inline constexpr int32_t kKinds = 33;  // one more than the largest value
+inline constexpr int32_t kKinds = 36;  // one more than the largest value
 
 // Null for a value that is no kind.
 constexpr const char* name_of(Kind kind) {
@@ -176,6 +179,22 @@ constexpr int64_t round_up_to(int64_t v, int64_t step) { return (v + step - 1) /
 constexpr int64_t conv_weight_bytes(Kind kind, const ConvCall& a) {
   const int64_t row = kind == Kind::kConv2dStandardV2 ? round_up_to(int64_t{a.kernel_w} * a.c, 8) : a.kernel_w * round_up_to(a.c, 8);
   return round_up_to(a.out_c, 8) * a.kernel_h * row;
+}
+
+// Conv2DStandardV1Pool, V2Pool, Conv2DPointwisePool: the convolution, and a pool over its int8 results as they leave. The pool's windows
+// neither overlap nor reach outside: y [n, out_h / pool_h, out_w / pool_w, out_c] with the convolution's y operand and pitch, its out_h and
+// out_w are the results before the pool. Rows and columns that fill no window are not computed.
+//   maximum  clamp(largest)      average  clamp(sum / (pool_h * pool_w)), to nearest, halves away from zero, as AvgPool
+struct ConvPoolCall {
+  ConvCall conv;
+  int32_t pool_h, pool_w;
+  int32_t average;  // 0 or 1
+  int32_t pool_min, pool_max;
+};
+constexpr Kind convolution_of(Kind pooled) {
+  return pooled == Kind::kConv2dStandardV1Pool   ? Kind::kConv2dStandardV1
+         : pooled == Kind::kConv2dStandardV2Pool ? Kind::kConv2dStandardV2
+                                                 : Kind::kConv2dPointwise;
 }
 
 // Conv2DDepthwiseV1, V2 (for average pools turned into a convolution) and Dense. The arithmetic is the same; they differ in how they go
