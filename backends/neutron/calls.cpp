@@ -576,7 +576,8 @@ Fault CallMaker::make(size_t step) {
   if (p_.free[step]) return std::nullopt;
   const Step& s = m_.steps[step];
   const TensorId x = s.inputs.empty() ? kNoTensor : s.inputs[0], y = s.output;
-  if (const auto* a = std::get_if<Convolution>(&s.action)) return convolve(s, a->window, false, bytes_of_weights(s.inputs[1]), a->pooling ? &*a->pooling : nullptr);
+  if (const auto* a = std::get_if<Convolution>(&s.action))
+    return convolve(s, a->window, false, bytes_of_weights(s.inputs[1]), a->pooling ? &*a->pooling : nullptr);
   if (const auto* a = std::get_if<TransposedConvolution>(&s.action)) return convolve(s, a->window, true, bytes_of_weights(s.inputs[1]));
   if (const auto* a = std::get_if<Depthwise>(&s.action)) return depthwise(s, *a);
   if (std::holds_alternative<FullyConnected>(s.action)) return fully_connected(s);

@@ -244,8 +244,13 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
   pool.pad_top = 0, pool.dilation_w = 2;
   refuse(Kind::kAvgPool, pool, Reason::kWindow);
-  ConvPoolCall pooled{{kIn, kOut, kSram, operand(Region::kSramWeights, 512), 1, 4, 4, 8, 8, 1, 1, 1, 1, 1, 1, 0, 0, 4, 4, 8, 8, 0, 0, -128, 127},
-                      2, 2, 0, -128, 127};
+  ConvPoolCall pooled{
+      {kIn, kOut, kSram, operand(Region::kSramWeights, 512), 1, 4, 4, 8, 8, 1, 1, 1, 1, 1, 1, 0, 0, 4, 4, 8, 8, 0, 0, -128, 127},
+      2,
+      2,
+      0,
+      -128,
+      127};
   pooled.pool_h = 0;
   refuse(Kind::kConv2dPointwisePool, pooled, Reason::kWindow);
   pooled.pool_h = 5;
