@@ -26,6 +26,11 @@ constexpr int64_t bytes_of(Kind kind, const ConvCall& a) {
   return int64_t{a.n} * a.h * a.w * a.c + int64_t{a.n} * a.out_h * a.out_w * a.out_c + conv_weight_bytes(kind, a) +
          int64_t{kParamBytes} * a.out_c;
 }
+constexpr int64_t bytes_of(Kind kind, const ConvPoolCall& a) {
+  ConvCall stored = a.conv;
+  stored.out_h /= a.pool_h, stored.out_w /= a.pool_w;
+  return bytes_of(convolution_of(kind), stored);
+}
 constexpr int64_t bytes_of(Kind, const DepthwiseCall& a) {
   const int64_t channels = int64_t{a.c} * a.multiplier;
   return int64_t{a.n} * a.h * a.w * a.c + int64_t{a.n} * a.out_h * a.out_w * channels + depthwise_weight_bytes(a) + kParamBytes * channels;
