@@ -206,10 +206,13 @@ std::string_view name_of(Placement p) {
   return "";
 }
 
-std::string grouped(i64 number) {
-  std::string text = std::to_string(number);
-  const size_t first = number < 0 ? 1 : 0;
-  for (size_t at = text.size(); at > first + 3;) text.insert(at -= 3, " ");
+std::string grouped(i64 v) {
+  const std::string digits = std::to_string(v);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') text += ' ';
+    text += digits[i];
+  }
   return text;
 }
 
