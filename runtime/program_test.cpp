@@ -10,18 +10,6 @@ namespace deuteron {
 namespace {
 using namespace test;
 
-// y = reverse(a + b), all [2, 3, 5] bytes.
-TestProgram small_program() {
-  TestProgram p;
-  const int32_t a = p.planned(ScalarType::u8, {2, 3, 5}, 0), b = p.planned(ScalarType::u8, {2, 3, 5}, 32);
-  const int32_t sum = p.planned(ScalarType::u8, {2, 3, 5}, 64), y = p.planned(ScalarType::u8, {2, 3, 5}, 0);
-  p.inputs = {a, b};
-  p.outputs = {y};
-  p.call("test::add", {a, b, sum});
-  p.call("test::reverse", {sum, y});
-  return p;
-}
-
 std::vector<uint8_t> counting(size_t n, uint8_t first) {
   std::vector<uint8_t> v(n);
   for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(first + 3 * i);
@@ -29,7 +17,7 @@ std::vector<uint8_t> counting(size_t n, uint8_t first) {
 }
 
 TEST(Program, RunsTwoCallsAndRunsAgain) {
-  Loaded l(small_program().bytes(), kTestKernels);
+  Loaded l(two_calls().bytes(), kTestKernels);
   ASSERT_TRUE(l.status.ok()) << l.status.detail;
   EXPECT_EQ(l.needs.planned_bytes, 96u);
   EXPECT_EQ(l.needs.instructions, 2);
@@ -47,7 +35,7 @@ TEST(Program, RunsTwoCallsAndRunsAgain) {
 }
 
 TEST(Program, StepsShowTheCallsOfTheFile) {
-  Loaded l(small_program().bytes(), kTestKernels);
+  Loaded l(two_calls().bytes(), kTestKernels);
   ASSERT_TRUE(l.status.ok());
   const Program::Step add = l.program.step(0);
   EXPECT_STREQ(add.op, "test::add");
@@ -62,7 +50,7 @@ TEST(Program, StepsShowTheCallsOfTheFile) {
 }
 
 TEST(Program, SetInputChecksIndexAndSize) {
-  Loaded l(small_program().bytes(), kTestKernels);
+  Loaded l(two_calls().bytes(), kTestKernels);
   const uint8_t data[31] = {};
   EXPECT_EQ(l.program.set_input(-1, data, 30).code, Code::bad_input);
   EXPECT_EQ(l.program.set_input(2, data, 30).code, Code::bad_input);
@@ -127,7 +115,7 @@ TEST(Program, SeveralOutsAreReturnedAsAList) {
 }
 
 TEST(Program, AnOutputMayBeNone) {
-  TestProgram p = small_program();
+  TestProgram p = two_calls();
   p.outputs.insert(p.outputs.begin(), p.none());
   Loaded l(p.bytes(), kTestKernels);
   ASSERT_TRUE(l.status.ok()) << l.status.detail;
@@ -195,7 +183,7 @@ TEST(Program, TensorsWithoutElementsNeedNoMemory) {
 }
 
 TEST(Program, WithoutHeaderOrConstantsTheWholeFileIsTheProgram) {
-  TestProgram p = small_program();
+  TestProgram p = two_calls();
   p.has_header = false;
   Loaded l(p.bytes(), kTestKernels);
   EXPECT_TRUE(l.status.ok()) << l.status.detail;
@@ -203,7 +191,7 @@ TEST(Program, WithoutHeaderOrConstantsTheWholeFileIsTheProgram) {
 
 // Less than the measured bytes is refused and the answer says how much is needed; the measured bytes are always enough.
 TEST(Program, SaysHowMuchMemoryItNeeds) {
-  const Block file(small_program().bytes());
+  const Block file(two_calls().bytes());
   Needs needs;
   ASSERT_TRUE(measure(file.file(), kTestKernels, &needs).ok());
   size_t refused = 0;
@@ -227,7 +215,7 @@ TEST(Program, SaysHowMuchMemoryItNeeds) {
 }
 
 TEST(Program, RefusesMemoryThatIsNotAligned) {
-  const std::vector<uint8_t> bytes = small_program().bytes();
+  const std::vector<uint8_t> bytes = two_calls().bytes();
   std::vector<uint8_t> shifted(bytes.size() + 24);
   const Block file(bytes), memory(4096);
   Program program;
@@ -258,12 +246,12 @@ TEST(Program, LongListsAreMeasured) {
 TEST(Isa, AMarkerNamesTheInstructionSet) {
   EXPECT_EQ(accepted_isas(), 7) << "a host runs the conventions of every instruction set";
   for (const char* marker : {"deuteron:isa=scalar", "deuteron:isa=dsp", "deuteron:isa=mve", "deuteron", "anything"}) {
-    TestProgram p = small_program();
+    TestProgram p = two_calls();
     p.string(marker);
     EXPECT_TRUE(Loaded(p.bytes(), kTestKernels).status.ok()) << marker;
   }
   for (const char* marker : {"deuteron:isa=sve", "deuteron:isa=", "deuteron:isa=mve2", "deuteron:isa=mv"}) {
-    TestProgram p = small_program();
+    TestProgram p = two_calls();
     p.string(marker);
     EXPECT_EQ(Loaded(p.bytes(), kTestKernels).status.code, Code::wrong_isa) << marker;
   }

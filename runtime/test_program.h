@@ -412,4 +412,16 @@ struct Loaded {
   Loaded(const Loaded&) = delete;
 };
 
+// y = reverse(a + b), all [2, 3, 5] bytes, with the kernels of test_kernels.h.
+inline TestProgram two_calls() {
+  TestProgram p;
+  const int32_t a = p.planned(ScalarType::u8, {2, 3, 5}, 0), b = p.planned(ScalarType::u8, {2, 3, 5}, 32);
+  const int32_t sum = p.planned(ScalarType::u8, {2, 3, 5}, 64), y = p.planned(ScalarType::u8, {2, 3, 5}, 0);
+  p.inputs = {a, b};
+  p.outputs = {y};
+  p.call("test::add", {a, b, sum});
+  p.call("test::reverse", {sum, y});
+  return p;
+}
+
 }  // namespace deuteron::test

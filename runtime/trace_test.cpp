@@ -25,18 +25,6 @@ Clock clock_of(uint8_t bits, uint64_t start, uint64_t step) {
   return {read_clock, bits, 1000, "cycles", "TEST"};
 }
 
-// y = reverse(a + b), all [2, 3, 5] bytes.
-TestProgram two_calls() {
-  TestProgram p;
-  const int32_t a = p.planned(ScalarType::u8, {2, 3, 5}, 0), b = p.planned(ScalarType::u8, {2, 3, 5}, 32);
-  const int32_t sum = p.planned(ScalarType::u8, {2, 3, 5}, 64), y = p.planned(ScalarType::u8, {2, 3, 5}, 0);
-  p.inputs = {a, b};
-  p.outputs = {y};
-  p.call("test::add", {a, b, sum});
-  p.call("test::reverse", {sum, y});
-  return p;
-}
-
 std::vector<uint8_t> dump_of(const Program& program, File file, Trace& trace, const DumpFacts& facts = {}) {
   std::vector<uint8_t> bytes;
   const auto append = [](void* to, const void* from, uint32_t count) {

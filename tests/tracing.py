@@ -13,7 +13,9 @@ import sys
 import tempfile
 import zipfile
 
+import checks
 import etdump
+from checks import check
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 paths = sys.argv[1:]
@@ -22,16 +24,6 @@ BOARDS = pathlib.Path(paths[1] if len(paths) > 1 else ROOT / "build" / "boards")
 MODELS = pathlib.Path(paths[2] if len(paths) > 2 else ROOT.parent / "shared") / "fixtures" / "models"
 NETWORKS = ["cifarnet", "resnet8", "mobilenet_v2", "digits_cnn"]
 BOARD_OF = {"imxrt700": "mps2-an505", "imxrt700cm": "mps2-an505", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
-checks = failures = 0
-
-
-def check(condition, what):
-    global checks, failures
-    checks += 1
-    if not condition:
-        failures += 1
-        print("FAILED", what)
-    return condition
 
 
 def call(*arguments):
@@ -212,8 +204,8 @@ def main():
                 check_network(where, name, target)
         check_cost(where)
         check_clocks_and_buffers(where)
-    print(f"{checks - failures} of {checks} checks hold")
-    return failures != 0
+    print(f"{checks.verdict()}")
+    return checks.failed != 0
 
 
 sys.exit(main())

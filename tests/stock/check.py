@@ -11,20 +11,14 @@ import tempfile
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import checks
+from checks import check
+
 tool, runner, shared = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 root = pathlib.Path(__file__).resolve().parents[2]
 NAMES = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn", "mobilenet_v2", "mobilenet_v3_small", "hello_sine"]
 CORES = ["cortex-m55", "cortex-m33", "cortex-m3"]
-checks = failures = 0
-
-
-def check(condition, what):
-    global checks, failures
-    checks += 1
-    if not condition:
-        failures += 1
-        print("FAILED", what)
-    return condition
 
 
 def call(arguments):
@@ -121,5 +115,5 @@ if models.is_dir():
     check(compiled >= 160, f"only {compiled} operator cases compile")
 else:
     print("left out: the models of ../shared, which is not there")
-print(f"stock runtime: {checks - failures} of {checks} checks hold")
-sys.exit(1 if failures else 0)
+print(f"stock runtime: {checks.verdict()}")
+sys.exit(checks.failed != 0)

@@ -15,6 +15,10 @@ import tempfile
 import warnings
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import checks
+from checks import check
+
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
 with contextlib.redirect_stderr(io.StringIO()):
@@ -22,16 +26,6 @@ with contextlib.redirect_stderr(io.StringIO()):
     from executorch.devtools import Inspector
 
 tool, shared = sys.argv[1], pathlib.Path(sys.argv[2])
-checks = failures = 0
-
-
-def check(condition, what):
-    global checks, failures
-    checks += 1
-    if not condition:
-        failures += 1
-        print("FAILED", what)
-    return condition
 
 
 def call(*arguments):
@@ -147,5 +141,5 @@ def main():
 
 
 main()
-print(f"{checks - failures} of {checks} checks hold")
-sys.exit(failures != 0)
+print(f"{checks.verdict()}")
+sys.exit(checks.failed != 0)

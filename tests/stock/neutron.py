@@ -13,17 +13,11 @@ import tempfile
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import checks
+from checks import check
+
 tool, seeds, *runners = sys.argv[1:]
-checks = failures = 0
-
-
-def check(condition, what):
-    global checks, failures
-    checks += 1
-    if not condition:
-        failures += 1
-        print("FAILED", what)
-    return condition
 
 
 def call(*arguments):
@@ -83,5 +77,5 @@ with tempfile.TemporaryDirectory() as scratch:
             for runner in runners:
                 if check(call(runner, where / "m.pte", where / "stock", where / "x.bin"), f"{what} in {runner}"):
                     check(np.fromfile(where / "stock0.bin", np.float32).tobytes() == expected.tobytes(), f"{what}: the bits in {runner}")
-print(f"{checks - failures} of {checks} checks hold; runners: {len(runners)}")
-sys.exit(failures != 0)
+print(f"{checks.verdict()}; runners: {len(runners)}")
+sys.exit(checks.failed != 0)
