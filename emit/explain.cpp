@@ -23,7 +23,11 @@ std::vector<i32> all_called(const Graph& g, const std::vector<std::string>& want
   return {ids.begin(), ids.end()};
 }
 
-std::string cycles_text(i64 cycles) { return cycles < 0 ? std::string("not known") : grouped(cycles); }
+constexpr const char* kOfCpu = "instructions at one a cycle";
+
+std::string cycles_text(i64 cycles, const char* of) {
+  return cycles < 0 ? std::string("not known") : fmt::format("{} cycles ({})", grouped(cycles), of);
+}
 
 std::string became_text(const Graph& g, const OperatorReport& o, i32 id) {
   std::string with;
@@ -32,7 +36,7 @@ std::string became_text(const Graph& g, const OperatorReport& o, i32 id) {
   std::string text = o.op;
   if (o.delegate >= 0) text += fmt::format(" in call {} of the NPU", o.delegate);
   if (!with.empty()) text += fmt::format(", with {}", with);
-  text += fmt::format("; {} cycles", cycles_text(o.cycles));
+  text += "; " + cycles_text(o.cycles, o.placement == Placement::npu ? "open model" : kOfCpu);
   if (!o.bound.empty()) text += fmt::format(", held by {}", o.bound);
   return text;
 }
@@ -56,9 +60,8 @@ void explain_one(const Compilation& c, i32 id, std::string& text) {
     for (const NpuCheck& check : n.checks) line("NPU takes it", check_text(check));
     if (!n.checks.empty()) line("placed", n.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
     line("cost alone", n.checks.empty() && n.npu_cycles < 0
-                           ? fmt::format("CPU {} cycles (instructions at one a cycle)", cycles_text(n.cpu_cycles))
-                           : fmt::format("NPU {} cycles (open model), CPU {} (instructions at one a cycle)", cycles_text(n.npu_cycles),
-                                         cycles_text(n.cpu_cycles)));
+                           ? fmt::format("CPU {}", cycles_text(n.cpu_cycles, kOfCpu))
+                           : fmt::format("NPU {}, CPU {}", cycles_text(n.npu_cycles, "open model"), cycles_text(n.cpu_cycles, kOfCpu)));
     for (const Considered::Neighbour& neighbour : n.neighbours) line("neighbour", neighbour_text(neighbour));
   }
   for (const OperatorReport& o : c.operators)

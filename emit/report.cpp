@@ -279,6 +279,25 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
 }
 
+// A line for each of the user's operators that runs in float, however many kernels it became.
+static std::vector<std::string> portable_lines(const Compilation& c) {
+  struct Leftover {
+    const OperatorReport* first;
+    std::vector<std::string> kernels;
+  };
+  std::vector<Leftover> leftovers;
+  for (const OperatorReport& o : c.operators) {
+    if (o.placement != Placement::portable) continue;
+    auto at = std::ranges::find_if(leftovers, [&](const Leftover& l) { return l.first->name == o.name && l.first->reason == o.reason; });
+    if (at == leftovers.end()) at = leftovers.insert(at, {&o, {}});
+    if (std::ranges::find(at->kernels, o.op) == at->kernels.end()) at->kernels.push_back(o.op);
+  }
+  std::vector<std::string> lines;
+  for (const Leftover& l : leftovers)
+    lines.push_back(fmt::format("portable: {} `{}`: {}", fmt::join(l.kernels, ", "), l.first->name, l.first->reason));
+  return lines;
+}
+
 std::string report_summary(const Compilation& c, const ReportFacts& f) {
   std::string text;
   const auto line = [&](std::string_view label, const std::string& what) { text += fmt::format("  {:<14} {}\n", label, what); };
@@ -289,8 +308,7 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
     if (const i64 n = count_of(c, p)) by_placement += fmt::format("{}{} {}", by_placement.empty() ? "" : ", ", n, name_of(p));
   if (!c.folded.empty()) by_placement += fmt::format("{}{} folded away", by_placement.empty() ? "" : "; ", c.folded.size());
   line("operators", by_placement.empty() ? "none" : by_placement);
-  for (const OperatorReport& o : c.operators)
-    if (o.placement == Placement::portable) line("", fmt::format("portable: {} `{}`: {}", o.op, o.name, o.reason));
+  for (const std::string& leftover : portable_lines(c)) line("", leftover);
 
   if (const NpuTotal npu = npu_total(c); npu.kernels > 0) {
     const i64 lanes = f.target && f.target->npu ? i64{f.target->npu->machine.units} * f.target->npu->machine.lanes : 64;

@@ -52,6 +52,10 @@ static std::string reason_of_cpu(const Compilation& c, const Origin& origin) {
   return "";
 }
 
+static std::string reason_of_float(const Compilation& c) {
+  return c.model_was_quantized ? "in float: no int8 kernel, or the quantized model gives its values no range" : "no int8 kernel";
+}
+
 static OperatorReport report_call(const Compilation& c, const Node& node, const Target& target) {
   const Graph& g = c.graph;
   const KernelCall& call = std::get<KernelCall>(node.op);
@@ -62,10 +66,10 @@ static OperatorReport report_call(const Compilation& c, const Node& node, const 
       if (!is_dialect && !g.is_constant(v) && g.type(v).dtype == DType::f32) r.float_bytes += g.type(v).bytes();
   const bool portable = r.float_bytes > 0;
   r.placement = portable ? Placement::portable : Placement::cortex_m;
-  r.reason = portable     ? "no int8 kernel"
+  r.reason = portable     ? reason_of_float(c)
              : is_dialect ? fmt::format("{} is a CPU alone", target.name)
                           : fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that", target.name);
-  if (target.npu) {
+  if (target.npu && !portable) {
     const std::string why = reason_of_cpu(c, node.origin);
     r.reason = why.empty() ? "beside what the NPU takes" : why;
   }
