@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
@@ -121,6 +124,8 @@ struct Candidate {
   QuantizeOptions options;
   std::string name;
   Score score;
+  double risk = 0;  // dB that it must be better by than one without
+  double value() const { return score.value - risk; }
 };
 
 struct Simulated {
@@ -236,6 +241,51 @@ double keep_corrected_biases(Candidate& best, Yardstick& yardstick) {
   return -gain;
 }
 
+// Histogram ranges first, then every other way to begin that the budget allows.
+std::optional<std::vector<Candidate>> candidates(Candidate plain, const Samples& samples, int threads, Yardstick& yardstick,
+                                                 i64 most_simulations, Diagnostics& diagnostics) {
+  std::vector<Candidate> tried;
+  const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
+    c.options.observer = observer;
+    c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
+    measure(c, yardstick);
+    tried.push_back(std::move(c));
+  };
+  try_one(plain, Observer::histogram, "");
+  try_one(plain, Observer::min_max, "");
+  const Observer better = tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
+  const Observer other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
+  for (const auto& [which, power] : kEqualizations) {
+    if (!plain.options.equalize || yardstick.simulations() + kCostOfObserving + 1 > most_simulations) break;
+    Graph equal = *plain.graph;
+    if (equalize_channels(equal, *plain.seen, which, power) == 0) continue;
+    Candidate c = plain;
+    c.risk = kChance;
+    c.graph = std::make_shared<const Graph>(std::move(equal));
+    auto seen_again = observe(*c.graph, samples, threads, diagnostics);
+    if (!seen_again) return std::nullopt;
+    yardstick.charge(kCostOfObserving);
+    c.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen_again));
+    const std::string suffix = fmt::format(", {}channels equalized ({})", which == Equalize::depthwise ? "depthwise " : "", power);
+    try_one(c, better, suffix);
+    if (yardstick.simulations() < most_simulations / 2) try_one(std::move(c), other, suffix);
+  }
+  return tried;
+}
+
+// The best of them after their ranges have been adjusted: of one, or where there is time of the three that promise most.
+Candidate refined(std::vector<Candidate> tried, Yardstick& yardstick, i64 most_simulations) {
+  std::ranges::stable_sort(tried, std::greater(), &Candidate::value);
+  std::set<const Graph*> graphs;  // the better observer of each equalization
+  std::erase_if(tried, [&](const Candidate& c) { return !graphs.insert(c.graph.get()).second; });
+  tried.resize(std::min<size_t>(tried.size(), most_simulations >= kSimulationsForSeveral ? 3 : 1));
+  const i64 each = (most_simulations - yardstick.simulations()) / static_cast<i64>(tried.size());
+  for (Candidate& c : tried)
+    if (const int adjusted = adjust_ranges(c, yardstick, yardstick.simulations() + each); adjusted > 0)
+      c.name += fmt::format(", {} ranges adjusted", adjusted);
+  return std::move(*std::ranges::max_element(tried, {}, &Candidate::value));
+}
+
 }  // namespace
 
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
@@ -249,52 +299,16 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     choice.values = insert_quantization(graph, *seen, options, diagnostics);
     return choice;
   }
+  Yardstick yardstick(graph, samples, threads);
+  const i64 most_simulations = std::min(kBudget / std::max<i64>(1, cost_of_a_run(graph) * yardstick.samples()), kMostSimulations);
   Candidate plain;
   plain.graph = std::make_shared<const Graph>(graph);
   plain.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen));
   plain.options = options;
-  Yardstick yardstick(graph, samples, threads);
-  const i64 most_simulations = std::min(kBudget / std::max<i64>(1, cost_of_a_run(graph) * yardstick.samples()), kMostSimulations);
-  const std::shared_ptr<const Graph> plain_graph = plain.graph;
-  std::vector<Candidate> tried;
-  std::optional<double> plain_db;
-  const auto value_of = [&](const Candidate& c) { return c.score.value - (c.graph == plain_graph ? 0 : kChance); };
-  const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
-    c.options.observer = observer;
-    c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
-    measure(c, yardstick);
-    if (!plain_db) plain_db = c.score.sqnr_db;
-    tried.push_back(std::move(c));
-  };
-  try_one(plain, Observer::histogram, "");
-  try_one(plain, Observer::min_max, "");
-  const Observer better = *std::ranges::max_element(tried, {}, value_of)->options.observer,
-                 other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
-  for (const auto& [which, power] : kEqualizations) {
-    if (!options.equalize || yardstick.simulations() + kCostOfObserving + 1 > most_simulations) break;
-    Graph equal = graph;
-    if (equalize_channels(equal, *plain.seen, which, power) == 0) continue;
-    Candidate c = plain;
-    c.graph = std::make_shared<const Graph>(std::move(equal));
-    auto seen_again = observe(*c.graph, samples, threads, diagnostics);
-    if (!seen_again) return std::nullopt;
-    yardstick.charge(kCostOfObserving);
-    c.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen_again));
-    const std::string suffix = fmt::format(", {}channels equalized ({})", which == Equalize::depthwise ? "depthwise " : "", power);
-    try_one(c, better, suffix);
-    if (yardstick.simulations() < most_simulations / 2) try_one(std::move(c), other, suffix);
-  }
-  plain = {};
-  std::ranges::stable_sort(tried, std::greater(), value_of);
-  std::set<const Graph*> graphs;  // the better observer of each equalization
-  std::erase_if(tried, [&](const Candidate& c) { return !graphs.insert(c.graph.get()).second; });
-  tried.resize(std::min<size_t>(tried.size(), most_simulations >= kSimulationsForSeveral ? 3 : 1));
-  const i64 each = (most_simulations - yardstick.simulations()) / static_cast<i64>(tried.size());
-  for (Candidate& c : tried)
-    if (const int adjusted = adjust_ranges(c, yardstick, yardstick.simulations() + each); adjusted > 0)
-      c.name += fmt::format(", {} ranges adjusted", adjusted);
-  Candidate best = std::move(*std::ranges::max_element(tried, {}, value_of));
-  tried.clear();
+  std::optional<std::vector<Candidate>> tried = candidates(std::move(plain), samples, threads, yardstick, most_simulations, diagnostics);
+  if (!tried) return std::nullopt;
+  const double plain_db = tried->front().score.sqnr_db;
+  Candidate best = refined(std::move(*tried), yardstick, most_simulations);
   QuantizationChoice choice;
   choice.policy = best.name;
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
@@ -304,7 +318,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
                                  std::abs(gain) < 0.005 ? 0.0 : gain);
   }
   choice.sqnr_db = best.score.sqnr_db;
-  choice.gain_db = best.score.sqnr_db - *plain_db;
+  choice.gain_db = best.score.sqnr_db - plain_db;
   choice.simulations = yardstick.simulations();
   choice.equalized = graph = *best.graph;
   choice.values = insert_quantization(graph, *best.seen, best.options, diagnostics);
