@@ -45,7 +45,7 @@ constexpr const char* kNet =
     "b = const f32[5] random(2)\n"
     "first = conv2d(x, w, b) : f32[1,6,7,5] from 0\n"
     "relu = clamp(first) bounds=0,inf : f32[1,6,7,5] from 1\n"
-    "odd = max_pool2d(relu) kernel=2,2 stride=2,2 : f32[1,3,3,5] from 2\n"
+    "odd = max_pool2d(relu) kernel=2,2 stride=1,1 : f32[1,5,6,5] from 2\n"
     "output odd order=0,2,3,1\n";
 
 TEST(EtRecord, HasWhatReadersNeed) {
