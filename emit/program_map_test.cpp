@@ -1,4 +1,4 @@
-// The exact map of graphs that are hard to map: which kernels compute which operators, what was added and what has no kernel.
+// What a map says of a program, key by key; emit/program_map_cases_test.cpp has the cases that are easy to get wrong.
 #include "emit/program_map.h"
 
 #include <gmock/gmock.h>
