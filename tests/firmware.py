@@ -116,12 +116,12 @@ for firmware_ops in (image, fw / "firmware.sel"):
     said = tool("compile", softmax, "--target", "cortex-m33", *samples("s.bin", 30), "-o", where / "no.pte", "--firmware-ops", firmware_ops, fails=True)
     check("the firmware has no kernel cortex_m::softmax.out, which " in said, said)
     said = tool("compile", pooled, "--target", "imxrt700cm", *samples("p.bin", 512), "-o", where / "no.pte", "--firmware-ops", firmware_ops, fails=True)
-    check("the firmware has no NPU kernel MaxPool, which " in said, said)
+    check("the firmware has no NPU kernel Conv2DStandardV1Pool, which " in said, said)
     check(not (where / "no.pte").exists(), "a refused program was written")
 
 # A model of other kernels in the place of the first: refused when it is loaded, by name.
 for model, target, options, name in ((softmax, "cortex-m33", samples("s.bin", 30), "op cortex_m::softmax"),
-                                     (pooled, "imxrt700cm", samples("p.bin", 512), "the NPU kernel Conv2DStandardV1 is not linked in")):
+                                     (pooled, "imxrt700cm", samples("p.bin", 512), "the NPU kernel Conv2DStandardV1Pool is not linked in")):
     shutil.copy(compiled(model, target, "stranger", *options), fw / "models" / "digits.pte")
     code, text = emulate(build(fw), "mps2-an505")
     check(code == 65 and "@model digits refused" in text and name in text, f"{name}: {code} {text}")
