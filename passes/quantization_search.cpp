@@ -21,10 +21,10 @@ namespace {
 
 // Multiply-adds, and elements written, that the search may spend: half a second of one core with AVX2 (measured: 44 G multiply-adds a
 // second).
-constexpr i64 kBudget = 20'000'000'000;
+constexpr i64 kBudget = 18'000'000'000;
 constexpr i64 kMostSimulations = 400;
 constexpr i64 kSimulationsForSeveral = 40;  // from here on the ranges of the three best candidates are adjusted, not of the best alone
-constexpr i64 kCostOfObserving = 3;         // in simulations: each sample runs twice, and its values are counted
+constexpr i64 kCostOfObserving = 3;         // in runs of each sample: it runs twice, and its values are counted
 // What is tried, in this order, as far as the budget goes. All channels at full power would be fitted to the largest value that the samples
 // happen to have in each.
 struct Equalization {
@@ -35,7 +35,9 @@ constexpr Equalization kEqualizations[] = {
     {Equalize::all, 0.5f}, {Equalize::depthwise, 0.5f}, {Equalize::depthwise, 1}, {Equalize::all, 0.25f}};
 constexpr double kChance = 0.25;     // dB: equalized channels that gain less are not worth their risk on other data
 constexpr i64 kCostOfAnElement = 8;  // in multiply-adds
-constexpr size_t kMostSamples = 64;  // evenly taken from those given: their inputs are kept in storage order
+// Samples that a simulation runs, evenly taken from those given: of a large network so few that there is time for kWantedSimulations.
+constexpr size_t kFewestSamples = 4, kMostSamples = 64;
+constexpr i64 kWantedSimulations = 12;
 
 i64 cost_of_a_run(const Graph& g) {
   i64 cost = 0;
@@ -68,8 +70,14 @@ struct Sums {
 // What the float network answers on the samples, and how far another graph's answers are from that.
 class Yardstick {
  public:
-  Yardstick(const Graph& g, const Samples& samples, int threads)
-      : threads_(threads), inputs_(std::min(samples.size(), kMostSamples)), expected_(inputs_.size()) {
+  // most_runs: of one sample, that the search may take.
+  Yardstick(const Graph& g, const Samples& samples, int threads, i64 most_runs)
+      : threads_(threads),
+        inputs_(std::min(samples.size(), std::clamp(static_cast<size_t>(most_runs / kWantedSimulations), kFewestSamples, kMostSamples))),
+        expected_(inputs_.size()),
+        most_simulations_(std::min(most_runs / std::max<i64>(1, static_cast<i64>(inputs_.size())), kMostSimulations)),
+        cost_of_observing_((kCostOfObserving * static_cast<i64>(samples.size()) + static_cast<i64>(inputs_.size()) - 1) /
+                           std::max<i64>(1, static_cast<i64>(inputs_.size()))) {
     const FloatExecutor executor(g);
     for_each_sample(inputs_.size(), threads_, [&](size_t s, int) {
       const auto& sample = samples[s * samples.size() / inputs_.size()];
@@ -107,14 +115,15 @@ class Yardstick {
     *sqnr_db = all.db();
     return (all.db() + each / count) / 2;
   }
-  void charge(i64 simulations) { simulations_ += simulations; }  // for work of another kind
   i64 simulations() const { return simulations_; }
-  i64 samples() const { return static_cast<i64>(inputs_.size()); }
+  i64 most_simulations() const { return most_simulations_; }
+  bool has_time_to_observe_and_score() const { return simulations_ + cost_of_observing_ + 1 <= most_simulations_; }
+  void note_observing() { simulations_ += cost_of_observing_; }
 
  private:
   int threads_;
   std::vector<Outputs> inputs_, expected_;
-  i64 simulations_ = 0;
+  i64 simulations_ = 0, most_simulations_, cost_of_observing_;
 };
 
 // A float graph, what was seen of it, and the best way so far to quantize it.
@@ -243,7 +252,7 @@ double keep_corrected_biases(Candidate& best, Yardstick& yardstick) {
 
 // Histogram ranges first, then every other way to begin that the budget allows.
 std::optional<std::vector<Candidate>> candidates(Candidate plain, const Samples& samples, int threads, Yardstick& yardstick,
-                                                 i64 most_simulations, Diagnostics& diagnostics) {
+                                                 Diagnostics& diagnostics) {
   std::vector<Candidate> tried;
   const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
     c.options.observer = observer;
@@ -256,7 +265,7 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, const Samples&
   const Observer better = tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
   const Observer other = better == Observer::histogram ? Observer::min_max : Observer::histogram;
   for (const auto& [which, power] : kEqualizations) {
-    if (!plain.options.equalize || yardstick.simulations() + kCostOfObserving + 1 > most_simulations) break;
+    if (!plain.options.equalize || !yardstick.has_time_to_observe_and_score()) break;
     Graph equal = *plain.graph;
     if (equalize_channels(equal, *plain.seen, which, power) == 0) continue;
     Candidate c = plain;
@@ -264,22 +273,24 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, const Samples&
     c.graph = std::make_shared<const Graph>(std::move(equal));
     auto seen_again = observe(*c.graph, samples, threads, diagnostics);
     if (!seen_again) return std::nullopt;
-    yardstick.charge(kCostOfObserving);
+    yardstick.note_observing();
     c.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen_again));
     const std::string suffix = fmt::format(", {}channels equalized ({})", which == Equalize::depthwise ? "depthwise " : "", power);
     try_one(c, better, suffix);
-    if (yardstick.simulations() < most_simulations / 2) try_one(std::move(c), other, suffix);
+    if (yardstick.simulations() < yardstick.most_simulations() / 2) try_one(std::move(c), other, suffix);
   }
   return tried;
 }
 
 // The best of them after their ranges have been adjusted: of one, or where there is time of the three that promise most.
-Candidate refined(std::vector<Candidate> tried, Yardstick& yardstick, i64 most_simulations) {
+Candidate refined(std::vector<Candidate> tried, Yardstick& yardstick) {
   std::ranges::stable_sort(tried, std::greater(), &Candidate::value);
   std::set<const Graph*> graphs;  // the better observer of each equalization
   std::erase_if(tried, [&](const Candidate& c) { return !graphs.insert(c.graph.get()).second; });
-  tried.resize(std::min<size_t>(tried.size(), most_simulations >= kSimulationsForSeveral ? 3 : 1));
-  const i64 each = (most_simulations - yardstick.simulations()) / static_cast<i64>(tried.size());
+  tried.resize(std::min<size_t>(tried.size(), yardstick.most_simulations() >= kSimulationsForSeveral ? 3 : 1));
+  // One candidate alone, of a large network, gets half of what is left: a few moves of single ranges gain it next to nothing.
+  const i64 shares = std::max<i64>(2, static_cast<i64>(tried.size()));
+  const i64 each = (yardstick.most_simulations() - yardstick.simulations()) / shares;
   for (Candidate& c : tried)
     if (const int adjusted = adjust_ranges(c, yardstick, yardstick.simulations() + each); adjusted > 0)
       c.name += fmt::format(", {} ranges adjusted", adjusted);
@@ -299,16 +310,15 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     choice.values = insert_quantization(graph, *seen, options, diagnostics);
     return choice;
   }
-  Yardstick yardstick(graph, samples, threads);
-  const i64 most_simulations = std::min(kBudget / std::max<i64>(1, cost_of_a_run(graph) * yardstick.samples()), kMostSimulations);
+  Yardstick yardstick(graph, samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
   Candidate plain;
   plain.graph = std::make_shared<const Graph>(graph);
   plain.seen = std::make_shared<const std::vector<Observation>>(std::move(*seen));
   plain.options = options;
-  std::optional<std::vector<Candidate>> tried = candidates(std::move(plain), samples, threads, yardstick, most_simulations, diagnostics);
+  std::optional<std::vector<Candidate>> tried = candidates(std::move(plain), samples, threads, yardstick, diagnostics);
   if (!tried) return std::nullopt;
   const double plain_db = tried->front().score.sqnr_db;
-  Candidate best = refined(std::move(*tried), yardstick, most_simulations);
+  Candidate best = refined(std::move(*tried), yardstick);
   QuantizationChoice choice;
   choice.policy = best.name;
   if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
