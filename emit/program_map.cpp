@@ -8,6 +8,7 @@
 #include "backends/neutron_model/traffic.h"
 #include "passes/homes.h"
 #include "passes/memories.h"
+#include "runtime/fnv1a.h"
 
 namespace deuteron {
 namespace {
@@ -416,11 +417,7 @@ class MapWriter {
 
 Json program_map(const Compilation& c, const Target& target, const std::string& model) { return MapWriter(c, target).write(model); }
 
-uint64_t program_id(std::span<const uint8_t> pte) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const uint8_t byte : pte) hash = (hash ^ byte) * 0x100000001b3;
-  return hash;
-}
+uint64_t program_id(std::span<const uint8_t> pte) { return fnv1a(pte.data(), pte.size()); }
 
 std::string program_id_text(std::span<const uint8_t> pte) { return fmt::format("{:016x}", program_id(pte)); }
 

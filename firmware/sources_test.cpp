@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "firmware/embedded.h"
+#include "firmware/embedded_sources.h"
 #include "runtime/kernel.h"
 
 namespace deuteron {
@@ -16,15 +16,6 @@ namespace {
 
 using testing::Contains;
 using testing::Not;
-
-std::vector<SourceFile> embedded() {
-  std::vector<SourceFile> files;
-  for (int i = 0; i < deuteron_runtime_file_count; ++i) {
-    const deuteron_embedded_file& f = deuteron_runtime_files[i];
-    files.push_back({f.path, {f.begin, static_cast<size_t>(f.end - f.begin)}});
-  }
-  return files;
-}
 
 struct Symbols {
   std::set<std::string> defined, needed;
@@ -70,7 +61,7 @@ std::set<std::string> undefined(const std::set<std::string>& sources, const std:
 TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
   const std::map<std::string, Symbols> symbols = board_symbols();
   if (symbols.empty()) GTEST_SKIP() << "left out: the boards are not built";
-  const std::vector<SourceFile> files = embedded();
+  const std::vector<SourceFile> files = embedded_sources();
   std::map<std::string, std::string> home;
   for (const auto& [source, s] : symbols)
     for (const std::string& name : s.defined) home.emplace(name, source);
@@ -91,7 +82,7 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
 }
 
 TEST(FirmwareSources, OnlyWhatIsAskedFor) {
-  const std::vector<SourceFile> files = embedded();
+  const std::vector<SourceFile> files = embedded_sources();
   const KernelList conv{{{"cortex_m::quantized_conv2d.out", {}}}, {}, {}};
   EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.out"), "kQuantizedConv2d");
   EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.other"), "");

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "backends/neutron/kernel_selection.h"
+#include "runtime/fnv1a.h"
 
 namespace deuteron {
 namespace {
@@ -181,11 +182,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 
 }  // namespace
 
-uint64_t checksum_of(std::span<const uint8_t> bytes) {
-  uint64_t sum = 0xcbf29ce484222325;
-  for (const uint8_t b : bytes) sum = (sum ^ b) * 0x100000001b3;
-  return sum;
-}
+uint64_t checksum_of(std::span<const uint8_t> bytes) { return fnv1a(bytes.data(), bytes.size()); }
 
 std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const SourceFile> runtime, Diagnostics& diagnostics) {
   const std::string_view script = runtime_file(runtime, fmt::format("runtime/ports/{}.ld", p.board));

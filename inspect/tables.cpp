@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "emit/report.h"
 
@@ -58,13 +59,26 @@ std::string clock_text(const DumpClock& c) {
 
 enum class Table { kernels, operators, modules, around };
 
+size_t width_of_names(const auto& rows) {
+  size_t width = 12;
+  for (const auto& r : rows) width = std::max(width, r.name.size());
+  return std::min<size_t>(width, 44);
+}
+
+// limit 0: all.
+template <class Row>
+std::span<const Row> first_rows(const std::vector<Row>& rows, size_t limit) {
+  return std::span(rows).first(limit > 0 ? std::min(limit, rows.size()) : rows.size());
+}
+std::string more_text(size_t rows, size_t limit) {
+  return limit > 0 && rows > limit ? fmt::format("  ... and {} more (--rows 0 shows all)\n", rows - limit) : "";
+}
+
 std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Table kind, size_t limit) {
   const bool both = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.npu; });
   const bool predicted = std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& r) { return !predicted_text(p, r).empty(); });
   const bool costs = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.macs >= 0 || r.bytes >= 0; });
-  size_t width = 12;
-  for (const ProfileRow& r : rows) width = std::max(width, r.name.size());
-  width = std::min<size_t>(width, 44);
+  const size_t width = width_of_names(rows);
   std::string text = "  " + fitted(kind == Table::kernels     ? "kernel"
                                    : kind == Table::operators ? "operator"
                                    : kind == Table::modules   ? "module"
@@ -78,13 +92,7 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
   if (kind == Table::kernels && p.has_map) text += "  operators";
   if (kind == Table::modules) text += fmt::format(" {:>13}", "with inner");
   text += "\n";
-  size_t shown = 0;
-  for (const ProfileRow& r : rows) {
-    if (limit > 0 && shown == limit) {
-      text += fmt::format("  ... and {} more (--rows 0 shows all)\n", rows.size() - shown);
-      break;
-    }
-    ++shown;
+  for (const ProfileRow& r : first_rows(rows, limit)) {
     text += "  " + fitted(r.name, width);
     if (both) text += fmt::format(" {:>5}", clock_name(r));
     text += fmt::format(" {:>6} {:>13} {:>13} {:>13}", r.calls, grouped_ticks(r.min), grouped_ticks(r.median), grouped_ticks(r.max));
@@ -99,7 +107,7 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
     while (text.back() == ' ') text.pop_back();
     text += "\n";
   }
-  return text;
+  return text + more_text(rows.size(), limit);
 }
 
 std::string quoted(const std::string& text) {
@@ -179,18 +187,10 @@ std::string ratio_text(double before, double after) {
 
 std::string compared_text(const char* title, const std::vector<ComparedRow>& rows, size_t limit) {
   const bool both = std::any_of(rows.begin(), rows.end(), [](const ComparedRow& r) { return r.npu; });
-  size_t width = 12;
-  for (const ComparedRow& r : rows) width = std::max(width, r.name.size());
-  width = std::min<size_t>(width, 44);
+  const size_t width = width_of_names(rows);
   std::string text = "  " + fitted(title, width) + (both ? " clock" : "") +
                      fmt::format(" {:>13} {:>13} {:>13} {:>7}\n", "before", "after", "change", "ratio");
-  size_t shown = 0;
-  for (const ComparedRow& r : rows) {
-    if (limit > 0 && shown == limit) {
-      text += fmt::format("  ... and {} more (--rows 0 shows all)\n", rows.size() - shown);
-      break;
-    }
-    ++shown;
+  for (const ComparedRow& r : first_rows(rows, limit)) {
     const i64 change = std::llround(r.change());
     text += "  " + fitted(r.name, width) + (both ? fmt::format(" {:>5}", r.npu ? "NPU" : "CPU") : "") +
             fmt::format(" {:>13} {:>13} {:>13} {:>7}", side_text(r.before), side_text(r.after), (change > 0 ? "+" : "") + grouped(change),
@@ -198,7 +198,7 @@ std::string compared_text(const char* title, const std::vector<ComparedRow>& row
     if (!r.detail.empty()) text += "  " + (r.detail.size() > 60 ? fitted(r.detail, 60) : r.detail);
     text += "\n";
   }
-  return text;
+  return text + more_text(rows.size(), limit);
 }
 
 Json compared_json(const std::vector<ComparedRow>& rows) {

@@ -1,42 +1,20 @@
 #include "passes/node_cost.h"
 
-#include <map>
-#include <numeric>
-
 #include "backends/neutron/converter.h"
 #include "backends/neutron/forms.h"
 #include "backends/neutron/neutron_ir.h"
 #include "passes/program_cost.h"
+#include "passes/subgraph.h"
 
 namespace deuteron {
 
 static Graph graph_of(const Graph& g, const Node& node) {
-  Graph alone;
-  alone.name = g.name;
-  alone.sources = g.sources;
-  std::map<ValueId, ValueId> inner;
-  const auto copy = [&](ValueId v) {
-    const auto [at, added] = inner.emplace(v, static_cast<ValueId>(alone.values.size()));
-    if (added) alone.values.push_back(g.values[v]);
-    return at->second;
-  };
-  const auto port = [&](ValueId v) {
-    Axes order(g.type(v).shape.size());
-    std::iota(order.begin(), order.end(), 0);
-    return Port{copy(v), g.values[v].name, std::move(order)};
-  };
-  Node inside = node;
-  for (ValueId& v : inside.inputs) {
-    const bool is_port = !g.is_constant(v) && inner.count(v) == 0;
-    if (is_port) alone.inputs.push_back(port(v));
-    v = copy(v);
-  }
-  for (ValueId& v : inside.outputs) {
-    alone.outputs.push_back(port(v));
-    v = copy(v);
-  }
-  alone.nodes.push_back(std::move(inside));
-  return alone;
+  Subgraph alone(g, g.name);
+  for (const ValueId v : node.inputs)
+    if (!g.is_constant(v) && !alone.has(v)) alone.add_input(v);
+  for (const ValueId v : node.outputs) alone.add_output(v);
+  alone.add(node);
+  return alone.take();
 }
 
 static i64 on_npu(PassContext& pass, Graph body) {

@@ -12,6 +12,7 @@
 #include "passes/choose_sides.h"
 #include "passes/npu_support.h"
 #include "passes/pass.h"
+#include "passes/subgraph.h"
 
 namespace deuteron {
 namespace {
@@ -268,30 +269,12 @@ class Partitioner {
 
   // A partition as a graph of its own.
   Graph body_of(i32 level, const Ports& ports) const {
-    Graph body;
-    body.name = fmt::format("{}.neutron{}", g_.name, level);
-    body.sources = g_.sources;
-    std::map<ValueId, ValueId> inner;
-    const auto copy = [&](ValueId v) {
-      const auto [at, added] = inner.emplace(v, static_cast<ValueId>(body.values.size()));
-      if (added) body.values.push_back(g_.values[v]);
-      return at->second;
-    };
-    const auto port = [&](ValueId v) {
-      Axes order(g_.type(v).shape.size());
-      std::iota(order.begin(), order.end(), 0);
-      return Port{copy(v), g_.values[v].name, std::move(order)};
-    };
-    for (const ValueId v : ports.in) body.inputs.push_back(port(v));
-    for (size_t n = 0; n < g_.nodes.size(); ++n) {
-      if (!on_npu_[n] || level_[n] != level) continue;
-      Node node = g_.nodes[n];
-      for (ValueId& v : node.inputs) v = copy(v);
-      for (ValueId& v : node.outputs) v = copy(v);
-      body.nodes.push_back(std::move(node));
-    }
-    for (const ValueId v : ports.out) body.outputs.push_back(port(v));
-    return body;
+    Subgraph body(g_, fmt::format("{}.neutron{}", g_.name, level));
+    for (const ValueId v : ports.in) body.add_input(v);
+    for (size_t n = 0; n < g_.nodes.size(); ++n)
+      if (on_npu_[n] && level_[n] == level) body.add(g_.nodes[n]);
+    for (const ValueId v : ports.out) body.add_output(v);
+    return body.take();
   }
 
   // The delegate of a level runs when the CPU has done all of the levels below; before that the CPU does what it can.

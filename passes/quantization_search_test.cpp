@@ -92,6 +92,16 @@ TEST(Equalize, RefusesWhatItWouldChange) {
   EXPECT_EQ(changed([](TestGraph& t) { t.output(find_value(t.g, "padded")); }), 0);
 }
 
+// With every channel that can be scaled, in so many groups.
+Graph equalized(const Graph& g, const Samples& samples, float power, int groups) {
+  Diagnostics diagnostics;
+  const auto seen = observe(g, samples, 1, diagnostics);
+  Graph equal = g;
+  EXPECT_TRUE(seen) << "not observed";
+  EXPECT_EQ(seen ? equalize_channels(equal, *seen, Equalize::all, power) : -1, groups);
+  return equal;
+}
+
 TEST(Equalize, GoesThroughPoolsAndReshapesToTheLinearLayer) {
   // first and padded; second; third, mean and flat
   EXPECT_EQ(groups_of(Equalize::all, [](TestGraph&) {}), 3);
@@ -99,11 +109,7 @@ TEST(Equalize, GoesThroughPoolsAndReshapesToTheLinearLayer) {
   EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(t.node("s", Softmax{3}, {find_value(t.g, "third")})); }), 2);
   TestGraph t = separable();
   const Samples samples = samples_of(t.g, 8);
-  Diagnostics diagnostics;
-  const auto seen = observe(t.g, samples, 1, diagnostics);
-  ASSERT_TRUE(seen);
-  Graph equal = t.g;
-  ASSERT_EQ(equalize_channels(equal, *seen, Equalize::all, 0.5f), 3);
+  const Graph equal = equalized(t.g, samples, 0.5f, 3);
   EXPECT_FALSE(find_fault(equal));
   EXPECT_GT(sqnr(t.g, equal, samples), 110);
 }
@@ -123,16 +129,13 @@ TestGraph shortcut(Bounds bounds, float gain) {
 }
 
 TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
-  TestGraph t = shortcut({}, 1);
+  const TestGraph t = shortcut({}, 1);
   const Samples samples = samples_of(t.g, 4);
-  Diagnostics diagnostics;
-  const auto seen = observe(t.g, samples, 1, diagnostics);
-  ASSERT_TRUE(seen);
-  Graph equal = t.g;
-  ASSERT_EQ(equalize_channels(equal, *seen, Equalize::all, 1), 1);
+  const Graph equal = equalized(t.g, samples, 1, 1);
   EXPECT_GT(sqnr(t.g, equal, samples), 110);
-  const auto after = observe(equal, samples, 1, diagnostics);
-  ASSERT_TRUE(after);
+  Diagnostics diagnostics;
+  const auto seen = observe(t.g, samples, 1, diagnostics), after = observe(equal, samples, 1, diagnostics);
+  ASSERT_TRUE(seen && after);
   const auto spread = [](const std::vector<float>& most) { return *std::ranges::max_element(most) / *std::ranges::min_element(most); };
   EXPECT_GT(spread((*seen)[find_value(t.g, "c")].channel_most), 8);
   EXPECT_LT(spread((*after)[find_value(equal, "c")].channel_most), 2);
@@ -140,14 +143,9 @@ TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
 
 TEST(Equalize, CutsNoSampleAtTheBoundsOfRelu6) {
   for (const float gain : {0.5f, 4.0f, 64.0f}) {  // below the bound; at it in one channel; in most
-    TestGraph t = shortcut({0, 6}, gain);
+    const TestGraph t = shortcut({0, 6}, gain);
     const Samples samples = samples_of(t.g, 4);
-    Diagnostics diagnostics;
-    const auto seen = observe(t.g, samples, 1, diagnostics);
-    ASSERT_TRUE(seen);
-    Graph equal = t.g;
-    ASSERT_EQ(equalize_channels(equal, *seen, Equalize::all, 1), 1);
-    EXPECT_GT(sqnr(t.g, equal, samples), 110) << gain;
+    EXPECT_GT(sqnr(t.g, equalized(t.g, samples, 1, 1), samples), 110) << gain;
   }
 }
 

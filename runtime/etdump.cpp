@@ -7,6 +7,9 @@
 // Every offset but those to vtables points forward. Format: docs/profiling.md; FlatBuffers: https://flatbuffers.dev/internals
 #include "runtime/etdump.h"
 
+#include "runtime/decimal.h"
+#include "runtime/fnv1a.h"
+
 namespace deuteron {
 namespace {
 
@@ -42,27 +45,12 @@ struct Facts {
     while (s && *s) put(*s++);
     return *this;
   }
-  [[gnu::noinline]] Facts& number(uint64_t v) {
-    char digits[20];
-    int n = 0;
-    do {
-      digits[n++] = static_cast<char>('0' + v % 10);
-      v /= 10;
-    } while (v);
-    while (n) put(digits[--n]);
-    return *this;
-  }
+  Facts& number(uint64_t v) { return put(Decimal(v).text()); }
   Facts& hex(uint64_t v) {
     for (int shift = 60; shift >= 0; shift -= 4) put("0123456789abcdef"[v >> shift & 15]);
     return *this;
   }
 };
-
-uint64_t fnv1a(File file) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < file.bytes; ++i) hash = (hash ^ static_cast<const uint8_t*>(file.data)[i]) * 0x100000001b3u;
-  return hash;
-}
 
 void describe(Facts& f, const Trace& trace, uint64_t program, const DumpFacts& more) {
   const Clock& clock = trace.clock();
@@ -287,7 +275,7 @@ uint64_t etdump_bytes(const Program& program, const Trace& trace, const DumpFact
 bool write_etdump(const Program& program, File file, Trace& trace, const DumpSink& sink, const DumpFacts& more) {
   const uint64_t began = trace.now();
   Facts facts;
-  describe(facts, trace, fnv1a(file), more);
+  describe(facts, trace, fnv1a(file.data, file.bytes), more);
   DumpWriter writer(program, trace, &sink);
   writer.describe_with(facts);
   return writer.write(began);

@@ -13,7 +13,7 @@
 #include "data/read_file.h"
 #include "data/storage_order.h"
 #include "emit/write_file.h"
-#include "firmware/embedded.h"
+#include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "targets/nearest.h"
 #include "tools/emulate.h"
@@ -33,23 +33,13 @@ struct FirmwareOptions {
 constexpr size_t kMostModels = 16;  // firmware/project/main.cpp
 constexpr uint32_t kMadeUpSeed = 20251121;
 
-std::vector<SourceFile> embedded_sources() {
-  std::vector<SourceFile> files;
-  for (int i = 0; i < deuteron_runtime_file_count; ++i) {
-    const deuteron_embedded_file& f = deuteron_runtime_files[i];
-    files.push_back({f.path, {f.begin, static_cast<size_t>(f.end - f.begin)}});
-  }
-  return files;
-}
-
 const deuteron_board_flags* find_board(const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (int i = 0; i < deuteron_firmware_board_count; ++i) {
     if (name == deuteron_firmware_boards[i].board) return &deuteron_firmware_boards[i];
     names.emplace_back(deuteron_firmware_boards[i].board);
   }
-  diagnostics.error("--board " + name, fmt::format("there is no such board: {}", suggestion(name, names)), "board.unknown",
-                    fmt::format("the boards are {}", fmt::join(names, ", ")));
+  diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, names));
   return nullptr;
 }
 

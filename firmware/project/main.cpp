@@ -2,6 +2,7 @@
 // Text goes to the console of the debugger or the emulator by semihosting; replace that, and the inputs, by what your board has.
 #include "model.h"
 
+#include "runtime/fnv1a.h"
 #include "runtime/ports/board.h"
 #include "runtime/ports/counter.h"
 #include "runtime/ports/semihosting.h"
@@ -14,13 +15,6 @@ using namespace deuteron;
 
 constexpr int kMostModels = 16;
 Program programs[kMostModels];
-
-// FNV-1a, 64 bits.
-uint64_t checksum(const uint8_t* bytes, uint32_t count) {
-  uint64_t sum = 0xcbf29ce484222325;
-  for (uint32_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 0x100000001b3;
-  return sum;
-}
 
 BoardExit refused(const Model& model, const Status& status, BoardExit end) {
   Line("@model ").text(model.name).text(" refused").print();
@@ -66,7 +60,7 @@ BoardExit run_model(const Model& model, Program& program, int file) {
   for (int32_t i = 0; i < program.output_count(); i++) {
     const Tensor& t = program.output(i);
     const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
-    const uint64_t sum = checksum(static_cast<const uint8_t*>(t.data), bytes);
+    const uint64_t sum = fnv1a(t.data, bytes);
     const bool known = model.expected && i < model.output_count, same = known && model.expected[i] == sum;
     if (known && !same) end = BoardExit::other_outputs;
     Line line("@output ");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ops/fixed_point.h"
+#include "ops/recurrent/def.h"
 
 namespace deuteron {
 
@@ -46,13 +47,7 @@ const OpDef<Gru>& def_of(const Gru& a) {
                                   .execute = execute,
                                   .cortex_m = deuteron_call,
                                   .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
-  static constexpr OpDef<Gru> two{.name = "gru",
-                                  .infer = infer,
-                                  .quantize = kQuantOfTwo,
-                                  .macs = count_macs,
-                                  .execute = execute,
-                                  .cortex_m = deuteron_call,
-                                  .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Gru> two = with_operands(one, kQuantOfTwo);
   return a.form.bidirectional ? two : one;
 }
 

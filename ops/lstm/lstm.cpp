@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/fixed_point.h"
+#include "ops/recurrent/def.h"
 
 namespace deuteron {
 
@@ -60,13 +61,7 @@ const OpDef<Lstm>& def_of(const Lstm& a) {
                                    .execute = execute,
                                    .cortex_m = deuteron_call,
                                    .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
-  static constexpr OpDef<Lstm> two{.name = "lstm",
-                                   .infer = infer,
-                                   .quantize = kQuantOfTwo,
-                                   .macs = count_macs,
-                                   .execute = execute,
-                                   .cortex_m = deuteron_call,
-                                   .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Lstm> two = with_operands(one, kQuantOfTwo);
   return a.form.bidirectional ? two : one;
 }
 

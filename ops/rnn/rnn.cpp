@@ -1,5 +1,7 @@
 #include "ops/rnn/rnn.h"
 
+#include "ops/recurrent/def.h"
+
 namespace deuteron {
 
 static constexpr RecurrentKind kKind{"rnn", 1, 1};
@@ -30,13 +32,7 @@ const OpDef<Rnn>& def_of(const Rnn& a) {
                                   .execute = execute,
                                   .cortex_m = deuteron_call,
                                   .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
-  static constexpr OpDef<Rnn> two{.name = "rnn",
-                                  .infer = infer,
-                                  .quantize = kQuantOfTwo,
-                                  .macs = count_macs,
-                                  .execute = execute,
-                                  .cortex_m = deuteron_call,
-                                  .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
+  static constexpr OpDef<Rnn> two = with_operands(one, kQuantOfTwo);
   return a.form.bidirectional ? two : one;
 }
 

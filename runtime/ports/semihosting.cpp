@@ -1,6 +1,8 @@
 // Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1.
 #include "runtime/ports/semihosting.h"
 
+#include "runtime/decimal.h"
+
 namespace deuteron {
 namespace {
 
@@ -61,16 +63,7 @@ Line& Line::text(const char* s) {
   return *this;
 }
 
-Line& Line::number(uint64_t v) {
-  char digits[20];
-  int n = 0;
-  do {
-    digits[n++] = static_cast<char>('0' + v % 10);
-    v /= 10;
-  } while (v);
-  while (n) put(digits[--n]);
-  return *this;
-}
+Line& Line::number(uint64_t v) { return text(Decimal(v).text()); }
 
 Line& Line::hex(uint32_t v) {
   text("0x");
