@@ -6,12 +6,7 @@ namespace deuteron {
 
 class Decimal {
  public:
-  [[gnu::noinline]] explicit Decimal(uint64_t v) {
-    do {
-      *--first_ = static_cast<char>('0' + v % 10);
-      v /= 10;
-    } while (v);
-  }
+  explicit Decimal(uint64_t v);
   const char* text() const { return first_; }
 
  private:
