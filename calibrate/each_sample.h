@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "calibrate/dnn.h"
+#include "ops/dnn.h"
 
 namespace deuteron {
 

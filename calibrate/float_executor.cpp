@@ -11,8 +11,8 @@
 #include <mutex>
 
 #include "calibrate/arena_plan.h"
-#include "calibrate/dnn.h"
 #include "ir/elements.h"
+#include "ops/dnn.h"
 
 namespace deuteron {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/plan_memory.h"
+#include "memory/plan_memory.h"
 
 namespace deuteron {
 
@@ -12,8 +12,8 @@ struct PteParts {  // for the report; they add up to the file
   i64 program = 0, constants = 0, padding = 0, delegates = 0;
 };
 
-// Nodes are KernelCalls and Reshapes (which become other views of the same bytes). Constants and literal values appear once. The unreferenced
-// string value `deuteron:isa=...` names the instruction set.
+// Nodes are KernelCalls and Reshapes (which become other views of the same bytes). Constants and literal values appear once. The
+// unreferenced string value `deuteron:isa=...` names the instruction set.
 std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts = nullptr);
 
 }  // namespace deuteron

@@ -9,7 +9,7 @@
 
 #include "emit/constants.h"
 #include "emit/program_generated.h"
-#include "passes/hand_made_graph.h"
+#include "memory/hand_made_graph.h"
 
 namespace deuteron {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "data/read_file.h"
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "firmware/write_project.h"
 
 namespace deuteron {

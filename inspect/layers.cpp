@@ -9,8 +9,8 @@
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
 #include "ir/elements.h"
+#include "memory/homes.h"
 #include "ops/kernel_call/host_call.h"
-#include "passes/homes.h"
 
 namespace deuteron {
 namespace {

@@ -1,6 +1,6 @@
 #include "inspect/page.h"
 
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "inspect/perfetto.h"
 
 namespace deuteron {

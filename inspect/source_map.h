@@ -1,4 +1,4 @@
-// The program map (emit/program_map.h) as the inspector reads it: from a record, from a report, or made up from what a stock record has.
+// The program map (report/program_map.h) as the inspector reads it: from a record, from a report, or made up from what a stock record has.
 // Everything that it refers to by number is checked to exist.
 #pragma once
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 #include <map>
 #include <span>
 
-#include "emit/report.h"
+#include "report/report.h"
 
 namespace deuteron {
 namespace {

@@ -1,13 +1,13 @@
 // Brings int8 operators to the forms that the dialect has a kernel for.
-#include "passes/broadcast_rules.h"
-#include "passes/fuse.h"
-#include "passes/kernel_forms.h"
 #include "passes/pass.h"
-#include "passes/pointwise_rules.h"
-#include "passes/prelu_forms.h"
-#include "passes/recurrent.h"
-#include "passes/resize_forms.h"
-#include "passes/view_rules.h"
+#include "quantize/recurrent.h"
+#include "rewrite/broadcast_rules.h"
+#include "rewrite/fuse_rules.h"
+#include "rewrite/kernel_forms.h"
+#include "rewrite/pointwise_rules.h"
+#include "rewrite/prelu_forms.h"
+#include "rewrite/resize_forms.h"
+#include "rewrite/view_rules.h"
 
 namespace deuteron {
 
@@ -28,8 +28,8 @@ static std::optional<Patch> linear_to_matmul(const Graph& g, const Uses&, NodeId
 
 static bool is_int8(const Graph& g, const Node& node) { return g.type(node.inputs[0]).dtype == DType::s8; }
 
-// A convolution over one row of pixels   becomes   one over one column: the same bytes, and not the row-wise kernel that stock MVE firmware would
-// take, which gives wrong numbers for many strides and paddings. docs/decisions/004-uneven-padding.md
+// A convolution over one row of pixels   becomes   one over one column: the same bytes, and not the row-wise kernel that stock MVE firmware
+// would take, which gives wrong numbers for many strides and paddings. docs/decisions/004-uneven-padding.md
 static std::optional<Patch> row_to_column(const Graph& g, const Uses&, NodeId root) {
   const Conv2d* conv = op_as<Conv2d>(g, root);
   if (!conv || !is_int8(g, g.nodes[root])) return std::nullopt;

@@ -6,11 +6,11 @@
 #include "backends/neutron_model/cycles.h"
 #include "calibrate/samples.h"
 #include "emit/pte.h"
-#include "passes/insert_quantization.h"
+#include "memory/plan_memory.h"
 #include "passes/npu_support.h"
-#include "passes/plan_memory.h"
 #include "passes/program_cost.h"
 #include "passes/user_operators.h"
+#include "quantize/insert_quantization.h"
 #include "targets/target.h"
 
 namespace deuteron {

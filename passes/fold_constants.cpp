@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "passes/pass.h"
-#include "passes/view_rules.h"
+#include "rewrite/view_rules.h"
 
 namespace deuteron {
 

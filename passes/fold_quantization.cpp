@@ -9,9 +9,9 @@
 #include "ops/families.h"
 #include "ops/fixed_point.h"
 #include "passes/pass.h"
-#include "passes/quantization_clusters.h"
-#include "passes/recurrent.h"
-#include "passes/view_rules.h"
+#include "quantize/quantization_clusters.h"
+#include "quantize/recurrent.h"
+#include "rewrite/view_rules.h"
 #include "runtime/requantize.h"
 
 namespace deuteron {

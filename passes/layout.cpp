@@ -4,7 +4,7 @@
 
 #include "ops/families.h"
 #include "passes/pass.h"
-#include "passes/view_rules.h"
+#include "rewrite/view_rules.h"
 
 namespace deuteron {
 
@@ -35,7 +35,8 @@ static bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
   return d >= 0 && g.is_constant(g.nodes[d].inputs[0]);
 }
 
-// An image that enters channels-first, perhaps quantized on the way, and is wanted channels-last by somebody: its port will change its order.
+// An image that enters channels-first, perhaps quantized on the way, and is wanted channels-last by somebody: its port will change its
+// order.
 static bool is_input_to_turn(const Graph& g, const Uses& uses, ValueId v) {
   if (g.type(v).rank() != 4) return false;
   while (uses.producer[v] >= 0) {
@@ -77,7 +78,8 @@ static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses
     const NodeId above = producer_as<Permute>(g, uses, v);
     if (above < 0 && !is_input_to_turn(g, uses, v)) continue;
     // That permute is the one that the input's port will take over.
-    if (above >= 0 && std::get<Permute>(g.nodes[above].op).perm == kToChannelsLast && is_input_to_turn(g, uses, g.nodes[above].inputs[0])) continue;
+    if (above >= 0 && std::get<Permute>(g.nodes[above].op).perm == kToChannelsLast && is_input_to_turn(g, uses, g.nodes[above].inputs[0]))
+      continue;
     const Axes perm = above < 0 ? kToChannelsFirst : std::get<Permute>(g.nodes[above].op).perm;
     if (perm.size() != type.shape.size()) continue;
     PatchBuilder b(g, root, "");

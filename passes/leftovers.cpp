@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "ir/elements.h"
+#include "memory/homes.h"
 #include "ops/families.h"
-#include "passes/homes.h"
-#include "passes/patch.h"
+#include "rewrite/patch.h"
 
 namespace deuteron {
 
@@ -71,7 +71,8 @@ static Patch island(const Graph& g, NodeId root, Op op) {
     const GraphValue& value = g.values[v];
     if (value.type.dtype == DType::f32) inputs.push_back(v);
     else if (value.constant)
-      inputs.push_back(b.constant({DType::f32, value.type.shape, {}}, constant_of(numbers_of(value.constant->bytes.data(), value.type)), value.name));
+      inputs.push_back(
+          b.constant({DType::f32, value.type.shape, {}}, constant_of(numbers_of(value.constant->bytes.data(), value.type)), value.name));
     else inputs.push_back(b.add(Dequantize{}, {v}, {}, value.name + "_float"));
   }
   const std::string& name = g.values[node.outputs[0]].name;
@@ -83,8 +84,9 @@ static Patch island(const Graph& g, NodeId root, Op op) {
 }
 
 static bool is_int8_operator(const Graph& g, const Node& node) {
-  if (std::holds_alternative<KernelCall>(node.op) || std::holds_alternative<Delegate>(node.op) || std::holds_alternative<Quantize>(node.op) ||
-      std::holds_alternative<Dequantize>(node.op) || takes_no_time(node.op) || node.outputs.size() != 1)
+  if (std::holds_alternative<KernelCall>(node.op) || std::holds_alternative<Delegate>(node.op) ||
+      std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op) || takes_no_time(node.op) ||
+      node.outputs.size() != 1)
     return false;
   return g.type(node.outputs[0]).dtype == DType::s8 && !g.type(node.outputs[0]).quant.empty() &&
          !g.type(node.outputs[0]).quant.per_channel();

@@ -1,10 +1,10 @@
 // Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in one run.
 #include <fmt/format.h>
 
-#include "passes/homes.h"
+#include "memory/homes.h"
 #include "passes/leftovers.h"
 #include "passes/pass.h"
-#include "passes/recurrent.h"
+#include "quantize/recurrent.h"
 
 namespace deuteron {
 

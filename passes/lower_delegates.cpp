@@ -9,7 +9,7 @@
 #include "backends/neutron/forms.h"
 #include "backends/neutron/neutron_ir.h"
 #include "backends/neutron_delegate/payload.h"
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "passes/pass.h"
 
 namespace deuteron {

@@ -8,9 +8,9 @@
 #include "calibrate/float_executor.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "passes/fuse.h"
 #include "passes/pass.h"
-#include "passes/view_rules.h"
+#include "rewrite/fuse_rules.h"
+#include "rewrite/view_rules.h"
 
 namespace deuteron {
 namespace {
@@ -24,7 +24,8 @@ Graph graph_of(const std::string& text) {
 
 std::vector<std::vector<float>> run(const Graph& g, const std::vector<std::vector<float>>& user_inputs) {
   std::vector<std::vector<float>> stored, outputs;
-  for (size_t i = 0; i < user_inputs.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, user_inputs[i]));
+  for (size_t i = 0; i < user_inputs.size(); ++i)
+    stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, user_inputs[i]));
   const std::vector<std::vector<float>> raw = FloatExecutor(g).run(stored, {});
   for (size_t o = 0; o < raw.size(); ++o) outputs.push_back(to_user(g.outputs[o], g.type(g.outputs[o].value).shape, raw[o]));
   return outputs;
@@ -71,7 +72,8 @@ std::vector<std::string> left_after(const std::string& text, bool contiguous_io 
               logical_shape(after.outputs[o], after.type(after.outputs[o].value).shape));
     EXPECT_EQ(expected[o].size(), got[o].size());
     for (size_t k = 0; k < expected[o].size(); ++k) {
-      EXPECT_NEAR(expected[o][k], got[o][k], 1e-4 * (1 + std::abs(expected[o][k]))) << "output " << o << " element " << k << "\n" << print(after);
+      EXPECT_NEAR(expected[o][k], got[o][k], 1e-4 * (1 + std::abs(expected[o][k]))) << "output " << o << " element " << k << "\n"
+                                                                                    << print(after);
       if (::testing::Test::HasFailure()) return {};
     }
   }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 

@@ -10,7 +10,7 @@
 #include "frontends/pt2/import.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
-#include "passes/quantization_search.h"
+#include "quantize/quantization_search.h"
 
 namespace deuteron {
 namespace {

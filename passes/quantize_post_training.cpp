@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "passes/pass.h"
-#include "passes/quantization_search.h"
-#include "passes/recurrent.h"
+#include "quantize/quantization_search.h"
+#include "quantize/recurrent.h"
 
 namespace deuteron {
 

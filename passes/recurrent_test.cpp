@@ -1,5 +1,5 @@
 // Recurrent layers from the float graph to the program: float results against torch, int8 against float, shapes and forms all different.
-#include "passes/recurrent.h"
+#include "quantize/recurrent.h"
 
 #include <gtest/gtest.h>
 
@@ -143,7 +143,8 @@ TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
       const ValueId real = g.add_node(Dequantize{}, {steps}, {Type{DType::f32, g.type(last).shape, {}}}, "real", {0});
       if (quantizes_y) g.outputs[0].value = real;
       else g.outputs.push_back({real, "x", {0, 1, 2}});
-      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << form_of(k.op).batch_first << " initial " << k.initial << " y " << quantizes_y);
+      SCOPED_TRACE(testing::Message() << k.name << " batch_first " << form_of(k.op).batch_first << " initial " << k.initial << " y "
+                                      << quantizes_y);
       Diagnostics diagnostics;
       EXPECT_FALSE(compile(g, *find_target("cortex-m33", diagnostics), {}, {}, diagnostics));
       ASSERT_FALSE(diagnostics.list().empty());

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "ops/families.h"
-#include "passes/kernel_forms.h"
-#include "passes/patch.h"
 #include "passes/split_rows.h"
+#include "rewrite/kernel_forms.h"
+#include "rewrite/patch.h"
 
 namespace deuteron {
 namespace {
@@ -21,7 +21,8 @@ struct RowWindow {
   i64 kernel = 1, stride = 1, dilation = 1, pad = 0;
 };
 RowWindow window_of(const Graph& g, const Node& node) {
-  if (const Conv2d* c = std::get_if<Conv2d>(&node.op)) return {g.type(node.inputs[1]).shape[1], c->stride.h, c->dilation.h, c->pad_before.h};
+  if (const Conv2d* c = std::get_if<Conv2d>(&node.op))
+    return {g.type(node.inputs[1]).shape[1], c->stride.h, c->dilation.h, c->pad_before.h};
   if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) return {p->kernel.h, p->stride.h, p->dilation.h, 0};
   if (const AvgPool2d* p = std::get_if<AvgPool2d>(&node.op)) return {p->kernel.h, p->stride.h, 1, 0};
   return {};
@@ -46,7 +47,8 @@ bool can_be_split(const Graph& g, const Node& node) {
     const Shape& w = g.type(node.inputs[1]).shape;
     // Stock kernels for 1x1 take the result's extents from the operand's: padding would be lost once a band has it on one side only.
     const bool padded = c->pad_before.h != 0 || c->pad_after.h != 0;
-    return is_image(g.type(node.inputs[0])) && !g.is_constant(node.inputs[0]) && g.is_constant(node.inputs[1]) && !(w[1] == 1 && w[2] == 1 && padded);
+    return is_image(g.type(node.inputs[0])) && !g.is_constant(node.inputs[0]) && g.is_constant(node.inputs[1]) &&
+           !(w[1] == 1 && w[2] == 1 && padded);
   }
   const Shape& x = g.type(node.inputs[0]).shape;
   if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) return reads_whole_windows(*p, p->dilation.h, x, y.shape);
@@ -83,7 +85,8 @@ std::optional<Needed> needed_of(const Graph& g, const Node& node, ValueId operan
   Needed n{{std::max<i64>(first, 0), std::min(end, extent)}, std::max<i64>(-first, 0), std::max<i64>(end - extent, 0)};
   if (n.rows.count() < 1) return std::nullopt;
   // One row of pixels would take stock firmware's row-wise kernel: choose_kernels.cpp, row_to_column.
-  if (const Conv2d* c = std::get_if<Conv2d>(&node.op); c && n.rows.count() == 1 && extent > 1 && g.type(node.inputs[1]).shape[2] > 1) return std::nullopt;
+  if (const Conv2d* c = std::get_if<Conv2d>(&node.op); c && n.rows.count() == 1 && extent > 1 && g.type(node.inputs[1]).shape[2] > 1)
+    return std::nullopt;
   return n;
 }
 
@@ -112,7 +115,8 @@ class BandWriter {
   ValueId add(Op op, std::vector<ValueId> inputs, ValueId like, i64 rows, NodeId source) {
     Type type = from_.type(like);
     type.shape[1] = rows;
-    const ValueId v = to_.add_node(std::move(op), std::move(inputs), {std::move(type)}, from_.values[like].name + suffix_, from_.nodes[source].origin);
+    const ValueId v =
+        to_.add_node(std::move(op), std::move(inputs), {std::move(type)}, from_.values[like].name + suffix_, from_.nodes[source].origin);
     made_from_.push_back(source);
     return v;
   }

@@ -1,6 +1,6 @@
 // Where the plan of the lowered program is larger than the memory, the operators at the peak are computed in bands of rows: a band's
-// operands are views of rows, its results are written where the whole lies, and what lies between is alive for one band at a time. Rows that
-// two bands need are computed twice. The bits are those of the whole.
+// operands are views of rows, its results are written where the whole lies, and what lies between is alive for one band at a time. Rows
+// that two bands need are computed twice. The bits are those of the whole.
 #include "passes/split_rows.h"
 
 #include <fmt/format.h>
@@ -10,9 +10,9 @@
 #include <limits>
 
 #include "ir/verify.h"
+#include "memory/plan_memory.h"
 #include "passes/memories.h"
 #include "passes/pass.h"
-#include "passes/plan_memory.h"
 
 namespace deuteron {
 namespace {
@@ -26,8 +26,8 @@ constexpr int kMostTries = 60;
 
 i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
   const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
-  const Room room =
-      room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(), resident_npu_bytes(g, target, options.npu.fetch_constants));
+  const Room room = room_for_activations(target, calls_npu(g), std::numeric_limits<i64>::max(),
+                                         resident_npu_bytes(g, target, options.npu.fetch_constants));
   return room.memory ? std::min(limit, room.bytes) : limit;
 }
 
@@ -108,7 +108,8 @@ class Search {
     Candidate c;
     c.chain = chain;
     for (const RowSplit& s : splits_) {
-      const auto inside = std::count_if(s.chain.begin(), s.chain.end(), [&](NodeId n) { return std::find(chain.begin(), chain.end(), n) != chain.end(); });
+      const auto inside =
+          std::count_if(s.chain.begin(), s.chain.end(), [&](NodeId n) { return std::find(chain.begin(), chain.end(), n) != chain.end(); });
       if (inside == 0) c.splits.push_back(s);
       else if (inside != static_cast<std::ptrdiff_t>(s.chain.size())) return std::nullopt;
       else if (s.chain == chain && s.bands == bands) return std::nullopt;
@@ -140,8 +141,7 @@ class Search {
   void descend(i64 aim) {
     splits_.clear();
     now_ = before_;
-    while (now_.most > aim && lower_peak(aim)) {
-    }
+    while (now_.most > aim && lower_peak(aim)) {}
   }
 
   bool lower_peak(i64 aim) {
@@ -151,7 +151,8 @@ class Search {
     for (size_t first = at > kReach ? at - kReach : 0; first <= at && at < chain.size(); ++first)
       for (size_t end = at + 1; end <= std::min(chain.size(), at + 1 + kReach); ++end) {
         if (end - first < 2) continue;
-        const std::vector<NodeId> part(chain.begin() + static_cast<std::ptrdiff_t>(first), chain.begin() + static_cast<std::ptrdiff_t>(end));
+        const std::vector<NodeId> part(chain.begin() + static_cast<std::ptrdiff_t>(first),
+                                       chain.begin() + static_cast<std::ptrdiff_t>(end));
         for (const i64 bands : kBands)
           if (std::optional<Candidate> c = candidate(part, bands); c && c->least < now_.most) candidates.push_back(std::move(*c));
       }
@@ -213,11 +214,12 @@ void split_rows(PassContext& pass) {
   }
   // A target's own memory is checked once there is a program.
   if (search.fits() || pass.options.max_ram <= 0 || search.best_plan().bytes <= pass.options.max_ram) return;
-  pass.diagnostics.add({Severity::error, fmt::format("{} on {}", pass.graph.name, pass.target.name),
-                        fmt::format("the planned tensors do not fit --max-ram, also with operators split into bands of rows; alive at the peak: {}",
-                                    alive_at_peak(search.best().lowered, search.best_plan())),
-                        std::to_string(search.best_plan().bytes), std::to_string(pass.options.max_ram), "compile.max_ram",
-                        fmt::format("without bands it takes {} bytes; use a smaller input or fewer channels", search.before_plan().bytes)});
+  pass.diagnostics.add(
+      {Severity::error, fmt::format("{} on {}", pass.graph.name, pass.target.name),
+       fmt::format("the planned tensors do not fit --max-ram, also with operators split into bands of rows; alive at the peak: {}",
+                   alive_at_peak(search.best().lowered, search.best_plan())),
+       std::to_string(search.best_plan().bytes), std::to_string(pass.options.max_ram), "compile.max_ram",
+       fmt::format("without bands it takes {} bytes; use a smaller input or fewer channels", search.before_plan().bytes)});
 }
 
 }  // namespace deuteron

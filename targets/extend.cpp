@@ -142,7 +142,7 @@ std::optional<std::string> read_target_text(const std::string& path, Diagnostics
                      : !std::filesystem::is_regular_file(status) ? "is not a regular file"
                                                                  : nullptr;
   if (what)
-    return diagnostics.error(path, what, "target.file", "--target takes a name (see `deuteron targets`) or a `.toml` file"), std::nullopt;
+    return diagnostics.error(path, what, "target.file", "name a target (`deuteron targets` lists them) or a `.toml` file"), std::nullopt;
   if (const uintmax_t bytes = std::filesystem::file_size(path, ec); !ec && bytes > kMaxFileBytes)
     return diagnostics.add({Severity::error, path, "is too large for a target file", fmt::format("{} bytes", bytes),
                             fmt::format("{} bytes", kMaxFileBytes), "target.file", ""}),

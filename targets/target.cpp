@@ -372,7 +372,7 @@ std::vector<Target> builtin_targets() {
   return targets;
 }
 
-std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics) {
+std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics, std::string_view option) {
   if (name.ends_with(".toml")) {
     const std::optional<std::string> text = read_target_text(name, diagnostics);
     return text ? parse_target(*text, name, diagnostics) : std::nullopt;
@@ -381,17 +381,18 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
   std::string wanted = name;
   if (wanted.ends_with("+int8")) wanted.resize(wanted.size() - 5);
   if (wanted.ends_with("plus")) wanted.replace(wanted.size() - 4, 4, "+");
+  const std::string where = fmt::format("{} {}", option, name);
   std::vector<std::string> known;
   for (Target& t : builtin_targets()) {
     if (t.name == wanted) return std::move(t);
     known.push_back(t.name);
   }
   if (is_among(builtin_bases(), name)) {
-    diagnostics.error("--target " + name, "is a base, which other files extend, and no target of its own", "target.base",
+    diagnostics.error(where, "is a base, which other files extend, and no target of its own", "target.base",
                       fmt::format("targets: {}", fmt::join(known, ", ")));
     return std::nullopt;
   }
-  diagnostics.error("--target " + name, fmt::format("there is no target of this name"), "target.unknown",
+  diagnostics.error(where, "there is no target of this name", "target.unknown",
                     suggestion(wanted, known) + " A file of your own ends in `.toml`.");
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/neutron_model/microcode.h"
@@ -65,7 +66,8 @@ struct Target {
 };
 
 // `name` is a built-in target (a suffix `+int8` is accepted and ignored) or a path that ends in `.toml`. Unknown names offer the nearest.
-std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics);
+// `option`: of the command line, where the name was given.
+std::optional<Target> find_target(const std::string& name, Diagnostics& diagnostics, std::string_view option = "--target");
 std::vector<Target> builtin_targets();
 // The bases that they and files of the user extend: file names without `.toml`.
 std::vector<std::string> builtin_bases();

@@ -1,4 +1,4 @@
-// See board_report.h. The lines are written by runtime/ports/runner.cpp and start.cpp.
+// See board_report.h. The lines are written by firmware/runner/runner.cpp and runtime/ports/start.cpp.
 #include "tools/board_report.h"
 
 #include <fmt/format.h>

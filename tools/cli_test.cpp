@@ -222,8 +222,8 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   refused(1, {"inspect", folder_}, "is a folder");
   refused(1, {"evaluate", path("bad.pte"), "--inputs", kTestInputs, "--labels", kTestLabels}, "pte.not_a_program");
   refused(1, {"compare", kModel, path("bad.pte"), "--inputs", kTestInputs}, "pte.not_a_program");
-  refused(1, {"targets", "--show", "esp32"}, "there is no target of this name");
-  refused(1, {"ops", "--target", "esp32"}, "there is no target of this name");
+  refused(1, {"targets", "--show", "esp32"}, "--show esp32: error: there is no target of this name");
+  refused(1, {"ops", "--target", "esp32"}, "--target esp32: error: there is no target of this name");
   EXPECT_FALSE(fs::exists(out));
   EXPECT_FALSE(fs::exists(path("d")));
 }

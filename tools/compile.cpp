@@ -5,9 +5,9 @@
 
 #include "backends/neutron/kernel_selection.h"
 #include "data/read_file.h"
-#include "emit/etrecord.h"
-#include "emit/program_map.h"
-#include "emit/write_file.h"
+#include "data/write_file.h"
+#include "report/etrecord.h"
+#include "report/program_map.h"
 #include "tools/compile_model.h"
 
 namespace deuteron {

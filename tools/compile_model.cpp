@@ -8,9 +8,9 @@
 
 #include "data/inputs.h"
 #include "data/read_file.h"
-#include "emit/explain.h"
 #include "frontends/read_graph.h"
-#include "passes/homes.h"
+#include "memory/homes.h"
+#include "report/explain.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
 #include "tools/watched_tool.h"
@@ -85,8 +85,7 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
   verb->add_option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
-  verb->add_option("--equalization", o.equalization,
-                   "auto (default): channels are scaled alike where that helps on the samples; off")
+  verb->add_option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
       ->option_text("KIND")
       ->check(CLI::IsMember({"auto", "off"}));
   verb->add_option(

@@ -12,7 +12,7 @@
 #include "data/npy.h"
 #include "data/read_file.h"
 #include "data/storage_order.h"
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "targets/nearest.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "data/read_file.h"
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "inspect/etdump.h"
 #include "inspect/etrecord.h"
 #include "inspect/page.h"

@@ -1,8 +1,8 @@
 // The report of `compile` and `analyze`: accuracy is measured here, once the program is safely written.
-#include "emit/explain.h"
-#include "emit/program_map.h"
-#include "emit/report.h"
 #include "inspect/page.h"
+#include "report/explain.h"
+#include "report/program_map.h"
+#include "report/report.h"
 #include "tools/compile_model.h"
 
 namespace deuteron {

@@ -8,7 +8,7 @@
 
 #include "data/npy.h"
 #include "data/read_file.h"
-#include "emit/write_file.h"
+#include "data/write_file.h"
 #include "tools/emulate.h"
 #include "tools/options.h"
 #include "tools/profile_run.h"

@@ -29,7 +29,7 @@ int targets(const TargetsOptions& o) {
   if (!o.show.empty()) {
     if (const BuiltinTarget* base = base_called(o.show))
       return finish(o.json, diagnostics, {{"base", o.show}, {"text", base->text}}, std::string(base->text));
-    const std::optional<Target> t = find_target(o.show, diagnostics);
+    const std::optional<Target> t = find_target(o.show, diagnostics, "--show");
     return finish(o.json, diagnostics, t ? target_as_json(*t, pass_names()) : Json::object(), t ? target_as_toml(*t, pass_names()) : "");
   }
   Json list = Json::array();

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "emit/write_file.h"
+#include "data/write_file.h"
 
 namespace deuteron {
 namespace {

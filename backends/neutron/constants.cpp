@@ -6,7 +6,7 @@
 #include <set>
 
 #include "backends/neutron/place.h"
-#include "passes/pack.h"
+#include "memory/pack.h"
 
 namespace deuteron::neutron {
 namespace {

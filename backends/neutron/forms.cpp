@@ -5,10 +5,10 @@
 
 #include "ops/families.h"
 #include "ops/fixed_point.h"
-#include "passes/fuse.h"
-#include "passes/kernel_forms.h"
-#include "passes/patch.h"
-#include "passes/view_rules.h"
+#include "rewrite/fuse_rules.h"
+#include "rewrite/kernel_forms.h"
+#include "rewrite/patch.h"
+#include "rewrite/view_rules.h"
 
 namespace deuteron::neutron {
 

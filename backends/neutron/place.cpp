@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "backends/neutron/fuse.h"
-#include "passes/pack.h"
+#include "memory/pack.h"
 
 namespace deuteron::neutron {
 namespace {

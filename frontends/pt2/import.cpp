@@ -9,12 +9,12 @@
 #include <map>
 #include <numeric>
 
-#include "frontends/pt2/archive.h"
+#include "frontends/pt2/archive/archive.h"
+#include "frontends/pt2/archive/program.h"
+#include "frontends/pt2/archive/source_names.h"
+#include "frontends/pt2/archive/storage_order.h"
+#include "frontends/pt2/call/importer.h"
 #include "frontends/pt2/import_table.h"
-#include "frontends/pt2/importer.h"
-#include "frontends/pt2/program.h"
-#include "frontends/pt2/source_names.h"
-#include "frontends/pt2/storage_order.h"
 #include "ir/elements.h"
 
 namespace deuteron {
@@ -306,8 +306,9 @@ void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
       if (may_be_masked(node.op) || !g.is_constant(v) || g.type(v).dtype != DType::f32) continue;
       for (const float x : g.values[v].constant->as<float>())
         if (std::isinf(x)) {
-          diagnostics.error(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("`{}` holds a value that is not finite: {}", g.values[v].name, x),
-                            "pt2.weights.finite", "look for a training step that diverged");
+          diagnostics.error(fmt::format("{}: {}", g.name, describe(g, node)),
+                            fmt::format("`{}` holds a value that is not finite: {}", g.values[v].name, x), "pt2.weights.finite",
+                            "look for a training step that diverged");
           break;
         }
     }

@@ -67,7 +67,7 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
     if (zero != 0)
       return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0",
                      "cortex_m.conv_transpose2d.symmetric"};
-  if (a.dilation != HW{1, 1} || a.groups != 1)  // passes/kernel_forms.cpp puts zeros into the weight instead
+  if (a.dilation != HW{1, 1} || a.groups != 1)  // rewrite/kernel_forms.cpp puts zeros into the weight instead
     return Refusal{"the kernel has neither dilation nor groups", to_text(Shape{a.dilation.h, a.dilation.w, a.groups}), "1,1,1",
                    "cortex_m.conv_transpose2d.window"};
   const ConvTranspose2dArgs args = kernel_args(a, x.shape, weight.shape, y.shape);

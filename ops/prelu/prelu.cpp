@@ -12,7 +12,7 @@ static Result<std::vector<Type>> infer(const Prelu&, TypeView in) {
   return std::vector<Type>{{in[0].dtype, x, {}}};
 }
 
-// The dialect has no such kernel. passes/prelu_forms.cpp
+// The dialect has no such kernel. rewrite/prelu_forms.cpp
 static Result<Lowered> cortex_m(const Prelu&, const LowerContext&) {
   return Refusal{"the dialect has no kernel of prelu", "", "", "cortex_m.prelu.kernel"};
 }

@@ -42,7 +42,7 @@ std::vector<ResizedElement> sources_of(const Resize2d& a, i64 in, i64 out) {
   return from;
 }
 
-// The dialect has no such kernel: nearest becomes copies, bilinear runs in float. passes/resize_forms.cpp
+// The dialect has no such kernel: nearest becomes copies, bilinear runs in float. rewrite/resize_forms.cpp
 static Result<Lowered> cortex_m(const Resize2d&, const LowerContext&) {
   return Refusal{"the dialect has no kernel that resizes", "", "", "cortex_m.resize2d.kernel"};
 }

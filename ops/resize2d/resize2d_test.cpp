@@ -2,7 +2,7 @@
 #include "ops/resize2d/resize2d.h"
 
 #include "calibrate/test_graph.h"
-#include "passes/resize_forms.h"
+#include "rewrite/resize_forms.h"
 
 #include "calibrate/samples.h"
 

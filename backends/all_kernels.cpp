@@ -1,0 +1,26 @@
+// The complete table of kernels and backends. A firmware links a generated table instead, with only the kernels that its models call.
+#include "backends/neutron_delegate/delegate.h"
+#include "backends/portable/kernels.h"
+#include "ops/kernels.h"
+
+namespace deuteron {
+namespace {
+
+#define DEUTERON_ADDRESS(name) &name,
+const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS) DEUTERON_OWN_KERNELS(DEUTERON_ADDRESS)
+                                      DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
+#undef DEUTERON_ADDRESS
+
+#ifdef DEUTERON_NEUTRON_DRIVER  // a driver is linked in
+const Backend* const kBackends[] = {&kNeutronBackend};
+constexpr int32_t kBackendCount = 1;
+#else
+constexpr const Backend* const* kBackends = nullptr;
+constexpr int32_t kBackendCount = 0;
+#endif
+
+}  // namespace
+
+extern const KernelTable kAllKernels = {kKernels, sizeof kKernels / sizeof kKernels[0], kBackends, kBackendCount};
+
+}  // namespace deuteron

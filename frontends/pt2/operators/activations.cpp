@@ -1,0 +1,125 @@
+// Functions of one element, and softmax.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "frontends/pt2/operators/all.h"
+#include "ir/elements.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// An in-place form changes its operand; the walk gives the new value to every name of it.
+void finish(Call& c, Op op) { c.result(c.add(std::move(op), {c.tensor("self")})); }
+
+void finish_clamp(Call& c, double low, double high) {
+  c.require(!c.ok() || (!std::isnan(low) && !std::isnan(high)), "a bound is not a number", "", "", "pt2.clamp.bounds");
+  Clamp op;
+  op.bounds = {static_cast<float>(low), static_cast<float>(high)};
+  if (op.bounds.low > op.bounds.high) op.bounds.low = op.bounds.high;  // torch: min(max(x, low), high)
+  finish(c, op);
+}
+
+float finite(Call& c, std::string_view argument) {
+  const float value = static_cast<float>(c.number(argument));
+  c.require(!c.ok() || std::isfinite(value), fmt::format("argument `{}` is not a finite float32", argument), std::to_string(value),
+            "finite", "pt2.argument.finite");
+  return value;
+}
+
+void require_default(Call& c, std::string_view argument, double value) {
+  const double given = c.number(argument);
+  c.require(!c.ok() || given == value, fmt::format("argument `{}` has a value that is not supported", argument), std::to_string(given),
+            std::to_string(value), "pt2.argument.value");
+}
+
+void finish_softmax(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || c.rank(x) >= 1, "softmax of a tensor without axes", "0", "1", "pt2.softmax.rank");
+  c.result(c.add(Softmax{axis}, {x}));
+}
+
+}  // namespace
+
+void import_relu(Call& c) { finish_clamp(c, 0, kInfinity); }
+void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
+void import_hardtanh(Call& c) { finish_clamp(c, c.number("min_val"), c.number("max_val")); }
+void import_clamp(Call& c) {
+  const double low = c.has("min") ? c.number("min") : -kInfinity, high = c.has("max") ? c.number("max") : kInfinity;
+  finish_clamp(c, low, high);
+}
+
+void import_unary(Call& c) {
+  const auto fn = unary_named(c.operator_name());
+  DEUTERON_CHECK(fn.has_value(), std::string(c.operator_name()));
+  finish(c, Unary{*fn, 0});
+}
+
+void import_gelu(Call& c) {
+  const std::string approximate = c.text("approximate");
+  c.require(!c.ok() || approximate == "none" || approximate == "tanh", "is approximated in an unknown way", approximate, "none, tanh",
+            "pt2.gelu.approximate");
+  finish(c, Unary{approximate == "tanh" ? UnaryFn::gelu_tanh : UnaryFn::gelu, 0});
+}
+
+void import_leaky_relu(Call& c) { finish(c, Unary{UnaryFn::leaky_relu, finite(c, "negative_slope")}); }
+
+void import_elu(Call& c) {
+  require_default(c, "scale", 1);
+  require_default(c, "input_scale", 1);
+  finish(c, Unary{UnaryFn::elu, finite(c, "alpha")});
+}
+
+void import_softplus(Call& c) {
+  require_default(c, "beta", 1);
+  require_default(c, "threshold", 20);
+  finish(c, Unary{UnaryFn::softplus, 0});
+}
+
+void import_pow(Call& c) { finish(c, Unary{UnaryFn::pow, finite(c, "exponent")}); }
+void import_square(Call& c) { finish(c, Unary{UnaryFn::pow, 2}); }
+
+// softmax.int has a dtype, _softmax a flag for half precision.
+void import_softmax(Call& c) {
+  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.softmax.dtype");
+  if (c.has("half_to_float")) c.require(!c.boolean("half_to_float"), "computes in half precision", "", "", "pt2.softmax.dtype");
+  finish_softmax(c);
+}
+
+// a * sigmoid(b): the two halves along one axis
+void import_glu(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || (c.rank(x) > 0 && c.shape(x)[axis] % 2 == 0), "the axis does not have two halves",
+            c.ok() && c.rank(x) > 0 ? std::to_string(c.shape(x)[axis]) : "0", "an even extent", "pt2.glu.axis");
+  if (!c.ok()) return;
+  const i64 half = c.shape(x)[axis] / 2;
+  const ValueId a = c.add(Slice{axis, 0, half, 1}, {x}, "value"), b = c.add(Slice{axis, half, half, 1}, {x}, "gate");
+  c.result(c.add(Mul{}, {a, c.add(Unary{UnaryFn::sigmoid, 0}, {b}, "sigmoid")}));
+}
+
+// x * keep + fill, where the mask is known. An infinite value has no place on an int8 scale: what it stands for depends on who reads it.
+void import_masked_fill(Call& c) {
+  const ValueId x = c.tensor("self"), mask = c.any_tensor("mask");
+  const double value = c.number("value");
+  c.require(!c.ok() || (c.is_constant(mask) && c.type(mask).dtype == DType::b8), "the mask is computed: only constant masks are supported",
+            "computed", "constant, bool", "pt2.masked_fill.mask");
+  // What softmax shall make 0 of is minus infinity, however the model spells it.
+  constexpr double kMost = 1e4;
+  const bool hides = value < -kMost;
+  c.require(!c.ok() || hides || value <= kMost, "fills with a value that leaves no int8 step for the others", fmt::format("{}", value),
+            "1e4", "pt2.masked_fill.value");
+  if (!c.ok()) return;
+  const std::span<const u8> hidden = c.graph().values[mask].constant->as<u8>();
+  std::vector<float> keep, fill;
+  for (const u8 h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(!h ? 0.0f : hides ? kMinusInfinity : static_cast<float>(value));
+  const Shape shape = c.shape(mask);
+  const ValueId kept = c.add(Mul{}, {x, c.constant("keep", shape, std::move(keep))}, "kept");
+  c.result(c.add(Add{}, {kept, c.constant("fill", shape, std::move(fill))}));
+}
+
+}  // namespace deuteron::pt2

@@ -1,0 +1,58 @@
+// Operators that pass their operand on. They get no node; the walk records them as folded.
+#include "frontends/pt2/operators/all.h"
+
+namespace deuteron::pt2 {
+
+// clone and the like: the same values in memory of their own.
+void import_identity(Call& c) { c.identity(c.has("input") ? "input" : "self"); }
+
+// detach, alias, contiguous: maybe the very same memory.
+void import_view_identity(Call& c) {
+  c.may_share_memory("self");
+  c.identity("self");
+}
+
+// The in-place form calls its operand differently.
+void import_dropout(Call& c) {
+  c.require(c.has("train") && !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
+            "pt2.dropout.training");
+  const std::string_view operand = c.has("input") ? "input" : "self";
+  c.may_share_memory(operand);
+  c.identity(operand);
+}
+
+// A change of dtype: none, or of a parameter to float32.
+void import_conversion(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  if (!c.ok()) return;
+  const std::optional<DType> to = c.has("dtype") ? dtype_of_code(c.integer("dtype")) : c.type(x).dtype;
+  if (to == c.type(x).dtype) {
+    c.may_share_memory("self");
+    return c.identity("self");
+  }
+  c.give_up_if_broken(x);
+  const std::string change = std::string(name_of(c.type(x).dtype)) + " to " + (to ? std::string(name_of(*to)) : "an unknown dtype");
+  // Computed values: a kernel converts them.
+  const auto is_number = [](DType d) { return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8; };
+  if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
+    using K = KernelArg::Kind;
+    KernelCall call;
+    call.name = "aten::_to_copy", call.overload = "out";
+    const Face face = plain_face(c.shape(x));
+    call.args = {{K::input, 0, 0, {}, face}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, face}};
+    const std::vector<ValueId> results = c.add_call(std::move(call), {x}, {{*to, c.shape(x), {}}});
+    if (c.ok()) c.result(results[0]);
+    return;
+  }
+  const bool is_parameter = c.is_constant(x) && c.type(x).quant.empty() && to == DType::f32;
+  c.require(is_parameter, "converts computed values from " + change + ", which is not supported", "", "", "pt2.conversion.dtype");
+  if (!c.ok()) return;
+  const auto data = as_float(*c.graph().values[x].constant, c.type(x).dtype);
+  c.require(data.has_value(), "converts values that float32 cannot hold", change, "", "pt2.conversion.range");
+  if (data) c.result(c.constant_value(c.name("f32"), {DType::f32, c.shape(x), {}}, *data));
+}
+
+// Checks of dtype, device and layout that export inserts around conversions.
+void import_assertion(Call&) {}
+
+}  // namespace deuteron::pt2

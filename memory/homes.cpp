@@ -1,0 +1,62 @@
+#include "memory/homes.h"
+
+#include <algorithm>
+
+namespace deuteron {
+
+Homes::Homes(const Graph& g) {
+  resize(g.values.size());
+  for (const Node& node : g.nodes) enter(g, node);
+}
+
+void Homes::resize(size_t values) {
+  for (size_t v = parent_.size(); v < values; ++v) parent_.push_back({static_cast<ValueId>(v), 0});
+}
+
+Homes::Place Homes::of(ValueId v) const {
+  Place place{v, 0};
+  while (parent_[place.root].root != place.root) {
+    place.offset += parent_[place.root].offset;
+    place.root = parent_[place.root].root;
+  }
+  return place;
+}
+
+// The bytes of each operand lie together in the result.
+static bool is_contiguous(const Graph& g, const Node& node) {
+  const Shape& y = g.type(node.outputs[0]).shape;
+  return numel(std::span(y).first(static_cast<size_t>(std::get<Concat>(node.op).axis))) == 1;
+}
+
+bool Homes::move_in(const Graph& g, const Node& node) {
+  if (!is_contiguous(g, node)) return false;
+  std::vector<ValueId> roots;
+  for (const ValueId v : node.inputs) {
+    const Place place = of(v);
+    const bool is_input = std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Port& p) { return p.value == place.root; });
+    const bool is_twice = std::find(roots.begin(), roots.end(), place.root) != roots.end();
+    if (place.offset != 0 || is_input || is_twice || g.is_constant(place.root) || g.type(place.root).bytes() != g.type(v).bytes())
+      return false;
+    roots.push_back(place.root);
+  }
+  enter(g, node);
+  return true;
+}
+
+void Homes::enter(const Graph& g, const Node& node) {
+  const ValueId y = node.outputs[0];
+  if (std::holds_alternative<Reshape>(node.op)) {
+    parent_[y] = {node.inputs[0], 0};
+  } else if (const Slice* slice = std::get_if<Slice>(&node.op)) {
+    const Type& x = g.type(node.inputs[0]);
+    parent_[y] = {node.inputs[0], first_element(*slice, x.shape) * bytes_of(x.dtype)};
+  } else if (std::holds_alternative<Concat>(node.op)) {
+    i64 offset = 0;
+    for (const ValueId v : node.inputs) {
+      parent_[of(v).root] = {y, offset};
+      offset += g.type(v).bytes();
+    }
+  }
+}
+
+}  // namespace deuteron

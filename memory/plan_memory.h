@@ -1,0 +1,35 @@
+// Gives every value of a lowered graph its place in the planned memory.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace deuteron {
+
+inline constexpr i64 kPlanAlignment = 16;
+
+struct LiveTensor {
+  ValueId value;
+  i64 bytes;
+};
+struct MemoryPlan {
+  std::vector<ValueId> root;  // by value: whose memory it lies in
+  std::vector<i64> offset;    // by value; -1: not planned (constant, or of no bytes and unused)
+  i64 bytes = 0;              // of the one planned buffer, a multiple of kPlanAlignment
+  i64 lower_bound = 0;        // no plan of this schedule can be smaller: the largest sum of aligned sizes alive at one node
+  bool optimal = false;       // bytes == lower_bound, or the search proved it
+  i64 scratch_bytes = 0;      // the largest scratch of one node (part of `bytes`)
+  NodeId peak_node = -1;
+  std::vector<LiveTensor> peak;  // alive there, largest first
+};
+
+// Views lie inside their operand, parts inside their whole: memory/homes.h. In-place pairs of a KernelCall share bytes when the operand has
+// no later use. Graph inputs are alive from the start, outputs to the end. Deterministic: a node budget, never a time limit.
+MemoryPlan plan_memory(const Graph& lowered);
+
+// By node: the sum of aligned sizes alive there, less what its in-place pairs can save. No plan can have less; the largest is lower_bound,
+// but for inputs and outputs that are alive while nothing runs.
+std::vector<i64> bytes_alive(const Graph& lowered);
+
+}  // namespace deuteron

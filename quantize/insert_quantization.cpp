@@ -1,0 +1,261 @@
+#include "quantize/insert_quantization.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/each_sample.h"
+#include "quantize/quantization_clusters.h"
+#include "quantize/quantized_weights.h"
+
+namespace deuteron {
+
+namespace {
+
+struct Steps {
+  i32 low, high;
+};
+Steps steps_of(DType d) { return d == DType::s16 ? Steps{-32768, 32767} : Steps{-128, 127}; }
+
+class Inserter {
+ public:
+  Inserter(Graph& g, const std::vector<Observation>& observations, const QuantizeOptions& options, Diagnostics& diagnostics)
+      : g_(g),
+        observations_(observations),
+        options_(options),
+        diagnostics_(diagnostics),
+        uses_(g),
+        plan_(plan_quantization(g, options, diagnostics)) {}
+
+  std::vector<QuantizedValue> run() {
+    DEUTERON_CHECK(observations_.size() == g_.values.size(),
+                   fmt::format("{} observations, {} values", observations_.size(), g_.values.size()));
+    choose_parameters();
+    rewrite();
+    return std::move(report_);
+  }
+
+ private:
+  Quant own_parameters(ValueId v) const {
+    const QuantSpec* fixed = plan_.fixed[v] ? &*plan_.fixed[v] : nullptr;
+    return fixed ? per_tensor(fixed->fixed_scale, fixed->fixed_zero) : parameters_[plan_.cluster_of[v]];
+  }
+  Type int8_type(ValueId v, const Quant& q) const { return {plan_.clusters[plan_.cluster_of[v]].dtype, g_.type(v).shape, q}; }
+
+  void choose_parameters() {
+    const size_t count = plan_.clusters.size();
+    parameters_.resize(count);
+    std::vector<Observation> seen(count);
+    std::vector<ActivationQuant> chosen(count);
+    for_each_sample(count, 0, [&](size_t c, int) {
+      const Cluster& cluster = plan_.clusters[c];
+      const Steps steps = steps_of(cluster.dtype);
+      seen[c] = observed(g_, uses_, cluster, observations_);
+      if (cluster.fixed) {
+        chosen[c].scale = cluster.fixed->fixed_scale;
+        chosen[c].zero_point = cluster.fixed->fixed_zero;
+      } else if (const auto given = options_.given.find(static_cast<i32>(c)); given != options_.given.end()) {
+        chosen[c] = given->second;
+        chosen[c].mean_squared_error = mean_squared_error(seen[c], chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
+      } else {
+        const Observer observer = options_.observer.value_or(Observer::histogram);
+        chosen[c] = choose(seen[c], observer, cluster.symmetric, steps.low, steps.high);
+        const ActivationQuant plain = choose(seen[c], Observer::min_max, cluster.symmetric, steps.low, steps.high);
+        if (!options_.observer && plain.mean_squared_error <= chosen[c].mean_squared_error) chosen[c] = plain;
+      }
+      parameters_[c] = per_tensor(chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
+    });
+    for (size_t c = 0; c < count; ++c) {
+      warn(plan_.clusters[c], seen[c], chosen[c]);
+      for (const ValueId v : plan_.clusters[c].members)
+        report_.push_back({g_.values[v].name, observations_[v].low, observations_[v].high, chosen[c], plan_.clusters[c].members.size() > 1,
+                           plan_.clusters[c].fixed.has_value(), static_cast<i32>(c), plan_.clusters[c].symmetric});
+    }
+  }
+
+  std::string where(ValueId v) const {
+    const NodeId n = uses_.producer[v];
+    return n >= 0 ? fmt::format("{}: {}", g_.name, describe(g_, g_.nodes[n])) : fmt::format("{}: input `{}`", g_.name, g_.values[v].name);
+  }
+
+  void warn(const Cluster& cluster, const Observation& seen, const ActivationQuant& chosen) {
+    if (cluster.fixed || !seen.seen) return;
+    const char* advice = "calibrate with data that is like what the device will see";
+    if (seen.low == seen.high)
+      return diagnostics_.warning(where(cluster.members[0]),
+                                  fmt::format("is {} for every calibration sample, so nothing is known about its range", seen.low),
+                                  "calibrate.constant", advice);
+    const double finest = (std::max(0.0, static_cast<double>(seen.high)) - std::min(0.0, static_cast<double>(seen.low))) / 255;
+    if (finest < 0x1p-23)
+      diagnostics_.warning(where(cluster.members[0]),
+                           fmt::format("has only values within {} .. {}; the finest scale is 2^-23, so {} of 256 steps are used", seen.low,
+                                       seen.high, std::max(1L, std::lround(finest * 255 / chosen.scale))),
+                           "calibrate.tiny_range", "scale the model's values up");
+  }
+
+  // ---- rewriting: the old nodes in their order, with quantize behind and dequantize in front
+
+  ValueId push(Op op, ValueId operand, Type type, std::string name, const Origin& origin) {
+    const ValueId v = g_.add_value(std::move(name), std::move(type));
+    nodes_.push_back({std::move(op), {operand}, {v}, origin});
+    return v;
+  }
+  ValueId quantize(ValueId from, const Quant& q, ValueId named_after, const Origin& origin) {
+    return push(Quantize{q}, from, int8_type(named_after, q), g_.values[named_after].name + "_q", origin);
+  }
+  ValueId dequantize(ValueId from, const Origin& origin) {
+    const Shape shape = g_.type(from).shape;
+    return push(Dequantize{}, from, Type{DType::f32, shape, {}}, g_.values[from].name + "_dq", origin);
+  }
+
+  void rewrite() {
+    std::vector<Node> old = std::move(g_.nodes);
+    g_.nodes.clear();
+    quantized_value_.assign(g_.values.size(), -1);
+    for (const Port& port : g_.inputs) {
+      const ValueId v = port.value;
+      if (v >= static_cast<ValueId>(plan_.cluster_of.size()) || plan_.cluster_of[v] < 0 || quantized_value_[v] >= 0) continue;
+      for (const NodeId n : uses_.readers[v])
+        if (plan_.quantized[n]) {
+          quantized_value_[v] = quantize(v, own_parameters(v), v, old[n].origin);
+          break;
+        }
+    }
+    for (size_t n = 0; n < old.size(); ++n) {
+      Node node = std::move(old[n]);
+      if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_));
+      else
+        for (ValueId& v : node.inputs)
+          if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);
+      const std::vector<ValueId> results = node.outputs;
+      const Origin origin = node.origin;
+      nodes_.push_back(std::move(node));
+      for (const ValueId v : results)
+        if (plan_.cluster_of[v] >= 0) quantized_value_[v] = quantize(v, own_parameters(v), v, origin);
+    }
+    for (Port& port : g_.outputs)
+      if (lives_as_int8(port.value)) {
+        const Origin origin = nodes_[static_cast<size_t>(producer_of(quantized_value_[port.value]))].origin;
+        port.value = dequantize(quantized_value_[port.value], origin);
+      }
+    g_.nodes = std::move(nodes_);
+    remove_dead(g_, "not used");
+  }
+
+  // The float form of v does not exist on the device: an int8 operator makes it.
+  bool lives_as_int8(ValueId v) const {
+    const NodeId n = uses_.producer[v];
+    return plan_.cluster_of[v] >= 0 && n >= 0 && plan_.quantized[n];
+  }
+  i64 producer_of(ValueId v) const {
+    for (size_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n].outputs[0] == v) return static_cast<i64>(n);
+    return -1;
+  }
+
+  void quantize_operands(Node& node, std::span<const QuantSpec> specs) {
+    const bool shares = result_spec(specs).gran == Gran::shared;
+    const std::vector<ValueId> operands = node.inputs;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const QuantSpec& spec = operand_spec(specs, k);
+      const ValueId v = operands[k];
+      if (spec.gran == Gran::none) continue;
+      if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;  // together, below
+      if (g_.is_constant(v)) {
+        const i32 cluster = plan_.cluster_of[node.outputs[0]];
+        const bool follows = shares && operands.size() > 1 && cluster >= 0;  // a constant part of a concatenation
+        node.inputs[k] = constant_operand(v, follows ? parameters_[cluster] : constant_parameters(v, spec), spec.dtype, node.origin);
+      } else {
+        ValueId q = quantized_value_[v];
+        // A fixed result inside a cluster with other parameters is rounded once more on the way in.
+        const Quant& cluster = parameters_[plan_.cluster_of[v]];
+        if ((shares || spec.gran == Gran::shared) && g_.type(q).quant != cluster)
+          q = quantize(dequantize(q, node.origin), cluster, v, node.origin);
+        node.inputs[k] = dequantize(q, node.origin);
+      }
+    }
+    if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel)
+      quantize_weight_and_bias(node, operands, operand_spec(specs, 1));
+  }
+
+  void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec) {
+    const ValueId x = operands[0];
+    const Type weight = g_.type(operands[1]);
+    const std::span<const float> data = g_.values[operands[1]].constant->as<float>();
+    std::vector<float> bias;
+    if (operands.size() > 2) {
+      const std::span<const float> given = g_.values[operands[2]].constant->as<float>();
+      bias.assign(given.begin(), given.end());
+    }
+    const bool whole = std::holds_alternative<Linear>(node.op) && !options_.per_channel_linear;
+    Quant q = weight_quant(data, weight.shape, whole ? -1 : spec.axis, options_.weight_low, 127);
+    make_room_for_bias(q, x_scale(x), bias);
+    node.inputs[1] = constant_operand(operands[1], q, DType::s8, node.origin);
+
+    const bool correct = options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty();
+    if (correct) {
+      const Constant& rounded = *g_.values[integers_.back().second].constant;
+      const std::vector<float> loss =
+          mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
+      bias.resize(loss.size());
+      for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
+    }
+    if (bias.empty()) return;
+    const Quant steps = bias_quant(x_scale(x), q);
+    const Shape shape{weight.shape[0]};
+    const std::string name = operands.size() > 2 ? g_.values[operands[2]].name : g_.values[node.outputs[0]].name + "_bias";
+    const ValueId integers = g_.add_value(name + "_q", Type{DType::s32, shape, steps}, to_integers(bias, shape, steps, DType::s32));
+    node.inputs.resize(2);
+    node.inputs.push_back(dequantize(integers, node.origin));
+  }
+
+  float x_scale(ValueId x) const {
+    if (!g_.is_constant(x)) return own_parameters(x).scale[0];
+    return constant_parameters(x, {}).scale[0];
+  }
+
+  Quant constant_parameters(ValueId v, const QuantSpec& spec) const {
+    const std::span<const float> data = g_.values[v].constant->as<float>();
+    const Observation seen = observed_constant(data);
+    const Steps steps = steps_of(spec.dtype);
+    const ActivationQuant q = choose(seen, Observer::min_max, spec.symmetric, steps.low, steps.high);
+    return per_tensor(q.scale, q.zero_point, steps.low, steps.high);
+  }
+
+  // A float constant as integers behind a dequantize. Equal uses share the integers.
+  ValueId constant_operand(ValueId v, const Quant& q, DType dtype, const Origin& origin) {
+    const auto equal = [&](const auto& known) {
+      return known.first == v && g_.type(known.second).quant == q && g_.type(known.second).dtype == dtype;
+    };
+    if (const auto known = std::ranges::find_if(integers_, equal); known != integers_.end()) {
+      std::rotate(known, known + 1, integers_.end());  // the last one is the one just used
+    } else {
+      const Shape shape = g_.type(v).shape;
+      Constant constant = to_integers(g_.values[v].constant->as<float>(), shape, q, dtype);
+      integers_.emplace_back(v, g_.add_value(g_.values[v].name + "_q", Type{dtype, shape, q}, std::move(constant)));
+    }
+    return dequantize(integers_.back().second, origin);
+  }
+
+  Graph& g_;
+  const std::vector<Observation>& observations_;
+  const QuantizeOptions& options_;
+  Diagnostics& diagnostics_;
+  const Uses uses_;
+  const QuantizationPlan plan_;
+  std::vector<Quant> parameters_;         // by cluster
+  std::vector<ValueId> quantized_value_;  // by value of the float graph
+  std::vector<std::pair<ValueId, ValueId>> integers_;
+  std::vector<Node> nodes_;
+  std::vector<QuantizedValue> report_;
+};
+
+}  // namespace
+
+std::vector<QuantizedValue> insert_quantization(Graph& graph, const std::vector<Observation>& observations, const QuantizeOptions& options,
+                                                Diagnostics& diagnostics) {
+  return Inserter(graph, observations, options, diagnostics).run();
+}
+
+}  // namespace deuteron

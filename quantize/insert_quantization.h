@@ -1,0 +1,42 @@
+// Post-training quantization of a float graph: puts Quantize/Dequantize pairs where the target's rules want them, as PT2E would have.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "calibrate/calibrate.h"
+
+namespace deuteron {
+
+struct QuantizeOptions {
+  std::optional<Observer> observer;  // none: for each value the one with the lower squared error
+  bool per_channel_linear = true;
+  i32 weight_low = -127;                // symmetric weights use weight_low..127
+  bool correct_bias = true;             // the mean error that rounding a channel's weights makes is taken out of its bias
+  bool choose_bias_correction = false;  // correct_bias only where a search finds that it helps
+  bool equalize = true;                 // channels may be scaled alike, where a search finds that it helps
+  std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
+  std::map<i32, ActivationQuant> given;                        // by cluster: parameters that are not chosen here (from a search)
+};
+
+// One line of the report: which value got which parameters and why.
+struct QuantizedValue {
+  std::string name;
+  float low, high;  // observed
+  ActivationQuant chosen;
+  bool shared = false;
+  bool fixed = false;      // the operator says the parameters
+  i32 cluster = 0;         // values of one cluster have the same parameters
+  bool symmetric = false;  // the zero point must be 0
+};
+
+// For every node whose quant_specs() is not empty: each non-constant operand and the result get a Quantize and a Dequantize (one Quantize
+// for each value, one Dequantize for each use); weights become int8 constants with a Dequantize, biases int32 constants with a Dequantize
+// (scale = x.scale * weight.scale, per channel). Values joined by `shared` specs (in both directions: pool, reshape, permute, pad, cat) and
+// graph inputs/outputs get one set of parameters for the whole cluster. `fixed` results get their constants, also when an equal cluster
+// would differ.
+std::vector<QuantizedValue> insert_quantization(Graph& graph, const std::vector<Observation>& observations, const QuantizeOptions& options,
+                                                Diagnostics& diagnostics);
+
+}  // namespace deuteron

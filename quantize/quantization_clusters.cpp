@@ -1,0 +1,144 @@
+#include "quantize/quantization_clusters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "quantize/recurrent.h"
+
+namespace deuteron {
+
+namespace {
+
+class UnionFind {
+ public:
+  explicit UnionFind(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+  ValueId root(ValueId v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void join(ValueId a, ValueId b) { parent_[std::max(root(a), root(b))] = std::min(root(a), root(b)); }
+
+ private:
+  std::vector<ValueId> parent_;
+};
+
+// Null when the node can be quantized, else what stands in the way.
+const char* obstacle(const Graph& g, const Node& node, std::span<const QuantSpec> specs) {
+  for (const ValueId v : node.outputs)
+    if (g.type(v).dtype != DType::f32) return "its result is not float";
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const Gran gran = operand_spec(specs, k).gran;
+    const bool constant = g.is_constant(node.inputs[k]);
+    if (g.type(node.inputs[k]).dtype != DType::f32) return "an operand is not float";
+    if (gran == Gran::per_channel && !constant) return "its weight is not a constant";
+    if (gran == Gran::derived && !constant) return "its bias is not a constant";
+  }
+  return nullptr;
+}
+
+// Movement: the result has the operand's numbers, or some between them, and perhaps a constant.
+bool is_movement(const Op& op) {
+  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Pad>(op) ||
+         std::holds_alternative<Slice>(op) || std::holds_alternative<Concat>(op) || std::holds_alternative<Gather>(op) ||
+         std::holds_alternative<Expand>(op) || std::holds_alternative<Resize2d>(op);
+}
+
+// Below low and above high the operator's result does not change.
+Bounds useful_bounds(const Op& op) {
+  if (const Clamp* clamp = std::get_if<Clamp>(&op)) return clamp->bounds;
+  if (const Unary* unary = std::get_if<Unary>(&op)) {
+    if (unary->fn == UnaryFn::hardswish) return {.low = -3.0f};
+    if (unary->fn == UnaryFn::hardsigmoid) return {-3.0f, 3.0f};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options) {
+  return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
+}
+
+QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics) {
+  QuantizationPlan plan;
+  plan.quantized.resize(g.nodes.size());
+  plan.cluster_of.assign(g.values.size(), -1);
+  plan.fixed.resize(g.values.size());
+  UnionFind same(g.values.size());
+  std::vector<bool> int8(g.values.size()), symmetric(g.values.size());
+  std::vector<DType> dtype(g.values.size(), DType::s8);
+  const auto mark = [&](ValueId v, const QuantSpec& spec) {
+    if (g.is_constant(v) || spec.gran == Gran::none) return;
+    int8[v] = true;
+    symmetric[v] = symmetric[v] || spec.symmetric;
+    dtype[v] = spec.dtype;
+  };
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    const Node& node = g.nodes[n];
+    const std::span<const QuantSpec> specs = quant_specs(g, node, options);
+    if (specs.empty()) continue;
+    if (const char* why = obstacle(g, node, specs)) {
+      diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("stays in float: {}", why), "quantize.operand");
+      continue;
+    }
+    plan.quantized[n] = true;
+    // Operands and results that share parameters share those of the first operand that is computed.
+    const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
+    const ValueId first = computed == node.inputs.end() ? -1 : *computed;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const QuantSpec& spec = operand_spec(specs, k);
+      if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
+      mark(node.inputs[k], spec);
+      if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k])) same.join(node.inputs[k], first);
+    }
+    const QuantSpec& result = result_spec(specs);
+    for (i64 k = 1; k < state_results(node.op); ++k) same.join(node.outputs[k], node.outputs[0]);
+    for (const ValueId v : node.outputs) {
+      mark(v, result);
+      if (result.gran == Gran::fixed) plan.fixed[v] = result;
+      if (result.gran == Gran::shared && first >= 0) same.join(v, first);
+    }
+  }
+  std::map<ValueId, i32> cluster_of_root;
+  for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) {
+    if (!int8[v]) continue;
+    const auto [entry, added] = cluster_of_root.emplace(same.root(v), static_cast<i32>(plan.clusters.size()));
+    if (added) plan.clusters.emplace_back();
+    Cluster& cluster = plan.clusters[entry->second];
+    cluster.members.push_back(v);
+    cluster.symmetric = cluster.symmetric || symmetric[v];
+    cluster.dtype = dtype[v];
+    if (plan.fixed[v] && !cluster.fixed) cluster.fixed = plan.fixed[v];
+    plan.cluster_of[v] = entry->second;
+  }
+  return plan;
+}
+
+Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations) {
+  std::vector<Observation> parts;
+  for (const ValueId v : cluster.members) {
+    if (!observations[v].seen) continue;
+    bool counts = uses.output_uses[v] > 0;
+    Bounds useful;
+    if (uses.producer[v] >= 0 && state_results(g.nodes[uses.producer[v]].op) > 0) counts = true;  // the next step reads it
+    if (!counts) useful = {useful.high, useful.low};                                              // nothing yet
+    for (const NodeId n : uses.readers[v]) {
+      const Op& op = g.nodes[n].op;
+      if (is_movement(op) || std::holds_alternative<MaxPool2d>(op)) continue;
+      const Bounds b = useful_bounds(op);
+      useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
+      counts = true;
+    }
+    if (counts) parts.push_back(bounded(observations[v], useful.low, useful.high));
+  }
+  if (parts.empty())  // nobody reads them
+    for (const ValueId v : cluster.members) parts.push_back(observations[v]);
+  std::vector<const Observation*> pointers;
+  for (const Observation& part : parts) pointers.push_back(&part);
+  return merged(pointers);
+}
+
+}  // namespace deuteron

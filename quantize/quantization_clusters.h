@@ -1,0 +1,42 @@
+// Which values of a float graph become int8, and which of them must have the same parameters.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "calibrate/calibrate.h"
+#include "ir/graph.h"
+#include "quantize/insert_quantization.h"
+
+namespace deuteron {
+
+// Values joined by `shared` specs.
+struct Cluster {
+  std::vector<ValueId> members;    // ascending
+  std::optional<QuantSpec> fixed;  // the first fixed result among them: then these are the parameters
+  bool symmetric = false;
+  DType dtype = DType::s8;
+};
+
+struct QuantizationPlan {
+  std::vector<bool> quantized;                  // by node: has quant_specs() and operands that can follow them
+  std::vector<i32> cluster_of;                  // by value; -1: stays float
+  std::vector<std::optional<QuantSpec>> fixed;  // by value: result of an operator with fixed parameters
+  std::vector<Cluster> clusters;                // in order of their first member
+};
+
+// Warns about operators that must stay float because a weight or bias is computed.
+QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics);
+
+// How the node is quantized: by the rules of the backend that will run it.
+std::span<const QuantSpec> quant_specs(const Graph&, const Node&, const QuantizeOptions&);
+
+// The spec of operand k, and of the result: the last entry.
+inline const QuantSpec& operand_spec(std::span<const QuantSpec> specs, size_t k) { return specs[std::min(k, specs.size() - 2)]; }
+inline const QuantSpec& result_spec(std::span<const QuantSpec> specs) { return specs.back(); }
+
+// What the parameters of a cluster should serve: the values that arithmetic reads. A value that is only moved or only competes for a
+// maximum is represented by what comes out of that, and what a reader's bounds cut off does not count.
+Observation observed(const Graph& graph, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations);
+
+}  // namespace deuteron

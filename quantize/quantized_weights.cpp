@@ -1,0 +1,92 @@
+#include "quantize/quantized_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deuteron {
+
+// The largest bias in steps: half of int32 is left for the sum of products, which at 32768 taps of 255 * 127 takes the other half.
+static constexpr double kMostBias = 1 << 30;
+
+Constant to_integers(std::span<const float> data, const Shape& shape, const Quant& q, DType dtype) {
+  const i64 channels = q.per_channel() ? shape[q.axis] : 1;
+  const i64 inner = q.per_channel() ? numel(std::span(shape).subspan(static_cast<size_t>(q.axis) + 1)) : static_cast<i64>(data.size());
+  const auto convert = [&]<class T>(T) {
+    std::vector<T> steps(data.size());
+    for (size_t i = 0; i < data.size(); ++i) {
+      const i64 c = q.per_channel() ? static_cast<i64>(i) / inner % channels : 0;
+      steps[i] = static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
+    }
+    return constant_of(std::move(steps));
+  };
+  return dtype == DType::s32 ? convert(i32{}) : dtype == DType::s16 ? convert(int16_t{}) : convert(int8_t{});
+}
+
+void make_room_for_bias(Quant& weight, float x_scale, std::span<const float> bias) {
+  for (size_t c = 0; c < bias.size(); ++c) {
+    float& scale = weight.scale[weight.per_channel() ? c : 0];
+    const double least = std::fabs(static_cast<double>(bias[c])) / (static_cast<double>(x_scale) * kMostBias);
+    if (scale < least) scale = std::nextafter(static_cast<float>(least), std::numeric_limits<float>::infinity());
+  }
+}
+
+Quant bias_quant(float x_scale, const Quant& weight) {
+  Quant q;
+  q.axis = weight.per_channel() ? 0 : -1;
+  q.low = std::numeric_limits<i32>::min(), q.high = std::numeric_limits<i32>::max();
+  for (const float w : weight.scale) q.scale.push_back(x_scale * w), q.zero_point.push_back(0);
+  return q;
+}
+
+// For each position of the window along one axis: the share of outputs for which it lies inside the image.
+static std::vector<double> share_inside(i64 extent, i64 window, i64 stride, i64 dilation, i64 before, i64 outputs) {
+  std::vector<double> share(static_cast<size_t>(window));
+  for (i64 k = 0; k < window; ++k) {
+    i64 inside = 0;
+    for (i64 o = 0; o < outputs; ++o) {
+      const i64 at = o * stride - before + k * dilation;
+      inside += at >= 0 && at < extent;
+    }
+    share[k] = outputs > 0 ? static_cast<double>(inside) / static_cast<double>(outputs) : 0.0;
+  }
+  return share;
+}
+
+std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data,
+                             const Constant& rounded, const Quant& quant, std::span<const float> channel_mean) {
+  const std::span<const int8_t> steps = rounded.as<int8_t>();
+  const i64 channels = weight.shape[0], inputs = weight.shape.back(),
+            taps = channels * inputs > 0 ? weight.elements() / channels / inputs : 0;
+  std::vector<double> share(static_cast<size_t>(taps), 1.0);
+  i64 groups = 1;
+  if (const Conv2d* conv = std::get_if<Conv2d>(&op)) {
+    groups = conv->groups;
+    const i64 kw = weight.shape[2];
+    const std::vector<double> rows =
+        share_inside(x.shape[1], weight.shape[1], conv->stride.h, conv->dilation.h, conv->pad_before.h, y.shape[1]);
+    const std::vector<double> columns = share_inside(x.shape[2], kw, conv->stride.w, conv->dilation.w, conv->pad_before.w, y.shape[2]);
+    for (i64 t = 0; t < taps; ++t) share[t] = rows[t / kw] * columns[t % kw];
+  }
+  if (const ConvTranspose2d* conv = std::get_if<ConvTranspose2d>(&op)) {
+    groups = conv->groups;
+    // Every pixel meets every tap once, but for those that fall into the padding.
+    share.assign(share.size(),
+                 static_cast<double>(x.shape[1] * x.shape[2]) / static_cast<double>(std::max<i64>(1, y.shape[1] * y.shape[2])));
+  }
+  std::vector<float> loss(static_cast<size_t>(channels));
+  for (i64 o = 0; o < channels; ++o) {
+    const i64 first = o / (channels / groups) * inputs;
+    const double scale = quant.scale[quant.per_channel() ? o : 0];
+    double sum = 0;
+    for (i64 t = 0; t < taps; ++t)
+      for (i64 i = 0; i < inputs; ++i) {
+        const i64 at = (o * taps + t) * inputs + i;
+        sum += (data[at] - scale * steps[at]) * share[t] * channel_mean[first + i];
+      }
+    loss[o] = static_cast<float>(sum);
+  }
+  return loss;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,184 @@
+#include "report/etrecord.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "ir/check.h"
+#include "report/operator_parameters.h"
+#include "runtime/etdump.h"
+
+namespace deuteron {
+namespace {
+
+using Json = nlohmann::json;
+
+Json handles(const Json& operators) {
+  Json list = Json::array();
+  for (const int id : operators) list.push_back(id + 1);
+  return list;
+}
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// ---- maps
+
+Json debug_handle_map(const Json& map) {
+  Json forward = Json::object();
+  for (const Json& call : map["calls"])
+    if (!call["operators"].empty()) forward[std::to_string(call["instruction"].get<int>())] = handles(call["operators"]);
+  return {{"forward", std::move(forward)}};
+}
+
+// The entry behind the last kernel is the profile's dump, which belongs to no operator.
+Json delegate_map(const Json& map) {
+  Json forward = Json::object();
+  for (const Json& call : map["calls"]) {
+    if (!call.contains("npu_kernels")) continue;
+    Json inside = Json::object();
+    int next = kFirstDelegateId;
+    for (const Json& kernel : call["npu_kernels"]) inside[std::to_string(next++)] = handles(kernel["operators"]);
+    inside[std::to_string(next)] = Json::array();
+    forward[std::to_string(call["instruction"].get<int>())] = {{"name", call["kernel"]}, {"delegate_map", std::move(inside)}};
+  }
+  return {{"forward", std::move(forward)}, {"deuteron", map}};
+}
+
+// ---- the graph
+
+// Numbers of torch's serialized dtypes (torch/_export/serde/schema.py, ScalarType).
+int dtype_number(const std::string& name) {
+  static constexpr std::pair<const char*, int> kNumbers[] = {{"u8", 1},  {"s8", 2},  {"s16", 3}, {"s32", 4}, {"s64", 5},
+                                                             {"f16", 6}, {"f32", 7}, {"f64", 8}, {"b8", 12}, {"bf16", 13}};
+  for (const auto& [known, number] : kNumbers)
+    if (name == known) return number;
+  return 7;
+}
+
+Json integers(const std::vector<int64_t>& values) {
+  Json list = Json::array();
+  for (const int64_t v : values) list.push_back({{"as_int", v}});
+  return list;
+}
+
+Json tensor_of(const Json& op) {
+  const std::vector<int64_t> sizes = op.value("shape", std::vector<int64_t>{1});
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = strides[k] * sizes[k];
+  return {{"dtype", dtype_number(op.value("dtype", "f32"))},
+          {"sizes", integers(sizes)},
+          {"requires_grad", false},
+          {"device", {{"type", "cpu"}}},
+          {"strides", integers(strides)},
+          {"storage_offset", {{"as_int", 0}}},
+          {"layout", 7}};  // strided
+}
+
+// An operator that changes its operand is told as the one that does not: the dialect of the graph has no others.
+std::string functional(const std::string& target) {
+  const size_t dot = target.rfind('.');
+  if (dot == target.npos || dot == 0 || target[dot - 1] != '_') return target;
+  const std::string plain = target.substr(0, dot - 1) + target.substr(dot);
+  return required_parameters(plain) ? plain : target;
+}
+
+// "a.b" as its ancestors, from the model itself: "L__self__,,torch.nn.Module;a,a,torch.nn.Module;a.b,a.b,torch.nn.Module"
+std::string module_stack(const std::string& path) {
+  std::string text = "L__self__,,torch.nn.Module";
+  for (size_t end = path.find('.'); !path.empty(); end = path.find('.', end + 1)) {
+    const std::string prefix = path.substr(0, end);
+    text += fmt::format(";{},{},torch.nn.Module", prefix, prefix);
+    if (end == path.npos) break;
+  }
+  return text;
+}
+
+Json graph(const Json& map) {
+  Json nodes = Json::array(), tensors = Json::object();
+  std::set<std::string> used;
+  int handle = 0;
+  for (const Json& op : map["operators"]) {
+    ++handle;
+    std::string name = op["name"];
+    while (name.empty() || !used.insert(name).second) name += fmt::format("_{}", handle);
+    const std::string target = functional(op["target"]);
+    Json inputs = Json::array();
+    // An operator that the reader does not know becomes a fake one there, whatever its inputs.
+    const std::string_view parameters = required_parameters(target).value_or("");
+    for (size_t at = 0; at < parameters.size();) {
+      const size_t end = std::min(parameters.find(' ', at), parameters.size());
+      inputs.push_back({{"name", parameters.substr(at, end - at)}, {"arg", {{"as_none", true}}}});
+      at = end + 1;
+    }
+    Json metadata = {{"debug_handle", std::to_string(handle)}};
+    if (op.contains("stack")) metadata["stack_trace"] = op["stack"];
+    metadata["nn_module_stack"] = module_stack(op.value("module", ""));
+    const bool known = required_parameters(target).has_value();
+    nodes.push_back({{"name", name},
+                     {"target", "executorch.exir.dialects.edge.ops." + (known ? target : "deuteron.operator.default")},
+                     {"inputs", std::move(inputs)},
+                     {"outputs", Json::array({{{"as_tensor", {{"name", name}}}}})},
+                     {"metadata", std::move(metadata)}});
+    tensors[name] = tensor_of(op);
+  }
+  const Json inner = {{"inputs", Json::array()},          {"outputs", Json::array()},
+                      {"nodes", std::move(nodes)},        {"tensor_values", std::move(tensors)},
+                      {"sym_int_values", Json::object()}, {"sym_bool_values", Json::object()},
+                      {"is_single_tensor_return", false}, {"custom_obj_values", Json::object()}};
+  return {{"graph_module",
+           {{"graph", inner},
+            {"signature", {{"input_specs", Json::array()}, {"output_specs", Json::array()}}},
+            {"module_call_graph", Json::array()}}},
+          {"opset_version", Json::object()},
+          {"range_constraints", Json::object()},
+          {"schema_version", {{"major", 5}, {"minor", 4}}},
+          {"dialect", ""},
+          {"verifiers", Json::array()}};
+}
+
+// ---- the archive
+
+std::vector<uint8_t> archive(const std::vector<std::pair<std::string, std::string>>& entries) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* memory = zip_source_buffer_create(nullptr, 0, 0, &error);
+  DEUTERON_CHECK(memory);
+  zip_source_keep(memory);
+  zip_t* zip = zip_open_from_source(memory, ZIP_TRUNCATE, &error);
+  DEUTERON_CHECK(zip, zip_error_strerror(&error));
+  for (const auto& [name, text] : entries) {
+    zip_source_t* content = zip_source_buffer(zip, text.data(), text.size(), 0);
+    const zip_int64_t index = zip_file_add(zip, name.c_str(), content, ZIP_FL_ENC_UTF_8);
+    DEUTERON_CHECK(index >= 0, name);
+    zip_set_file_compression(zip, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+    zip_file_set_dostime(zip, static_cast<zip_uint64_t>(index), 0, 0x21, 0);  // 1980-01-01: no date makes two records differ
+  }
+  DEUTERON_CHECK(zip_close(zip) == 0);
+  DEUTERON_CHECK(zip_source_open(memory) == 0);
+  zip_stat_t stat;
+  zip_source_stat(memory, &stat);
+  std::vector<uint8_t> bytes(stat.size);
+  DEUTERON_CHECK(zip_source_read(memory, bytes.data(), bytes.size()) == static_cast<zip_int64_t>(bytes.size()));
+  zip_source_close(memory);
+  zip_source_free(memory);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<uint8_t> write_etrecord(const Json& map) {
+  const std::string edge = "edge_dialect_exported_program/forward";
+  return archive({{"ETRECORD_V0", ""},
+                  {edge, text_of(graph(map))},
+                  {edge + "_state_dict", ""},
+                  {edge + "_constants", ""},
+                  {edge + "_example_inputs", ""},
+                  {"debug_handle_map", text_of(debug_handle_map(map))},
+                  {"instruction_id_to_num_outs_map", text_of({{"forward", Json::object()}})},
+                  {"delegate_map", text_of(delegate_map(map))}});
+}
+
+}  // namespace deuteron

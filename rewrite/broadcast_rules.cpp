@@ -1,0 +1,139 @@
+#include "rewrite/broadcast_rules.h"
+
+#include <algorithm>
+
+#include "ops/broadcast.h"
+#include "ops/families.h"
+
+namespace deuteron {
+
+namespace {
+
+// Constants up to this many bytes are repeated in the file rather than at run time.
+constexpr i64 kMostRepeatedBytes = 65536;
+
+Shape aligned(const Shape& shape, size_t rank) {
+  Shape full(rank, 1);
+  std::copy(shape.begin(), shape.end(), full.end() - static_cast<std::ptrdiff_t>(shape.size()));
+  return full;
+}
+
+// What a kernel can do by itself, perhaps seen under another shape.
+bool is_native(const Graph& g, NodeId root, const Shape& a, const Shape& b, const Shape& y) {
+  if (a == b) return true;
+  if (op_as<Div>(g, root)) return false;
+  if (op_as<Minimum>(g, root) || op_as<Maximum>(g, root)) return merged_axes(a, b, y).y.size() <= kMostMergedAxes;
+  return (numel(a) == numel(y) && is_repeated_whole(b, y)) || (numel(b) == numel(y) && is_repeated_whole(a, y));
+}
+
+Constant repeated(const GraphValue& value, const Shape& y) {
+  const std::span<const int8_t> from = value.constant->as<int8_t>();
+  const Shape full = aligned(value.type.shape, y.size());
+  std::vector<int8_t> to(static_cast<size_t>(numel(y)));
+  for (size_t i = 0; i < to.size(); ++i) {
+    size_t rest = i, at = 0, step = 1;
+    for (size_t k = y.size(); k-- > 0;) {
+      const size_t index = rest % static_cast<size_t>(y[k]);
+      rest /= static_cast<size_t>(y[k]);
+      if (full[k] == 1) continue;
+      at += index * step;
+      step *= static_cast<size_t>(full[k]);
+    }
+    to[i] = from[at];
+  }
+  return constant_of(std::move(to));
+}
+
+// f(a, b) with shapes that no kernel takes   becomes   f(expand(a), b), or f of a constant that is repeated in the file
+std::optional<Patch> expand_operand(const Graph& g, const Uses&, NodeId root) {
+  const Node& node = g.nodes[root];
+  if (!is_binary(node.op) || g.type(node.outputs[0]).dtype != DType::s8) return std::nullopt;
+  const Shape &a = g.type(node.inputs[0]).shape, &b = g.type(node.inputs[1]).shape, &y = g.type(node.outputs[0]).shape;
+  if (is_native(g, root, a, b, y)) return std::nullopt;
+  // The one whose repetition lets the kernel do the rest; else the one that moves fewer bytes to its place.
+  const auto helps = [&](const Shape& first, const Shape& second) { return first != y && is_native(g, root, y, second, y); };
+  const bool constant_b = g.is_constant(node.inputs[1]);
+  size_t k = helps(b, a) && (constant_b || !helps(a, b)) ? 1 : helps(a, b) ? 0 : b != y ? 1 : 0;
+  const ValueId v = node.inputs[k];
+  PatchBuilder p(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  const Type& type = g.type(v);
+  if (g.is_constant(v) && numel(y) <= kMostRepeatedBytes) {
+    inputs[k] = p.constant(Type{DType::s8, y, type.quant}, repeated(g.values[v], y), g.values[v].name);
+  } else {
+    ValueId x = v;
+    if (type.rank() != static_cast<i64>(y.size())) x = p.add(Reshape{aligned(type.shape, y.size())}, {x}, type.quant);
+    inputs[k] = p.add(Expand{y}, {x}, type.quant, g.values[v].name + ".expanded");
+  }
+  return p.replace_root(node.op, std::move(inputs));
+}
+
+// f(a [..,s], b [s])   becomes   f(a [1,n,1,s], b [1,1,1,s]), the one kind of broadcast that the kernels of add and mul know
+std::optional<Patch> repeat_by_channels(const Graph& g, const Uses&, NodeId root) {
+  const Node& node = g.nodes[root];
+  if ((!op_as<Add>(g, root) && !op_as<Mul>(g, root)) || g.type(node.outputs[0]).dtype != DType::s8) return std::nullopt;
+  const Shape &a = g.type(node.inputs[0]).shape, &b = g.type(node.inputs[1]).shape, &y = g.type(node.outputs[0]).shape;
+  if (kernel_broadcasts(a, b) || !is_native(g, root, a, b, y)) return std::nullopt;
+  PatchBuilder p(g, root, "");
+  const i64 period = std::min(numel(a), numel(b));
+  std::vector<ValueId> inputs;
+  for (const ValueId v : node.inputs)
+    inputs.push_back(p.add(Reshape{{1, g.type(v).elements() / period, 1, period}}, {v}, g.type(v).quant, g.values[v].name));
+  const ValueId result = p.add(node.op, std::move(inputs), g.type(node.outputs[0]).quant, g.values[node.outputs[0]].name);
+  return p.replace_root(Reshape{y}, {result});
+}
+
+// expand that alternates too often between repeated and whole axes   becomes   two of them
+std::optional<Patch> split_expand(const Graph& g, const Uses&, NodeId root) {
+  const Expand* expand = op_as<Expand>(g, root);
+  if (!expand || g.type(g.nodes[root].outputs[0]).dtype != DType::s8) return std::nullopt;
+  const Type& x = g.type(g.nodes[root].inputs[0]);
+  const Shape& y = expand->shape;
+  Shape repeats = y;
+  for (size_t k = 0; k < y.size(); ++k)
+    if (x.shape[k] == y[k]) repeats[k] = 1;
+  if (merged_axes(x.shape, repeats, y).y.size() <= kMostMergedAxes) return std::nullopt;
+  Shape first = y;  // all but the first repeated axis
+  for (size_t k = 0; k < y.size(); ++k)
+    if (repeats[k] != 1) {
+      first[k] = 1;
+      break;
+    }
+  PatchBuilder p(g, root, "");
+  return p.replace_root(Expand{y}, {p.add(Expand{first}, {g.nodes[root].inputs[0]}, x.quant)});
+}
+
+// expand that repeats nothing   becomes   nothing
+std::optional<Patch> drop_expand_of_nothing(const Graph& g, const Uses&, NodeId root) {
+  const Expand* expand = op_as<Expand>(g, root);
+  if (!expand || g.type(g.nodes[root].inputs[0]) != g.type(g.nodes[root].outputs[0])) return std::nullopt;
+  PatchBuilder p(g, root, "repeats nothing");
+  return p.replace_root(g.nodes[root].inputs[0]);
+}
+
+// softmax over another axis than the last   becomes   permute -> softmax -> permute
+std::optional<Patch> softmax_axis_last(const Graph& g, const Uses&, NodeId root) {
+  const Softmax* softmax = op_as<Softmax>(g, root);
+  if (!softmax || g.type(g.nodes[root].outputs[0]).dtype != DType::s8) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  const auto axis = static_cast<size_t>(softmax->axis);
+  if (axis + 1 == x.shape.size()) return std::nullopt;
+  Shape three{1, x.shape[axis], 1};
+  for (size_t k = 0; k < x.shape.size(); ++k)
+    if (k != axis) (k < axis ? three[0] : three[2]) *= x.shape[k];
+  PatchBuilder p(g, root, "");
+  const ValueId split = p.add(Reshape{three}, {node.inputs[0]}, x.quant);
+  const ValueId turned = p.add(Permute{{0, 2, 1}}, {split}, x.quant);
+  const ValueId result = p.add(Softmax{2}, {turned}, y.quant, g.values[node.outputs[0]].name);
+  return p.replace_root(Reshape{y.shape}, {p.add(Permute{{0, 2, 1}}, {result}, y.quant)});
+}
+
+}  // namespace
+
+std::span<const Rule> broadcast_rules() {
+  static constexpr Rule kRules[] = {expand_operand, repeat_by_channels, split_expand, drop_expand_of_nothing, softmax_axis_last};
+  return kRules;
+}
+
+}  // namespace deuteron

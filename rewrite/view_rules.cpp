@@ -1,0 +1,171 @@
+#include "rewrite/view_rules.h"
+
+#include <algorithm>
+
+namespace deuteron {
+
+bool is_identity(const Axes& perm) {
+  for (size_t k = 0; k < perm.size(); ++k)
+    if (perm[k] != static_cast<i64>(k)) return false;
+  return true;
+}
+
+Axes inverse(const Axes& perm) {
+  Axes result(perm.size());
+  for (size_t k = 0; k < perm.size(); ++k) result[perm[k]] = static_cast<i64>(k);
+  return result;
+}
+
+bool moves_nothing(const Axes& perm, const Shape& shape) {
+  i64 last = -1;
+  for (const i64 axis : perm) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+Shape permuted(const Shape& shape, const Axes& perm) {
+  Shape result(perm.size());
+  for (size_t k = 0; k < perm.size(); ++k) result[k] = shape[perm[k]];
+  return result;
+}
+
+// The axis of per-channel parameters after a permute.
+static Quant permuted(Quant quant, const Axes& perm) {
+  if (quant.per_channel()) quant.axis = static_cast<i32>(inverse(perm)[quant.axis]);
+  return quant;
+}
+
+template <class Word>
+static Constant permute_words(const Constant& data, const Shape& shape, const Axes& perm) {
+  const std::span<const Word> from = data.as<Word>();
+  std::vector<Word> to(from.size());
+  Shape stride(shape.size(), 1);
+  for (size_t k = shape.size(); k-- > 1;) stride[k - 1] = stride[k] * shape[k];
+  const Shape extents = permuted(shape, perm), steps = permuted(stride, perm);
+  Shape at(extents.size(), 0);
+  i64 source = 0;
+  for (Word& word : to) {
+    word = from[source];
+    for (size_t k = extents.size(); k-- > 0;) {
+      source += steps[k];
+      if (++at[k] < extents[k]) break;
+      source -= steps[k] * extents[k];
+      at[k] = 0;
+    }
+  }
+  return constant_of(std::move(to));
+}
+
+static Constant permute_constant(const Constant& data, const Type& type, const Axes& perm) {
+  switch (bytes_of(type.dtype)) {
+    case 1:
+      return permute_words<uint8_t>(data, type.shape, perm);
+    case 2:
+      return permute_words<uint16_t>(data, type.shape, perm);
+    case 4:
+      return permute_words<uint32_t>(data, type.shape, perm);
+    default:
+      return permute_words<uint64_t>(data, type.shape, perm);
+  }
+}
+
+// permute(constant)   becomes   constant
+static std::optional<Patch> fold_permute_of_constant(const Graph& g, const Uses&, NodeId root) {
+  const Permute* p = op_as<Permute>(g, root);
+  if (!p || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
+  const GraphValue& from = g.values[g.nodes[root].inputs[0]];
+  PatchBuilder b(g, root, "folded into a constant");
+  const Type type{from.type.dtype, permuted(from.type.shape, p->perm), permuted(from.type.quant, p->perm)};
+  return b.replace_root(b.constant(type, permute_constant(*from.constant, from.type, p->perm), from.name));
+}
+
+// Per-channel parameters survive a reshape only when the axis and all before it stay.
+static std::optional<Quant> reshaped(const Quant& quant, const Shape& from, const Shape& to) {
+  if (!quant.per_channel()) return quant;
+  for (i32 k = 0; k <= quant.axis; ++k)
+    if (k >= static_cast<i32>(to.size()) || from[k] != to[k]) return std::nullopt;
+  return quant;
+}
+
+// reshape(constant)   becomes   constant
+static std::optional<Patch> fold_reshape_of_constant(const Graph& g, const Uses&, NodeId root) {
+  const Reshape* r = op_as<Reshape>(g, root);
+  if (!r || !g.is_constant(g.nodes[root].inputs[0])) return std::nullopt;
+  const GraphValue& from = g.values[g.nodes[root].inputs[0]];
+  const std::optional<Quant> quant = reshaped(from.type.quant, from.type.shape, r->shape);
+  if (!quant) return std::nullopt;
+  PatchBuilder b(g, root, "folded into a constant");
+  return b.replace_root(b.constant({from.type.dtype, r->shape, *quant}, *from.constant, from.name));
+}
+
+// permute(dequantize(constant))   becomes   dequantize(permute(constant)); reshape likewise
+static std::optional<Patch> move_above_dequantize(const Graph& g, const Uses& uses, NodeId root) {
+  const Permute* p = op_as<Permute>(g, root);
+  const Reshape* r = op_as<Reshape>(g, root);
+  if (!p && !r) return std::nullopt;
+  const NodeId d = producer_as<Dequantize>(g, uses, g.nodes[root].inputs[0]);
+  if (d < 0 || !g.is_constant(g.nodes[d].inputs[0])) return std::nullopt;
+  const ValueId constant = g.nodes[d].inputs[0];
+  const Type& type = g.type(constant);
+  const std::optional<Quant> quant = p ? permuted(type.quant, p->perm) : reshaped(type.quant, type.shape, r->shape);
+  if (!quant) return std::nullopt;
+  PatchBuilder b(g, root, "folded into a constant");
+  const ValueId moved = b.add(p ? Op(*p) : Op(*r), {constant}, *quant, g.values[constant].name);
+  return b.replace_root(Dequantize{}, {moved});
+}
+
+// permute(permute(x))   becomes   permute(x)
+static std::optional<Patch> merge_permutes(const Graph& g, const Uses& uses, NodeId root) {
+  const Permute* second = op_as<Permute>(g, root);
+  if (!second) return std::nullopt;
+  const NodeId above = producer_as<Permute>(g, uses, g.nodes[root].inputs[0]);
+  if (above < 0) return std::nullopt;
+  const Permute& first = std::get<Permute>(g.nodes[above].op);
+  Permute both;
+  for (const i64 axis : second->perm) both.perm.push_back(first.perm[axis]);
+  PatchBuilder b(g, root, "two permutes in a row");
+  if (is_identity(both.perm)) return b.replace_root(g.nodes[above].inputs[0]);
+  return b.replace_root(both, {g.nodes[above].inputs[0]});
+}
+
+// permute that moves only axes of one element   becomes   reshape
+static std::optional<Patch> permute_to_reshape(const Graph& g, const Uses&, NodeId root) {
+  const Permute* p = op_as<Permute>(g, root);
+  if (!p) return std::nullopt;
+  const Type& x = g.type(g.nodes[root].inputs[0]);
+  if (x.quant.per_channel() || !moves_nothing(p->perm, x.shape)) return std::nullopt;
+  PatchBuilder b(g, root, "moves only axes of one element");
+  return b.replace_root(Reshape{permuted(x.shape, p->perm)}, g.nodes[root].inputs);
+}
+
+// reshape(reshape(x))   becomes   reshape(x)
+static std::optional<Patch> merge_reshapes(const Graph& g, const Uses& uses, NodeId root) {
+  const Reshape* second = op_as<Reshape>(g, root);
+  if (!second) return std::nullopt;
+  const NodeId above = producer_as<Reshape>(g, uses, g.nodes[root].inputs[0]);
+  if (above < 0) return std::nullopt;
+  PatchBuilder b(g, root, "two reshapes in a row");
+  return b.replace_root(*second, {g.nodes[above].inputs[0]});
+}
+
+// reshape to the same shape, clamp without bounds   becomes   nothing
+static std::optional<Patch> drop_identity(const Graph& g, const Uses&, NodeId root) {
+  const Clamp* clamp = op_as<Clamp>(g, root);
+  const bool candidate = op_as<Reshape>(g, root) || (clamp && clamp->bounds.none());
+  if (!candidate) return std::nullopt;
+  const Node& n = g.nodes[root];
+  if (g.type(n.inputs[0]) != g.type(n.outputs[0])) return std::nullopt;
+  PatchBuilder b(g, root, "identity");
+  return b.replace_root(n.inputs[0]);
+}
+
+std::span<const Rule> view_rules() {
+  static constexpr Rule kRules[] = {fold_permute_of_constant, fold_reshape_of_constant, move_above_dequantize, merge_permutes,
+                                    permute_to_reshape,       merge_reshapes,           drop_identity};
+  return kRules;
+}
+
+}  // namespace deuteron
