@@ -10,6 +10,7 @@
 #include "backends/neutron/neutron_ir.h"
 #include "backends/neutron_delegate/payload.h"
 #include "data/write_file.h"
+#include "passes/border_transposes.h"
 #include "passes/pass.h"
 
 namespace deuteron {
@@ -29,6 +30,7 @@ class DelegateLowering {
   bool run(Node& node) {
     Graph body = *std::get<Delegate>(node.op).body;
     neutron::to_neutron_forms(body, pass_.rewrites_left);
+    border_ = move_transposes_to_border(pass_, body);
     pass_.result.without_kernel.insert(pass_.result.without_kernel.end(), body.folded.begin(), body.folded.end());
     const neutron::NeutronIr ir = neutron::write_neutron_ir(body);
     if (!keep("ir.tflite", ir.flatbuffer)) return false;
@@ -85,6 +87,11 @@ class DelegateLowering {
   }
   static Face one_channel_face(const Shape& s) { return {{s[0], s[3], s[1], s[2]}, {0, 1, 2, 3}}; }
 
+  // How the CPU's side has a tensor: `transposed` as in BorderTransposes.
+  static Face face_of(const Shape& storage, const Shape& transposed) {
+    return transposed.empty() ? face_of(storage) : plain_face(transposed);
+  }
+
   bool call(Node& node, const ConvertedPart& part, i64 macs) {
     Graph& g = pass_.graph;
     const neutron::Extracted& e = part.extracted;
@@ -94,10 +101,15 @@ class DelegateLowering {
     call.macs = macs;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const Shape& shape = g.type(node.inputs[k]).shape;
-      call.args.push_back({KernelArg::Kind::input, static_cast<i64>(k), 0, {}, face_of(shape)});
+      call.args.push_back({KernelArg::Kind::input, static_cast<i64>(k), 0, {}, face_of(shape, border_.inputs[k])});
     }
-    for (const u8 k : e.input_map) header.input_flags.push_back(is_image(g.type(node.inputs[k]).shape));
-    for (const u8 k : e.output_map) header.output_flags.push_back(is_image(g.type(node.outputs[k]).shape));
+    i64 transposed_bytes = 0;
+    const auto flag = [&](ValueId v, const Shape& transposed) {
+      if (!transposed.empty()) transposed_bytes += static_cast<i64>(round_up_16(static_cast<uint64_t>(g.type(v).bytes())));
+      return static_cast<u8>(!transposed.empty() || is_image(g.type(v).shape));
+    };
+    for (const u8 k : e.input_map) header.input_flags.push_back(flag(node.inputs[k], border_.inputs[k]));
+    for (const u8 k : e.output_map) header.output_flags.push_back(flag(node.outputs[k], border_.outputs[k]));
     header.input_map = e.input_map;
     header.output_map = e.output_map;
     header.version = e.version;
@@ -109,7 +121,7 @@ class DelegateLowering {
     sizes.profile_bytes = static_cast<uint32_t>(e.facts.profile_bytes);
     sizes.debug_bytes = static_cast<uint32_t>(e.facts.debug_bytes);
     sizes.sram_bytes = static_cast<uint32_t>(e.facts.sram_bytes);
-    const auto workspace = static_cast<i64>(workspace_bytes(sizes, 0));  // no copies: every tensor lies as the flags say
+    const auto workspace = static_cast<i64>(workspace_bytes(sizes, static_cast<uint64_t>(transposed_bytes)));
     const size_t results = node.outputs.size();
     if (workspace > 0) {
       blob->options.emplace_back(kNeutronScratchOption, std::to_string(call.args.size()));
@@ -124,7 +136,8 @@ class DelegateLowering {
     }
     header.arguments = static_cast<u8>(call.args.size());
     for (size_t k = 0; k < results; ++k)
-      call.args.push_back({KernelArg::Kind::output, static_cast<i64>(k), 0, {}, face_of(g.type(node.outputs[k]).shape)});
+      call.args.push_back(
+          {KernelArg::Kind::output, static_cast<i64>(k), 0, {}, face_of(g.type(node.outputs[k]).shape, border_.outputs[k])});
     std::optional<std::vector<u8>> payload = neutron::make_payload(header, e.sections, where(), pass_.diagnostics);
     if (!payload || !keep("payload.bin", *payload)) return false;
     blob->processed = std::move(*payload);
@@ -137,6 +150,7 @@ class DelegateLowering {
 
   PassContext& pass_;
   i32 index_;
+  BorderTransposes border_;
 };
 
 // With the NPU alone everything that computes must have gone there.

@@ -17,7 +17,7 @@ static Graph graph_of(const Graph& g, const Node& node) {
   return alone.take();
 }
 
-static i64 on_npu(PassContext& pass, Graph body) {
+std::optional<i64> npu_cycles(PassContext& pass, Graph body) {
   i64 budget = 1'000'000;
   neutron::to_neutron_forms(body, &budget);
   neutron::ConvertOptions options;
@@ -25,7 +25,7 @@ static i64 on_npu(PassContext& pass, Graph body) {
   options.fetch_constants_to_sram = pass.options.npu.fetch_constants;
   Diagnostics ignored;
   const std::optional<neutron::Converted> converted = neutron::convert(neutron::write_neutron_ir(body).flatbuffer, options, ignored);
-  if (!converted) return -1;
+  if (!converted) return std::nullopt;
   i64 cycles = 0;
   for (const neutron::KernelUse& use : converted->kernels) cycles += use.cost.total();
   return cycles;
@@ -47,7 +47,7 @@ static i64 on_cpu(PassContext& pass, Graph graph) {
 SideCosts side_costs(PassContext& pass, const Node& node, bool takes) {
   SideCosts costs;
   const Graph alone = graph_of(pass.graph, node);
-  if (takes && pass.target.npu) costs.npu = on_npu(pass, alone);
+  if (takes && pass.target.npu) costs.npu = npu_cycles(pass, alone).value_or(-1);
   if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, alone);
   return costs;
 }

@@ -1,5 +1,7 @@
 // What one operator costs on either side when it stands alone. What neighbours share (fused bounds, one delegate's call) is not in it.
 #pragma once
+#include <optional>
+
 #include "passes/pass.h"
 
 namespace deuteron {
@@ -9,5 +11,8 @@ struct SideCosts {
 };
 // `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators without kernels.
 SideCosts side_costs(PassContext& pass, const Node& node, bool takes);
+
+// Cycles of a whole partition on the open model of the machine; nothing when it cannot be converted.
+std::optional<i64> npu_cycles(PassContext& pass, Graph body);
 
 }  // namespace deuteron

@@ -1,5 +1,6 @@
 #include "passes/program_cost.h"
 
+#include "passes/border_transposes.h"
 #include "passes/cpu_cost.h"
 
 namespace deuteron {
@@ -40,6 +41,10 @@ ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
       if (target.npu) cost.crossing += crossing_cycles(target.npu->crossing, bytes);
     };
     for (const ValueId v : node.inputs) cross(v, true);
+    for (const ValueId v : transposed_by_cpu(node)) {
+      ++cost.border_transposes;
+      cost.cpu += border_transpose_cycles(target, g.type(v).bytes()).value_or(0);
+    }
     for (const ValueId v : node.outputs)  // scratch is nobody's
       if (!uses.readers[v].empty() || uses.output_uses[v] > 0) cross(v, false);
   }

@@ -69,6 +69,16 @@ NpuTotal npu_total(const Compilation& c) {
   return t;
 }
 
+i64 npu_transposes(const Compilation& c) { return std::ranges::count(c.npu_kernels, neutron::Kind::kTransposeChw, &NpuKernel::kind); }
+
+std::string transposes_text(const Compilation& c) {
+  std::vector<std::string> parts;
+  if (const i64 n = npu_transposes(c)) parts.push_back(fmt::format("{} on the NPU", n));
+  if (const i64 n = c.cost.border_transposes) parts.push_back(fmt::format("{} by the CPU in the NPU's calls", n));
+  if (const i64 n = c.cost.transposes) parts.push_back(fmt::format("{} on the CPU", n));
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 Json cycles_json(const Compilation& c, const ReportFacts& f) {
   const i64 clock = f.target ? f.target->clock_hz : 0;
   const bool known = c.cost.total() > 0;
@@ -251,6 +261,8 @@ std::string report_json(const Compilation& c, const ReportFacts& f) {
             {"cycles", cycles_json(c, f)},
             {"crossings", crossings(c)},
             {"transposes", c.cost.transposes},
+            {"npu_transposes", npu_transposes(c)},
+            {"border_transposes", c.cost.border_transposes},
             {"prefer", prefer(c)},
             {"choices", choices(c)},
             {"ram_over_time", ram_over_time(c)},
@@ -322,9 +334,9 @@ std::string report_summary(const Compilation& c, const ReportFacts& f) {
   if (c.cost.calls > 0) {
     i64 in = 0, out = 0, bytes_in = 0, bytes_out = 0;
     for (const Crossing& x : c.cost.crossings) (x.to_npu ? in : out) += 1, (x.to_npu ? bytes_in : bytes_out) += x.bytes;
-    line("crossings", fmt::format("{} of the NPU: {} in ({} bytes), {} out ({} bytes); transposes at run time: {}",
-                                  counted(c.cost.calls, "call"), counted(in, "tensor"), grouped(bytes_in), out, grouped(bytes_out),
-                                  c.cost.transposes == 0 ? std::string("none") : std::to_string(c.cost.transposes)));
+    line("crossings",
+         fmt::format("{} of the NPU: {} in ({} bytes), {} out ({} bytes); transposes at run time: {}", counted(c.cost.calls, "call"),
+                     counted(in, "tensor"), grouped(bytes_in), out, grouped(bytes_out), transposes_text(c)));
   }
   if (f.target && f.target->npu)
     for (const OperatorReport& o : c.operators)

@@ -3,7 +3,8 @@
     neutron_borders.py DEUTERON
 
 For each: which operators run where; within the bound of the float graph that follows from the steps (tests/op_cases.py); no transpose at run time; the same
-bits on the board; and, quantized once, the same bits with every operator kept off the NPU in turn, and all of them."""
+bits on the board; and, quantized once, the same bits with every operator kept off the NPU in turn, and all of them. Where the user's order of axes is not the
+NPU's: the same bits whoever transposes."""
 import array
 import json
 import pathlib
@@ -55,6 +56,25 @@ GRAPHS = {
         "input x : f32[1,8,12,8]\n" + conv("c", "x", "1,8,12,8") + "k = max_pool2d(c) kernel=2,2 stride=2,2 : f32[1,4,6,8] from k\n"
         + conv("d", "k", "1,4,6,8") + "y = clamp(d) bounds=0,inf : f32[1,4,6,8] from y\noutput y\n",
         [768], {"c", "k", "d"}, set()),
+}
+
+
+# Quantized graphs in the user's order of axes. name: (the graph, elements of each input, transposes by [NPU, CPU in its calls] for auto, npu and cpu)
+PARAMETERS = "q(scale=0.03125 zero=-7)"
+TURNED = {
+    "small_image_in_and_out": (
+        "input x : s8[2,5,3,7] @\na = permute(x) perm=0,2,3,1 : s8[2,3,7,5] @\nb = max_pool2d(a) kernel=2,2 stride=1,1 : s8[2,2,6,5] @\n"
+        "y = permute(b) perm=0,3,1,2 : s8[2,5,2,6] @\noutput y\n", [210], {"auto": [0, 2], "npu": [2, 0], "cpu": [0, 2]}),
+    "large_in_small_out": (
+        "input x : s8[1,3,40,44] @\na = permute(x) perm=0,2,3,1 : s8[1,40,44,3] @\nb = avg_pool2d(a) kernel=8,4 stride=8,4 : s8[1,5,11,3] @\n"
+        "y = permute(b) perm=0,3,1,2 : s8[1,3,5,11] @\noutput y\n", [5280], {"auto": [1, 1], "npu": [2, 0], "cpu": [0, 2]}),
+    "matrices_behind_views": (
+        "input x : s8[3,70] @\ni = reshape(x) shape=3,7,10 : s8[3,7,10] @\na = permute(i) perm=0,2,1 : s8[3,10,7] @\nb = clamp(a) bounds=-1,1 : s8[3,10,7] @\n"
+        "y = reshape(b) shape=30,7 : s8[30,7] @\noutput y\n", [210], {"auto": [0, 1], "npu": [1, 0], "cpu": [0, 1]}),
+    "from_one_part_to_the_other": (
+        "input x : s8[1,4,6,5] @\na = permute(x) perm=0,2,3,1 : s8[1,6,5,4] @\nb = max_pool2d(a) kernel=3,2 stride=1,1 : s8[1,4,4,4] @\n"
+        "c = permute(b) perm=0,3,1,2 : s8[1,4,4,4] @\nd = unary(c) fn=gelu : s8[1,4,4,4] @\ne = permute(d) perm=0,2,3,1 : s8[1,4,4,4] @\n"
+        "y = clamp(e) bounds=0,inf : s8[1,4,4,4] @\noutput y\noutput c\n", [120], {"auto": [0, 3], "npu": [3, 0], "cpu": [0, 3]}),
 }
 
 
@@ -134,7 +154,34 @@ def try_graph(name, where):
     return f"{name}: {len(operators) + 2} ways, up to {most} delegates, {moved} transposes, {steps:.1f} of {bound} steps from float"
 
 
-for name in sys.argv[2:] or GRAPHS:
+def try_turned(name, where):
+    body, shapes, wanted = TURNED[name]
+    (where / "int8.txt").write_text(f'graph "{name}"\n' + body.replace("@", PARAMETERS))
+    seeded = random.Random(7)
+    given = []
+    for k, elements in enumerate(shapes):
+        (where / f"{k}.bin").write_bytes(bytes(seeded.randrange(256) for _ in range(elements)))
+        given += ["--input", where / f"{k}.bin"]
+    compiled(where / "int8.txt", where, "--io-layout", "contiguous", "--neutron-exclude", "max_pool2d", "--neutron-exclude", "avg_pool2d", "--neutron-exclude", "clamp",
+             "--neutron-exclude", "permute")
+    reference = results(given, where)
+    cycles = {}
+    for by, counts in wanted.items():
+        report = compiled(where / "int8.txt", where, "--io-layout", "contiguous", "--neutron-format-conversion", by)
+        cycles[by] = report["cycles"]["total"]
+        found = [report["npu_transposes"], report["border_transposes"]]
+        check(found == counts, f"{name}, {by}: transposes {found}, wanted {counts}")
+        check(results(given, where) == reference, f"{name}, {by}: other bits than on the CPU alone")
+        check(results(given, where, "--on", "qemu:mps2-an505") == reference, f"{name}, {by}: other bits on the board")
+    check(cycles["auto"] == min(cycles.values()), f"{name}: not the cheapest way, {cycles}")
+    return f"{name}: the same bits whoever transposes, cycles {cycles}"
+
+
+for name in sys.argv[2:] or TURNED:
+    if name in TURNED:
+        with tempfile.TemporaryDirectory() as folder:
+            print(try_turned(name, pathlib.Path(folder)))
+for name in [n for n in sys.argv[2:] if n in GRAPHS] if sys.argv[2:] else GRAPHS:
     with tempfile.TemporaryDirectory() as folder:
         print(try_graph(name, pathlib.Path(folder)))
 for problem in wrong:

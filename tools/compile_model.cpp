@@ -129,6 +129,12 @@ void add_model_options(CLI::App* verb, ModelOptions& o) {
   verb->add_flag("--fetch-constants-to-sram", o.compile.npu.fetch_constants,
                  "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time")
       ->group("NPU");
+  verb->add_option(
+          "--neutron-format-conversion", o.format_conversion,
+          "who transposes at the NPU's border: npu, by kernels of its own; cpu, at flags of the payload; auto (default): what costs less")
+      ->option_text("KIND")
+      ->check(CLI::IsMember({"auto", "npu", "cpu"}))
+      ->group("NPU");
   verb->add_flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel")->group("NPU");
   verb->add_option("--neutron-converter", o.compile.npu.converter.path,
                    "the vendor's neutron-converter instead of ours for the open model of the machine")
@@ -218,6 +224,8 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
   options.npu.fetch_constants |= recipe.fetch_constants;
   options.npu.run_tool = watched_tool();
+  if (o.format_conversion == "npu") options.npu.format_conversion = FormatConversion::npu;
+  if (o.format_conversion == "cpu") options.npu.format_conversion = FormatConversion::cpu;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   options.quantize.equalize = o.equalization == "auto";

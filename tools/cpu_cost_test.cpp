@@ -65,5 +65,38 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
     }
 }
 
+// The same delegate with and without a transpose in its call: the difference is the transpose.
+TEST(CpuCost, PredictsTransposesAtTheBorder) {
+  const std::string model = fmt::format("{}/fixtures/models/resnet8/qdq.pt2", DEUTERON_SHARED_DIR);
+  if (!has_board_runners() || !std::filesystem::exists(model))
+    GTEST_SKIP() << "left out: transposes at the border, predicted against counted (no boards, or no ../shared)";
+  Diagnostics d;
+  const std::optional<Target> target = find_target("imxrt700cm", d);
+  ASSERT_TRUE(target);
+  i64 instructions[2], predicted[2], transposes[2];
+  for (const bool contiguous : {false, true}) {
+    std::optional<Graph> graph = read_graph(model, d);
+    ASSERT_TRUE(graph);
+    CompileOptions options;
+    options.contiguous_io = contiguous;
+    options.npu.format_conversion = FormatConversion::cpu;
+    const std::optional<Compilation> c = compile(std::move(*graph), *target, {}, options, d);
+    ASSERT_TRUE(c);
+    Sample stored;
+    for (const Port& port : c->graph.inputs) stored.emplace_back(static_cast<size_t>(c->graph.type(port.value).bytes()), uint8_t{0});
+    const EmulatedRun run = run_emulated("mps2-an505", c->pte, {&stored, 1}, {.by_step = true});
+    if (run.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
+    ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
+    instructions[contiguous] = 0;
+    for (const auto& step : run.steps.at(0)) instructions[contiguous] += static_cast<i64>(step.instructions);
+    predicted[contiguous] = c->cost.cpu;
+    transposes[contiguous] = c->cost.border_transposes;
+  }
+  EXPECT_EQ(transposes[0], 0);
+  EXPECT_EQ(transposes[1], 1);
+  const auto counted = static_cast<double>(instructions[1] - instructions[0]);
+  EXPECT_NEAR(static_cast<double>(predicted[1] - predicted[0]) / counted, 1, 0.02) << counted;
+}
+
 }  // namespace
 }  // namespace deuteron

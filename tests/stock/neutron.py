@@ -77,5 +77,22 @@ with tempfile.TemporaryDirectory() as scratch:
             for runner in runners:
                 if check(call(runner, where / "m.pte", where / "stock", where / "x.bin"), f"{what} in {runner}"):
                     check(np.fromfile(where / "stock0.bin", np.float32).tobytes() == expected.tobytes(), f"{what}: the bits in {runner}")
+    # Transposes at the border, by kernels of the NPU and at the flags of the payload: both runtimes obey them.
+    operators = models.parents[0] / "ops"
+    TURNED = {"resnet8": (models / "resnet8" / "qdq.pt2", models / "resnet8" / "inputs" / "000.bin"),
+              "conv2d_k1": (operators / "qdq" / "conv2d_k1.pt2", operators / "conv2d_k1.in0.bin"),
+              "conv2d_batch2": (operators / "qdq" / "conv2d_batch2.pt2", operators / "conv2d_batch2.in0.bin")}
+    for name, (model, sample) in TURNED.items() if models.is_dir() else []:
+        for by in ["npu", "cpu", "auto"]:
+            what = f"{name} in the user's order, transposed by {by}"
+            check(call(tool, "compile", model, "--target", "imxrt700cm", "--io-layout", "contiguous", "--neutron-format-conversion", by, "-o", where / "m.pte",
+                       "--json", where / "r.json"), what)
+            report = json.loads((where / "r.json").read_text())
+            check((report["border_transposes"] > 0) == (by == "cpu" or by == "auto" and name != "resnet8"), f"{what}: {report['border_transposes']} at the border")
+            check(call(tool, "run", where / "m.pte", "--input", sample, "--output-dir", where / "ours"), what)
+            expected = np.load(where / "ours" / "output0.npy")
+            for runner in runners:
+                if check(call(runner, where / "m.pte", where / "stock", sample), f"{what} in {runner}"):
+                    check(np.fromfile(where / "stock0.bin", np.float32).tobytes() == expected.tobytes(), f"{what}: the bits in {runner}")
 print(f"{checks.verdict()}; runners: {len(runners)}")
 sys.exit(checks.failed != 0)
