@@ -76,8 +76,8 @@ class ProgramWriter {
     for (const Node& node : graph_.nodes) {
       const auto* call = std::get_if<KernelCall>(&node.op);
       if (!call || !call->delegate) continue;
-      const auto same = std::find_if(distinct.begin(), distinct.end(),
-                                     [&](const DelegateBlob* d) { return d->processed == call->delegate->processed; });
+      const auto same =
+          std::find_if(distinct.begin(), distinct.end(), [&](const DelegateBlob* d) { return d->processed == call->delegate->processed; });
       delegates_.emplace_back(call->delegate.get(), static_cast<uint32_t>(same - distinct.begin()) + 1);
       if (same != distinct.end()) continue;
       distinct.push_back(call->delegate.get());
@@ -290,7 +290,7 @@ class ProgramWriter {
   flatbuffers::FlatBufferBuilder builder_;
   ValueTable values_{builder_};
   std::vector<const KernelCall*> operators_;
-  std::vector<i32> callee_index_;  // by node: operator or delegate; -1: no instruction
+  std::vector<i32> callee_index_;                                    // by node: operator or delegate; -1: no instruction
   std::vector<std::pair<const DelegateBlob*, uint32_t>> delegates_;  // by delegate call, with its segment
   std::vector<std::pair<uint64_t, uint64_t>> segments_;              // offset, size; the first holds the constants
   std::vector<uint8_t> segment_bytes_;

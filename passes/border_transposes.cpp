@@ -1,6 +1,7 @@
 #include "passes/border_transposes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "backends/neutron_delegate/payload.h"
@@ -63,7 +64,10 @@ std::optional<AtPort> at_output(const Graph& g, const Uses& uses, size_t port) {
 
 Graph without(Graph body, const AtPort& t) {
   const std::string reason = "transposed by the CPU at the NPU's border: a flag of the payload";
-  (t.is_input ? body.inputs : body.outputs)[t.port].value = t.inside;
+  Port& port = (t.is_input ? body.inputs : body.outputs)[t.port];
+  port.value = t.inside;
+  port.order.resize(body.type(t.inside).shape.size());
+  std::iota(port.order.begin(), port.order.end(), 0);
   if (t.is_input) {
     const auto makes = [&](const Node& node) { return node.outputs[0] == t.inside; };
     const auto permute = std::find_if(body.nodes.begin(), body.nodes.end(), makes);
@@ -94,7 +98,7 @@ BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body) {
     if (!npu) npu = npu_cycles(pass, body);
     const std::optional<i64> npu_of_rest = npu_cycles(pass, rest);
     const std::optional<i64> cpu = by == FormatConversion::cpu ? 0 : border_transpose_cycles(pass.target, body.type(t->outside).bytes());
-    // Equal where the NPU has no kernel for it: a matrix product takes it as a flag of its own.
+    // Next to equal where the NPU has no kernel for it: a matrix product takes it as a flag of its own.
     if (!cpu || !npu || !npu_of_rest || *npu_of_rest + *cpu >= *npu) return;
     npu = npu_of_rest;
     (t->is_input ? moved.inputs : moved.outputs)[t->port] = t->sizes;
