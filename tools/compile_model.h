@@ -13,9 +13,10 @@
 namespace deuteron {
 
 struct ModelOptions {
-  std::string model, target, json, io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
-                                   format_conversion = "auto", dialect, firmware_ops, kernel_selection, html,
-                                   prefer;  // dialect, prefer: empty: what the recipe says
+  std::string model, target, json, html, firmware_ops, kernel_selection;
+  std::string io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
+              format_conversion = "auto";
+  std::string dialect, prefer;  // empty: what the recipe says
   std::vector<std::string> calibrate, explain;
   ImageMap image;
   bool strict = false;
