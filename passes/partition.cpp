@@ -81,7 +81,10 @@ class Partitioner {
     do { find_levels(); } while (undo_what_does_not_pay());
   }
 
-  bool is_int8(ValueId v) const { return g_.type(v).dtype == DType::s8 && !g_.type(v).quant.empty(); }
+  bool makes_int8(const Node& node) const {
+    const auto is_int8 = [&](ValueId v) { return g_.type(v).dtype == DType::s8 && !g_.type(v).quant.empty(); };
+    return std::all_of(node.outputs.begin(), node.outputs.end(), is_int8);
+  }
 
   // And tells what was left to the CPU, with its reason: later passes rewrite these nodes.
   void find_supported() {
@@ -93,12 +96,12 @@ class Partitioner {
       std::vector<NpuCheck> checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
       pass_.result.considered.push_back(consider(g_, node));
       pass_.result.considered.back().checks = checks;
-      if (passed(checks)) on_npu_[n] = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return is_int8(v); });
+      if (passed(checks)) on_npu_[n] = makes_int8(node);
       else keep_on_cpu(static_cast<NodeId>(n), std::move(checks.back()));
     }
   }
 
-  // Both sides' cycles of each node alone.
+  // Both sides' cycles of each node alone, of those too that the user keeps off the NPU.
   void weigh() {
     costs_.assign(g_.nodes.size(), {});
     const bool has_choice = pass_.target.has_backend("cortex_m");
@@ -106,7 +109,7 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       if (is_edge(g_.nodes[n].op)) continue;
       Considered& c = pass_.result.considered[k++];
-      if (has_choice) costs_[n] = side_costs(pass_, g_.nodes[n], on_npu_[n]);
+      if (has_choice) costs_[n] = side_costs(pass_, g_.nodes[n], makes_int8(g_.nodes[n]) && npu_takes(g_, g_.nodes[n], pass_.target, {}));
       c.npu_cycles = costs_[n].npu;
       c.cpu_cycles = costs_[n].cpu;
     }

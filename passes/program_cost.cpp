@@ -43,7 +43,7 @@ ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
     for (const ValueId v : node.inputs) cross(v, true);
     for (const ValueId v : transposed_by_cpu(node)) {
       ++cost.border_transposes;
-      cost.cpu += border_transpose_cycles(target, g.type(v).bytes()).value_or(0);
+      cost.crossing += border_transpose_cycles(target, g.type(v).bytes()).value_or(0);
     }
     for (const ValueId v : node.outputs)  // scratch is nobody's
       if (!uses.readers[v].empty() || uses.output_uses[v] > 0) cross(v, false);

@@ -21,7 +21,7 @@ struct ProgramCost {
   i64 calls = 0;                       // of the NPU
   i64 not_known = 0;                   // calls of the CPU without a line in [cpu.cost]
   i64 transposes = 0;                  // calls of the CPU that change the order of axes
-  i64 border_transposes = 0;           // tensors that the CPU transposes inside the NPU's calls; their cycles are the CPU's
+  i64 border_transposes = 0;           // tensors that the CPU transposes inside the NPU's calls; their cycles are the crossing's
   std::vector<Crossing> crossings;
   i64 total() const { return npu + cpu + crossing + wait; }
   i64 crossing_bytes() const {

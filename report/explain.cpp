@@ -59,7 +59,8 @@ void explain_one(const Compilation& c, i32 id, std::string& text) {
     for (const std::string& q : n.quantization) line("quantization", q);
     for (const NpuCheck& check : n.checks) line("NPU takes it", check_text(check));
     if (!n.checks.empty()) line("placed", n.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
-    line("cost alone", n.checks.empty() && n.npu_cycles < 0
+    const bool is_refused = !n.checks.empty() && !n.on_npu && n.npu_cycles < 0;
+    line("cost alone", is_refused || n.checks.empty()
                            ? fmt::format("CPU {}", cycles_text(n.cpu_cycles, kOfCpu))
                            : fmt::format("NPU {}, CPU {}", cycles_text(n.npu_cycles, "open model"), cycles_text(n.cpu_cycles, kOfCpu)));
     for (const Considered::Neighbour& neighbour : n.neighbours) line("neighbour", neighbour_text(neighbour));

@@ -321,6 +321,7 @@ TEST_F(Cli, ExplainAndPrefer) {
   EXPECT_EQ(j["explain"][0]["name"], "conv2d_1");
   EXPECT_EQ(j["explain"][0]["as"][0]["on_npu"], false);
   EXPECT_GT(j["explain"][0]["as"][0]["cpu_cycles"], 0);
+  EXPECT_GT(j["explain"][0]["as"][0]["npu_cycles"], 2000) << "what it would cost there";
   // Sums of the report.
   i64 npu = 0, cpu = 0;
   for (const auto& o : j["operators"]) (o["placement"] == "npu" ? npu : cpu) += o["cycles"].get<i64>();

@@ -89,7 +89,7 @@ TEST(CpuCost, PredictsTransposesAtTheBorder) {
     ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
     instructions[contiguous] = 0;
     for (const auto& step : run.steps.at(0)) instructions[contiguous] += static_cast<i64>(step.instructions);
-    predicted[contiguous] = c->cost.cpu;
+    predicted[contiguous] = c->cost.crossing;
     transposes[contiguous] = c->cost.border_transposes;
   }
   EXPECT_EQ(transposes[0], 0);
