@@ -6,6 +6,7 @@
 #include "rewrite/kernel_forms.h"
 #include "rewrite/pointwise_rules.h"
 #include "rewrite/prelu_forms.h"
+#include "rewrite/reduce_rules.h"
 #include "rewrite/resize_forms.h"
 #include "rewrite/view_rules.h"
 
@@ -76,6 +77,7 @@ void choose_kernels(PassContext& pass) {
   rules.push_back(linear_to_conv);
   rules.push_back(linear_to_matmul);
   rules.push_back(transposed_to_kernel_form);
+  rules.push_back(int8_reduce_to_kernel_form);
   rules.push_back(dilated_pool_to_gather);
   rules.push_back(crop_to_slices);
   rules.push_back(far_padding_to_pad);

@@ -23,8 +23,10 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
 void fuse(PassContext& pass) { fuse_with(pass, {}); }
 
 void fuse_again(PassContext& pass) {
-  static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers};
-  fuse_with(pass, kRules);
+  static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},
+                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
+  if (pass.target.npu) fuse_with(pass, kBesideNpu);
+  else fuse_with(pass, kRules);
 }
 
 }  // namespace deuteron

@@ -246,17 +246,18 @@ class Partitioner {
     return ports;
   }
 
-  // A partition with more ports than the payload can count loses its last node until it fits.
+  // A partition with more ports than the payload can count loses its last node until it fits. One place among the inputs is its scratch's.
   bool undo_excess_ports() {
     const i64 limit = pass_.target.npu->limits.ports;
     for (i32 level = 1; level <= levels(); ++level) {
       const Ports ports = ports_of(level);
-      const auto most = static_cast<i64>(std::max(ports.in.size(), ports.out.size()));
-      if (most <= limit) continue;
+      const auto in = static_cast<i64>(ports.in.size()) + 1, out = static_cast<i64>(ports.out.size());
+      if (std::max(in, out) <= limit) continue;
+      const char* what = in > limit ? "inputs of its partition, and its scratch" : "outputs of its partition";
       for (size_t n = g_.nodes.size(); n-- > 0;)
         if (on_npu_[n] && level_[n] == level) {
-          keep_on_cpu(static_cast<NodeId>(n), {"neutron.partition.ports", "inputs or outputs of its partition", std::to_string(most),
-                                               std::to_string(limit), false});
+          keep_on_cpu(static_cast<NodeId>(n),
+                      {"neutron.partition.ports", what, std::to_string(in > limit ? in : out), std::to_string(limit), false});
           return true;
         }
     }

@@ -19,7 +19,8 @@ static constexpr Pass kPipeline[] = {
     {"fuse", fuse},
     // Images are channels-last throughout; a permute is left only where the user's own order of axes asks for one.
     {"infer-layout", infer_layout},
-    // What moved next to each other is fused; reductions are pooling and layers; a scale for each channel is a depthwise convolution.
+    // What moved next to each other is fused; a scale for each channel is a depthwise convolution. Without an NPU, and in float, reductions are
+  // pooling and layers.
     {"fuse-again", fuse_again},
     // Every operator with an int8 form stands between dequantize and quantize. Quantized models come so and are left as they are.
     {"quantize", quantize_post_training},

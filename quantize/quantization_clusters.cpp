@@ -46,6 +46,12 @@ bool is_movement(const Op& op) {
          std::holds_alternative<Expand>(op) || std::holds_alternative<Resize2d>(op);
 }
 
+// The result is some of the operand's numbers.
+bool is_extreme(const Op& op) {
+  const Reduce* reduce = std::get_if<Reduce>(&op);
+  return std::holds_alternative<MaxPool2d>(op) || (reduce && (reduce->fn == Reduce::kMax || reduce->fn == Reduce::kMin));
+}
+
 // Below low and above high the operator's result does not change.
 Bounds useful_bounds(const Op& op) {
   if (const Clamp* clamp = std::get_if<Clamp>(&op)) return clamp->bounds;
@@ -127,7 +133,7 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     if (!counts) useful = {useful.high, useful.low};                                              // nothing yet
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;
-      if (is_movement(op) || std::holds_alternative<MaxPool2d>(op)) continue;
+      if (is_movement(op) || is_extreme(op)) continue;
       const Bounds b = useful_bounds(op);
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
       counts = true;

@@ -1,5 +1,6 @@
 // Means and sums are layers whose weights are all the same: sums are exact in int32 and the result has a scale of its own, where average
 // pooling would round to steps of its operand's scale, which are coarse beside a mean of many elements. Extremes are max pooling.
+// Beside an NPU reductions are quantized as they are: it reduces any axes at once, where pools and layers need permutes and more cycles.
 #include "rewrite/reduce_rules.h"
 
 #include <algorithm>
@@ -33,6 +34,29 @@ Slices slices_of(const Shape& x, const Axes& axes) {
   return s;
 }
 
+// What an int8 x keeps its parameters through.
+ValueId slices_last(PatchBuilder& b, ValueId x, const Axes& axes) {
+  const Type type = b.type(x);
+  Axes perm;
+  for (size_t k = 0; k < type.shape.size(); ++k)
+    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end()) perm.push_back(static_cast<i64>(k));
+  perm.insert(perm.end(), axes.begin(), axes.end());
+  return is_identity(perm) ? x : b.add(Permute{perm}, {x}, type.quant);
+}
+ValueId viewed(PatchBuilder& b, ValueId x, Shape shape) {
+  const Type type = b.type(x);
+  return type.shape == shape ? x : b.add(Reshape{std::move(shape)}, {x}, type.quant);
+}
+
+// Those of -x: step q becomes -1 - q, which loses nothing.
+Quant mirrored(Quant quant) {
+  if (quant.empty()) return quant;
+  for (i32& zero : quant.zero_point) zero = -1 - zero;
+  std::swap(quant.low, quant.high);
+  quant.low = -1 - quant.low, quant.high = -1 - quant.high;
+  return quant;
+}
+
 // The kernels of depthwise convolutions need scratch for each position of the window (496 bytes with MVE), and a weight for each channel.
 constexpr i64 kMostTaps = 64, kMostWeights = 16384;
 // 127 * 255 * elements stays within int32.
@@ -41,6 +65,29 @@ constexpr i64 kMostSummed = 60000;
 class Reducer {
  public:
   Reducer(const Graph& g, const Uses& uses, NodeId root) : g_(g), uses_(uses), root_(root), b_(g, root, "") {}
+
+  // The mean of whole rows or columns of an image, between int8 values of which the result has parameters of its own.
+  bool is_mean_with_own_parameters(const AvgPool2d& pool) {
+    const ValueId x = g_.nodes[root_].inputs[0];
+    const Shape &from = g_.type(x).shape, &to = g_.type(g_.nodes[root_].outputs[0]).shape;
+    NodeId d = uses_.producer[x];  // behind what only moves
+    while (op_as<Permute>(g_, d) || op_as<Reshape>(g_, d)) d = uses_.producer[g_.nodes[d].inputs[0]];
+    if (!op_as<Dequantize>(g_, d) || pool.pad != HW{} || (pool.divisor != 0 && pool.divisor != pool.kernel.h * pool.kernel.w)) return false;
+    const auto whole_or_none = [](i64 kernel, i64 in, i64 out) { return (kernel == in && out == 1) || (kernel == 1 && out == in); };
+    if (!whole_or_none(pool.kernel.h, from[1], to[1]) || !whole_or_none(pool.kernel.w, from[2], to[2])) return false;
+    find_wanted();
+    return !wanted_.empty() && wanted_ != g_.type(g_.nodes[d].inputs[0]).quant;
+  }
+
+  // Whether it stays between int8 values: that of a float model will, that of a quantized one where both sides are.
+  bool is_int8() {
+    const Node& node = g_.nodes[root_];
+    const Shape& x = g_.type(node.inputs[0]).shape;
+    if (g_.type(node.outputs[0]).dtype != DType::f32 || slices_of(x, std::get<Reduce>(node.op).axes).slice == 1) return false;
+    if (producer_as<Dequantize>(g_, uses_, node.inputs[0]) < 0) return true;
+    find_wanted();
+    return !wanted_.empty();
+  }
 
   std::optional<Patch> run() {
     const Node& node = g_.nodes[root_];
@@ -79,16 +126,8 @@ class Reducer {
   }
 
  private:
-  ValueId slices_last(ValueId x, const Axes& axes) {
-    const Shape shape = g_.type(x).shape;
-    Axes perm;
-    for (size_t k = 0; k < shape.size(); ++k)
-      if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end()) perm.push_back(static_cast<i64>(k));
-    perm.insert(perm.end(), axes.begin(), axes.end());
-    return is_identity(perm) ? x : b_.add(Permute{perm}, {x});
-  }
-
-  ValueId viewed(ValueId x, Shape shape) { return b_.type(x).shape == shape ? x : b_.add(Reshape{std::move(shape)}, {x}); }
+  ValueId slices_last(ValueId x, const Axes& axes) { return deuteron::slices_last(b_, x, axes); }
+  ValueId viewed(ValueId x, Shape shape) { return deuteron::viewed(b_, x, std::move(shape)); }
 
   // The parameters that everybody who reads the root quantizes to.
   void find_wanted() {
@@ -146,15 +185,6 @@ class Reducer {
     return b_.add_typed(Dequantize{}, {x}, Type{DType::f32, shape, {}});
   }
 
-  // Those of -x: step q becomes -1 - q, which loses nothing.
-  static Quant mirrored(Quant quant) {
-    if (quant.empty()) return quant;
-    for (i32& zero : quant.zero_point) zero = -1 - zero;
-    std::swap(quant.low, quant.high);
-    quant.low = -1 - quant.low, quant.high = -1 - quant.high;
-    return quant;
-  }
-
   const Graph& g_;
   const Uses& uses_;
   NodeId root_;
@@ -168,6 +198,48 @@ class Reducer {
 std::optional<Patch> reduce_by_layers(const Graph& g, const Uses& uses, NodeId root) {
   if (!op_as<Reduce>(g, root)) return std::nullopt;
   return Reducer(g, uses, root).run();
+}
+
+std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Reduce>(g, root) || Reducer(g, uses, root).is_int8()) return std::nullopt;
+  return Reducer(g, uses, root).run();
+}
+
+std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root) {
+  const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
+  if (!pool || !Reducer(g, uses, root).is_mean_with_own_parameters(*pool)) return std::nullopt;
+  Reduce mean;
+  if (pool->kernel.h > 1) mean.axes.push_back(1);
+  if (pool->kernel.w > 1) mean.axes.push_back(2);
+  if (mean.axes.empty()) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(mean, g.nodes[root].inputs);
+}
+
+std::optional<Patch> int8_reduce_to_kernel_form(const Graph& g, const Uses&, NodeId root) {
+  const Reduce* op = op_as<Reduce>(g, root);
+  if (!op || g.type(g.nodes[root].inputs[0]).dtype != DType::s8) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  const bool sums = op->fn == Reduce::kMean || op->fn == Reduce::kSum;
+  if (sums && x.rank() == 2 && op->axes == Axes{1}) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  ValueId v = node.inputs[0];
+  Slices s = slices_of(x.shape, op->axes);
+  if (!s.neighbours || (sums && s.inner > 1)) {
+    v = slices_last(b, v, op->axes);
+    s = {s.outer * s.inner, s.slice, 1, true};
+  }
+  if (sums) return b.replace_root(Reshape{y.shape}, {b.add(Reduce{op->fn, {1}}, {viewed(b, v, {s.outer, s.slice})}, y.quant)});
+  const bool least = op->fn == Reduce::kMin;
+  if (least) v = b.add(Unary{UnaryFn::neg, 0}, {v}, mirrored(x.quant));
+  MaxPool2d pool;
+  pool.kernel = pool.stride = {1, s.slice};
+  v = b.add(pool, {viewed(b, v, {1, s.outer, s.slice, s.inner})}, b.type(v).quant);
+  v = viewed(b, v, y.shape);
+  if (least) v = b.add(Unary{UnaryFn::neg, 0}, {v}, x.quant);
+  if (x.quant != y.quant) v = b.add(Clamp{}, {v}, y.quant);
+  return b.replace_root(v);
 }
 
 }  // namespace deuteron

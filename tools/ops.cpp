@@ -38,6 +38,10 @@ Reshape example_of() {
   return {{6, 24}};
 }
 template <>
+Reduce example_of() {
+  return {Reduce::kMean, {1}};
+}
+template <>
 Softmax example_of() {
   return {1};
 }
@@ -184,6 +188,20 @@ void add_rows(std::vector<Row>& rows, const Target& target) {
     const bool edge = std::is_same_v<T, Quantize> || std::is_same_v<T, Dequantize>;
     if (!edge && !target.has_backend("cortex_m")) row.kernel.clear();
     rows.push_back(std::move(row));
+    if constexpr (std::is_same_v<T, Reduce>) {
+      static constexpr std::pair<const char*, const char*> kFunctions[] = {
+          {"mean", "MEAN"}, {"sum", "SUM"}, {"amax", "REDUCE_MAX"}, {"amin", "REDUCE_MIN"}};
+      const Row any = std::move(rows.back());
+      rows.pop_back();
+      for (i64 fn = Reduce::kMean; fn <= Reduce::kMin; ++fn) {
+        Row one = any;
+        one.name = fmt::format("{} {}", any.name, kFunctions[fn].first);
+        if (fn == Reduce::kMax || fn == Reduce::kMin) one.kernel.clear();  // a pool by then
+        if (!one.builtin.empty()) one.builtin = kFunctions[fn].second;
+        describe_quantization(one, npu_quant_specs(Reduce{fn, {1}}));
+        rows.push_back(std::move(one));
+      }
+    }
     if constexpr (std::is_same_v<T, Unary>) {
       for (int fn = 0; fn <= static_cast<int>(UnaryFn::sign); ++fn) {
         Row one = rows.back();

@@ -10,6 +10,7 @@
 
 #include "backends/neutron/pack_weights.h"
 #include "backends/neutron/scales.h"
+#include "ops/reduce/multiplier.h"
 #include "ops/op.h"
 
 namespace deuteron::neutron {
@@ -20,7 +21,6 @@ using Fault = std::optional<Refusal>;
 constexpr i64 kMostKernel = 4096;     // kernel, stride, dilation
 constexpr i64 kMostTaps = 65535;      // kernel height * width * channels rounded up to 8
 constexpr i64 kMostInner = 32768;     // of a matrix product
-constexpr i64 kMostSummed = 1 << 23;  // elements of a reduction
 constexpr i64 kMostPixels = 65536;    // height and width of a resized image
 
 // Axes with the strides of the operands along them; axes that every operand walks through as one are merged.

@@ -145,6 +145,17 @@ static std::optional<Patch> fixed_parameters(const Graph& g, const Uses&, NodeId
   return b.replace_root(Clamp{}, {b.add(*unary, node.inputs, fixed)});
 }
 
+// An extreme with other parameters than its operand's   becomes   one with those -> a change of parameters
+static std::optional<Patch> shared_extreme(const Graph& g, const Uses&, NodeId root) {
+  const Reduce* op = op_as<Reduce>(g, root);
+  if (!op || (op->fn != Reduce::kMax && op->fn != Reduce::kMin)) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Quant& x = g.type(node.inputs[0]).quant;
+  if (g.type(node.outputs[0]).quant == x) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  return b.replace_root(Clamp{}, {b.add(*op, node.inputs, x)});
+}
+
 // x + number, x - number, x * number   become   the operator with a constant of one element
 static std::optional<Patch> point_step(const Graph& g, const Uses&, NodeId root) {
   const Pointwise* point = op_as<Pointwise>(g, root);
@@ -215,7 +226,7 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
 void to_neutron_forms(Graph& body, i64* budget) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   for (const Rule rule : {grouped_conv, padded_conv, padded_max_pool, padded_avg_pool, unnamed_bounds, scaled_matmul, fixed_parameters,
-                          point_step, cut_transposed_conv, linear_to_conv, pad_below_channel_reshape})
+                          shared_extreme, point_step, cut_transposed_conv, linear_to_conv, pad_below_channel_reshape})
     rules.push_back(rule);
   rewrite(body, rules, budget);
 }

@@ -84,8 +84,11 @@ class Writer {
                                                 tflite::QuantizationDetails::NONE, 0, q.per_channel() ? q.axis : 0);
   }
 
+  // A number without axes has one here: an empty list of extents means that the shape is not known.
+  static Shape with_axis(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
+
   i32 add_tensor(const Type& type, const std::string& name, uint32_t buffer) {
-    const auto shape = b_.CreateVector(narrow(type.shape));
+    const auto shape = b_.CreateVector(narrow(with_axis(type.shape)));
     const auto quant = quantization(type.quant);
     tensors_.push_back(tflite::CreateTensor(b_, shape, type_of(type.dtype), buffer, b_.CreateString(name), quant, false, 0, 0, true));
     return static_cast<i32>(tensors_.size()) - 1;
@@ -344,7 +347,7 @@ class Writer {
         tflite::CreateTransposeOptions(b_));
   }
   void write(const Reshape&, const Node& node) {
-    const Shape& y = out_type(node).shape;
+    const Shape y = with_axis(out_type(node).shape);
     add(Builtin::RESHAPE, {tensor(node.inputs[0]), numbers(y, "new_shape")}, out(node), node, Options::ReshapeOptions,
         tflite::CreateReshapeOptions(b_, b_.CreateVector(narrow(y))));
   }

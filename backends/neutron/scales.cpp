@@ -3,9 +3,9 @@
 #include "backends/neutron/scales.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "ops/reduce/multiplier.h"
 #include "runtime/requantize.h"
 
 namespace deuteron::neutron {
@@ -110,17 +110,13 @@ i32 prelu_value(const PreluFactors& f, const Quant& x, const Quant& slope, const
   return y.zero_point[0] + (v >= 0 ? rq(f.positive, v) : rq(f.negative, v * (s - slope.zero_point[0])));
 }
 
-// The division by `count` goes into the factor: value * 2^k / count, cut off, with the largest k that keeps the shift in range.
 std::optional<Factor> mean_factor(const Quant& x, const Quant& y, i64 count) {
-  auto f = sum_factor(x, y);
-  if (!f) return f;
-  const int k = std::min({static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32, 31 + f->shift});
-  return Factor{static_cast<i32>((static_cast<i64>(f->value) << k) / count), f->shift - k};
+  if (!multiplier_fits(static_cast<double>(x.scale[0]) / static_cast<double>(y.scale[0]))) return std::nullopt;
+  const Multiplier m = reduce_multiplier(x, y, count);
+  return Factor{m.value, m.shift};
 }
 
-std::optional<Factor> sum_factor(const Quant& x, const Quant& y) {
-  return factor_of(static_cast<double>(x.scale[0]) / static_cast<double>(y.scale[0]));
-}
+std::optional<Factor> sum_factor(const Quant& x, const Quant& y) { return mean_factor(x, y, 1); }
 
 // Differences are in Q5.26; what lies below diff_min counts as nothing.
 std::optional<SoftmaxFactors> softmax_factors(const Quant& x, float beta) {

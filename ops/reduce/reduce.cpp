@@ -1,6 +1,9 @@
 #include "ops/reduce/reduce.h"
 
+#include <fmt/format.h>
+
 #include "ops/op.h"
+#include "ops/reduce/multiplier.h"
 
 namespace deuteron {
 
@@ -19,19 +22,64 @@ static Result<std::vector<Type>> infer(const Reduce& a, TypeView in) {
   return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
 }
 
-static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
-  return Refusal{"a reduction over these axes has no int8 form", to_text(a.axes), to_text(c.in[0].shape), "cortex_m.reduce"};
+static bool is_extreme(const Reduce& a) { return a.fn == Reduce::kMax || a.fn == Reduce::kMin; }
+
+static i64 summed(const Reduce& a, const Shape& x) {
+  i64 count = 1;
+  for (const i64 axis : a.axes) count *= x[axis];
+  return count;
 }
+
+static i64 count_macs(const Reduce& a, TypeView in, TypeView) { return is_extreme(a) ? 0 : in[0].elements(); }
+
+// A sum over the last axis is a linear layer with weights of 1, whose one output has the NPU's multiplier. Others become one
+// (rewrite/reduce_rules.h).
+static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (auto r = require_int8(x, "x", "cortex_m.reduce.dtype")) return *r;
+  if (auto r = require_int8(y, "y", "cortex_m.reduce.dtype")) return *r;
+  if (is_extreme(a) || a.axes != Axes{x.rank() - 1})
+    return Refusal{"a reduction over these axes has no int8 form", to_text(a.axes), to_text(x.shape), "cortex_m.reduce"};
+  const i64 count = x.shape.back();
+  const double ratio = static_cast<double>(x.quant.scale[0]) / static_cast<double>(y.quant.scale[0]);
+  if (count > kMostSummed)
+    return Refusal{"elements of a sum in int32", std::to_string(count), std::to_string(kMostSummed), "cortex_m.reduce.elements"};
+  if (!multiplier_fits(ratio))
+    return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", ratio), "2^30", "cortex_m.reduce.scale"};
+  const Multiplier m = reduce_multiplier(x.quant, y.quant, a.fn == Reduce::kMean ? count : 1);
+  const i32 offset = -x.quant.zero_point[0];
+  CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
+  call.in(0, plain_face(x.shape)).constant(DType::s8, {1, count}, std::vector<int8_t>(static_cast<size_t>(count), 1)).none();
+  if (c.isa == Isa::mve) call.constant(DType::s32, {1, 1}, std::vector<i32>{static_cast<i32>(count) * offset});
+  else call.none();
+  call.integer(offset).integer(0).integer(y.quant.zero_point[0]).integers({m.value}).integers({m.shift});
+  call.integer(y.quant.high).integer(y.quant.low).out(0, plain_face(y.shape));
+  return call.done();
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
+// An extreme is one of its operand's numbers.
+static constexpr QuantSpec kExtreme[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
+static std::span<const QuantSpec> npu_quantize(const Reduce& a) { return is_extreme(a) ? kExtreme : kQuant; }
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Reduce> kNpu[] = {
     {"rank", "rank", NpuTest::at_most, rank_of_result<Reduce>, &NpuLimits::rank},
+    {"elements", "elements of a sum in int32", NpuTest::at_most,
+     [](const Reduce& a, const NpuOperands& o) { return is_extreme(a) ? std::nullopt : std::optional<i64>(summed(a, o.in[0].shape)); },
+     nullptr, kMostSummed},
 };
-static constexpr NpuSupport<Reduce> kNpuSupport{.rows = kNpu, .builtin = "MEAN, SUM, REDUCE_MAX, REDUCE_MIN", .absent = {}};
+static constexpr NpuSupport<Reduce> kNpuSupport{
+    .rows = kNpu, .builtin = "MEAN, SUM, REDUCE_MAX, REDUCE_MIN", .absent = {}, .quantize = npu_quantize};
 
 const OpDef<Reduce>& def_of(const Reduce&) {
-  static constexpr OpDef<Reduce> d{
-      .name = "reduce", .infer = infer, .quantize = {}, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Reduce> d{.name = "reduce",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = count_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = kNpuSupport};
   return d;
 }
 

@@ -1,4 +1,4 @@
-// One number for each slice over `axes`, which keep extent 1. Becomes pooling or a sum by weights of one before it is quantized.
+// One number for each slice over `axes`, which keep extent 1. The CPU has it as pooling or as a layer whose weights are all the same.
 // Operands  x     Result  y
 #pragma once
 #include "ops/attributes.h"
