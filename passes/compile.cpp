@@ -69,9 +69,10 @@ static OperatorReport report_call(const Compilation& c, const Node& node, const 
   r.reason = portable     ? reason_of_float(c)
              : is_dialect ? fmt::format("{} is a CPU alone", target.name)
                           : fmt::format("moves or compares int8 elements; the dialect of {} has no kernel for that", target.name);
-  if (target.npu && !portable) {
+  if (target.npu) {
     const std::string why = reason_of_cpu(c, node.origin);
-    r.reason = why.empty() ? "beside what the NPU takes" : why;
+    if (!portable) r.reason = why.empty() ? "beside what the NPU takes" : why;
+    else if (!why.empty()) r.reason += "; not on the NPU: " + why;
   }
   r.macs = call.macs;
   r.cycles = cpu_cycles(g, node, target).value_or(-1);
