@@ -17,7 +17,7 @@ from tflite_models import interpret, schema
 
 # Kernels that the vendor's converter needs, from ExecuTorch's tests; its networks have no softmax, ours do.
 ONE_PARTITION = {"cifarnet": None, "resnet8": 17, "dscnn_kws": 12, "mobilenet_v1_025_vww": 29, "autoencoder_ad": 10, "mobilenet_v2": None}
-LOOSE = set(TABLES) | {"SUM", "MEAN", "PRELU", "RESIZE_BILINEAR"}
+LOOSE = set(TABLES) | {"SUM", "PRELU", "RESIZE_BILINEAR"}
 
 
 def compile_model(tool, model, samples, folder, extra=()):
@@ -96,8 +96,9 @@ def main():
             problems.append("neutron_runner: " + done.stdout[-2000:] + done.stderr[-500:])
         off = {}
         for model in sorted(parts.glob("*.tflite")):
-            expected = interpret(model.read_bytes(), inputs[model.stem])
             builtins = operators_of(model.read_bytes())
+            # Reference kernels, but for SUM: that of ai-edge-litert 2.3.0 gives numbers that are no sums, the other one is right.
+            expected = interpret(model.read_bytes(), inputs[model.stem], "SUM" not in builtins)
             loose = builtins & LOOSE
             for k, want in enumerate(expected):
                 path = parts / f"{model.stem}.plain.out{k}"
