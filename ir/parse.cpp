@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <unordered_map>
 
-#include "ir/cursor.h"
 #include "ir/text.h"
 #include "ir/text_constant.h"
+#include "ir/text_values.h"
 #include "ir/verify.h"
 
 namespace deuteron {
@@ -16,13 +15,7 @@ namespace deuteron {
 namespace {
 
 constexpr i64 kMaxReported = 20;
-// The device counts elements in int32 (runtime/kernel.h, Tensor::numel). Attributes have the same limit, so that products of two stay in
-// i64.
-constexpr i64 kMaxCount = std::numeric_limits<i32>::max();
-constexpr i64 kMaxConstantBytes = i64{1} << 26;  // of all constants of a file that are not written out
-constexpr size_t kMaxRankOfText = 16;            // runtime/kernel.h kMaxRank
-constexpr ValueId kFaulty = -1;                  // the name of a value whose line is wrong: lines that read it are not reported
-constexpr i64 kLowest = std::numeric_limits<i64>::min(), kHighest = std::numeric_limits<i64>::max();
+constexpr ValueId kFaulty = -1;  // the name of a value whose line is wrong: lines that read it are not reported
 
 // The default operator of that name; kernel calls and delegates have a syntax of their own.
 template <size_t... I>
@@ -58,167 +51,30 @@ class Parser {
   void constant(const std::vector<std::string>& names, size_t at);
   void node(const std::vector<std::string>& results, size_t results_at);
 
-  std::vector<i64> integers(i64 low, i64 high);
   Origin origin();
-  Type type();
-  void check(const Type& type, size_t at);
-  Constant data(const Type& type, const std::string& name);
-  Constant fill(const Type& type);
-  Constant listed(const Type& type);
-  std::vector<std::byte> element(DType dtype);
-  bool fits(const Type& type);
   ValueId operand(const std::string& result, size_t index);
   ValueId define(const std::string& name, Type type, std::optional<Constant> constant, size_t at);
   Port port(ValueId value, const std::string& name);
   std::vector<Type> inferred(const Op& op, const std::vector<ValueId>& inputs, size_t at);
 
-  void read(i64& v) { v = c_.integer(-kMaxCount, kMaxCount); }
-  void read(float& v) { v = c_.real(); }
-  void read(bool& v);
-  void read(HW& v);
-  void read(std::vector<i64>& v);
-  void read(Bounds& v);
-  void read(Quant& v);
-  void read(UnaryFn& v);
-  void read(PointProgram& v);
-  template <class T>
-  void attributes(T& op);
-  void attributes(KernelCall& call);
-  void attributes(Delegate& delegate);
-  KernelArg argument();
-  Face face();
-
   Cursor c_;
+  TextValues read_{c_};
   const std::string& file_;
   Diagnostics& diagnostics_;
   Graph g_;
   std::unordered_map<std::string, ValueId> ids_;
-  i64 constant_bytes_ = 0;
   std::vector<std::pair<size_t, std::string>> bodies_;  // of delegates: node, text
 };
-
-std::vector<i64> Parser::integers(i64 low, i64 high) {
-  std::vector<i64> list;
-  do list.push_back(c_.integer(low, high));
-  while (!c_.failed() && c_.accept(","));
-  return list;
-}
 
 Origin Parser::origin() {
   Origin ids;
   const size_t at = c_.position();
-  for (const i64 id : integers(0, kMaxCount)) {
+  for (const i64 id : read_.integers(0, kMaxCount)) {
     if (id >= static_cast<i64>(g_.sources.size()))
       c_.fail_at(at, fmt::format("expected source ids below {}, found {}", g_.sources.size(), id));
     ids = merge(ids, {static_cast<i32>(id)});
   }
   return ids;
-}
-
-void Parser::check(const Type& type, size_t at) {
-  if (c_.failed()) return;
-  if (const auto fault = find_fault(type)) return c_.fail_at(at, *fault);
-  const i64 elements = type.elements();
-  if (elements > kMaxCount) c_.fail_at(at, fmt::format("expected at most {} elements, found {}", kMaxCount, elements));
-}
-
-Type Parser::type() {
-  Type type;
-  const size_t at = c_.position();
-  const auto dtype = dtype_named(c_.word(""));
-  if (!dtype && !c_.failed()) c_.fail_at(at, "expected a dtype (f32, s8, s16, s32, s64, u8, b8, f16, bf16 or f64)");
-  type.dtype = dtype.value_or(DType::f32);
-  c_.expect("[");
-  if (!c_.accept("]")) {
-    type.shape = integers(0, kMaxCount);
-    c_.expect("]");
-  }
-  if (c_.sees("q(")) read(type.quant);
-  check(type, at);
-  return type;
-}
-
-// Adds to what the file asks for without writing it out; false once it is too much.
-bool Parser::fits(const Type& type) {
-  if (c_.failed()) return false;
-  constant_bytes_ += type.bytes();
-  if (constant_bytes_ > kMaxConstantBytes)
-    c_.fail_at(c_.position(), fmt::format("expected at most {} bytes of constants, found {}", kMaxConstantBytes, constant_bytes_));
-  return !c_.failed();
-}
-
-std::vector<std::byte> Parser::element(DType dtype) {
-  std::vector<std::byte> bytes(static_cast<size_t>(bytes_of(dtype)));
-  const auto store = [&](auto v) { std::memcpy(bytes.data(), &v, std::min(bytes.size(), sizeof v)); };
-  switch (dtype) {  // integers: two's complement, little-endian, so the low bytes
-    case DType::f32:
-      store(c_.real());
-      break;
-    case DType::f64:
-      store(c_.wide_real());
-      break;
-    case DType::s8:
-      store(c_.integer(-128, 127));
-      break;
-    case DType::u8:
-      store(c_.integer(0, 255));
-      break;
-    case DType::b8:
-      store(c_.integer(0, 1));
-      break;
-    case DType::s16:
-      store(c_.integer(-32768, 32767));
-      break;
-    case DType::s32:
-      store(c_.integer(INT32_MIN, INT32_MAX));
-      break;
-    case DType::s64:
-      store(c_.integer(kLowest, kHighest));
-      break;
-    case DType::f16:
-    case DType::bf16:
-      c_.fail("random or base64");
-      break;
-  }
-  return bytes;
-}
-
-Constant Parser::fill(const Type& type) {
-  const std::vector<std::byte> one = element(type.dtype);
-  c_.expect(")");
-  if (!fits(type)) return {};
-  std::vector<std::byte> bytes;
-  bytes.reserve(static_cast<size_t>(type.bytes()));
-  for (i64 k = 0; k < type.elements(); ++k) bytes.insert(bytes.end(), one.begin(), one.end());
-  return constant_of_bytes(bytes);
-}
-
-Constant Parser::listed(const Type& type) {
-  std::vector<std::byte> bytes;
-  for (i64 k = 0; k < type.elements() && !c_.failed(); ++k) {
-    if (k > 0 && !c_.accept(",")) c_.fail(fmt::format("`,` and {} values, of which {} are given", type.elements(), k));
-    const std::vector<std::byte> one = element(type.dtype);
-    bytes.insert(bytes.end(), one.begin(), one.end());
-  }
-  return constant_of_bytes(bytes);
-}
-
-Constant Parser::data(const Type& type, const std::string& name) {
-  if (c_.accept_word("random")) {
-    uint64_t seed = seed_of(name);
-    if (c_.accept("(")) {
-      seed = static_cast<uint64_t>(c_.integer(0, kHighest));
-      c_.expect(")");
-    }
-    return fits(type) ? random_constant(type, seed) : Constant{};
-  }
-  if (c_.accept("fill(")) return fill(type);
-  if (!c_.accept_word("base64")) return listed(type);
-  const size_t at = c_.position();
-  const auto bytes = from_base64(c_.string());
-  if (bytes && static_cast<i64>(bytes->size()) == type.bytes()) return constant_of_bytes(*bytes);
-  c_.fail_at(at, bytes ? fmt::format("expected {} bytes, found {}", type.bytes(), bytes->size()) : "this is not base64");
-  return {};
 }
 
 ValueId Parser::define(const std::string& name, Type type, std::optional<Constant> constant, size_t at) {
@@ -236,10 +92,10 @@ ValueId Parser::operand(const std::string& result, size_t index) {
   const bool random = c_.accept_word("random");
   if (random || c_.accept_word("const")) {
     const std::string name = fmt::format("{}.{}", result, index);
-    Type t = type();
+    Type t = read_.type();
     Constant bytes;
-    if (!random) bytes = data(t, name);
-    else if (fits(t)) bytes = random_constant(t, seed_of(name));
+    if (!random) bytes = read_.constant(t, name);
+    else if (read_.fits(t)) bytes = random_constant(t, seed_of(name));
     return define(name, std::move(t), std::move(bytes), at);
   }
   const std::string name = c_.name();
@@ -281,7 +137,7 @@ Port Parser::port(ValueId value, const std::string& name) {
   std::iota(port.order.begin(), port.order.end(), 0);
   const size_t at = c_.position();
   if (!c_.accept("order=")) return port;
-  port.order = integers(0, kMaxCount);
+  port.order = read_.integers(0, kMaxCount);
   std::vector<bool> used(rank);
   bool valid = port.order.size() == rank;
   for (const i64 axis : port.order) {
@@ -297,7 +153,7 @@ void Parser::input() {
   const size_t at = c_.position();
   const std::string name = c_.name();
   c_.expect(":");
-  const ValueId v = define(name, type(), std::nullopt, at);
+  const ValueId v = define(name, read_.type(), std::nullopt, at);
   Port p = port(v, name);
   if (c_.failed()) ids_.emplace(name, kFaulty);
   else g_.inputs.push_back(std::move(p));
@@ -313,160 +169,6 @@ void Parser::output() {
   if (!c_.failed()) g_.outputs.push_back(std::move(p));
 }
 
-void Parser::read(bool& v) {
-  v = c_.accept_word("true");
-  if (!v && !c_.accept_word("false")) c_.fail("true or false");
-}
-
-void Parser::read(HW& v) {
-  read(v.h);
-  v.w = v.h;
-  if (c_.accept(",")) read(v.w);
-}
-
-// The product of the entries stays within kMaxCount, so that shapes computed from them can be multiplied out.
-void Parser::read(std::vector<i64>& v) {
-  const size_t at = c_.position();
-  v = integers(-kMaxCount, kMaxCount);
-  i64 product = 1;
-  for (const i64 entry : v) {
-    if (product <= kMaxCount) product *= std::max<i64>(std::abs(entry), 1);
-  }
-  if (product > kMaxCount) c_.fail_at(at, fmt::format("expected numbers whose product is at most {}", kMaxCount));
-  if (v.size() > kMaxRankOfText) c_.fail_at(at, fmt::format("expected at most {} numbers, found {}", kMaxRankOfText, v.size()));
-}
-
-void Parser::read(Bounds& v) {
-  v.low = c_.real();
-  c_.expect(",");
-  v.high = c_.real();
-}
-
-void Parser::read(Quant& v) {
-  c_.expect("q(");
-  v = {};
-  if (c_.accept("axis=")) v.axis = static_cast<i32>(c_.integer(0, static_cast<i64>(kMaxRankOfText) - 1));
-  c_.expect("scale=");
-  do v.scale.push_back(c_.real());
-  while (!c_.failed() && c_.accept(";"));
-  c_.expect("zero=");
-  do v.zero_point.push_back(static_cast<i32>(c_.integer(INT32_MIN, INT32_MAX)));
-  while (!c_.failed() && c_.accept(";"));
-  if (c_.accept("range=")) {
-    v.low = static_cast<i32>(c_.integer(INT32_MIN, INT32_MAX));
-    c_.expect("..");
-    v.high = static_cast<i32>(c_.integer(INT32_MIN, INT32_MAX));
-  }
-  c_.expect(")");
-}
-
-void Parser::read(PointProgram& v) {
-  const size_t at = c_.position();
-  const std::string text = c_.string();
-  if (c_.failed()) return;
-  const auto program = point_program_named(text);
-  if (!program) return c_.fail_at(at, fmt::format("this is no program of element-wise steps: {}", text));
-  v = *program;
-}
-
-void Parser::read(UnaryFn& v) {
-  const size_t at = c_.position();
-  const std::string_view name = c_.word("");
-  if (const auto fn = unary_named(name)) v = *fn;
-  else c_.fail_at(at, fmt::format("expected the name of a function, found `{}`", name));
-}
-
-template <class T>
-void Parser::attributes(T& op) {
-  std::vector<std::string_view> seen;
-  while (!c_.failed() && !c_.at_line_end() && !c_.sees(":") && !c_.sees("from ")) {
-    const size_t at = c_.position();
-    const std::string_view key = c_.word("");
-    std::vector<std::string> names;
-    bool known = false;
-    const bool again = std::find(seen.begin(), seen.end(), key) != seen.end();
-    T::fields(op, [&](const char* name, auto& field) {
-      names.emplace_back(name);
-      if (key != name || again) return;
-      known = true;
-      c_.expect("=");
-      read(field);
-    });
-    seen.push_back(key);
-    if (again) c_.fail_at(at, fmt::format("`{}` is given twice", key));
-    if (known) continue;
-    if (key.empty()) c_.fail("an attribute, `:` or from");
-    c_.fail_at(at, names.empty() ? fmt::format("{} has no attributes, found `{}`", def_of(op).name, key)
-                                 : fmt::format("expected one of {}, found `{}`", fmt::join(names, ", "), key));
-  }
-}
-
-Face Parser::face() {
-  Face face;
-  c_.expect("[");
-  if (!c_.sees("]") && !c_.sees("|")) face.sizes = integers(0, kMaxCount);
-  face.order.resize(face.sizes.size());
-  std::iota(face.order.begin(), face.order.end(), 0);
-  if (c_.accept("|")) face.order = integers(0, kMaxCount);
-  c_.expect("]");
-  return face;
-}
-
-KernelArg Parser::argument() {
-  using Kind = KernelArg::Kind;
-  KernelArg arg;
-  if (c_.accept_word("none")) return arg;
-  if (c_.accept_word("true")) return {Kind::boolean, 1, 0, {}, {}};
-  if (c_.accept_word("false")) return {Kind::boolean, 0, 0, {}, {}};
-  if (c_.accept("[")) {
-    arg.kind = Kind::integers;
-    if (!c_.accept("]")) {
-      arg.integers = integers(kLowest, kHighest);
-      c_.expect("]");
-    }
-    return arg;
-  }
-  if (c_.accept("{")) {
-    arg.kind = Kind::inputs;
-    arg.integers = integers(0, kMaxCount);
-    c_.expect("}");
-    return arg;
-  }
-  const bool is_out = c_.accept("out");
-  if (is_out || (c_.sees("in") && !c_.sees("inf"))) {
-    if (!is_out) c_.accept("in");
-    arg.kind = is_out ? Kind::output : Kind::input;
-    arg.integer = c_.integer(0, kMaxCount);
-    arg.face = face();
-    return arg;
-  }
-  Cursor ahead = c_;
-  if (!c_.sees_digit() && !c_.sees("-") && !c_.sees("inf") && !c_.sees("nan"))
-    c_.fail("an argument (in0[..], out0[..], a number, [..], true, false or none)");
-  if (ahead.number().find_first_of(".en") == std::string_view::npos) return {Kind::integer, c_.integer(kLowest, kHighest), 0, {}, {}};
-  return {Kind::real, 0, c_.wide_real(), {}, {}};
-}
-
-void Parser::attributes(KernelCall& call) {
-  c_.expect("args(");
-  if (!c_.accept(")")) {
-    do call.args.push_back(argument());
-    while (!c_.failed() && c_.accept(","));
-    c_.expect(")");
-  }
-  if (c_.accept("in_place=")) do {
-      const i64 output = c_.integer(0, kMaxCount);
-      c_.expect(":");
-      call.in_place.emplace_back(output, c_.integer(0, kMaxCount));
-    } while (!c_.failed() && c_.accept(","));
-  if (c_.accept("macs=")) call.macs = c_.integer(0, kHighest);
-}
-
-void Parser::attributes(Delegate& delegate) {
-  c_.expect("backend=");
-  delegate.backend = c_.word("");
-}
-
 std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inputs, size_t at) {
   if (c_.failed()) return {};
   std::vector<const Type*> storage;
@@ -477,7 +179,7 @@ std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inp
     return {};
   }
   if (const auto* quantize = std::get_if<Quantize>(&op)) types.value->at(0).quant = quantize->quant;
-  for (const Type& t : *types) check(t, at);
+  for (const Type& t : *types) read_.check(t, at);
   return std::move(*types.value);
 }
 
@@ -511,10 +213,10 @@ void Parser::node(const std::vector<std::string>& results, size_t results_at) {
     while (!c_.failed() && c_.accept(","));
     c_.expect(")");
   }
-  std::visit([&](auto& o) { attributes(o); }, *op);
+  read_.attributes(*op);
   std::vector<Type> types;
   if (c_.accept(":")) do
-      types.push_back(type());
+      types.push_back(read_.type());
     while (!c_.failed() && c_.accept(","));
   else types = inferred(*op, node.inputs, at);
   if (!c_.failed() && types.size() != results.size())
@@ -560,8 +262,8 @@ void Parser::assignment() {
 }
 
 void Parser::constant(const std::vector<std::string>& names, size_t at) {
-  Type t = type();
-  Constant bytes = data(t, names[0]);
+  Type t = read_.type();
+  Constant bytes = read_.constant(t, names[0]);
   if (names.size() != 1) c_.fail_at(at, fmt::format("expected one name for a constant, found {}", names.size()));
   define(names[0], std::move(t), std::move(bytes), at);
 }
