@@ -4,25 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "backends/neutron_model/microcode.h"
+#include "inspect/place_events.h"
 
 namespace deuteron {
 namespace {
 
 constexpr i64 kFirstDelegateId = 1000;  // docs/profiling.md: ids inside a delegate are of equal length for the stock Inspector
 constexpr std::string_view kNative = "native_call_", kRuntime = "(runtime)";
-
-bool is_framework(const DumpEvent& e) {
-  return !e.is_inside_delegate() && (e.instruction < 0 || e.chain < 0 || e.name.starts_with("Method::") || e.name.starts_with("Program::"));
-}
-bool is_delegate_call(const DumpEvent& e) { return e.name == "DELEGATE_CALL"; }
-// Around a kernel's own event, by the runtime.
-bool is_call_of_kernel(const DumpEvent& e) { return e.name == "OPERATOR_CALL"; }
 
 std::string without_prefix(const std::string& name) { return name.starts_with(kNative) ? name.substr(kNative.size()) : name; }
 
@@ -45,16 +38,6 @@ u64 median_of(std::vector<u64> v) {
   return v.size() % 2 ? v[half] : v[half - 1] + (v[half] - v[half - 1]) / 2;
 }
 
-// One event, placed: what it took for itself, and on a time axis without wraps.
-struct Placed {
-  const DumpEvent* event;
-  u64 start = 0, end = 0, own = 0;
-  bool npu = false;
-  bool inside_method = false;
-  i64 parent = -1;  // in the same list; -1: none
-  i64 row = -1;     // of the kernels' table, by `Sums::number`
-};
-
 struct Sums {
   ProfileRow row;
   i64 number = 0;  // in the order in which the rows appeared
@@ -76,11 +59,12 @@ class Attributor {
     p_.npu = trace.npu;
     // A file that says nothing about the NPU's clock counts everything by one. Else the NPU's ticks are a part of the CPU's time only where
     // a real NPU ran: a record that names its kernels is of the open model of the machine, for which no time passes.
-    own_npu_clock_ = trace.npu.is_own;
-    if (!own_npu_clock_) p_.npu = trace.cpu;
+    clocks_.has_npu = trace.npu.is_own;
+    if (!clocks_.has_npu) p_.npu = trace.cpu;
     const bool real = map && std::none_of(map->calls.begin(), map->calls.end(), [](const MapKernel& c) { return !c.inside.empty(); });
-    p_.comparable = !own_npu_clock_ || (real && trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
-    npu_to_cpu_ = own_npu_clock_ && p_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
+    clocks_.comparable = !clocks_.has_npu || (real && trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
+    clocks_.npu_to_cpu = clocks_.has_npu && clocks_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
+    p_.comparable = clocks_.comparable;
     p_.program_id = trace.program_id;
     p_.dropped = trace.dropped;
     p_.has_map = map != nullptr;
@@ -91,13 +75,13 @@ class Attributor {
     double offset = 0;
     for (const DumpRun& run : trace_.runs) {
       const bool executes = run.name != "Default" && run.name != "Profile";
-      std::vector<Placed> placed = place(run);
+      std::vector<PlacedEvent> placed = place_events(run, clocks_);
       if (executes) {
         add_run(placed);
         offset = draw(placed, offset);
         ++p_.runs;
       } else
-        for (const Placed& e : placed) add_around(e);
+        for (const PlacedEvent& e : placed) add_around(e);
     }
     finish();
     return std::move(p_);
@@ -107,71 +91,9 @@ class Attributor {
   const std::string& unmatched_name() const { return unmatched_name_; }
 
  private:
-  // Events come in order of their ends. What starts after a later one starts, and has no place yet, lies inside that.
-  std::vector<Placed> place(const DumpRun& run) const {
-    std::vector<Placed> list;
-    std::array<u64, 2> wraps{}, last{};
-    for (const DumpEvent& e : run.events) {
-      Placed p{&e};
-      p.npu = e.is_inside_delegate() && own_npu_clock_;
-      u64& wrapped = wraps[p.npu];
-      // A 32-bit counter that is far below the event before has passed its end since; the NPU's may begin again with every call.
-      if (!p.npu && e.end + wrapped < last[p.npu] && last[p.npu] - (e.end + wrapped) > (u64{1} << 31)) wrapped += u64{1} << 32;
-      p.end = e.end + wrapped;
-      p.own = e.ticks();
-      p.start = p.end - std::min(p.own, p.end);
-      last[p.npu] = p.end;
-      list.push_back(p);
-    }
-    std::vector<size_t> open;  // without a parent so far
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (list[i].npu) continue;
-      while (!open.empty() && list[open.back()].start >= list[i].start && may_hold(*list[i].event, *list[open.back()].event)) {
-        Placed& inner = list[open.back()];
-        inner.parent = static_cast<i64>(i);
-        list[i].own -= std::min(list[i].own, inner.end - inner.start);
-        open.pop_back();
-      }
-      open.push_back(i);
-    }
-    // By the NPU's clock: they belong to the call of their instruction before them, or where there is none yet to the next one, and are
-    // less of its own time where both clocks can be compared.
-    std::map<i64, std::vector<size_t>> waiting;
-    std::map<i64, size_t> call_of;
-    const auto give = [&](size_t inner, size_t call) {
-      list[inner].parent = static_cast<i64>(call);
-      const auto ticks = static_cast<u64>(static_cast<double>(list[inner].event->ticks()) * npu_to_cpu_ + 0.5);
-      if (p_.comparable) list[call].own -= std::min(list[call].own, ticks);
-    };
-    for (size_t i = 0; i < list.size(); ++i) {
-      const DumpEvent& e = *list[i].event;
-      if (list[i].npu) {
-        if (const auto call = call_of.find(e.instruction); call != call_of.end()) give(i, call->second);
-        else waiting[e.instruction].push_back(i);
-      } else if (!e.is_inside_delegate() && !is_framework(e)) {
-        call_of[e.instruction] = i;
-        for (const size_t inner : waiting[e.instruction]) give(inner, i);
-        waiting.erase(e.instruction);
-      }
-    }
-    for (size_t i = list.size(); i-- > 0;) {
-      const Placed& p = list[i];
-      list[i].inside_method =
-          p.event->name == "Method::execute" || !is_framework(*p.event) || (p.parent > static_cast<i64>(i) && list[p.parent].inside_method);
-    }
-    return list;
-  }
-
-  // Equal in time need not mean inside: a clock may be coarse. A kernel holds nothing but what is inside its delegate.
-  static bool may_hold(const DumpEvent& outer, const DumpEvent& inner) {
-    if (outer.is_inside_delegate()) return inner.is_inside_delegate() && inner.instruction == outer.instruction;
-    if (is_framework(outer)) return true;
-    return inner.instruction == outer.instruction && !is_framework(inner);
-  }
-
   // Behind the last kernel of a delegate's call: what its writing of the profile took.
   bool is_profile_dump(const DumpEvent& e, const MapKernel* call) const {
-    if (own_npu_clock_ && e.is_inside_delegate() && e.name.empty() && e.metadata.size() == 1 && e.metadata[0] == 0) return true;
+    if (clocks_.has_npu && e.is_inside_delegate() && e.name.empty() && e.metadata.size() == 1 && e.metadata[0] == 0) return true;
     return e.is_inside_delegate() && call && !call->inside.empty() &&
            e.delegate_id == kFirstDelegateId + static_cast<i64>(call->inside.size());
   }
@@ -258,11 +180,11 @@ class Attributor {
     add_known(s.row.predicted_cycles, kernel ? kernel->predicted_cycles : -1, first);
   }
 
-  void add_run(std::vector<Placed>& placed) {
+  void add_run(std::vector<PlacedEvent>& placed) {
     std::set<i64> delegates;
-    for (const Placed& p : placed)
+    for (const PlacedEvent& p : placed)
       if (p.event->is_inside_delegate()) delegates.insert(p.event->instruction);
-    for (Placed& p : placed) {
+    for (PlacedEvent& p : placed) {
       const DumpEvent& e = *p.event;
       if (!p.inside_method) {
         add_around(p);
@@ -309,7 +231,7 @@ class Attributor {
     }
   }
 
-  void add_group(const Placed& p, const ProfileRow& kernel, const MapKernel* cost, bool runtime, bool is_driver, bool is_opaque) {
+  void add_group(const PlacedEvent& p, const ProfileRow& kernel, const MapKernel* cost, bool runtime, bool is_driver, bool is_opaque) {
     ProfileRow row;
     row.npu = p.npu;
     row.operators = kernel.operators;
@@ -336,7 +258,7 @@ class Attributor {
     if (kernel.added) m.row.added_ticks += p.own;
   }
 
-  void add_around(const Placed& p) {
+  void add_around(const PlacedEvent& p) {
     ProfileRow row;
     row.name = own_name(*p.event);
     Sums& s = sums(around_, std::string(row.name), row);
@@ -344,20 +266,20 @@ class Attributor {
   }
 
   // The run's events after `offset`; answers where the next may begin.
-  double draw(const std::vector<Placed>& placed, double offset) {
+  double draw(const std::vector<PlacedEvent>& placed, double offset) {
     u64 first = ~u64{0}, last = 0;
-    for (const Placed& p : placed)
+    for (const PlacedEvent& p : placed)
       if (!p.npu && p.inside_method) first = std::min(first, p.start), last = std::max(last, p.end);
     if (first > last) first = last = 0;
     std::map<i64, std::pair<u64, u64>> spans;  // by call: of its events by the NPU's clock
-    for (const Placed& p : placed)
+    for (const PlacedEvent& p : placed)
       if (p.npu) {
         auto& [from, to] = spans.try_emplace(p.parent, ~u64{0}, 0).first->second;
         from = std::min(from, p.start);
         to = std::max(to, p.end);
       }
     double end_of_run = offset + static_cast<double>(last - first);
-    for (const Placed& p : placed) {
+    for (const PlacedEvent& p : placed) {
       if (!p.inside_method) continue;
       const Where where = find(*p.event);
       TimeSlice s;
@@ -372,12 +294,13 @@ class Attributor {
         s.end = offset + static_cast<double>(p.end - first);
       } else {
         const auto [from, to] = spans[p.parent];
-        double begin = end_of_run, scale = npu_to_cpu_;
+        double begin = end_of_run, scale = clocks_.npu_to_cpu;
         if (p.parent >= 0) {
-          const Placed& call = placed[p.parent];
+          const PlacedEvent& call = placed[p.parent];
           begin = offset + static_cast<double>(call.start - std::min(first, call.start));
           const double room = static_cast<double>(call.end - call.start);
-          if (to > from && (!p_.comparable || static_cast<double>(to - from) * scale > room)) scale = room / static_cast<double>(to - from);
+          if (to > from && (!clocks_.comparable || static_cast<double>(to - from) * scale > room))
+            scale = room / static_cast<double>(to - from);
         }
         s.start = begin + static_cast<double>(p.start - from) * scale;
         s.end = begin + static_cast<double>(p.end - from) * scale;
@@ -398,9 +321,9 @@ class Attributor {
     s.row.min = *std::min_element(list.begin(), list.end());
     s.row.max = *std::max_element(list.begin(), list.end());
     s.row.median = median_of(std::move(list));
-    const double whole = p_.comparable ? static_cast<double>(p_.cpu_total) + static_cast<double>(p_.npu_total) * npu_to_cpu_
-                                       : static_cast<double>(s.row.npu ? p_.npu_total : p_.cpu_total);
-    const double part = static_cast<double>(s.row.total) * (s.row.npu && p_.comparable ? npu_to_cpu_ : 1.0);
+    const double whole = clocks_.comparable ? static_cast<double>(p_.cpu_total) + static_cast<double>(p_.npu_total) * clocks_.npu_to_cpu
+                                            : static_cast<double>(s.row.npu ? p_.npu_total : p_.cpu_total);
+    const double part = static_cast<double>(s.row.total) * (s.row.npu && clocks_.comparable ? clocks_.npu_to_cpu : 1.0);
     s.row.share = whole > 0 ? part / whole : 0;
   }
 
@@ -413,7 +336,7 @@ class Attributor {
       list.emplace_back(s.row, s.number);
     }
     std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
-      if (!p_.comparable && a.first.npu != b.first.npu) return a.first.npu > b.first.npu;
+      if (!clocks_.comparable && a.first.npu != b.first.npu) return a.first.npu > b.first.npu;
       return a.first.share > b.first.share;
     });
     std::vector<ProfileRow> sorted;
@@ -451,8 +374,7 @@ class Attributor {
   const Dump& trace_;
   const SourceMap* map_;
   Profile p_;
-  bool own_npu_clock_ = false;
-  double npu_to_cpu_ = 1;
+  Clocks clocks_;
   std::map<KernelKey, Sums> kernels_;
   std::map<GroupKey, Sums> groups_;
   std::map<ModuleKey, Sums> modules_;

@@ -1,0 +1,34 @@
+// Where the events of a run lie in time and inside one another: from that comes what each took for itself.
+#pragma once
+#include <vector>
+
+#include "inspect/etdump.h"
+
+namespace deuteron {
+
+// What the runtime says of itself, no kernel.
+bool is_framework(const DumpEvent& e);
+inline bool is_delegate_call(const DumpEvent& e) { return e.name == "DELEGATE_CALL"; }
+// Around a kernel's own event, by the runtime.
+inline bool is_call_of_kernel(const DumpEvent& e) { return e.name == "OPERATOR_CALL"; }
+
+struct Clocks {
+  bool has_npu = false;     // the NPU counts by a clock of its own
+  bool comparable = false;  // ticks of both can be added
+  double npu_to_cpu = 1;    // ticks of the CPU in one of the NPU
+};
+
+// One event, placed: what it took for itself, and on a time axis without wraps.
+struct PlacedEvent {
+  const DumpEvent* event;
+  u64 start = 0, end = 0, own = 0;
+  bool npu = false;
+  bool inside_method = false;
+  i64 parent = -1;  // in the same list; -1: none
+  i64 row = -1;     // of the table that its reader makes
+};
+
+// In the order of the run.
+std::vector<PlacedEvent> place_events(const DumpRun& run, const Clocks& clocks);
+
+}  // namespace deuteron
