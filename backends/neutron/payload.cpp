@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/microcode.h"
 
 namespace deuteron::neutron {
@@ -115,61 +116,12 @@ std::optional<std::vector<u8>> make_payload(const PayloadHeader& h, const Sectio
   append(bytes, s.microcode);
   append(bytes, s.weights);
   append(bytes, s.kernels);
+  NeutronPayload read;
+  if (const Status status = read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &read); !status.ok()) {
+    report.fail(fmt::format("the runtime would refuse the payload: {}", status.detail), "neutron.payload.refused");
+    return std::nullopt;
+  }
   return bytes;
-}
-
-std::optional<Payload> check_payload(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics) {
-  Report report{where, diagnostics};
-  const auto fail = [&](std::string what, const char* rule, std::string measured = {}, std::string limit = {}) {
-    report.fail(std::move(what), rule, std::move(measured), std::move(limit));
-    return std::optional<Payload>();
-  };
-  if (bytes.size() < 4)
-    return fail("the payload is too short", "neutron.payload.size", fmt::format("{} bytes", bytes.size()), "at least 4");
-  if (bytes.size() % kAlignment != 0)
-    return fail("the payload does not end on 16 bytes", "neutron.payload.alignment", fmt::format("{} bytes", bytes.size()),
-                "a multiple of 16");
-  const size_t inputs = bytes[0], outputs = bytes[1], header = 4 + 2 * inputs + 2 * outputs;
-  if (bytes.size() < aligned(header))
-    return fail("the payload ends within its header", "neutron.payload.size", fmt::format("{} bytes", bytes.size()),
-                fmt::format("at least {}", aligned(header)));
-  Payload p;
-  PayloadHeader& h = p.header;
-  h.arguments = bytes[2];
-  size_t at = 3;
-  const auto take = [&](std::vector<u8>& to, size_t n) {
-    to.assign(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + n));
-    at += n;
-  };
-  take(h.input_flags, inputs);
-  take(h.output_flags, outputs);
-  take(h.input_map, inputs);
-  take(h.output_map, outputs);
-  h.version = bytes[at++];
-  for (const auto* flags : {&h.input_flags, &h.output_flags})
-    for (const u8 f : *flags)
-      if (f > 1) return fail("a transposition flag", "neutron.payload.flag", fmt::format("{}", f), "0 or 1");
-  if (!is_map(h.input_map, h.arguments))
-    return fail("the input map names an argument twice or one that does not exist", "neutron.payload.map");
-  if (!is_map(h.output_map, outputs)) return fail("the output map names an output twice or one that does not exist", "neutron.payload.map");
-  if (h.version > 1) return fail("unknown version", "neutron.payload.version", fmt::format("{}", h.version), "0 or 1");
-  const auto rest = bytes.subspan(aligned(header));
-  const auto facts = read_facts(rest, h.version, where, diagnostics);
-  if (!facts) return std::nullopt;
-  p.facts = *facts;
-  const size_t microcode = static_cast<size_t>(facts->microcode_bytes), weights = static_cast<size_t>(facts->weights_bytes);
-  if (microcode > rest.size() || aligned(microcode) + weights > rest.size())
-    return fail("the payload ends before its sections do", "neutron.payload.size", fmt::format("{} bytes", bytes.size()),
-                fmt::format("at least {}", aligned(header) + aligned(microcode) + aligned(weights)));
-  const auto part = [&](size_t from, size_t n) {
-    return std::vector<u8>(rest.begin() + static_cast<std::ptrdiff_t>(from), rest.begin() + static_cast<std::ptrdiff_t>(from + n));
-  };
-  p.sections.microcode = part(0, microcode);
-  p.sections.weights = part(aligned(microcode), weights);
-  const size_t kernels = aligned(microcode) + aligned(weights);
-  p.sections.kernels = part(kernels, rest.size() - kernels);
-  if (!check_sections(p.sections, h.version, static_cast<i64>(inputs), static_cast<i64>(outputs), where, diagnostics)) return std::nullopt;
-  return p;
 }
 
 }  // namespace deuteron::neutron

@@ -35,16 +35,9 @@ std::optional<MicrocodeFacts> read_facts(std::span<const u8> microcode, u8 versi
 // Whether the three sections agree with what the microcode says. `inputs`, `outputs`: of the NeutronGraph.
 bool check_sections(const Sections& s, u8 version, i64 inputs, i64 outputs, const std::string& where, Diagnostics& diagnostics);
 
-// Empty: a diagnostic says which count is too large.
+// Empty: a diagnostic says what does not fit, or for what the runtime would refuse the payload (backends/neutron_delegate/payload.h reads
+// it, on the host too).
 std::optional<std::vector<u8>> make_payload(const PayloadHeader& header, const Sections& sections, const std::string& where,
                                             Diagnostics& diagnostics);
-
-// Reads a payload and checks all of it: counts, maps, version, magic, sizes, padding, alignment of the sections.
-struct Payload {
-  PayloadHeader header;
-  Sections sections;
-  MicrocodeFacts facts;
-};
-std::optional<Payload> check_payload(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics);
 
 }  // namespace deuteron::neutron

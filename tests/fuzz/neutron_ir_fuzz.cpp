@@ -3,6 +3,7 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/run_extracted.h"
+#include "backends/neutron_delegate/payload.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;
@@ -13,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, size_t size) {
   const std::vector<u8> bytes(data, data + size);
   Diagnostics d;
   (void)extract(bytes, "fuzz", d);
-  (void)check_payload(bytes, "fuzz", d);
+  NeutronPayload payload;
+  (void)read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &payload);
   for (const bool fetch : {false, true}) {
     ConvertOptions options;
     options.fetch_constants_to_sram = fetch;
