@@ -209,7 +209,7 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
   std::vector<Observation> result(g.values.size());
   for (size_t v = 0; v < result.size(); ++v) {
     if (ranges[v].low > ranges[v].high) continue;  // a constant, or a value without elements
-    result[v].low = ranges[v].lowest() + 0.0f;          // -0 becomes 0, whichever was seen first
+    result[v].low = ranges[v].lowest() + 0.0f;     // -0 becomes 0, whichever was seen first
     result[v].high = ranges[v].high + 0.0f;
     result[v].seen = true;
   }

@@ -1,7 +1,7 @@
 #include "ir/cursor.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <charconv>
 

@@ -37,8 +37,7 @@ std::string to_text(const Type& t) {
   if (t.quant.empty()) return text;
   if (t.quant.per_channel())
     text += fmt::format(" q(axis={} scale={} zero={}", t.quant.axis, fmt::join(t.quant.scale, ";"), fmt::join(t.quant.zero_point, ";"));
-  else
-    text += fmt::format(" q(scale={} zero={}", t.quant.scale[0], t.quant.zero_point[0]);
+  else text += fmt::format(" q(scale={} zero={}", t.quant.scale[0], t.quant.zero_point[0]);
   if (t.quant.low != -128 || t.quant.high != 127) text += fmt::format(" range={}..{}", t.quant.low, t.quant.high);
   return text + ")";
 }

@@ -41,7 +41,8 @@ Result<Lowered> lower_extremum(const char* name, const LowerContext& c, const st
     if (auto r = require_same_quant(*t, y, (rule + ".quant").c_str())) return *r;
   const MergedAxes m = merged_axes(a.shape, b.shape, y.shape);
   if (m.y.size() > kMostMergedAxes)
-    return Refusal{"the operands alternate between broadcast and whole axes too often", std::to_string(m.y.size()), std::to_string(kMostMergedAxes), rule + ".rank"};
+    return Refusal{"the operands alternate between broadcast and whole axes too often", std::to_string(m.y.size()),
+                   std::to_string(kMostMergedAxes), rule + ".rank"};
   CallBuilder call(name, c.in.size(), 1);
   call.in(0, plain_face(m.a)).in(1, plain_face(m.b)).out(0, plain_face(m.y));
   if (m.a == m.y) call.may_share(0, 0);

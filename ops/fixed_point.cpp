@@ -38,7 +38,8 @@ Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant&
   for (i64 c = 0; c < channels; ++c) {
     const double scale = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? c : 0] / y.scale[0];
     if (!multiplier_fits(scale))
-      return Refusal{"the ratio of scales of channel " + std::to_string(c) + " does not fit a multiplier", fmt::format("{:g}", scale), "2^30", rule};
+      return Refusal{"the ratio of scales of channel " + std::to_string(c) + " does not fit a multiplier", fmt::format("{:g}", scale),
+                     "2^30", rule};
     result[c] = multiplier_of(scale, rounding);
   }
   return result;
@@ -51,7 +52,8 @@ std::optional<Refusal> require_int8(const Type& t, const char* operand, const ch
 
 std::optional<Refusal> require_same_quant(const Type& a, const Type& b, const char* rule) {
   if (a.quant.scale == b.quant.scale && a.quant.zero_point == b.quant.zero_point) return std::nullopt;
-  return Refusal{"operand and result must have the same scale and zero point", fmt::format("{:g}, {}", b.quant.scale[0], b.quant.zero_point[0]),
+  return Refusal{"operand and result must have the same scale and zero point",
+                 fmt::format("{:g}, {}", b.quant.scale[0], b.quant.zero_point[0]),
                  fmt::format("{:g}, {}", a.quant.scale[0], a.quant.zero_point[0]), rule};
 }
 

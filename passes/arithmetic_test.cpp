@@ -26,7 +26,8 @@ Outcome compiled(const Graph& graph, float low = -2, float high = 3) {
     for (unsigned s = 0; s < 3; ++s) {
       samples.emplace_back();
       for (const Port& port : graph.inputs)
-        samples.back().push_back(random_floats(graph.type(port.value).elements(), 10 * s + 7 + static_cast<unsigned>(port.value), low, high));
+        samples.back().push_back(
+            random_floats(graph.type(port.value).elements(), 10 * s + 7 + static_cast<unsigned>(port.value), low, high));
     }
     CompileOptions options;
     options.quantize.observer = Observer::min_max;
@@ -55,15 +56,25 @@ Outcome compiled(const Graph& graph, float low = -2, float high = 3) {
   return outcome;
 }
 
-const std::pair<Shape, Shape> kPairs[] = {
-    {{3, 5}, {3, 5}},          {{2, 3, 5}, {5}},          {{5}, {2, 3, 5}},       {{2, 3, 5}, {3, 1}},      {{2, 3, 5}, {2, 1, 1}},
-    {{2, 4, 3, 5}, {1, 1, 1, 5}}, {{2, 4, 3, 5}, {2, 1, 1, 5}}, {{1, 4, 1, 5}, {2, 1, 3, 1}}, {{3, 1}, {1, 4}},      {{2, 3}, {}},
-    {{2, 1, 3, 1, 2}, {1, 4, 1, 5, 1}}, {{4, 1, 5}, {2, 1, 3, 5}}, {{1}, {3, 2}}};
+const std::pair<Shape, Shape> kPairs[] = {{{3, 5}, {3, 5}},
+                                          {{2, 3, 5}, {5}},
+                                          {{5}, {2, 3, 5}},
+                                          {{2, 3, 5}, {3, 1}},
+                                          {{2, 3, 5}, {2, 1, 1}},
+                                          {{2, 4, 3, 5}, {1, 1, 1, 5}},
+                                          {{2, 4, 3, 5}, {2, 1, 1, 5}},
+                                          {{1, 4, 1, 5}, {2, 1, 3, 1}},
+                                          {{3, 1}, {1, 4}},
+                                          {{2, 3}, {}},
+                                          {{2, 1, 3, 1, 2}, {1, 4, 1, 5, 1}},
+                                          {{4, 1, 5}, {2, 1, 3, 5}},
+                                          {{1}, {3, 2}}};
 
 TEST(Int8Arithmetic, BroadcastsOperandsThatAreBothComputed) {
   for (const auto& [a, b] : kPairs) {
     SCOPED_TRACE(to_text(a) + " and " + to_text(b));
-    const std::pair<Op, double> operators[] = {{Add{}, 2.2}, {Add{Bounds{}, -1}, 2.2}, {Add{Bounds{}, 0.5f}, 2.2}, {Mul{}, 4.5}, {Minimum{}, 1.01}, {Maximum{}, 1.01}};
+    const std::pair<Op, double> operators[] = {{Add{}, 2.2}, {Add{Bounds{}, -1}, 2.2}, {Add{Bounds{}, 0.5f}, 2.2},
+                                               {Mul{}, 4.5}, {Minimum{}, 1.01},        {Maximum{}, 1.01}};
     for (const auto& [op, bound] : operators) {
       TestGraph t;
       const ValueId x = t.input("a", a), y = t.input("b", b);
@@ -148,7 +159,8 @@ TEST(Int8Arithmetic, MinusInfinityHidesScoresFromSoftmax) {
       const ValueId kept = added ? x : t.node("kept", Mul{}, {x, t.constant("keep", {3, 4}, keep)});
       t.output(t.node("y", Softmax{2}, {t.node("masked", Add{}, {kept, t.constant("fill", {3, 4}, fill)})}));
       const Outcome outcome = compiled(t.g, low, low + 4);
-      // The steps of the masked scores reach from 16 below the largest one, and from 0. A score that is half a step off changes p by p (1 - p) of that.
+      // The steps of the masked scores reach from 16 below the largest one, and from 0. A score that is half a step off changes p by p (1 -
+      // p) of that.
       const double high = low + 4, step = (std::max(high, 0.0) - std::min({double{low}, high - 16, 0.0})) / 255;
       EXPECT_LE(outcome.steps, 3 + 0.25 * step * 256) << added << " " << low;
     }
@@ -173,8 +185,8 @@ TEST(Int8Arithmetic, SubtractsWithANegativeMultiplierAndKeepsImagesChannelsLast)
   const ValueId gate = t.node("first", Permute{{0, 3, 1, 2}}, {squeezed});
   t.output(t.node("y", Mul{}, {x, gate}));
   const Outcome outcome = compiled(t.g);
-  EXPECT_EQ(outcome.operators, (std::vector<std::string>{"quantize_per_tensor", "quantized_avg_pool2d", "quantized_conv2d", "quantized_activation",
-                                                         "quantized_mul", "dequantize_per_tensor"}));
+  EXPECT_EQ(outcome.operators, (std::vector<std::string>{"quantize_per_tensor", "quantized_avg_pool2d", "quantized_conv2d",
+                                                         "quantized_activation", "quantized_mul", "dequantize_per_tensor"}));
 }
 
 TEST(PointProgram, TextAndBack) {

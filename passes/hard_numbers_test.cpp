@@ -1,4 +1,5 @@
-// Numbers at the edge of what int8 can hold: padding as wide as the kernel and wider, values that never vary, ranges below the finest scale.
+// Numbers at the edge of what int8 can hold: padding as wide as the kernel and wider, values that never vary, ranges below the finest
+// scale.
 #include "calibrate/test_graph.h"
 #include "passes/compile.h"
 

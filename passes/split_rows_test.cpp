@@ -1,5 +1,5 @@
-// Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all strides,
-// paddings, dilations, depthwise and grouped), pools and sums, for each instruction set.
+// Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all
+// strides, paddings, dilations, depthwise and grouped), pools and sums, for each instruction set.
 #include "passes/split_rows.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,8 @@ std::vector<int8_t> result_of(const Compilation& c, const std::vector<float>& x)
   const File file{c.pte.data(), c.pte.size()};
   Needs needs;
   EXPECT_TRUE(measure(file, kAllKernels, &needs).ok());
-  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1), planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
+  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1),
+      planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
   Program program;
   const Status status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
                                      {planned.data(), planned.size() * sizeof(std::max_align_t)});
@@ -29,7 +30,8 @@ std::vector<int8_t> result_of(const Compilation& c, const std::vector<float>& x)
   return {y, y + program.output(0).numel};
 }
 
-std::optional<Compilation> compiled(const Graph& g, const char* target, i64 max_ram, const std::vector<float>& x, Diagnostics& diagnostics) {
+std::optional<Compilation> compiled(const Graph& g, const char* target, i64 max_ram, const std::vector<float>& x,
+                                    Diagnostics& diagnostics) {
   CompileOptions options;
   options.int8_io = true;
   options.max_ram = max_ram;
@@ -46,7 +48,9 @@ TestGraph random_network(std::mt19937& random) {
   for (i64 layer = 3 + below(4); layer > 0; --layer) {
     const Shape s = t.g.type(x).shape;
     const std::string name = fmt::format("layer{}", t.g.nodes.size());
-    const auto constant = [&](Shape shape) { return t.constant(name + "_w", shape, random_floats(numel(shape), static_cast<unsigned>(random()))); };
+    const auto constant = [&](Shape shape) {
+      return t.constant(name + "_w", shape, random_floats(numel(shape), static_cast<unsigned>(random())));
+    };
     switch (below(7)) {
       case 0: {
         MaxPool2d pool;
@@ -64,7 +68,8 @@ TestGraph random_network(std::mt19937& random) {
         const i64 kh = 1 + below(3), kw = 1 + below(3);
         conv.stride = {1 + below(s[1] > 6 ? 2 : 1), 1};
         conv.dilation.h = 1 + below(2);
-        if (kh * kw > 1) conv.pad_before = {below(kh * conv.dilation.h), below(kw)}, conv.pad_after = {below(kh * conv.dilation.h), below(kw)};
+        if (kh * kw > 1)
+          conv.pad_before = {below(kh * conv.dilation.h), below(kw)}, conv.pad_after = {below(kh * conv.dilation.h), below(kw)};
         conv.groups = depthwise ? s[3] : 1;
         if (below(2) == 0) conv.bounds.low = 0;
         if (s[1] + conv.pad_before.h + conv.pad_after.h < (kh - 1) * conv.dilation.h + 3) continue;

@@ -324,7 +324,8 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
   return check_return_value(plan, call, count, kernel.schema);
 }
 
-bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backend, CallSize* size, uint32_t* workspace_bytes, Status* where) {
+bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backend, CallSize* size, uint32_t* workspace_bytes,
+                         Status* where) {
   FlatReader& r = plan.reader;
   *size = {};
   if (call.args.count > INT16_MAX) return r.fail(Code::unsupported, "a delegate is called with more than 32767 arguments"), false;

@@ -1,8 +1,8 @@
 // Proves that no value is overwritten before its last reader, by walking through the program once with a map of the planned memory:
 // which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or, for a tensor that nothing writes
 // (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors of which none has lost a byte: rows of a
-// whole that was written in other bands of rows. Inputs are written before the first call, outputs read after the last. Work: calls times the
-// number of segments, which is about the number of tensors alive.
+// whole that was written in other bands of rows. Inputs are written before the first call, outputs read after the last. Work: calls times
+// the number of segments, which is about the number of tensors alive.
 #include "runtime/plan.h"
 
 namespace deuteron {

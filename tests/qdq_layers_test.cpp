@@ -1,5 +1,5 @@
-// Every layer of a quantized model alone: given the int8 inputs that PT2E's simulation has there, our kernels give its result within one step, and
-// almost always the same.
+// Every layer of a quantized model alone: given the int8 inputs that PT2E's simulation has there, our kernels give its result within one
+// step, and almost always the same.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,11 +36,12 @@ struct Layer {
   Graph graph;
   std::vector<ValueId> inputs;  // in the model, for each graph input
   float step = 0;
-  double may_differ = 0.01;     // share of elements
+  double may_differ = 0.01;  // share of elements
 };
 
-// What integers cannot do as float does (docs/numerics.md, section 4): a bias in whole steps of x.scale * weight.scale is off by up to half of one,
-// which is `ratio` / 2 steps of the result and so turns at most that share of its roundings; an average over n elements is a tie for one in n.
+// What integers cannot do as float does (docs/numerics.md, section 4): a bias in whole steps of x.scale * weight.scale is off by up to half
+// of one, which is `ratio` / 2 steps of the result and so turns at most that share of its roundings; an average over n elements is a tie
+// for one in n.
 double unavoidable(const Graph& layer, const Node& node, float step) {
   if (const auto* pool = std::get_if<AvgPool2d>(&node.op)) return 1.0 / static_cast<double>(pool->kernel.h * pool->kernel.w);
   if (node.inputs.size() < 3) return 0;
@@ -110,7 +111,8 @@ std::vector<float> run_program(const std::vector<uint8_t>& pte, const std::vecto
   Needs needs;
   const File file{pte.data(), pte.size()};
   EXPECT_TRUE(measure(file, kAllKernels, &needs).ok());
-  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1), planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
+  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1),
+      planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
   Program program;
   const Status status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
                                      {planned.data(), planned.size() * sizeof(std::max_align_t)});

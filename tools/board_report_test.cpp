@@ -34,10 +34,13 @@ TEST(BoardReport, ABadArgumentIsPlaced) {
 }
 
 TEST(BoardReport, AFailingDelegateIsNamedWithItsStep) {
-  const Diagnostic d = after(BoardExit::run_failed, {"@board b isa dsp", "@load 5",
-                                                     "@status delegate_failed instruction 2 argument -1 needed 0 step run error 19787 op NeutronBackend detail "
-                                                     "the driver: timeout"});
-  EXPECT_EQ(d.what, "a delegate fails: delegate_failed, `NeutronBackend`, instruction 2, step `run`, error 0x4d4b (component 3, category 9, code 77): the driver: timeout");
+  const Diagnostic d = after(BoardExit::run_failed,
+                             {"@board b isa dsp", "@load 5",
+                              "@status delegate_failed instruction 2 argument -1 needed 0 step run error 19787 op NeutronBackend detail "
+                              "the driver: timeout"});
+  EXPECT_EQ(d.what,
+            "a delegate fails: delegate_failed, `NeutronBackend`, instruction 2, step `run`, error 0x4d4b (component 3, category 9, code "
+            "77): the driver: timeout");
   EXPECT_EQ(d.rule, "board.run.delegate_failed");
 }
 

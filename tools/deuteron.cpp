@@ -24,7 +24,9 @@ int run_verb(int argc, char** argv) {
       "deuteron.");
   app.require_subcommand(1);
   Action chosen;
-  for (auto add : {add_analyze, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops}) add(app, chosen);
+  for (auto add :
+       {add_analyze, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops})
+    add(app, chosen);
   // CLI11 would say that a verb is required, whatever stands there.
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());

@@ -86,9 +86,7 @@ TEST_P(OnBoard, ADelegateRuns) {
       EXPECT_EQ(std::vector<int8_t>(r.outputs[k][0].begin(), r.outputs[k][0].end()), y[k]);
       EXPECT_EQ(std::vector<int8_t>(r.outputs[k][1].begin(), r.outputs[k][1].end()), z[k]);
     }
-    if (argument) {
-      EXPECT_EQ(r.steps.at(0).at(0).op, "NeutronBackend");
-    }
+    if (argument) { EXPECT_EQ(r.steps.at(0).at(0).op, "NeutronBackend"); }
   }
   test::PayloadParts vendors;
   vendors.output_flags = {0}, vendors.output_map = {0};
@@ -98,7 +96,8 @@ TEST_P(OnBoard, ADelegateRuns) {
   const EmulatedRun r = run_emulated(GetParam().name, p.bytes(), {}, {});
   EXPECT_FALSE(r.ok);
   EXPECT_EQ(r.error.rule, "board.load.delegate_failed");
-  EXPECT_THAT(r.error.what, AllOf(HasSubstr("`NeutronBackend`, instruction 0, step `prepare`, error "), HasSubstr("(component 3, category 2,")));
+  EXPECT_THAT(r.error.what,
+              AllOf(HasSubstr("`NeutronBackend`, instruction 0, step `prepare`, error "), HasSubstr("(component 3, category 2,")));
 }
 
 TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {

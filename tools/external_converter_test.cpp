@@ -47,7 +47,9 @@ class ExternalNeutronConverter : public testing::Test {
     else setenv("TMPDIR", saved_.c_str(), 1);
     fs::remove_all(folder_);
   }
-  static void write(const fs::path& p, const std::vector<u8>& bytes) { std::ofstream(p, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())); }
+  static void write(const fs::path& p, const std::vector<u8>& bytes) {
+    std::ofstream(p, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
 
   // A converter whose script sees the input as $2, the output as $4, the target as $6.
   std::string script(const std::string& body, bool executable = true) {
@@ -109,7 +111,9 @@ TEST_F(ExternalNeutronConverter, NoProgram) {
   EXPECT_FALSE(run(at(p.string())));
   EXPECT_THAT(messages_, HasSubstr("neutron.external."));
 }
-TEST_F(ExternalNeutronConverter, Fails) { refuses(at(script("echo some reason; echo another >&2; exit 3")), "neutron.external.failed", "some reason\n      another"); }
+TEST_F(ExternalNeutronConverter, Fails) {
+  refuses(at(script("echo some reason; echo another >&2; exit 3")), "neutron.external.failed", "some reason\n      another");
+}
 TEST_F(ExternalNeutronConverter, FailsAndPrintsNothing) { refuses(at(script("exit 3")), "neutron.external.failed", "it printed nothing"); }
 TEST_F(ExternalNeutronConverter, IsKilled) { refuses(at(script("echo before; kill -SEGV $$")), "neutron.external.crash", "before"); }
 TEST_F(ExternalNeutronConverter, Hangs) {
@@ -119,9 +123,13 @@ TEST_F(ExternalNeutronConverter, Hangs) {
 }
 TEST_F(ExternalNeutronConverter, WritesNothing) { refuses(at(script("echo done")), "neutron.external.no-result", "done"); }
 TEST_F(ExternalNeutronConverter, WritesAnEmptyFile) { refuses(at(script(": > $4")), "neutron.external.result-size", "0 bytes"); }
-TEST_F(ExternalNeutronConverter, WritesSomethingElse) { refuses(at(script("echo this is not a model at all > $4; echo text")), "neutron.tflite.identifier", "text"); }
+TEST_F(ExternalNeutronConverter, WritesSomethingElse) {
+  refuses(at(script("echo this is not a model at all > $4; echo text")), "neutron.tflite.identifier", "text");
+}
 TEST_F(ExternalNeutronConverter, ConvertsNothing) { refuses(at(script("cp $2 $4")), "neutron.extract.none", "LOGISTIC"); }
-TEST_F(ExternalNeutronConverter, WritesAPart) { refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "neutron.tflite.verify", "reading its result"); }
+TEST_F(ExternalNeutronConverter, WritesAPart) {
+  refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "neutron.tflite.verify", "reading its result");
+}
 TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
   TfliteWriter w;
   const i32 x = w.tensor({4}, 0.05f, 3), y = w.tensor({4}, 0.05f, 3);

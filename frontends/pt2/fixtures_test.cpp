@@ -158,7 +158,10 @@ TEST_F(Pt2Fixtures, ModelsComputeWhatTorchComputed) {
 // clang-format off: a line for each
 // Operators that the import refuses, by name of the case; everything else in ops.json must import and compute what torch computed.
 const std::set<std::string> kRefused = {
-    "batch_dynamic", "batch_dynamic_view", "bf16_model", "buffer_mutation",
+    "batch_dynamic",
+    "batch_dynamic_view",
+    "bf16_model",
+    "buffer_mutation",
 };
 // clang-format on
 

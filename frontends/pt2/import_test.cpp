@@ -228,7 +228,8 @@ TEST(Import, TrainingModeIsRefused) {
 }
 
 TEST(Import, TensorsWithoutElementsOrWithTooManyAxesAreRefused) {
-  EXPECT_THAT(refusal(one_operator("aten.relu.default", {0, 4}, {0, 4})), HasSubstr("input `x` has no elements: shape 0,4  [pt2.input.empty]"));
+  EXPECT_THAT(refusal(one_operator("aten.relu.default", {0, 4}, {0, 4})),
+              HasSubstr("input `x` has no elements: shape 0,4  [pt2.input.empty]"));
   EXPECT_THAT(refusal(one_operator("aten.slice.Tensor", {3, 4}, {0, 4}, {{"dim", as_int(0)}, {"start", as_int(2)}, {"end", as_int(2)}})),
               HasSubstr("the slice is empty: 0, limit 1  [pt2.slice.empty]"));
   const Shape nine{2, 1, 3, 1, 1, 2, 1, 2, 1};

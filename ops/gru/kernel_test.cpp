@@ -43,9 +43,7 @@ void expect_reference(const TestLayer& layer, const Numbers& v, uint32_t seed) {
     h = saturate_reference(round_up_reference(z * h + floor_reference((32768 - z) * fresh, 15 - v.state_bits), 15), -32768, 32767);
     return result_reference(h * 32768, a.y_zero, a.y_multiplier, a.y_shift);
   });
-  if (layer.sequence) {
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(19)), y);
-  }
+  if (layer.sequence) { EXPECT_EQ(contents<int8_t>(call.tensor_at(19)), y); }
   EXPECT_EQ(contents<int8_t>(call.tensor_at(20)), h_n);
 }
 

@@ -48,9 +48,7 @@ void expect_reference(const TestLayer& layer, const Numbers& v, uint32_t seed) {
   });
   for (size_t k = 0; k < cells.size(); ++k)
     c_n[k] = static_cast<int8_t>(result_reference(cells[k] * 32768, v.last_zero, v.last_multiplier, v.last_shift));
-  if (layer.sequence) {
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(23)), y);
-  }
+  if (layer.sequence) { EXPECT_EQ(contents<int8_t>(call.tensor_at(23)), y); }
   EXPECT_EQ(contents<int8_t>(call.tensor_at(24)), h_n);
   EXPECT_EQ(contents<int8_t>(call.tensor_at(25)), c_n);
 }

@@ -24,8 +24,7 @@ void execute(const Matmul& a, std::span<const HostTensor> in, std::span<const Ho
   float* to = out[0].data;
   for (i64 b = 0; b < y[0]; ++b)
     for (i64 m = 0; m < y[1]; ++m)
-      for (i64 n = 0; n < y[2]; ++n)
-        *to++ = a.scale * dot(in[0].data + (b * y[1] + m) * inner, in[1].data + (b * y[2] + n) * inner, inner);
+      for (i64 n = 0; n < y[2]; ++n) *to++ = a.scale * dot(in[0].data + (b * y[1] + m) * inner, in[1].data + (b * y[2] + n) * inner, inner);
 }
 
 }  // namespace deuteron

@@ -57,7 +57,7 @@ TEST(Matmul, RefusesWhatTheKernelGetsWrong) {
     return call ? std::string() : call.why.rule;
   };
   EXPECT_EQ(rule({}, x, other, s8({1, 3, 4}, 1, 0)), "");
-  EXPECT_EQ(rule({}, x, other, s8({1, 3, 4}, 1000, 0)), "cortex_m.matmul.scale");  // underflow
+  EXPECT_EQ(rule({}, x, other, s8({1, 3, 4}, 1000, 0)), "cortex_m.matmul.scale");                                   // underflow
   EXPECT_EQ(rule({}, s8({1, 3, 5}, 1, 0), s8({1, 4, 5}, 1, 0), s8({1, 3, 4}, 1e-4f, 0)), "cortex_m.matmul.scale");  // shifted sums wrap
   EXPECT_EQ(rule({}, {DType::f32, {1, 3, 5}, {}}, other, s8({1, 3, 4}, 1, 0)), "cortex_m.matmul.dtype");
   EXPECT_EQ(rule({}, s8({1, 1, 40000}, 1, 0), s8({1, 1, 40000}, 1, 0), s8({1, 1, 1}, 1e5f, 0)), "cortex_m.matmul.inner");

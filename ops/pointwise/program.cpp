@@ -15,14 +15,22 @@ static constexpr std::string_view kNames[] = {"", "add", "sub", "mul", "div", "m
 
 static float apply(const PointStep& s, float a, float b) {
   switch (s.fn) {
-    case PointFn::unary: return evaluate(s.unary, a, s.alpha);
-    case PointFn::add: return a + b;
-    case PointFn::sub: return a - b;
-    case PointFn::mul: return a * b;
-    case PointFn::div: return a / b;
-    case PointFn::minimum: return a < b || a != a ? a : b;
-    case PointFn::maximum: return a > b || a != a ? a : b;
-    case PointFn::clamp: return a < s.bounds.low ? s.bounds.low : a > s.bounds.high ? s.bounds.high : a;
+    case PointFn::unary:
+      return evaluate(s.unary, a, s.alpha);
+    case PointFn::add:
+      return a + b;
+    case PointFn::sub:
+      return a - b;
+    case PointFn::mul:
+      return a * b;
+    case PointFn::div:
+      return a / b;
+    case PointFn::minimum:
+      return a < b || a != a ? a : b;
+    case PointFn::maximum:
+      return a > b || a != a ? a : b;
+    case PointFn::clamp:
+      return a < s.bounds.low ? s.bounds.low : a > s.bounds.high ? s.bounds.high : a;
   }
   return a;
 }

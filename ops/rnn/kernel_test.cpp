@@ -27,9 +27,7 @@ void expect_reference(const TestLayer& layer, bool relu, uint32_t seed) {
     if (relu) return saturate_reference(a.y_zero + g.both(j), a.y_zero, 127);
     return result_reference(tanh_reference(g.both(j), 7) * 32768, a.y_zero, a.y_multiplier, a.y_shift);
   });
-  if (layer.sequence) {
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(16)), y);
-  }
+  if (layer.sequence) { EXPECT_EQ(contents<int8_t>(call.tensor_at(16)), y); }
   EXPECT_EQ(contents<int8_t>(call.tensor_at(17)), h_n);
 }
 

@@ -55,7 +55,9 @@ TEST(Unary, AsTorchComputesIt) {
       const float y = evaluate(row.fn, kX[i], row.alpha);
       if (std::isnan(row.y[i])) EXPECT_TRUE(std::isnan(y)) << name_of(row.fn) << " " << kX[i];
       else if (std::isinf(row.y[i])) EXPECT_EQ(y, row.y[i]) << name_of(row.fn) << " " << kX[i];
-      else EXPECT_NEAR(y, row.y[i], std::max(std::abs(row.y[i]) * 5e-7f, std::min(1.0f, std::abs(kX[i])) * 6e-7f)) << name_of(row.fn) << " " << kX[i];
+      else
+        EXPECT_NEAR(y, row.y[i], std::max(std::abs(row.y[i]) * 5e-7f, std::min(1.0f, std::abs(kX[i])) * 6e-7f))
+            << name_of(row.fn) << " " << kX[i];
     }
 }
 

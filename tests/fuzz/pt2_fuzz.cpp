@@ -1,5 +1,5 @@
-// The .pt2 reader. The first byte says what the rest is: a whole archive, or one entry of an otherwise sound archive whose checksums are right, so
-// that the JSON is reached. A graph that comes out must verify.
+// The .pt2 reader. The first byte says what the rest is: a whole archive, or one entry of an otherwise sound archive whose checksums are
+// right, so that the JSON is reached. A graph that comes out must verify.
 #include <cstdlib>
 
 #include "frontends/pt2/test_archive.h"

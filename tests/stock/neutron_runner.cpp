@@ -1,6 +1,6 @@
-// Converts and runs every `NAME.tflite` of a folder on the open machine model, in each mode of conversion: inputs from `NAME.in0`, `NAME.in1`, ...,
-// outputs to `NAME.MODE.out0`, ...; prints a line for each: name, mode, scratch bytes, bytes of the SRAM weight scratch, the kernels. For tests that
-// compare with another interpreter.
+// Converts and runs every `NAME.tflite` of a folder on the open machine model, in each mode of conversion: inputs from `NAME.in0`,
+// `NAME.in1`, ..., outputs to `NAME.MODE.out0`, ...; prints a line for each: name, mode, scratch bytes, bytes of the SRAM weight scratch,
+// the kernels. For tests that compare with another interpreter.
 //   neutron_runner FOLDER
 #include <algorithm>
 #include <cstdio>
@@ -30,7 +30,8 @@ static bool run_mode(const std::filesystem::path& stem, const char* mode, const 
   std::vector<std::vector<u8>> inputs;
   for (i64 i = 0; i < e->model_inputs; ++i) inputs.push_back(read_file(stem.string() + ".in" + std::to_string(i)));
   const RunResult r = run_extracted(*e, inputs);
-  std::printf("%s %s %lld %lld:", name.c_str(), mode, static_cast<long long>(converted->scratch_bytes), static_cast<long long>(converted->sram_bytes));
+  std::printf("%s %s %lld %lld:", name.c_str(), mode, static_cast<long long>(converted->scratch_bytes),
+              static_cast<long long>(converted->sram_bytes));
   for (const KernelUse& k : converted->kernels) std::printf(" %s", name_of(k.kind));
   if (r.error != kNeutronOk) std::printf(" error: %s failed: %08x", r.prepared ? "run" : "prepare", static_cast<unsigned>(r.error));
   std::printf("\n");

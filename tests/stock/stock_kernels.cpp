@@ -117,7 +117,8 @@ void run(const deuteron::Kernel& kernel, et::KernelRuntimeContext& context, et::
   deuteron::Prepared prepared;
   const deuteron::Status status = kernel.prepare(call, &prepared);
   if (!status.ok()) {
-    std::fprintf(stderr, "%s: argument %d: %s\n", kernel.name, status.argument, status.detail ? status.detail : deuteron::name_of(status.code));
+    std::fprintf(stderr, "%s: argument %d: %s\n", kernel.name, status.argument,
+                 status.detail ? status.detail : deuteron::name_of(status.code));
     context.fail(et::Error::InvalidArgument);
     return;
   }

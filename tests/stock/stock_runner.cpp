@@ -2,8 +2,8 @@
 //   stock_runner PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
-#include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
+#include <executorch/runtime/executor/method.h>
 #include <executorch/runtime/executor/program.h>
 #include <executorch/runtime/platform/runtime.h>
 
@@ -84,13 +84,15 @@ int main(int argc, char** argv) {
     std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(), info.dim_order().end());
     std::vector<executorch::aten::StridesType> strides(sizes.size());
     need(et::dim_order_to_stride(sizes.data(), order.data(), sizes.size(), strides.data()), "dim_order_to_stride");
-    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(), inputs[i].data(), order.data(), strides.data());
+    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(), inputs[i].data(), order.data(),
+                                      strides.data());
     need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
   }
   need(method.execute(), "execute");
   for (size_t i = 0; i < method.outputs_size(); ++i) {
     const executorch::aten::Tensor& t = method.get_output(i).toTensor();
-    std::ofstream(std::string(argv[2]) + std::to_string(i) + ".bin", std::ios::binary).write(static_cast<const char*>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
+    std::ofstream(std::string(argv[2]) + std::to_string(i) + ".bin", std::ios::binary)
+        .write(static_cast<const char*>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
   }
   return 0;
 }
