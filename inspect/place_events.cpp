@@ -18,7 +18,7 @@ static bool may_hold(const DumpEvent& outer, const DumpEvent& inner) {
 }
 
 // Events come in order of their ends. What starts after a later one starts, and has no place yet, lies inside that.
-std::vector<PlacedEvent> place_events(const DumpRun& run, const Clocks& clocks) {
+std::vector<PlacedEvent> place_events(const DumpRun& run, const ProfileClocks& clocks) {
   std::vector<PlacedEvent> list;
   std::array<u64, 2> wraps{}, last{};
   for (const DumpEvent& e : run.events) {

@@ -12,7 +12,7 @@ inline bool is_delegate_call(const DumpEvent& e) { return e.name == "DELEGATE_CA
 // Around a kernel's own event, by the runtime.
 inline bool is_call_of_kernel(const DumpEvent& e) { return e.name == "OPERATOR_CALL"; }
 
-struct Clocks {
+struct ProfileClocks {
   bool has_npu = false;     // the NPU counts by a clock of its own
   bool comparable = false;  // ticks of both can be added
   double npu_to_cpu = 1;    // ticks of the CPU in one of the NPU
@@ -29,6 +29,6 @@ struct PlacedEvent {
 };
 
 // In the order of the run.
-std::vector<PlacedEvent> place_events(const DumpRun& run, const Clocks& clocks);
+std::vector<PlacedEvent> place_events(const DumpRun& run, const ProfileClocks& clocks);
 
 }  // namespace deuteron

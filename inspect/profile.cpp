@@ -10,6 +10,7 @@
 
 #include "backends/neutron_model/microcode.h"
 #include "inspect/place_events.h"
+#include "inspect/profile_table.h"
 
 namespace deuteron {
 namespace {
@@ -29,27 +30,6 @@ std::string common_module(const std::string& a, const std::string& b) {
     if (i >= a.size() || i >= b.size() || a[i] != b[i]) break;
   }
   return a.substr(0, end);
-}
-
-u64 median_of(std::vector<u64> v) {
-  if (v.empty()) return 0;
-  std::sort(v.begin(), v.end());
-  const size_t half = v.size() / 2;
-  return v.size() % 2 ? v[half] : v[half - 1] + (v[half] - v[half - 1]) / 2;
-}
-
-struct Sums {
-  ProfileRow row;
-  i64 number = 0;  // in the order in which the rows appeared
-  std::map<i64, u64> by_run;
-  std::vector<u64> each;
-};
-
-// A record may claim anything: sums stop where nothing real is.
-constexpr i64 kMostCounted = i64{1} << 60;
-void add_known(i64& sum, i64 more, bool first) {
-  if (first) sum = std::min(more, kMostCounted);
-  else if (sum >= 0) sum = more < 0 ? -1 : std::min(sum + std::min(more, kMostCounted), kMostCounted);
 }
 
 class Attributor {
@@ -162,24 +142,6 @@ class Attributor {
     return fmt::format("{}", fmt::join(modules, " + "));
   }
 
-  template <class Key>
-  Sums& sums(std::map<Key, Sums>& table, const Key& key, const ProfileRow& fresh) {
-    const auto [it, is_new] = table.try_emplace(key);
-    if (is_new) it->second.row = fresh, it->second.number = static_cast<i64>(table.size()) - 1;
-    return it->second;
-  }
-
-  static void count(Sums& s, u64 ticks, i64 run, bool is_call, const MapKernel* kernel) {
-    s.by_run[run] += ticks;
-    s.row.total += ticks;
-    if (!is_call) return;
-    const bool first = s.row.calls++ == 0;
-    s.each.push_back(ticks);
-    add_known(s.row.macs, kernel ? kernel->macs : -1, first);
-    add_known(s.row.bytes, kernel ? kernel->bytes : -1, first);
-    add_known(s.row.predicted_cycles, kernel ? kernel->predicted_cycles : -1, first);
-  }
-
   void add_run(std::vector<PlacedEvent>& placed) {
     std::set<i64> delegates;
     for (const PlacedEvent& p : placed)
@@ -223,8 +185,8 @@ class Attributor {
       if (is_driver) row.name = fmt::format("{}, the call itself", row.name);
       const MapKernel* cost = runtime || is_driver ? nullptr : where.kernel;
       const KernelKey key{p.npu, row.instruction, row.delegate_id, e.is_inside_delegate() ? e.delegate_name : row.name};
-      Sums& s = sums(kernels_, key, row);
-      count(s, p.own, p_.runs, true, cost);
+      ProfileSums& s = kernels_.at(key, row);
+      count(s, p.own, p_.runs, cost);
       if (!runtime) p.row = s.number;
       if (row.added) s.row.added_ticks += p.own;
       if (map_) add_group(p, row, cost, runtime, is_driver, is_opaque && row.operators.size() != 1);
@@ -245,24 +207,23 @@ class Attributor {
     else if (is_opaque)
       row.name = fmt::format("(inside the delegate, instruction {})", kernel.instruction), row.detail = joined(row.operators);
     else row.name = joined(row.operators), row.detail = targets(row.operators);
-    Sums& group = sums(groups_, GroupKey{p.npu, row.name, row.operators}, row);
-    count(group, p.own, p_.runs, true, cost);
+    ProfileSums& group = groups_.at({p.npu, row.name, row.operators}, row);
+    count(group, p.own, p_.runs, cost);
     if (kernel.added) group.row.added_ticks += p.own;
 
     ProfileRow module;
     module.npu = p.npu;
     module.name = runtime ? std::string(kRuntime) : module_name(kernel);
     module.module = kernel.module;
-    Sums& m = sums(modules_, ModuleKey{p.npu, module.name}, module);
-    count(m, p.own, p_.runs, true, cost);
+    ProfileSums& m = modules_.at({p.npu, module.name}, module);
+    count(m, p.own, p_.runs, cost);
     if (kernel.added) m.row.added_ticks += p.own;
   }
 
   void add_around(const PlacedEvent& p) {
     ProfileRow row;
     row.name = own_name(*p.event);
-    Sums& s = sums(around_, std::string(row.name), row);
-    count(s, p.own, p_.runs, true, nullptr);
+    count(around_.at(row.name, row), p.own, p_.runs, nullptr);
   }
 
   // The run's events after `offset`; answers where the next may begin.
@@ -311,59 +272,23 @@ class Attributor {
     return end_of_run;
   }
 
-  void spread(Sums& s, bool over_runs) {
-    std::vector<u64> list = s.each;
-    if (over_runs) {
-      list.clear();
-      for (const auto& [run, ticks] : s.by_run) list.push_back(ticks);
-    }
-    if (list.empty()) return;
-    s.row.min = *std::min_element(list.begin(), list.end());
-    s.row.max = *std::max_element(list.begin(), list.end());
-    s.row.median = median_of(std::move(list));
-    const double whole = clocks_.comparable ? static_cast<double>(p_.cpu_total) + static_cast<double>(p_.npu_total) * clocks_.npu_to_cpu
-                                            : static_cast<double>(s.row.npu ? p_.npu_total : p_.cpu_total);
-    const double part = static_cast<double>(s.row.total) * (s.row.npu && clocks_.comparable ? clocks_.npu_to_cpu : 1.0);
-    s.row.share = whole > 0 ? part / whole : 0;
-  }
-
-  template <class Key>
-  std::vector<ProfileRow> rows(std::map<Key, Sums>& table, bool over_runs, std::vector<i64>* places = nullptr) {
-    std::vector<std::pair<ProfileRow, i64>> list;
-    for (auto& [key, s] : table) {
-      spread(s, over_runs);
-      s.row.added = s.row.added || (s.row.total > 0 && s.row.added_ticks == s.row.total);
-      list.emplace_back(s.row, s.number);
-    }
-    std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
-      if (!clocks_.comparable && a.first.npu != b.first.npu) return a.first.npu > b.first.npu;
-      return a.first.share > b.first.share;
-    });
-    std::vector<ProfileRow> sorted;
-    if (places) places->resize(list.size());
-    for (auto& [row, number] : list) {
-      if (places) (*places)[number] = static_cast<i64>(sorted.size());
-      sorted.push_back(std::move(row));
-    }
-    return sorted;
-  }
-
   void finish() {
+    const ProfileTotals totals{clocks_, p_.cpu_total, p_.npu_total};
     std::vector<i64> places;
-    p_.kernels = rows(kernels_, false, &places);
+    p_.kernels = kernels_.rows(totals, false, &places);
     for (TimeSlice& s : p_.slices)
       if (s.row >= 0) s.row = places[s.row];
     std::stable_sort(p_.slices.begin(), p_.slices.end(),
                      [](const TimeSlice& a, const TimeSlice& b) { return a.start < b.start || (a.start == b.start && a.end > b.end); });
-    p_.operators = rows(groups_, true);
-    p_.modules = rows(modules_, true);
+    p_.operators = groups_.rows(totals, true);
+    p_.modules = modules_.rows(totals, true);
     for (ProfileRow& outer : p_.modules)
       for (const ProfileRow& inner : p_.modules) {
         const bool within = !outer.module.empty() && inner.module.starts_with(outer.module) &&
                             (inner.module.size() == outer.module.size() || inner.module[outer.module.size()] == '.');
         if (inner.npu == outer.npu && (within || &inner == &outer)) outer.nested_total += inner.total;
       }
-    p_.around = rows(around_, false);
+    p_.around = around_.rows(totals, false);
     for (ProfileRow& row : p_.around) row.share = 0;
   }
 
@@ -374,11 +299,11 @@ class Attributor {
   const Dump& trace_;
   const SourceMap* map_;
   Profile p_;
-  Clocks clocks_;
-  std::map<KernelKey, Sums> kernels_;
-  std::map<GroupKey, Sums> groups_;
-  std::map<ModuleKey, Sums> modules_;
-  std::map<std::string, Sums> around_;
+  ProfileClocks clocks_;
+  ProfileTable<KernelKey> kernels_;
+  ProfileTable<GroupKey> groups_;
+  ProfileTable<ModuleKey> modules_;
+  ProfileTable<std::string> around_;
   i64 unmatched_ = 0;
   std::string unmatched_name_;
 };
