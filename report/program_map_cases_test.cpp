@@ -251,6 +251,7 @@ TEST(MapCases, APermuteThatTheInputAbsorbs) {
 TEST(MapCases, TransposesThatAreInserted) {
   CompileOptions options;
   options.contiguous_io = true;
+  options.npu.format_conversion = FormatConversion::npu;  // not by a flag at the border
   const std::string text =
       "source 0 \"conv\" \"aten.conv2d.default\"\n"
       "input x : f32[1,3,6,7]\n"
