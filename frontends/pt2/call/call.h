@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,9 +79,13 @@ class Call {
   bool is_derived_from_constants(ValueId v) const { return importer_.is_derived_from_constants(v); }
   bool is_constant(ValueId v) const { return v >= 0 && importer_.graph.is_constant(v); }
 
+  // The elements of a value that depends on no input, computed here; nothing for any other.
+  std::optional<std::vector<float>> known_numbers(ValueId v);
+
   // New values. The suffix "" names a value as the model names the node.
   ValueId constant(std::string_view suffix, Shape shape, std::vector<float> data);
   ValueId constant_value(std::string name, Type type, Constant data);
+  ValueId known_value(Type type, std::span<const float> numbers, std::string_view suffix = {});  // f32, s64, s32 or b8
   ValueId parameter_value(const Stored& stored, Type type, const Constant& data) {
     return ok_ ? importer_.parameter_value(stored.parameter, std::move(type), data) : -1;
   }
@@ -110,6 +116,8 @@ class Call {
   Meaning* lookup(const std::string& tensor);
   void make_value(Meaning& m, const std::string& tensor);
   ValueId as_float_tensor(ValueId v, const std::string& tensor);
+  std::optional<std::vector<ValueId>> computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
+                                                   std::string_view suffix);
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 
   Importer& importer_;

@@ -6,6 +6,7 @@
 
 #include "frontends/pt2/archive/storage_order.h"
 #include "frontends/pt2/call/call.h"
+#include "ir/elements.h"
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron::pt2 {
@@ -198,11 +199,90 @@ bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vec
   return ok_;
 }
 
+// Values that depend on no input of the model
+
+std::vector<float> Importer::numbers_of_known(ValueId v) {
+  const GraphValue& value = graph.values[v];
+  if (value.constant) return numbers_of(value.constant->bytes.data(), value.type);
+  const auto makes = [v](const Node& n) { return std::find(n.outputs.begin(), n.outputs.end(), v) != n.outputs.end(); };
+  const auto node = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), makes);
+  DEUTERON_CHECK(node != graph.nodes.rend(), value.name);
+  std::vector<std::vector<float>> data;
+  for (const ValueId in : node->inputs) data.push_back(numbers_of_known(in));
+  std::vector<const Type*> types;
+  graph.types(node->outputs, types);
+  const auto at = std::find(node->outputs.begin(), node->outputs.end(), v) - node->outputs.begin();
+  return computed(node->op, node->inputs, data, types)[static_cast<size_t>(at)];
+}
+
+std::vector<std::vector<float>> Importer::computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
+                                                   const std::vector<const Type*>& types) const {
+  std::vector<std::vector<float>> results;
+  std::vector<HostTensor> in, out;
+  for (size_t k = 0; k < inputs.size(); ++k) in.push_back({&graph.type(inputs[k]), data[k].data()});
+  for (const Type* type : types) results.emplace_back(static_cast<size_t>(type->elements()));
+  for (size_t k = 0; k < types.size(); ++k) out.push_back({types[k], results[k].data()});
+  execute(op, in, out);
+  return results;
+}
+
+std::optional<std::vector<float>> Call::known_numbers(ValueId v) {
+  if (!ok_ || v < 0 || !is_derived_from_constants(v)) return std::nullopt;
+  return importer_.numbers_of_known(v);
+}
+
+ValueId Call::known_value(Type type, std::span<const float> numbers, std::string_view suffix) {
+  const auto converted = [&]<class T>(T) {
+    std::vector<T> data;
+    for (const float x : numbers) data.push_back(static_cast<T>(x));
+    return constant_of(std::move(data));
+  };
+  const DType d = type.dtype;
+  Constant data = d == DType::s64   ? converted(i64{})
+                  : d == DType::s32 ? converted(i32{})
+                  : d == DType::b8  ? converted(u8{})
+                                    : converted(float{});
+  return constant_value(suffix.empty() ? node_.name : name(suffix), std::move(type), std::move(data));
+}
+
+// Integers and masks that the model computes from constants are known at once: positions, masks and sizes steer what is imported. The host
+// computes with float32 numbers: integers that those cannot hold stay calls.
+std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
+                                                       std::string_view suffix) {
+  constexpr float kExact = 1 << 24;
+  const auto is_integer = [](const Type& t) { return t.dtype == DType::b8 || t.dtype == DType::s32 || t.dtype == DType::s64; };
+  const auto is_plain = [&](const Type& t) { return t.quant.empty() && (t.dtype == DType::f32 || is_integer(t)); };
+  bool integers = std::any_of(types.begin(), types.end(), is_integer);
+  for (const ValueId v : inputs) {
+    const Type& type = importer_.graph.type(v);
+    if (!importer_.derived_from_constants[v] || importer_.broken[v] || !is_plain(type)) return std::nullopt;
+    integers = integers || is_integer(type);
+  }
+  if (!integers || inputs.empty() || !std::all_of(types.begin(), types.end(), is_plain)) return std::nullopt;
+  const auto fits = [&](const Type& t, const std::vector<float>& numbers) {
+    return !is_integer(t) || std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::abs(x) < kExact; });
+  };
+  std::vector<std::vector<float>> data;
+  for (const ValueId v : inputs) {
+    data.push_back(importer_.numbers_of_known(v));
+    if (!fits(importer_.graph.type(v), data.back())) return std::nullopt;
+  }
+  std::vector<const Type*> pointers;
+  for (const Type& type : types) pointers.push_back(&type);
+  const std::vector<std::vector<float>> results = importer_.computed(op, inputs, data, pointers);
+  std::vector<ValueId> values;
+  for (size_t k = 0; k < types.size(); ++k)
+    if (!fits(types[k], results[k])) return std::nullopt;
+  for (size_t k = 0; k < types.size(); ++k) values.push_back(known_value(types[k], results[k], suffix));
+  return values;
+}
+
 std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
   std::vector<Type> types;
   if (!ok_ || !take_types(op, inputs, types)) return {};
+  if (auto known = computed_now(op, inputs, types, suffix)) return *known;
   bool derived = true, is_broken = false;
   for (const ValueId v : inputs) derived = derived && importer_.derived_from_constants[v], is_broken = is_broken || importer_.broken[v];
   const size_t results = types.size();
@@ -233,6 +313,7 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "pt2.leftover.call"});
   if (!ok_) return {};
+  if (auto known = computed_now(call, inputs, types, {})) return *known;
   const size_t results = types.size();
   importer_.graph.add_node(std::move(call), std::move(inputs), std::move(types), node_.name, {source_});
   importer_.derived_from_constants.insert(importer_.derived_from_constants.end(), results, derived);

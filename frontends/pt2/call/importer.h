@@ -55,6 +55,10 @@ struct Importer {
   i32 new_memory() { return memories++; }
   // Reads the weight at the first call; null when it cannot be read, which has been reported.
   const Weight* load(i32 parameter);
+  // Of a value that is derived from constants.
+  std::vector<float> numbers_of_known(ValueId v);
+  std::vector<std::vector<float>> computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
+                                           const std::vector<const Type*>& types) const;
   ValueId parameter_value(i32 parameter, Type type, const Constant& data);
   void note_unsupported_float(int dtype_code, const std::string& name);
 };

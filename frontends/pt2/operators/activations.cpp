@@ -3,9 +3,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "frontends/pt2/operators/all.h"
-#include "ir/elements.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -54,7 +54,13 @@ void import_clamp(Call& c) {
 }
 
 void import_unary(Call& c) {
-  const auto fn = unary_named(c.operator_name());
+  static constexpr std::pair<std::string_view, UnaryFn> kSynonyms[] = {
+      {"absolute", UnaryFn::abs},          {"negative", UnaryFn::neg},    {"sgn", UnaryFn::sign},
+      {"special_expit", UnaryFn::sigmoid}, {"special_erf", UnaryFn::erf}, {"special_expm1", UnaryFn::expm1},
+      {"special_log1p", UnaryFn::log1p}};
+  auto fn = unary_named(c.operator_name());
+  for (const auto& [name, meant] : kSynonyms)
+    if (name == c.operator_name()) fn = meant;
   DEUTERON_CHECK(fn.has_value(), std::string(c.operator_name()));
   finish(c, Unary{*fn, 0});
 }
@@ -72,12 +78,6 @@ void import_elu(Call& c) {
   require_default(c, "scale", 1);
   require_default(c, "input_scale", 1);
   finish(c, Unary{UnaryFn::elu, finite(c, "alpha")});
-}
-
-void import_softplus(Call& c) {
-  require_default(c, "beta", 1);
-  require_default(c, "threshold", 20);
-  finish(c, Unary{UnaryFn::softplus, 0});
 }
 
 void import_pow(Call& c) { finish(c, Unary{UnaryFn::pow, finite(c, "exponent")}); }
@@ -100,26 +100,6 @@ void import_glu(Call& c) {
   const i64 half = c.shape(x)[axis] / 2;
   const ValueId a = c.add(Slice{axis, 0, half, 1}, {x}, "value"), b = c.add(Slice{axis, half, half, 1}, {x}, "gate");
   c.result(c.add(Mul{}, {a, c.add(Unary{UnaryFn::sigmoid, 0}, {b}, "sigmoid")}));
-}
-
-// x * keep + fill, where the mask is known. An infinite value has no place on an int8 scale: what it stands for depends on who reads it.
-void import_masked_fill(Call& c) {
-  const ValueId x = c.tensor("self"), mask = c.any_tensor("mask");
-  const double value = c.number("value");
-  c.require(!c.ok() || (c.is_constant(mask) && c.type(mask).dtype == DType::b8), "the mask is computed: only constant masks are supported",
-            "computed", "constant, bool", "pt2.masked_fill.mask");
-  // What softmax shall make 0 of is minus infinity, however the model spells it.
-  constexpr double kMost = 1e4;
-  const bool hides = value < -kMost;
-  c.require(!c.ok() || hides || value <= kMost, "fills with a value that leaves no int8 step for the others", fmt::format("{}", value),
-            "1e4", "pt2.masked_fill.value");
-  if (!c.ok()) return;
-  const std::span<const u8> hidden = c.graph().values[mask].constant->as<u8>();
-  std::vector<float> keep, fill;
-  for (const u8 h : hidden) keep.push_back(h ? 0.0f : 1.0f), fill.push_back(!h ? 0.0f : hides ? kMinusInfinity : static_cast<float>(value));
-  const Shape shape = c.shape(mask);
-  const ValueId kept = c.add(Mul{}, {x, c.constant("keep", shape, std::move(keep))}, "kept");
-  c.result(c.add(Add{}, {kept, c.constant("fill", shape, std::move(fill))}));
 }
 
 }  // namespace deuteron::pt2

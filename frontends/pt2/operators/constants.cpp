@@ -1,6 +1,7 @@
 // Tensors that the model makes from nothing: they become constants.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "frontends/pt2/operators/all.h"
@@ -61,6 +62,32 @@ void import_arange(Call& c) {
   if (!c.ok()) return;
   make(c, {static_cast<i64>(std::min(std::ceil((end - start) / step), 2.0 * kMaxElements))},
        [&](i64 k) { return start + static_cast<double>(k) * step; });
+}
+
+void import_eye(Call& c) {
+  const i64 rows = c.integer("n"), columns = c.has("m") ? c.integer("m") : rows;
+  if (c.ok()) make(c, {rows, columns}, [columns](i64 k) { return k / columns == k % columns ? 1 : 0; });
+}
+
+// `steps` numbers from start to end, both included; from both ends to the middle, as torch rounds.
+void import_linspace(Call& c) {
+  const double start = c.number("start"), end = c.number("end");
+  const i64 steps = c.integer("steps");
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  if (c.ok())
+    make(c, {steps},
+         [=](i64 k) { return 2 * k < steps ? start + step * static_cast<double>(k) : end - step * static_cast<double>(steps - 1 - k); });
+}
+
+// Hann's and Hamming's windows; one that is not periodic ends where it began.
+void import_window(Call& c) {
+  const i64 length = c.integer("window_length");
+  const bool periodic = !c.has("periodic") || c.boolean("periodic");
+  const double offset = c.operator_name() == "hamming_window" ? 0.54 : 0.5;
+  const double span = static_cast<double>(std::max<i64>(periodic ? length : length - 1, 1));
+  if (!c.ok()) return;
+  if (length == 1) return fill(c, {1}, 1);
+  make(c, {length}, [=](i64 k) { return offset - (1 - offset) * std::cos(2 * std::acos(-1.0) * static_cast<double>(k) / span); });
 }
 
 }  // namespace deuteron::pt2

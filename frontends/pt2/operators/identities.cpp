@@ -21,11 +21,8 @@ void import_dropout(Call& c) {
   c.identity(operand);
 }
 
-// A change of dtype: none, or of a parameter to float32.
-void import_conversion(Call& c) {
-  const ValueId x = c.any_tensor("self");
-  if (!c.ok()) return;
-  const std::optional<DType> to = c.has("dtype") ? dtype_of_code(c.integer("dtype")) : c.type(x).dtype;
+// A change of dtype: none, of a parameter to float32, or of computed numbers.
+static void convert(Call& c, ValueId x, std::optional<DType> to) {
   if (to == c.type(x).dtype) {
     c.may_share_memory("self");
     return c.identity("self");
@@ -50,6 +47,16 @@ void import_conversion(Call& c) {
   const auto data = as_float(*c.graph().values[x].constant, c.type(x).dtype);
   c.require(data.has_value(), "converts values that float32 cannot hold", change, "", "pt2.conversion.range");
   if (data) c.result(c.constant_value(c.name("f32"), {DType::f32, c.shape(x), {}}, *data));
+}
+
+void import_conversion(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  if (c.ok()) convert(c, x, c.has("dtype") ? dtype_of_code(c.integer("dtype")) : c.type(x).dtype);
+}
+
+void import_type_as(Call& c) {
+  const ValueId x = c.any_tensor("self"), other = c.any_tensor("other");
+  if (c.ok()) convert(c, x, c.type(other).dtype);
 }
 
 // Checks of dtype, device and layout that export inserts around conversions.

@@ -10,8 +10,6 @@
 
 namespace deuteron::pt2 {
 
-static void import_leftover(Call& c);
-
 namespace {
 
 struct LeftoverRow {
@@ -23,6 +21,9 @@ struct LeftoverRow {
 
 // Sorted by target.
 constexpr auto kRows = std::to_array<LeftoverRow>({
+    {{"aten.__and__.Tensor", import_leftover}, "aten::bitwise_and", "Tensor_out", "self other"},
+    {{"aten.__or__.Tensor", import_leftover}, "aten::bitwise_or", "Tensor_out", "self other"},
+    {{"aten.__xor__.Tensor", import_leftover}, "aten::bitwise_xor", "Tensor_out", "self other"},
     {{"aten.acos.default", import_leftover}, "aten::acos", "out", "self"},
     {{"aten.acosh.default", import_leftover}, "aten::acosh", "out", "self"},
     {{"aten.any.default", import_leftover}, "aten::any", "all_out", "self"},
@@ -76,7 +77,6 @@ constexpr auto kRows = std::to_array<LeftoverRow>({
     {{"aten.sinh.default", import_leftover}, "aten::sinh", "out", "self"},
     {{"aten.tan.default", import_leftover}, "aten::tan", "out", "self"},
     {{"aten.topk.default", import_leftover}, "aten::topk", "values", "self k dim largest sorted"},
-    {{"aten.where.self", import_leftover}, "aten::where", "self_out", "condition self other"},
 });
 static_assert(std::is_sorted(kRows.begin(), kRows.end(),
                              [](const LeftoverRow& a, const LeftoverRow& b) { return a.import.target < b.import.target; }));
@@ -141,7 +141,7 @@ const ImportRow* find_leftover(std::string_view target) {
   return row ? &row->import : nullptr;
 }
 
-static void import_leftover(Call& c) {
+void import_leftover(Call& c) {
   const LeftoverRow& row = *find_row(c.target());
   Arguments arguments(c);
   for (size_t at = 0; at < row.arguments.size();) {

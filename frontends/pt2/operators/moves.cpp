@@ -219,7 +219,9 @@ void import_roll(Call& c) {
 
 void import_repeat(Call& c) {
   ValueId x = c.tensor("self");
-  const std::vector<i64> repeats = c.integers("repeats");
+  std::vector<i64> repeats = c.integers(c.has("dims") ? "dims" : "repeats");
+  if (c.has("dims"))  // tile: as many ones in front as there are axes without a count
+    while (c.ok() && static_cast<i64>(repeats.size()) < c.rank(x)) repeats.insert(repeats.begin(), 1);
   c.require(!c.ok() || static_cast<i64>(repeats.size()) >= c.rank(x), "has fewer counts than axes", std::to_string(repeats.size()),
             std::to_string(c.rank(x)), "pt2.repeat.count");
   if (!c.ok()) return;

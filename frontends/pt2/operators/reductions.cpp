@@ -64,8 +64,8 @@ void finish_reduce(Call& c, i64 fn) {
   if (c.ok()) finish(c, x, reduced(c, fn, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
 }
 
-// PyTorch's `correction`, or `unbiased`; divides by the number of elements less this.
-void finish_variance(Call& c, bool root) {
+// PyTorch's `correction`, or `unbiased`; divides by the number of elements less this. With the mean: as the second result.
+void finish_variance(Call& c, bool root, bool with_mean = false) {
   const ValueId x = c.tensor("self");
   const Axes axes = reduced_axes(c, "dim", c.rank(x));
   double correction = 1;
@@ -83,6 +83,11 @@ void finish_variance(Call& c, bool root) {
   if (correction != 0)
     y = c.add(Mul{}, {y, c.constant("correction", {}, {static_cast<float>(static_cast<double>(count) / rest)})}, "corrected");
   if (root) y = c.add(Unary{UnaryFn::sqrt, 0}, {y}, "root");
+  if (with_mean && c.is_read(1)) {
+    const ValueId mean = reduced(c, Reduce::kMean, x, axes, "mean");
+    const TensorMeta* declared = c.result_meta(1);
+    if (c.ok()) c.result(1, c.reshape(mean, declared->sizes, "mean"));
+  }
   finish(c, x, y, axes);
 }
 
@@ -108,6 +113,18 @@ void import_amax(Call& c) { finish_reduce(c, Reduce::kMax); }
 void import_amin(Call& c) { finish_reduce(c, Reduce::kMin); }
 void import_var(Call& c) { finish_variance(c, false); }
 void import_std(Call& c) { finish_variance(c, true); }
+void import_var_mean(Call& c) { finish_variance(c, false, true); }
+void import_std_mean(Call& c) { finish_variance(c, true, true); }
+
+// max.dim, min.dim: where nobody reads the positions, an extreme as any other.
+void import_max_along(Call& c) {
+  if (c.is_read(1)) return import_leftover(c);
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  if (c.ok() && c.rank(x) > 0)
+    finish(c, x, reduced(c, c.operator_name() == "max" ? Reduce::kMax : Reduce::kMin, x, {axis}, "reduced"), {axis});
+  else if (c.ok()) c.result(x);
+}
 
 // x - (max + log(sum(exp(x - max)))): softmax in steps of 1/256 would lose the small ones.
 void import_log_softmax(Call& c) {

@@ -154,12 +154,14 @@ void import_upsample_nearest(Call& c) {
 
 void import_upsample_bilinear(Call& c) {
   const ValueId x = c.tensor(c.has("input") ? "input" : "self");
-  const std::vector<ResizedAxis> axes = resized_axes(c, x);
+  std::vector<ResizedAxis> axes = resized_axes(c, x);
   const bool corners = c.boolean("align_corners");
-  c.require(!c.ok() || axes.size() == 2, "works on images, [n,c,h,w]", std::to_string(axes.size()), "2", "pt2.upsample.rank");
+  c.require(!c.ok() || axes.size() <= 2, "works on images, [n,c,h,w] or [n,c,w]", std::to_string(axes.size()), "1, 2", "pt2.upsample.rank");
   if (!c.ok()) return;
   if (keeps_extents(axes)) return c.result(x);
-  const ValueId image = to_image(c, x);
+  const auto count = static_cast<i64>(axes.size());
+  if (count == 1) axes.push_back({1, 1, 1});
+  const ValueId image = to_image(c, x, count);
   ValueId y = -1;
   if (corners || (axes[0].is_even() && axes[1].is_even())) {
     Resize2d resize{Resize2d::kBilinear, {axes[0].out, axes[1].out}, corners, !corners};
@@ -167,7 +169,7 @@ void import_upsample_bilinear(Call& c) {
   } else {
     y = interpolated(c, interpolated(c, image, 2, axes[1], "columns"), 1, axes[0], "rows");
   }
-  c.result(from_image(c, y, c.rank(x)));
+  c.result(from_image(c, y, c.rank(x), {}, count));
 }
 
 // [.., c*r*r, h, w] becomes [.., c, h*r, w*r]
