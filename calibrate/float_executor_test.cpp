@@ -1,7 +1,10 @@
 #include "calibrate/float_executor.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <thread>
 
 #include "calibrate/arena_plan.h"
@@ -192,6 +195,32 @@ TEST(Observe, IsExactAndIndependentOfThreadsAndOrder) {
     }
   }
   EXPECT_TRUE(diagnostics.list().empty());
+}
+
+// A value that depends on no input has a range as any other: int8 values beside it are computed with that.
+TEST(Observe, SeesWhatIsComputedFromConstants) {
+  TestGraph t;
+  const ValueId x = t.input("x", {2, 3});
+  const ValueId c = t.constant("c", {1, 3}, {-1, 0.5f, 4});
+  const ValueId twice = t.node("twice", Add{}, {c, c});
+  const ValueId wide = t.node("wide", Expand{{2, 3}}, {twice});
+  t.output(t.node("y", Mul{}, {x, wide}));
+  Diagnostics diagnostics;
+  Samples samples;
+  for (unsigned s = 0; s < 3; ++s) samples.push_back({random_floats(6, s)});
+  const auto seen = observe(t.g, samples, 2, diagnostics);
+  ASSERT_TRUE(seen);
+  EXPECT_FALSE((*seen)[c].seen);
+  for (const ValueId v : {twice, wide}) {
+    const Observation& o = (*seen)[v];
+    EXPECT_TRUE(o.seen);
+    EXPECT_EQ(o.low, -2);
+    EXPECT_EQ(o.high, 8);
+    EXPECT_EQ(std::accumulate(o.bins.begin(), o.bins.end(), i64{0}), t.g.type(v).elements());
+    EXPECT_THAT(o.channel_mean,
+                testing::ElementsAre(testing::FloatNear(-2, 1e-5f), testing::FloatNear(1, 1e-5f), testing::FloatNear(8, 1e-5f)));
+    EXPECT_THAT(o.channel_most, testing::ElementsAre(2, 1, 8));
+  }
 }
 
 TEST(Observe, NamesOperatorAndSampleOfWhatIsNotFinite) {

@@ -111,6 +111,30 @@ std::vector<std::vector<float>> stored_inputs(const Graph& g, const std::vector<
   return stored;
 }
 
+// Values that depend on no input of the model: the executor computes them once and shows them to nobody.
+template <class See>
+std::vector<bool> see_known_values(const Graph& g, const See& see) {
+  std::vector<std::vector<float>> known(g.values.size());
+  std::vector<bool> is_known(g.values.size(), false);
+  for (const Node& node : g.nodes) {
+    const auto is_fixed = [&](ValueId v) { return g.is_constant(v) || is_known[v]; };
+    if (!std::ranges::all_of(node.inputs, is_fixed)) continue;
+    std::vector<HostTensor> in, out;
+    for (const ValueId v : node.inputs) {
+      if (!is_known[v] && known[v].empty()) known[v] = numbers_of(g.values[v].constant->bytes.data(), g.type(v));
+      in.push_back({&g.type(v), known[v].data()});
+    }
+    for (const ValueId v : node.outputs) {
+      known[v].resize(static_cast<size_t>(g.type(v).elements()));
+      is_known[v] = true;
+      out.push_back({&g.type(v), known[v].data()});
+    }
+    execute(node.op, in, out);
+    for (const ValueId v : node.outputs) see(v, std::span<const float>(known[v]));
+  }
+  return is_known;
+}
+
 // Ranges over all samples; false once something is not finite.
 bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples& samples, int threads, std::vector<Range>& ranges,
                     Diagnostics& diagnostics) {
@@ -140,6 +164,7 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
   ranges.assign(g.values.size(), {});
   for (const std::vector<Range>& worker : by_worker)
     for (size_t v = 0; v < ranges.size(); ++v) ranges[v].widen(worker[v]);
+  see_known_values(g, [&](ValueId v, std::span<const float> data) { ranges[v].widen(data); });
   return true;
 }
 
@@ -214,14 +239,18 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
     result[v].seen = true;
   }
   std::vector<std::vector<Counts>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<Counts>(g.values.size()));
+  const auto see = [&](ValueId v, std::span<const float> data, Counts& mine) {
+    const Observation& o = result[v];
+    count(data, o.low, o.high, mine.bins);
+    mine.channels.count(data, g.type(v).shape.empty() ? 1 : g.type(v).shape.back(), o.low, o.high);
+  };
   for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
     executor.run(stored_inputs(g, samples[s]), [&](ValueId v, std::span<const float> data) {
-      const Observation& o = result[v];
-      if (!o.seen) return;
-      Counts& mine = by_worker[worker][v];
-      count(data, o.low, o.high, mine.bins);
-      mine.channels.count(data, g.type(v).shape.empty() ? 1 : g.type(v).shape.back(), o.low, o.high);
+      if (result[v].seen) see(v, data, by_worker[worker][v]);
     });
+  });
+  const std::vector<bool> is_known = see_known_values(g, [&](ValueId v, std::span<const float> data) {
+    if (result[v].seen) see(v, data, by_worker[0][v]);
   });
   for (size_t v = 0; v < result.size(); ++v) {
     Observation& o = result[v];
@@ -232,7 +261,7 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
       for (size_t b = 0; b < worker[v].bins.size(); ++b) o.bins[b] += worker[v].bins[b];
       channels.add(worker[v].channels);
     }
-    const double span = static_cast<double>(o.high) - o.low, count = static_cast<double>(samples.size());
+    const double span = static_cast<double>(o.high) - o.low, count = is_known[v] ? 1.0 : static_cast<double>(samples.size());
     for (const i64 sum : channels.sum)
       o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
     o.channel_most = std::move(channels.most);

@@ -1,6 +1,7 @@
 // An int8 operator that no kernel of the dialect takes runs in float, between explicit dequantize and quantize.
 #include "passes/leftovers.h"
 
+#include <cmath>
 #include <utility>
 
 #include "ir/elements.h"
@@ -41,19 +42,47 @@ static Patch without_bounds(const Graph& g, NodeId root) {
   return b.replace_root(clamp, {b.add(std::move(op), node.inputs, {}, g.values[node.outputs[0]].name + "_unbounded")});
 }
 
-// silu, hardswish or hardsigmoid in float   becomes   what it is made of: ATen's portable kernels have none of them
+// A function in float that no portable kernel computes, and a product with a factor   become   what they are made of
 static std::optional<Patch> spelled_out(const Graph& g, NodeId root) {
   const Node& node = g.nodes[root];
-  const Unary* unary = std::get_if<Unary>(&node.op);
-  if (!unary || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
-  const ValueId x = node.inputs[0];
+  if (node.outputs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
+  const ValueId x = node.inputs.empty() ? -1 : node.inputs[0];
   PatchBuilder b(g, root, "");
-  const auto number = [&](float v) { return b.constant(DType::f32, Shape(g.type(x).shape.size(), 1), std::vector<float>{v}, "number"); };
-  if (unary->fn == UnaryFn::silu) return b.replace_root(Mul{}, {x, b.add(Unary{UnaryFn::sigmoid, 0}, {x})});
-  if (unary->fn != UnaryFn::hardswish && unary->fn != UnaryFn::hardsigmoid) return std::nullopt;
-  const ValueId gate = b.add(Clamp{{0.0f, 6.0f}}, {b.add(Add{}, {x, number(3)})});
-  const ValueId sixth = b.add(Mul{}, {gate, number(1.0f / 6)});
-  return unary->fn == UnaryFn::hardswish ? b.replace_root(Mul{}, {x, sixth}) : b.replace_root(sixth);
+  const auto number = [&](double v) {
+    return b.constant(DType::f32, Shape(g.type(node.outputs[0]).shape.size(), 1), std::vector<float>{static_cast<float>(v)}, "number");
+  };
+  if (const Matmul* matmul = std::get_if<Matmul>(&node.op)) {
+    if (matmul->scale == 1) return std::nullopt;
+    Matmul plain = *matmul;
+    plain.scale = 1;
+    return b.replace_root(Mul{}, {b.add(plain, node.inputs), number(matmul->scale)});
+  }
+  const Unary* unary = std::get_if<Unary>(&node.op);
+  if (!unary) return std::nullopt;
+  const auto fn = [&](UnaryFn f, ValueId v, float alpha = 0) { return b.add(Unary{f, alpha}, {v}); };
+  const auto mul = [&](ValueId v, ValueId w) { return b.add(Mul{}, {v, w}); };
+  const auto half_of_one_more = [&](ValueId v) { return mul(b.add(Add{}, {v, number(1)}), number(0.5)); };
+  switch (unary->fn) {
+    case UnaryFn::silu:
+      return b.replace_root(Mul{}, {x, fn(UnaryFn::sigmoid, x)});
+    case UnaryFn::hardswish:
+    case UnaryFn::hardsigmoid: {
+      const ValueId sixth = mul(b.add(Clamp{{0.0f, 6.0f}}, {b.add(Add{}, {x, number(3)})}), number(1.0 / 6));
+      return unary->fn == UnaryFn::hardswish ? b.replace_root(Mul{}, {x, sixth}) : b.replace_root(sixth);
+    }
+    case UnaryFn::gelu:  // x * (1 + erf(x / sqrt(2))) / 2
+      return b.replace_root(Mul{}, {x, half_of_one_more(fn(UnaryFn::erf, mul(x, number(std::sqrt(0.5)))))});
+    case UnaryFn::gelu_tanh: {  // the same with tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))
+      const ValueId bent = b.add(Add{}, {x, mul(fn(UnaryFn::pow, x, 3), number(0.044715))});
+      return b.replace_root(Mul{}, {x, half_of_one_more(fn(UnaryFn::tanh, mul(bent, number(std::sqrt(2 / std::acos(-1.0))))))});
+    }
+    case UnaryFn::softplus: {  // max(x, 0) + log(1 + exp(-|x|))
+      const ValueId small = fn(UnaryFn::exp, fn(UnaryFn::neg, fn(UnaryFn::abs, x)));
+      return b.replace_root(Add{}, {b.add(Clamp{{.low = 0}}, {x}), fn(UnaryFn::log1p, small)});
+    }
+    default:
+      return std::nullopt;
+  }
 }
 
 static bool is_bounded_in_float(const Graph& g, const Node& node) {

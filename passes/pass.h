@@ -24,6 +24,7 @@ void fold_constants(PassContext&);          // passes/fold_constants.cpp
 void fuse(PassContext&);                    // passes/fuse.cpp
 void fuse_again(PassContext&);              // passes/fuse.cpp
 void infer_layout(PassContext&);            // passes/layout.cpp
+void npu_forms(PassContext&);               // passes/npu_forms.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
 void fold_quantization(PassContext&);       // passes/fold_quantization.cpp
 void partition(PassContext&);               // passes/partition.cpp

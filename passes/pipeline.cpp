@@ -22,6 +22,8 @@ static constexpr Pass kPipeline[] = {
     // What moved next to each other is fused; a scale for each channel is a depthwise convolution. Without an NPU, and in float, reductions are
   // pooling and layers.
     {"fuse-again", fuse_again},
+    // Functions of one element that the NPU can compute in a few steps are those steps.
+    {"npu-forms", npu_forms},
     // Every operator with an int8 form stands between dequantize and quantize. Quantized models come so and are left as they are.
     {"quantize", quantize_post_training},
     // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float

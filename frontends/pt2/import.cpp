@@ -205,10 +205,12 @@ class Walk {
       std::vector<std::string> uses;
       for (size_t i = 0; i < std::min(sources.size(), kNamedUses); ++i) uses.push_back(describe_use(sources[i]));
       if (sources.size() > kNamedUses) uses.push_back(fmt::format("and {} more", sources.size() - kNamedUses));
-      diagnostics_.error(graph_.name,
-                         fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(),
-                                     sources.size() == 1 ? "" : "s", fmt::join(uses, "; ")),
-                         "pt2.operator.unknown", "`deuteron ops` lists what is supported");
+      diagnostics_.error(
+          graph_.name,
+          fmt::format("operator {} is not supported, used {} time{}: {}", target, sources.size(), sources.size() == 1 ? "" : "s",
+                      fmt::join(uses, "; ")),
+          "pt2.operator.unknown",
+          "export it decomposed: torch.export.save(program.run_decompositions(), path); `deuteron ops` lists what is supported");
     }
   }
 

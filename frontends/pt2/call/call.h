@@ -103,6 +103,7 @@ class Call {
   bool is_read(size_t index) const;             // whether anything in the model reads result `index`
   size_t result_count() const { return node_.outputs.size(); }
   void identity(std::string_view argument);
+  ValueId converted(ValueId v, DType to);  // computed numbers, by a call
 
   // For the walk.
   void share_memory(const Meaning& m) { outcomes_[0].memory = m.memory, outcomes_[0].home = m.home; }
@@ -116,6 +117,7 @@ class Call {
   Meaning* lookup(const std::string& tensor);
   void make_value(Meaning& m, const std::string& tensor);
   ValueId as_float_tensor(ValueId v, const std::string& tensor);
+  ValueId known_integers(ValueId v, DType dtype);
   std::optional<std::vector<ValueId>> computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
                                                    std::string_view suffix);
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);

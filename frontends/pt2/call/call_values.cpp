@@ -74,6 +74,8 @@ ValueId Call::as_float_tensor(ValueId v, const std::string& tensor) {
     const auto data = as_float(*importer_.graph.values[v].constant, type.dtype);
     if (data) return importer_.add_value(tensor + ".f32", {DType::f32, type.shape, {}}, *data);
     refuse({fmt::format("reads `{}`, whose integers are too large for float32", tensor), "", "", "pt2.operand.integer"});
+  } else if (type.quant.empty() && (type.dtype == DType::b8 || type.dtype == DType::s32 || type.dtype == DType::s64)) {
+    return converted(v, DType::f32);
   } else if (!type.quant.empty()) {
     refuse(
         {fmt::format("reads `{}`, which is quantized: only quantize and dequantize, views and permutes work on quantized values", tensor),
@@ -84,6 +86,18 @@ ValueId Call::as_float_tensor(ValueId v, const std::string& tensor) {
            "keep the model in float32");
   }
   return -1;
+}
+
+// A call of the kernel that converts computed numbers.
+ValueId Call::converted(ValueId v, DType to) {
+  if (!ok_ || v < 0) return -1;
+  using K = KernelArg::Kind;
+  KernelCall call;
+  call.name = "aten::_to_copy", call.overload = "out";
+  const Face face = plain_face(shape(v));
+  call.args = {{K::input, 0, 0, {}, face}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, face}};
+  const std::vector<ValueId> results = add_call(std::move(call), {v}, {{to, shape(v), {}}});
+  return ok_ ? results[0] : -1;
 }
 
 ValueId Call::tensor(std::string_view argument) {
@@ -358,6 +372,17 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
 
 // Results
 
+// Integers computed from constants by an operator that knows only float32: positions and sizes. Anything else is left as it is.
+ValueId Call::known_integers(ValueId v, DType dtype) {
+  constexpr float kExact = 1 << 24;
+  if ((dtype != DType::s64 && dtype != DType::s32) || type(v).dtype != DType::f32 || importer_.broken[v]) return v;
+  const std::optional<std::vector<float>> numbers = known_numbers(v);
+  if (!numbers) return v;
+  for (const float x : *numbers)
+    if (!(std::abs(x) < kExact) || x != std::trunc(x)) return v;
+  return known_value({dtype, shape(v), {}}, *numbers);
+}
+
 void Call::result(size_t index, ValueId v) {
   if (!ok_ || v < 0) {
     ok_ = false;
@@ -367,6 +392,7 @@ void Call::result(size_t index, ValueId v) {
   const auto it = importer_.program.tensors.find(node_.outputs[index]);
   if (it == importer_.program.tensors.end()) return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   const TensorMeta& declared = it->second;
+  if (declared.dtype && declared.dtype != type(v).dtype) v = known_integers(v, *declared.dtype);
   const Type& type = importer_.graph.type(v);
   if (declared.sizes != type.shape)
     return refuse({"the shape of its result differs from what the model says: the file is damaged", to_text(type.shape),

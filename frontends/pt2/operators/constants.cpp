@@ -47,11 +47,16 @@ void import_ones(Call& c) { fill(c, c.integers("size"), 1); }
 void import_full(Call& c) { fill(c, c.integers("size"), c.number("fill_value")); }
 void import_scalar_tensor(Call& c) { fill(c, {}, c.number("s")); }
 
-// zeros_like, ones_like, full_like
+// zeros_like, ones_like, full_like, fill
 void import_like(Call& c) {
   const ValueId x = c.any_tensor("self");
   const std::string_view name = c.operator_name();
-  const double value = name == "full_like" ? c.number("fill_value") : name == "ones_like" ? 1 : 0;
+  if (name == "fill" && c.is_tensor("value")) {
+    const auto known = c.known_numbers(c.any_tensor("value"));
+    c.require(!c.ok() || (known && known->size() == 1), "fills with a value that is computed", "", "a constant", "pt2.constant.value");
+    return c.ok() ? fill(c, c.shape(x), (*known)[0]) : void();
+  }
+  const double value = name == "full_like" ? c.number("fill_value") : name == "fill" ? c.number("value") : name == "ones_like" ? 1 : 0;
   if (c.ok()) fill(c, c.shape(x), value);
 }
 

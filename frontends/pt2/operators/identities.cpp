@@ -32,13 +32,7 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
   // Computed values: a kernel converts them.
   const auto is_number = [](DType d) { return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8; };
   if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
-    using K = KernelArg::Kind;
-    KernelCall call;
-    call.name = "aten::_to_copy", call.overload = "out";
-    const Face face = plain_face(c.shape(x));
-    call.args = {{K::input, 0, 0, {}, face}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, face}};
-    const std::vector<ValueId> results = c.add_call(std::move(call), {x}, {{*to, c.shape(x), {}}});
-    if (c.ok()) c.result(results[0]);
+    c.result(c.converted(x, *to));
     return;
   }
   const bool is_parameter = c.is_constant(x) && c.type(x).quant.empty() && to == DType::f32;

@@ -76,7 +76,6 @@ std::optional<Axes> known_index(Call& c, ValueId index, i64 extent) {
   c.require(c.is_constant(index) && (dtype == DType::s64 || dtype == DType::s32),
             "picks by positions that are computed, or are no integers: only constant positions are supported", std::string(name_of(dtype)),
             "s64, constant", "pt2.index.constant");
-  c.require(c.rank(index) <= 1, "picks by a table of more than one axis", std::to_string(c.rank(index)), "1", "pt2.index.rank");
   if (!c.ok()) return std::nullopt;
   Axes positions;
   if (dtype == DType::s64) {
@@ -241,10 +240,11 @@ void import_index_select(Call& c) {
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
   if (!c.ok()) return;
+  c.require(c.rank(index) <= 1, "picks by a table of more than one axis", std::to_string(c.rank(index)), "1", "pt2.index.rank");
   if (auto positions = known_index(c, index, c.shape(x)[axis])) c.result(gather(c, x, axis, std::move(*positions)));
 }
 
-// x[:, :, index]: one axis picked by a table of constants.
+// x[:, :, index]: one axis picked by a table of constants, of any number of axes.
 void import_index(Call& c) {
   const ValueId x = c.tensor("self");
   const std::vector<ValueId> tables = c.optional_tensors("indices");
@@ -256,9 +256,14 @@ void import_index(Call& c) {
   const i64 axis = std::find_if(tables.begin(), tables.end(), [](ValueId v) { return v >= 0; }) - tables.begin();
   auto positions = known_index(c, tables[axis], c.shape(x)[axis]);
   if (!positions) return;
-  const bool scalar = c.rank(tables[axis]) == 0;
-  const ValueId y = gather(c, x, axis, std::move(*positions), scalar ? "picked" : "");
-  c.result(scalar ? without_axis(c, y, axis) : y);
+  // The axes of the table stand in the place of the one that it picks along.
+  const Shape table = c.shape(tables[axis]);
+  const ValueId y = gather(c, x, axis, std::move(*positions), table.size() == 1 ? "" : "picked");
+  if (!c.ok()) return;
+  Shape shape = c.shape(x);
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, table.begin(), table.end());
+  c.result(c.reshape(y, std::move(shape)));
 }
 
 }  // namespace deuteron::pt2

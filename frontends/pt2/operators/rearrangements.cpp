@@ -98,15 +98,17 @@ void import_reshape_as_declared(Call& c) {
   c.result(c.reshape(x, declared->sizes));
 }
 
+// expand_as; copy, whose result has the extents of what it overwrites.
 void import_expand_as(Call& c) {
-  const ValueId x = c.any_tensor("self"), other = c.any_tensor("other");
+  const bool copies = c.operator_name() == "copy";
+  const ValueId x = c.any_tensor(copies ? "src" : "self"), other = c.any_tensor(copies ? "self" : "other");
   if (!c.ok()) return;
   const Shape size = c.shape(other);
   Shape full = c.shape(x);
   c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
   if (!c.ok()) return;
   full.insert(full.begin(), size.size() - full.size(), 1);
-  c.may_share_memory("self");
+  if (!copies) c.may_share_memory("self");
   const ValueId axes = c.reshape(x, full, "axes");
   c.result(full == size ? axes : c.add(Expand{size}, {axes}));
 }
