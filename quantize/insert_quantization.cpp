@@ -49,9 +49,10 @@ class Inserter {
     std::vector<Observation> seen(count);
     std::vector<ActivationQuant> chosen(count);
     for_each_sample(count, 0, [&](size_t c, int) {
-      const Cluster& cluster = plan_.clusters[c];
+      Cluster& cluster = plan_.clusters[c];
       const Steps steps = steps_of(cluster.dtype);
       seen[c] = observed(g_, uses_, cluster, observations_);
+      if (cluster.fixed && !holds(*cluster.fixed, seen[c])) cluster.fixed.reset();
       if (cluster.fixed) {
         chosen[c].scale = cluster.fixed->fixed_scale;
         chosen[c].zero_point = cluster.fixed->fixed_zero;
@@ -243,7 +244,7 @@ class Inserter {
   const QuantizeOptions& options_;
   Diagnostics& diagnostics_;
   const Uses uses_;
-  const QuantizationPlan plan_;
+  QuantizationPlan plan_;
   std::vector<Quant> parameters_;         // by cluster
   std::vector<ValueId> quantized_value_;  // by value of the float graph
   std::vector<std::pair<ValueId, ValueId>> integers_;

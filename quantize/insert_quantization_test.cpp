@@ -321,5 +321,20 @@ TEST(InsertQuantization, ConstantsOfNoUseAreGone) {
   EXPECT_EQ(find_value(q.g, "b"), -1);
 }
 
+// What stands beside a softmax in a concatenation may reach further than a softmax can.
+TEST(InsertQuantization, FixedParametersDoNotCutOffWhatSharesThem) {
+  for (const float reach : {1.0f, 4.0f}) {
+    TestGraph t;
+    const ValueId x = t.input("x", {3, 7});
+    const ValueId y = t.node("y", Softmax{1}, {x});
+    t.output(t.node("z", Concat{0}, {x, y}));
+    const Samples samples = samples_of(t.g, 4, reach == 1 ? 0 : -reach, reach);
+    const Quantized q = quantize(t.g, samples);
+    EXPECT_GT(sqnr(t.g, q.g, samples), 35) << reach;
+    EXPECT_EQ(quant_of(q.g, "y"), per_tensor(1.0f / 256, -128)) << reach;
+    EXPECT_EQ(quant_of(q.g, "z") == quant_of(q.g, "y"), reach == 1) << reach;
+  }
+}
+
 }  // namespace
 }  // namespace deuteron

@@ -147,4 +147,10 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
   return merged(pointers);
 }
 
+bool holds(const QuantSpec& fixed, const Observation& seen) {
+  if (!seen.seen) return true;
+  const auto value = [&](i32 step) { return fixed.fixed_scale * static_cast<float>(step - fixed.fixed_zero); };
+  return seen.low >= value(-129) && seen.high <= value(128);
+}
+
 }  // namespace deuteron

@@ -13,7 +13,7 @@ namespace deuteron {
 // Values joined by `shared` specs.
 struct Cluster {
   std::vector<ValueId> members;    // ascending
-  std::optional<QuantSpec> fixed;  // the first fixed result among them: then these are the parameters
+  std::optional<QuantSpec> fixed;  // the first fixed result among them: then these are the parameters, if they hold what was observed
   bool symmetric = false;
   DType dtype = DType::s8;
 };
@@ -38,5 +38,9 @@ inline const QuantSpec& result_spec(std::span<const QuantSpec> specs) { return s
 // What the parameters of a cluster should serve: the values that arithmetic reads. A value that is only moved or only competes for a
 // maximum is represented by what comes out of that, and what a reader's bounds cut off does not count.
 Observation observed(const Graph& graph, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations);
+
+// Whether fixed parameters reach as far as the cluster's values do, but for a step: otherwise what else is in the cluster, such as the
+// other parts of a concatenation, would be cut off.
+bool holds(const QuantSpec& fixed, const Observation& seen);
 
 }  // namespace deuteron
