@@ -105,6 +105,16 @@ TEST(Text, PrintsWhatItParses) {
   EXPECT_EQ(g.outputs[0].name, "out");
 }
 
+// Places are no extents: there may be any number of them, and their product means nothing.
+TEST(Text, ReadsTheManyPlacesOfAGather) {
+  std::string places = "39";
+  for (int k = 38; k >= 0; --k) places += "," + std::to_string(k);
+  const Graph g = parsed("input x : f32[3,40]\ny = gather(x) axis=1 index=" + places + " : f32[3,40]\noutput y\n");
+  ASSERT_EQ(g.nodes.size(), 1u);
+  EXPECT_EQ(std::get<Gather>(g.nodes[0].op).index.size(), 40u);
+  expect_same(g, parsed(print(g)), true);
+}
+
 TEST(Text, InfersAndNumbersWhatAHandWrittenGraphLeavesOut) {
   const Graph g = parsed(
       "# A comment\n"

@@ -206,7 +206,9 @@ void TextValues::attributes(T& op) {
       if (key != name || again) return;
       known = true;
       c_.expect("=");
-      read(field);
+      if constexpr (std::is_same_v<T, Gather> && std::is_same_v<std::remove_reference_t<decltype(field)>, Axes>)
+        field = integers(0, kMaxCount);  // places, no extents: any number of them
+      else read(field);
     });
     seen.push_back(key);
     if (again) c_.fail_at(at, fmt::format("`{}` is given twice", key));
