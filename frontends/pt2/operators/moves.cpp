@@ -15,7 +15,7 @@ ValueId slice_of(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, s
   c.require(count >= 1, "the slice is empty", std::to_string(count), "1", "pt2.slice.empty");
   if (!c.ok()) return -1;
   if (start == 0 && step == 1 && count == c.shape(x)[axis]) return x;
-  return c.add(Slice{axis, start, count, step}, {x}, suffix);
+  return c.add(Slice{axis, start, count, count == 1 ? 1 : step}, {x}, suffix);  // of a single element the step says nothing
 }
 
 ValueId without_axis(Call& c, ValueId x, i64 axis, std::string_view suffix = {}) {
