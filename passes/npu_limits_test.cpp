@@ -209,6 +209,10 @@ std::vector<Case> cases() {
       {"softmax parameters", Softmax{1}, {{{3, 10}}}, "neutron.softmax.parameters", other},
 
       {"sigmoid", Unary{UnaryFn::sigmoid, 0}, {image}, "", softmax},
+      {"sigmoid, 4 steps to one of 1/256", Unary{UnaryFn::sigmoid, 0}, {image}, "", per_tensor(1.0f / 1024, -128)},
+      {"sigmoid, 5 steps to one of 1/256", Unary{UnaryFn::sigmoid, 0}, {image}, "neutron.unary.precision", per_tensor(1.0f / 1280, -128)},
+      {"tanh, 4 steps to one of 1/128", Unary{UnaryFn::tanh, 0}, {image}, "", per_tensor(1.0f / 512, 3)},
+      {"tanh, 5 steps to one of 1/128", Unary{UnaryFn::tanh, 0}, {image}, "neutron.unary.precision", per_tensor(1.0f / 640, 3)},
       {"hardswish", Unary{UnaryFn::hardswish, 0}, {image}, "", other},
       {"gelu", Unary{UnaryFn::gelu, 0}, {image}, "neutron.unary.function", other},
       {"x + 2", point({step(PointFn::add, 2)}), {image}, "", other},

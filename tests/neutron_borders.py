@@ -47,6 +47,12 @@ GRAPHS = {
         "input a : f32[1,6,4,8]\ninput b : f32[1,6,4,8]\n" + conv("p", "a", "1,6,4,8") + conv("q", "b", "1,6,4,8")
         + "g = unary(q) fn=gelu : f32[1,6,4,8] from g\ns = add(p, g) : f32[1,6,4,8] from s\nm = mul(p, q) : f32[1,6,4,8] from m\noutput s\noutput m\n",
         [192, 192], {"p", "q", "s", "m"}, {"g"}),
+    "functions_of_numbers": (
+        {"a": "add", "b": "mul", "c": "mul", "d": "neg", "e": "sub"},
+        "input x : f32[2,7,9,8]\n" + "".join(f'{n} = pointwise(x) program="{p}" : f32[2,7,9,8] from {n}\noutput {n}\n' for n, p in
+                                             (("a", "add(x,0.37)"), ("b", "mul(x,x)"), ("c", "mul(x,-0.61)"), ("e", "sub(x,1.3)")))
+        + "d = unary(x) fn=neg : f32[2,7,9,8] from d\noutput d\n",
+        [1008], {"a", "b", "c", "d", "e"}, set()),
     "nothing_for_the_npu": (
         {"g": "gelu", "y": "erf"},
         "input x : f32[3,7,5]\ng = unary(x) fn=gelu : f32[3,7,5] from g\ny = unary(g) fn=erf : f32[3,7,5] from y\noutput y\n",

@@ -5,6 +5,7 @@
 
 #include "ops/families.h"
 #include "ops/fixed_point.h"
+#include "ops/unary/pair_table.h"
 #include "rewrite/fuse_rules.h"
 #include "rewrite/kernel_forms.h"
 #include "rewrite/patch.h"
@@ -115,11 +116,9 @@ static std::optional<Patch> unnamed_bounds(const Graph& g, const Uses&, NodeId r
   return b.replace_root(clamp, {b.add(std::move(op), node.inputs, q, g.values[node.outputs[0]].name + "_unbounded")});
 }
 
-// An int8 constant of one element that stands for `v` to the last bit that a scale has.
 static ValueId number(PatchBuilder& b, float v) {
-  const float scale = v == 0 ? 1.0f : std::fabs(v) / 127;
-  const int8_t step = v == 0 ? 0 : v > 0 ? 127 : -127;
-  return b.constant(Type{DType::s8, {1}, per_tensor(scale, 0)}, constant_of(std::vector<int8_t>{step}), "number");
+  const NumberInSteps n = number_in_steps(v);
+  return b.constant(Type{DType::s8, {1}, per_tensor(n.scale, 0)}, constant_of(std::vector<int8_t>{static_cast<int8_t>(n.step)}), "number");
 }
 
 // matmul with a factor   becomes   mul(matmul, factor): the product keeps its steps, each is worth 1/factor, and the mul moves nothing

@@ -1,5 +1,6 @@
 #include "ops/pointwise/pointwise.h"
 
+#include "ops/unary/pair_table.h"
 #include "ops/unary/table.h"
 
 namespace deuteron {
@@ -15,13 +16,6 @@ static Result<std::vector<Type>> infer(const Pointwise& a, TypeView in) {
   return std::vector<Type>{{in[0].dtype, in[0].shape, {}}};
 }
 
-static Result<Lowered> cortex_m(const Pointwise& a, const LowerContext& c) {
-  return lower_as_table(c, "cortex_m.pointwise.dtype", [&](float x) { return evaluate(a.program, x); });
-}
-
-static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
-
-// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 // One step between x and a number, or of x alone.
 static bool has_builtin(const PointStep& s) {
   switch (s.fn) {
@@ -34,6 +28,29 @@ static bool has_builtin(const PointStep& s) {
       return false;
   }
 }
+
+// As the NPU computes it, when it has the function.
+static std::optional<std::vector<int8_t>> npu_table(const PointProgram& program, const Quant& x, const Quant& y) {
+  if (program.steps.size() != 1 || !has_builtin(program.steps[0])) return std::nullopt;
+  const PointStep& step = program.steps[0];
+  const PointOperand& other = step.a.from == PointOperand::kX ? step.b : step.a;
+  const NumberInSteps number = number_in_steps(other.number);
+  const Quant quant = per_tensor(number.scale, 0);
+  const PairSide second = other.from == PointOperand::kX ? PairSide{&x, {}} : PairSide{&quant, number.step};
+  const PairTableFn fn = step.fn == PointFn::add ? PairTableFn::add : step.fn == PointFn::sub ? PairTableFn::sub : PairTableFn::mul;
+  return pair_table(fn, {&x, {}}, second, y);
+}
+
+static Result<Lowered> cortex_m(const Pointwise& a, const LowerContext& c) {
+  return lower_made_table(c, "cortex_m.pointwise.dtype", [&](const Quant& x, const Quant& y) {
+    const auto table = c.rounding == Rounding::tflite ? npu_table(a.program, x, y) : std::nullopt;
+    return table ? *table : table_of(x, y, [&](float v) { return evaluate(a.program, v); });
+  });
+}
+
+static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
+
+// Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Pointwise> kNpu[] = {
     {"steps", "functions in a chain: Neutron IR has no tables", NpuTest::at_most,
      [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size()); }, nullptr, 1},

@@ -15,16 +15,23 @@ std::vector<int8_t> table_of(const Quant& x, const Quant& y, F f) {
   return table;
 }
 
-template <class F>
-Result<Lowered> lower_as_table(const LowerContext& c, const char* rule, F f) {
+// `make` gives the table of the parameters of x and y.
+template <class Make>
+Result<Lowered> lower_made_table(const LowerContext& c, const char* rule, Make make) {
   const Type &x = c.in[0], &y = c.out[0];
   if (auto r = require_int8(x, "x", rule)) return *r;
   if (auto r = require_int8(y, "y", rule)) return *r;
-  if (x.quant.per_channel() || y.quant.per_channel()) return Refusal{"a table needs one scale for the whole tensor", "per channel", "per tensor", rule};
+  if (x.quant.per_channel() || y.quant.per_channel())
+    return Refusal{"a table needs one scale for the whole tensor", "per channel", "per tensor", rule};
   CallBuilder call("cortex_m::quantized_activation", c.in.size(), 1);
-  call.in(0, elementwise_face(x.shape)).constant(DType::s8, {256}, table_of(x.quant, y.quant, f)).out(0, elementwise_face(y.shape));
+  call.in(0, elementwise_face(x.shape)).constant(DType::s8, {256}, make(x.quant, y.quant)).out(0, elementwise_face(y.shape));
   call.may_share(0, 0);
   return call.done();
+}
+
+template <class F>
+Result<Lowered> lower_as_table(const LowerContext& c, const char* rule, F f) {
+  return lower_made_table(c, rule, [&](const Quant& x, const Quant& y) { return table_of(x, y, f); });
 }
 
 }  // namespace deuteron
