@@ -41,6 +41,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     target_link_libraries(neutron_runner PRIVATE deuteron_core)
     add_test(NAME neutron_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_models.py $<TARGET_FILE:neutron_runner>)
     set_tests_properties(neutron_models PROPERTIES LABELS release TIMEOUT 1200)
+    add_test(NAME neutron_random COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_random.py
+             $<TARGET_FILE:deuteron> $<TARGET_FILE:neutron_runner> --seeds 12)
+    set_tests_properties(neutron_random PROPERTIES LABELS release TIMEOUT 1200)
     add_test(NAME neutron_partitions COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_partitions.py
              $<TARGET_FILE:deuteron> $<TARGET_FILE:neutron_runner> ${PROJECT_SOURCE_DIR}/../shared)
     set_tests_properties(neutron_partitions PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
