@@ -9,12 +9,12 @@
 #include <map>
 #include <numeric>
 
-#include "frontends/pt2/archive/archive.h"
-#include "frontends/pt2/archive/program.h"
-#include "frontends/pt2/archive/source_names.h"
-#include "frontends/pt2/archive/storage_order.h"
-#include "frontends/pt2/call/importer.h"
 #include "frontends/pt2/import_table.h"
+#include "frontends/pt2/importer.h"
+#include "frontends/pt2_archive/archive.h"
+#include "frontends/pt2_archive/program.h"
+#include "frontends/pt2_archive/source_names.h"
+#include "frontends/pt2_archive/storage_order.h"
 #include "ir/elements.h"
 
 namespace deuteron {

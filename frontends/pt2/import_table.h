@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "frontends/pt2/operators/all.h"
+#include "frontends/pt2_operators/all.h"
 
 namespace deuteron::pt2 {
 

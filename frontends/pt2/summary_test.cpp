@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frontends/pt2/archive/source_names.h"
-#include "frontends/pt2/archive/storage_order.h"
+#include "frontends/pt2_archive/source_names.h"
+#include "frontends/pt2_archive/storage_order.h"
 
 namespace deuteron {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "frontends/pt2/archive/archive.h"
+#include "frontends/pt2_archive/archive.h"
 
 int main(int argc, char** argv) {
   using namespace deuteron;

@@ -1,0 +1,135 @@
+// One operator of the model while it is imported: its arguments, operands and results. What the functions of the import table work with.
+#pragma once
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/pt2/importer.h"
+#include "ir/graph.h"
+
+namespace deuteron::pt2 {
+
+// One node of the model while it is imported. Every method may be called after a refusal and then does nothing; values are then -1, shapes
+// empty, numbers 0 and lists of the right length. Test ok() before an answer steers anything that must be valid.
+class Call {
+ public:
+  Call(Importer& importer, const ProgramNode& node, i32 source, std::string_view base_target, bool in_place)
+      : importer_(importer),
+        node_(node),
+        source_(source),
+        base_target_(base_target),
+        in_place_(in_place),
+        outcomes_(std::max<size_t>(node.outputs.size(), 1)) {}
+
+  const ProgramNode& node() const { return node_; }
+  bool ok() const { return ok_; }
+  bool is_in_place() const { return in_place_; }
+  std::string_view target() const { return base_target_; }  // "aten.hardswish.default"
+  std::string_view operator_name() const;                   // "hardswish" for "aten.hardswish.default" and for its in-place form
+  Graph& graph() { return importer_.graph; }
+  std::string name(std::string_view suffix) const { return node_.name + "." + std::string(suffix); }
+
+  void refuse(Refusal why, std::string fix = {});
+  // Refuses when a number is above the limit.
+  void require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule);
+
+  // After an operand that only stands for a refused result: what is wrong with it has been said already.
+  void give_up_if_broken(ValueId v) {
+    if (importer_.is_broken(v)) ok_ = false;
+  }
+
+  // Arguments by name, with the default of the operator where the model leaves one out.
+  const Argument* argument(std::string_view name) { return find(name); }  // as the model gives it; null: neither given nor known
+  bool has(std::string_view argument);                                    // given and not none
+  bool is_tensor(std::string_view argument);
+  i64 integer(std::string_view argument);
+  double number(std::string_view argument);  // integer, real or boolean
+  bool boolean(std::string_view argument);
+  std::string text(std::string_view argument);
+  std::vector<i64> integers(std::string_view argument);
+  std::vector<double> reals(std::string_view argument);
+  HW pair(std::string_view argument, i64 lowest);              // one or two integers, each at least `lowest`
+  i64 axis(std::string_view argument, i64 rank);               // -rank..rank-1 made 0..rank-1
+  std::vector<i64> axes(std::string_view argument, i64 rank);  // the same for a list; an error when one occurs twice
+  i64 normalized_axis(i64 value, i64 rank);
+
+  // Operands in the user's axes.
+  ValueId tensor(std::string_view argument);                         // float32; integer constants are converted
+  std::vector<ValueId> tensors(std::string_view argument);           // a list of such
+  std::vector<ValueId> optional_tensors(std::string_view argument);  // a list of tensors of any dtype; -1: none
+  ValueId any_tensor(std::string_view argument);                     // any dtype
+  ValueId operand(std::string_view argument);                        // float32 tensor, or a number as a constant of rank 0
+  ValueId parameter(std::string_view argument);                      // float32 tensor that depends on no graph input
+  const TensorMeta* meta(std::string_view argument);                 // what the model says of a tensor operand
+  // A parameter in storage order and that order; none when the operand is something else.
+  struct Stored {
+    const Weight* weight = nullptr;
+    i32 parameter = -1;
+  };
+  Stored stored(std::string_view argument);
+
+  const Shape& shape(ValueId v) const;
+  i64 rank(ValueId v) const { return static_cast<i64>(shape(v).size()); }
+  const Type& type(ValueId v) const;
+  bool is_derived_from_constants(ValueId v) const { return importer_.is_derived_from_constants(v); }
+  bool is_constant(ValueId v) const { return v >= 0 && importer_.graph.is_constant(v); }
+
+  // The elements of a value that depends on no input, computed here; nothing for any other.
+  std::optional<std::vector<float>> known_numbers(ValueId v);
+
+  // New values. The suffix "" names a value as the model names the node.
+  ValueId constant(std::string_view suffix, Shape shape, std::vector<float> data);
+  ValueId constant_value(std::string name, Type type, Constant data);
+  ValueId known_value(Type type, std::span<const float> numbers, std::string_view suffix = {});  // f32, s64, s32 or b8
+  ValueId parameter_value(const Stored& stored, Type type, const Constant& data) {
+    return ok_ ? importer_.parameter_value(stored.parameter, std::move(type), data) : -1;
+  }
+  ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
+  std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});  // every result of the operator
+  ValueId permute(ValueId x, Axes perm, std::string_view suffix = {});
+  ValueId reshape(ValueId x, Shape shape, std::string_view suffix = {});
+
+  // How the node ends: its results, or that it only passes an operand on. A result that is not set cannot be read.
+  void result(ValueId v) { result(0, v); }
+  void result(size_t index, ValueId v);
+  // A call of a portable kernel on values in the user's axes; refused when the runtime would refuse it.
+  std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
+  const TensorMeta* result_meta(size_t index);  // what the model says of a result; null after a refusal
+  bool is_read(size_t index) const;             // whether anything in the model reads result `index`
+  size_t result_count() const { return node_.outputs.size(); }
+  void identity(std::string_view argument);
+  ValueId converted(ValueId v, DType to);  // computed numbers, by a call
+
+  // For the walk.
+  void share_memory(const Meaning& m) { outcomes_[0].memory = m.memory, outcomes_[0].home = m.home; }
+  const Meaning& outcome(size_t index = 0) const { return outcomes_[index]; }  // value -1: there is no such result
+  void may_share_memory(std::string_view argument);                            // the result may be a view of that operand
+  ValueId value_of(const std::string& tensor);  // in the user's axes; -1: cannot be read, which has been reported
+
+ private:
+  const Argument* find(std::string_view argument);  // null: neither given nor known
+  const Argument* need(std::string_view argument, std::initializer_list<Argument::Kind> kinds, std::string_view expected);
+  Meaning* lookup(const std::string& tensor);
+  void make_value(Meaning& m, const std::string& tensor);
+  ValueId as_float_tensor(ValueId v, const std::string& tensor);
+  ValueId known_integers(ValueId v, DType dtype);
+  std::optional<std::vector<ValueId>> computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
+                                                   std::string_view suffix);
+  bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
+
+  Importer& importer_;
+  const ProgramNode& node_;
+  i32 source_;
+  std::string_view base_target_;
+  bool in_place_;
+  bool ok_ = true;
+  std::vector<Meaning> outcomes_;  // one for each result of the model's node
+  std::vector<std::unique_ptr<Argument>> defaults_;
+};
+
+}  // namespace deuteron::pt2

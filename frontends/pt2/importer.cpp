@@ -1,0 +1,65 @@
+#include "frontends/pt2/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/pt2_archive/source_names.h"
+
+namespace deuteron::pt2 {
+
+ValueId Importer::add_value(std::string name, Type type, std::optional<Constant> constant, bool is_broken) {
+  const bool is_constant = constant.has_value();
+  const ValueId v = graph.add_value(std::move(name), std::move(type), std::move(constant));
+  derived_from_constants.resize(v + 1, false);
+  broken.resize(v + 1, false);
+  derived_from_constants[v] = is_constant;
+  broken[v] = is_broken;
+  return v;
+}
+
+const Weight* Importer::load(i32 index) {
+  Parameter& p = parameters[index];
+  if (p.weight || p.is_broken) return p.weight ? &*p.weight : nullptr;
+  const ByName<WeightEntry>& entries = p.input->in_constants ? program.constants : program.weights;
+  const auto it = entries.find(p.input->key);
+  if (it == entries.end())
+    diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key), "has no entry in the table of weights",
+                      "pt2.weights.missing");
+  else if (const auto meta = program.tensors.find(p.input->name); meta == program.tensors.end() ||
+                                                                  meta->second.dtype_code != it->second.meta.dtype_code ||
+                                                                  meta->second.sizes != it->second.meta.sizes)
+    diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key),
+                      "has another shape or dtype in the table of weights than in the graph: the file is damaged", "pt2.weights.shape");
+  else p.weight = read_weight(archive, it->second, p.input->key, diagnostics);
+  p.is_broken = !p.weight;
+  return p.weight ? &*p.weight : nullptr;
+}
+
+ValueId Importer::parameter_value(i32 index, Type type, const Constant& data) {
+  Parameter& p = parameters[index];
+  for (const auto& [known, value] : p.values)
+    if (known == type) return value;
+  const ValueId v = add_value(p.input->name, type, data);
+  p.values.emplace_back(std::move(type), v);
+  return v;
+}
+
+void Importer::note_unsupported_float(int dtype_code, const std::string& name) {
+  for (auto& [code, names] : other_floats) {
+    if (code != dtype_code) continue;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    return;
+  }
+  other_floats.push_back({dtype_code, {name}});
+}
+
+std::string describe_source(const Graph& graph, i32 id) {
+  const SourceOp& s = graph.sources[id];
+  std::string text = fmt::format("{}: {} `{}` (source op {}", graph.name, s.target, s.name, id);
+  if (!s.module.empty()) text += fmt::format(", module {}", s.module);
+  if (const std::string_view line = users_line(s.stack); !line.empty()) text += fmt::format(", {}", line);
+  return text + ")";
+}
+
+}  // namespace deuteron::pt2

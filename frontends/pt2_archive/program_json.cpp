@@ -1,0 +1,302 @@
+// torch._export.serde.schema, major version 8.
+#include "frontends/pt2_archive/program_json.h"
+
+#include <fmt/format.h>
+
+#include "frontends/pt2_archive/json_reader.h"
+#include "frontends/pt2_archive/source_names.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+constexpr i64 kSchemaMajor = 8;  // torch 2.13; a new major number means that old readers must not try
+constexpr i64 kLayoutStrided = 7;
+
+// "Symbol('s10', positive=True, integer=True)" -> "s10"
+std::string symbol_of(std::string_view expression) {
+  const size_t first = expression.find('\'');
+  const size_t last = first == std::string_view::npos ? first : expression.find('\'', first + 1);
+  return std::string(last == std::string_view::npos ? expression : expression.substr(first + 1, last - first - 1));
+}
+
+class ProgramReader {
+ public:
+  ProgramReader(std::string where, Diagnostics& diagnostics) : read_(std::move(where), diagnostics) {}
+
+  std::optional<Program> read(const Json& top) {
+    read_version(top);
+    const Json module = read_.member(top, "graph_module");
+    const Json graph = read_.member(module, "graph"), signature = read_.member(module, "signature");
+    read_.each_member(read_.member(graph, "tensor_values"), [&](std::string_view name, const Json& v) { read_tensor_value(top, name, v); });
+    read_.each(read_.member(graph, "nodes"), [&](const Json& v) { program_.nodes.push_back(node(v)); });
+    read_.each(read_.member(signature, "input_specs"), [&](const Json& v) { program_.inputs.push_back(input(v)); });
+    read_.each(read_.member(signature, "output_specs"), [&](const Json& v) { program_.outputs.push_back(output(v)); });
+    compare_count(read_.member(graph, "inputs"), program_.inputs.size());
+    compare_count(read_.member(graph, "outputs"), program_.outputs.size());
+    if (!read_.ok()) return std::nullopt;
+    return std::move(program_);
+  }
+
+  ByName<WeightEntry> read_config(const Json& top, const std::string& folder) {
+    ByName<WeightEntry> entries;
+    read_.each_member(read_.member(top, "config"), [&](std::string_view name, const Json& v) {
+      WeightEntry entry;
+      entry.blob = folder + read_.text(read_.member(v, "path_name"));
+      const auto pickled = read_.optional(v, "use_pickle"), is_param = read_.optional(v, "is_param");
+      if (pickled && read_.boolean(*pickled))
+        read_.fail(v, fmt::format("`{}` is a Python pickle, which is never read", name), "pt2.weights.pickle");
+      entry.is_param = is_param && read_.boolean(*is_param);
+      entry.meta = tensor_meta(read_.member(v, "tensor_meta"), name);
+      if (!entries.emplace(name, std::move(entry)).second) read_.fail(v, fmt::format("`{}` is there twice", name));
+    });
+    return entries;
+  }
+  bool ok() const { return read_.ok(); }
+
+ private:
+  void read_version(const Json& top) {
+    const Json version = read_.member(top, "schema_version");
+    const i64 major = read_.integer(read_.member(version, "major"));
+    if (read_.ok() && major != kSchemaMajor)
+      read_.fail(version, fmt::format("major version {} is not {}", major, kSchemaMajor), "pt2.version.schema");
+    if (const auto v = read_.optional(top, "torch_version")) program_.torch_version = read_.text(*v);
+    program_.flavour = "training";
+    if (const auto v = read_.optional(top, "verifiers"))
+      read_.each(*v, [&](const Json& name) {
+        if (read_.text(name) != "TRAINING") program_.flavour = "core";
+      });
+  }
+
+  void compare_count(const Json& list, size_t count) {
+    size_t n = 0;
+    read_.each(list, [&](const Json&) { ++n; });
+    if (read_.ok() && n != count) read_.fail(list, fmt::format("has {} entries, the signature {}", n, count));
+  }
+
+  // A size, stride or offset: {"as_int": 3}, or {"as_expr": {"expr_str": .., "hint": {"as_int": 3}}}.
+  i64 size(const Json& v, TensorMeta& meta, std::string* expression) {
+    const auto [tag, value] = read_.tagged(v);
+    if (tag == "as_int") return read_.integer(value);
+    if (tag != "as_expr" || !expression) {
+      if (tag == "as_expr") return meta.dynamic = true, 0;
+      read_.fail(v, "is no size");
+      return 0;
+    }
+    meta.dynamic = true;
+    *expression = read_.text(read_.member(value, "expr_str"));
+    const auto hint = read_.optional(value, "hint");
+    return hint ? read_.integer(read_.tagged(*hint).second) : 1;
+  }
+
+  TensorMeta tensor_meta(const Json& v, std::string_view name) {
+    TensorMeta meta;
+    const i64 code = read_.integer(read_.member(v, "dtype"));
+    if (code < 0 || code > 1000) read_.fail(v, fmt::format("dtype {} is unknown", code));
+    meta.dtype_code = static_cast<int>(code);
+    meta.dtype = dtype_of_code(code);
+    read_.each(read_.member(v, "sizes"), [&](const Json& s) {
+      std::string expression;
+      meta.sizes.push_back(size(s, meta, &expression));
+      if (!expression.empty()) note_dynamic(expression, name, meta.sizes.size() - 1);
+    });
+    read_.each(read_.member(v, "strides"), [&](const Json& s) { meta.strides.push_back(size(s, meta, nullptr)); });
+    if (const auto offset = read_.optional(v, "storage_offset")) meta.offset = size(*offset, meta, nullptr);
+    if (const auto layout = read_.optional(v, "layout"); layout && read_.integer(*layout) != kLayoutStrided)
+      read_.fail(v, fmt::format("`{}` is sparse or has another unusual layout", name), "pt2.tensor.layout");
+    check_extents(v, meta, name);
+    return meta;
+  }
+
+  void check_extents(const Json& v, const TensorMeta& meta, std::string_view name) {
+    if (!read_.ok()) return;
+    if (meta.strides.size() != meta.sizes.size())
+      return read_.fail(v, fmt::format("`{}` has {} sizes and {} strides", name, meta.sizes.size(), meta.strides.size()));
+    if (static_cast<i64>(meta.sizes.size()) > kMaxRank)
+      return read_.fail(v, fmt::format("`{}` has {} axes, limit {}", name, meta.sizes.size(), kMaxRank), "pt2.tensor.rank");
+    i64 elements = 1;
+    for (const i64 extent : meta.sizes) {
+      if (extent < 0) return read_.fail(v, fmt::format("`{}` has a negative size", name));
+      if (extent > kMaxElements || elements * extent > kMaxElements)
+        return read_.fail(v, fmt::format("`{}` has more than {} elements", name, kMaxElements), "pt2.tensor.size");
+      elements *= extent;
+    }
+    for (const i64 stride : meta.strides)
+      if (stride < 0 || stride > kMaxElements) return read_.fail(v, fmt::format("`{}` has a stride out of range", name));
+    if (meta.offset < 0 || meta.offset > kMaxElements) return read_.fail(v, fmt::format("`{}` has a storage offset out of range", name));
+  }
+
+  void note_dynamic(const std::string& expression, std::string_view tensor, size_t axis) {
+    std::string symbol = symbol_of(expression);
+    for (const DynamicSize& d : program_.dynamic)
+      if (d.symbol == symbol) return;
+    program_.dynamic.push_back({std::move(symbol), std::string(tensor), axis, ""});
+  }
+
+  void read_tensor_value(const Json& top, std::string_view name, const Json& v) {
+    const size_t known = program_.dynamic.size();
+    if (!program_.tensors.emplace(name, tensor_meta(v, name)).second) read_.fail(v, fmt::format("`{}` is there twice", name));
+    for (size_t i = known; i < program_.dynamic.size(); ++i) read_range(top, program_.dynamic[i]);
+  }
+
+  void read_range(const Json& top, DynamicSize& d) {
+    const auto ranges = read_.optional(top, "range_constraints");
+    const auto range = ranges ? ranges->find(d.symbol) : std::nullopt;
+    if (!range) return;
+    const auto bound = [&](std::string_view name) {
+      const auto b = range->find(name);
+      return b && b->kind() == Json::Kind::integer ? std::to_string(b->integer()) : std::string("?");
+    };
+    d.range = bound("min_val") + ".." + bound("max_val");
+  }
+
+  std::string tensor_name(const Json& v) { return read_.text(read_.member(v, "name")); }
+
+  Argument argument(const Json& v) {
+    const auto [tag, value] = read_.tagged(v);
+    Argument a;
+    using K = Argument::Kind;
+    if (tag == "as_tensor") return a.kind = K::tensor, a.text = tensor_name(value), a;
+    if (tag == "as_none") return a;
+    if (tag == "as_int") return a.kind = K::integer, a.integer = read_.integer(value), a;
+    if (tag == "as_float") return a.kind = K::real, a.real = read_.real(value), a;
+    if (tag == "as_bool") return a.kind = K::boolean, a.integer = read_.boolean(value), a;
+    if (tag == "as_string") return a.kind = K::text, a.text = read_.text(value), a;
+    if (tag == "as_scalar_type") return a.kind = K::dtype, a.integer = read_.integer(value), a;
+    if (tag == "as_ints") {
+      a.kind = K::integers;
+      read_.each(value, [&](const Json& i) { a.integers.push_back(read_.integer(i)); });
+      return a;
+    }
+    if (tag == "as_floats") {
+      a.kind = K::reals;
+      read_.each(value, [&](const Json& i) { a.reals.push_back(read_.real(i)); });
+      return a;
+    }
+    if (tag == "as_tensors") {
+      a.kind = K::tensors;
+      read_.each(value, [&](const Json& t) { a.names.push_back(tensor_name(t)); });
+      return a;
+    }
+    if (tag == "as_optional_tensors") {
+      a.kind = K::tensors;
+      read_.each(value, [&](const Json& t) { a.names.push_back(t.find("as_none") ? std::string() : tensor_name(read_.tagged(t).second)); });
+      return a;
+    }
+    if (tag == "as_sym_ints") return symbolic_integers(value);
+    if (tag == "as_sym_int" && value.find("as_int")) return a.kind = K::integer, a.integer = read_.integer(*value.find("as_int")), a;
+    a.kind = K::other;
+    read_optional_tensors(value, a);
+    a.text = tag.substr(tag.starts_with("as_") ? 3 : 0);
+    return a;
+  }
+
+  // [{"as_none": true}, {"as_tensor": {"name": "i"}}]: only who reads what is of interest.
+  void read_optional_tensors(const Json& list, Argument& a) {
+    list.each([&](const Json& v) {
+      const auto t = v.find("as_tensor");
+      const auto name = t ? t->find("name") : std::nullopt;
+      if (name && name->kind() == Json::Kind::text) a.names.emplace_back(name->text());
+    });
+  }
+
+  Argument symbolic_integers(const Json& list) {
+    Argument a;
+    a.kind = Argument::Kind::integers;
+    read_.each(list, [&](const Json& v) {
+      const auto [tag, value] = read_.tagged(v);
+      if (tag == "as_int") a.integers.push_back(read_.integer(value));
+      else a.kind = Argument::Kind::other, a.text = "sym_ints";
+    });
+    return a;
+  }
+
+  ProgramNode node(const Json& v) {
+    ProgramNode n;
+    n.target = read_.text(read_.member(v, "target"));
+    if (constexpr std::string_view kPrefix = "torch.ops."; n.target.starts_with(kPrefix)) n.target.erase(0, kPrefix.size());
+    read_.each(read_.member(v, "inputs"), [&](const Json& input) {
+      n.arguments.emplace_back(read_.text(read_.member(input, "name")), argument(read_.member(input, "arg")));
+    });
+    read_.each(read_.member(v, "outputs"), [&](const Json& out) {
+      const auto [tag, value] = read_.tagged(out);
+      if (tag == "as_tensor") n.outputs.push_back(tensor_name(value));
+      else if (tag == "as_tensors") read_.each(value, [&](const Json& t) { n.outputs.push_back(tensor_name(t)); });
+      else if (tag != "as_none") n.has_other_results = true;
+    });
+    if (const auto name = read_.optional(v, "name")) n.name = read_.text(*name);
+    if (n.name.empty()) n.name = n.outputs.empty() ? n.target : n.outputs[0];
+    if (const auto metadata = read_.optional(v, "metadata")) {
+      if (const auto stack = metadata->find("stack_trace"); stack && stack->kind() == Json::Kind::text)
+        n.stack = short_stack(stack->text());
+      if (const auto modules = metadata->find("nn_module_stack"); modules && modules->kind() == Json::Kind::text)
+        n.module = innermost_module(modules->text());
+    }
+    return n;
+  }
+
+  ProgramInput input(const Json& v) {
+    using K = ProgramInput::Kind;
+    const auto union_value = read_.tagged(v);
+    const std::string_view tag = union_value.first;
+    const Json spec = union_value.second;
+    ProgramInput in;
+    const auto named = [&](K kind, std::string_view key) {
+      in.kind = kind;
+      in.name = read_.text(read_.member(read_.member(spec, "arg"), "name"));
+      in.key = read_.text(read_.member(spec, key));
+    };
+    if (tag == "parameter") return named(K::parameter, "parameter_name"), in;
+    if (tag == "buffer") return named(K::buffer, "buffer_name"), in.in_constants = !read_.boolean(read_.member(spec, "persistent")), in;
+    if (tag == "tensor_constant") return named(K::constant, "tensor_constant_name"), in.in_constants = true, in;
+    if (tag == "user_input") {
+      const Argument a = argument(read_.member(spec, "arg"));
+      const bool is_tensor = a.kind == Argument::Kind::tensor;
+      return in.kind = is_tensor ? K::user : K::other, in.name = a.text, in.key = is_tensor ? "" : "an argument that is not a tensor", in;
+    }
+    if (tag == "constant_input") {
+      in.kind = K::literal;
+      in.name = read_.text(read_.member(spec, "name"));
+      return in;
+    }
+    in.key = fmt::format("`{}`", tag);
+    return in;
+  }
+
+  ProgramOutput output(const Json& v) {
+    using K = ProgramOutput::Kind;
+    const auto [tag, spec] = read_.tagged(v);
+    ProgramOutput out;
+    if (tag == "user_output") {
+      const Argument a = argument(read_.member(spec, "arg"));
+      const bool is_tensor = a.kind == Argument::Kind::tensor, is_none = a.kind == Argument::Kind::none;
+      return out.kind = is_tensor ? K::tensor : is_none ? K::none : K::literal, out.name = a.text, out;
+    }
+    if (tag == "buffer_mutation" || tag == "user_input_mutation" || tag == "parameter_mutation") {
+      out.kind = tag == "user_input_mutation" ? K::input_mutation : K::buffer_mutation;
+      const auto key = tag == "buffer_mutation" ? "buffer_name" : tag == "parameter_mutation" ? "parameter_name" : "user_input_name";
+      out.name = read_.text(read_.member(read_.member(spec, "arg"), "name"));
+      out.key = read_.text(read_.member(spec, key));
+      return out;
+    }
+    out.name = fmt::format("`{}`", tag);
+    return out;
+  }
+
+  JsonReader read_;
+  Program program_;
+};
+
+}  // namespace
+
+std::optional<Program> program_of_json(const Json& top, std::string where, Diagnostics& diagnostics) {
+  return ProgramReader(std::move(where), diagnostics).read(top);
+}
+
+std::optional<ByName<WeightEntry>> weights_of_json(const Json& top, const std::string& folder, std::string where,
+                                                   Diagnostics& diagnostics) {
+  ProgramReader reader(std::move(where), diagnostics);
+  ByName<WeightEntry> entries = reader.read_config(top, folder);
+  return reader.ok() ? std::optional(std::move(entries)) : std::nullopt;
+}
+
+}  // namespace deuteron::pt2

@@ -1,0 +1,105 @@
+// Functions of one element, and softmax.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "frontends/pt2_operators/all.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// An in-place form changes its operand; the walk gives the new value to every name of it.
+void finish(Call& c, Op op) { c.result(c.add(std::move(op), {c.tensor("self")})); }
+
+void finish_clamp(Call& c, double low, double high) {
+  c.require(!c.ok() || (!std::isnan(low) && !std::isnan(high)), "a bound is not a number", "", "", "pt2.clamp.bounds");
+  Clamp op;
+  op.bounds = {static_cast<float>(low), static_cast<float>(high)};
+  if (op.bounds.low > op.bounds.high) op.bounds.low = op.bounds.high;  // torch: min(max(x, low), high)
+  finish(c, op);
+}
+
+float finite(Call& c, std::string_view argument) {
+  const float value = static_cast<float>(c.number(argument));
+  c.require(!c.ok() || std::isfinite(value), fmt::format("argument `{}` is not a finite float32", argument), std::to_string(value),
+            "finite", "pt2.argument.finite");
+  return value;
+}
+
+void require_default(Call& c, std::string_view argument, double value) {
+  const double given = c.number(argument);
+  c.require(!c.ok() || given == value, fmt::format("argument `{}` has a value that is not supported", argument), std::to_string(given),
+            std::to_string(value), "pt2.argument.value");
+}
+
+void finish_softmax(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || c.rank(x) >= 1, "softmax of a tensor without axes", "0", "1", "pt2.softmax.rank");
+  c.result(c.add(Softmax{axis}, {x}));
+}
+
+}  // namespace
+
+void import_relu(Call& c) { finish_clamp(c, 0, kInfinity); }
+void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
+void import_hardtanh(Call& c) { finish_clamp(c, c.number("min_val"), c.number("max_val")); }
+void import_clamp(Call& c) {
+  const double low = c.has("min") ? c.number("min") : -kInfinity, high = c.has("max") ? c.number("max") : kInfinity;
+  finish_clamp(c, low, high);
+}
+
+void import_unary(Call& c) {
+  static constexpr std::pair<std::string_view, UnaryFn> kSynonyms[] = {
+      {"absolute", UnaryFn::abs},          {"negative", UnaryFn::neg},    {"sgn", UnaryFn::sign},
+      {"special_expit", UnaryFn::sigmoid}, {"special_erf", UnaryFn::erf}, {"special_expm1", UnaryFn::expm1},
+      {"special_log1p", UnaryFn::log1p}};
+  auto fn = unary_named(c.operator_name());
+  for (const auto& [name, meant] : kSynonyms)
+    if (name == c.operator_name()) fn = meant;
+  DEUTERON_CHECK(fn.has_value(), std::string(c.operator_name()));
+  finish(c, Unary{*fn, 0});
+}
+
+void import_gelu(Call& c) {
+  const std::string approximate = c.text("approximate");
+  c.require(!c.ok() || approximate == "none" || approximate == "tanh", "is approximated in an unknown way", approximate, "none, tanh",
+            "pt2.gelu.approximate");
+  finish(c, Unary{approximate == "tanh" ? UnaryFn::gelu_tanh : UnaryFn::gelu, 0});
+}
+
+void import_leaky_relu(Call& c) { finish(c, Unary{UnaryFn::leaky_relu, finite(c, "negative_slope")}); }
+
+void import_elu(Call& c) {
+  require_default(c, "scale", 1);
+  require_default(c, "input_scale", 1);
+  finish(c, Unary{UnaryFn::elu, finite(c, "alpha")});
+}
+
+void import_pow(Call& c) { finish(c, Unary{UnaryFn::pow, finite(c, "exponent")}); }
+void import_square(Call& c) { finish(c, Unary{UnaryFn::pow, 2}); }
+
+// softmax.int has a dtype, _softmax a flag for half precision.
+void import_softmax(Call& c) {
+  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.softmax.dtype");
+  if (c.has("half_to_float")) c.require(!c.boolean("half_to_float"), "computes in half precision", "", "", "pt2.softmax.dtype");
+  finish_softmax(c);
+}
+
+// a * sigmoid(b): the two halves along one axis
+void import_glu(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || (c.rank(x) > 0 && c.shape(x)[axis] % 2 == 0), "the axis does not have two halves",
+            c.ok() && c.rank(x) > 0 ? std::to_string(c.shape(x)[axis]) : "0", "an even extent", "pt2.glu.axis");
+  if (!c.ok()) return;
+  const i64 half = c.shape(x)[axis] / 2;
+  const ValueId a = c.add(Slice{axis, 0, half, 1}, {x}, "value"), b = c.add(Slice{axis, half, half, 1}, {x}, "gate");
+  c.result(c.add(Mul{}, {a, c.add(Unary{UnaryFn::sigmoid, 0}, {b}, "sigmoid")}));
+}
+
+}  // namespace deuteron::pt2

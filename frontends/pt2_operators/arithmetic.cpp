@@ -1,0 +1,77 @@
+// Sums and products of two tensors, or of a tensor and a number.
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/pt2_operators/all.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+enum class Change { negate, invert };
+
+// -factor * v, or 1 / v, of a constant.
+ValueId changed(Call& c, ValueId v, Change change, float factor = 1) {
+  if (!c.ok()) return -1;
+  const auto data = c.graph().values[v].constant->as<float>();
+  std::vector<float> result(data.size());
+  std::transform(data.begin(), data.end(), result.begin(), [&](float x) { return change == Change::negate ? -factor * x : 1.0f / x; });
+  const bool finite = std::all_of(result.begin(), result.end(), [](float x) { return std::isfinite(x); });
+  c.require(finite, "divides by zero, or overflows float32", "", "", "pt2.arithmetic.finite");
+  return c.constant(change == Change::negate ? "scaled" : "inverted", c.shape(v), std::move(result));
+}
+
+float alpha_of(Call& c) {
+  const double alpha = c.number("alpha");
+  c.require(!c.ok() || std::isfinite(static_cast<float>(alpha)), "alpha is not a finite float32", std::to_string(alpha), "finite",
+            "pt2.argument.finite");
+  return static_cast<float>(alpha);
+}
+
+// a + factor * b
+void finish_sum(Call& c, ValueId a, ValueId b, float factor) {
+  if (factor != 1 && c.is_constant(b)) b = changed(c, b, Change::negate, -factor), factor = 1;
+  Add op;
+  op.alpha = factor;
+  c.result(c.add(op, {a, b}));
+}
+
+}  // namespace
+
+void import_add(Call& c) {
+  const float alpha = alpha_of(c);
+  finish_sum(c, c.operand("self"), c.operand("other"), alpha);
+}
+
+void import_sub(Call& c) {
+  const float alpha = alpha_of(c);
+  finish_sum(c, c.operand("self"), c.operand("other"), -alpha);
+}
+
+void import_rsub(Call& c) {
+  const float alpha = alpha_of(c);
+  finish_sum(c, c.operand("other"), c.operand("self"), -alpha);
+}
+
+void import_mul(Call& c) {
+  const ValueId a = c.operand("self"), b = c.operand("other");
+  c.result(c.add(Mul{}, {a, b}));
+}
+
+// By a constant: a product, in which PyTorch's quotient may differ in the last bit of a float.
+void import_div(Call& c) {
+  const ValueId a = c.operand("self"), b = c.operand("other");
+  if (c.is_constant(b)) c.result(c.add(Mul{}, {a, changed(c, b, Change::invert)}));
+  else c.result(c.add(Div{}, {a, b}));
+}
+
+void import_minimum(Call& c) {
+  const ValueId a = c.operand("self"), b = c.operand("other");
+  c.result(c.add(Minimum{}, {a, b}));
+}
+
+void import_maximum(Call& c) {
+  const ValueId a = c.operand("self"), b = c.operand("other");
+  c.result(c.add(Maximum{}, {a, b}));
+}
+
+}  // namespace deuteron::pt2

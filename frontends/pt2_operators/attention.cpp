@@ -1,0 +1,105 @@
+// scaled_dot_product_attention as its parts: softmax(scale * q k' + mask) v. The factor goes into the first product.
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/matrix_product.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+// What a mask takes from a score that must not count, below the least that it takes from the others. exp(-16) of a probability is far less
+// than one of 256 steps, and minus infinity would leave no steps for the scores themselves.
+constexpr float kBlocked = 16;
+// Below this a mask means minus infinity, as float16 and float32 models spell it.
+constexpr float kMinusInfinity = -1e4f;
+
+std::vector<float> with_finite_blocks(std::vector<float> mask) {
+  float least = 0;
+  for (const float v : mask)
+    if (v > kMinusInfinity) least = std::min(least, v);
+  for (float& v : mask)
+    if (!(v > kMinusInfinity)) v = least - kBlocked;
+  return mask;
+}
+
+// The mask as a constant of the scores' shape.
+ValueId repeated(Call& c, const Shape& shape, const std::vector<float>& mask, const Shape& scores) {
+  Shape full = shape;
+  c.require(full.size() <= scores.size(), "the mask has more axes than the scores", to_text(shape), to_text(scores), "pt2.attention.mask");
+  if (!c.ok()) return -1;
+  full.insert(full.begin(), scores.size() - full.size(), 1);
+  for (size_t k = 0; k < full.size(); ++k)
+    c.require(full[k] == 1 || full[k] == scores[k], "the mask does not broadcast to the scores", to_text(shape), to_text(scores),
+              "pt2.attention.mask");
+  if (!c.ok()) return -1;
+  std::vector<float> data(static_cast<size_t>(numel(scores)));
+  Shape at(scores.size(), 0);
+  for (float& v : data) {
+    i64 from = 0;
+    for (size_t k = 0; k < full.size(); ++k) from = from * full[k] + (full[k] == 1 ? 0 : at[k]);
+    v = mask[static_cast<size_t>(from)];
+    for (size_t k = scores.size(); k-- > 0;) {
+      if (++at[k] < scores[k]) break;
+      at[k] = 0;
+    }
+  }
+  return c.constant("mask", scores, std::move(data));
+}
+
+ValueId causal_mask(Call& c, const Shape& scores) {
+  const i64 rows = scores[scores.size() - 2], columns = scores.back();
+  std::vector<float> mask;
+  for (i64 r = 0; r < rows; ++r)
+    for (i64 k = 0; k < columns; ++k) mask.push_back(k <= r ? 0 : -kBlocked);
+  return repeated(c, {rows, columns}, mask, scores);
+}
+
+// Additive, or true where a score counts.
+ValueId given_mask(Call& c, const Shape& scores) {
+  const TensorMeta* meta = c.meta("attn_mask");
+  const ValueId mask = c.tensor("attn_mask");
+  if (!c.ok()) return -1;
+  const bool boolean = meta->dtype == DType::b8;
+  if (!c.is_constant(mask)) {
+    c.require(!boolean, "a mask of true and false that is computed is not supported", "bool", "a constant, or numbers to add",
+              "pt2.attention.mask");
+    return mask;
+  }
+  const auto given = c.graph().values[mask].constant->as<float>();
+  std::vector<float> data(given.begin(), given.end());
+  if (boolean)
+    for (float& v : data) v = v != 0 ? 0 : -INFINITY;
+  return repeated(c, c.shape(mask), with_finite_blocks(std::move(data)), scores);
+}
+
+Axes with_last_two_swapped(i64 rank) {
+  Axes perm(static_cast<size_t>(rank));
+  for (i64 k = 0; k < rank; ++k) perm[k] = k;
+  std::swap(perm[rank - 1], perm[rank - 2]);
+  return perm;
+}
+
+}  // namespace
+
+void import_attention(Call& c) {
+  const ValueId q = c.tensor("query"), k = c.tensor("key"), v = c.tensor("value");
+  const bool causal = c.boolean("is_causal");
+  c.require(!c.ok() || c.number("dropout_p") == 0, "drops scores at random, which is for training", "", "dropout_p 0",
+            "pt2.attention.dropout");
+  c.require(!c.ok() || !c.boolean("enable_gqa"), "groups of queries that share a key are not supported", "enable_gqa", "",
+            "pt2.attention.groups");
+  c.require(!c.ok() || (c.rank(q) >= 2 && c.rank(k) >= 2 && c.rank(v) >= 2), "works on matrices", "", "rank 2..", "pt2.attention.rank");
+  if (!c.ok()) return;
+  const double scale = c.has("scale") ? c.number("scale") : 1 / std::sqrt(static_cast<double>(c.shape(q).back()));
+  const ValueId keys = c.permute(k, with_last_two_swapped(c.rank(k)), "keys");
+  ValueId scores = matrix_product(c, q, keys, static_cast<float>(scale), "scores");
+  if (!c.ok()) return;
+  if (causal) scores = c.add(Add{}, {scores, causal_mask(c, c.shape(scores))}, "masked");
+  else if (c.has("attn_mask")) scores = c.add(Add{}, {scores, given_mask(c, c.shape(scores))}, "masked");
+  if (!c.ok()) return;
+  const ValueId weights = c.add(Softmax{c.rank(scores) - 1}, {scores}, "weights");
+  c.result(matrix_product(c, weights, v, 1));
+}
+
+}  // namespace deuteron::pt2

@@ -1,0 +1,184 @@
+// Operators that choose between values by a mask: where, masked_fill, triangles of matrices, one-hot codes. With a mask that is known, they
+// are sums and products with constants; with a computed one, calls of portable kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/compose.h"
+#include "ir/elements.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+// What softmax shall make 0 of is minus infinity, however the model spells it.
+constexpr double kMost = 1e4;
+
+struct Numbers {
+  Shape shape;
+  std::vector<float> data;
+};
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  Shape shape(std::max(a.size(), b.size()), 1);
+  for (size_t k = 0; k < shape.size(); ++k) {
+    const i64 left = k + a.size() >= shape.size() ? a[k + a.size() - shape.size()] : 1;
+    const i64 right = k + b.size() >= shape.size() ? b[k + b.size() - shape.size()] : 1;
+    if (left != right && left != 1 && right != 1) return std::nullopt;
+    shape[k] = std::max(left, right);
+  }
+  return shape;
+}
+
+// Element `at` of the broadcast shape, counted in its order.
+size_t element(const Shape& of, const Shape& shape, i64 at) {
+  size_t index = 0, stride = 1;
+  for (size_t k = shape.size(); k-- > 0; at /= shape[k]) {
+    if (k + of.size() < shape.size()) continue;
+    const i64 extent = of[k + of.size() - shape.size()];
+    if (extent != 1) index += stride * static_cast<size_t>(at % shape[k]);
+    stride *= static_cast<size_t>(extent);
+  }
+  return index;
+}
+
+// `x` where the mask is `wanted`, else 0. Nothing where that is 0 everywhere.
+std::optional<ValueId> part(Call& c, ValueId x, const Numbers& mask, bool wanted, std::string_view name) {
+  const std::string n(name);
+  if (const auto known = c.known_numbers(x)) {
+    const Numbers given{c.shape(x), *known};
+    const std::optional<Shape> shape = broadcast(given.shape, mask.shape);
+    c.require(shape.has_value(), "the mask does not fit", to_text(mask.shape), to_text(given.shape), "pt2.where.shape");
+    if (!c.ok()) return -1;
+    std::vector<float> data(static_cast<size_t>(numel(*shape)));
+    bool zero = true;
+    for (size_t k = 0; k < data.size(); ++k) {
+      const bool chosen = (mask.data[element(mask.shape, *shape, static_cast<i64>(k))] != 0) == wanted;
+      const float value = chosen ? given.data[element(given.shape, *shape, static_cast<i64>(k))] : 0;
+      c.require(!(value > kMost), "fills with a value that leaves no int8 step for the others", fmt::format("{}", value), "1e4",
+                "pt2.masked_fill.value");
+      data[k] = value < -kMost ? kMinusInfinity : value;
+      zero = zero && value == 0;
+    }
+    if (zero && *shape == mask.shape) return std::nullopt;
+    return c.constant(n, *shape, std::move(data));
+  }
+  std::vector<float> keep;
+  for (const float m : mask.data) keep.push_back((m != 0) == wanted ? 1.0f : 0.0f);
+  return product(c, x, c.constant(n + "_mask", mask.shape, std::move(keep)), n);
+}
+
+void choose_by_numbers(Call& c, const Numbers& mask, ValueId yes, ValueId no) {
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  // Whole parts first: what the mask never chooses has no part in the result.
+  const auto first = part(c, yes, mask, true, "chosen"), second = part(c, no, mask, false, "other");
+  if (!c.ok()) return;
+  for (const auto& [one, other] : {std::pair(first, second), std::pair(second, first)})
+    if (!other && one && c.shape(*one) == declared->sizes) return c.result(*one);
+  c.result(sum(c, first ? *first : number(c, 0), second ? *second : number(c, 0)));
+}
+
+// where.self_out(mask, yes, no)
+void choose_by_kernel(Call& c, ValueId mask, ValueId yes, ValueId no) {
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  using K = KernelArg::Kind;
+  KernelCall call;
+  call.name = "aten::where", call.overload = "self_out";
+  const std::vector<ValueId> inputs{mask, yes, no};
+  for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
+  call.args.push_back({K::output, 0, 0, {}, plain_face(declared->sizes)});
+  const DType dtype = declared->dtype.value_or(DType::f32);
+  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {{dtype, declared->sizes, {}}});
+  if (c.ok()) c.result(results[0]);
+}
+
+void choose(Call& c, ValueId mask, ValueId yes, ValueId no) {
+  if (!c.ok()) return;
+  const std::optional<std::vector<float>> known = c.known_numbers(mask);
+  const bool real = c.type(yes).dtype == DType::f32 && c.type(no).dtype == DType::f32;
+  if (known && real) choose_by_numbers(c, {c.shape(mask), *known}, yes, no);
+  else choose_by_kernel(c, mask, yes, no);
+}
+
+// A tensor of any dtype, or a number.
+ValueId any_operand(Call& c, std::string_view argument) { return c.is_tensor(argument) ? c.any_tensor(argument) : c.operand(argument); }
+
+}  // namespace
+
+// The tensor forms, and those with a number on either side.
+void import_where(Call& c) {
+  const ValueId mask = c.any_tensor("condition");
+  c.require(!c.ok() || c.type(mask).dtype == DType::b8, "the condition is not of true and false",
+            c.ok() ? std::string(name_of(c.type(mask).dtype)) : "", "bool", "pt2.where.condition");
+  const ValueId yes = any_operand(c, "self"), no = any_operand(c, "other");
+  choose(c, mask, yes, no);
+}
+
+void import_masked_fill(Call& c) {
+  const ValueId x = c.tensor("self"), mask = c.any_tensor("mask");
+  c.require(!c.ok() || c.type(mask).dtype == DType::b8, "the mask is not of true and false",
+            c.ok() ? std::string(name_of(c.type(mask).dtype)) : "", "bool", "pt2.masked_fill.mask");
+  ValueId value = -1;
+  if (c.is_tensor("value")) value = c.tensor("value");
+  else value = c.constant("value", {}, {static_cast<float>(c.number("value"))});
+  choose(c, mask, value, x);
+}
+
+// The lower or upper triangle of each matrix; the rest is 0.
+void import_triangle(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 diagonal = c.integer("diagonal"), rank = c.rank(x);
+  const bool lower = c.operator_name() == "tril";
+  c.require(!c.ok() || rank >= 2, "works on matrices", std::to_string(rank), "2", "pt2.triangle.rank");
+  if (!c.ok()) return;
+  const Shape shape = c.shape(x), matrix{shape[rank - 2], shape[rank - 1]};
+  const auto keeps = [&](i64 at) {
+    const i64 row = at / matrix[1] % matrix[0], column = at % matrix[1];
+    return lower ? column - row <= diagonal : column - row >= diagonal;
+  };
+  if (const auto known = c.known_numbers(x)) {
+    std::vector<float> data = *known;
+    for (size_t k = 0; k < data.size(); ++k)
+      if (!keeps(static_cast<i64>(k))) data[k] = 0;
+    return c.result(c.known_value(c.type(x), data));
+  }
+  c.give_up_if_broken(x);
+  c.require(!c.ok() || c.type(x).dtype == DType::f32, "cuts a triangle out of computed values that are not float32", "", "f32",
+            "pt2.triangle.dtype");
+  std::vector<float> mask;
+  for (i64 k = 0; k < numel(matrix); ++k) mask.push_back(keeps(k) ? 1.0f : 0.0f);
+  c.result(product(c, x, c.constant("triangle", matrix, std::move(mask))));
+}
+
+// A row of 0 and a 1 for each index: compared with 0, 1, 2, ..
+void import_one_hot(Call& c) {
+  const ValueId index = c.any_tensor("self");
+  const TensorMeta* declared = c.result_meta(0);
+  c.give_up_if_broken(index);
+  c.require(!c.ok() || c.type(index).dtype == DType::s64, "codes positions that are not int64", "", "s64", "pt2.one_hot.dtype");
+  if (!c.ok()) return;
+  const Shape out = declared->sizes;
+  std::vector<i64> classes;
+  for (i64 k = 0; k < out.back(); ++k) classes.push_back(k);
+  Shape column = c.shape(index);
+  column.push_back(1);
+  const ValueId wanted = c.reshape(index, column, "column");
+  const ValueId each = c.constant_value(c.name("classes"), {DType::s64, {out.back()}, {}}, constant_of(std::move(classes)));
+  using K = KernelArg::Kind;
+  if (!c.ok()) return;
+  KernelCall equal, whole;
+  equal.name = "aten::eq", equal.overload = "Tensor_out";
+  equal.args = {
+      {K::input, 0, 0, {}, plain_face(column)}, {K::input, 1, 0, {}, plain_face({out.back()})}, {K::output, 0, 0, {}, plain_face(out)}};
+  const std::vector<ValueId> hits = c.add_call(std::move(equal), {wanted, each}, {{DType::b8, out, {}}});
+  if (!c.ok()) return;
+  whole.name = "aten::_to_copy", whole.overload = "out";
+  whole.args = {{K::input, 0, 0, {}, plain_face(out)}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, plain_face(out)}};
+  const std::vector<ValueId> results = c.add_call(std::move(whole), hits, {{DType::s64, out, {}}});
+  if (c.ok()) c.result(results[0]);
+}
+
+}  // namespace deuteron::pt2

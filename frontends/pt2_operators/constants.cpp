@@ -1,0 +1,98 @@
+// Tensors that the model makes from nothing: they become constants.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/pt2_operators/all.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+// A constant of the dtype that the model declares for the result: element k is value(k).
+template <class F>
+void make(Call& c, const Shape& shape, F value) {
+  const TensorMeta* declared = c.result_meta(0);
+  i64 elements = 1;
+  for (const i64 extent : shape) {
+    c.require(extent >= 1 && extent <= kMaxElements && elements * extent <= kMaxElements, "the size is out of range", to_text(shape),
+              fmt::format("1..{} elements", kMaxElements), "pt2.constant.size");
+    if (!c.ok()) return;
+    elements *= extent;
+  }
+  if (!c.ok()) return;
+  const std::optional<DType> dtype = declared->dtype;
+  const auto filled = [&]<class T>(T) {
+    std::vector<T> data(static_cast<size_t>(elements));
+    for (i64 k = 0; k < elements; ++k) data[k] = static_cast<T>(value(k));
+    c.result(c.constant_value(c.name("constant"), {*dtype, shape, {}}, constant_of(std::move(data))));
+  };
+  if (dtype == DType::f32) filled(float{});
+  else if (dtype == DType::s64) filled(i64{});
+  else if (dtype == DType::s32) filled(i32{});
+  else if (dtype == DType::b8) filled(u8{});
+  else
+    c.require(false, "makes a constant of a dtype that is not supported", name_of_code(declared->dtype_code), "f32, s64, s32 or bool",
+              "pt2.constant.dtype");
+}
+
+void fill(Call& c, const Shape& shape, double value) {
+  make(c, shape, [value](i64) { return value; });
+}
+
+}  // namespace
+
+void import_zeros(Call& c) { fill(c, c.integers("size"), 0); }
+void import_ones(Call& c) { fill(c, c.integers("size"), 1); }
+void import_full(Call& c) { fill(c, c.integers("size"), c.number("fill_value")); }
+void import_scalar_tensor(Call& c) { fill(c, {}, c.number("s")); }
+
+// zeros_like, ones_like, full_like, fill
+void import_like(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const std::string_view name = c.operator_name();
+  if (name == "fill" && c.is_tensor("value")) {
+    const auto known = c.known_numbers(c.any_tensor("value"));
+    c.require(!c.ok() || (known && known->size() == 1), "fills with a value that is computed", "", "a constant", "pt2.constant.value");
+    return c.ok() ? fill(c, c.shape(x), (*known)[0]) : void();
+  }
+  const double value = name == "full_like" ? c.number("fill_value") : name == "fill" ? c.number("value") : name == "ones_like" ? 1 : 0;
+  if (c.ok()) fill(c, c.shape(x), value);
+}
+
+void import_arange(Call& c) {
+  const double start = c.has("start") ? c.number("start") : 0, end = c.number("end"), step = c.has("step") ? c.number("step") : 1;
+  c.require(!c.ok() || (step != 0 && std::isfinite(start) && std::isfinite(end) && std::ceil((end - start) / step) >= 1), "has no elements",
+            fmt::format("{}..{} by {}", start, end, step), "1 element", "pt2.constant.size");
+  if (!c.ok()) return;
+  make(c, {static_cast<i64>(std::min(std::ceil((end - start) / step), 2.0 * kMaxElements))},
+       [&](i64 k) { return start + static_cast<double>(k) * step; });
+}
+
+void import_eye(Call& c) {
+  const i64 rows = c.integer("n"), columns = c.has("m") ? c.integer("m") : rows;
+  if (c.ok()) make(c, {rows, columns}, [columns](i64 k) { return k / columns == k % columns ? 1 : 0; });
+}
+
+// `steps` numbers from start to end, both included; from both ends to the middle, as torch rounds.
+void import_linspace(Call& c) {
+  const double start = c.number("start"), end = c.number("end");
+  const i64 steps = c.integer("steps");
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  if (c.ok())
+    make(c, {steps},
+         [=](i64 k) { return 2 * k < steps ? start + step * static_cast<double>(k) : end - step * static_cast<double>(steps - 1 - k); });
+}
+
+// Hann's and Hamming's windows; one that is not periodic ends where it began.
+void import_window(Call& c) {
+  const i64 length = c.integer("window_length");
+  const bool periodic = !c.has("periodic") || c.boolean("periodic");
+  const double offset = c.operator_name() == "hamming_window" ? 0.54 : 0.5;
+  const double span = static_cast<double>(std::max<i64>(periodic ? length : length - 1, 1));
+  if (!c.ok()) return;
+  if (length == 1) return fill(c, {1}, 1);
+  make(c, {length}, [=](i64 k) { return offset - (1 - offset) * std::cos(2 * std::acos(-1.0) * static_cast<double>(k) / span); });
+}
+
+}  // namespace deuteron::pt2

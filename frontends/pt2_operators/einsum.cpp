@@ -1,0 +1,163 @@
+// einsum as permutes, sums and matrix products: operands are joined from the left, two at a time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/matrix_product.h"
+#include "frontends/pt2_operators/reductions.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+// A value whose axes have names, a letter each.
+struct Named {
+  ValueId value = -1;
+  std::string axes;
+};
+
+bool has(const std::string& axes, char letter) { return axes.find(letter) != std::string::npos; }
+
+Axes places_of(const std::string& wanted, const std::string& axes) {
+  Axes places;
+  for (const char letter : wanted) places.push_back(static_cast<i64>(axes.find(letter)));
+  return places;
+}
+
+// Sums over the axes that are not in `kept`.
+Named without_others(Call& c, Named x, const std::string& kept) {
+  Axes gone;
+  Shape shape;
+  std::string axes;
+  for (size_t k = 0; k < x.axes.size(); ++k) {
+    if (!has(kept, x.axes[k])) gone.push_back(static_cast<i64>(k));
+    else axes += x.axes[k], shape.push_back(c.shape(x.value)[k]);
+  }
+  if (gone.empty() || !c.ok()) return x;
+  return {c.reshape(reduced(c, Reduce::kSum, x.value, gone, "summed"), shape, "summed"), axes};
+}
+
+i64 extent(Call& c, const Named& x, const std::string& letters) {
+  i64 product = 1;
+  for (const char letter : letters) product *= c.shape(x.value)[x.axes.find(letter)];
+  return product;
+}
+
+// With the axes in `order` and then those of `more`, in one go.
+ValueId arranged(Call& c, const Named& x, const std::string& order, std::string_view suffix) {
+  return c.ok() ? c.permute(x.value, places_of(order, x.axes), suffix) : -1;
+}
+
+// What `a` and `b` make of each other, with the axes that anybody still wants.
+Named joined(Call& c, Named a, Named b, const std::string& wanted) {
+  a = without_others(c, a, wanted + b.axes);
+  b = without_others(c, b, wanted + a.axes);
+  if (!c.ok()) return {};
+  std::string batch, inner, of_a, of_b;
+  for (const char letter : a.axes) (has(b.axes, letter) ? has(wanted, letter) ? batch : inner : of_a) += letter;
+  for (const char letter : b.axes)
+    if (!has(a.axes, letter)) of_b += letter;
+  for (const char letter : batch + inner) {
+    const i64 left = c.shape(a.value)[a.axes.find(letter)], right = c.shape(b.value)[b.axes.find(letter)];
+    c.require(left == right, fmt::format("axis `{}` has two extents", letter), std::to_string(left), std::to_string(right),
+              "pt2.einsum.extent");
+  }
+  if (!c.ok()) return {};
+  Shape batches, result;
+  for (const char letter : batch) batches.push_back(c.shape(a.value)[a.axes.find(letter)]);
+  result = batches;
+  for (const char letter : of_a) result.push_back(c.shape(a.value)[a.axes.find(letter)]);
+  for (const char letter : of_b) result.push_back(c.shape(b.value)[b.axes.find(letter)]);
+  const i64 rows = extent(c, a, of_a), columns = extent(c, b, of_b), depth = extent(c, a, inner);
+  Shape left = batches, right = batches;
+  left.insert(left.end(), {rows, depth});
+  right.insert(right.end(), {depth, columns});
+  const ValueId x = c.reshape(arranged(c, a, batch + of_a + inner, "left"), left, "left");
+  const ValueId y = c.reshape(arranged(c, b, batch + inner + of_b, "right"), right, "right");
+  const ValueId z = inner.empty() ? product(c, x, y, "product") : matrix_product(c, x, y, 1, "product");
+  return {c.reshape(z, result, "joined"), batch + of_a + of_b};
+}
+
+// "bthd,bshd->bhts" as a list of names and the result's; `...` becomes letters that nobody uses.
+struct Equation {
+  std::vector<std::string> operands;
+  std::string result;
+};
+
+std::optional<Equation> parse(const std::string& text, const std::vector<i64>& ranks) {
+  Equation e;
+  std::string plain;
+  for (const char letter : text)
+    if (letter != ' ') plain += letter;
+  const size_t arrow = plain.find("->");
+  std::string left = plain.substr(0, arrow);
+  for (size_t at = 0; at <= left.size();) {
+    const size_t end = std::min(left.find(',', at), left.size());
+    e.operands.push_back(left.substr(at, end - at));
+    at = end + 1;
+  }
+  if (e.operands.size() != ranks.size()) return std::nullopt;
+  i64 most = 0;  // axes behind `...`
+  for (size_t k = 0; k < ranks.size(); ++k)
+    if (has(e.operands[k], '.')) most = std::max(most, ranks[k] - static_cast<i64>(e.operands[k].size()) + 3);
+  if (most > 8) return std::nullopt;
+  const std::string hidden = std::string("01234567").substr(0, static_cast<size_t>(most));
+  const auto expand = [&](std::string& names, i64 count) {
+    const size_t dots = names.find("...");
+    if (dots == std::string::npos) return;
+    names.replace(dots, 3, hidden.substr(hidden.size() - static_cast<size_t>(std::clamp<i64>(count, 0, most))));
+  };
+  for (size_t k = 0; k < ranks.size(); ++k) {
+    std::string& names = e.operands[k];
+    expand(names, ranks[k] - static_cast<i64>(names.size()) + 3);
+    if (static_cast<i64>(names.size()) != ranks[k]) return std::nullopt;
+  }
+  if (arrow != std::string::npos) {
+    e.result = plain.substr(arrow + 2);
+    expand(e.result, most);
+  } else {  // the hidden ones, then what occurs once, in order of the alphabet
+    std::string all;
+    for (const std::string& names : e.operands) all += names;
+    std::sort(all.begin(), all.end());
+    for (const char letter : all)
+      if (has(hidden, letter) ? !has(e.result, letter) : std::count(all.begin(), all.end(), letter) == 1) e.result += letter;
+  }
+  for (std::string names : e.operands) {
+    for (const char letter : names)
+      if (!std::isalnum(static_cast<unsigned char>(letter))) return std::nullopt;
+    std::sort(names.begin(), names.end());
+    if (std::adjacent_find(names.begin(), names.end()) != names.end()) return std::nullopt;
+  }
+  for (const char letter : e.result)
+    if (std::none_of(e.operands.begin(), e.operands.end(), [&](const std::string& names) { return has(names, letter); }) ||
+        std::count(e.result.begin(), e.result.end(), letter) != 1)
+      return std::nullopt;
+  return e;
+}
+
+}  // namespace
+
+void import_einsum(Call& c) {
+  const std::string text = c.text("equation");
+  const std::vector<ValueId> values = c.tensors("tensors");
+  if (!c.ok()) return;
+  std::vector<i64> ranks;
+  for (const ValueId v : values) ranks.push_back(c.rank(v));
+  const std::optional<Equation> e = parse(text, ranks);
+  c.require(e.has_value() && !values.empty(), "the equation is not supported: it repeats an axis, or does not fit its operands", text,
+            "each axis once in an operand", "pt2.einsum.equation");
+  if (!c.ok()) return;
+  Named y{values[0], e->operands[0]};
+  for (size_t k = 1; k < values.size() && c.ok(); ++k) {
+    std::string wanted = e->result;
+    for (size_t later = k + 1; later < values.size(); ++later) wanted += e->operands[later];
+    y = joined(c, y, {values[k], e->operands[k]}, wanted);
+  }
+  y = without_others(c, y, e->result);
+  if (!c.ok()) return;
+  c.result(c.permute(y.value, places_of(e->result, y.axes)));
+}
+
+}  // namespace deuteron::pt2

@@ -1,0 +1,59 @@
+// Operators that pass their operand on. They get no node; the walk records them as folded.
+#include "frontends/pt2_operators/all.h"
+
+namespace deuteron::pt2 {
+
+// clone and the like: the same values in memory of their own.
+void import_identity(Call& c) { c.identity(c.has("input") ? "input" : "self"); }
+
+// detach, alias, contiguous: maybe the very same memory.
+void import_view_identity(Call& c) {
+  c.may_share_memory("self");
+  c.identity("self");
+}
+
+// The in-place form calls its operand differently.
+void import_dropout(Call& c) {
+  c.require(c.has("train") && !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
+            "pt2.dropout.training");
+  const std::string_view operand = c.has("input") ? "input" : "self";
+  c.may_share_memory(operand);
+  c.identity(operand);
+}
+
+// A change of dtype: none, of a parameter to float32, or of computed numbers.
+static void convert(Call& c, ValueId x, std::optional<DType> to) {
+  if (to == c.type(x).dtype) {
+    c.may_share_memory("self");
+    return c.identity("self");
+  }
+  c.give_up_if_broken(x);
+  const std::string change = std::string(name_of(c.type(x).dtype)) + " to " + (to ? std::string(name_of(*to)) : "an unknown dtype");
+  // Computed values: a kernel converts them.
+  const auto is_number = [](DType d) { return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8; };
+  if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
+    c.result(c.converted(x, *to));
+    return;
+  }
+  const bool is_parameter = c.is_constant(x) && c.type(x).quant.empty() && to == DType::f32;
+  c.require(is_parameter, "converts computed values from " + change + ", which is not supported", "", "", "pt2.conversion.dtype");
+  if (!c.ok()) return;
+  const auto data = as_float(*c.graph().values[x].constant, c.type(x).dtype);
+  c.require(data.has_value(), "converts values that float32 cannot hold", change, "", "pt2.conversion.range");
+  if (data) c.result(c.constant_value(c.name("f32"), {DType::f32, c.shape(x), {}}, *data));
+}
+
+void import_conversion(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  if (c.ok()) convert(c, x, c.has("dtype") ? dtype_of_code(c.integer("dtype")) : c.type(x).dtype);
+}
+
+void import_type_as(Call& c) {
+  const ValueId x = c.any_tensor("self"), other = c.any_tensor("other");
+  if (c.ok()) convert(c, x, c.type(other).dtype);
+}
+
+// Checks of dtype, device and layout that export inserts around conversions.
+void import_assertion(Call&) {}
+
+}  // namespace deuteron::pt2

@@ -1,0 +1,269 @@
+// Operators that pick, join or repeat whole elements: slice, select, split, cat, flip, roll, index and their relatives.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/pt2_operators/all.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+// Elements start, start + step, .. of one axis, which must exist.
+ValueId slice_of(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::string_view suffix = {}) {
+  if (!c.ok() || x < 0) return -1;
+  c.require(count >= 1, "the slice is empty", std::to_string(count), "1", "pt2.slice.empty");
+  if (!c.ok()) return -1;
+  if (start == 0 && step == 1 && count == c.shape(x)[axis]) return x;
+  return c.add(Slice{axis, start, count, count == 1 ? 1 : step}, {x}, suffix);  // of a single element the step says nothing
+}
+
+ValueId without_axis(Call& c, ValueId x, i64 axis, std::string_view suffix = {}) {
+  if (!c.ok() || x < 0) return -1;
+  Shape shape = c.shape(x);
+  shape.erase(shape.begin() + axis);
+  return c.reshape(x, std::move(shape), suffix);
+}
+
+void require_axes(Call& c, ValueId x) {
+  c.require(!c.ok() || c.rank(x) > 0, "works along an axis of a tensor without axes", "", "", "pt2.slice.rank");
+}
+
+// torch counts from the end for negative positions, and cuts positions off at the ends.
+i64 position(i64 v, i64 extent) { return std::clamp<i64>(v < 0 ? v + extent : v, 0, extent); }
+
+// Result k of a node that splits: slices `at` long one behind the other.
+void finish_split(Call& c, ValueId x, i64 axis, const std::vector<i64>& sizes) {
+  if (!c.ok()) return;
+  const i64 sum = std::accumulate(sizes.begin(), sizes.end(), i64{0});
+  c.require(sum == c.shape(x)[axis] && sizes.size() == c.result_count(), "the parts do not make up the axis",
+            fmt::format("{} in {} parts", sum, sizes.size()), fmt::format("{} in {} parts", c.shape(x)[axis], c.result_count()),
+            "pt2.split.sizes");
+  c.may_share_memory("self");
+  i64 at = 0;
+  for (size_t k = 0; k < sizes.size() && c.ok(); ++k) {
+    c.result(k, slice_of(c, x, axis, at, sizes[k], 1, k == 0 ? "" : std::to_string(k)));
+    at += sizes[k];
+  }
+}
+
+std::vector<i64> equal_parts(i64 extent, i64 size) {
+  std::vector<i64> sizes;
+  for (i64 at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
+  return sizes;
+}
+
+ValueId gather(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
+  if (!c.ok() || x < 0) return -1;
+  bool same = static_cast<i64>(index.size()) == c.shape(x)[axis];
+  for (size_t k = 0; k < index.size(); ++k) same = same && index[k] == static_cast<i64>(k);
+  return same ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
+}
+
+// Operands of no elements count for nothing, as in torch.
+void finish_concat(Call& c, std::vector<ValueId> parts, i64 axis) {
+  if (!c.ok()) return;
+  if (parts.size() > 1) std::erase_if(parts, [&](ValueId v) { return c.type(v).elements() == 0; });
+  c.require(!parts.empty(), "joins nothing", "0", "1", "pt2.concat.operands");
+  if (c.ok()) c.result(parts.size() == 1 ? parts[0] : c.add(Concat{axis}, parts));
+}
+
+// Known positions along an axis of `extent` elements; negative ones count from the end.
+std::optional<Axes> known_index(Call& c, ValueId index, i64 extent) {
+  if (!c.ok()) return std::nullopt;
+  const Graph& g = c.graph();
+  const DType dtype = c.type(index).dtype;
+  c.require(c.is_constant(index) && (dtype == DType::s64 || dtype == DType::s32),
+            "picks by positions that are computed, or are no integers: only constant positions are supported", std::string(name_of(dtype)),
+            "s64, constant", "pt2.index.constant");
+  if (!c.ok()) return std::nullopt;
+  Axes positions;
+  if (dtype == DType::s64) {
+    const auto data = g.values[index].constant->as<i64>();
+    positions.assign(data.begin(), data.end());
+  } else {
+    const auto data = g.values[index].constant->as<i32>();
+    positions.assign(data.begin(), data.end());
+  }
+  for (i64& p : positions) {
+    c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
+              "pt2.index.range");
+    if (p < 0) p += extent;
+  }
+  return c.ok() ? std::optional(positions) : std::nullopt;
+}
+
+}  // namespace
+
+void import_slice(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  const i64 step = c.integer("step");
+  c.require(!c.ok() || step >= 1, "steps backwards", std::to_string(step), "1", "pt2.slice.step");
+  if (!c.ok()) return;
+  const i64 extent = c.shape(x)[axis];
+  const i64 start = position(c.has("start") ? c.integer("start") : 0, extent),
+            end = position(c.has("end") ? c.integer("end") : extent, extent);
+  c.may_share_memory("self");
+  c.result(slice_of(c, x, axis, start, end > start ? (end - start + step - 1) / step : 0, step));
+}
+
+void import_narrow(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  if (!c.ok()) return;
+  const i64 extent = c.shape(x)[axis], start = position(c.integer("start"), extent);
+  c.may_share_memory("self");
+  c.result(slice_of(c, x, axis, start, c.integer("length"), 1));
+}
+
+void import_select(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  if (!c.ok()) return;
+  const i64 index = c.normalized_axis(c.integer("index"), c.shape(x)[axis]);
+  c.may_share_memory("self");
+  c.result(without_axis(c, slice_of(c, x, axis, index, 1, 1, "slice"), axis));
+}
+
+void import_split(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  const bool sized = c.has("split_sizes");
+  const std::vector<i64> sizes = c.integers(sized ? "split_sizes" : "split_size");
+  c.require(!c.ok() || sized || sizes[0] >= 1, "splits into parts of no extent", "0", "1", "pt2.split.sizes");
+  if (c.ok()) finish_split(c, x, axis, sized ? sizes : equal_parts(c.shape(x)[axis], sizes[0]));
+}
+
+void import_chunk(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x)), chunks = c.integer("chunks");
+  require_axes(c, x);
+  c.require(!c.ok() || chunks >= 1, "splits into no parts", std::to_string(chunks), "1", "pt2.split.sizes");
+  if (!c.ok()) return;
+  const i64 extent = c.shape(x)[axis];
+  finish_split(c, x, axis, equal_parts(extent, (extent + chunks - 1) / chunks));
+}
+
+void import_unbind(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  if (!c.ok()) return;
+  c.require(c.shape(x)[axis] == static_cast<i64>(c.result_count()), "has another number of results than the axis has elements",
+            std::to_string(c.result_count()), std::to_string(c.shape(x)[axis]), "pt2.split.sizes");
+  c.may_share_memory("self");
+  for (size_t k = 0; k < c.result_count() && c.ok(); ++k) {
+    const std::string suffix = k == 0 ? "" : std::to_string(k);
+    c.result(k, without_axis(c, slice_of(c, x, axis, static_cast<i64>(k), 1, 1, "slice" + suffix), axis, suffix));
+  }
+}
+
+void import_cat(Call& c) {
+  std::vector<ValueId> parts = c.tensors("tensors");
+  i64 rank = 0;
+  for (const ValueId v : parts) rank = std::max(rank, c.rank(v));
+  const i64 axis = c.axis("dim", rank);
+  finish_concat(c, std::move(parts), axis);
+}
+
+void import_stack(Call& c) {
+  std::vector<ValueId> parts = c.tensors("tensors");
+  const i64 axis = c.axis("dim", parts.empty() ? 1 : c.rank(parts[0]) + 1);
+  for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
+    Shape shape = c.shape(parts[k]);
+    c.require(axis <= static_cast<i64>(shape.size()), "its operands have different ranks", std::to_string(shape.size()),
+              std::to_string(axis), "pt2.concat.rank");
+    if (!c.ok()) return;
+    shape.insert(shape.begin() + axis, 1);
+    parts[k] = c.reshape(parts[k], std::move(shape), "part" + std::to_string(k));
+  }
+  finish_concat(c, std::move(parts), axis);
+}
+
+void import_flip(Call& c) {
+  ValueId x = c.tensor("self");
+  for (const i64 axis : c.axes("dims", c.rank(x))) {
+    require_axes(c, x);
+    if (!c.ok()) return;
+    Axes index(c.shape(x)[axis]);
+    std::iota(index.rbegin(), index.rend(), 0);
+    x = gather(c, x, axis, std::move(index), "axis" + std::to_string(axis));
+  }
+  c.result(x);
+}
+
+// Without axes the elements are rolled as if they lay in one row.
+void import_roll(Call& c) {
+  const ValueId x = c.tensor("self");
+  const std::vector<i64> shifts = c.integers("shifts");
+  const bool flat = !c.has("dims") || c.integers("dims").empty();
+  const std::vector<i64> axes = flat ? std::vector<i64>{0} : c.axes("dims", c.rank(x));
+  c.require(!c.ok() || shifts.size() == axes.size(), "does not have one shift for each axis", std::to_string(shifts.size()),
+            std::to_string(axes.size()), "pt2.roll.count");
+  if (!c.ok()) return;
+  ValueId y = flat ? c.reshape(x, {c.type(x).elements()}, "flat") : x;
+  for (size_t k = 0; k < axes.size() && c.ok(); ++k) {
+    const i64 extent = c.shape(y)[axes[k]];
+    Axes index(extent);
+    for (i64 i = 0; i < extent; ++i) index[i] = ((i - shifts[k]) % extent + extent) % extent;
+    y = gather(c, y, axes[k], std::move(index), "axis" + std::to_string(axes[k]));
+  }
+  c.result(flat ? c.reshape(y, c.shape(x)) : y);
+}
+
+void import_repeat(Call& c) {
+  ValueId x = c.tensor("self");
+  std::vector<i64> repeats = c.integers(c.has("dims") ? "dims" : "repeats");
+  if (c.has("dims"))  // tile: as many ones in front as there are axes without a count
+    while (c.ok() && static_cast<i64>(repeats.size()) < c.rank(x)) repeats.insert(repeats.begin(), 1);
+  c.require(!c.ok() || static_cast<i64>(repeats.size()) >= c.rank(x), "has fewer counts than axes", std::to_string(repeats.size()),
+            std::to_string(c.rank(x)), "pt2.repeat.count");
+  if (!c.ok()) return;
+  Shape shape = c.shape(x);
+  shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
+  x = c.reshape(x, shape, "axes");
+  for (size_t k = 0; k < repeats.size() && c.ok(); ++k) {
+    c.require(repeats[k] >= 1 && repeats[k] <= 4096, "a count is out of range", std::to_string(repeats[k]), "1..4096", "pt2.repeat.range");
+    if (c.ok() && repeats[k] > 1)
+      x = c.add(Concat{static_cast<i64>(k)}, std::vector<ValueId>(static_cast<size_t>(repeats[k]), x), "axis" + std::to_string(k));
+  }
+  c.result(x);
+}
+
+void import_index_select(Call& c) {
+  const ValueId x = c.tensor("self"), index = c.any_tensor("index");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  if (!c.ok()) return;
+  c.require(c.rank(index) <= 1, "picks by a table of more than one axis", std::to_string(c.rank(index)), "1", "pt2.index.rank");
+  if (auto positions = known_index(c, index, c.shape(x)[axis])) c.result(gather(c, x, axis, std::move(*positions)));
+}
+
+// x[:, :, index]: one axis picked by a table of constants, of any number of axes.
+void import_index(Call& c) {
+  const ValueId x = c.tensor("self");
+  const std::vector<ValueId> tables = c.optional_tensors("indices");
+  if (!c.ok()) return;
+  const auto given = std::count_if(tables.begin(), tables.end(), [](ValueId v) { return v >= 0; });
+  c.require(given == 1 && static_cast<i64>(tables.size()) <= c.rank(x), "picks along more than one axis", std::to_string(given), "1",
+            "pt2.index.axes");
+  if (!c.ok()) return;
+  const i64 axis = std::find_if(tables.begin(), tables.end(), [](ValueId v) { return v >= 0; }) - tables.begin();
+  auto positions = known_index(c, tables[axis], c.shape(x)[axis]);
+  if (!positions) return;
+  // The axes of the table stand in the place of the one that it picks along.
+  const Shape table = c.shape(tables[axis]);
+  const ValueId y = gather(c, x, axis, std::move(*positions), table.size() == 1 ? "" : "picked");
+  if (!c.ok()) return;
+  Shape shape = c.shape(x);
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, table.begin(), table.end());
+  c.result(c.reshape(y, std::move(shape)));
+}
+
+}  // namespace deuteron::pt2

@@ -1,0 +1,151 @@
+// Windows over images: average and maximum pooling, adaptive pooling.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/image.h"
+
+namespace deuteron::pt2 {
+
+static ValueId pooled(Call& c, ValueId x, Op op, std::string_view suffix = {}, i64 axes = 2) {
+  const i64 rank = c.rank(x);
+  return from_image(c, c.add(std::move(op), {to_image(c, x, axes)}, "out"), rank, suffix, axes);
+}
+
+// A missing or empty stride is the kernel's extent.
+static HW stride_of(Call& c, HW kernel, i64 axes) {
+  return c.has("stride") && !c.integers("stride").empty() ? window(c, "stride", 1, axes, 1) : kernel;
+}
+
+static void check_padding(Call& c, HW kernel, HW pad) {
+  c.require(pad.h * 2 <= kernel.h && pad.w * 2 <= kernel.w, "padding is more than half the kernel", fmt::format("{},{}", pad.h, pad.w),
+            fmt::format("{},{}", kernel.h / 2, kernel.w / 2), "pt2.pool.padding");
+}
+
+static void avg_pool(Call& c, i64 axes) {
+  const ValueId x = c.tensor("self");
+  AvgPool2d op;
+  op.kernel = window(c, "kernel_size", 1, axes, 1);
+  op.stride = stride_of(c, op.kernel, axes);
+  op.pad = window(c, "padding", 0, axes, 0);
+  op.ceil_mode = c.boolean("ceil_mode");
+  op.count_include_pad = c.boolean("count_include_pad");
+  if (axes == 2 && c.has("divisor_override")) {
+    op.divisor = c.integer("divisor_override");
+    c.require(!c.ok() || (op.divisor > 0 && op.divisor <= kMaxElements), "divisor_override is out of range", std::to_string(op.divisor),
+              "1..", "pt2.pool.divisor");
+  }
+  check_padding(c, op.kernel, op.pad);
+  c.result(pooled(c, x, op, {}, axes));
+}
+void import_avg_pool1d(Call& c) { avg_pool(c, 1); }
+void import_avg_pool2d(Call& c) { avg_pool(c, 2); }
+
+static void max_pool(Call& c, i64 axes) {
+  const ValueId x = c.tensor("self");
+  MaxPool2d op;
+  op.kernel = window(c, "kernel_size", 1, axes, 1);
+  op.stride = stride_of(c, op.kernel, axes);
+  op.pad = window(c, "padding", 0, axes, 0);
+  op.dilation = window(c, "dilation", 1, axes, 1);
+  op.ceil_mode = c.boolean("ceil_mode");
+  check_padding(c, op.kernel, op.pad);
+  c.result(pooled(c, x, op, {}, axes));
+}
+void import_max_pool1d(Call& c) { max_pool(c, 1); }
+void import_max_pool2d(Call& c) { max_pool(c, 2); }
+
+// Window k of an adaptive pool over `in` elements reaches from first to last, last included.
+struct AdaptiveWindow {
+  i64 first, last;
+};
+static AdaptiveWindow adaptive_window(i64 k, i64 in, i64 out) { return {k * in / out, ((k + 1) * in + out - 1) / out - 1}; }
+
+// The extents of an adaptive pool; those of a signal have width 1.
+struct Adaptive {
+  ValueId x;
+  i64 rank;
+  HW in, out;
+  bool even() const { return in.h % out.h == 0 && in.w % out.w == 0; }
+  HW window() const { return {in.h / out.h, in.w / out.w}; }
+};
+static Adaptive read_adaptive(Call& c, i64 axes) {
+  Adaptive a{c.tensor("self"), 0, {1, 1}, window(c, "output_size", 1, axes, 1)};
+  a.rank = c.rank(a.x);
+  c.require(!c.ok() || a.rank == axes + 1 || a.rank == axes + 2, "works on images, [n,c,h,w] or [c,h,w], or on signals of one axis less",
+            "rank " + std::to_string(a.rank), fmt::format("{}..{}", axes + 1, axes + 2), "pt2.image.rank");
+  if (!c.ok()) return a;
+  const Shape& s = c.shape(a.x);
+  a.in = axes == 2 ? HW{s[a.rank - 2], s[a.rank - 1]} : HW{s[a.rank - 1], 1};
+  return a;
+}
+
+// Windows of unequal size: a product with the matrix of their shares, [oh*ow, h*w].
+static ValueId uneven_average(Call& c, const Adaptive& a, i64 axes) {
+  std::vector<float> share(static_cast<size_t>(a.out.h * a.out.w * a.in.h * a.in.w), 0.0f);
+  for (i64 oh = 0; oh < a.out.h; ++oh)
+    for (i64 ow = 0; ow < a.out.w; ++ow) {
+      const AdaptiveWindow rows = adaptive_window(oh, a.in.h, a.out.h), columns = adaptive_window(ow, a.in.w, a.out.w);
+      const i64 count = (rows.last - rows.first + 1) * (columns.last - columns.first + 1);
+      for (i64 h = rows.first; h <= rows.last; ++h)
+        for (i64 w = columns.first; w <= columns.last; ++w)
+          share[static_cast<size_t>(((oh * a.out.w + ow) * a.in.h + h) * a.in.w + w)] = 1.0f / static_cast<float>(count);
+    }
+  const i64 inner = a.in.h * a.in.w, outer = c.type(a.x).elements() / inner;
+  const ValueId matrix = c.constant("shares", {1, a.out.h * a.out.w, inner}, std::move(share));
+  const ValueId y = c.add(Matmul{}, {c.reshape(a.x, {1, outer, inner}, "in"), matrix}, "out");
+  Shape out(c.shape(a.x).begin(), c.shape(a.x).end() - axes);
+  out.push_back(a.out.h);
+  if (axes == 2) out.push_back(a.out.w);
+  return c.reshape(y, std::move(out));
+}
+
+static void adaptive_avg_pool(Call& c, i64 axes) {
+  const Adaptive a = read_adaptive(c, axes);
+  if (!c.ok()) return;
+  c.require(a.even() || a.out.h * a.out.w * a.in.h * a.in.w <= i64{1} << 20, "averages over too many uneven windows",
+            std::to_string(a.out.h * a.out.w * a.in.h * a.in.w), std::to_string(1 << 20), "pt2.pool.adaptive");
+  if (!c.ok()) return;
+  if (!a.even()) return c.result(uneven_average(c, a, axes));
+  AvgPool2d op;
+  op.kernel = op.stride = a.window();
+  c.result(pooled(c, a.x, op, {}, axes));
+}
+void import_adaptive_avg_pool1d(Call& c) { adaptive_avg_pool(c, 1); }
+void import_adaptive_avg_pool2d(Call& c) { adaptive_avg_pool(c, 2); }
+
+// The elements that the windows along one axis see, every window made as long as the longest by repeating its last element.
+static Axes padded_windows(i64 in, i64 out, i64* longest) {
+  *longest = 0;
+  for (i64 k = 0; k < out; ++k) {
+    const AdaptiveWindow w = adaptive_window(k, in, out);
+    *longest = std::max(*longest, w.last - w.first + 1);
+  }
+  Axes index;
+  for (i64 k = 0; k < out; ++k) {
+    const AdaptiveWindow w = adaptive_window(k, in, out);
+    for (i64 at = 0; at < *longest; ++at) index.push_back(std::min(w.first + at, w.last));
+  }
+  return index;
+}
+
+static void adaptive_max_pool(Call& c, i64 axes) {
+  const Adaptive a = read_adaptive(c, axes);
+  if (!c.ok()) return;
+  ValueId x = a.x;
+  MaxPool2d op;
+  op.kernel = a.window();
+  if (!a.even()) {
+    const i64 first_axis = a.rank - axes;
+    x = c.add(Gather{first_axis, padded_windows(a.in.h, a.out.h, &op.kernel.h)}, {x}, "rows");
+    const Axes columns = padded_windows(a.in.w, a.out.w, &op.kernel.w);
+    if (axes == 2) x = c.add(Gather{first_axis + 1, columns}, {x}, "columns");
+  }
+  op.stride = op.kernel;
+  c.result(pooled(c, x, op, {}, axes));
+}
+void import_adaptive_max_pool1d(Call& c) { adaptive_max_pool(c, 1); }
+void import_adaptive_max_pool2d(Call& c) { adaptive_max_pool(c, 2); }
+
+}  // namespace deuteron::pt2

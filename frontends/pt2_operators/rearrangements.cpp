@@ -1,0 +1,235 @@
+// Further spellings of picking, joining and repeating elements: what is a permute, a reshape, a gather or a concatenation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/compose.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
+  if (!c.ok() || x < 0) return -1;
+  for (size_t at = 0; at < index.size(); ++at)
+    if (index[at] != static_cast<i64>(at) || static_cast<i64>(index.size()) != c.shape(x)[axis])
+      return c.add(Gather{axis, std::move(index)}, {x}, suffix);
+  return x;
+}
+
+void require_axes(Call& c, ValueId x) {
+  c.require(!c.ok() || c.rank(x) > 0, "works along an axis of a tensor without axes", "", "", "pt2.slice.rank");
+}
+
+// Operands of at least `rank` axes, as torch's atleast_1d and its relatives make them.
+Shape with_axes(const Shape& shape, i64 rank) {
+  Shape s = shape;
+  if (rank == 3 && s.size() == 2) return {s[0], s[1], 1};
+  if (rank == 3 && s.size() == 1) return {1, s[0], 1};
+  while (static_cast<i64>(s.size()) < rank) s.insert(s.begin(), 1);
+  return s;
+}
+
+// Elements `start`, start + step, .. of an axis are those of `part`; the others are x's.
+void finish_scatter(Call& c, ValueId x, ValueId part, i64 axis, i64 start, i64 end, i64 step) {
+  if (!c.ok()) return;
+  const i64 extent = c.shape(x)[axis];
+  // Axis positions of x, then of the part that stands behind it.
+  Axes index(static_cast<size_t>(extent));
+  std::iota(index.begin(), index.end(), 0);
+  i64 taken = 0;
+  for (i64 at = start; at < end; at += step) index[at] = extent + taken++;
+  c.require(taken == c.shape(part)[axis], "the part does not fit the slice", std::to_string(c.shape(part)[axis]), std::to_string(taken),
+            "pt2.scatter.extent");
+  if (!c.ok()) return;
+  if (taken == extent) return c.result(part);
+  std::vector<ValueId> parts;
+  if (step == 1) {
+    if (start > 0) parts.push_back(c.add(Slice{axis, 0, start, 1}, {x}, "before"));
+    parts.push_back(part);
+    if (end < extent) parts.push_back(c.add(Slice{axis, end, extent - end, 1}, {x}, "after"));
+    return c.result(c.add(Concat{axis}, std::move(parts)));
+  }
+  c.result(picked(c, c.add(Concat{axis}, {x, part}, "both"), axis, std::move(index)));
+}
+
+}  // namespace
+
+// Axis source[k] becomes axis destination[k]; the others keep their order.
+void import_movedim(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 rank = c.rank(x);
+  const std::vector<i64> from = c.axes("source", rank), to = c.axes("destination", rank);
+  c.require(!c.ok() || from.size() == to.size(), "names as many sources as destinations", std::to_string(from.size()),
+            std::to_string(to.size()), "pt2.permute.count");
+  if (!c.ok()) return;
+  Axes perm(static_cast<size_t>(rank), -1);
+  for (size_t k = 0; k < from.size(); ++k) perm[to[k]] = from[k];
+  i64 next = 0;
+  for (i64& axis : perm) {
+    if (axis >= 0) continue;
+    while (std::find(from.begin(), from.end(), next) != from.end()) ++next;
+    axis = next++;
+  }
+  c.may_share_memory("self");
+  c.result(c.permute(x, std::move(perm)));
+}
+
+// mT, mH, adjoint
+void import_matrix_transpose(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const i64 rank = c.rank(x);
+  c.require(!c.ok() || rank >= 2, "transposes matrices", std::to_string(rank), "2", "pt2.permute.rank");
+  if (!c.ok()) return;
+  Axes perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[rank - 1], perm[rank - 2]);
+  c.may_share_memory("self");
+  c.result(c.permute(x, std::move(perm)));
+}
+
+// ravel, atleast_1d and its relatives: the shape is what the model says.
+void import_reshape_as_declared(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  c.may_share_memory("self");
+  c.result(c.reshape(x, declared->sizes));
+}
+
+// expand_as; copy, whose result has the extents of what it overwrites.
+void import_expand_as(Call& c) {
+  const bool copies = c.operator_name() == "copy";
+  const ValueId x = c.any_tensor(copies ? "src" : "self"), other = c.any_tensor(copies ? "self" : "other");
+  if (!c.ok()) return;
+  const Shape size = c.shape(other);
+  Shape full = c.shape(x);
+  c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
+  if (!c.ok()) return;
+  full.insert(full.begin(), size.size() - full.size(), 1);
+  if (!copies) c.may_share_memory("self");
+  const ValueId axes = c.reshape(x, full, "axes");
+  c.result(full == size ? axes : c.add(Expand{size}, {axes}));
+}
+
+// hstack, vstack, dstack, column_stack: a concatenation of operands with enough axes.
+void import_stack_of(Call& c) {
+  std::vector<ValueId> parts = c.tensors("tensors");
+  const std::string_view name = c.operator_name();
+  if (!c.ok() || parts.empty()) return c.require(!parts.empty(), "joins nothing", "0", "1", "pt2.concat.operands");
+  const i64 first = c.rank(parts[0]);
+  i64 axis = name == "vstack" ? 0 : name == "dstack" ? 2 : name == "hstack" && first <= 1 ? 0 : 1;
+  const i64 least = name == "hstack" ? 1 : name == "dstack" ? 3 : 2;
+  for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
+    Shape shape = c.shape(parts[k]);
+    if (name == "column_stack" && shape.size() <= 1) shape = {numel(shape), 1};
+    parts[k] = c.reshape(parts[k], with_axes(shape, least), "part" + std::to_string(k));
+  }
+  if (c.ok()) c.result(parts.size() == 1 ? parts[0] : c.add(Concat{axis}, parts));
+}
+
+// Every element `repeats` times, one behind the other.
+void import_repeat_interleave(Call& c) {
+  const ValueId given = c.tensor("self");
+  const i64 repeats = c.integer("repeats");
+  c.require(!c.ok() || (repeats >= 1 && repeats <= 4096), "a count is out of range", std::to_string(repeats), "1..4096",
+            "pt2.repeat.range");
+  const bool flat = !c.has("dim");
+  const i64 axis = flat ? 0 : c.axis("dim", c.rank(given));
+  if (!c.ok()) return;
+  const ValueId x = flat ? c.reshape(given, {c.type(given).elements()}, "flat") : given;
+  require_axes(c, x);
+  if (!c.ok()) return;
+  Axes index;
+  for (i64 k = 0; k < c.shape(x)[axis] * repeats; ++k) index.push_back(k / repeats);
+  c.result(picked(c, x, axis, std::move(index)));
+}
+
+// Windows of `size` elements, `step` apart, along an axis; the elements of a window are a new last axis.
+void import_unfold(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 rank = c.rank(x), axis = c.axis("dimension", rank), size = c.integer("size"), step = c.integer("step");
+  require_axes(c, x);
+  c.require(!c.ok() || (size >= 1 && step >= 1 && size <= c.shape(x)[axis]), "the windows do not fit the axis", std::to_string(size),
+            c.ok() ? std::to_string(c.shape(x)[axis]) : "", "pt2.unfold.size");
+  if (!c.ok()) return;
+  Shape split = c.shape(x);
+  const i64 windows = (split[axis] - size) / step + 1;
+  Axes index, perm;
+  for (i64 w = 0; w < windows; ++w)
+    for (i64 k = 0; k < size; ++k) index.push_back(w * step + k);
+  split[axis] = windows;
+  split.insert(split.begin() + axis + 1, size);
+  for (i64 k = 0; k <= rank; ++k)
+    if (k != axis + 1) perm.push_back(k);
+  perm.push_back(axis + 1);
+  c.result(c.permute(c.reshape(picked(c, x, axis, std::move(index), "windows"), split, "windows"), perm));
+}
+
+void import_slice_scatter(Call& c) {
+  const ValueId x = c.tensor("self"), part = c.tensor("src");
+  const i64 axis = c.axis("dim", c.rank(x)), step = c.integer("step");
+  require_axes(c, x);
+  c.require(!c.ok() || step >= 1, "steps backwards", std::to_string(step), "1", "pt2.slice.step");
+  if (!c.ok()) return;
+  const i64 extent = c.shape(x)[axis];
+  const auto position = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + extent : v, 0, extent); };
+  finish_scatter(c, x, part, axis, position(c.has("start") ? c.integer("start") : 0), position(c.has("end") ? c.integer("end") : extent),
+                 step);
+}
+
+void import_select_scatter(Call& c) {
+  const ValueId x = c.tensor("self"), part = c.tensor("src");
+  const i64 axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  if (!c.ok()) return;
+  const i64 at = c.normalized_axis(c.integer("index"), c.shape(x)[axis]);
+  Shape shape = c.shape(part);
+  c.require(static_cast<i64>(shape.size()) + 1 == c.rank(x), "the part does not fit the slice", to_text(shape), to_text(c.shape(x)),
+            "pt2.scatter.extent");
+  if (!c.ok()) return;
+  shape.insert(shape.begin() + axis, 1);
+  finish_scatter(c, x, c.reshape(part, shape, "part"), axis, at, at + 1, 1);
+}
+
+// Result k repeats operand k along every axis but its own. "xy" swaps the first two axes.
+void import_meshgrid(Call& c) {
+  const std::vector<ValueId> parts = c.optional_tensors("tensors");
+  const bool swaps = c.has("indexing") && c.text("indexing") == "xy" && parts.size() >= 2;
+  Shape full;
+  for (const ValueId v : parts) {
+    c.require(!c.ok() || c.rank(v) <= 1, "takes vectors", c.ok() ? std::to_string(c.rank(v)) : "", "rank 1", "pt2.meshgrid.rank");
+    full.push_back(c.ok() ? c.type(v).elements() : 1);
+  }
+  c.require(!c.ok() || parts.size() == c.result_count(), "has another number of results than operands", std::to_string(parts.size()),
+            std::to_string(c.result_count()), "pt2.meshgrid.count");
+  if (!c.ok()) return;
+  if (swaps) std::swap(full[0], full[1]);
+  for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
+    const size_t own = swaps && k < 2 ? 1 - k : k;
+    Shape shape(full.size(), 1);
+    shape[own] = full[own];
+    const std::string name = std::to_string(k);
+    const ValueId axes = c.reshape(parts[k], shape, "axes" + name);
+    c.result(k, shape == full ? axes : c.add(Expand{full}, {axes}, "grid" + name));
+  }
+}
+
+// Element k + 1 less element k, n times over.
+void import_diff(Call& c) {
+  ValueId x = c.tensor("self");
+  const i64 n = c.integer("n"), axis = c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  c.require(!c.has("prepend") && !c.has("append"), "takes no further elements", "", "", "pt2.diff.more");
+  c.require(!c.ok() || (n >= 1 && n < c.shape(x)[axis]), "leaves no elements", std::to_string(n),
+            c.ok() ? std::to_string(c.shape(x)[axis]) : "", "pt2.diff.count");
+  for (i64 k = 0; k < n && c.ok(); ++k) {
+    const i64 rest = c.shape(x)[axis] - 1;
+    const ValueId next = c.add(Slice{axis, 1, rest, 1}, {x}, "next"), one = c.add(Slice{axis, 0, rest, 1}, {x}, "one");
+    x = difference(c, next, one, k + 1 == n ? "" : "difference");
+  }
+  c.result(x);
+}
+
+}  // namespace deuteron::pt2

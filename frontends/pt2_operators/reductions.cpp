@@ -1,0 +1,144 @@
+// Means, sums, extremes and variances over some axes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/image.h"
+#include "frontends/pt2_operators/reductions.h"
+
+namespace deuteron::pt2 {
+
+ValueId reduced(Call& c, i64 fn, ValueId x, Axes axes, std::string_view suffix) {
+  if (!c.ok() || x < 0) return -1;
+  if (axes.empty()) return x;  // of a tensor without axes
+  std::sort(axes.begin(), axes.end());
+  Reduce op;
+  op.fn = fn;
+  op.axes = std::move(axes);
+  return c.add(std::move(op), {x}, suffix);
+}
+
+ValueId deviation_squared(Call& c, ValueId x, const Axes& axes, ValueId* deviation) {
+  Add difference;
+  difference.alpha = -1;
+  const ValueId mean = reduced(c, Reduce::kMean, x, axes, "mean");
+  *deviation = c.add(difference, {x, mean}, "deviation");
+  return c.add(Unary{UnaryFn::pow, 2}, {*deviation}, "squared");
+}
+
+namespace {
+
+// The axes that `argument` names; all of them when it names none.
+Axes reduced_axes(Call& c, std::string_view argument, i64 rank) {
+  Axes axes;
+  if (c.has(argument)) axes = c.axes(argument, rank);
+  if (!axes.empty() || !c.ok()) return axes;
+  for (i64 k = 0; k < rank; ++k) axes.push_back(k);
+  return axes;
+}
+
+void check_dtype(Call& c) {
+  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.reduce.dtype");
+}
+
+bool keeps_axes(Call& c) { return c.has("keepdim") && c.boolean("keepdim"); }
+
+Shape without(const Shape& shape, const Axes& axes) {
+  Shape kept;
+  for (size_t k = 0; k < shape.size(); ++k)
+    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end()) kept.push_back(shape[k]);
+  return kept;
+}
+
+// y has the reduced axes with extent 1.
+void finish(Call& c, ValueId x, ValueId y, const Axes& axes) {
+  if (c.ok() && !keeps_axes(c)) y = c.reshape(y, without(c.shape(x), axes));
+  c.result(y);
+}
+
+void finish_reduce(Call& c, i64 fn) {
+  const ValueId x = c.tensor("self");
+  check_dtype(c);
+  const Axes axes = reduced_axes(c, "dim", c.rank(x));
+  if (c.ok()) finish(c, x, reduced(c, fn, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
+}
+
+// PyTorch's `correction`, or `unbiased`; divides by the number of elements less this. With the mean: as the second result.
+void finish_variance(Call& c, bool root, bool with_mean = false) {
+  const ValueId x = c.tensor("self");
+  const Axes axes = reduced_axes(c, "dim", c.rank(x));
+  double correction = 1;
+  if (c.has("correction")) correction = c.number("correction");
+  else if (c.has("unbiased")) correction = c.boolean("unbiased") ? 1 : 0;
+  if (!c.ok()) return;
+  i64 count = 1;
+  for (const i64 axis : axes) count *= c.shape(x)[axis];
+  const double rest = static_cast<double>(count) - correction;
+  c.require(rest > 0, "the variance of too few elements is not a number", std::to_string(count), fmt::format("above {}", correction),
+            "pt2.variance.count");
+  ValueId deviation = -1;
+  const ValueId squared = deviation_squared(c, x, axes, &deviation);
+  ValueId y = reduced(c, Reduce::kMean, squared, axes, "mean_squared");
+  if (correction != 0)
+    y = c.add(Mul{}, {y, c.constant("correction", {}, {static_cast<float>(static_cast<double>(count) / rest)})}, "corrected");
+  if (root) y = c.add(Unary{UnaryFn::sqrt, 0}, {y}, "root");
+  if (with_mean && c.is_read(1)) {
+    const ValueId mean = reduced(c, Reduce::kMean, x, axes, "mean");
+    const TensorMeta* declared = c.result_meta(1);
+    if (c.ok()) c.result(1, c.reshape(mean, declared->sizes, "mean"));
+  }
+  finish(c, x, y, axes);
+}
+
+}  // namespace
+
+// Over height and width of an image: average pooling. Over anything else a sum with a scale of its own.
+void import_mean(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 rank = c.rank(x);
+  const Axes axes = reduced_axes(c, "dim", rank);
+  check_dtype(c);
+  const bool is_image = rank == 4 && !axes.empty() && std::all_of(axes.begin(), axes.end(), [](i64 a) { return a >= 2; });
+  if (!c.ok()) return;
+  if (!is_image) return finish(c, x, reduced(c, Reduce::kMean, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
+  const auto is_reduced = [&](i64 axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
+  AvgPool2d op;
+  op.kernel = op.stride = {is_reduced(2) ? c.shape(x)[2] : 1, is_reduced(3) ? c.shape(x)[3] : 1};
+  finish(c, x, from_image(c, c.add(op, {to_image(c, x)}, "out"), rank, keeps_axes(c) ? "" : "mean"), axes);
+}
+
+void import_sum(Call& c) { finish_reduce(c, Reduce::kSum); }
+void import_amax(Call& c) { finish_reduce(c, Reduce::kMax); }
+void import_amin(Call& c) { finish_reduce(c, Reduce::kMin); }
+void import_var(Call& c) { finish_variance(c, false); }
+void import_std(Call& c) { finish_variance(c, true); }
+void import_var_mean(Call& c) { finish_variance(c, false, true); }
+void import_std_mean(Call& c) { finish_variance(c, true, true); }
+
+// max.dim, min.dim: where nobody reads the positions, an extreme as any other.
+void import_max_along(Call& c) {
+  if (c.is_read(1)) return import_leftover(c);
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  if (c.ok() && c.rank(x) > 0)
+    finish(c, x, reduced(c, c.operator_name() == "max" ? Reduce::kMax : Reduce::kMin, x, {axis}, "reduced"), {axis});
+  else if (c.ok()) c.result(x);
+}
+
+// x - (max + log(sum(exp(x - max)))): softmax in steps of 1/256 would lose the small ones.
+void import_log_softmax(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || c.rank(x) >= 1, "softmax of a tensor without axes", "0", "1", "pt2.softmax.rank");
+  check_dtype(c);
+  if (c.has("half_to_float")) c.require(!c.boolean("half_to_float"), "computes in half precision", "", "", "pt2.softmax.dtype");
+  if (!c.ok()) return;
+  Add difference;
+  difference.alpha = -1;
+  const ValueId most = reduced(c, Reduce::kMax, x, {axis}, "most"), below = c.add(difference, {x, most}, "below");
+  const ValueId sum = reduced(c, Reduce::kSum, c.add(Unary{UnaryFn::exp, 0}, {below}, "exp"), {axis}, "sum");
+  c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
+}
+
+}  // namespace deuteron::pt2
