@@ -82,6 +82,7 @@ void choose_kernels(PassContext& pass) {
   rules.push_back(crop_to_slices);
   rules.push_back(far_padding_to_pad);
   rules.insert(rules.end(), resize_rules().begin(), resize_rules().end());
+  if (pass.target.npu) rules.push_back(prelu_to_npu_bits);
   rules.push_back(prelu_to_kernel_forms);
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());
   rules.push_back(split_float_pointwise);

@@ -10,4 +10,7 @@ std::optional<Patch> prelu_to_leaky_relu(const Graph& g, const Uses& uses, NodeI
 // prelu   becomes   products, clamps and sums, or the larger or smaller of x and its product: what there are kernels for.
 std::optional<Patch> prelu_to_kernel_forms(const Graph& g, const Uses& uses, NodeId root);
 
+// The same with the bits of an NPU's PRELU: both halves are products that are rounded once.
+std::optional<Patch> prelu_to_npu_bits(const Graph& g, const Uses& uses, NodeId root);
+
 }  // namespace deuteron

@@ -53,6 +53,11 @@ GRAPHS = {
                                              (("a", "add(x,0.37)"), ("b", "mul(x,x)"), ("c", "mul(x,-0.61)"), ("e", "sub(x,1.3)")))
         + "d = unary(x) fn=neg : f32[2,7,9,8] from d\noutput d\n",
         [1008], {"a", "b", "c", "d", "e"}, set()),
+    "slopes_of_every_kind": (
+        {"a": "prelu", "b": "prelu", "c": "prelu"},
+        "input x : f32[2,7,9,4]\n" + "".join(f'{n}.s = const f32[4] {s}\n{n} = prelu(x, {n}.s) : f32[2,7,9,4] from {n}\noutput {n}\n' for n, s in
+                                             (("a", "0.25,-0.61,0.93,0"), ("b", "1.7,1.01,2.3,1.25"), ("c", "1.9,-0.4,0.3,-2.2"))),
+        [504], {"a", "b", "c"}, set()),
     "nothing_for_the_npu": (
         {"g": "gelu", "y": "erf"},
         "input x : f32[3,7,5]\ng = unary(x) fn=gelu : f32[3,7,5] from g\ny = unary(g) fn=erf : f32[3,7,5] from y\noutput y\n",
