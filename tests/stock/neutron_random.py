@@ -24,18 +24,13 @@ import tempfile
 import time
 import warnings
 
-import flatbuffers
 import numpy as np
 import torch
-from neutron_models import TABLES
-from neutron_partitions import operators_of
+from partition_check import Differs, check_partition
 from random_networks import SAMPLES, network_of, random_plan, simulated, smaller
-from tflite_models import interpret, schema
 from torch.export import export, save
 
 EDGES = {"cortex_m::quantize_per_tensor", "cortex_m::dequantize_per_tensor"}
-LOOSE = set(TABLES) | {"SUM", "FULLY_CONNECTED"}  # docs/neutron.md, "Same numbers everywhere"
-MODES = ["plain", "unfused", "fetch", "profile"]
 ENOUGH_DB, MARGIN_DB = 30, 14
 ON_BOARD_EVERY = 12
 
@@ -83,86 +78,6 @@ def quantized(model, sample, samples, per_channel):
     for s in samples:
         prepared(*s)
     return convert_pt2e(prepared)
-
-
-# The Neutron IR against the interpreter.
-
-
-def single_operator(model, k):
-    """A model of the k-th operator alone; the numbers of the tensors that go into it."""
-    m = schema.ModelT.InitFromPackedBuf(model, 0)
-    g = m.subgraphs[0]
-    o = g.operators[k]
-    given = [t for t in dict.fromkeys(o.inputs) if t >= 0 and (m.buffers[g.tensors[t].buffer].data is None or len(m.buffers[g.tensors[t].buffer].data) == 0)]
-    kept = [t for t in dict.fromkeys([*o.inputs, *o.outputs]) if t >= 0]
-    tensors, buffers = [], [schema.BufferT()]
-    for t in kept:
-        tensor = g.tensors[t]
-        data = m.buffers[tensor.buffer].data
-        if data is not None and len(data):
-            buffers.append(m.buffers[tensor.buffer])
-            tensor.buffer = len(buffers) - 1
-        else:
-            tensor.buffer = 0
-        tensors.append(tensor)
-    number = {t: n for n, t in enumerate(kept)}
-    outputs = list(o.outputs)
-    o.inputs, o.outputs = [number.get(t, -1) for t in o.inputs], [number[t] for t in o.outputs]
-    g.tensors, g.operators, m.buffers = tensors, [o], buffers
-    g.inputs, g.outputs = [number[t] for t in given], list(o.outputs)
-    m.operatorCodes = [m.operatorCodes[o.opcodeIndex]]
-    o.opcodeIndex = 0
-    b = flatbuffers.Builder(1024)
-    b.Finish(m.Pack(b), b"TFL3")
-    return bytes(b.Output()), given, outputs
-
-
-def on_machine(options, model, inputs):
-    """The outputs of a partition in each mode of conversion, flat."""
-    with tempfile.TemporaryDirectory() as folder:
-        where = pathlib.Path(folder)
-        (where / "p.tflite").write_bytes(model)
-        for k, x in enumerate(inputs):
-            np.ascontiguousarray(x).tofile(where / f"p.in{k}")
-        done = tool(options.runner, where)
-        if done.returncode:
-            raise Wrong("machine", done.stdout[-600:] + done.stderr[-600:])
-        return {mode: [np.fromfile(where / f"p.{mode}.out{k}", np.int8) for k in range(len(list(where.glob(f"p.{mode}.out*"))))] for mode in MODES}
-
-
-def by_operator(options, model, inputs):
-    """The outputs when every operator alone is the interpreter's, but for the loose ones, which are the machine's after they were found within a step."""
-    g = schema.ModelT.InitFromPackedBuf(model, 0).subgraphs[0]
-    live = dict(zip(g.inputs, inputs))
-    for k in range(len(g.operators)):
-        part, given, made = single_operator(model, k)
-        (name,) = operators_of(part)
-        x = [live[t] for t in given]
-        y = interpret(part, x, name != "SUM")
-        if name in LOOSE:
-            ours = [a.reshape(b.shape) for a, b in zip(on_machine(options, part, x)["plain"], y)]
-            off = max(int(np.abs(a.astype(int) - b.astype(int)).max(initial=0)) for a, b in zip(ours, y))
-            if off > 1:
-                raise Wrong("bits", f"{name} alone differs by {off} from the interpreter")
-            y = ours
-        live.update(zip(made, y))
-    return [live[t] for t in g.outputs]
-
-
-def check_partition(options, path, random):
-    model = path.read_bytes()
-    g = schema.ModelT.InitFromPackedBuf(model, 0).subgraphs[0]
-    inputs = [random.integers(-128, 128, list(g.tensors[t].shape)).astype(np.int8) for t in g.inputs]
-    ours = on_machine(options, model, inputs)
-    loose = operators_of(model) & LOOSE
-    expected = by_operator(options, model, inputs) if loose else interpret(model, inputs)
-    for mode, outputs in ours.items():
-        for k, want in enumerate(expected):
-            if k >= len(outputs) or outputs[k].size != want.size:
-                raise Wrong("bits", f"{path.name} {mode}: output {k} is missing or has another size")
-            off = np.abs(outputs[k].astype(int) - want.ravel().astype(int))
-            if off.max(initial=0):
-                raise Wrong("bits", f"{path.name} {mode}: output {k} differs by {off.max()} in {np.count_nonzero(off)} of {off.size}: {sorted(operators_of(model))}")
 
 
 # The programs.
@@ -219,7 +134,7 @@ def check(options, plan, seed, where):
     report = json.loads((where / "r.json").read_text())
     rest = [o for o in report["operators"] if o["placement"] != "npu" and o["op"] not in EDGES]
     for ir in sorted((where / "passes").glob("neutron*.ir.tflite")):
-        check_partition(options, ir, random)
+        check_partition(options.runner, ir, random)
     ours = results(options, where / "m.pte", inputs, where / "plain")
     near("imxrt700cm", ours, expected, bound)
     # The other targets.
@@ -324,6 +239,8 @@ def attempt(options, plan, seed, keep=None):
         return "", check(options, plan, seed, folder)
     except Wrong as w:
         return w.kind, str(w)
+    except Differs as d:
+        return "bits", str(d)
     except Exception as e:  # of PyTorch or the interpreter
         return "script", f"{type(e).__name__}: {str(e)[:400]}"
     finally:
