@@ -35,7 +35,7 @@ def call(*arguments):
 
 def check_parameters():
     """The table in report/operator_parameters.cpp against torch's schemas."""
-    text = (pathlib.Path(__file__).resolve().parents[2] / "emit" / "operator_parameters.cpp").read_text()
+    text = (pathlib.Path(__file__).resolve().parents[2] / "report" / "operator_parameters.cpp").read_text()
     rows = [ast.literal_eval(f"({row})") for row in re.findall(r'^\s*\{(".*?", ".*?")\},$', text, re.M)]
     check(len(rows) > 200 and rows == sorted(rows), "the table of parameters is sorted")
     for target, names in rows:

@@ -83,7 +83,7 @@ CASES = [
     ("residual block", Call(lambda a, b, x: F.relu(b(F.relu(a(x))) + x), nn.Conv2d(8, 8, 3, 1, 1), nn.Conv2d(8, 8, 3, 1, 1)), [(1, 8, 7, 9)], ""),
     ("parallel pools", Call(lambda c, x: c(torch.cat([F.max_pool2d(x, 3, 1, 1), F.avg_pool2d(x, 3, 1, 1)], 1)), nn.Conv2d(6, 4, 1)), [(1, 3, 8, 9)], ""),
     ("prelu", nn.Sequential(nn.Conv2d(3, 5, 3), nn.PReLU(5)), [(2, 3, 7, 9)], ""), ("hardswish", nn.Hardswish(), [(2, 3, 7, 9)], ""),
-    ("gelu", nn.GELU(), [(2, 3, 7, 9)], "neutron.unary.function"),
+    ("sine", Call(torch.sin), [(2, 3, 7, 9)], "neutron.unary.function"),
 
     # Every other limit that a model of PyTorch can reach: at it, and one past it.
     ("transposed in groups", nn.ConvTranspose2d(6, 4, 3, 2, groups=2), [(2, 6, 5, 7)], "neutron.conv_transpose2d.groups"),
