@@ -10,6 +10,22 @@ static Shape aligned(const Shape& shape, size_t rank) {
   return full;
 }
 
+std::vector<float> broadcast_numbers(std::span<const float> numbers, const Shape& of, const Shape& to) {
+  const Shape full = aligned(of, to.size());
+  std::vector<float> data(static_cast<size_t>(numel(to)));
+  Shape at(to.size(), 0);
+  for (float& v : data) {
+    i64 from = 0;
+    for (size_t k = 0; k < full.size(); ++k) from = from * full[k] + (full[k] == 1 ? 0 : at[k]);
+    v = numbers[static_cast<size_t>(from)];
+    for (size_t k = to.size(); k-- > 0;) {
+      if (++at[k] < to[k]) break;
+      at[k] = 0;
+    }
+  }
+  return data;
+}
+
 MergedAxes merged_axes(const Shape& a, const Shape& b, const Shape& y) {
   const Shape full_a = aligned(a, y.size()), full_b = aligned(b, y.size());
   MergedAxes m;

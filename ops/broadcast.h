@@ -4,17 +4,26 @@
 
 namespace deuteron {
 
-inline Result<std::vector<Type>> infer_broadcast(TypeView in, const char* rule) {
-  if (in.size() != 2) return Refusal{"takes two operands", "", "", rule};
-  const Shape &a = in[0].shape, &b = in[1].shape;
+// Nothing when they do not fit.
+inline std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
   Shape y(std::max(a.size(), b.size()));
   for (size_t k = 0; k < y.size(); ++k) {
     const i64 ea = k < a.size() ? a[a.size() - 1 - k] : 1, eb = k < b.size() ? b[b.size() - 1 - k] : 1;
-    if (ea != eb && ea != 1 && eb != 1) return Refusal{"shapes do not broadcast", to_text(a), to_text(b), rule};
+    if (ea != eb && ea != 1 && eb != 1) return std::nullopt;
     y[y.size() - 1 - k] = ea == 1 ? eb : ea;
   }
-  return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
+  return y;
 }
+
+inline Result<std::vector<Type>> infer_broadcast(TypeView in, const char* rule) {
+  if (in.size() != 2) return Refusal{"takes two operands", "", "", rule};
+  std::optional<Shape> y = broadcast_shape(in[0].shape, in[1].shape);
+  if (!y) return Refusal{"shapes do not broadcast", to_text(in[0].shape), to_text(in[1].shape), rule};
+  return std::vector<Type>{{in[0].dtype, *std::move(y), {}}};
+}
+
+// The numbers of a tensor of shape `of`, repeated to the shape `to`, which it broadcasts to.
+std::vector<float> broadcast_numbers(std::span<const float> numbers, const Shape& of, const Shape& to);
 
 // Two operands and their result with axes merged where both operands behave alike; the same bytes.
 struct MergedAxes {

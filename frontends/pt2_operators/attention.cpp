@@ -4,6 +4,7 @@
 
 #include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/matrix_product.h"
+#include "ops/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -33,18 +34,7 @@ ValueId repeated(Call& c, const Shape& shape, const std::vector<float>& mask, co
     c.require(full[k] == 1 || full[k] == scores[k], "the mask does not broadcast to the scores", to_text(shape), to_text(scores),
               "pt2.attention.mask");
   if (!c.ok()) return -1;
-  std::vector<float> data(static_cast<size_t>(numel(scores)));
-  Shape at(scores.size(), 0);
-  for (float& v : data) {
-    i64 from = 0;
-    for (size_t k = 0; k < full.size(); ++k) from = from * full[k] + (full[k] == 1 ? 0 : at[k]);
-    v = mask[static_cast<size_t>(from)];
-    for (size_t k = scores.size(); k-- > 0;) {
-      if (++at[k] < scores[k]) break;
-      at[k] = 0;
-    }
-  }
-  return c.constant("mask", scores, std::move(data));
+  return c.constant("mask", scores, broadcast_numbers(mask, shape, scores));
 }
 
 ValueId causal_mask(Call& c, const Shape& scores) {

@@ -8,6 +8,7 @@
 #include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
 #include "ir/elements.h"
+#include "ops/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -20,42 +21,19 @@ struct Numbers {
   std::vector<float> data;
 };
 
-std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
-  Shape shape(std::max(a.size(), b.size()), 1);
-  for (size_t k = 0; k < shape.size(); ++k) {
-    const i64 left = k + a.size() >= shape.size() ? a[k + a.size() - shape.size()] : 1;
-    const i64 right = k + b.size() >= shape.size() ? b[k + b.size() - shape.size()] : 1;
-    if (left != right && left != 1 && right != 1) return std::nullopt;
-    shape[k] = std::max(left, right);
-  }
-  return shape;
-}
-
-// Element `at` of the broadcast shape, counted in its order.
-size_t element(const Shape& of, const Shape& shape, i64 at) {
-  size_t index = 0, stride = 1;
-  for (size_t k = shape.size(); k-- > 0; at /= shape[k]) {
-    if (k + of.size() < shape.size()) continue;
-    const i64 extent = of[k + of.size() - shape.size()];
-    if (extent != 1) index += stride * static_cast<size_t>(at % shape[k]);
-    stride *= static_cast<size_t>(extent);
-  }
-  return index;
-}
-
 // `x` where the mask is `wanted`, else 0. Nothing where that is 0 everywhere.
 std::optional<ValueId> part(Call& c, ValueId x, const Numbers& mask, bool wanted, std::string_view name) {
   const std::string n(name);
   if (const auto known = c.known_numbers(x)) {
     const Numbers given{c.shape(x), *known};
-    const std::optional<Shape> shape = broadcast(given.shape, mask.shape);
+    const std::optional<Shape> shape = broadcast_shape(given.shape, mask.shape);
     c.require(shape.has_value(), "the mask does not fit", to_text(mask.shape), to_text(given.shape), "pt2.where.shape");
     if (!c.ok()) return -1;
-    std::vector<float> data(static_cast<size_t>(numel(*shape)));
+    const std::vector<float> choice = broadcast_numbers(mask.data, mask.shape, *shape);
+    std::vector<float> data = broadcast_numbers(given.data, given.shape, *shape);
     bool zero = true;
     for (size_t k = 0; k < data.size(); ++k) {
-      const bool chosen = (mask.data[element(mask.shape, *shape, static_cast<i64>(k))] != 0) == wanted;
-      const float value = chosen ? given.data[element(given.shape, *shape, static_cast<i64>(k))] : 0;
+      const float value = (choice[k] != 0) == wanted ? data[k] : 0;
       c.require(!(value > kMost), "fills with a value that leaves no int8 step for the others", fmt::format("{}", value), "1e4",
                 "pt2.masked_fill.value");
       data[k] = value < -kMost ? kMinusInfinity : value;
