@@ -1,11 +1,11 @@
 #include "passes/border_transposes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "backends/neutron_delegate/payload.h"
 #include "ops/permute/collapse.h"
+#include "passes/cpu_cost.h"
 #include "passes/node_cost.h"
 #include "rewrite/patch.h"
 #include "rewrite/view_rules.h"
@@ -66,8 +66,7 @@ Graph without(Graph body, const AtPort& t) {
   const std::string reason = "transposed by the CPU at the NPU's border: a flag of the payload";
   Port& port = (t.is_input ? body.inputs : body.outputs)[t.port];
   port.value = t.inside;
-  port.order.resize(body.type(t.inside).shape.size());
-  std::iota(port.order.begin(), port.order.end(), 0);
+  port.order = plain_face(body.type(t.inside).shape).order;
   if (t.is_input) {
     const auto makes = [&](const Node& node) { return node.outputs[0] == t.inside; };
     const auto permute = std::find_if(body.nodes.begin(), body.nodes.end(), makes);
@@ -81,10 +80,8 @@ Graph without(Graph body, const AtPort& t) {
 }  // namespace
 
 std::optional<i64> border_transpose_cycles(const Target& target, i64 bytes) {
-  for (const char* line : {kCostLine, "*"})
-    for (const CpuKernelCost& cost : target.cpu_cost)
-      if (cost.kernel == line) return cost.cycles({.results = bytes});
-  return std::nullopt;
+  const CpuKernelCost* cost = find_cost(target, {kCostLine, "*"});
+  return cost ? std::optional(cost->cycles({.results = bytes})) : std::nullopt;
 }
 
 BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body) {

@@ -41,13 +41,18 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   return {name, "*"};
 }
 
+const CpuKernelCost* find_cost(const Target& target, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
+    for (const CpuKernelCost& cost : target.cpu_cost)
+      if (cost.kernel == line) return &cost;
+  return nullptr;
+}
+
 std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
   const auto* call = std::get_if<KernelCall>(&node.op);
-  if (!call || call->delegate || target.cpu_cost.empty()) return std::nullopt;
-  for (const std::string& line : cost_lines(g, node))
-    for (const CpuKernelCost& cost : target.cpu_cost)
-      if (cost.kernel == line) return cost.cycles(cpu_work(g, node));
-  return std::nullopt;
+  if (!call || call->delegate) return std::nullopt;
+  const CpuKernelCost* cost = find_cost(target, cost_lines(g, node));
+  return cost ? std::optional(cost->cycles(cpu_work(g, node))) : std::nullopt;
 }
 
 }  // namespace deuteron

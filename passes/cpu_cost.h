@@ -14,6 +14,9 @@ CpuWork cpu_work(const Graph& graph, const Node& call);
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches floats, "aten::add", "*.f32", "*".
 std::vector<std::string> cost_lines(const Graph& graph, const Node& call);
 
+// The first of `lines` that the target's [cpu.cost] has; null: none.
+const CpuKernelCost* find_cost(const Target& target, const std::vector<std::string>& lines);
+
 // Nothing where the target has no [cpu.cost], or no line for the call; nor for a call of a delegate.
 std::optional<i64> cpu_cycles(const Graph& graph, const Node& call, const Target& target);
 

@@ -109,7 +109,8 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       if (is_edge(g_.nodes[n].op)) continue;
       Considered& c = pass_.result.considered[k++];
-      if (has_choice) costs_[n] = side_costs(pass_, g_.nodes[n], makes_int8(g_.nodes[n]) && npu_takes(g_, g_.nodes[n], pass_.target, {}));
+      if (has_choice)
+        costs_[n] = side_costs(pass_, g_.nodes[n], on_npu_[n] || (makes_int8(g_.nodes[n]) && npu_takes(g_, g_.nodes[n], pass_.target, {})));
       c.npu_cycles = costs_[n].npu;
       c.cpu_cycles = costs_[n].cpu;
     }
