@@ -1,46 +1,18 @@
 // What holds after an import, on programs of a few operators. That the numbers are torch's is shown by fixtures_test.cpp.
 #include "frontends/pt2/import.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 #include <numeric>
 
-#include "calibrate/float_executor.h"
 #include "frontends/pt2/import_table.h"
-#include "frontends/pt2/test_archive.h"
-#include "ir/verify.h"
+#include "frontends/pt2_operators/test_run.h"
 
 namespace deuteron::pt2 {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string text_of(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& d : diagnostics.list()) text += format_diagnostic(d) + "\n";
-  return text;
-}
-
-Graph import_model(const TestModel& model) {
-  Diagnostics diagnostics;
-  auto graph = import_bytes(model.bytes(), diagnostics);
-  EXPECT_TRUE(graph) << text_of(diagnostics);
-  if (!graph) return {};
-  EXPECT_EQ(find_fault(*graph), std::nullopt);
-  EXPECT_TRUE(lost_sources(*graph).empty());
-  return *std::move(graph);
-}
-
-std::string refusal(const TestModel& model) {
-  Diagnostics diagnostics;
-  EXPECT_FALSE(import_bytes(model.bytes(), diagnostics));
-  EXPECT_TRUE(diagnostics.has_errors());
-  return text_of(diagnostics);
-}
 
 std::vector<float> counted(i64 count, float first = 1, float step = 1) {
   std::vector<float> data(count);
@@ -61,7 +33,7 @@ std::vector<const Node*> nodes_of(const Graph& g) {
 }
 
 // A model with one operator on `x`; `more` are the arguments behind the first.
-TestModel one_operator(const std::string& target, const Shape& in, const Shape& out, std::vector<std::pair<std::string, json>> more = {},
+TestModel one_operator(const std::string& target, const Shape& in, const Shape& out, Arguments more = {},
                        const std::string& first = "self") {
   TestModel m;
   m.input("x", in);
@@ -83,7 +55,7 @@ TestModel convolution(const Shape& in, const Shape& out, Shape input_strides = {
 }
 
 TEST(Import, ConvolutionStandsBetweenPermutes) {
-  const Graph g = import_model(convolution({2, 3, 6, 7}, {2, 5, 5, 4}));
+  const Graph g = imported(convolution({2, 3, 6, 7}, {2, 5, 5, 4}));
   ASSERT_EQ(g.nodes.size(), 4u);
   const Node& conv = *nodes_of<Conv2d>(g).at(0);
   EXPECT_EQ(g.type(conv.inputs[0]).shape, (Shape{2, 6, 7, 3}));
@@ -95,8 +67,8 @@ TEST(Import, ConvolutionStandsBetweenPermutes) {
 }
 
 TEST(Import, ChannelsLastInputKeepsItsStorage) {
-  const Graph plain = import_model(convolution({2, 3, 6, 7}, {2, 5, 5, 4}));
-  const Graph g = import_model(convolution({2, 3, 6, 7}, {2, 5, 5, 4}, {126, 1, 21, 3}));
+  const Graph plain = imported(convolution({2, 3, 6, 7}, {2, 5, 5, 4}));
+  const Graph g = imported(convolution({2, 3, 6, 7}, {2, 5, 5, 4}, {126, 1, 21, 3}));
   EXPECT_EQ(g.type(g.inputs[0].value).shape, (Shape{2, 6, 7, 3}));
   EXPECT_THAT(g.inputs[0].order, ElementsAre(0, 2, 3, 1));
   EXPECT_THAT(g.outputs[0].order, ElementsAre(0, 1, 2, 3));
@@ -134,7 +106,7 @@ TEST(Import, MisalignedAndStridedWeightsAreGathered) {
   m.output("y");
   for (const size_t alignment : {64, 1}) {
     m.alignment = alignment;
-    const Graph g = import_model(m);
+    const Graph g = imported(m);
     EXPECT_THAT(run(g, {1, 0, 0, 0, 1, 0}), ElementsAre(6, 13, 20, 27, 8, 15, 22, 29)) << alignment;
   }
 }
@@ -143,15 +115,15 @@ TEST(Import, SamePaddingPutsTheOddOneBehind) {
   TestModel m = convolution({1, 3, 6, 7}, {1, 5, 6, 7});
   m.node_json(0)["target"] = "torch.ops.aten.conv2d.padding";
   m.node_json(0)["inputs"].push_back({{"name", "padding"}, {"arg", as_text("same")}, {"kind", 1}});
-  const Graph g = import_model(m);
+  const Graph g = imported(m);
   const Conv2d& conv = std::get<Conv2d>(nodes_of<Conv2d>(g)[0]->op);
   EXPECT_EQ(conv.pad_before, (HW{0, 1}));
   EXPECT_EQ(conv.pad_after, (HW{1, 2}));
 }
 
 TEST(Import, ImagesWithoutBatch) {
-  const Graph g = import_model(convolution({3, 6, 7}, {5, 5, 4}));
-  const Graph batched = import_model(convolution({1, 3, 6, 7}, {1, 5, 5, 4}));
+  const Graph g = imported(convolution({3, 6, 7}, {5, 5, 4}));
+  const Graph batched = imported(convolution({1, 3, 6, 7}, {1, 5, 5, 4}));
   const std::vector<float> x = counted(126, 2, -0.02f);
   EXPECT_EQ(run(g, x), run(batched, x));
 }
@@ -159,16 +131,17 @@ TEST(Import, ImagesWithoutBatch) {
 TEST(Import, DeadParametersAreNotEvenRead) {
   TestModel m = convolution({2, 3, 6, 7}, {2, 5, 5, 4});
   m.parameter("dead", {2}, std::vector<float>{NAN, 1});
-  const Graph g = import_model(m);
+  const Graph g = imported(m);
   for (const auto& value : g.values) EXPECT_NE(value.name, "p_dead");
 }
 
 TEST(Import, WeightsThatAreNotFiniteAreNamed) {
   TestModel m = convolution({2, 3, 6, 7}, {2, 5, 5, 4});
   m.blobs["data/weights/weight_1"] = std::string(reinterpret_cast<const char*>(std::vector<float>{0, 1, INFINITY, 3, 4}.data()), 20);
-  EXPECT_THAT(refusal(m), HasSubstr("parameter `c.bias`: error: holds a value that is not finite: element 2 is inf  [pt2.weights.finite]"));
+  EXPECT_THAT(refusal_of(m),
+              HasSubstr("parameter `c.bias`: error: holds a value that is not finite: element 2 is inf  [pt2.weights.finite]"));
   m.blobs["data/weights/weight_1"] = std::string(reinterpret_cast<const char*>(std::vector<float>{0, 1, -INFINITY, 3, 4}.data()), 20);
-  EXPECT_THAT(refusal(m), HasSubstr("holds a value that is not finite: -inf  [pt2.weights.finite]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("holds a value that is not finite: -inf  [pt2.weights.finite]"));
 }
 
 // Masks: minus infinity is a number so low that softmax makes 0 of it, exactly.
@@ -179,7 +152,7 @@ TEST(Import, MinusInfinityMasks) {
   m.node("aten.add.Tensor", {{"masked", {1, 4}}}, {{"self", as_tensor("x")}, {"other", as_tensor("p_mask")}});
   m.node("aten.softmax.int", {{"y", {1, 4}}}, {{"self", as_tensor("masked")}, {"dim", as_int(-1)}});
   m.output("y");
-  const std::vector<float> y = run(import_model(m), {1, 100, 1, 100});
+  const std::vector<float> y = run(imported(m), {1, 100, 1, 100});
   EXPECT_THAT(y, ElementsAre(0.5f, 0, 0.5f, 0));
 }
 
@@ -188,7 +161,7 @@ TEST(Import, IdentitiesAreFolded) {
   m.node("aten.dropout.default", {{"z", {2, 3}}}, {{"input", as_tensor("y")}, {"p", as_float(0.5)}, {"train", as_bool(false)}});
   m.node("aten.relu.default", {{"r", {2, 3}}}, {{"self", as_tensor("z")}});
   m.output("r");
-  const Graph g = import_model(m);
+  const Graph g = imported(m);
   EXPECT_EQ(g.nodes.size(), 1u);
   ASSERT_EQ(g.folded.size(), 2u);
   EXPECT_EQ(g.folded[1].origin, Origin{1});
@@ -198,42 +171,42 @@ TEST(Import, IdentitiesAreFolded) {
 }
 
 TEST(Import, ResizesByTheFactorThatTheModelGives) {
-  const auto scaled = [](const char* target, json factors, std::vector<std::pair<std::string, json>> more = {}) {
+  const auto scaled = [](const char* target, json factors, Arguments more = {}) {
     more.push_back({"output_size", as_none()});
     more.push_back({"scale_factors", std::move(factors)});
     return one_operator(target, {1, 1, 1, 5}, {1, 1, 1, 7}, more, "input");
   };
   const json factors{{"as_floats", {1.0, 1.5}}};
   // By torch.nn.functional.interpolate: 5 / 7 would give other numbers than 1 / 1.5.
-  Graph g = import_model(scaled("aten.upsample_bilinear2d.vec", factors, {{"align_corners", as_bool(false)}}));
+  Graph g = imported(scaled("aten.upsample_bilinear2d.vec", factors, {{"align_corners", as_bool(false)}}));
   EXPECT_TRUE(nodes_of<Resize2d>(g).empty());
   const std::vector<float> expected{1, 1.5f, 2.3333333f, 3.6666667f, 6, 9.333333f, 14.666667f}, y = run(g, {1, 2, 4, 8, 16});
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(y[i], expected[i], 2e-6) << i;
-  g = import_model(scaled("aten.upsample_nearest2d.vec", factors));
+  g = imported(scaled("aten.upsample_nearest2d.vec", factors));
   EXPECT_EQ(nodes_of<Resize2d>(g).size(), 1u);
   EXPECT_THAT(run(g, {1, 2, 4, 8, 16}), ElementsAre(1, 1, 2, 4, 4, 8, 16));
 
   const auto sized = [](const char* target, const Shape& in, const Shape& out, const std::vector<i64>& size) {
     return one_operator(target, in, out, {{"output_size", as_ints(size)}, {"align_corners", as_bool(true)}}, "self");
   };
-  g = import_model(sized("aten.upsample_bilinear2d.default", {2, 3, 4, 5}, {2, 3, 7, 2}, {7, 2}));
+  g = imported(sized("aten.upsample_bilinear2d.default", {2, 3, 4, 5}, {2, 3, 7, 2}, {7, 2}));
   ASSERT_EQ(nodes_of<Resize2d>(g).size(), 1u);
   EXPECT_EQ(std::get<Resize2d>(nodes_of<Resize2d>(g)[0]->op), (Resize2d{Resize2d::kBilinear, {7, 2}, true, false}));
   EXPECT_EQ(g.type(nodes_of<Resize2d>(g)[0]->outputs[0]).shape, (Shape{2, 7, 2, 3}));
 }
 
 TEST(Import, TrainingModeIsRefused) {
-  EXPECT_THAT(refusal(one_operator("aten.dropout.default", {2, 3}, {2, 3}, {{"p", as_float(0.5)}, {"train", as_bool(true)}}, "input")),
+  EXPECT_THAT(refusal_of(one_operator("aten.dropout.default", {2, 3}, {2, 3}, {{"p", as_float(0.5)}, {"train", as_bool(true)}}, "input")),
               HasSubstr("pt2.dropout.training"));
 }
 
 TEST(Import, TensorsWithoutElementsOrWithTooManyAxesAreRefused) {
-  EXPECT_THAT(refusal(one_operator("aten.relu.default", {0, 4}, {0, 4})),
+  EXPECT_THAT(refusal_of(one_operator("aten.relu.default", {0, 4}, {0, 4})),
               HasSubstr("input `x` has no elements: shape 0,4  [pt2.input.empty]"));
-  EXPECT_THAT(refusal(one_operator("aten.slice.Tensor", {3, 4}, {0, 4}, {{"dim", as_int(0)}, {"start", as_int(2)}, {"end", as_int(2)}})),
+  EXPECT_THAT(refusal_of(one_operator("aten.slice.Tensor", {3, 4}, {0, 4}, {{"dim", as_int(0)}, {"start", as_int(2)}, {"end", as_int(2)}})),
               HasSubstr("the slice is empty: 0, limit 1  [pt2.slice.empty]"));
   const Shape nine{2, 1, 3, 1, 1, 2, 1, 2, 1};
-  EXPECT_THAT(refusal(one_operator("aten.relu.default", nine, nine)), HasSubstr("`x` has 9 axes, limit 8  [pt2.tensor.rank]"));
+  EXPECT_THAT(refusal_of(one_operator("aten.relu.default", nine, nine)), HasSubstr("`x` has 9 axes, limit 8  [pt2.tensor.rank]"));
 }
 
 // y = x + 1; y.relu_() changes what `y` means from there on, and what its copy meant before stays.
@@ -254,7 +227,7 @@ TEST(Import, InPlaceOperatorsChangeEveryNameOfTheirOperand) {
            {"y", {0, 0, 1, 3}}, {"same", {0, 0, 1, 3}}, {"relu_", {0, 0, 1, 3}}, {"copy", {-2, -1, 1, 3}}}) {
     TestModel m = in_place();
     m.output(name);
-    EXPECT_EQ(run(import_model(m), x), expected) << name;
+    EXPECT_EQ(run(imported(m), x), expected) << name;
   }
 }
 
@@ -262,7 +235,7 @@ TEST(Import, ViewsOfChangedMemoryAreRefused) {
   TestModel m = in_place();
   m.node("aten.neg.default", {{"n", {4}}}, {{"self", as_tensor("view")}});
   m.output("n");
-  EXPECT_THAT(refusal(m),
+  EXPECT_THAT(refusal_of(m),
               HasSubstr("reads `view`, a view of memory that aten.relu_.default `relu_` has changed in place  [pt2.graph.unavailable]"));
 }
 
@@ -272,14 +245,14 @@ TEST(Import, InPlaceOnABufferIsState) {
   m.parameter("n", {3}, counted(3));
   m.node("aten.add_.Tensor", {{"y", {3}}}, {{"self", as_tensor("p_n")}, {"other", as_tensor("x")}});
   m.output("y");
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.in_place.state]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.in_place.state]"));
 }
 
 TEST(Import, Arithmetic) {
   const std::vector<float> x{1, 2, 4, 8};
-  const auto scalar = [&](const std::string& target, const json& other, std::vector<std::pair<std::string, json>> more = {}) {
+  const auto scalar = [&](const std::string& target, const json& other, Arguments more = {}) {
     more.insert(more.begin(), {"other", other});
-    return run(import_model(one_operator(target, {4}, {4}, more)), x);
+    return run(imported(one_operator(target, {4}, {4}, more)), x);
   };
   EXPECT_THAT(scalar("aten.add.Tensor", as_int(3), {{"alpha", as_float(0.5)}}), ElementsAre(2.5f, 3.5f, 5.5f, 9.5f));
   EXPECT_THAT(scalar("aten.sub.Tensor", as_float(0.5)), ElementsAre(0.5f, 1.5f, 3.5f, 7.5f));
@@ -287,7 +260,7 @@ TEST(Import, Arithmetic) {
   EXPECT_THAT(scalar("aten.rsub.Scalar", as_int(1)), ElementsAre(0, -1, -3, -7));
   EXPECT_THAT(scalar("aten.mul.Tensor", as_float(0.25)), ElementsAre(0.25f, 0.5f, 1, 2));
   EXPECT_THAT(scalar("aten.div.Tensor", as_int(4)), ElementsAre(0.25f, 0.5f, 1, 2));
-  EXPECT_THAT(refusal(one_operator("aten.div.Tensor", {4}, {4}, {{"other", as_int(0)}})), HasSubstr("[pt2.arithmetic.finite]"));
+  EXPECT_THAT(refusal_of(one_operator("aten.div.Tensor", {4}, {4}, {{"other", as_int(0)}})), HasSubstr("[pt2.arithmetic.finite]"));
   EXPECT_THAT(scalar("aten.div.Tensor", as_tensor("x")), ElementsAre(1, 1, 1, 1));
   EXPECT_THAT(scalar("aten.minimum.default", as_tensor("x")), ElementsAre(1, 2, 4, 8));
 }
@@ -300,7 +273,7 @@ TEST(Import, MatrixProductsWithAParameterOnEitherSide) {
     m.node("aten.mm.default", {{"y", left ? Shape{2, 3} : Shape{3, 2}}},
            {{"self", as_tensor(left ? "p_w" : "x")}, {"mat2", as_tensor(left ? "x" : "p_w")}});
     m.output("y");
-    const auto y = run(import_model(m), {1, 2, 3, 4, 5, 6});
+    const auto y = run(imported(m), {1, 2, 3, 4, 5, 6});
     if (left) EXPECT_THAT(y, ElementsAre(9, 12, 15, 19, 26, 33));
     else EXPECT_THAT(y, ElementsAre(7, 10, 15, 22, 23, 34));
   }
@@ -308,7 +281,7 @@ TEST(Import, MatrixProductsWithAParameterOnEitherSide) {
 
 TEST(Import, MeanKeepsOrDropsAxes) {
   const auto mean = [](const Shape& out, const std::vector<i64>& axes, bool keep) {
-    return run(import_model(one_operator("aten.mean.dim", {1, 2, 2, 3}, out, {{"dim", as_ints(axes)}, {"keepdim", as_bool(keep)}})),
+    return run(imported(one_operator("aten.mean.dim", {1, 2, 2, 3}, out, {{"dim", as_ints(axes)}, {"keepdim", as_bool(keep)}})),
                counted(12));
   };
   EXPECT_THAT(mean({1, 2}, {-1, -2}, false), ElementsAre(3.5f, 9.5f));
@@ -332,13 +305,13 @@ TestModel quantized(int dtype, int zero, int low, int high) {
 }
 
 TEST(Import, QuantizationParametersAreInTheTypes) {
-  const Graph g = import_model(quantized(kS8, -3, -128, 127));
+  const Graph g = imported(quantized(kS8, -3, -128, 127));
   EXPECT_EQ(g.type(nodes_of<Quantize>(g).at(0)->outputs[0]), (Type{DType::s8, {2, 3}, per_tensor(0.5f, -3)}));
   EXPECT_THAT(run(g, {0.2f, 0.3f, -100, 100, 1, -0.25f}), ElementsAre(0, 0.5f, -62.5f, 65, 1, 0));
 }
 
 TEST(Import, UnsignedQuantizationIsShifted) {
-  const Graph g = import_model(quantized(kU8, 125, 0, 255));
+  const Graph g = imported(quantized(kU8, 125, 0, 255));
   EXPECT_EQ(g.type(nodes_of<Quantize>(g).at(0)->outputs[0]), (Type{DType::s8, {2, 3}, per_tensor(0.5f, -3)}));
   EXPECT_THAT(run(g, {0.2f, 0.3f, -100, 100, 1, -0.25f}), ElementsAre(0, 0.5f, -62.5f, 65, 1, 0));
 }
@@ -348,18 +321,18 @@ TEST(Import, ViewsOfQuantizedValuesKeepTheParameters) {
   m.node("aten.view.default", {{"v", {3, 2}, kS8}}, {{"self", as_tensor("q")}, {"size", as_ints({3, -1})}});
   m.node("quantized_decomposed.dequantize_per_tensor.default", {{"e", {3, 2}}}, grid("v", 0.5, 0, -127, 127, kS8));
   m.output("e");
-  EXPECT_EQ(nodes_of<Reshape>(import_model(m)).size(), 1u);
+  EXPECT_EQ(nodes_of<Reshape>(imported(m)).size(), 1u);
 }
 
 TEST(Import, BadQuantizationIsRefused) {
-  EXPECT_THAT(refusal(quantized(kS8, 200, -128, 127)), HasSubstr("[pt2.quantize.zero_point]"));
-  EXPECT_THAT(refusal(quantized(kS8, 0, -200, 127)), HasSubstr("[pt2.quantize.range]"));
-  EXPECT_THAT(refusal(quantized(kS32, 0, -200, 127)), HasSubstr("[pt2.quantize.dtype]"));
+  EXPECT_THAT(refusal_of(quantized(kS8, 200, -128, 127)), HasSubstr("[pt2.quantize.zero_point]"));
+  EXPECT_THAT(refusal_of(quantized(kS8, 0, -200, 127)), HasSubstr("[pt2.quantize.range]"));
+  EXPECT_THAT(refusal_of(quantized(kS32, 0, -200, 127)), HasSubstr("[pt2.quantize.dtype]"));
   TestModel m = quantized(kS8, 0, -128, 127);
   m.node_json(1)["inputs"][1]["arg"] = as_float(0.25);
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.quantize.parameters]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.quantize.parameters]"));
   m.node_json(0)["inputs"][1]["arg"] = as_float(0);
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.quantize.scale]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.quantize.scale]"));
 }
 
 // linear with a weight [2,3] that is stored column by column, one scale for each row.
@@ -387,7 +360,7 @@ TestModel quantized_weight(int dtype) {
 
 TEST(Import, WeightsByChannelInTheirStorage) {
   for (const int dtype : {kS8, kU8}) {
-    const Graph g = import_model(quantized_weight(dtype));
+    const Graph g = imported(quantized_weight(dtype));
     const Type& type = g.type(nodes_of<Dequantize>(g).at(0)->inputs[0]);
     EXPECT_EQ(type, (Type{DType::s8, {3, 2}, {{0.5f, 2}, {0, 1}, 1, -127, 127}})) << dtype;
     EXPECT_THAT(run(g, {1, 10, 100}), ElementsAre(160.5f, 2 * (3 + 40 + 500))) << dtype;
@@ -400,7 +373,7 @@ TEST(Import, ParametersSharedByTwoOperatorsAreReadOnce) {
   m.node_json(2)["inputs"] = m.node_json(0)["inputs"];
   m.node("aten.linear.default", {{"y2", {1, 2}}}, {{"input", as_tensor("x")}, {"weight", as_tensor("dw2")}});
   m.output("y2");
-  const Graph g = import_model(m);
+  const Graph g = imported(m);
   int weights = 0;
   for (const auto& value : g.values) weights += value.constant && value.type.dtype == DType::s8;
   EXPECT_EQ(weights, 1);
@@ -417,7 +390,7 @@ TEST(Import, EverythingWrongIsSaidInOneRun) {
   m.output("r");
   m.node_json(1)["metadata"] = {{"nn_module_stack", "L__self__,,nets.Net;L__self__attn,attn,nets.Attention"},
                                 {"stack_trace", "File \"/home/a/nets.py\", line 7, in forward\n    z = torch.bmm(y, x)"}};
-  const std::string text = refusal(m);
+  const std::string text = refusal_of(m);
   EXPECT_THAT(text,
               HasSubstr("operator aten.cholesky.default is not supported, used 2 times: `y` (source op 0); `z` (source op 1, module attn, "
                         "nets.py:7 in forward: z = torch.bmm(y, x))"));
@@ -433,66 +406,66 @@ TEST(Import, DynamicSizesAreNamedWithTheirRange) {
   m.graph()["tensor_values"]["x"]["sizes"][0] = {
       {"as_expr", {{"expr_str", "Symbol('s10', positive=True, integer=True)"}, {"hint", {{"as_int", 3}}}}}};
   m.model["range_constraints"]["s10"] = {{"min_val", 2}, {"max_val", 64}};
-  EXPECT_THAT(refusal(m), HasSubstr("axis 0 of `x` has a dynamic size, `s10`: 2..64, limit one fixed size  [pt2.shape.dynamic]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("axis 0 of `x` has a dynamic size, `s10`: 2..64, limit one fixed size  [pt2.shape.dynamic]"));
 }
 
 TEST(Import, GraphsThatDoNotHoldTogether) {
   TestModel m = one_operator("aten.relu.default", {3, 6}, {3, 7});
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.graph.shape]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.graph.shape]"));
   m = one_operator("aten.relu.default", {3, 6}, {3, 6});
   m.node_json(0)["inputs"][0]["arg"] = as_tensor("y");  // itself
-  EXPECT_THAT(refusal(m), HasSubstr("reads `y`, which nothing before it makes  [pt2.graph.undefined]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("reads `y`, which nothing before it makes  [pt2.graph.undefined]"));
   m.node_json(0)["outputs"][0] = as_tensor("x");
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.graph.duplicate]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.graph.duplicate]"));
   m = one_operator("aten.relu.default", {3, 6}, {3, 6});
   m.graph()["tensor_values"].erase("y");
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.graph.shape]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.graph.shape]"));
   m.graph()["tensor_values"].erase("x");
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.graph.shape]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.graph.shape]"));
   m = one_operator("aten.max_pool2d_with_indices.default", {1, 2, 4, 4}, {1, 2, 2, 2}, {{"kernel_size", as_ints({2, 2})}});
   m.value("i", {1, 2, 2, 2}, kS64);
   m.node_json(0)["outputs"].push_back(as_tensor("i"));
-  import_model(m);
+  imported(m);
   m.output("i");
-  EXPECT_THAT(refusal(m), HasSubstr("reads `i`, result 1 of aten.max_pool2d_with_indices.default, which is not supported"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("reads `i`, result 1 of aten.max_pool2d_with_indices.default, which is not supported"));
 }
 
 TEST(Import, AsStridedIsTakenWhereItChangesNothing) {
   TestModel m = one_operator("aten.as_strided.default", {1, 5, 1, 1}, {1, 5, 1, 1},
                              {{"size", as_ints({1, 5, 1, 1})}, {"stride", as_ints({5, 1, 5, 5})}});
-  EXPECT_TRUE(import_model(m).nodes.empty());
+  EXPECT_TRUE(imported(m).nodes.empty());
   m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({2, 1})}});
-  EXPECT_EQ(nodes_of<Reshape>(import_model(m)).size(), 1u);
+  EXPECT_EQ(nodes_of<Reshape>(imported(m)).size(), 1u);
   m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({1, 5})}});
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.as_strided]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.as_strided]"));
 }
 
 TEST(Import, AttributesOutOfRange) {
   const auto pool = [](const json& kernel, const json& padding) {
-    return refusal(one_operator("aten.avg_pool2d.default", {1, 2, 4, 4}, {1, 2, 2, 2}, {{"kernel_size", kernel}, {"padding", padding}}));
+    return refusal_of(one_operator("aten.avg_pool2d.default", {1, 2, 4, 4}, {1, 2, 2, 2}, {{"kernel_size", kernel}, {"padding", padding}}));
   };
   EXPECT_THAT(pool(as_ints({0, 2}), as_int(0)), HasSubstr("[pt2.argument.range]"));
   EXPECT_THAT(pool(as_ints({2, 2}), as_int(INT64_MAX)), HasSubstr("[pt2.argument.range]"));
   EXPECT_THAT(pool(as_ints({2, 2}), as_int(2)), HasSubstr("[pt2.pool.padding]"));
   EXPECT_THAT(pool(as_ints({2, 2, 2}), as_int(0)), HasSubstr("[pt2.argument.count]"));
   EXPECT_THAT(pool(as_text("x"), as_int(0)), HasSubstr("[pt2.argument.kind]"));
-  EXPECT_THAT(refusal(one_operator("aten.view.default", {4, 4}, {4, 4}, {{"size", as_ints({i64{1} << 40, i64{1} << 40})}})),
+  EXPECT_THAT(refusal_of(one_operator("aten.view.default", {4, 4}, {4, 4}, {{"size", as_ints({i64{1} << 40, i64{1} << 40})}})),
               HasSubstr("[pt2.view.shape]"));
   TestModel m = convolution({2, 3, 6, 7}, {2, 5, 5, 4});
   m.node_json(0)["inputs"].push_back({{"name", "groups"}, {"arg", as_int(INT64_MAX)}, {"kind", 1}});
-  EXPECT_THAT(refusal(m), HasSubstr("[pt2.conv2d.groups]"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.conv2d.groups]"));
 }
 
 TEST(Import, SourcesCarryTheUsersNames) {
   TestModel m = convolution({2, 3, 6, 7}, {2, 5, 5, 4});
-  EXPECT_EQ(import_model(m).sources[0].module, "c");  // from the parameter
+  EXPECT_EQ(imported(m).sources[0].module, "c");  // from the parameter
   m.node_json(0)["metadata"] = {
       {"nn_module_stack",
        "L__self__,,nets.Net;L__self__layers,layers,Sequential;L__self__layers.3.conv,layers.3.conv,torch.nn.modules.conv.Conv2d"},
       {"stack_trace",
        "File \"/home/a/nets.py\", line 7, in forward\n    x = self.l(x)\n  File \"/x/torch/nn/conv.py\", line 9, in forward\n    return "
        "y"}};
-  const SourceOp source = import_model(m).sources[0];
+  const SourceOp source = imported(m).sources[0];
   EXPECT_EQ(source.name, "conv2d");
   EXPECT_EQ(source.target, "aten.conv2d.default");
   EXPECT_EQ(source.module, "layers.3.conv");

@@ -34,6 +34,7 @@ inline Graph imported(const TestModel& model) {
 inline std::string refusal_of(const TestModel& model) {
   Diagnostics diagnostics;
   EXPECT_FALSE(import_bytes(model.bytes(), diagnostics));
+  EXPECT_TRUE(diagnostics.has_errors());
   return text_of(diagnostics);
 }
 
