@@ -1,0 +1,79 @@
+"""Runs every measurement of docs/results.md, in order.
+
+    python3 bench/results.py [--write] [--only TITLE]
+
+Prints each section as it is measured. --write puts what was printed into docs/results.md, whole; a section that fails is
+an error, and then nothing is written. --only runs the sections whose title contains TITLE. The exit code is 1 when a
+measurement failed or missed a bar. Needs ../shared, and build/venv for what compares with PyTorch and ExecuTorch.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "results.md"
+PYTHON = "build/venv/bin/python"
+HEAD = """# Results
+
+Every figure of this page was printed by the command above it; `./dev bench --write` runs them all and writes the page
+whole. A `!` marks a bar that does not hold. The models are MLPerf Tiny's four, ExecuTorch's cifarnet and a digits
+network, all trained. Figures in brackets are those of the peer that the column names, or of a limit.
+
+Instruction counts are exact counts under emulation: they repeat to the last digit. Times are wall times of this run on
+one machine; compare them with each other only. An accuracy that is marked *in-sample* was measured on the samples that
+the ranges were chosen on; expect less on new data.
+"""
+# Title, what the reader should know, the command, and whether it prints Markdown (else it is shown as it is).
+SECTIONS = [
+    ("Six trained networks on Cortex-M", "SQNR is against the float model's outputs, in-sample. PT2E: torchao's quantizer with the same "
+     "samples. Stock: ExecuTorch 1.5's `cortex_m` flow.", ["python3", "bench/spine.py"], True),
+    ("MobileNet on a Cortex-M55", "V2 is trained and runs on five photographs, beside PT2E with the same calibration (in-sample). V2 and "
+     "V3 with seeded weights show structure and sizes.", [PYTHON, "bench/mobilenet.py"], False),
+    ("Noise of lowering", "ExecuTorch's own quantizer quantizes each model; its passes and ours make programs of the same quantized graph. "
+     "Both are compared with PT2E's simulation of that graph; inf: every output is equal.", [PYTHON, "bench/stock_quantized.py"], True),
+    ("Operators", "The 173 operators and small graphs of the fixtures, on the host and on emulated boards. Four are refused on each core: "
+     "dynamic shapes (2), bfloat16 weights, a state. For comparison, ExecuTorch 1.5: 8 do not compile, 20 fail on the device, 82 run "
+     "partly in float, 63 wholly int8.", ["python3", "tests/op_cases.py", "--boards"], False),
+    ("Partitions of the Neutron NPU", "Each model is one partition; only quantize and dequantize are left on the CPU. The TFLite "
+     "interpreter runs every partition of the fixtures and gives the machine model's bits. Where TFLite approximates a function, that "
+     "operator alone may be one step off; whatever reads its result is compared exactly.",
+     [PYTHON, "tests/stock/neutron_partitions.py", "build/deuteron", "build/neutron_runner", "../shared"], False),
+    ("Placement on the i.MX RT700", "Quantized models; the multiply-adds on the NPU, what is left on the CPU, and why.",
+     ["python3", "tests/neutron_programs.py", "build/deuteron", "../shared"], False),
+    ("Accuracy on the i.MX RT700", "719 real test images that no calibration has seen; one image is 0.139 points.",
+     ["python3", "tests/neutron_accuracy.py", "build/deuteron", ".", "../shared"], False),
+    ("Networks divided between NPU and CPU", "Each operator is kept off the NPU in turn, then seeded random subsets. The bits are the same "
+     "in every way.", ["python3", "tests/neutron_splits.py", "build/deuteron", "../shared"], False),
+]
+
+
+def measure(title, text, command, is_markdown):
+    """The section, and whether its command ended well."""
+    shown = " ".join(command)
+    print(f"== {title}: {shown}", flush=True)
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    print(done.stdout, flush=True)
+    if done.returncode not in (0, 1) or not done.stdout.strip() or "Traceback (most recent call last)" in done.stderr:
+        sys.exit(f"{shown}: exit status {done.returncode}\n{done.stderr}")
+    body = done.stdout.strip() if is_markdown else f"```\n{done.stdout.strip()}\n```"
+    return f"\n## {title}\n\n{text}\n\n```\n{shown}\n```\n\n{body}\n", done.returncode == 0
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--write", action="store_true")
+    arguments.add_argument("--only", default="")
+    options = arguments.parse_args()
+    if options.write and options.only:
+        arguments.error("--write writes the page whole: it takes no --only")
+    sections = [measure(*s) for s in SECTIONS if options.only in s[0]]
+    if not sections:
+        arguments.error(f"no section has {options.only!r} in its title")
+    if options.write:
+        PAGE.write_text(HEAD + "".join(text for text, _ in sections))
+    return 0 if all(well for _, well in sections) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
