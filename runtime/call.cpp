@@ -1,83 +1,41 @@
 // Calls of a program file: the instruction, its operator, its arguments against the kernel's schema, and their decoding.
 #include "runtime/plan.h"
+#include "runtime/schema.h"
 
 namespace deuteron {
 namespace {
 
-bool is_none(ValueTag tag) { return tag == ValueTag::null; }
 bool is_tensor_list(ValueTag tag) { return tag == ValueTag::tensor_list || tag == ValueTag::optional_tensor_list; }
 
-// Whether a value may stand where the schema has `letter`.
-bool fits(char letter, ValueTag tag) {
-  switch (letter) {
-    case 'T':
-    case 'O':
-      return tag == ValueTag::tensor;
-    case 't':
-      return tag == ValueTag::tensor || is_none(tag);
-    case 'I':
-      return tag == ValueTag::integer;
-    case 'i':
-      return tag == ValueTag::integer || is_none(tag);
-    case 'F':
-      return tag == ValueTag::integer || tag == ValueTag::real || tag == ValueTag::boolean;
-    case 'f':
-      return tag == ValueTag::integer || tag == ValueTag::real || tag == ValueTag::boolean || is_none(tag);
-    case 'B':
-      return tag == ValueTag::boolean;
-    case 'L':
-      return tag == ValueTag::int_list;
-    case 'l':
-      return tag == ValueTag::int_list || is_none(tag);
-    case 'V':
-    case 'W':
-      return tag == ValueTag::tensor_list;
-    case 'v':
-      return tag == ValueTag::tensor_list || tag == ValueTag::optional_tensor_list;
-    case 'd':
-      return tag == ValueTag::real_list || is_none(tag);
-    case 'S':
-      return tag == ValueTag::string || is_none(tag);
+// What the value becomes when it is decoded.
+Kind kind_of(ValueTag tag) {
+  switch (tag) {
+    case ValueTag::integer:
+      return Kind::integer;
+    case ValueTag::boolean:
+      return Kind::boolean;
+    case ValueTag::real:
+      return Kind::real;
+    case ValueTag::tensor:
+      return Kind::tensor;
+    case ValueTag::string:
+      return Kind::string;
+    case ValueTag::int_list:
+      return Kind::int_list;
+    case ValueTag::real_list:
+      return Kind::real_list;
+    case ValueTag::bool_list:
+      return Kind::bool_list;
+    case ValueTag::tensor_list:
+    case ValueTag::optional_tensor_list:
+      return Kind::tensor_list;
     default:
-      return false;
+      return Kind::none;
   }
 }
 
-const char* expected(char letter) {
-  switch (letter) {
-    case 'T':
-      return "must be a tensor";
-    case 'O':
-      return "must be a tensor that the call writes";
-    case 't':
-      return "must be a tensor or none";
-    case 'I':
-      return "must be an int";
-    case 'i':
-      return "must be an int or none";
-    case 'F':
-      return "must be a number";
-    case 'f':
-      return "must be a number or none";
-    case 'B':
-      return "must be a bool";
-    case 'L':
-      return "must be a list of ints";
-    case 'l':
-      return "must be a list of ints or none";
-    case 'V':
-    case 'v':
-      return "must be a list of tensors";
-    case 'W':
-      return "must be a list of tensors that the call writes";
-    case 'd':
-      return "must be a list of floats or none";
-    case 'S':
-      return "must be a string or none";
-    default:
-      return "has a kind that the kernel's schema does not name";
-  }
-}
+// Whether a value may stand where the schema has `letter`. Only `v` has items that may be none.
+bool fits(char letter, ValueTag tag) { return takes(letter, kind_of(tag)) && (tag != ValueTag::optional_tensor_list || letter == 'v'); }
 
 bool has_elements(const FlatReader& r, FlatTable tensor) {
   const FlatVector sizes = r.known_vector(tensor, kSizes);
@@ -140,43 +98,35 @@ struct CallDecoder {
     Value* value = values++;
     *value = Value{};
     const ValueView v = known_value(plan, index);
+    value->kind = kind_of(v.tag);
     switch (v.tag) {
       case ValueTag::integer:
-        value->kind = Kind::integer;
         value->integer = r.known_scalar<int64_t>(v.payload, 0);
         break;
       case ValueTag::boolean:
-        value->kind = Kind::boolean;
         value->boolean = r.known_scalar<uint8_t>(v.payload, 0) != 0;
         break;
       case ValueTag::real:
-        value->kind = Kind::real;
         value->real = r.known_scalar<double>(v.payload, 0);
         break;
       case ValueTag::string:
-        value->kind = Kind::string;
         value->string = reinterpret_cast<const char*>(r.bytes + r.known_vector(v.payload, 0).at);
         break;
       case ValueTag::tensor:
         known_tensor(plan, index, v.payload, tensors);
-        value->kind = Kind::tensor;
         value->tensor = tensors++;
         break;
       case ValueTag::int_list:
-        value->kind = Kind::int_list;
         decode_items<int64_t>(v.payload, &value->list);
         break;
       case ValueTag::tensor_list:
       case ValueTag::optional_tensor_list:
-        value->kind = Kind::tensor_list;
         decode_items<int32_t>(v.payload, &value->list);
         break;
       case ValueTag::real_list:
-        value->kind = Kind::real_list;
         inline_list(v.payload, &value->list);
         break;
       case ValueTag::bool_list:
-        value->kind = Kind::bool_list;
         inline_list(v.payload, &value->list);
         break;
       default:

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 
 #include "ir/elements.h"
 #include "runtime/kernel.h"
+#include "runtime/schema.h"
 
 namespace deuteron {
 namespace {
@@ -71,8 +71,7 @@ class HostCall {
     const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
     const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) { return name == k->name; });
     if (kernel == kernels.end()) return fmt::format("the runtime has no kernel {}", name);
-    if (std::strlen((*kernel)->schema) != arguments_.size())
-      return fmt::format("{} takes {} arguments", name, std::strlen((*kernel)->schema));
+    if (std::optional<std::string> fault = fault_of_kinds(call, **kernel)) return fault;
     tables_.resize((256 + 256 * (arguments_.size() + values_.size())) / sizeof(std::max_align_t) + 1);
     Arena arena{reinterpret_cast<uint8_t*>(tables_.data()), tables_.size() * sizeof(std::max_align_t), 0};
     Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena};
@@ -83,6 +82,18 @@ class HostCall {
   void run() const { prepared_.run(prepared_.args); }
 
  private:
+  // What the loader proves before a kernel looks at its arguments.
+  std::optional<std::string> fault_of_kinds(const KernelCall& call, const Kernel& kernel) const {
+    const std::string_view schema = kernel.schema;
+    if (schema.size() != arguments_.size()) return fmt::format("{} takes {} arguments", kernel.name, schema.size());
+    for (size_t i = 0; i < schema.size(); ++i) {
+      const bool written = call.args[i].kind == KernelArg::Kind::output;
+      if (!takes(schema[i], arguments_[i]->kind) || written != (schema[i] == 'O'))
+        return fmt::format("argument {} {}", i, expected(schema[i]));
+    }
+    return std::nullopt;
+  }
+
   struct Held {
     std::vector<int32_t> sizes;
     std::vector<uint8_t> order;

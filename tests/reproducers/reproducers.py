@@ -1,0 +1,74 @@
+"""Inputs that once crashed, hung or fooled the program: each ends at once with one diagnostic and exit code 1, or works.
+
+    reproducers.py DEUTERON [--slow]
+
+A case is a command, the rule of the one error that it must give (None: it works), and what else its standard error must say. It may take a second
+and 200 MB; --slow is for builds with sanitizers, whose time and memory are not the program's. Large inputs are made here."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+TOOL, SLOW = os.path.abspath(sys.argv[1]), "--slow" in sys.argv
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SECONDS, MEGABYTES = (30, None) if SLOW else (1, 200)
+CASES = []
+
+
+def case(name, command, rule, *says):
+    """`command` is a list, or a function that makes inputs in a folder and gives the list."""
+    CASES.append((name, command, rule, says))
+
+
+def run(where, command):
+    """Exit code, standard error, seconds, megabytes."""
+    start = time.monotonic()
+    with subprocess.Popen([TOOL, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=where) as process:
+        error = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, error.decode(errors="replace"), time.monotonic() - start, usage.ru_maxrss / 1024
+
+
+def faults_of(where, command, rule, says):
+    made = command(where) if callable(command) else command
+    code, error, seconds, megabytes = run(where, made)
+    found = re.findall(r"(?m)error: .*\[([a-z0-9_.]+)\]$", error)
+    if code != (1 if rule else 0):
+        yield f"exit code {code}"
+    if found != ([rule] if rule else []):
+        yield f"errors {found}, not {rule}"
+    for text in says:
+        if text not in error:
+            yield f"does not say `{text}`"
+    if seconds > SECONDS:
+        yield f"{seconds:.2f} s"
+    if MEGABYTES and megabytes > MEGABYTES:
+        yield f"{megabytes:.0f} MB"
+    if code not in (0, 1) or not set(found) <= {rule}:
+        yield error[:400]
+
+
+# A model whose operator has a number where torch's schema has a tensor, or nothing: the host's kernels read whatever lay there.
+for name in ("self_is_an_int", "self_is_missing"):
+    case(name, ["analyze", HERE / "pt2_type_confusion" / f"{name}.pt2", "--target", "cortex-m33"], "pt2.leftover.call", "argument 0 must be a tensor")
+
+
+def main():
+    wrong = 0
+    for name, command, rule, says in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            faults = list(faults_of(pathlib.Path(folder), command, rule, says))
+        wrong += bool(faults)
+        for fault in faults:
+            print(f"{name}: {fault}")
+    print(f"{len(CASES) - wrong} of {len(CASES)} reproducers end as they should")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
