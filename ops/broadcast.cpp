@@ -1,6 +1,6 @@
 #include "ops/broadcast.h"
 
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstdint>
 
-#include "runtime/requantize.h"
+#include "ops/integer/requantize.h"
 
 namespace deuteron {
 
@@ -40,13 +40,6 @@ inline void add_dot_products(const int16_t* x, int32_t count, const int8_t* weig
     for (int32_t i = 0; i < count; ++i) s += static_cast<uint32_t>(x[i] * w[i]);
     sums[r] += s;
   }
-}
-
-inline int32_t add_wrapping(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
-
-// clamp(zero + requantize(sum), low, high); low and high are int8.
-inline int8_t requantize_to_s8(uint32_t sum, int32_t multiplier, int32_t shift, int32_t zero, int32_t low, int32_t high) {
-  return static_cast<int8_t>(clamp_to(add_wrapping(requantize(static_cast<int32_t>(sum), multiplier, shift), zero), low, high));
 }
 
 }  // namespace deuteron

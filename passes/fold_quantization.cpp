@@ -7,12 +7,12 @@
 
 #include "calibrate/calibrate.h"
 #include "ops/families.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/requantize.h"
 #include "passes/pass.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/recurrent.h"
 #include "rewrite/view_rules.h"
-#include "runtime/requantize.h"
 
 namespace deuteron {
 
@@ -50,11 +50,11 @@ static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, bool 
 static i32 bias_steps(double real, double scale, const Quant& y) {
   const double nearest = std::clamp(std::nearbyint(real / scale), -2147483647.0, 2147483646.0);
   const double ratio = scale / y.scale[0];
-  if (!multiplier_fits(ratio)) return static_cast<i32>(nearest);
-  const Multiplier m = unshifted_multiplier_of(ratio);
+  const std::optional<Multiplier> m = multiplier_of(ratio, form_of(Rounding::once));
+  if (!m) return static_cast<i32>(nearest);
   const i32 wanted = quantize_value(static_cast<float>(real), y.scale[0], y.zero_point[0], y.low, y.high);
   const auto answers = [&](double steps) {
-    return clamp_to(requantize(static_cast<i32>(steps), m.value, m.shift) + y.zero_point[0], y.low, y.high) == wanted;
+    return clamp_to(requantize(static_cast<i32>(steps), m->value, m->shift) + y.zero_point[0], y.low, y.high) == wanted;
   };
   for (const double steps : {nearest, nearest - 1, nearest + 1})
     if (answers(steps)) return static_cast<i32>(steps);

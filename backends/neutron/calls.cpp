@@ -413,9 +413,8 @@ Fault CallMaker::reduce(const Step& s, const Reduce& a) {
     c.extent[skip + i] = word(extent[i]);
     if (flag[i]) c.axes |= 1 << (skip + i);
   }
-  std::optional<Factor> f = Factor{};
-  if (a.fn == ReduceFn::mean) f = mean_factor(x.quant, s.y, count);
-  if (a.fn == ReduceFn::sum) f = sum_factor(x.quant, s.y);
+  Result<Factor> f = Factor{};
+  if (a.fn == ReduceFn::mean || a.fn == ReduceFn::sum) f = mean_factor(x.quant, s.y, a.fn == ReduceFn::mean ? count : 1);
   if (!f) return bad_scale("reduce");
   c.x_zero = x.quant.zero_point[0], c.y_zero = s.y.zero_point[0], c.multiplier = f->value, c.shift = f->shift;
   bounds(c, s);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ops/families.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
 #include "ops/unary/pair_table.h"
 #include "rewrite/fuse_rules.h"
 #include "rewrite/kernel_forms.h"
@@ -210,14 +210,8 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
                                      {Activation::relu_0_to_1, {0, 1}}};
   for (const Named& n : kNamed) {
     if (!(n.bounds == bounds)) continue;
-    // TFLite rounds a bound half away from zero.
-    const auto steps = [&](float v, i32 otherwise) {
-      return std::isinf(v)
-                 ? otherwise
-                 : static_cast<i32>(std::clamp(static_cast<float>(quant.zero_point[0]) + std::round(v / quant.scale[0]), -128.0f, 127.0f));
-    };
-    const StepRange ours = step_range(bounds, quant);
-    if (ours.low == steps(bounds.low, -128) && ours.high == steps(bounds.high, 127)) return n.activation;
+    if (step_range(bounds, quant) == step_range(bounds, per_tensor(quant.scale[0], quant.zero_point[0]), Rounding::tflite))
+      return n.activation;
   }
   return std::nullopt;
 }

@@ -7,7 +7,7 @@
 #include "backends/neutron/forms.h"
 #include "backends/neutron/tflite_generated.h"
 #include "ir/check.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
 
 namespace deuteron::neutron {
 namespace {

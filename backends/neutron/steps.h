@@ -9,6 +9,7 @@
 
 #include "ir/constant.h"
 #include "ir/type.h"
+#include "ops/integer/pair_fn.h"
 
 namespace deuteron::neutron {
 
@@ -61,7 +62,6 @@ struct Pool {
   bool average = false, count_padding = false;
   Window window;
 };
-enum class PairFn : u8 { add, sub, mul, maximum, minimum };
 struct Pairwise {
   PairFn fn = PairFn::add;
 };

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/neutron/tflite_importer.h"
+#include "ops/integer/bounds.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -154,11 +155,7 @@ Fault Importer::bias(size_t i, i64 channels) const {
 // A fused activation, as TFLite's kernels read it: bounds of the result in its own steps.
 Fault Importer::activation(tflite::ActivationFunctionType a, Step* s) const {
   using A = tflite::ActivationFunctionType;
-  const float scale = y().quant.scale[0];
-  const i32 zero = y().quant.zero_point[0];
-  const auto steps = [&](float v) {
-    return static_cast<i32>(std::clamp<double>(zero + static_cast<double>(std::round(v / scale)), -128, 127));
-  };
+  const auto steps = [&](float bound) { return bound_step(bound, y().quant, Rounding::tflite); };
   switch (a) {
     case A::NONE:
       break;

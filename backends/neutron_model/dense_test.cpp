@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backends/neutron_model/test_model.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -25,10 +25,9 @@ void pairs(const PairCall& a, const Memory& memory, Of of) {
 
 void add(const PairCall& a, const Memory& memory, bool subtract) {
   pairs(a, memory, [&a, subtract](int32_t x, int32_t other) {
-    const int32_t factor = 1 << a.left_shift;
-    const uint32_t u = static_cast<uint32_t>(requantize((x - a.x_zero) * factor, a.x_multiplier, a.x_shift));
-    const uint32_t v = static_cast<uint32_t>(requantize((other - a.other_zero) * factor, a.other_multiplier, a.other_shift));
-    return finish(static_cast<int32_t>(subtract ? u - v : u + v), a.y_multiplier, a.y_shift, a.y_zero, a.y_min, a.y_max);
+    const int32_t u = aligned_term(x, a.x_zero, a.left_shift, a.x_multiplier, a.x_shift);
+    const int32_t v = aligned_term(other, a.other_zero, a.left_shift, a.other_multiplier, a.other_shift);
+    return finish(subtract ? subtract_wrapping(u, v) : add_wrapping(u, v), a.y_multiplier, a.y_shift, a.y_zero, a.y_min, a.y_max);
   });
 }
 

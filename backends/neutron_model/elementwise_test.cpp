@@ -3,7 +3,7 @@
 #include <array>
 
 #include "backends/neutron_model/test_model.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 #include "ops/softmax/reference.h"
 
 namespace deuteron::neutron {

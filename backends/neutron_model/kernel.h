@@ -6,7 +6,7 @@
 #include "backends/neutron_model/kernel_table.h"
 #include "backends/neutron_model/memory.h"
 #include "backends/neutron_model/microcode.h"
-#include "runtime/requantize.h"
+#include "ops/integer/requantize.h"
 
 // extern "C" int32_t neutron_kernel_NAME(call, memory) around a body that is given `const CALL& a` and `const Memory& memory`.
 #define DEUTERON_NEUTRON_KERNEL(name, call_type, ...)                          \

@@ -1,10 +1,11 @@
 #include "ops/add/add.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "ops/broadcast.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
+#include "ops/integer/pair.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 
@@ -17,13 +18,10 @@ static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
   if (!kernel_broadcasts(a.shape, b.shape))
     return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape),
                    "cortex_m.add.shape"};
-  // Both operands are brought to twice the larger scale with 20 more bits, so that the sum stays within int32.
-  const double b_scale = std::abs(static_cast<double>(op.alpha)) * b.quant.scale[0];
-  const double larger = 2.0 * std::max<double>(a.quant.scale[0], b_scale);
-  const double output_scale = larger / (static_cast<double>(y.quant.scale[0]) * (1 << 20));
-  if (!multiplier_fits(output_scale))
-    return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(output_scale), "2^30", "cortex_m.add.scale"};
-  const Multiplier ma = multiplier_of(a.quant.scale[0] / larger), mb = multiplier_of(b_scale / larger), my = multiplier_of(output_scale);
+  const auto multipliers =
+      pair_multipliers(PairFn::add, a.quant, b.quant, y.quant, c.rounding, "cortex_m.add.scale", std::abs(static_cast<double>(op.alpha)));
+  if (!multipliers) return multipliers.why;
+  const Multiplier &ma = multipliers->x, &mb = multipliers->other, &my = multipliers->y;
   // A positive shift would be applied to a sum of up to 2 * 255 * 2^20 / 2.
   if (my.shift > 2) return Refusal{"the result's scale is too fine for the operands'", std::to_string(my.shift), "2", "cortex_m.add.scale"};
   const StepRange range = step_range(op.bounds, y.quant);

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "ops/avg_pool2d/scratch.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/refusals.h"
 #include "ops/pooling.h"
 
 namespace deuteron {
@@ -34,14 +35,15 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
   if (a.divisor != 0 && (a.divisor != a.kernel.h * a.kernel.w || padded || !whole))
     return Refusal{"the kernel divides by the number of elements", std::to_string(a.divisor), std::to_string(a.kernel.h * a.kernel.w),
                    "cortex_m.avg_pool2d.divisor"};
-  const Multiplier m = multiplier_of(x.quant.scale[0]);
+  const auto m = checked_multiplier(x.quant.scale[0], ties_of(c.rounding), "cortex_m.avg_pool2d.scale");
+  if (!m) return m.why;
   AvgPool2dArgs kernel_args{};
   kernel_args.channels = static_cast<int32_t>(x.shape[3]);
 
   CallBuilder call("cortex_m::quantized_avg_pool2d", c.in.size(), 1);
   call.in(0, channels_last_face(x.shape));
   call.integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).boolean(a.ceil_mode);
-  call.integer(x.quant.zero_point[0]).integer(m.value).integer(m.shift);
+  call.integer(x.quant.zero_point[0]).integer(m->value).integer(m->shift);
   call.scratch(avg_pool2d_scratch_bytes(kernel_args, c.isa)).out(0, channels_last_face(y.shape));
   return call.done();
 }

@@ -1,6 +1,6 @@
 #include "ops/concat/concat.h"
 
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 

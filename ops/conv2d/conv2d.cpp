@@ -4,7 +4,9 @@
 
 #include "ops/conv2d/scratch.h"
 #include "ops/depthwise_conv2d/scratch.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 
@@ -83,7 +85,7 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
       return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
   const Shape& w = weight.shape;
   const i64 oc = w[0], taps = w[1] * w[2];
-  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, c.rounding, "cortex_m.conv2d.scale");
+  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale");
   if (!multipliers) return multipliers.why;
   std::vector<i32> values(oc), shifts(oc);
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;

@@ -2,7 +2,7 @@
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(bias[oc] + sum over kh,kw,c of (x[n,ih,iw,g*kernel_c+c] + x_offset) * weight[oc,kh,kw,c]), y_min,
 //   y_max)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; g = oc / (out_c / groups), groups = in_c / kernel_c
-//     rq(v) = requantize(v, multiplier[oc], shift[oc]): runtime/requantize.h
+//     rq(v) = requantize(v, multiplier[oc], shift[oc]): ops/integer/requantize.h
 // Shapes   x [n,in_h,in_w,in_c]   weight [out_c,kernel_h,kernel_w,kernel_c]   bias [out_c] or null   y [n,out_h,out_w,out_c]
 //          storage order, no gaps
 // Units    x_offset = -(zero point of x), -255..255; y_zero in steps; y_min, y_max -128..127; weight has zero point 0; multiplier Q0.31

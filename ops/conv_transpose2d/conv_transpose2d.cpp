@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "ops/conv_transpose2d/stock_limits.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 
@@ -73,7 +75,7 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   const ConvTranspose2dArgs args = kernel_args(a, x.shape, weight.shape, y.shape);
   if (const char* why = why_stock_conv_transpose2d_differs(args)) return Refusal{why, "", "", "cortex_m.conv_transpose2d.stock"};
   const i64 oc = weight.shape[0];
-  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, c.rounding, "cortex_m.conv_transpose2d.scale");
+  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv_transpose2d.scale");
   if (!multipliers) return multipliers.why;
   std::vector<i32> values(static_cast<size_t>(oc)), shifts(static_cast<size_t>(oc));
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;

@@ -1,7 +1,7 @@
 // int8 transposed 2-D convolution.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(bias[oc] + sum over kh,kw,c of (x[n,ih,iw,c] + x_offset) * weight[oc,kh,kw,c]), y_min, y_max)
 //     over the taps with ih*stride_h + kh - pad_h = oh for some ih inside x, iw likewise
-//     rq(v) = requantize(v, multiplier[oc], shift[oc]): runtime/requantize.h
+//     rq(v) = requantize(v, multiplier[oc], shift[oc]): ops/integer/requantize.h
 // Shapes   x [n,in_h,in_w,in_c]   weight [out_c,kernel_h,kernel_w,in_c]   bias [out_c] or null   y [n,out_h,out_w,out_c]
 //          storage order, no gaps
 // Units    x_offset = -(zero point of x), -255..255; y_zero in steps; y_min, y_max -128..127; weight has zero point 0; multiplier Q0.31

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ops/conv_transpose2d/kernel.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron {
 

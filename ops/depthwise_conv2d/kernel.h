@@ -1,7 +1,7 @@
 // int8 depthwise 2-D convolution; output channel oc reads input channel oc / depth_multiplier.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(bias[oc] + sum over kh,kw of (x[n,ih,iw,oc/depth_multiplier] + x_offset) * weight[kh,kw,oc]), y_min,
 //   y_max)
-//     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = requantize(v, multiplier[oc], shift[oc]): runtime/requantize.h
+//     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = requantize(v, multiplier[oc], shift[oc]): ops/integer/requantize.h
 // Shapes   x [n,in_h,in_w,in_c]   weight [kernel_h,kernel_w,out_c]   bias [out_c] or null   y [n,out_h,out_w,out_c]   storage order, no
 // gaps Units    x_offset = -(zero point of x), -255..255; y_zero in steps; y_min, y_max -128..127; weight has zero point 0; multiplier
 // Q0.31 Padding  taps outside x add nothing, on whichever side: pad_h, pad_w stand before the first element, and after the last one lies

@@ -1,7 +1,7 @@
 // The depthwise convolution of kernel.h, slow and obvious: one loop nest, 64-bit sums, every tap tested. Host only, for tests.
 #pragma once
 #include "ops/depthwise_conv2d/kernel.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron {
 

@@ -1,7 +1,7 @@
 #include "ops/div/div.h"
 
 #include "ops/broadcast.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 

@@ -1,7 +1,7 @@
 #include "ops/expand/expand.h"
 
 #include "ops/broadcast.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
 #include "ops/recurrent/def.h"
 
 namespace deuteron {
@@ -28,8 +28,9 @@ static Result<Lowered> deuteron_call(const Gru& a, const LowerContext& c) {
   const double into = start.scale[0] * static_cast<double>(i64{1} << bits);
   if (given && into >= 1048576)
     return Refusal{"the scale of the initial state is too coarse", fmt::format("{}", into), "2^20", "deuteron.gru.scale"};
-  const Multiplier m0 = multiplier_of(given ? into : 0.0);
-  call.integer(bits).integer(start.zero_point[0]).integer(m0.value).integer(m0.shift);
+  const auto m0 = checked_multiplier(given ? into : 0.0, Ties::to_even, "deuteron.gru.scale");
+  if (!m0) return m0.why;
+  call.integer(bits).integer(start.zero_point[0]).integer(m0->value).integer(m0->shift);
   add_state_results(*begun.value, a.form, c);
   call.scratch(2 * begun.value->sizes.units);
   return call.done();

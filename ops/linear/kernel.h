@@ -1,6 +1,6 @@
 // int8 fully connected layer.
 //   y[r,o] = clamp(y_zero + rq(first[o] + sum over i of (x[r,i] + x_offset) * (weight[o,i] + weight_offset)), y_min, y_max)
-//     rq(v) = requantize(v, multiplier, shift): runtime/requantize.h
+//     rq(v) = requantize(v, multiplier, shift): ops/integer/requantize.h
 // Two forms in the files: first = the bias; or first = x_offset * (sum over i of weight[o,i]) + bias, computed ahead of time, and then
 // the x_offset of the arguments is 0. The results are equal.
 // Shapes   x [rows,in]   weight [out,in]   first [out] or null   y [rows,out]   storage order, no gaps

@@ -1,6 +1,8 @@
 #include "ops/linear/linear.h"
 
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 
@@ -46,7 +48,7 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
     return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
                    "cortex_m.linear.symmetric"};
   const i64 out = weight.shape[0], in = weight.shape[1];
-  const auto multiplier = channel_multipliers(x.quant, weight.quant, y.quant, 1, Rounding::once, "cortex_m.linear.scale");
+  const auto multiplier = channel_multipliers(x.quant, weight.quant, y.quant, 1, {ties_of(c.rounding), true}, "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
   const i32 input_offset = -x.quant.zero_point[0];
   const StepRange range = step_range(a.bounds, y.quant);

@@ -1,7 +1,7 @@
 // The fully connected layer of kernel.h in its bias form, slow and obvious. Host only, for tests.
 #pragma once
 #include "ops/linear/kernel.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron {
 

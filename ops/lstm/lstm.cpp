@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
 #include "ops/recurrent/def.h"
 
 namespace deuteron {
@@ -41,9 +41,12 @@ static Result<Lowered> deuteron_call(const Lstm& a, const LowerContext& c) {
   if (given && into >= 1048576)
     return Refusal{"the scale of the initial cell state is too coarse", fmt::format("{}", into), "2^20", "deuteron.lstm.scale"};
   if (out_of >= 1) return Refusal{"the scale of the final cell state is too fine", fmt::format("{}", out_of), "1", "deuteron.lstm.scale"};
-  const Multiplier m0 = multiplier_of(given ? into : 0.0), mn = multiplier_of(out_of);
-  call.integer(bits).integer(start.zero_point[0]).integer(m0.value).integer(m0.shift);
-  call.integer(last.zero_point[0]).integer(mn.value).integer(mn.shift);
+  const auto m0 = checked_multiplier(given ? into : 0.0, Ties::to_even, "deuteron.lstm.scale"),
+             mn = checked_multiplier(out_of, Ties::to_even, "deuteron.lstm.scale");
+  if (!m0) return m0.why;
+  if (!mn) return mn.why;
+  call.integer(bits).integer(start.zero_point[0]).integer(m0->value).integer(m0->shift);
+  call.integer(last.zero_point[0]).integer(mn->value).integer(mn->shift);
   add_state_results(*begun.value, a.form, c);
   call.out(static_cast<i64>(c.out.size()) - 1, plain_face(c.out[c.out.size() - 1].shape)).scratch(2 * s.units);
   return call.done();

@@ -1,6 +1,6 @@
 // int8 product of two series of matrices, the second one transposed.
 //   y[b,m,n] = clamp(y_zero + rq(sum over k of (x[b,m,k] + x_offset) * (other[b,n,k] + other_offset)), -128, 127)
-//     rq(v) = requantize(v, multiplier, shift): runtime/requantize.h
+//     rq(v) = requantize(v, multiplier, shift): ops/integer/requantize.h
 // Shapes   x [batch,rows,inner]   other [batch,columns,inner]   y [batch,rows,columns]   storage order, no gaps
 // Units    x_offset, other_offset = -(zero point), -255..255; y_zero in steps, -128..127; multiplier Q0.31, shift -31..30
 // Limits   sums wrap at 2^32

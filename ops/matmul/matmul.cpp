@@ -4,7 +4,8 @@
 
 #include <limits>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/refusals.h"
 #include "ops/matmul/scratch.h"
 
 namespace deuteron {
@@ -36,10 +37,10 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
   // |product| <= 255 * 255, and sums wrap at 2^31.
   if (x.shape[2] > std::numeric_limits<i32>::max() / (255 * 255))
     return Refusal{"the sum of so many products may overflow", std::to_string(x.shape[2]), "33025", "cortex_m.matmul.inner"};
-  const double scale = static_cast<double>(x.quant.scale[0]) * other.quant.scale[0] * a.scale / y.quant.scale[0];
-  if (!multiplier_fits(scale))
-    return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", scale), "2^30", "cortex_m.matmul.scale"};
-  const Multiplier m = multiplier_of(scale, c.rounding);
+  const double scale = product_factor(x.quant, other.quant, y.quant, c.rounding, Quotient::wide, a.scale);
+  const auto multiplier = checked_multiplier(scale, form_of(c.rounding), "cortex_m.matmul.scale");
+  if (!multiplier) return multiplier.why;
+  const Multiplier& m = *multiplier;
   if (m.value == 0)
     return Refusal{"the ratio of scales is too small: every result would be zero", fmt::format("{:g}", scale), "2^-32",
                    "cortex_m.matmul.scale"};

@@ -1,7 +1,7 @@
 // The product of kernel.h, slow and obvious. Host only, for tests.
 #pragma once
 #include "ops/matmul/kernel.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron {
 

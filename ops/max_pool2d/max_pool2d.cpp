@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/bounds.h"
+#include "ops/integer/refusals.h"
 #include "ops/pooling.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // Portable multiplication.
 #include "ops/mul/kernel.h"
 
-#include "ops/dot_s8.h"
+#include "ops/integer/requantize.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 // int8 multiplication of two tensors with their own scales.
 //   y[i] = clamp(y_zero + rq((x[i] - x_zero) * (other[i mod period] - other_zero)), -128, 127)
-//     rq(v) = requantize(v, multiplier, shift): runtime/requantize.h
+//     rq(v) = requantize(v, multiplier, shift): ops/integer/requantize.h
 // Shapes   x, y [count]   other [period], repeated; period = count is a multiplication element for element
 // Units    zero points in steps, -32768..32767: hardswish uses some outside int8; multiplier Q0.31; shift -31..30
 // Limits   count divides by period

@@ -1,17 +1,12 @@
 #include "ops/mul/mul.h"
 
 #include "ops/broadcast.h"
-#include "ops/fixed_point.h"
+#include "ops/integer/pair.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Mul&, TypeView in) { return infer_broadcast(in, "mul.shape"); }
-
-// TFLite multiplies the scales in float32.
-static double scale_of(const Quant& a, const Quant& b, const Quant& y, Rounding rounding) {
-  if (rounding == Rounding::tflite) return a.scale[0] * b.scale[0] / y.scale[0];
-  return static_cast<double>(a.scale[0]) * b.scale[0] / y.scale[0];
-}
 
 static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
   const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
@@ -20,10 +15,9 @@ static Result<Lowered> cortex_m(const Mul&, const LowerContext& c) {
   if (!kernel_broadcasts(a.shape, b.shape))
     return Refusal{"shapes must be equal, or one operand has one element for each channel", to_text(a.shape), to_text(b.shape),
                    "cortex_m.mul.shape"};
-  const double scale = scale_of(a.quant, b.quant, y.quant, c.rounding);
-  if (!multiplier_fits(scale))
-    return Refusal{"the ratio of scales does not fit a multiplier", std::to_string(scale), "2^30", "cortex_m.mul.scale"};
-  const Multiplier m = multiplier_of(scale);
+  const auto multipliers = pair_multipliers(PairFn::mul, a.quant, b.quant, y.quant, c.rounding, "cortex_m.mul.scale");
+  if (!multipliers) return multipliers.why;
+  const Multiplier& m = multipliers->y;
   // |product| < 2^17: a left shift of up to 13 keeps it in int32.
   if (m.shift > 13) return Refusal{"the result's scale is too fine for the operands'", std::to_string(m.shift), "13", "cortex_m.mul.scale"};
 

@@ -1,7 +1,7 @@
 // The multiplication of kernel.h, slow and obvious. Host only, for tests.
 #pragma once
 #include "ops/mul/kernel.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 #include "ops/permute/permute.h"
 
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 #include "ops/permute/collapse.h"
 
 namespace deuteron {

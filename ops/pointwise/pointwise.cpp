@@ -37,7 +37,7 @@ static std::optional<std::vector<int8_t>> npu_table(const PointProgram& program,
   const NumberInSteps number = number_in_steps(other.number);
   const Quant quant = per_tensor(number.scale, 0);
   const PairSide second = other.from == PointOperand::kX ? PairSide{&x, {}} : PairSide{&quant, number.step};
-  const PairTableFn fn = step.fn == PointFn::add ? PairTableFn::add : step.fn == PointFn::sub ? PairTableFn::sub : PairTableFn::mul;
+  const PairFn fn = step.fn == PointFn::add ? PairFn::add : step.fn == PointFn::sub ? PairFn::sub : PairFn::mul;
   return pair_table(fn, {&x, {}}, second, y);
 }
 

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "ops/dot_s8.h"
-#include "runtime/requantize.h"
+#include "ops/integer/requantize.h"
 
 namespace deuteron {
 

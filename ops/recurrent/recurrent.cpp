@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 
@@ -207,7 +208,8 @@ Result<RecurrentCall> begin_recurrent_call(const std::string& kernel, const Recu
   const double y_scale = state_unit / y.scale[0];
   if (y_scale >= 1)
     return Refusal{"the scale of the result is too fine", fmt::format("{}", y_scale), "1", fmt::format("deuteron.{}.scale", kind.name)};
-  const Multiplier m = multiplier_of(y_scale);
+  const auto m = checked_multiplier(y_scale, Ties::to_even, fmt::format("deuteron.{}.scale", kind.name).c_str());
+  if (!m) return m.why;
   const i64 states = c.in.size() > first ? 2 : 1;
 
   RecurrentCall result{CallBuilder(kernel, c.in.size(), c.out.size()), s};
@@ -223,7 +225,7 @@ Result<RecurrentCall> begin_recurrent_call(const std::string& kernel, const Recu
   call.constant(DType::s32, {s.directions, states, s.rows}, std::move(g.recurrent_multiplier));
   call.constant(DType::s32, {s.directions, s.rows}, std::move(g.shift));
   call.boolean(form.batch_first).boolean(form.reverse).boolean(form.sequence);
-  call.integer(y.zero_point[0]).integer(m.value).integer(m.shift);
+  call.integer(y.zero_point[0]).integer(m->value).integer(m->shift);
   return result;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/recurrent/kernel.h"
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 
 namespace deuteron {
 

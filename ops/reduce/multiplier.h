@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <bit>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/multiplier.h"
 
 namespace deuteron {
 
 inline constexpr i64 kMostSummed = i64{1} << 23;  // int8 values less their zero point stay within int32
 
-// Of the sum of `count` elements less their zero point; a sum has the count 1. The scales' ratio fits: multiplier_fits() says so first.
-// The division by `count` goes into the factor: value * 2^k / count, cut off, with the largest k that keeps the shift in range.
-inline Multiplier reduce_multiplier(const Quant& x, const Quant& y, i64 count) {
-  const Multiplier m = multiplier_of(static_cast<double>(x.scale[0]) / static_cast<double>(y.scale[0]));
-  const int k = std::min({static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32, 31 + m.shift});
-  return {static_cast<i32>((static_cast<i64>(m.value) << k) / count), m.shift - k};
+// Of the sum of `count` elements less their zero point; a sum has the count 1. The division by `count` goes into the factor:
+// value * 2^k / count, cut off, with the largest k that keeps the shift in range.
+inline Result<Multiplier> reduce_multiplier(const Quant& x, const Quant& y, i64 count, Ties ties, const char* rule) {
+  const auto m = checked_multiplier(static_cast<double>(x.scale[0]) / static_cast<double>(y.scale[0]), ties, rule);
+  if (!m) return m.why;
+  const int k = std::min({static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32, 31 + m->shift});
+  return Multiplier{static_cast<i32>((static_cast<i64>(m->value) << k) / count), m->shift - k};
 }
 
 }  // namespace deuteron

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ops/op.h"
+#include "ops/integer/refusals.h"
 #include "ops/reduce/multiplier.h"
 
 namespace deuteron {
@@ -41,18 +42,17 @@ static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
   if (is_extreme(a) || a.axes != Axes{x.rank() - 1})
     return Refusal{"a reduction over these axes has no int8 form", to_text(a.axes), to_text(x.shape), "cortex_m.reduce"};
   const i64 count = x.shape.back();
-  const double ratio = static_cast<double>(x.quant.scale[0]) / static_cast<double>(y.quant.scale[0]);
   if (count > kMostSummed)
     return Refusal{"elements of a sum in int32", std::to_string(count), std::to_string(kMostSummed), "cortex_m.reduce.elements"};
-  if (!multiplier_fits(ratio))
-    return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", ratio), "2^30", "cortex_m.reduce.scale"};
-  const Multiplier m = reduce_multiplier(x.quant, y.quant, a.fn == Reduce::kMean ? count : 1);
+  const auto m =
+      reduce_multiplier(x.quant, y.quant, a.fn == Reduce::kMean ? count : 1, ties_of(c.rounding), "cortex_m.reduce.scale");
+  if (!m) return m.why;
   const i32 offset = -x.quant.zero_point[0];
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
   call.in(0, plain_face(x.shape)).constant(DType::s8, {1, count}, std::vector<int8_t>(static_cast<size_t>(count), 1)).none();
   if (c.isa == Isa::mve) call.constant(DType::s32, {1, 1}, std::vector<i32>{static_cast<i32>(count) * offset});
   else call.none();
-  call.integer(offset).integer(0).integer(y.quant.zero_point[0]).integers({m.value}).integers({m.shift});
+  call.integer(offset).integer(0).integer(y.quant.zero_point[0]).integers({m->value}).integers({m->shift});
   call.integer(y.quant.high).integer(y.quant.low).out(0, plain_face(y.shape));
   return call.done();
 }

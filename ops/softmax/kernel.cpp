@@ -1,7 +1,7 @@
 // Portable softmax. Fixed-point numbers are int32; Qm.n has n bits behind the point.
 #include "ops/softmax/kernel.h"
 
-#include "runtime/requantize.h"
+#include "ops/integer/requantize.h"
 
 namespace deuteron {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/requantize_reference.h"
+#include "ops/integer/requantize_reference.h"
 #include "ops/softmax/kernel.h"
 
 namespace deuteron {

@@ -1,9 +1,9 @@
 #include "ops/softmax/softmax.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
+#include "ops/softmax/multiplier.h"
 
 namespace deuteron {
 
@@ -22,21 +22,17 @@ static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
   if (y.quant.scale[0] != 1.0f / 256 || y.quant.zero_point[0] != -128)
     return Refusal{"the result must have scale 1/256 and zero point -128", std::to_string(y.quant.scale[0]), "0.00390625",
                    "cortex_m.softmax.quant"};
-  // The kernel works on differences in Q5.26; smaller ones than diff_min count as nothing. Source: TFLite softmax, 5 integer bits.
-  constexpr int kIntegerBits = 5, kFractionBits = 31 - kIntegerBits;
-  const double beta = std::min(static_cast<double>(x.quant.scale[0]) * (1 << kFractionBits), 2147483647.0);
-  const Multiplier m = multiplier_of(std::min(beta, 1073741823.0));
-  const i64 diff_min = -static_cast<i64>(std::floor(((1 << kIntegerBits) - 1) * std::ldexp(1.0, kFractionBits - m.shift)));
-  if (m.shift < 0) return Refusal{"the scale of x is too small", std::to_string(x.quant.scale[0]), "2^-26", "cortex_m.softmax.scale"};
+  const auto m = softmax_multiplier(x.quant, 1, ties_of(c.rounding), "cortex_m.softmax.scale");
+  if (!m) return m.why;
 
   CallBuilder call("cortex_m::softmax", c.in.size(), 1);
   call.in(0, plain_face(x.shape))
       .integer(-1)
       .integer(x.quant.zero_point[0])
       .integer(-128)
-      .integer(m.value)
-      .integer(m.shift)
-      .integer(diff_min);
+      .integer(m->input.value)
+      .integer(m->input.shift)
+      .integer(m->diff_min);
   call.out(0, plain_face(y.shape));
   return call.done();
 }

@@ -4,11 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "ops/op.h"
+#include "ops/integer/pair.h"
 
 namespace deuteron {
-
-enum class PairTableFn : u8 { add, sub, mul };
 
 // One side of the pair: x itself, or one step of a constant.
 struct PairSide {
@@ -24,6 +22,6 @@ struct NumberInSteps {
 NumberInSteps number_in_steps(float value);
 
 // Entry q + 128. Nothing when the scales fit no multipliers.
-[[nodiscard]] std::optional<std::vector<int8_t>> pair_table(PairTableFn fn, const PairSide& a, const PairSide& b, const Quant& y);
+[[nodiscard]] std::optional<std::vector<int8_t>> pair_table(PairFn fn, const PairSide& a, const PairSide& b, const Quant& y);
 
 }  // namespace deuteron

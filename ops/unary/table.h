@@ -1,6 +1,6 @@
 // A function of one int8 element as a table of 256 entries: exact for any scales, whatever the function.
 #pragma once
-#include "ops/fixed_point.h"
+#include "ops/integer/refusals.h"
 
 namespace deuteron {
 

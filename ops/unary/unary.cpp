@@ -25,7 +25,7 @@ static bool fine_enough(const Quant& fixed, const Quant& y) { return fixed.scale
 
 // As the NPU computes it: neg is 0 - x, sigmoid and tanh come to other parameters by way of their fixed ones. Nothing: as by a table.
 static std::optional<std::vector<int8_t>> npu_table(const Unary& a, const Quant& x, const Quant& y) {
-  if (a.fn == UnaryFn::neg) return pair_table(PairTableFn::sub, {&x, x.zero_point[0]}, {&x, {}}, y);
+  if (a.fn == UnaryFn::neg) return pair_table(PairFn::sub, {&x, x.zero_point[0]}, {&x, {}}, y);
   const auto fixed = fixed_result(a.fn);
   if (!fixed || !fine_enough(*fixed, y)) return std::nullopt;
   std::vector<int8_t> table = table_of(x, *fixed, [&](float v) { return evaluate(a.fn, v, a.alpha); });

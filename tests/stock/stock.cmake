@@ -40,6 +40,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
     add_executable(neutron_runner tests/stock/neutron_runner.cpp)
     target_link_libraries(neutron_runner PRIVATE deuteron_core)
     add_test(NAME neutron_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_models.py $<TARGET_FILE:neutron_runner>)
+    add_test(NAME stock.rounding COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/rounding.py $<TARGET_FILE:neutron_runner>)
+    set_tests_properties(stock.rounding PROPERTIES LABELS release TIMEOUT 300)
     set_tests_properties(neutron_models PROPERTIES LABELS release TIMEOUT 1200)
     add_test(NAME neutron_random COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_random.py
              $<TARGET_FILE:deuteron> $<TARGET_FILE:neutron_runner> --seeds 12)

@@ -1,5 +1,5 @@
 // Requantization written from its definition, with 64-bit integers and no bit tricks. Host only, for tests: it shares nothing with
-// runtime/requantize.h, so that a mistake there shows.
+// ops/integer/requantize.h, so that a mistake there shows.
 #pragma once
 #include <cstdint>
 

@@ -1,0 +1,48 @@
+// Real factors as the integers that kernels compute with: factor ~= value * 2^(shift - 31). Every multiplier of the CPU's kernels, of their
+// references and of the NPU's calls comes from here. Formulas: docs/numerics.md, section 2.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace deuteron {
+
+struct Multiplier {
+  i32 value = 0, shift = 0;
+  bool operator==(const Multiplier&) const = default;
+};
+
+// The 31 bits of a factor that lies exactly between two. to_even: ExecuTorch's cortex_m dialect, which is compiled in Python with its round().
+// away: TFLite's QuantizeMultiplier, and so the NPU's converter. tests/stock/rounding.py asks both.
+enum class Ties : u8 { to_even, away };
+
+// unshifted: shift 0 where that keeps at least 19 bits of the factor (2^-12 <= factor < 1). Then the shifts of all layers are one constant in
+// the file, and the accumulator is rounded once.
+struct MultiplierForm {
+  Ties ties = Ties::to_even;
+  bool unshifted = false;
+};
+inline Ties ties_of(Rounding rounding) { return rounding == Rounding::tflite ? Ties::away : Ties::to_even; }
+inline MultiplierForm form_of(Rounding rounding) { return {ties_of(rounding), rounding == Rounding::once}; }
+
+// Below 2^-32 every accumulator would round to zero: {0, 0}. Nothing for a factor that is negative, not finite, or 2^30 or more.
+std::optional<Multiplier> multiplier_of(double factor, MultiplierForm form);
+inline std::optional<Multiplier> multiplier_of(double factor, Ties ties) { return multiplier_of(factor, MultiplierForm{ties}); }
+
+// The same with a refusal in place of nothing.
+Result<Multiplier> checked_multiplier(double factor, MultiplierForm form, const char* rule);
+inline Result<Multiplier> checked_multiplier(double factor, Ties ties, const char* rule) {
+  return checked_multiplier(factor, MultiplierForm{ties}, rule);
+}
+
+// For each output channel of a convolution or linear layer: x.scale * weight.scale[c] / y.scale, in double.
+Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,
+                                                    const char* rule);
+
+// x.scale * other.scale * more / y.scale of a product of two tensors. TFLite forms the product of scales in float32, and the quotient of an
+// elementwise product too (Quotient::single).
+enum class Quotient : u8 { single, wide };
+double product_factor(const Quant& x, const Quant& other, const Quant& y, Rounding rounding, Quotient quotient, double more = 1);
+
+}  // namespace deuteron

@@ -1,0 +1,9 @@
+// The functions of two operands that int8 computes element for element (ops/integer/pair.h).
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+enum class PairFn : uint8_t { add, sub, mul, maximum, minimum };
+
+}  // namespace deuteron
