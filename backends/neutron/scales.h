@@ -9,7 +9,7 @@
 namespace deuteron::neutron {
 
 using Factor = Multiplier;
-inline constexpr const char* kScaleRule = "neutron.scale";
+inline constexpr const char* kScaleRule = "";  // each call has its own
 
 inline auto convolution_factors(const Quant& x, const Quant& weight, const Quant& y, i64 channels) {
   return channel_multipliers(x, weight, y, channels, {Ties::away}, kScaleRule);
