@@ -58,12 +58,12 @@ def split_list(text):
     return parts + [part] if part.strip() else parts
 
 
-def argument(text):
+def argument(text, parameters=()):
     text = text.strip()
     if text.startswith("json:"):
         return json.loads(text[5:])
     if text.startswith("["):
-        items = [argument(t) for t in split_list(text[1:-1])]
+        items = [argument(t, parameters) for t in split_list(text[1:-1])]
         kind = next(iter(items[0])) if items else "as_int"
         if {next(iter(i)) for i in items} == {"as_tensor", "as_none"}:
             return {"as_optional_tensors": items}
@@ -80,7 +80,7 @@ def argument(text):
         return {"as_int": int(text)}
     if re.fullmatch(r"-?(\d+\.\d*(e-?\d+)?|\d+e-?\d+|inf|nan)", text):
         return {"as_float": float(text)} if text.strip("-") not in ("inf", "nan") else {"as_float": {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}[text]}
-    return tensor(text)
+    return tensor("p_" + text if text in parameters else text)
 
 
 def place(root, path):
@@ -130,7 +130,7 @@ class Model:
         inputs = []
         for item in split_list(arguments):
             name, _, value = item.strip().partition("=")
-            inputs.append({"name": name, "arg": argument(value), "kind": 1})
+            inputs.append({"name": name, "arg": argument(value, self.roots["weights"]["config"]), "kind": 1})
         for name, type_text in zip(results, types):
             self.value(name, *read_type(type_text))
         self.graph["nodes"].append({"target": "torch.ops." + target, "inputs": inputs, "outputs": [tensor(n) for n in results], "metadata": {}, "name": results[0]})
@@ -155,11 +155,6 @@ class Model:
             raise ValueError(f"no statement of a pt2 section: {line}")
 
     def contents(self):
-        names = {p: n for n, p in ((n, "p_" + n) for n in self.roots["weights"]["config"])}
-        text = json.dumps(self.model)
-        for prefixed, plain in names.items():  # an argument names the parameter, the graph its place
-            text = text.replace(f'{{"as_tensor": {{"name": "{plain}"}}}}', f'{{"as_tensor": {{"name": "{prefixed}"}}}}')
-        self.roots[""] = json.loads(text)
         for verb, root, path, value in self.changes:
             where, key = place(self.roots[root or ""], path)
             if verb == "set":
