@@ -8,6 +8,7 @@
     <a graph in the text form: docs/text-form.md>
     --- file board.toml                                                 other files: as they stand,
     --- npy x.npy                                                       an array (f32[2,3] 1,2,3,4,5,6),
+    --- npz all.npz                                                     or several (a line `name = f32[2,3] 0.5` for each),
     --- pt2 net.pt2                                                     a model of torch.export (tests/pt2_text.py),
     --- hex damaged.pte                                                 or bytes
     --- expect
@@ -59,9 +60,16 @@ def npy(text):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(numbers)}{letter}", *numbers)
 
 
+def npz(text):
+    """NAME = f32[2,3] 1,2,3,4,5,6 on each line."""
+    lines = [line.partition(" = ") for line in text.split("\n") if line.strip()]
+    return pt2_text.stored_zip({f"{name}.npy": npy(array) for name, _, array in lines})
+
+
 MAKERS = {
     "file": lambda text: text.encode(),
     "npy": npy,
+    "npz": npz,
     "pt2": pt2_text.archive,
     "hex": lambda text: bytes.fromhex(re.sub(r"#.*", "", text)),
 }
@@ -121,7 +129,7 @@ def product_texts():
 
 
 # A function that looks at one node and answers with a patch is a rewrite rule.
-RULE = re.compile(r"^(?:static )?std::optional<Patch> (\w+)\((?:const )?\w+&[^;{]*?\bNodeId \w+(?:, PassContext& \w+)?\) \{", re.M)
+RULE = re.compile(r"^(?:static )?std::optional<Patch> (\w+)\((?:const )?\w+&[^;{]*?\bNodeId \w+(?:, (?:PassContext|const RuleContext)&(?: \w+)?)?\) \{", re.M)
 # The rule of a diagnostic, as it is printed: [conv2d.rank].
 DIAGNOSTIC = re.compile(r'"((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)"')
 # What has the form of one and is none: names of operators and of files, keys, and names in made-up models.

@@ -9,6 +9,7 @@
     set weights:config.w.is_param = false                 of the description of the weights (or constants:)
     remove graph_module.graph.outputs.0
     member models/other.json = {}              another member of the archive, or other contents of one; `drop NAME` leaves one out
+    fault models/model.json checksum           a damaged entry: checksum, compressed, encrypted, size, offset, header, twice or root
 
 Arguments are names of values, numbers (1 an int, 1.0 a float), true, false, none, "text", lists of one of these, dtypes (f32), or json:{...}.
 """
@@ -98,7 +99,7 @@ class Model:
         self.model = {"schema_version": {"major": 8, "minor": 20}, "torch_version": "2.13.0+cpu", "verifiers": ["TRAINING"], "range_constraints": {},
                       "graph_module": {"graph": self.graph, "signature": self.signature}}
         self.roots = {"": self.model, "weights": {"config": {}}, "constants": {"config": {}}}
-        self.blobs, self.members, self.dropped, self.changes = {}, {}, [], []
+        self.blobs, self.members, self.dropped, self.changes, self.faults = {}, {}, [], [], {}
 
     def value(self, name, dtype, shape, strides=None):
         self.graph["tensor_values"][name] = meta(dtype, shape, strides)
@@ -147,6 +148,8 @@ class Model:
             self.changes.append(m.groups())
         elif m := re.fullmatch(r"member (\S+) = (.*)", line):
             self.members[m[1]] = m[2].encode()
+        elif m := re.fullmatch(r"fault (\S+) (\w+)", line):
+            self.faults["net/" + m[1]] = m[2]
         elif m := re.fullmatch(r"drop (\S+)", line):
             self.dropped.append(m[1])
         elif m := re.fullmatch(r"([\w, ]+) = ([\w.]+)\((.*)\)(?: : (.*))?", line):
@@ -167,19 +170,25 @@ class Model:
         return {f"net/{name}": data for name, data in members.items() if name not in self.dropped}
 
 
-def stored_zip(members):
+def stored_zip(members, faults=None):
     """As torch lays an archive out: no sizes in local headers, data at multiples of 64, a zip64 end record."""
-    out, directory = b"", b""
+    out, directory, count = b"", b"", 0
     for name, data in members.items():
-        crc, at, raw = zlib.crc32(data), len(out), name.encode()
+        fault = (faults or {}).get(name)
+        crc, at, raw = zlib.crc32(data) ^ (fault == "checksum"), len(out), (name.rsplit("/")[-1] if fault == "root" else name).encode()
+        flags, method = 0x0808 | (fault == "encrypted"), 8 if fault == "compressed" else 0
         padding = -(at + 30 + len(raw) + 4) % 64
-        out += struct.pack("<IHHHIIIIHH", 0x04034B50, 0, 0x0808, 0, 0, 0, 0, 0, len(raw), padding + 4) + raw + struct.pack("<HH", 0x4246, padding) + b"Z" * padding
+        local = raw[:-1] + b"_" if fault == "header" else raw
+        out += struct.pack("<IHHHIIIIHH", 0x04034B50, 0, flags, method, 0, 0, 0, 0, len(raw), padding + 4) + local + struct.pack("<HH", 0x4246, padding) + b"Z" * padding
         out += data + struct.pack("<IIII", 0x08074B50, crc, len(data), len(data))
-        directory += struct.pack("<IHHHHIIIIHHHHHII", 0x02014B50, 0, 0, 0x0808, 0, 0, crc, len(data), len(data), len(raw), 0, 0, 0, 0, 0, at) + raw
+        size, offset = (len(data) + (1 << 20) if fault == "size" else len(data)), (at + 8 if fault == "offset" else at)
+        entry = struct.pack("<IHHHHIIIIHHHHHII", 0x02014B50, 0, 0, flags, method, 0, crc, size, size, len(raw), 0, 0, 0, 0, 0, offset) + raw
+        directory += entry * (2 if fault == "twice" else 1)
+        count += 2 if fault == "twice" else 1
     offset, end = len(out), len(out) + len(directory)
-    out += directory + struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 0, 45, 0, 0, len(members), len(members), len(directory), offset)
+    out += directory + struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 0, 45, 0, 0, count, count, len(directory), offset)
     out += struct.pack("<IIQI", 0x07064B50, 0, end, 1)
-    return out + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, len(members), len(members), len(directory), offset, 0)
+    return out + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, count, count, len(directory), offset, 0)
 
 
 def archive(text):
@@ -188,4 +197,4 @@ def archive(text):
         line = re.sub(r"\s+#.*|^#.*", "", line).strip()
         if line:
             model.statement(line)
-    return stored_zip(model.contents())
+    return stored_zip(model.contents(), model.faults)
