@@ -10,7 +10,7 @@
 #include "backends/neutron_model/cycles.h"
 #include "backends/neutron_model/kernel_table.h"
 #include "backends/neutron_model/memory.h"
-#include "backends/neutron_model/mobilenet_v1.h"
+#include "backends/neutron_model/test_mobilenet_v1.h"
 
 using namespace deuteron::neutron;
 

@@ -3,8 +3,9 @@
 file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h runtime/*.cpp runtime/ports/*.h runtime/ports/*.cpp runtime/ports/*.ld
      runtime/ports/check_no_heap.cmake ops/*.h ops/*/*.h ops/*/kernel.cpp ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/bind.cpp backends/portable/*.h
      backends/portable/*.cpp backends/neutron_delegate/*.h backends/neutron_delegate/*.cpp backends/neutron_model/*.h backends/neutron_model/*.cpp
+     backends/neutron/kinds.inc backends/neutron/kernels/*/*.h backends/neutron/kernels/*/check.cpp backends/neutron/kernels/*/kernel.cpp
      firmware/project/*)
-list(FILTER EMBEDDED EXCLUDE REGEX "(_test\\.cpp|/test_[^/]*|/reference\\.h|ops/[^/]*_test[^/]*|mobilenet_v1\\.h)$")
+list(FILTER EMBEDDED EXCLUDE REGEX "(_test\\.cpp|/test_[^/]*|/reference\\.h|ops/[^/]*_test[^/]*)$")
 set(table "")
 set(text "#include \"firmware/embedded.h\"\n")
 set(index 0)

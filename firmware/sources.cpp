@@ -19,7 +19,16 @@ constexpr std::string_view kAlways[] = {"firmware/project/main.cpp", "runtime/po
                                         "runtime/ports/sections.ld", "runtime/ports/check_no_heap.cmake"};
 constexpr std::string_view kDelegate[] = {"backends/neutron_delegate/linked_driver.cpp", "backends/neutron_delegate/delegate.cpp"};
 constexpr std::string_view kModel[] = {"backends/neutron_model/neutron_model.cpp", "backends/neutron_model/check_calls.cpp",
-                                       "backends/neutron_model/layout.cpp"};
+                                       "backends/neutron_model/kernel_def.cpp", "backends/neutron_model/layout.cpp"};
+
+// The kernels of the NPU's open model, as its one list has them.
+struct NpuKernel {
+  std::string_view name, folder;
+};
+constexpr NpuKernel kNpuKernels[] = {
+#define NEUTRON_KIND(value, name, call, folder) {#name, "backends/neutron/kernels/" #folder},
+#include "backends/neutron/kinds.inc"
+};
 
 const SourceFile* definition_of(std::span<const SourceFile> all, const std::string& kernel) {
   const std::string wanted = fmt::format(" = {{\"{}\",", kernel);
@@ -73,10 +82,10 @@ std::set<std::string> needed_sources(std::span<const SourceFile> all, const Kern
   if (npu_model)
     for (const std::string_view path : kModel) todo.emplace_back(path);
   if (npu_model)
-    for (const auto& [kernel, users] : kernels.npu)
-      for (const SourceFile& f : all)
-        if (f.path.ends_with(".cpp") && f.text.find(fmt::format("DEUTERON_NEUTRON_KERNEL({},", kernel)) != f.text.npos)
-          todo.emplace_back(f.path);
+    for (const NpuKernel& k : kNpuKernels) {  // the driver knows the rules of every call, and has the kernels that are used
+      todo.push_back(fmt::format("{}/check.cpp", k.folder));
+      if (kernels.npu.contains(std::string(k.name))) todo.push_back(fmt::format("{}/kernel.cpp", k.folder));
+    }
 
   std::set<std::string> needed;
   while (!todo.empty()) {
@@ -87,7 +96,7 @@ std::set<std::string> needed_sources(std::span<const SourceFile> all, const Kern
     for (std::string& include : includes_of(file->second)) todo.push_back(std::move(include));
     if (!path.ends_with(".h")) continue;
     // Without the model its headers give types and constants only.
-    const bool of_model = path.starts_with("backends/neutron_model/");
+    const bool of_model = path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/");
     const bool of_npu = of_model || path.starts_with("backends/neutron_delegate/");
     if ((of_model && !npu_model) || (of_npu && !npu)) continue;
     // The weak table of all NPU kernels gives way to the selection's.

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "backends/neutron_delegate/calls.h"
+#include "backends/neutron_model/kernel_def.h"
+#include "backends/neutron_model/kernel_def.h"
 #include "backends/neutron_model/traffic.h"
 #include "memory/homes.h"
 #include "passes/memories.h"
@@ -18,9 +20,7 @@ using Json = nlohmann::json;
 using neutron::Kind;
 
 // Whether a kernel of the NPU only says which element goes where.
-bool moves(Kind kind) {
-  return kind == Kind::kPad || kind == Kind::kSlice || kind == Kind::kStridedSliceConcat || kind == Kind::kTransposeChw;
-}
+bool moves(Kind kind) { return neutron::def_of(kind)->moves == neutron::Moves::kYes; }
 
 class MapWriter {
  public:

@@ -69,7 +69,7 @@ NpuTotal npu_total(const Compilation& c) {
   return t;
 }
 
-i64 npu_transposes(const Compilation& c) { return std::ranges::count(c.npu_kernels, neutron::Kind::kTransposeChw, &NpuKernel::kind); }
+i64 npu_transposes(const Compilation& c) { return std::ranges::count(c.npu_kernels, neutron::Kind::kTransposeCHW, &NpuKernel::kind); }
 
 std::string transposes_text(const Compilation& c) {
   std::vector<std::string> parts;

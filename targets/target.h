@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/neutron_model/microcode.h"
+#include "backends/neutron_model/machine.h"
 #include "ir/diagnostic.h"
 #include "ops/npu.h"
 #include "runtime/deuteron.h"

@@ -97,7 +97,9 @@ def levels(tree):
 
 
 def folder_of(name, level):
-    """The longest listed folder that holds the file; a folder that is not listed stands for itself."""
+    """The longest listed folder that holds the file, or the file where that is listed; a folder that is not listed stands for itself."""
+    if name in level:
+        return name
     parts = name.split("/")[:-1]
     for end in range(len(parts), 0, -1):
         if "/".join(parts[:end]) in level:

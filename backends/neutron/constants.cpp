@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "backends/neutron/kernels/fetch/call.h"
 #include "backends/neutron/place.h"
 #include "memory/pack.h"
 
@@ -19,12 +20,12 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-void point(Call& call, const ConstantUse& use, Region region, i64 offset) {
+void point(EncodedCall& call, const ConstantUse& use, Region region, i64 offset) {
   const Operand o = operand(region, static_cast<i32>(offset));
   std::memcpy(&call.words[use.word], &o, sizeof o);
 }
 
-std::vector<Run> runs_of(const Call& call, const std::vector<i64>& offset, const CallList& list) {
+std::vector<Run> runs_of(const EncodedCall& call, const std::vector<i64>& offset, const CallList& list) {
   std::set<i32> blobs;
   for (const ConstantUse& u : call.constants) blobs.insert(u.blob);
   std::vector<Run> runs;  // blobs lie in the order of their numbers
@@ -53,7 +54,7 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
   }
   if (!fetch) {
     plan.calls = list.calls;
-    for (Call& c : plan.calls)
+    for (EncodedCall& c : plan.calls)
       for (const ConstantUse& u : c.constants) point(c, u, Region::kWeights, offset[u.blob] + u.offset);
     return plan;
   }
@@ -85,14 +86,14 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
       copy.bytes = static_cast<i32>(f.run.bytes);
       copy.channel = channel;
       channel ^= 1;
-      Call call;
+      EncodedCall call;
       call.kind = Kind::kMemCpy;
       call.words.resize(sizeof copy / 4);
       std::memcpy(call.words.data(), &copy, sizeof copy);
       call.ops = list.calls[f.first_call].ops;
       plan.calls.push_back(std::move(call));
     }
-    Call call = list.calls[c];
+    EncodedCall call = list.calls[c];
     for (const ConstantUse& u : call.constants) {
       const i64 at = offset[u.blob];
       const auto f = std::find_if(of_call[c].begin(), of_call[c].end(),

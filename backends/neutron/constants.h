@@ -1,13 +1,13 @@
 // The constants of the kernel calls: their places in the weights section and, when they are fetched, in the SRAM weight scratch, with the
 // calls that fetch them.
 #pragma once
-#include "backends/neutron/calls.h"
+#include "backends/neutron/lowering.h"
 
 namespace deuteron::neutron {
 
 struct ConstantPlan {
   std::vector<u8> weights;  // the section
-  std::vector<Call> calls;  // with their operands, and the fetches among them
+  std::vector<EncodedCall> calls;  // with their operands, and the fetches among them
   i64 sram_bytes = 0;       // of the SRAM weight scratch
 };
 

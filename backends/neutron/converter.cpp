@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/neutron/calls.h"
 #include "backends/neutron/constants.h"
 #include "backends/neutron/fuse.h"
+#include "backends/neutron/lowering.h"
 #include "backends/neutron/place.h"
 #include "backends/neutron/read_tflite.h"
 #include "backends/neutron/tflite_bytes.h"
@@ -35,7 +35,7 @@ std::vector<u8> write_microcode(const ConstantPlan& plan, const Sizes& sizes, co
   for (const auto* list : {&sizes.inputs, &sizes.outputs})
     for (const i64 bytes : *list) words.push_back(static_cast<i32>(bytes));
   words[kCallsOffsetWord] = offset();
-  for (const Call& c : plan.calls) {
+  for (const EncodedCall& c : plan.calls) {
     append(CallHead{static_cast<i32>(c.kind), static_cast<i32>(c.words.size() + sizeof(CallHead) / 4)});
     words.insert(words.end(), c.words.begin(), c.words.end());
   }
@@ -136,7 +136,7 @@ std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOp
 
   fuse(*model, options.fuse);
   // What is not used any more has no index among the NeutronGraph's inputs.
-  const StepUses uses(*model);
+  const TensorUses uses(*model);
   std::vector<bool> used;
   const std::vector<TensorId> all_inputs = model->inputs;
   model->inputs.clear();
@@ -145,7 +145,7 @@ std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOp
     if (used.back()) model->inputs.push_back(t);
   }
   const Placement placement = place_tensors(*model, options.fuse);
-  const auto list = make_calls(*model, placement, options.machine, diagnostics);
+  const auto list = lower_operations(*model, placement, options.machine, diagnostics);
   if (!list) return std::nullopt;
   const ConstantPlan plan = plan_constants(*list, options.fetch_constants_to_sram);
 
@@ -161,14 +161,11 @@ std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOp
   const auto microcode = write_microcode(plan, sizes, options);
 
   Converted r;
-  for (const Call& c : plan.calls) r.kernels.push_back({c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data())});
-  const std::string made_in_place = "its parts are made in place", same_bytes = "the same bytes under another shape";
-  for (size_t i = 0; i < model->steps.size(); ++i)
+  for (const EncodedCall& c : plan.calls) r.kernels.push_back({c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data())});
+  for (size_t i = 0; i < model->operations.size(); ++i)
     if (placement.free[i])
-      for (const i32 op : model->steps[i].origins) {
-        const bool is_concat = std::holds_alternative<Concat>(model->steps[i].action);
-        model->vanished.push_back({op, is_concat ? made_in_place : same_bytes});
-      }
+      for (const i32 op : model->operations[i].origins)
+        model->vanished.push_back({op, std::string(model->operations[i].def->placing.without_kernel)});
   std::stable_sort(model->vanished.begin(), model->vanished.end(), [](const Vanished& a, const Vanished& b) { return a.op < b.op; });
   const auto same_op = [](const Vanished& a, const Vanished& b) { return a.op == b.op; };
   model->vanished.erase(std::unique(model->vanished.begin(), model->vanished.end(), same_op), model->vanished.end());

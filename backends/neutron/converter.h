@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/neutron/steps.h"
+#include "backends/neutron/operation.h"
 #include "backends/neutron_model/cycles.h"
 #include "backends/neutron_model/microcode.h"
 #include "ir/diagnostic.h"

@@ -146,7 +146,7 @@ TEST(NeutronConverter, APadThatSomebodyElseReadsStaysForHim) {
   const i32 p = n.pad(x, {0, 0, 1, 1, 1, 1, 0, 0}, {1, 9, 7, 3}, 0.05f, 4);
   const i32 c = n.conv(p, 3, {1, 7, 5, 9}, 3);
   const auto ir = n.finish({x}, {c, p});
-  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kPad, testing::AnyOf(Kind::kConv2dStandardV1, Kind::kConv2dStandardV2)));
+  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kPad, testing::AnyOf(Kind::kConv2DStandardV1, Kind::kConv2DStandardV2)));
   expect_same_in_every_mode(ir, {input_noise(105, 1)});
 }
 
@@ -178,7 +178,7 @@ TEST(NeutronConverter, ChannelConcatenationIsMadeInPlace) {
   const i32 y = n.concat({a, b}, 3, {2, 5, 4, 9}, 0.3f, -9);
   const i32 z = n.conv(y, 9, {2, 5, 4, 4}, 1);
   const auto ir = n.finish({x}, {z});
-  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kConv2dPointwise, Kind::kConv2dPointwise, Kind::kConv2dPointwise));
+  EXPECT_THAT(kinds(converted(ir)), ElementsAre(Kind::kConv2DPointwise, Kind::kConv2DPointwise, Kind::kConv2DPointwise));
   EXPECT_EQ(converted(ir).scratch_bytes, 368);  // 360, rounded up to 16: the parts have no memory of their own
   expect_same_in_every_mode(ir, {input_noise(120, 1)});
 }
@@ -190,7 +190,7 @@ TEST(NeutronConverter, PartsThatCannotBeMadeInPlaceAreCopied) {
   const i32 y = n.concat({a, w, a}, 3, {2, 5, 4, 16}, 0.3f, -9);
   const auto ir = n.finish({x, w}, {y, a});
   EXPECT_THAT(kinds(converted(ir)),
-              ElementsAre(Kind::kConv2dPointwise, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat));
+              ElementsAre(Kind::kConv2DPointwise, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat, Kind::kStridedSliceConcat));
   expect_same_in_every_mode(ir, {input_noise(120, 1), input_noise(80, 2)});
 }
 
@@ -265,8 +265,8 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
   constexpr i64 kLayer = 64 * 64 + 64 * kParamBytes;  // a multiple of 16
   EXPECT_EQ(c.sram_bytes, 2 * kLayer);
   using enum Kind;
-  EXPECT_THAT(kinds(c), ElementsAre(kMemCpy, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy, kConv2dPointwise, kMemCpy,
-                                    kConv2dPointwise, kConv2dPointwise));
+  EXPECT_THAT(kinds(c), ElementsAre(kMemCpy, kMemCpy, kConv2DPointwise, kMemCpy, kConv2DPointwise, kMemCpy, kConv2DPointwise, kMemCpy,
+                                    kConv2DPointwise, kConv2DPointwise));
   EXPECT_GT(c.kernels[0].cost.fetch, 0);
   expect_same_in_every_mode(ir, {input_noise(1280, 3)});
 }
@@ -307,7 +307,7 @@ TEST(NeutronConverter, ProfileHasARecordForEachKernel) {
   const RunResult r = run_extracted(*e, {input_noise(120, 1)});
   ASSERT_EQ(r.error, kNeutronOk);
   // The function code is the kind.
-  EXPECT_EQ(r.profile[2], static_cast<u8>(Kind::kConv2dPointwise));
+  EXPECT_EQ(r.profile[2], static_cast<u8>(Kind::kConv2DPointwise));
   EXPECT_EQ(r.profile[16 + 2], static_cast<u8>(Kind::kTable));
 }
 

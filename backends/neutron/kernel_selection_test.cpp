@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-KernelSelection some() { return {kFormatTag, {Kind::kConv2dPointwise, Kind::kAdd, Kind::kMemCpy}}; }
+KernelSelection some() { return {kFormatTag, {Kind::kConv2DPointwise, Kind::kAdd, Kind::kMemCpy}}; }
 
 TEST(NeutronKernelSelection, IsReadAsItWasWritten) {
   for (const KernelSelection& s : {some(), KernelSelection{}}) {
@@ -35,7 +35,7 @@ TEST(NeutronKernelSelection, Merges) {
   Diagnostics d;
   const auto r = merge_kernel_selections(std::vector{a, b}, files, d);
   ASSERT_TRUE(r);
-  EXPECT_EQ(r->kinds, (std::set{Kind::kConv2dPointwise, Kind::kAdd, Kind::kMemCpy, Kind::kSoftmax}));
+  EXPECT_EQ(r->kinds, (std::set{Kind::kConv2DPointwise, Kind::kAdd, Kind::kMemCpy, Kind::kSoftmax}));
   KernelSelection other = b;
   other.version += 1 << 24;
   EXPECT_FALSE(merge_kernel_selections(std::vector{a, other}, files, d));

@@ -37,6 +37,12 @@ tflite::TensorType type_of(DType dtype) {
   }
 }
 
+std::optional<Builtin> builtin_named(std::string_view name) {
+  for (int code = 0; !name.empty() && code <= static_cast<int>(Builtin::MAX); ++code)
+    if (name == tflite::EnumNameBuiltinOperator(static_cast<Builtin>(code))) return static_cast<Builtin>(code);
+  return std::nullopt;
+}
+
 class Writer {
  public:
   explicit Writer(const Graph& g) : g_(g), uses_(g), tensor_of_(g.values.size(), -1) { buffers_.push_back(empty_buffer()); }
@@ -318,7 +324,6 @@ class Writer {
     }
   }
 
-  void write(const Prelu&, const Node& node) { add(Builtin::PRELU, tensors(node.inputs), out(node), node); }
   void write(const Resize2d& op, const Node& node) {
     const std::vector<i32> inputs{tensor(node.inputs[0]), numbers({op.size.h, op.size.w}, "size")};
     if (op.mode == Resize2d::kNearest)
@@ -363,9 +368,12 @@ class Writer {
         tflite::CreatePadV2Options(b_));
   }
 
+  // What has no options has the operator's operands.
   template <class T>
-  void write(const T& op, const Node&) {
-    DEUTERON_CHECK(false, fmt::format("{} is not an operator of Neutron IR", name_of(Op(op))));
+  void write(const T& op, const Node& node) {
+    const std::optional<Builtin> builtin = builtin_named(npu_builtin(Op(op)));
+    DEUTERON_CHECK(builtin.has_value(), fmt::format("{} is not an operator of Neutron IR", name_of(Op(op))));
+    add(*builtin, tensors(node.inputs), out(node), node);
   }
 
   const Graph& g_;

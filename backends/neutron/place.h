@@ -1,7 +1,7 @@
 // Where the tensors of a Neutron IR model lie: which share memory (views, parts of a concatenation, slices), which are written straight to
 // an output, and the offsets of the others in the scratch.
 #pragma once
-#include "backends/neutron/steps.h"
+#include "backends/neutron/operation.h"
 
 namespace deuteron::neutron {
 
@@ -21,12 +21,12 @@ struct Root {
 struct Placement {
   std::vector<Place> place;                  // by tensor
   std::vector<Root> root;                    // by tensor; for those that are roots
-  std::vector<bool> free;                    // by step: nothing to do, its result lies there already
-  std::vector<std::vector<bool>> part_free;  // by step, for concatenations: the parts that lie there already
+  std::vector<bool> free;                    // by operation: nothing to do, its result lies there already
+  std::vector<std::vector<bool>> part_free;  // by operation: the operands that lie there already; empty: none
   i64 scratch_bytes = 0;
 };
 
-// Gives every output a tensor of its own that a step makes, then places. `share`: false makes every view, slice and concatenation a copy.
+// Gives every output a tensor of its own that an operation makes, then places. `share`: false makes every view, slice and concatenation a copy.
 Placement place_tensors(Model& model, bool share);
 
 inline constexpr i64 kSectionAlignment = 16;  // of a payload's sections and of what lies in them

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/neutron/tflite_importer.h"
+#include "backends/neutron/operator_reader.h"
 
 namespace deuteron::neutron {
 
@@ -13,14 +13,14 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
   if (!file) return std::nullopt;
   const tflite::SubGraph& g = *file->subgraphs()->Get(0);
   Model model;
-  Importer importer(*file, model);
+  OperatorReader reader(*file, model);
   bool good = true;
   const auto report = [&](const std::string& where, const Refusal& r) {
     diagnostics.add({Severity::error, fmt::format("{}: {}", kWhere, where), r.what, r.measured, r.limit, r.rule, {}});
     good = false;
   };
   for (const tflite::Tensor* t : *g.tensors())
-    if (auto fault = importer.tensor(*t)) {
+    if (auto fault = reader.tensor(*t)) {
       report(fmt::format("tensor `{}`", t->name() ? t->name()->string_view() : ""), *fault);
       return std::nullopt;
     }
@@ -53,7 +53,7 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
       if (made[t]) fault = Refusal{fmt::format("makes `{}`, which is there already", model.tensors[t].name), {}, {}, "neutron.ir.order"};
       made[t] = true;
     }
-    if (!fault) fault = importer.op(*o, index, code.builtin);
+    if (!fault) fault = reader.op(*o, index, code.builtin);
     if (fault) report(where, *fault);
     made.resize(model.tensors.size(), true);
     ++index;

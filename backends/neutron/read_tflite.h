@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "backends/neutron/steps.h"
+#include "backends/neutron/operation.h"
 #include "ir/diagnostic.h"
 
 namespace deuteron::neutron {

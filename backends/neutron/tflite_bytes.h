@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "backends/neutron/steps.h"
+#include "backends/neutron/operation.h"
 #include "backends/neutron/tflite_generated.h"
 #include "ir/diagnostic.h"
 

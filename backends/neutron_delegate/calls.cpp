@@ -1,6 +1,6 @@
 #include "backends/neutron_delegate/calls.h"
 
-#include "backends/neutron_model/cycles.h"
+#include "backends/neutron_model/kernel_def.h"
 
 namespace deuteron {
 using namespace neutron;
@@ -20,20 +20,9 @@ bool NeutronCalls::next(NeutronKernelCall* call) {
   if (left_ == 0 || static_cast<size_t>(end_ - at_) < sizeof head) return false;
   __builtin_memcpy(&head, at_, sizeof head);
   if (head.words < static_cast<int32_t>(sizeof head / 4) || head.words > (end_ - at_) / 4) return false;
-  size_t structure_bytes = 0;
-  switch (static_cast<Kind>(head.kind)) {
-#define DEUTERON_ENTRY(value, id, name, type) \
-  case Kind::id:                              \
-    structure_bytes = sizeof(type);           \
-    break;
-    DEUTERON_NEUTRON_KINDS(DEUTERON_ENTRY)
-#undef DEUTERON_ENTRY
-    case Kind::kProfileDump:
-      return false;
-    default:
-      return false;
-  }
-  if (4 * static_cast<size_t>(head.words) < sizeof head + structure_bytes) return false;
+  const KernelDef* def = def_of(static_cast<Kind>(head.kind));
+  if (def == nullptr) return false;
+  if (head.words < static_cast<int32_t>(sizeof head / 4) + def->call_words) return false;
   *call = {static_cast<Kind>(head.kind), at_ + sizeof head};
   at_ += 4 * head.words;
   --left_;

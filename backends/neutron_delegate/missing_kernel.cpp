@@ -9,11 +9,10 @@ namespace {
 const char* text_of(int32_t kind) {
   using neutron::Kind;
   switch (static_cast<Kind>(kind)) {
-#define DEUTERON_ENTRY(value, id, name, type) \
-  case Kind::id:                              \
-    return "the NPU kernel " name " is not linked in";
-    DEUTERON_NEUTRON_KINDS(DEUTERON_ENTRY)
-#undef DEUTERON_ENTRY
+#define NEUTRON_KIND(value, name, call, folder) \
+  case Kind::k##name:                           \
+    return "the NPU kernel " #name " is not linked in";
+#include "backends/neutron/kinds.inc"
     default:
       return nullptr;
   }

@@ -1,6 +1,10 @@
 // A program with a delegate for the open machine model, made by hand, that goes through everything a delegate has: transposed and plain
 // ports, a constant that is fetched, scratch, a profile. For tests of the loader, of other runtimes, and as a seed of the fuzzer.
 #pragma once
+#include "backends/neutron/kernels/copy/call.h"
+#include "backends/neutron/kernels/fetch/call.h"
+#include "backends/neutron/kernels/pairwise/call.h"
+#include "backends/neutron/kernels/table/call.h"
 #include "backends/neutron_delegate/test_payload.h"
 #include "runtime/test_program.h"
 

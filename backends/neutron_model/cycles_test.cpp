@@ -1,7 +1,12 @@
 // The cycle model: small calls counted by hand, and the one published measurement.
 #include "backends/neutron_model/cycles.h"
 
-#include "backends/neutron_model/mobilenet_v1.h"
+#include "backends/neutron/kernels/convolution/cost.h"
+#include "backends/neutron/kernels/convolution_pool/cost.h"
+#include "backends/neutron/kernels/copy/cost.h"
+#include "backends/neutron/kernels/depthwise/cost.h"
+#include "backends/neutron/kernels/fetch/cost.h"
+#include "backends/neutron_model/test_mobilenet_v1.h"
 #include "backends/neutron_model/test_model.h"
 
 namespace deuteron::neutron {
@@ -25,7 +30,7 @@ ConvCall conv(int32_t h, int32_t w, int32_t c, int32_t kernel, int32_t out_h, in
 
 TEST(NeutronCycles, ConvolutionByHand) {
   // 5 rows of 6 results, 2 tiles a row; 9 channels are 2 groups of 8; 3*3 taps of 2 blocks of 8 channels are 18 steps.
-  const Cost cost = cost_of(simple(), Kind::kConv2dStandardV1, conv(7, 8, 12, 3, 5, 6, 9));
+  const Cost cost = cost_of(simple(), Kind::kConv2DStandardV1, conv(7, 8, 12, 3, 5, 6, 9));
   EXPECT_EQ(cost.compute, 5 * 6 * 2 * 18 + 5 * 2 * 2 * 10);
   EXPECT_EQ(cost.weights, 5 * 2 * 2 * (18 * 64 + 8 * kParamBytes) / 16);
   EXPECT_EQ(cost.activations, (5 * 6 * (2 * 18 * 8 + 9) + 15) / 16);
@@ -38,14 +43,14 @@ TEST(NeutronCycles, ConvolutionByHand) {
 
 TEST(NeutronCycles, LanesOverTheRowSaveStepsWhereChannelsAreFew) {
   const ConvCall a = conv(9, 9, 3, 3, 7, 7, 8);
-  EXPECT_EQ(cost_of(simple(), Kind::kConv2dStandardV1, a).compute, 7 * 7 * 9 + 7 * 2 * 10);
-  EXPECT_EQ(cost_of(simple(), Kind::kConv2dStandardV2, a).compute, 7 * 7 * 3 * 2 + 7 * 2 * 10);  // 3 rows of 9 products are 2 steps each
+  EXPECT_EQ(cost_of(simple(), Kind::kConv2DStandardV1, a).compute, 7 * 7 * 9 + 7 * 2 * 10);
+  EXPECT_EQ(cost_of(simple(), Kind::kConv2DStandardV2, a).compute, 7 * 7 * 3 * 2 + 7 * 2 * 10);  // 3 rows of 9 products are 2 steps each
 }
 
 TEST(NeutronCycles, APoolBehindAConvolutionSavesStoresAndASetUp) {
   const ConvCall a = conv(7, 8, 12, 3, 5, 6, 9);
-  const Cost pooled = cost_of(simple(), Kind::kConv2dStandardV1Pool, ConvPoolCall{a, 2, 2, 0, -128, 127});
-  const Cost alone = cost_of(simple(), Kind::kConv2dStandardV1, conv(7, 8, 12, 3, 4, 6, 9));  // the fifth row fills no window
+  const Cost pooled = cost_of(simple(), Kind::kConv2DStandardV1Pool, ConvPoolCall{a, 2, 2, 0, -128, 127});
+  const Cost alone = cost_of(simple(), Kind::kConv2DStandardV1, conv(7, 8, 12, 3, 4, 6, 9));  // the fifth row fills no window
   EXPECT_EQ(pooled.compute, alone.compute);
   EXPECT_EQ(pooled.weights, alone.weights);
   EXPECT_EQ(pooled.macs, alone.macs);
@@ -57,7 +62,7 @@ TEST(NeutronCycles, DepthwiseUsesOneLaneOfAUnit) {
   DepthwiseCall a{};
   a.n = 1, a.h = 4, a.w = 6, a.c = a.x_pitch = 10, a.multiplier = 1, a.kernel_h = a.kernel_w = 3, a.stride_h = a.stride_w = 1;
   a.dilation_h = a.dilation_w = 1, a.out_h = 4, a.out_w = 6, a.y_pitch = 10;
-  const Cost rows = cost_of(simple(), Kind::kConv2dDepthwiseV1, a), line = cost_of(simple(), Kind::kConv2dDepthwiseDense, a);
+  const Cost rows = cost_of(simple(), Kind::kConv2DDepthwiseV1, a), line = cost_of(simple(), Kind::kConv2DDepthwiseDense, a);
   EXPECT_EQ(rows.compute, 4 * 6 * 2 * 9 + 4 * 2 * 2 * 10);
   EXPECT_EQ(line.compute, 4 * 6 * 2 * 9 + 6 * 2 * 10);
   EXPECT_EQ(rows.activations, 4 * 2 * 8 * (6 * (3 + 1) + 6) / 16);
@@ -73,15 +78,15 @@ TEST(NeutronCycles, FetchesAreTheCpusTime) {
 
 TEST(NeutronCycles, ATransposeCostsAnAccessForEachElementThatItScatters) {
   CopyCall a{{}, {}, {1, 1, 1, 1, 32, 24}, {0, 0, 0, 0, 1, 32}, {0, 0, 0, 0, 24, 1}};
-  EXPECT_EQ(cost_of(simple(), Kind::kTransposeChw, a).activations, 32 * 24 + 32 * 24 / 16);
+  EXPECT_EQ(cost_of(simple(), Kind::kTransposeCHW, a).activations, 32 * 24 + 32 * 24 / 16);
   a.x_stride[4] = 24, a.x_stride[5] = 1;  // a plain copy
   EXPECT_EQ(cost_of(simple(), Kind::kSlice, a).activations, 2 * 32 * 24 / 16);
 }
 
 TEST(NeutronCycles, EncodedCallsCountTheSame) {
   const ConvCall a = conv(7, 8, 12, 3, 5, 6, 9);
-  EXPECT_EQ(cost_of(Machine{}, Kind::kConv2dStandardV1, static_cast<const void*>(&a)).total(),
-            cost_of(Machine{}, Kind::kConv2dStandardV1, a).total());
+  EXPECT_EQ(cost_of(Machine{}, Kind::kConv2DStandardV1, static_cast<const void*>(&a)).total(),
+            cost_of(Machine{}, Kind::kConv2DStandardV1, a).total());
   EXPECT_EQ(cost_of(Machine{}, Kind::kProfileDump, static_cast<const void*>(&a)).total(), 0);
 }
 

@@ -1,6 +1,22 @@
 // What the driver refuses and with which category and reason; handles, profile, debug buffer, timeout, clock gating.
 #include <algorithm>
 
+#include "backends/neutron/kernels/batch_matmul/call.h"
+#include "backends/neutron/kernels/convolution/cost.h"
+#include "backends/neutron/kernels/convolution_pool/call.h"
+#include "backends/neutron/kernels/copy/call.h"
+#include "backends/neutron/kernels/depthwise/call.h"
+#include "backends/neutron/kernels/fetch/call.h"
+#include "backends/neutron/kernels/fully_connected/call.h"
+#include "backends/neutron/kernels/pad/call.h"
+#include "backends/neutron/kernels/pairwise/call.h"
+#include "backends/neutron/kernels/pool/cost.h"
+#include "backends/neutron/kernels/prelu/call.h"
+#include "backends/neutron/kernels/reduce/call.h"
+#include "backends/neutron/kernels/rescale/call.h"
+#include "backends/neutron/kernels/resize/call.h"
+#include "backends/neutron/kernels/softmax/call.h"
+#include "backends/neutron/kernels/table/call.h"
 #include "backends/neutron_model/cycles.h"
 #include "backends/neutron_model/kernel_table.h"
 #include "backends/neutron_model/test_model.h"
@@ -31,7 +47,7 @@ struct Small {
     conv.n = 1, conv.h = 5, conv.w = 7, conv.c = conv.x_pitch = 4, conv.kernel_h = conv.kernel_w = 3;
     conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1, conv.pad_top = conv.pad_left = 1;
     conv.out_h = 5, conv.out_w = 7, conv.out_c = conv.y_pitch = 6, conv.y_min = -128, conv.y_max = 127;
-    model.call(Kind::kConv2dStandardV1, conv);
+    model.call(Kind::kConv2DStandardV1, conv);
     pool.x = second, pool.y = out, pool.n = 1, pool.h = 5, pool.w = 7, pool.c = pool.x_pitch = pool.y_pitch = 6;
     pool.kernel_h = pool.kernel_w = pool.stride_h = pool.stride_w = 2, pool.dilation_h = pool.dilation_w = 1;
     pool.out_h = 2, pool.out_w = 3, pool.y_min = -128, pool.y_max = 127;
@@ -160,7 +176,7 @@ void refuse_conv(Reason reason, Change change) {
   Model& model = small.model;
   ConvCall conv = small.conv;
   change(conv, model);
-  model.call(Kind::kConv2dStandardV1, conv);
+  model.call(Kind::kConv2DStandardV1, conv);
   expect_refused(model.prepare(model.encode()), kNeutronBadMicrocode, reason, 4);
 }
 
@@ -227,9 +243,9 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   DepthwiseCall depthwise{kIn, kOut, kSram, operand(Region::kSramWeights, 512), 1, 4, 4, 8, 8, 1, 3, 3, 1, 1, 1, 1, 0, 0, 2, 2, 8, 0,
                           0,   -128, 127};
   depthwise.multiplier = 1 << 30;
-  refuse(Kind::kConv2dDepthwiseV1, depthwise, Reason::kExtent);
+  refuse(Kind::kConv2DDepthwiseV1, depthwise, Reason::kExtent);
   depthwise.multiplier = 1, depthwise.kernel_h = 4096, depthwise.kernel_w = 2;
-  refuse(Kind::kConv2dDepthwiseDense, depthwise, Reason::kSum);
+  refuse(Kind::kConv2DDepthwiseDense, depthwise, Reason::kSum);
   refuse(Kind::kFullyConnected, FullyConnectedCall{kIn, kOut, kSram, kSram, 1, 65536, 1, 0, 0, 0, 0}, Reason::kSum);
   refuse(Kind::kFullyConnected, FullyConnectedCall{kIn, kOut, kSram, kSram, 0, 8, 1, 0, 0, 0, 0}, Reason::kExtent);
   refuse(Kind::kBatchMatMul, MatMulCall{kIn, kIn, kOut, 1, 1, 32769, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, Reason::kSum);
@@ -252,15 +268,15 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
       -128,
       127};
   pooled.pool_h = 0;
-  refuse(Kind::kConv2dPointwisePool, pooled, Reason::kWindow);
+  refuse(Kind::kConv2DPointwisePool, pooled, Reason::kWindow);
   pooled.pool_h = 5;
-  refuse(Kind::kConv2dStandardV1Pool, pooled, Reason::kWindow);
+  refuse(Kind::kConv2DStandardV1Pool, pooled, Reason::kWindow);
   pooled.pool_h = 2, pooled.average = 2;
-  refuse(Kind::kConv2dPointwisePool, pooled, Reason::kWindow);
+  refuse(Kind::kConv2DPointwisePool, pooled, Reason::kWindow);
   pooled.average = 1, pooled.pool_min = 5, pooled.pool_max = 4;
-  refuse(Kind::kConv2dStandardV2Pool, pooled, Reason::kQuantization);
+  refuse(Kind::kConv2DStandardV2Pool, pooled, Reason::kQuantization);
   pooled.pool_min = -128, pooled.conv.c = 65536, pooled.conv.x_pitch = 65536;
-  refuse(Kind::kConv2dPointwisePool, pooled, Reason::kSum);
+  refuse(Kind::kConv2DPointwisePool, pooled, Reason::kSum);
   refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 4}, 64, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
   refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 12}, 48, 0, 0, 0, 0, 0, 0}, Reason::kSum);
   refuse(Kind::kReduceMax, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 1025}, 48, 0, 0, 0, 0, 0, 0}, Reason::kOperandRange);
@@ -287,7 +303,7 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
          Reason::kExtent);
   refuse(Kind::kPad, PadCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 600, 0}, {}, 0}, Reason::kOperandRange);
   refuse(Kind::kSlice, CopyCall{kIn, kOut, {1, 1, 1, 1, 4, 8}, {0, 0, 0, 0, 8, 1}, {0, 0, 0, 0, 0, 1}}, Reason::kExtent);
-  refuse(Kind::kTransposeChw, CopyCall{kIn, kOut, {1, 1, 1, 1, 65, 64}, {0, 0, 0, 0, 1, 65}, {0, 0, 0, 0, 64, 1}}, Reason::kOperandRange);
+  refuse(Kind::kTransposeCHW, CopyCall{kIn, kOut, {1, 1, 1, 1, 65, 64}, {0, 0, 0, 0, 1, 65}, {0, 0, 0, 0, 64, 1}}, Reason::kOperandRange);
   refuse(Kind::kResizeNearest, ResizeCall{kIn, kOut, 1, 2, 2, 4, 4, 4, 1, 1}, Reason::kWindow);
   refuse(Kind::kResizeBilinear, ResizeCall{kIn, kOut, 1, 2, 2, 4, 1 << 19, 1, 0, 0}, Reason::kExtent);
   refuse(Kind::kMemCpy, MemCpyCall{operand(Region::kWeights), kSram, 1, 0}, Reason::kOperandRange);  // there are no weights
@@ -301,8 +317,8 @@ TEST(NeutronDriver, ProfileRecordsSumToTheTotal) {
   const Outcome outcome = small.model.run({small.x});
   ASSERT_EQ(outcome.ran, kNeutronOk);
   ASSERT_EQ(outcome.profile.size(), 64u);
-  const Kind kinds[] = {Kind::kGlobalBiasScale, Kind::kConv2dStandardV1, Kind::kMaxPool, Kind::kProfileDump};
-  const int64_t conv = cost_of(small.model.machine, Kind::kConv2dStandardV1, small.conv).total();
+  const Kind kinds[] = {Kind::kGlobalBiasScale, Kind::kConv2DStandardV1, Kind::kMaxPool, Kind::kProfileDump};
+  const int64_t conv = cost_of(small.model.machine, Kind::kConv2DStandardV1, small.conv).total();
   uint32_t now = 0;
   for (int i = 0; i < 4; ++i) {
     uint32_t start, stop;

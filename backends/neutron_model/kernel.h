@@ -8,13 +8,31 @@
 #include "backends/neutron_model/microcode.h"
 #include "ops/integer/requantize.h"
 
-// extern "C" int32_t neutron_kernel_NAME(call, memory) around a body that is given `const CALL& a` and `const Memory& memory`.
-#define DEUTERON_NEUTRON_KERNEL(name, call_type, ...)                          \
-  extern "C" int32_t neutron_kernel_##name(const void* call, const void* at) { \
-    const auto& a = *static_cast<const deuteron::neutron::call_type*>(call);   \
-    const auto& memory = *static_cast<const deuteron::neutron::Memory*>(at);   \
-    __VA_ARGS__;                                                               \
-    return 0;                                                                  \
+namespace deuteron::neutron {
+
+#define NEUTRON_KIND(value, name, call, folder) struct call;
+#include "backends/neutron/kinds.inc"
+// The structure of a kind's calls.
+template <Kind>
+struct CallOf;
+#define NEUTRON_KIND(value, name, call, folder) \
+  template <>                                   \
+  struct CallOf<Kind::k##name> {                \
+    using type = call;                          \
+  };
+#include "backends/neutron/kinds.inc"
+
+}  // namespace deuteron::neutron
+
+// extern "C" int32_t neutron_kernel_NAME(call, memory) around a body in deuteron::neutron that is given the kind, its call `a` and `memory`.
+#define DEUTERON_NEUTRON_KERNEL(name, ...)                                           \
+  extern "C" int32_t neutron_kernel_##name(const void* call, const void* at) {       \
+    using namespace deuteron::neutron;                                               \
+    [[maybe_unused]] constexpr Kind kind = Kind::k##name;                            \
+    const auto& a = *static_cast<const CallOf<Kind::k##name>::type*>(call);          \
+    [[maybe_unused]] const auto& memory = *static_cast<const Memory*>(at);           \
+    __VA_ARGS__;                                                                     \
+    return 0;                                                                        \
   }
 
 namespace deuteron::neutron {

@@ -3,32 +3,32 @@
 
 #include "backends/neutron_model/microcode.h"
 
-static_assert(kNeutronKernelKinds == deuteron::neutron::kKinds, "a kind is missing in kernel_table.h");
+static_assert(kNeutronKernelKinds == deuteron::neutron::kKinds);
 
-#define DEUTERON_ENTRY(name) neutron_kernel_##name,
 __attribute__((weak)) extern const NeutronKernel neutron_kernel_table[kNeutronKernelKinds] = {
-    nullptr, DEUTERON_NEUTRON_KERNEL_NAMES(DEUTERON_ENTRY)};
-#undef DEUTERON_ENTRY
-#define DEUTERON_ENTRY(name) "neutron::" #name "\0"
-__attribute__((weak)) extern const char neutron_kernel_list[] = "\0" DEUTERON_NEUTRON_KERNEL_NAMES(DEUTERON_ENTRY);
-#undef DEUTERON_ENTRY
+    nullptr,
+#define NEUTRON_KIND(value, name, call, folder) neutron_kernel_##name,
+#include "backends/neutron/kinds.inc"
+};
+
+__attribute__((weak)) extern const char neutron_kernel_list[] =
+    "\0"
+#define NEUTRON_KIND(value, name, call, folder) "neutron::" #name "\0"
+#include "backends/neutron/kinds.inc"
+    ;
 
 namespace {
 
-// The table is in the order of the kinds.
-constexpr const char* kNames[] = {"ProfileDump",
-#define DEUTERON_ENTRY(name) #name,
-                                  DEUTERON_NEUTRON_KERNEL_NAMES(DEUTERON_ENTRY)
-#undef DEUTERON_ENTRY
+// A row's place in the table is its value.
+constexpr int kValues[] = {0,
+#define NEUTRON_KIND(value, name, call, folder) value,
+#include "backends/neutron/kinds.inc"
 };
 constexpr bool in_order() {
-  for (int kind = 0; kind < deuteron::neutron::kKinds; ++kind) {
-    const char *want = deuteron::neutron::name_of(static_cast<deuteron::neutron::Kind>(kind)), *have = kNames[kind];
-    for (; *want != 0 && *want == *have; ++want, ++have) {}
-    if (*want != *have) return false;
-  }
+  for (int i = 0; i < kNeutronKernelKinds; ++i)
+    if (kValues[i] != i) return false;
   return true;
 }
-static_assert(in_order(), "kernel_table.h and microcode.h name the kinds in different orders");
+static_assert(in_order(), "the rows of kinds.inc are out of order, or a value is left out");
 
 }  // namespace

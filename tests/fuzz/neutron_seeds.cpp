@@ -4,7 +4,21 @@
 #include <string>
 #include <vector>
 
-#include "backends/neutron_model/microcode.h"
+#include "backends/neutron/kernels/batch_matmul/call.h"
+#include "backends/neutron/kernels/convolution_pool/call.h"
+#include "backends/neutron/kernels/copy/call.h"
+#include "backends/neutron/kernels/depthwise/call.h"
+#include "backends/neutron/kernels/fetch/call.h"
+#include "backends/neutron/kernels/fully_connected/call.h"
+#include "backends/neutron/kernels/pad/call.h"
+#include "backends/neutron/kernels/pairwise/call.h"
+#include "backends/neutron/kernels/pool/call.h"
+#include "backends/neutron/kernels/prelu/call.h"
+#include "backends/neutron/kernels/reduce/call.h"
+#include "backends/neutron/kernels/rescale/call.h"
+#include "backends/neutron/kernels/resize/call.h"
+#include "backends/neutron/kernels/softmax/call.h"
+#include "backends/neutron/kernels/table/call.h"
 
 namespace {
 
@@ -46,11 +60,11 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const Operand in = operand(Region::kInput), out = operand(Region::kOutput), weights = operand(Region::kWeights),
                 params = operand(Region::kWeights, 1024), sram = operand(Region::kSramWeights);
-  for (const Kind kind : {Kind::kConv2dStandardV1, Kind::kConv2dStandardV2, Kind::kConv2dTransposed})
+  for (const Kind kind : {Kind::kConv2DStandardV1, Kind::kConv2DStandardV2, Kind::kConv2DTransposed})
     write(argv[1], kind, ConvCall{in, out, weights, params, 2, 5, 4, 3, 4, 3, 2, 1, 2, 1, 1, 1, 0, 5, 3, 5, 6, 3, -2, -128, 127});
-  write(argv[1], Kind::kConv2dPointwise,
+  write(argv[1], Kind::kConv2DPointwise,
         ConvCall{in, out, weights, params, 2, 5, 4, 9, 9, 1, 1, 2, 1, 1, 1, 0, 0, 3, 4, 11, 11, 3, -2, -128, 127});
-  for (const Kind kind : {Kind::kConv2dDepthwiseV1, Kind::kConv2dDepthwiseV2, Kind::kConv2dDepthwiseDense})
+  for (const Kind kind : {Kind::kConv2DDepthwiseV1, Kind::kConv2DDepthwiseV2, Kind::kConv2DDepthwiseDense})
     write(argv[1], kind, DepthwiseCall{in, out, weights, params, 2, 5, 4, 5, 6, 2, 3, 3, 1, 2, 1, 1, 1, 1, 5, 2, 10, 3, -2, -128, 127});
   write(argv[1], Kind::kFullyConnected, FullyConnectedCall{in, out, weights, params, 3, 17, 9, 3, -2, -128, 127});
   write(argv[1], Kind::kBatchMatMul, MatMulCall{in, in, out, 2, 3, 5, 7, 15, 5, 1, 35, 1, 5, 3, 4, -2, 1 << 30, -9, -128, 127});
@@ -84,7 +98,7 @@ int main(int argc, char** argv) {
   write(argv[1], Kind::kGlobalBiasScale, RescaleCall{in, out, 100, 1, 2, 1 << 30, 1, 0, 127});
   write(argv[1], Kind::kTable, TableCall{in, out, weights, 100});
   write(argv[1], Kind::kPad, PadCall{in, out, {1, 1, 2, 3, 4, 5}, {0, 0, 1, 0, 1, 2}, {0, 0, 0, 1, 0, 1}, 7});
-  for (const Kind kind : {Kind::kSlice, Kind::kStridedSliceConcat, Kind::kTransposeChw})
+  for (const Kind kind : {Kind::kSlice, Kind::kStridedSliceConcat, Kind::kTransposeCHW})
     write(argv[1], kind, CopyCall{in, out, {1, 1, 2, 3, 4, 5}, {0, 0, 60, 1, 15, 3}, {0, 0, 60, 20, 5, 1}});
   for (const Kind kind : {Kind::kResizeNearest, Kind::kResizeBilinear}) write(argv[1], kind, ResizeCall{in, out, 2, 3, 4, 5, 6, 7, 0, 1});
   write(argv[1], Kind::kMemCpy, MemCpyCall{weights, sram, 500, 1});

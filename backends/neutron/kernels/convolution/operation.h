@@ -1,0 +1,11 @@
+#pragma once
+#include "backends/neutron/operation_def.h"
+
+namespace deuteron::neutron {
+
+// Operands x [n,h,w,c], weight [oc,kh,kw,c], bias [oc] or none.
+struct Convolution {
+  Window window;
+};
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,12 @@
+#pragma once
+#include "backends/neutron/kernels/rescale/call.h"
+#include "backends/neutron_model/cycles.h"
+#include "backends/neutron_model/traffic.h"
+
+namespace deuteron::neutron {
+
+constexpr Cost cost_of(const Machine& m, Kind, const RescaleCall& a) { return cycles::element_wise(m, a.count, 2 * int64_t{a.count}); }
+
+constexpr int64_t bytes_of(Kind, const RescaleCall& a) { return 2 * int64_t{a.count}; }
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,17 @@
+#pragma once
+#include "backends/neutron/kernels/softmax/call.h"
+#include "backends/neutron_model/cycles.h"
+#include "backends/neutron_model/traffic.h"
+
+namespace deuteron::neutron {
+
+constexpr Cost cost_of(const Machine& m, Kind, const SoftmaxCall& a) {
+  const int64_t count = int64_t{a.rows} * a.columns;
+  Cost cost = cycles::element_wise(m, 0, 4 * count);  // three passes read, one writes
+  cost.compute = cycles::ceil_div(count * m.softmax_cycles_q8, 256);
+  return cost;
+}
+
+constexpr int64_t bytes_of(Kind, const SoftmaxCall& a) { return 2 * int64_t{a.rows} * a.columns; }
+
+}  // namespace deuteron::neutron

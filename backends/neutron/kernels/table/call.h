@@ -1,0 +1,12 @@
+#pragma once
+#include "backends/neutron_model/microcode.h"
+
+namespace deuteron::neutron {
+
+// y[i] = table[x[i] + 128]: any function of one int8; the table has 256 bytes.
+struct TableCall {
+  Operand x, y, table;
+  int32_t count;
+};
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,10 @@
+#pragma once
+#include "backends/neutron/operation_def.h"
+
+namespace deuteron::neutron {
+
+struct Table {
+  std::array<int8_t, 256> entry{};  // y = entry[x + 128]
+};
+
+}  // namespace deuteron::neutron

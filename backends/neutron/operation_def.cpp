@@ -1,0 +1,13 @@
+#include "backends/neutron/operation_def.h"
+
+namespace deuteron::neutron {
+
+std::span<const OperationDef* const> operation_defs() {
+  static constexpr const OperationDef* kAll[] = {
+#define NEUTRON_OPERATION(folder) &folder##_operation,
+#include "backends/neutron/kinds.inc"
+  };
+  return kAll;
+}
+
+}  // namespace deuteron::neutron
