@@ -169,11 +169,11 @@ void Cursor::fail(std::string_view expected) {
   fail_at(at_, fmt::format("expected {}, found {}", expected, found));
 }
 
-void Cursor::fail_at(size_t at, const std::string& what, std::string fix) {
+void Cursor::fail_at(size_t at, const std::string& what, std::string fix, std::string rule) {
   if (failed_) return;
   failed_ = true;
   ++failures_;
-  diagnostics_.error(fmt::format("{}:{}:{}", file_, line_, at - line_start_ + 1), what, "text.syntax", std::move(fix));
+  diagnostics_.error(fmt::format("{}:{}:{}", file_, line_, at - line_start_ + 1), what, std::move(rule), std::move(fix));
 }
 
 std::string_view Cursor::rest_of_line() {

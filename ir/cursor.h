@@ -38,7 +38,7 @@ class Cursor {
 
   // "expected ..., found ..." at the next character, or at the one where `from` began.
   void fail(std::string_view expected);
-  void fail_at(size_t at, const std::string& what, std::string fix = {});
+  void fail_at(size_t at, const std::string& what, std::string fix = {}, std::string rule = "text.syntax");
   void give_up() { failed_ = true; }  // the line is wrong because of a line that has been reported
   size_t position();                  // after blanks
 

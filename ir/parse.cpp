@@ -175,7 +175,8 @@ std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inp
   Result<std::vector<Type>> types = infer(op, g_.types(inputs, storage));
   if (!types) {
     const Refusal& why = types.why;
-    c_.fail_at(at, why.measured.empty() ? why.what : fmt::format("{}: {}, limit {}", why.what, why.measured, why.limit));
+    const std::string what = why.measured.empty() ? why.what : fmt::format("{}: {}, limit {}", why.what, why.measured, why.limit);
+    c_.fail_at(at, what, {}, "text." + why.rule);
     return {};
   }
   if (const auto* quantize = std::get_if<Quantize>(&op)) types.value->at(0).quant = quantize->quant;
