@@ -51,7 +51,7 @@ std::vector<std::string> includes_of(std::string_view text) {
 // What a header promises is defined here.
 std::vector<std::string> sources_behind(std::string_view header, std::string_view isa) {
   const std::string stem(header.substr(0, header.size() - 2));
-  std::vector<std::string> sources{stem + ".cpp"};
+  std::vector<std::string> sources{stem + ".cpp", stem + ".S"};
   if (stem.ends_with("/kernel")) sources.push_back(fmt::format("{}_{}.cpp", stem, isa));
   if (stem.ends_with("/prepare")) sources.push_back(stem.substr(0, stem.size() - 7) + "bind.cpp");
   return sources;

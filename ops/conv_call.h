@@ -33,15 +33,22 @@ struct ConvCall {
   const int8_t *x, *weight;
   const int32_t* bias;
   int8_t* y;
+  void* scratch;
+  int32_t scratch_bytes;
 };
 template <class Args, void (*kernel)(const Args&, const int8_t*, const int8_t*, const int32_t*, int8_t*)>
 void run_conv(const ConvCall<Args>& c) {
   kernel(c.args, c.x, c.weight, c.bias, c.y);
 }
+// For kernels of an instruction set, which have scratch.
+template <class Args, void (*kernel)(const Args&, const int8_t*, const int8_t*, const int32_t*, void*, int32_t, int8_t*)>
+void run_conv_in_scratch(const ConvCall<Args>& c) {
+  kernel(c.args, c.x, c.weight, c.bias, c.scratch, c.scratch_bytes, c.y);
+}
 
-// Checks what there is for each output channel and keeps the call.
-template <class Args, void (*kernel)(const Args&, const int8_t*, const int8_t*, const int32_t*, int8_t*)>
-Status keep_conv(Call& call, Prepared* prepared, int x, int weight, int bias, int x_offset, int y, Args a) {
+// Checks what there is for each output channel and keeps the call. `choose` keeps it for the kernel that serves it.
+template <class Args, Status (*choose)(Call&, Prepared*, const ConvCall<Args>&)>
+Status keep_conv(Call& call, Prepared* prepared, int x, int weight, int bias, int x_offset, int scratch, int y, Args a) {
   const int multipliers = x_offset + 2, shifts = x_offset + 3;
   const Tensor* sums = call.optional_tensor(bias);
   if (sums != nullptr)
@@ -51,10 +58,11 @@ Status keep_conv(Call& call, Prepared* prepared, int x, int weight, int bias, in
   if (call.tensor(y).numel == 0) return keep_nothing(prepared);
   a.multiplier = static_cast<const int32_t*>(call.tensor(multipliers).data);
   a.shift = static_cast<const int32_t*>(call.tensor(shifts).data);
-  return keep<ConvCall<Args>, run_conv<Args, kernel>>(
-      call, prepared,
-      {a, static_cast<const int8_t*>(call.tensor(x).data), static_cast<const int8_t*>(call.tensor(weight).data),
-       sums ? static_cast<const int32_t*>(sums->data) : nullptr, static_cast<int8_t*>(call.tensor(y).data)});
+  const Tensor& room = call.tensor(scratch);
+  return choose(call, prepared,
+                {a, static_cast<const int8_t*>(call.tensor(x).data), static_cast<const int8_t*>(call.tensor(weight).data),
+                 sums ? static_cast<const int32_t*>(sums->data) : nullptr, static_cast<int8_t*>(call.tensor(y).data), room.data,
+                 room.numel * static_cast<int32_t>(element_bytes(room.type))});
 }
 
 }  // namespace deuteron

@@ -3,6 +3,7 @@
 #include "ops/kernels.h"
 #include "ops/operand_pair.h"
 #include "ops/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -30,6 +31,7 @@ struct AddCall {
   int8_t* y;
 };
 void run(const AddCall& c) { add_s8(c.args, c.x, c.other, c.y); }
+void run_mve(const AddCall& c) { add_s8_mve(c.args, c.x, c.other, c.y); }
 
 // Zero point, multiplier and shift stand together, from argument `first` on.
 Status read_rescale(const Call& call, int first, Rescale* r) {
@@ -53,9 +55,11 @@ Status prepare(Call& call, Prepared* prepared) {
   a.y_min = static_cast<int32_t>(call.integer(kYMin));
   a.y_max = static_cast<int32_t>(call.integer(kYMax));
   const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
-  return keep<AddCall, run>(
-      call, prepared,
-      {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
+  const AddCall c{a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data),
+                  static_cast<int8_t*>(call.tensor(kOut).data)};
+  if constexpr (kHasMve)
+    if (why_not_add_mve(a) == nullptr) return keep<AddCall, run_mve>(call, prepared, c);
+  return keep<AddCall, run>(call, prepared, c);
 }
 
 }  // namespace

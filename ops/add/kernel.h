@@ -22,4 +22,15 @@ struct AddArgs {
 
 void add_s8(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
+// The same with the M-profile Vector Extension.
+// Limits   why_not_add_mve() is null
+void add_s8_mve(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+// Null where add_s8_mve serves a call, else why the portable kernel does.
+inline const char* why_not_add_mve(const AddArgs& a) {
+  if (a.x.shift > 0 || a.other.shift > 0) return "an operand is scaled by 1 or more";
+  if (a.y.shift >= 0) return "the sum is not scaled down";
+  return nullptr;
+}
+
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 #include "ops/kernels.h"
 #include "ops/prepare.h"
 #include "ops/window.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -15,7 +16,10 @@ struct AvgPoolCall {
   const int8_t* x;
   int8_t* y;
 };
-void run(const AvgPoolCall& c) { avg_pool2d_s8(c.args, c.x, c.y); }
+void run(const AvgPoolCall& c) {
+  if constexpr (kHasMve) avg_pool2d_s8_mve(c.args, c.x, c.y);
+  else avg_pool2d_s8(c.args, c.x, c.y);
+}
 
 // The number of windows along one axis; ceil_mode admits a last one that reaches past the padding if it begins before its end.
 int64_t windows(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {

@@ -18,4 +18,7 @@ struct AvgPool2dArgs {
 
 void avg_pool2d_s8(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
 
+// The same with the M-profile Vector Extension.
+void avg_pool2d_s8_mve(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
+
 }  // namespace deuteron

@@ -3,6 +3,7 @@
 #include "ops/conv_call.h"
 #include "ops/kernels.h"
 #include "ops/window.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -15,6 +16,17 @@ Status read_numbers(const Call& call, Conv2dArgs& a) {
   if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
   if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
   return read_offsets(call, kXOffset, a);
+}
+
+Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
+  if constexpr (kHasMve)
+    if (why_not_conv2d_mve(c.args) == nullptr) {
+      ConvCall<Conv2dArgs> with_mve = c;
+      with_mve.args.has_shifts = false;
+      for (int32_t i = 0; i < c.args.out_c; ++i) with_mve.args.has_shifts |= c.args.shift[i] != 0;
+      return keep<ConvCall<Conv2dArgs>, run_conv_in_scratch<Conv2dArgs, conv2d_s8_mve>>(call, prepared, with_mve);
+    }
+  return keep<ConvCall<Conv2dArgs>, run_conv<Conv2dArgs, conv2d_s8>>(call, prepared, c);
 }
 
 Status prepare(Call& call, Prepared* prepared) {
@@ -32,7 +44,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_numbers(call, a); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
-  return keep_conv<Conv2dArgs, conv2d_s8>(call, prepared, kX, kWeight, kBias, kXOffset, kOut, a);
+  return keep_conv<Conv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset, kScratch, kOut, a);
 }
 
 }  // namespace

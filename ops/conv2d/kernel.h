@@ -24,8 +24,23 @@ struct Conv2dArgs {
   int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   int32_t x_offset, y_zero, y_min, y_max;
   const int32_t *multiplier, *shift;  // [out_c]
+  bool has_shifts = true;             // false: every shift is 0, and kernels may leave it out
 };
 
 void conv2d_s8(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
+
+// The same with the M-profile Vector Extension. `scratch`: what ops/conv2d/scratch.h says for it holds the windows; with less, windows of up
+// to 1024 elements lie on the stack (3.5 KB), and the portable kernel serves the others that need gathering. Reads nothing beyond its operands.
+// Limits   why_not_conv2d_mve() is null
+void conv2d_s8_mve(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
+                   int8_t* y);
+
+// Null where conv2d_s8_mve serves a call, else why the portable kernel does.
+inline const char* why_not_conv2d_mve(const Conv2dArgs& a) {
+  if (a.x_offset < -127 || a.x_offset > 128) return "the zero point of the input is not int8";
+  for (int32_t i = 0; i < a.out_c; ++i)
+    if (a.shift[i] > 0) return "a channel is scaled by 1 or more";
+  return nullptr;
+}
 
 }  // namespace deuteron

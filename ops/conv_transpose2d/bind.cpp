@@ -40,6 +40,10 @@ bool is_reach(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t p
   return in >= 1 && kernel >= 1 && in * stride <= kMaxReach && kernel <= kMaxReach && (in - 1) * stride - 2 * pad + kernel + more == out;
 }
 
+Status choose(Call& call, Prepared* prepared, const ConvCall<ConvTranspose2dArgs>& c) {
+  return keep<ConvCall<ConvTranspose2dArgs>, run_conv<ConvTranspose2dArgs, conv_transpose2d_s8>>(call, prepared, c);
+}
+
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &y = call.tensor(kOut);
   if (const char* why = why_not_image(x)) return bad_argument(kX, why);
@@ -58,7 +62,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!is_reach(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, more_h) ||
       !is_reach(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, more_w))
     return bad_argument(kOut, "must have the extents that the input, the kernel and the padding give");
-  return keep_conv<ConvTranspose2dArgs, conv_transpose2d_s8>(call, prepared, kX, kWeight, kBias, kXOffset, kOut, a);
+  return keep_conv<ConvTranspose2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset, kScratch, kOut, a);
 }
 
 }  // namespace

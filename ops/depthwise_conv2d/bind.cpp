@@ -3,6 +3,7 @@
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/kernels.h"
 #include "ops/window.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -33,6 +34,13 @@ Status read_numbers(const Call& call, DepthwiseConv2dArgs& a) {
   return read_offsets(call, kXOffset, a);
 }
 
+Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
+  if constexpr (kHasMve)
+    if (why_not_depthwise_conv2d_mve(c.args) == nullptr)
+      return keep<ConvCall<DepthwiseConv2dArgs>, run_conv_in_scratch<DepthwiseConv2dArgs, depthwise_conv2d_s8_mve>>(call, prepared, c);
+  return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8>>(call, prepared, c);
+}
+
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &weight = call.tensor(kWeight), &y = call.tensor(kOut);
   if (const char* why = why_not_image(x)) return bad_argument(kX, why);
@@ -50,7 +58,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_numbers(call, a); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
-  return keep_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8>(call, prepared, kX, kWeight, kBias, kXOffset, kOut, a);
+  return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset, kScratch, kOut, a);
 }
 
 }  // namespace

@@ -27,4 +27,18 @@ struct DepthwiseConv2dArgs {
 
 void depthwise_conv2d_s8(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 
+// The same with the M-profile Vector Extension. `scratch`: what ops/depthwise_conv2d/scratch.h says for it; with less, strips of 16 outputs
+// lie on the stack (1.9 KB). Reads nothing beyond its operands.
+// Limits   why_not_depthwise_conv2d_mve() is null
+void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
+                             int32_t scratch_bytes, int8_t* y);
+
+// Null where depthwise_conv2d_s8_mve serves a call, else why the portable kernel does.
+inline const char* why_not_depthwise_conv2d_mve(const DepthwiseConv2dArgs& a) {
+  if (a.depth_multiplier != 1 && a.in_c != 1) return "several filters for each of several input channels";
+  for (int32_t i = 0; i < a.out_c; ++i)
+    if (a.shift[i] > 0) return "a channel is scaled by 1 or more";
+  return nullptr;
+}
+
 }  // namespace deuteron

@@ -2,6 +2,7 @@
 #include "ops/dequantize/kernel.h"
 #include "ops/kernels.h"
 #include "ops/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -14,6 +15,7 @@ struct DequantizeCall {
   float* y;
 };
 void run_s8(const DequantizeCall& c) { dequantize_s8(c.args, static_cast<const int8_t*>(c.x), c.y); }
+void run_s8_mve(const DequantizeCall& c) { dequantize_s8_mve(c.args, static_cast<const int8_t*>(c.x), c.y); }
 void run_s16(const DequantizeCall& c) { dequantize_s16(c.args, static_cast<const int16_t*>(c.x), c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
@@ -30,7 +32,9 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!lies_in(call.integer(kHigh), call.integer(kLow), most)) return bad_argument(kHigh, "must be quant_min or more, within the dtype");
   if (!lies_in(call.integer(kZero), call.integer(kLow), call.integer(kHigh))) return bad_argument(kZero, "must be quant_min..quant_max");
   const DequantizeCall c{{x.numel, scale, static_cast<int32_t>(call.integer(kZero))}, x.data, static_cast<float*>(y.data)};
-  return wide ? keep<DequantizeCall, run_s16>(call, prepared, c) : keep<DequantizeCall, run_s8>(call, prepared, c);
+  if (wide) return keep<DequantizeCall, run_s16>(call, prepared, c);
+  if constexpr (kHasMveFloat) return keep<DequantizeCall, run_s8_mve>(call, prepared, c);
+  return keep<DequantizeCall, run_s8>(call, prepared, c);
 }
 
 }  // namespace

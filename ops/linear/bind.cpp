@@ -2,6 +2,7 @@
 #include "ops/kernels.h"
 #include "ops/linear/kernel.h"
 #include "ops/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -15,6 +16,7 @@ struct LinearCall {
   int8_t* y;
 };
 void run(const LinearCall& c) { linear_s8(c.args, c.x, c.weight, c.first, c.y); }
+void run_mve(const LinearCall& c) { linear_s8_mve(c.args, c.x, c.weight, c.first, c.y); }
 
 Status read_numbers(const Call& call, LinearArgs& a) {
   if (!lies_in(call.integer(kXOffset), -255, 255)) return bad_argument(kXOffset, "must be -255..255");
@@ -65,9 +67,11 @@ Status prepare(Call& call, Prepared* prepared) {
     if (const char* why = why_not_channel_sums(*sum, a.out)) return bad_argument(kKernelSum, why);
   if (sum != nullptr) a.x_offset = 0;  // it is in the sums
   const Tensor* first = sum ? sum : bias;
-  return keep<LinearCall, run>(call, prepared,
-                               {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(call.tensor(kWeight).data),
-                                first ? static_cast<const int32_t*>(first->data) : nullptr, static_cast<int8_t*>(call.tensor(kOut).data)});
+  const LinearCall c{a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(call.tensor(kWeight).data),
+                     first ? static_cast<const int32_t*>(first->data) : nullptr, static_cast<int8_t*>(call.tensor(kOut).data)};
+  if constexpr (kHasMve)
+    if (why_not_linear_mve(a) == nullptr) return keep<LinearCall, run_mve>(call, prepared, c);
+  return keep<LinearCall, run>(call, prepared, c);
 }
 
 }  // namespace

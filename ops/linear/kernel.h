@@ -20,4 +20,11 @@ struct LinearArgs {
 
 void linear_s8(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y);
 
+// The same with the M-profile Vector Extension. Reads nothing beyond its operands.
+// Limits   why_not_linear_mve() is null
+void linear_s8_mve(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y);
+
+// Null where linear_s8_mve serves a call, else why the portable kernel does.
+inline const char* why_not_linear_mve(const LinearArgs& a) { return a.shift > 0 ? "the sum is scaled by 1 or more" : nullptr; }
+
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 #include "ops/max_pool2d/kernel.h"
 #include "ops/prepare.h"
 #include "ops/window.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -15,7 +16,10 @@ struct MaxPoolCall {
   const int8_t* x;
   int8_t* y;
 };
-void run(const MaxPoolCall& c) { max_pool2d_s8(c.args, c.x, c.y); }
+void run(const MaxPoolCall& c) {
+  if constexpr (kHasMve) max_pool2d_s8_mve(c.args, c.x, c.y);
+  else max_pool2d_s8(c.args, c.x, c.y);
+}
 
 Status read_numbers(const Call& call, MaxPool2dArgs& a) {
   if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);

@@ -3,6 +3,7 @@
 #include "ops/mul/kernel.h"
 #include "ops/operand_pair.h"
 #include "ops/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -15,6 +16,7 @@ struct MulCall {
   int8_t* y;
 };
 void run(const MulCall& c) { mul_s8(c.args, c.x, c.other, c.y); }
+void run_mve(const MulCall& c) { mul_s8_mve(c.args, c.x, c.other, c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
   OperandPair pair;
@@ -32,9 +34,11 @@ Status prepare(Call& call, Prepared* prepared) {
                   static_cast<int32_t>(call.integer(kMultiplier)),
                   static_cast<int32_t>(call.integer(kShift))};
   const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
-  return keep<MulCall, run>(
-      call, prepared,
-      {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(call.tensor(kOut).data)});
+  const MulCall c{a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data),
+                  static_cast<int8_t*>(call.tensor(kOut).data)};
+  if constexpr (kHasMve)
+    if (why_not_mul_mve(a) == nullptr) return keep<MulCall, run_mve>(call, prepared, c);
+  return keep<MulCall, run>(call, prepared, c);
 }
 
 }  // namespace

@@ -18,4 +18,11 @@ struct MulArgs {
 
 void mul_s8(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
+// The same with the M-profile Vector Extension.
+// Limits   why_not_mul_mve() is null
+void mul_s8_mve(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+// Null where mul_s8_mve serves a call, else why the portable kernel does.
+inline const char* why_not_mul_mve(const MulArgs& a) { return a.shift > 0 ? "the product is scaled by 1 or more" : nullptr; }
+
 }  // namespace deuteron

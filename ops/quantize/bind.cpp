@@ -2,6 +2,7 @@
 #include "ops/kernels.h"
 #include "ops/prepare.h"
 #include "ops/quantize/kernel.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -14,6 +15,7 @@ struct QuantizeCall {
   void* y;
 };
 void run_s8(const QuantizeCall& c) { quantize_s8(c.args, c.x, static_cast<int8_t*>(c.y)); }
+void run_s8_mve(const QuantizeCall& c) { quantize_s8_mve(c.args, c.x, static_cast<int8_t*>(c.y)); }
 void run_s16(const QuantizeCall& c) { quantize_s16(c.args, c.x, static_cast<int16_t*>(c.y)); }
 
 Status prepare(Call& call, Prepared* prepared) {
@@ -35,7 +37,9 @@ Status prepare(Call& call, Prepared* prepared) {
                         static_cast<int32_t>(call.integer(kHigh))},
                        static_cast<const float*>(x.data),
                        y.data};
-  return wide ? keep<QuantizeCall, run_s16>(call, prepared, c) : keep<QuantizeCall, run_s8>(call, prepared, c);
+  if (wide) return keep<QuantizeCall, run_s16>(call, prepared, c);
+  if constexpr (kHasMveFloat) return keep<QuantizeCall, run_s8_mve>(call, prepared, c);
+  return keep<QuantizeCall, run_s8>(call, prepared, c);
 }
 
 }  // namespace

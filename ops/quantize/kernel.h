@@ -19,4 +19,7 @@ struct QuantizeArgs {
 void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y);
 void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y);
 
+// The same with the M-profile Vector Extension and its floats.
+void quantize_s8_mve(const QuantizeArgs& a, const float* x, int8_t* y);
+
 }  // namespace deuteron

@@ -1,0 +1,191 @@
+@ Depthwise 3x3 for the M-profile Vector Extension: contracts in ops/depthwise_conv2d/strip_mve.h. Assembly, because gcc 12 builds a vector
+@ of four sums through the stack.
+  .syntax unified
+  .thumb
+
+@ Four sums in r0 r4 r6 r8 -> four bytes at r2 + q6.   r1 y_zero   r3 first   r5 multiplier   r9 shift   sp+32, sp+48: bounds
+@ The shift rounds halves away from zero: one less is taken from what is negative, but for a shift of 0 (ops/integer/requantize.h).
+@ plain: no shift, and the bounds are those of int8.
+.macro FINISH way
+  vmov q4[2], q4[0], r0, r6
+  vmov q4[3], q4[1], r4, r8
+  vadd.i32 q4, q4, r3
+  vqrdmulh.s32 q4, q4, r5
+  .ifc \way, plain
+  vadd.i32 q4, q4, r1
+  vqmovnb.s32 q4, q4
+  vqmovnb.s16 q4, q4
+  .else
+  vdup.32 q7, r9
+  vand q7, q7, q4
+  vshr.s32 q7, q7, #31
+  vqadd.s32 q4, q4, q7
+  vrshl.s32 q4, r9
+  vadd.i32 q4, q4, r1
+  vldrw.u32 q7, [sp, #32]
+  vmax.s32 q4, q4, q7
+  vldrw.u32 q7, [sp, #48]
+  vmin.s32 q4, q4, q7
+  .endif
+  vstrb.32 q4, [r2, q6]
+.endm
+@ Stride 1: one patch with the kernel at its four places, q0 q1 q2 q3.
+.macro GROUP_1 way
+  vldrw.u32 q4, [q5, #128]!
+  vmladav.s8 r0, q4, q0
+  vmladav.s8 r4, q4, q1
+  vmladav.s8 r6, q4, q2
+  vmladav.s8 r8, q4, q3
+  FINISH \way
+.endm
+@ Stride 2: four patches with the kernel q0.
+.macro GROUP_2 way
+  vldrw.u32 q4, [q5, #128]!
+  vldrw.u32 q1, [q5, #128]!
+  vmladav.s8 r0, q4, q0
+  vldrw.u32 q2, [q5, #128]!
+  vmladav.s8 r4, q1, q0
+  vldrw.u32 q3, [q5, #128]!
+  vmladav.s8 r6, q2, q0
+  vmladav.s8 r8, q3, q0
+  FINISH \way
+.endm
+
+@ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
+@ offsets: strip 0, weight 4, rescale 8, y 12, channels 16, y_zero 20, group_y 24, groups 28, first 32, rows 36, next_y 40, gather 44, scatter 48,
+@          first_y 52, first_strip 56, y_min 60, y_max 64, whole_range 68
+@ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 rescale, 32 lower bounds, 48 upper bounds, 64 arguments
+@ The outputs of a channel, row group after row group.
+.macro CHANNEL stride, way
+2:                                  @ a row group
+  ldr r6, [r7, #32]
+  cmp r6, #0
+  beq 3f
+  GROUP_\stride \way
+  ldrd r4, r6, [r7, #52]
+  add r2, r4
+  vsub.i32 q5, q5, r6
+3:
+  ldrd r4, r6, [r7, #24]
+  cmp r6, #0
+  beq 5f
+  mov r7, r4
+  dls lr, r6
+4:
+  GROUP_\stride \way
+  add r2, r7
+  le lr, 4b
+  ldr r7, [sp, #64]
+5:
+  movs r6, #128
+  add r2, r11
+  vadd.i32 q5, q5, r6
+  subs r10, #1
+  bne 2b
+.endm
+.macro DEPTHWISE name, stride
+  .section .text.\name,"ax"
+  .global \name
+  .type \name, %function
+  .balign 4
+\name:
+  push {r4-r11, lr}
+  sub sp, sp, #4
+  vpush {d8-d15}
+  sub sp, sp, #72
+  mov r7, r0
+  str r0, [sp, #64]
+  ldrd r4, r5, [r7]
+  ldrd r6, r8, [r7, #8]
+  strd r5, r6, [sp, #24]
+  str r8, [sp, #16]
+  ldrd r5, r1, [r7, #16]
+  str r5, [sp, #20]
+  ldrd r5, r6, [r7, #44]
+  vldrw.u32 q5, [r5]
+  vldrw.u32 q6, [r6]
+  vadd.i32 q5, q5, r4
+  vstrw.32 q5, [sp]
+  ldrd r5, r6, [r7, #60]
+  vdup.32 q4, r5
+  vstrw.32 q4, [sp, #32]
+  vdup.32 q4, r6
+  vstrw.32 q4, [sp, #48]
+1:                                  @ a channel
+  ldrd r6, r12, [sp, #24]
+  vldrw.u32 q0, [r6]
+  .if \stride == 1
+  vldrb.u8 q1, [r6, #-4]
+  vshl.i32 q2, q0, #8
+  vshl.i32 q3, q1, #8
+  .endif
+  ldrd r3, r5, [r12], #8
+  ldr r9, [r12], #4
+  adds r6, #16
+  strd r6, r12, [sp, #24]
+  ldr r2, [sp, #16]
+  adds r6, r2, #1
+  str r6, [sp, #16]
+  ldr r7, [sp, #64]
+  ldrd r10, r11, [r7, #36]
+  ldr r6, [r7, #68]                 @ whole_range
+  cmp r9, #0
+  it eq
+  cmpeq r6, #1
+  beq 8f
+  CHANNEL \stride, general
+  b 9f
+8:
+  CHANNEL \stride, plain
+9:
+  vldrw.u32 q5, [sp]
+  movs r6, #4
+  vadd.i32 q5, q5, r6
+  vstrw.32 q5, [sp]
+  ldr r6, [sp, #20]
+  subs r6, #1
+  str r6, [sp, #20]
+  bne 1b
+  add sp, sp, #72
+  vpop {d8-d15}
+  add sp, sp, #4
+  pop {r4-r11, pc}
+  .size \name, . - \name
+.endm
+  DEPTHWISE deuteron_depthwise_s1_mve, 1
+  DEPTHWISE deuteron_depthwise_s2_mve, 2
+
+@ int8_t* deuteron_fill_strip_mve(const MveStripRows*, int8_t* strip, int32_t columns, int32_t channels)
+@ offsets: row 0 4 8 12, step 16 20 24 28
+  .section .text.deuteron_fill_strip_mve,"ax"
+  .global deuteron_fill_strip_mve
+  .type deuteron_fill_strip_mve, %function
+  .balign 4
+deuteron_fill_strip_mve:
+  push {r4-r10, lr}
+  vctp.8 r3
+  mov r10, r1
+  ldrd r3, r4, [r0]
+  ldrd r5, r6, [r0, #8]
+  ldrd r7, r8, [r0, #16]
+  ldrd r9, r12, [r0, #24]
+  wls lr, r2, 2f
+1:
+  vpstttt
+  vldrbt.u8 q0, [r3]
+  vldrbt.u8 q1, [r4]
+  vldrbt.u8 q2, [r5]
+  vldrbt.u8 q3, [r6]
+  add r3, r7
+  add r4, r8
+  add r5, r9
+  add r6, r12
+  vst40.8 {q0, q1, q2, q3}, [r10]
+  vst41.8 {q0, q1, q2, q3}, [r10]
+  vst42.8 {q0, q1, q2, q3}, [r10]
+  vst43.8 {q0, q1, q2, q3}, [r10]!
+  le lr, 1b
+2:
+  mov r0, r10
+  pop {r4-r10, pc}
+  .size deuteron_fill_strip_mve, . - deuteron_fill_strip_mve

@@ -1,0 +1,39 @@
+# An image for each board whose instruction set has kernels of its own: random cases of each against the portable kernel (main.cpp). Included
+# by the root CMakeLists.txt after runtime/ports/firmware.cmake, whose objects it links. `ctest -R board_kernels` runs them.
+file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)
+find_program(QEMU_ARM qemu-system-arm)
+set(images "")
+foreach(board IN LISTS BOARDS)
+  if(ISA_${board} STREQUAL "scalar")
+    continue()
+  endif()
+  string(TOUPPER "BOARD_${board}" define)
+  string(REPLACE "-" "_" define ${define})
+  file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ops/*_${ISA_${board}}.S ops/*/*_${ISA_${board}}.S
+       ops/*/kernel_${ISA_${board}}.cpp ops/*/kernel.cpp runtime/ports/*.cpp runtime/decimal.cpp)
+  list(TRANSFORM kernels PREPEND ${BOARD_DIR}/${board}/)
+  list(TRANSFORM kernels APPEND .o)
+  set(objects "")
+  foreach(source IN LISTS BOARD_KERNEL_SOURCES)
+    get_filename_component(name ${source} NAME)
+    set(object ${BOARD_DIR}/${board}/tests/board_kernels/${name}.o)
+    file(MAKE_DIRECTORY ${BOARD_DIR}/${board}/tests/board_kernels)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -D${define} -MMD -MT ${object} -MF ${object}.d -c ${source}
+              -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: tests/board_kernels/${name}" VERBATIM)
+    list(APPEND objects ${object})
+  endforeach()
+  set(image ${BOARD_DIR}/${board}.kernels.elf)
+  add_custom_command(OUTPUT ${image}
+    COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb ${objects} ${kernels} -nostartfiles -Wl,--gc-sections -L${PROJECT_SOURCE_DIR}/runtime/ports
+            -T${PROJECT_SOURCE_DIR}/runtime/ports/${board}.ld -o ${image}
+    DEPENDS ${objects} ${kernels} ${LINKER_SCRIPTS} COMMENT "${board}: image of the kernels' random cases" VERBATIM)
+  list(APPEND images ${image})
+  if(QEMU_ARM AND NOT DEUTERON_SANITIZE)
+    add_test(NAME board_kernels_${board} COMMAND ${QEMU_ARM} -M ${board} -kernel ${image} -icount shift=0 -nodefaults -no-user-config -display none
+             -monitor none -serial null -parallel null -semihosting-config enable=on,target=native,arg=all)
+    set_tests_properties(board_kernels_${board} PROPERTIES TIMEOUT 300)
+  endif()
+endforeach()
+add_custom_target(board_kernels ALL DEPENDS ${images})

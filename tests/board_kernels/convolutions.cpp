@@ -1,0 +1,185 @@
+// Cases of the kernels that multiply and add.
+#include <cstring>
+
+#include "ops/conv2d/kernel.h"
+#include "ops/conv2d/scratch.h"
+#include "ops/depthwise_conv2d/kernel.h"
+#include "ops/depthwise_conv2d/scratch.h"
+#include "ops/linear/kernel.h"
+#include "ops/window.h"
+#include "runtime/instruction_set.h"
+#include "tests/board_kernels/case.h"
+
+namespace deuteron {
+namespace {
+
+constexpr int32_t kMostChannels = 512, kMostBytes = 1 << 16, kMostProducts = 60000;
+constexpr Isa kIsa = kHasMve ? Isa::mve : kHasDsp ? Isa::dsp : Isa::scalar;
+int32_t multipliers[kMostChannels], shifts[kMostChannels];
+
+int32_t some_channels(Random& r) {
+  constexpr int32_t kEdges[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 66, 130};
+  return r.one_in(3) ? r.between(1, 40) : r.of(kEdges);
+}
+
+// One axis: the extent of the input from that of the output.
+void some_axis(Random& r, bool pointwise, int32_t* in, int32_t* out, int32_t* kernel, int32_t* stride, int32_t* pad, int32_t* dilation) {
+  *kernel = pointwise ? 1 : r.one_in(2) ? 3 : r.between(1, 6);
+  *stride = r.one_in(2) ? 1 : r.between(1, 3);
+  *dilation = r.one_in(6) ? r.between(1, 3) : 1;
+  *pad = pointwise && !r.one_in(8) ? 0 : r.between(0, *kernel - 1);
+  *out = r.between(1, r.one_in(6) ? 40 : 9);
+  const int32_t reach = (*out - 1) * *stride + (*kernel - 1) * *dilation + 1 - *pad;
+  *in = reach - r.between(0, *pad) + (r.one_in(4) ? r.between(0, *stride) : 0);  // uneven padding, or columns left over
+  if (*in < 1) *in = 1;
+}
+
+// A third of the cases has no room, a third what the stock kernel has.
+Guarded some_scratch(Random& r, int64_t stock) {
+  const int32_t way = r.between(0, 3);
+  const uint32_t bytes = way == 0 ? 0 : way == 1 ? static_cast<uint32_t>(r.between(0, 6000)) : static_cast<uint32_t>(stock);
+  return guarded(3, bytes, r.between(0, 3));
+}
+
+template <class Args>
+void some_numbers(Random& r, Args& a) {
+  a.x_offset = r.one_in(12) ? r.between(-255, 255) : -a_zero(r);
+  a.y_zero = a_zero(r);
+  bounds(r, &a.y_min, &a.y_max);
+  fill_scales(r, multipliers, shifts, a.out_c);
+  a.multiplier = multipliers, a.shift = shifts;
+}
+
+template <class Args>
+void describe(const Args& a, bool bias, uint32_t scratch, Line& line) {
+  const int32_t values[] = {a.n,        a.in_h,     a.in_w,  a.in_c,  a.out_h,      a.out_w,      a.out_c,    a.kernel_h, a.kernel_w, a.stride_h,
+                            a.stride_w, a.pad_h,    a.pad_w, a.dilation_h, a.dilation_w, a.x_offset, a.y_zero,   a.y_min,    a.y_max};
+  line.text(" n,ih,iw,ic,oh,ow,oc,kh,kw,sh,sw,ph,pw,dh,dw,xo,yz,lo,hi");
+  for (const int32_t v : values) line.text(" ").signed_number(v);
+  line.text(bias ? " bias" : " none").text(" scratch ").number(scratch);
+}
+
+// Runs both kernels on random operands.
+template <class Args, class Portable, class Own>
+Outcome run_convolution(Random& r, const Args& a, int32_t weights, int64_t stock_scratch, Line& line, Portable portable, Own own) {
+  const int32_t xs = a.n * a.in_h * a.in_w * a.in_c, ys = a.n * a.out_h * a.out_w * a.out_c;
+  static int32_t sums[kMostChannels];
+  const bool has_bias = !r.one_in(6);
+  fill_sums(r, sums, a.out_c);
+  int32_t* bias = has_bias ? sums : nullptr;
+  const bool swap = r.one_in(2);
+  int8_t* x = (swap ? at_end_of_ram : at_end_of_pool)(static_cast<uint32_t>(xs));
+  int8_t* weight = (swap ? at_end_of_pool : at_end_of_ram)(static_cast<uint32_t>(weights));
+  fill_bytes(r, x, xs);
+  fill_bytes(r, weight, weights);
+  const Guarded scratch = some_scratch(r, stock_scratch), expected = guarded(0, static_cast<uint32_t>(ys)),
+                found = guarded(1, static_cast<uint32_t>(ys), r.between(0, 3));
+  describe(a, has_bias, scratch.bytes, line);
+  portable(a, x, weight, bias, expected.data);
+  own(a, x, weight, bias, scratch.data, static_cast<int32_t>(scratch.bytes), found.data);
+  return compared(expected, found, static_cast<uint32_t>(ys), &scratch, line);
+}
+
+bool has_windows(const Conv2dArgs& a) {
+  return !why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h) &&
+         !why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w);
+}
+
+}  // namespace
+
+Outcome check_conv2d(uint32_t seed) {
+  Random r(seed);
+  Conv2dArgs a{};
+  int64_t products = 0;
+  do {
+    const bool pointwise = r.one_in(3), one_row = r.one_in(8);
+    some_axis(r, pointwise || one_row, &a.in_h, &a.out_h, &a.kernel_h, &a.stride_h, &a.pad_h, &a.dilation_h);
+    some_axis(r, pointwise, &a.in_w, &a.out_w, &a.kernel_w, &a.stride_w, &a.pad_w, &a.dilation_w);
+    const int32_t groups = r.one_in(6) ? r.between(2, 5) : 1;
+    a.n = r.one_in(5) ? 2 : 1;
+    a.kernel_c = r.one_in(30) ? r.between(900, 1300) : some_channels(r);
+    a.in_c = groups * a.kernel_c;
+    a.out_c = groups * (groups > 1 ? r.between(1, 9) : some_channels(r));
+    const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.kernel_c;
+    products = window * a.n * a.out_h * a.out_w * a.out_c;
+    if (window * a.out_c > kMostBytes || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes) products = kMostProducts + 1;
+  } while (products > kMostProducts || !has_windows(a));
+  some_numbers(r, a);
+  a.has_shifts = false;
+  for (int32_t i = 0; i < a.out_c; ++i) a.has_shifts |= shifts[i] != 0;
+  Line line("@differs conv2d ");
+  line.number(seed).text(" kc ").signed_number(a.kernel_c);
+  const int32_t weights = a.out_c * a.kernel_h * a.kernel_w * a.kernel_c;
+  const int64_t stock = conv2d_scratch_bytes(a, kIsa);
+  if constexpr (kHasMve) {
+    if (why_not_conv2d_mve(a)) return Outcome::not_served;
+    return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_mve);
+  }
+  return Outcome::not_served;
+}
+
+Outcome check_depthwise_conv2d(uint32_t seed) {
+  Random r(seed);
+  DepthwiseConv2dArgs a{};
+  int64_t products = 0;
+  bool valid = false;
+  do {
+    some_axis(r, false, &a.in_h, &a.out_h, &a.kernel_h, &a.stride_h, &a.pad_h, &a.dilation_h);
+    some_axis(r, false, &a.in_w, &a.out_w, &a.kernel_w, &a.stride_w, &a.pad_w, &a.dilation_w);
+    if (r.one_in(2)) a.kernel_h = a.kernel_w = 3, a.dilation_h = a.dilation_w = 1, a.stride_h = a.stride_w;
+    a.n = r.one_in(5) ? 2 : 1;
+    a.depth_multiplier = r.one_in(6) ? r.between(1, 5) : 1;
+    a.in_c = some_channels(r);
+    if (r.one_in(6)) a.in_c = 1, a.depth_multiplier = some_channels(r);
+    a.out_c = a.in_c * a.depth_multiplier;
+    products = int64_t{a.kernel_h} * a.kernel_w * a.n * a.out_h * a.out_w * a.out_c;
+    valid = !why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h) &&
+            !why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w);
+  } while (products > kMostProducts || !valid || a.out_c > kMostChannels || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes);
+  some_numbers(r, a);
+  Line line("@differs depthwise_conv2d ");
+  line.number(seed).text(" dm ").signed_number(a.depth_multiplier);
+  const int32_t weights = a.kernel_h * a.kernel_w * a.out_c;
+  const int64_t stock = depthwise_conv2d_scratch_bytes(a, kIsa);
+  if constexpr (kHasMve) {
+    if (why_not_depthwise_conv2d_mve(a)) return Outcome::not_served;
+    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, depthwise_conv2d_s8_mve);
+  }
+  return Outcome::not_served;
+}
+
+Outcome check_linear(uint32_t seed) {
+  Random r(seed);
+  LinearArgs a{};
+  a.rows = r.one_in(2) ? 1 : r.between(1, 5);
+  a.in = r.one_in(10) ? r.between(1000, 2500) : r.between(1, 200);
+  a.out = some_channels(r);
+  a.x_offset = r.one_in(3) ? 0 : r.between(-255, 255);
+  a.weight_offset = r.one_in(3) ? r.between(-255, 255) : 0;
+  a.y_zero = a_zero(r);
+  bounds(r, &a.y_min, &a.y_max);
+  fill_scales(r, &a.multiplier, &a.shift, 1);
+  static int32_t sums[kMostChannels];
+  fill_sums(r, sums, a.out);
+  const int32_t* first = r.one_in(6) ? nullptr : sums;
+  const bool swap = r.one_in(2);
+  const uint32_t xs = static_cast<uint32_t>(a.rows * a.in), weights = static_cast<uint32_t>(a.out * a.in);
+  int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *weight = (swap ? at_end_of_pool : at_end_of_ram)(weights);
+  fill_bytes(r, x, static_cast<int32_t>(xs));
+  fill_bytes(r, weight, static_cast<int32_t>(weights));
+  const uint32_t ys = static_cast<uint32_t>(a.rows * a.out);
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  Line line("@differs linear ");
+  const int32_t values[] = {a.rows, a.in, a.out, a.x_offset, a.weight_offset, a.y_zero, a.multiplier, a.shift, a.y_min, a.y_max};
+  line.number(seed).text(first ? " first" : " none").text(" rows,in,out,xo,wo,yz,m,s,lo,hi");
+  for (const int32_t v : values) line.text(" ").signed_number(v);
+  if constexpr (kHasMve) {
+    if (why_not_linear_mve(a)) return Outcome::not_served;
+    linear_s8(a, x, weight, first, expected.data);
+    linear_s8_mve(a, x, weight, first, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  return Outcome::not_served;
+}
+
+}  // namespace deuteron

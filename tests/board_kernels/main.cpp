@@ -1,0 +1,63 @@
+// Runs random cases of every kernel of the board's instruction set against the portable one.
+// Command line: KERNEL [FIRST_SEED [COUNT]]; `all`: each. 3000 cases if nothing else is said.
+#include <cstring>
+
+#include "runtime/ports/semihosting.h"
+#include "tests/board_kernels/case.h"
+
+namespace deuteron {
+namespace {
+
+constexpr CheckedKernel kChecked[] = {
+    {"conv2d", check_conv2d},         {"depthwise_conv2d", check_depthwise_conv2d}, {"linear", check_linear},
+    {"add", check_add},               {"mul", check_mul},                           {"avg_pool2d", check_avg_pool2d},
+    {"max_pool2d", check_max_pool2d}, {"quantize", check_quantize},                 {"dequantize", check_dequantize},
+};
+constexpr uint32_t kCases = 3000, kMostFailures = 5;
+
+// The next word of a text, ended by a zero.
+char* take_word(char*& text) {
+  while (*text == ' ') ++text;
+  char* word = text;
+  while (*text != ' ' && *text != 0) ++text;
+  if (*text == ' ') *text++ = 0;
+  return word;
+}
+
+uint32_t number_of(const char* digits) {
+  uint32_t n = 0;
+  for (; *digits >= '0' && *digits <= '9'; ++digits) n = n * 10 + static_cast<uint32_t>(*digits - '0');
+  return n;
+}
+
+bool check(const CheckedKernel& k, uint32_t first, uint32_t count) {
+  uint32_t served = 0, failed = 0;
+  for (uint32_t i = 0; i < count && failed < kMostFailures; ++i) {
+    const Outcome o = k.run(first + i);
+    served += o != Outcome::not_served;
+    failed += o == Outcome::different;
+  }
+  Line("@kernel ").text(k.name).text(" ").number(count).text(" cases, served ").number(served).text(", different ").number(failed).print();
+  return failed == 0;
+}
+
+}  // namespace
+}  // namespace deuteron
+
+int main() {
+  using namespace deuteron;
+  static char text[256];
+  char* rest = text;
+  if (!command_line(text, sizeof text)) text[0] = 0;
+  const char* name = take_word(rest);
+  const uint32_t first = number_of(take_word(rest)), count = number_of(take_word(rest));
+  const bool all = std::strcmp(name, "all") == 0;
+  bool good = true, found = false;
+  for (const CheckedKernel& k : kChecked) {
+    if (!all && std::strcmp(name, k.name) != 0) continue;
+    found = true;
+    good &= check(k, first, count == 0 ? kCases : count);
+  }
+  if (!found) return static_cast<int>(BoardExit::bad_job);
+  return static_cast<int>(good ? BoardExit::done : BoardExit::other_outputs);
+}
