@@ -4,12 +4,28 @@
 
 namespace deuteron {
 
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_MVE)
-inline constexpr bool kHasMve = true, kHasMveFloat = (__ARM_FEATURE_MVE & 2) != 0, kHasDsp = false;
-#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_DSP)
-inline constexpr bool kHasMve = false, kHasMveFloat = false, kHasDsp = true;
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#if defined(__ARM_FEATURE_MVE)
+#define DEUTERON_MVE __ARM_FEATURE_MVE
+#elif defined(__ARM_FEATURE_DSP)
+#define DEUTERON_DSP 1
+#endif
+#if defined(__ARM_FP)
+#define DEUTERON_FLOAT (__ARM_FP & 4)
+#endif
+#endif
+
+#if defined(DEUTERON_MVE)
+inline constexpr bool kHasMve = true, kHasMveFloat = (DEUTERON_MVE & 2) != 0;
 #else
-inline constexpr bool kHasMve = false, kHasMveFloat = false, kHasDsp = false;
+inline constexpr bool kHasMve = false, kHasMveFloat = false;
+#endif
+#if defined(DEUTERON_DSP) && defined(DEUTERON_FLOAT)
+inline constexpr bool kHasDsp = true, kHasDspFloat = DEUTERON_FLOAT != 0;
+#elif defined(DEUTERON_DSP)
+inline constexpr bool kHasDsp = true, kHasDspFloat = false;
+#else
+inline constexpr bool kHasDsp = false, kHasDspFloat = false;
 #endif
 
 }  // namespace deuteron

@@ -33,4 +33,10 @@ inline const char* why_not_add_mve(const AddArgs& a) {
   return nullptr;
 }
 
+// The same with the DSP extension.
+// Limits   why_not_add_dsp() is null
+void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+inline const char* why_not_add_dsp(const AddArgs& a) { return why_not_add_mve(a); }
+
 }  // namespace deuteron

@@ -18,6 +18,7 @@ struct AvgPoolCall {
 };
 void run(const AvgPoolCall& c) {
   if constexpr (kHasMve) avg_pool2d_s8_mve(c.args, c.x, c.y);
+  else if constexpr (kHasDsp) avg_pool2d_s8_dsp(c.args, c.x, c.y);
   else avg_pool2d_s8(c.args, c.x, c.y);
 }
 

@@ -21,4 +21,7 @@ void avg_pool2d_s8(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
 // The same with the M-profile Vector Extension.
 void avg_pool2d_s8_mve(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
 
+// The same with the DSP extension; fewer than 4 channels are left to the portable kernel.
+void avg_pool2d_s8_dsp(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
+
 }  // namespace deuteron

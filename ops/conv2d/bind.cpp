@@ -19,14 +19,19 @@ Status read_numbers(const Call& call, Conv2dArgs& a) {
 }
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
-  if constexpr (kHasMve)
-    if (why_not_conv2d_mve(c.args) == nullptr) {
-      ConvCall<Conv2dArgs> with_mve = c;
-      with_mve.args.has_shifts = false;
-      for (int32_t i = 0; i < c.args.out_c; ++i) with_mve.args.has_shifts |= c.args.shift[i] != 0;
-      return keep<ConvCall<Conv2dArgs>, run_conv_in_scratch<Conv2dArgs, conv2d_s8_mve>>(call, prepared, with_mve);
-    }
-  return keep<ConvCall<Conv2dArgs>, run_conv<Conv2dArgs, conv2d_s8>>(call, prepared, c);
+  using Known = ConvCall<Conv2dArgs>;
+  if constexpr (kHasMve || kHasDsp) {
+    Known known = c;
+    known.args.has_shifts = false;
+    for (int32_t i = 0; i < c.args.out_c; ++i) known.args.has_shifts |= c.args.shift[i] != 0;
+    if constexpr (kHasMve)
+      if (why_not_conv2d_mve(known.args) == nullptr)
+        return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_mve>>(call, prepared, known);
+    if constexpr (kHasDsp)
+      if (why_not_conv2d_dsp(known.args) == nullptr)
+        return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_dsp>>(call, prepared, known);
+  }
+  return keep<Known, run_conv<Conv2dArgs, conv2d_s8>>(call, prepared, c);
 }
 
 Status prepare(Call& call, Prepared* prepared) {

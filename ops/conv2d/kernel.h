@@ -38,9 +38,18 @@ void conv2d_s8_mve(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, c
 // Null where conv2d_s8_mve serves a call, else why the portable kernel does.
 inline const char* why_not_conv2d_mve(const Conv2dArgs& a) {
   if (a.x_offset < -127 || a.x_offset > 128) return "the zero point of the input is not int8";
-  for (int32_t i = 0; i < a.out_c; ++i)
+  for (int32_t i = 0; a.has_shifts && i < a.out_c; ++i)
     if (a.shift[i] > 0) return "a channel is scaled by 1 or more";
   return nullptr;
 }
+
+// The same with the DSP extension. `scratch`: what ops/conv2d/scratch.h says for it holds the windows; without it windows of up to 1024
+// elements lie on the stack (5 KB). The portable kernel serves windows of fewer than 4 elements, longer ones than fit, a single filter to a
+// group, and biases of 2^29 and more. Reads nothing beyond its operands.
+// Limits   why_not_conv2d_dsp() is null
+void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
+                   int8_t* y);
+
+inline const char* why_not_conv2d_dsp(const Conv2dArgs& a) { return why_not_conv2d_mve(a); }
 
 }  // namespace deuteron

@@ -38,6 +38,9 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
   if constexpr (kHasMve)
     if (why_not_depthwise_conv2d_mve(c.args) == nullptr)
       return keep<ConvCall<DepthwiseConv2dArgs>, run_conv_in_scratch<DepthwiseConv2dArgs, depthwise_conv2d_s8_mve>>(call, prepared, c);
+  if constexpr (kHasDsp)
+    if (why_not_depthwise_conv2d_dsp(c.args) == nullptr)
+      return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8_dsp>>(call, prepared, c);
   return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8>>(call, prepared, c);
 }
 

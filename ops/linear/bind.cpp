@@ -17,6 +17,7 @@ struct LinearCall {
 };
 void run(const LinearCall& c) { linear_s8(c.args, c.x, c.weight, c.first, c.y); }
 void run_mve(const LinearCall& c) { linear_s8_mve(c.args, c.x, c.weight, c.first, c.y); }
+void run_dsp(const LinearCall& c) { linear_s8_dsp(c.args, c.x, c.weight, c.first, c.y); }
 
 Status read_numbers(const Call& call, LinearArgs& a) {
   if (!lies_in(call.integer(kXOffset), -255, 255)) return bad_argument(kXOffset, "must be -255..255");
@@ -71,6 +72,8 @@ Status prepare(Call& call, Prepared* prepared) {
                      first ? static_cast<const int32_t*>(first->data) : nullptr, static_cast<int8_t*>(call.tensor(kOut).data)};
   if constexpr (kHasMve)
     if (why_not_linear_mve(a) == nullptr) return keep<LinearCall, run_mve>(call, prepared, c);
+  if constexpr (kHasDsp)
+    if (why_not_linear_dsp(a) == nullptr) return keep<LinearCall, run_dsp>(call, prepared, c);
   return keep<LinearCall, run>(call, prepared, c);
 }
 

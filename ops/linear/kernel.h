@@ -27,4 +27,14 @@ void linear_s8_mve(const LinearArgs& a, const int8_t* x, const int8_t* weight, c
 // Null where linear_s8_mve serves a call, else why the portable kernel does.
 inline const char* why_not_linear_mve(const LinearArgs& a) { return a.shift > 0 ? "the sum is scaled by 1 or more" : nullptr; }
 
+// The same with the DSP extension.
+// Limits   why_not_linear_dsp() is null
+void linear_s8_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y);
+
+inline const char* why_not_linear_dsp(const LinearArgs& a) {
+  if (a.weight_offset != 0) return "the weights have a zero point";
+  if (a.x_offset < -127 || a.x_offset > 128) return "the zero point of the input is not int8";
+  return a.shift > 0 ? "the sum is scaled by 1 or more" : nullptr;
+}
+
 }  // namespace deuteron

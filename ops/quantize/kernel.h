@@ -22,4 +22,7 @@ void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y);
 // The same with the M-profile Vector Extension and its floats.
 void quantize_s8_mve(const QuantizeArgs& a, const float* x, int8_t* y);
 
+// The same with the DSP extension and single-precision floats.
+void quantize_s8_dsp(const QuantizeArgs& a, const float* x, int8_t* y);
+
 }  // namespace deuteron

@@ -115,6 +115,10 @@ Outcome check_conv2d(uint32_t seed) {
     if (why_not_conv2d_mve(a)) return Outcome::not_served;
     return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_mve);
   }
+  if constexpr (kHasDsp) {
+    if (why_not_conv2d_dsp(a)) return Outcome::not_served;
+    return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_dsp);
+  }
   return Outcome::not_served;
 }
 
@@ -144,6 +148,12 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
   if constexpr (kHasMve) {
     if (why_not_depthwise_conv2d_mve(a)) return Outcome::not_served;
     return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, depthwise_conv2d_s8_mve);
+  }
+  if constexpr (kHasDsp) {
+    if (why_not_depthwise_conv2d_dsp(a)) return Outcome::not_served;
+    const auto own = [](const DepthwiseConv2dArgs& args, const int8_t* x, const int8_t* weight, const int32_t* bias, void*, int32_t,
+                        int8_t* y) { depthwise_conv2d_s8_dsp(args, x, weight, bias, y); };
+    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, own);
   }
   return Outcome::not_served;
 }
@@ -177,6 +187,12 @@ Outcome check_linear(uint32_t seed) {
     if (why_not_linear_mve(a)) return Outcome::not_served;
     linear_s8(a, x, weight, first, expected.data);
     linear_s8_mve(a, x, weight, first, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  if constexpr (kHasDsp) {
+    if (why_not_linear_dsp(a)) return Outcome::not_served;
+    linear_s8(a, x, weight, first, expected.data);
+    linear_s8_dsp(a, x, weight, first, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;

@@ -61,6 +61,12 @@ Outcome check_add(uint32_t seed) {
     add_s8_mve(a, operand(r, p), p.other, p.found.data);
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
+  if constexpr (kHasDsp) {
+    if (why_not_add_dsp(a)) return Outcome::not_served;
+    add_s8(a, p.x, p.other, p.expected.data);
+    add_s8_dsp(a, operand(r, p), p.other, p.found.data);
+    return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
+  }
   return Outcome::not_served;
 }
 
@@ -122,6 +128,11 @@ Outcome check_avg_pool2d(uint32_t seed) {
     avg_pool2d_s8_mve(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
+  if constexpr (kHasDsp) {
+    avg_pool2d_s8(a, x, expected.data);
+    avg_pool2d_s8_dsp(a, x, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
   return Outcome::not_served;
 }
 
@@ -176,6 +187,13 @@ Outcome check_quantize(uint32_t seed) {
     quantize_s8(a, x, expected.data);
     const bool in_place = r.one_in(3);
     quantize_s8_mve(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
+    if (in_place) std::memcpy(found.data, x, count);
+    return compared(expected, found, count, nullptr, line);
+  }
+  if constexpr (kHasDspFloat) {
+    quantize_s8(a, x, expected.data);
+    const bool in_place = r.one_in(3);
+    quantize_s8_dsp(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
     if (in_place) std::memcpy(found.data, x, count);
     return compared(expected, found, count, nullptr, line);
   }

@@ -1,0 +1,121 @@
+// Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels (planes_dsp.h). One input channel: a
+// convolution, with the filters turned.
+#include <cstring>
+
+#include "ops/conv2d/kernel.h"
+#include "ops/depthwise_conv2d/kernel.h"
+#include "ops/depthwise_conv2d/planes_dsp.h"
+
+namespace deuteron {
+namespace {
+
+constexpr int32_t kPlanes = 4, kRows = 10;     // channels, and rows of the input, that lie on the stack at once
+constexpr int32_t kPlane = kRows * kPlaneRow;  // elements
+constexpr int32_t kTurned = 3072;              // bytes of turned filters that may lie there
+
+int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+
+struct Block {
+  const DepthwiseConv2dArgs& a;
+  const int8_t* x;  // the image, at the first of the four channels
+  int8_t* y;
+  DspChannel channels[kPlanes];
+  bool is_plain;
+};
+
+void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
+  const DepthwiseConv2dArgs& a = b.a;
+  for (int32_t i = 0; i < kPlanes; ++i) {
+    DspChannel& d = b.channels[i];
+    for (int32_t kh = 0; kh < 3; ++kh) {
+      const int8_t* w = weight + kh * 3 * a.out_c + c + i;
+      const uint32_t w0 = static_cast<uint16_t>(w[0]), w1 = static_cast<uint16_t>(w[a.out_c]), w2 = static_cast<uint16_t>(w[2 * a.out_c]);
+      d.weight[2 * kh] = w1 << 16 | w0, d.weight[2 * kh + 1] = w2 << 16 | w1;
+    }
+    d.first = bias ? bias[c + i] : 0;
+    d.multiplier = b.is_plain ? 2 * a.multiplier[c + i] : a.multiplier[c + i];
+    d.shift = -a.shift[c + i];
+  }
+}
+
+// The input of `rows` rows of the planes, from row ih and column iw on; what lies outside is 0.
+void fill_planes(const Block& b, int32_t ih, int32_t iw, int32_t rows, int32_t columns, int16_t* planes) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
+  const int32_t left = iw < 0 ? least(-iw, columns) : 0, end = a.in_w - iw < columns ? (a.in_w - iw > left ? a.in_w - iw : left) : columns;
+  for (int32_t r = 0; r < rows; ++r, planes += kPlaneRow) {
+    const bool is_inside = ih + r >= 0 && ih + r < a.in_h;
+    if (!is_inside || left > 0 || end < columns)
+      for (int32_t p = 0; p < kPlanes; ++p) {
+        int16_t* row = planes + p * kPlane;
+        if (!is_inside) std::memset(row, 0, sizeof(int16_t) * kPlaneRow);
+        for (int32_t i = 0; i < left; ++i) row[i] = 0;
+        for (int32_t i = end; i < columns; ++i) row[i] = 0;
+      }
+    if (is_inside && end > left)
+      deuteron_fill_planes_dsp(b.x + ((ih + r) * a.in_w + iw + left) * a.in_c, a.in_c, end - left, planes + left, 2 * kPlane, offset << 16 | offset);
+  }
+}
+
+// Four channels of the outputs begin..begin+width-1 of every row.
+void run_columns(const Block& b, int32_t begin, int32_t width) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kRows - 3) / s + 1;
+  alignas(4) int16_t planes[kPlanes * kPlane];
+  DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, width / 2, width % 2, a.y_min, a.y_max, b.is_plain};
+  for (int32_t r = 0; r < a.out_h; r += at_once) {
+    d.rows = least(at_once, a.out_h - r);
+    fill_planes(b, r * s - a.pad_h, begin * s - a.pad_w, (d.rows - 1) * s + 3, (width - 1) * s + 3, planes);
+    for (int32_t p = 0; p < kPlanes; ++p) {
+      d.y = b.y + r * row + begin * a.out_c + p;
+      (s == 1 ? deuteron_depthwise_s1_dsp : deuteron_depthwise_s2_dsp)(planes + p * kPlane, b.channels + p, &d);
+    }
+  }
+}
+
+void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, bool is_plain, int8_t* y) {
+  const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
+  Block b{a, nullptr, nullptr, {}, is_plain};
+  for (int32_t c = 0; c < a.out_c; c += kPlanes) {
+    const int32_t first = least(c, a.out_c - kPlanes);  // the last ones overlap
+    fill_channels(b, weight, bias, first);
+    b.x = x + first, b.y = y + first;
+    for (int32_t begin = 0; begin < a.out_w; begin += most) run_columns(b, begin, least(most, a.out_w - begin));
+  }
+}
+
+void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  alignas(4) int8_t room[kTurned];  // the filters as a convolution has them, then two windows
+  const int32_t taps = a.kernel_h * a.kernel_w, filters = (taps * a.out_c + 3) / 4 * 4;
+  for (int32_t t = 0; t < taps; ++t)
+    for (int32_t oc = 0; oc < a.out_c; ++oc) room[oc * taps + t] = weight[t * a.out_c + oc];
+  Conv2dArgs conv{};
+  conv.n = a.n, conv.in_h = a.in_h, conv.in_w = a.in_w, conv.in_c = 1, conv.out_h = a.out_h, conv.out_w = a.out_w, conv.out_c = a.out_c;
+  conv.kernel_h = a.kernel_h, conv.kernel_w = a.kernel_w, conv.kernel_c = 1, conv.stride_h = a.stride_h, conv.stride_w = a.stride_w;
+  conv.pad_h = a.pad_h, conv.pad_w = a.pad_w, conv.dilation_h = a.dilation_h, conv.dilation_w = a.dilation_w;
+  conv.x_offset = a.x_offset, conv.y_zero = a.y_zero, conv.y_min = a.y_min, conv.y_max = a.y_max;
+  conv.multiplier = a.multiplier, conv.shift = a.shift, conv.has_shifts = false;
+  for (int32_t i = 0; i < a.out_c; ++i) conv.has_shifts |= a.shift[i] != 0;
+  conv2d_s8_dsp(conv, x, room, bias, room + filters, kTurned - filters, y);
+}
+
+}  // namespace
+
+void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  const int64_t taps = int64_t{a.kernel_h} * a.kernel_w;
+  if (a.in_c == 1 && a.out_c > 1 && taps * a.out_c + 4 * (taps + 3) + 4 <= kTurned) return run_one_channel(a, x, weight, bias, y);
+  const int32_t s = a.stride_w;
+  constexpr int32_t kMostBias = 1 << 29;  // so that no sum leaves +-2^30
+  bool serves = a.depth_multiplier == 1 && a.out_c >= kPlanes && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 &&
+                a.stride_h == s && (s == 1 || s == 2);
+  bool is_plain = a.y_min == -128 && a.y_max == 127;
+  for (int32_t i = 0; serves && i < a.out_c; ++i) {
+    is_plain &= a.shift[i] == 0 && a.multiplier[i] < 1 << 30 && a.multiplier[i] > -(1 << 30);
+    serves &= !bias || (bias[i] < kMostBias && bias[i] > -kMostBias);
+  }
+  if (!serves) return depthwise_conv2d_s8(a, x, weight, bias, y);
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    run_planes(a, x, weight, bias, is_plain, y);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,207 @@
+@ Depthwise 3x3 for the DSP extension: contracts in ops/depthwise_conv2d/planes_dsp.h. Assembly, because gcc 12 spills the six words of
+@ weights and does not find SMLATB and SMLABT.
+  .syntax unified
+  .thumb
+.equ PITCH, 64
+
+@ A row of taps of two neighbouring outputs, r12 and lr: two words of x are elements 0 1 and 2 3 (stride 1).
+.macro ROW_1 first, offset, wa, wb
+  .if \first
+  ldrd r10, r11, [r0], #4
+  ldr r12, [sp]
+  smlatb lr, r10, \wa, r12
+  .else
+  ldrd r10, r11, [r0, #\offset]
+  smlatb lr, r10, \wa, lr
+  .endif
+  smlad r12, r10, \wa, r12
+  smlabt r12, r11, \wb, r12
+  smlad lr, r11, \wb, lr
+.endm
+.macro SUMS_1
+  ROW_1 1, 0, r4, r5
+  ROW_1 0, (PITCH - 4), r6, r7
+  ROW_1 0, (2 * PITCH - 4), r8, r9
+.endm
+@ Stride 2: elements 0 1 2, and 2 3 4.
+.macro ROW_2 first, offset, wa, wb
+  .if \first
+  ldr r12, [sp]
+  ldrd r10, r11, [r0], #8
+  mov lr, r12
+  .else
+  ldrd r10, r11, [r0, #\offset]
+  .endif
+  smlad r12, r10, \wa, r12
+  smlabt r12, r11, \wb, r12
+  .if \first
+  ldr r10, [r0]
+  .else
+  ldr r10, [r0, #(\offset + 8)]
+  .endif
+  smlad lr, r11, \wa, lr
+  smlabt lr, r10, \wb, lr
+.endm
+.macro SUMS_2
+  ROW_2 1, 0, r4, r5
+  ROW_2 0, (PITCH - 8), r6, r7
+  ROW_2 0, (2 * PITCH - 8), r8, r9
+.endm
+
+@ clamp(zero + requantize(sum)): see FINISH of ops/dot_dsp.S. r3 zero; stack: 4 multiplier, 28 -shift, 32 y_min, 36 y_max
+.macro GENERAL v
+  ldr r10, [sp, #4]
+  lsl \v, \v, #1
+  smmulr \v, \v, r10
+  ldr r10, [sp, #28]
+  cmp r10, #0
+  beq 8f
+  add \v, \v, \v, asr #31
+  asrs \v, \v, r10
+  adc \v, \v, #0
+8:
+  add \v, \v, r3
+  ldr r10, [sp, #32]
+  cmp \v, r10
+  it lt
+  movlt \v, r10
+  ldr r10, [sp, #36]
+  cmp \v, r10
+  it gt
+  movgt \v, r10
+.endm
+.macro TWO stride, way
+  SUMS_\stride
+  .ifc \way, plain
+  ldr r10, [sp, #4]
+  smmlar r12, r12, r10, r3
+  smmlar lr, lr, r10, r3
+  ssat r12, #8, r12
+  ssat lr, #8, lr
+  .else
+  GENERAL r12
+  GENERAL lr
+  .endif
+.endm
+
+@ All rows of a plane.   r0 plane   r1 y   r2 step of y   r3 zero   r4-r9 weights
+.macro ROWS stride, way
+1:
+  strd r1, r0, [sp, #20]
+  ldr r10, [sp, #16]
+  ldr r11, [r10, #20]
+  cmp r11, #0
+  beq 6f
+  add r11, r0, r11, lsl #(1 + \stride)
+  str r11, [sp, #8]
+2:
+  TWO \stride, \way
+  strb r12, [r1]
+  ldr r10, [sp, #8]
+  strb lr, [r1, r2]
+  add r1, r1, r2, lsl #1
+  cmp r0, r10
+  bne 2b
+6:
+  ldr r10, [sp, #16]
+  ldr r11, [r10, #24]
+  cmp r11, #0
+  beq 3f
+  TWO \stride, \way
+  strb r12, [r1]
+3:
+  ldr r10, [sp, #16]
+  ldrd r1, r0, [sp, #20]
+  ldr r11, [r10, #16]
+  add r0, r0, #(\stride * PITCH)
+  add r1, r1, r11
+  ldr r10, [sp, #12]
+  subs r10, r10, #1
+  str r10, [sp, #12]
+  bne 1b
+.endm
+@ void name(const int16_t* plane, const DspChannel*, const DspPlane*)
+@ DspPlane: y 0, y_step 4, y_zero 8, rows 12, row_step 16, pairs 20, odd 24, y_min 28, y_max 32, is_plain 36
+@ stack: 0 first, 4 multiplier, 8 end of the row, 12 rows, 16 DspPlane, 20 y of the row, 24 x of the row, 28 -shift, 32 y_min, 36 y_max
+.macro DEPTHWISE name, stride
+  .section .text.\name,"ax"
+  .global \name
+  .type \name, %function
+  .balign 4
+\name:
+  push {r4-r11, lr}
+  sub sp, sp, #44
+  str r2, [sp, #16]
+  ldrd r4, r5, [r1, #24]
+  strd r4, r5, [sp]
+  ldr r4, [r1, #32]
+  str r4, [sp, #28]
+  ldrd r4, r5, [r2, #28]
+  strd r4, r5, [sp, #32]
+  ldm r1, {r4-r9}
+  ldrd r1, r10, [r2]
+  ldr r3, [r2, #8]
+  ldr r11, [r2, #12]
+  str r11, [sp, #12]
+  ldr r11, [r2, #36]
+  mov r2, r10
+  cmp r11, #0
+  beq 7f
+  ROWS \stride, plain
+  b 9f
+7:
+  ROWS \stride, general
+9:
+  add sp, sp, #44
+  pop {r4-r11, pc}
+  .size \name, . - \name
+.endm
+  DEPTHWISE deuteron_depthwise_s1_dsp, 1
+  DEPTHWISE deuteron_depthwise_s2_dsp, 2
+
+@ void deuteron_fill_planes_dsp(const int8_t* x, int32_t step, int32_t pixels, int16_t* to, int32_t plane_bytes, uint32_t offset)
+  .section .text.deuteron_fill_planes_dsp,"ax"
+  .global deuteron_fill_planes_dsp
+  .type deuteron_fill_planes_dsp, %function
+  .balign 4
+deuteron_fill_planes_dsp:
+  push {r4-r11, lr}
+  ldrd r12, lr, [sp, #36]
+  add r4, r3, r12
+  add r5, r4, r12
+  add r6, r5, r12
+  subs r2, #2
+  bmi 2f
+1:
+  ldr r7, [r0]
+  ldr r8, [r0, r1]
+  add r0, r0, r1, lsl #1
+  sxtab16 r9, lr, r7
+  sxtab16 r10, lr, r8
+  sxtab16 r7, lr, r7, ror #8
+  sxtab16 r8, lr, r8, ror #8
+  pkhbt r11, r9, r10, lsl #16
+  pkhtb r9, r10, r9, asr #16
+  str r11, [r3], #4
+  str r9, [r5], #4
+  pkhbt r11, r7, r8, lsl #16
+  pkhtb r7, r8, r7, asr #16
+  str r11, [r4], #4
+  str r7, [r6], #4
+  subs r2, #2
+  bpl 1b
+2:
+  adds r2, #1
+  bmi 3f
+  ldr r7, [r0]
+  sxtab16 r9, lr, r7
+  sxtab16 r7, lr, r7, ror #8
+  strh r9, [r3]
+  lsr r9, r9, #16
+  strh r7, [r4]
+  lsr r7, r7, #16
+  strh r9, [r5]
+  strh r7, [r6]
+3:
+  pop {r4-r11, pc}
+  .size deuteron_fill_planes_dsp, . - deuteron_fill_planes_dsp

@@ -1,0 +1,29 @@
+// Depthwise 3x3 with the DSP extension: 4 channels of some rows as planes of int16, x_offset added, so that neighbouring columns of a
+// channel are the halves of a word, for SMLAD. Rows of a plane are 32 elements.
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+inline constexpr int32_t kPlaneRow = 32;  // elements
+
+// `pixels` of 4 channels each, `step` bytes apart, to the same row of 4 planes, which are plane_bytes apart. `offset` in both halves.
+extern "C" void deuteron_fill_planes_dsp(const int8_t* x, int32_t step, int32_t pixels, int16_t* to, int32_t plane_bytes, uint32_t offset);
+
+// Filters of a channel, and what becomes of its sums.
+struct DspChannel {
+  uint32_t weight[6];         // for each row (w0, w1) (w1, w2), the first one in the lower half
+  int32_t first, multiplier;  // the multiplier doubled where is_plain
+  int32_t shift;              // -shift, 0 or more
+};
+struct DspPlane {
+  int8_t* y;
+  int32_t y_step, y_zero, rows, row_step;  // bytes of y from an output to the next, and from row to row
+  int32_t pairs, odd;                      // outputs of a row: twice `pairs`, and one more
+  int32_t y_min, y_max;
+  int32_t is_plain;  // as in ops/dot_dsp.h
+};
+extern "C" void deuteron_depthwise_s1_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);
+extern "C" void deuteron_depthwise_s2_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);
+
+}  // namespace deuteron
