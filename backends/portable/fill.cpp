@@ -39,10 +39,13 @@ Status prepare_constant(Call& call, Prepared* prepared) {
   if (const char* why = why_not_size(call, 0, y)) return bad_argument(0, why);
   return keep<Fill, run_fill>(call, prepared, {y.data, y.numel, y.type, kOnes, 0});
 }
-// (size, memory format or dimension order?, out): what the memory holds stays.
+// (size, memory format or dimension order?, out). Torch leaves open what the elements are; here they are zero, so that no result depends on
+// what the memory held before.
 Status prepare_empty(Call& call, Prepared* prepared) {
-  if (const char* why = why_not_size(call, 0, call.tensor(2))) return bad_argument(0, why);
-  return keep_nothing(prepared);
+  const Tensor& y = call.tensor(2);
+  if (const char* why = why_not_size(call, 0, y)) return bad_argument(0, why);
+  const auto bytes = y.numel * static_cast<int32_t>(element_bytes(y.type));
+  return keep<Fill, run_fill>(call, prepared, {y.data, bytes, ScalarType::u8, 0, 0});
 }
 
 Status keep_like(Call& call, Prepared* prepared, int out) {

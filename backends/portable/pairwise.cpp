@@ -44,6 +44,9 @@ void run_pairwise(const Pairwise& p) {
   walk<3>(p.rank, p.numbers, strides, visit);
 }
 
+// A number as an integer, which it is: the callers have refused a real one beside integers.
+int64_t whole_number(const Value& v) { return v.kind == Kind::boolean ? v.boolean : v.kind == Kind::integer ? v.integer : 0; }
+
 ScalarType type_of(const Value& v) {
   if (v.kind == Kind::tensor) return v.tensor->type;
   return v.kind == Kind::real ? ScalarType::f32 : v.kind == Kind::boolean ? ScalarType::b8 : ScalarType::s64;
@@ -99,7 +102,7 @@ Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operan
   (real ? p.integer = nullptr : p.integer = op.integer);
   p.real = op.real;
   p.alpha = alpha < 0 ? 1 : static_cast<float>(call.real(alpha));
-  p.whole_alpha = alpha < 0 || real ? 1 : static_cast<int64_t>(call.real(alpha));
+  p.whole_alpha = alpha < 0 || real ? 1 : whole_number(*call.args[alpha]);
   if (!alike) {
     int32_t* numbers = call.arena->make<int32_t>(size_t{4} * y.rank);
     if (!numbers) return out_of_memory();
@@ -114,10 +117,9 @@ Status keep_operands(Call& call, Prepared* prepared, const Value* const (&operan
   if (number >= 0) {
     const Value& v = *operands[number];
     kept->in[number] = &kept->number;
-    const int64_t whole = v.kind == Kind::boolean ? v.boolean : v.integer;
     if (real) kept->types[number] = ScalarType::f32;
     if (v.kind == Kind::real) write_real(&kept->number, 0, ScalarType::f32, v.real);
-    else write_integer(&kept->number, 0, kept->types[number], whole);
+    else write_integer(&kept->number, 0, kept->types[number], whole_number(v));
   }
   *prepared = {[](const void* args) { run_pairwise(*static_cast<const Pairwise*>(args)); }, kept};
   return Status{};

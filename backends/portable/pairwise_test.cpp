@@ -108,6 +108,16 @@ TEST(PortablePairwise, NanStaysInTheSmallerAndTheLarger) {
   }
 }
 
+// A double cannot hold it, so it must not become one.
+TEST(PortablePairwise, AnIntegerFactorIsExact) {
+  OneCall p;
+  const int32_t x = p.in(ScalarType::s64, {2}), y = p.out(ScalarType::s64, {2});
+  p.call("aten::add", "Scalar_out", {x, p.integer(1), p.integer(INT64_MAX), y, y});
+  p.set<int64_t>(0, {5, INT64_MIN});
+  p.run();
+  EXPECT_EQ(p.get<int64_t>(), (std::vector<int64_t>{INT64_MIN + 4, -1}));
+}
+
 // (name, overload, other arguments) of one float tensor {-2, 0.5, 3}.
 TEST(PortablePairwise, NumbersAsOperands) {
   using Arguments = std::function<std::vector<int32_t>(OneCall&, int32_t x)>;
