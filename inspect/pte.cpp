@@ -48,6 +48,13 @@ PteTensor tensor_at(const Plan& plan, uint32_t index, FlatTable payload) {
   return t;
 }
 
+// An input or output. An output may be none: as for the loader, it is a tensor without elements.
+PteTensor port_at(const Plan& plan, uint32_t index) {
+  const ValueView v = known_value(plan, index);
+  if (v.tag == ValueTag::tensor) return tensor_at(plan, index, v.payload);
+  return {.value = index, .type = ScalarType::u8, .sizes = {0}, .order = {0}};
+}
+
 std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
   FlatReader& r = plan.reader;
   if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), "";
@@ -152,7 +159,7 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;
     const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);
-    (input ? s.inputs : s.outputs).push_back(tensor_at(plan, index, known_value(plan, index).payload));
+    (input ? s.inputs : s.outputs).push_back(port_at(plan, index));
   }
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;

@@ -79,6 +79,7 @@ int evaluate(const EvaluateOptions& o) {
   if (file->summary.outputs.empty())
     return diagnostics.error(o.program, "the program has no outputs to evaluate", "evaluate.outputs"), fail();
   const i64 classes = numel(file->summary.outputs[0].sizes);
+  if (classes == 0) return diagnostics.error(o.program, "the program's first output has no elements", "evaluate.outputs"), fail();
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;

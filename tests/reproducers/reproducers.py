@@ -57,6 +57,12 @@ def faults_of(where, command, rule, says):
 for name in ("self_is_an_int", "self_is_missing"):
     case(name, ["analyze", HERE / "pt2_type_confusion" / f"{name}.pt2", "--target", "cortex-m33"], "pt2.leftover.call", "argument 0 must be a tensor")
 
+# An output that is none has no elements.
+NONE = [HERE / "null_output" / "null_output.pte", "--input", HERE / "null_output" / "x.bin"]
+case("null_output run", ["run", *NONE, "--output-dir", "o"], None)
+case("null_output profile", ["profile", *NONE, "-o", "t.etdp"], None)
+case("null_output evaluate", ["evaluate", NONE[0], "--inputs", NONE[2], "--labels", NONE[2]], "evaluate.outputs")
+
 
 def main():
     wrong = 0
