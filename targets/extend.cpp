@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kFormat = 1;  // of the target file itself
 constexpr uintmax_t kMaxFileBytes = 1 << 20;
+constexpr size_t kMostFiles = 64;                   // that one target takes from, itself included; built-in ones take from one or two
 constexpr std::array<std::string_view, 5> kOwnKeys = {"format", "base", "name", "description", "extends"};
 
 void take_over(toml::table& own, toml::table& base, bool is_root) {
@@ -34,6 +35,7 @@ void take_over(toml::table& own, toml::table& base, bool is_root) {
   }
 }
 
+// Reads each file once: what is taken over never replaces what is there, so a base that was taken before would add nothing.
 class Resolver {
  public:
   explicit Resolver(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -42,6 +44,7 @@ class Resolver {
     std::optional<toml::table> root = parse(text, file);
     if (!root || !has_this_format(*root, file)) return std::nullopt;
     reading_.push_back(file);
+    taken_.push_back(file);
     const bool done = take_from_bases(*root, file);
     reading_.pop_back();
     return done ? std::move(root) : std::nullopt;
@@ -90,31 +93,42 @@ class Resolver {
     for (size_t k = list->size(); k-- > 0;) {
       const toml::node& item = *list->get(k);
       const std::string name = item.as_string()->get();
-      std::string path;
-      const std::optional<std::string> text = text_of(name, file, at(item, file), path);
-      if (!text) return false;
-      if (std::find(reading_.begin(), reading_.end(), path) != reading_.end())
-        return diagnostics_.error(at(item, file), fmt::format("`{}` extends itself: {} -> {}", name, fmt::join(reading_, " -> "), path),
+      const std::optional<Base> found = base_called(name, file, at(item, file));
+      if (!found) return false;
+      if (std::find(reading_.begin(), reading_.end(), found->path) != reading_.end())
+        return diagnostics_.error(at(item, file), fmt::format("`{}` extends itself: {} -> {}", name, fmt::join(reading_, " -> "), found->path),
                                   "target.extends"),
                false;
+      if (std::find(taken_.begin(), taken_.end(), found->path) != taken_.end()) continue;
+      if (taken_.size() == kMostFiles) return too_many_files(at(item, file));
+      const std::optional<std::string> text =
+          found->builtin ? std::string(found->builtin->text) : read_target_text(found->path, diagnostics_);
+      if (!text) return false;
       bases.push_back(name);
-      std::optional<toml::table> base = read(*text, path);
+      std::optional<toml::table> base = read(*text, found->path);
       if (!base) return false;
       take_over(root, *base, true);
     }
     return true;
   }
 
-  std::optional<std::string> text_of(const std::string& name, const std::string& file, const std::string& where, std::string& path) {
-    if (name.ends_with(".toml")) {
-      path = (std::filesystem::path(file).parent_path() / name).lexically_normal().native();
-      return read_target_text(path, diagnostics_);
-    }
+  bool too_many_files(std::string where) {
+    diagnostics_.add({Severity::error, std::move(where), "the target takes from too many files", std::to_string(kMostFiles + 1),
+                      std::to_string(kMostFiles), "target.extends", "write what they say into fewer files"});
+    return false;
+  }
+
+  // A base and how messages call it.
+  struct Base {
+    std::string path;
+    const BuiltinTarget* builtin = nullptr;
+  };
+  std::optional<Base> base_called(const std::string& name, const std::string& file, const std::string& where) {
+    if (name.ends_with(".toml")) return Base{(std::filesystem::path(file).parent_path() / name).lexically_normal().native()};
     std::vector<std::string> known;
     for (const BuiltinTarget& b : builtin_target_files()) {
       known.emplace_back(b.file.substr(0, b.file.size() - 5));
-      path = "targets/" + std::string(b.file);
-      if (known.back() == name) return std::string(b.text);
+      if (known.back() == name) return Base{"targets/" + std::string(b.file), &b};
     }
     diagnostics_.error(where, fmt::format("there is no target or base `{}` to extend", name), "target.unknown_name",
                        suggestion(name, known) + " A file of your own ends in `.toml`.");
@@ -122,7 +136,8 @@ class Resolver {
   }
 
   Diagnostics& diagnostics_;
-  std::vector<std::string> reading_;
+  std::vector<std::string> reading_;  // from the target to the file that is being read
+  std::vector<std::string> taken_;    // all that have been read
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "targets/target.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -253,6 +255,26 @@ TEST(Target, FaultsOfWhatIsExtendedAreToldWhereTheyLie) {
   EXPECT_FALSE(find_target(folder + "/new.toml", d));
   EXPECT_THAT(d.list()[0].what, HasSubstr("extends itself"));
   EXPECT_THAT(format_diagnostic(d.list()[1]), AllOf(HasSubstr("old.toml:1"), HasSubstr("7, limit 1")));
+  std::filesystem::remove_all(folder);
+}
+
+// Each file takes from the next one twice: read once each, 40 levels are nothing. One after the other, they have an end.
+TEST(Target, ABaseIsReadOnce) {
+  const std::string folder = testing::TempDir() + "extend_often";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const char* kind, int i, int last, const std::string& times) {
+    const std::string next = i == last ? "\"cortex-m4\"" : fmt::format("\"{}{}.toml\"", kind, i + 1);
+    std::ofstream(fmt::format("{}/{}{}.toml", folder, kind, i)) << extending(fmt::format(fmt::runtime(times), next));
+  };
+  for (int i = 0; i <= 40; ++i) write("twice", i, 40, "{0}, {0}");
+  for (int i = 0; i <= 80; ++i) write("chain", i, 80, "{0}");
+  Diagnostics d;
+  const std::optional<Target> target = find_target(folder + "/twice0.toml", d);
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->extends.size(), 41u + 1);  // cortex-m4 extends a base
+  EXPECT_EQ(target->cpu, "cortex-m4");
+  EXPECT_FALSE(find_target(folder + "/chain0.toml", d));
+  EXPECT_THAT(format_diagnostic(d.list()[0]), AllOf(HasSubstr("chain63.toml:"), HasSubstr("too many files: 65, limit 64")));
   std::filesystem::remove_all(folder);
 }
 

@@ -64,6 +64,20 @@ case("null_output profile", ["profile", *NONE, "-o", "t.etdp"], None)
 case("null_output evaluate", ["evaluate", NONE[0], "--inputs", NONE[2], "--labels", NONE[2]], "evaluate.outputs")
 
 
+def toml_chain(count, times):
+    """Target files that each extend the next so many times."""
+    def make(where):
+        for i in range(count):
+            following = f"c{i + 1}.toml" if i + 1 < count else "cortex-m33"
+            (where / f"c{i}.toml").write_text(f'format = 1\nname = "x"\nextends = {[following] * times}\n')
+        return ["targets", "--show", "c0.toml"]
+    return make
+
+
+case("toml_chain", toml_chain(20000, 1), "target.extends", "65, limit 64")
+case("toml_diamond", toml_chain(24, 3), None)
+
+
 def main():
     wrong = 0
     for name, command, rule, says in CASES:
