@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "backends/neutron_model/machine_ranges.h"
 #include "targets/extend.h"
 #include "targets/nearest.h"
 #include "targets/target_keys.h"
@@ -176,19 +177,32 @@ class Reader {
     if (!node->as_table()) fault(node, fmt::format("`{}` must be a table ([{}])", key, key), "target.type");
     return node->as_table();
   }
-  // Whole numbers from 1 to `most`, all of the keys and no others.
-  template <class Key, class Numbers>
-  void read_numbers(const toml::table& from, std::string_view where, std::span<const Key> keys, int64_t most, Numbers& numbers) {
+  struct Range {
+    int64_t low, high;
+  };
+  // Whole numbers within range_of(key), all of the keys and no others.
+  template <class Key, class Numbers, class RangeOf>
+  void read_numbers(const toml::table& from, std::string_view where, std::span<const Key> keys, RangeOf range_of, Numbers& numbers) {
     std::vector<std::string> known;
     for (const Key& key : keys) known.emplace_back(key.name);
     known_keys(from, where, known);
     for (const Key& key : keys) {
       const std::optional<int64_t> v = integer(from, key.name, true);
       if (!v) continue;
-      if (*v < 1) measured(from.get(key.name), fmt::format("`{}` must be at least 1", key.name), *v, 1, "target.npu");
-      else if (*v > most) measured(from.get(key.name), fmt::format("`{}` is too large", key.name), *v, most, "target.npu");
+      const Range range = range_of(key);
+      if (*v < range.low)
+        measured(from.get(key.name), fmt::format("`{}` must be at least {}", key.name, range.low), *v, range.low, "target.npu");
+      else if (*v > range.high) measured(from.get(key.name), fmt::format("`{}` is too large", key.name), *v, range.high, "target.npu");
       else numbers.*key.field = static_cast<std::remove_reference_t<decltype(numbers.*key.field)>>(*v);
     }
+  }
+  static auto up_to(int64_t most) {
+    return [most](const auto&) { return Range{1, most}; };
+  }
+  // What the driver of the machine takes.
+  static Range range_of_machine(const MachineKey& key) {
+    const auto* range = std::ranges::find(neutron::kMachineRanges, key.field, &neutron::MachineRange::field);
+    return {range->low, range->high};
   }
   void read_npu(const toml::table& from, Target& t) {
     known_keys(from, "[npu]", {"family", "limits", "machine", "crossing"});
@@ -197,11 +211,11 @@ class Reader {
     if (!npu.family.empty() && std::find(kFamilies.begin(), kFamilies.end(), npu.family) == kFamilies.end())
       fault(from.get("family"), fmt::format("unknown NPU `{}`", npu.family), "target.unknown_name", suggestion(npu.family, kFamilies));
     if (const toml::table* limits = table(from, "limits", true))
-      read_numbers<LimitKey>(*limits, "[npu.limits]", kLimitKeys, int64_t{1} << 31, npu.limits);
+      read_numbers<LimitKey>(*limits, "[npu.limits]", kLimitKeys, up_to(int64_t{1} << 31), npu.limits);
     if (const toml::table* machine = table(from, "machine", true))
-      read_numbers<MachineKey>(*machine, "[npu.machine]", kMachineKeys, (int64_t{1} << 31) - 1, npu.machine);
+      read_numbers<MachineKey>(*machine, "[npu.machine]", kMachineKeys, range_of_machine, npu.machine);
     if (const toml::table* crossing = table(from, "crossing", true))
-      read_numbers<CrossingKey>(*crossing, "[npu.crossing]", kCrossingKeys, kMaxCost, npu.crossing);
+      read_numbers<CrossingKey>(*crossing, "[npu.crossing]", kCrossingKeys, up_to(kMaxCost), npu.crossing);
     if (t.clock_hz <= 0) fault(&from, "a target with an NPU needs its clock: `clock_hz` in [cpu]", "target.missing_field");
     if (t.clock_hz > (int64_t{1} << 31) - 1)
       measured(&from, "the NPU's clock is too fast", t.clock_hz, (int64_t{1} << 31) - 1, "target.clock");

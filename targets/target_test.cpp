@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backends/neutron_model/machine_ranges.h"
 #include "targets/builtin.h"
 #include "targets/show_target.h"
 #include "targets/target_keys.h"
@@ -276,6 +277,20 @@ TEST(Target, ABaseIsReadOnce) {
   EXPECT_FALSE(find_target(folder + "/chain0.toml", d));
   EXPECT_THAT(format_diagnostic(d.list()[0]), AllOf(HasSubstr("chain63.toml:"), HasSubstr("too many files: 65, limit 64")));
   std::filesystem::remove_all(folder);
+}
+
+// What a target file lets pass, the driver takes.
+TEST(Target, TheMachineIsOneThatTheDriverTakes) {
+  for (const MachineKey& key : kMachineKeys) {
+    const auto range = std::ranges::find(neutron::kMachineRanges, key.field, &neutron::MachineRange::field);
+    ASSERT_NE(range, std::end(neutron::kMachineRanges)) << key.name;
+    const auto with = [&](i64 v) { return extending("\"imxrt700cm\"", fmt::format("[npu.machine]\n{} = {}\n", key.name, v)); };
+    Diagnostics d;
+    EXPECT_TRUE(parse_target(with(range->low), "b.toml", d)) << key.name;
+    EXPECT_TRUE(parse_target(with(range->high), "b.toml", d)) << key.name;
+    EXPECT_THAT(errors_of(with(range->high + i64{1})), AllOf(HasSubstr("b.toml:5"), HasSubstr("is too large"))) << key.name;
+    EXPECT_THAT(errors_of(with(range->low - i64{1})), HasSubstr("must be at least")) << key.name;
+  }
 }
 
 TEST(Target, ABaseIsNoTarget) {

@@ -3,17 +3,15 @@
 #include <initializer_list>
 
 #include "backends/neutron_model/check.h"
+#include "backends/neutron_model/machine_ranges.h"
 
 namespace deuteron::neutron {
 namespace {
 
-// Of what is multiplied and divided by in cycles.h: no product there leaves int64.
 bool is_a_machine(const Machine& m) {
-  const auto in = [](int32_t v, int32_t low, int32_t high) { return v >= low && v <= high; };
-  constexpr int32_t kMost = 1 << 20;
-  return in(m.clock_hz, 1, INT32_MAX) && in(m.accumulators, 1, kMost) && in(m.sram_bytes_q8, 1, kMost) && in(m.fetch_bytes_q8, 1, kMost) &&
-         in(m.setup_cycles, 0, kMost) && in(m.tile_cycles, 0, kMost) && in(m.depthwise_lanes, 1, m.lanes) &&
-         in(m.vector_elements_q8, 1, kMost) && in(m.softmax_cycles_q8, 0, kMost) && in(m.fetch_setup_cycles, 0, kMost);
+  for (const MachineRange& range : kMachineRanges)
+    if (m.*range.field < range.low || m.*range.field > range.high) return false;
+  return true;
 }
 
 // A block of `bytes` at `offset` within the microcode, behind the header.

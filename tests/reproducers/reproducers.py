@@ -78,6 +78,11 @@ case("toml_chain", toml_chain(20000, 1), "target.extends", "65, limit 64")
 case("toml_diamond", toml_chain(24, 3), None)
 
 
+# Compiled, and then no driver took it.
+DIGITS = ["compile", ROOT / "models/digits_cnn/float.pt2", "--calibrate", ROOT / "models/digits_cnn/calibrate.npy", "-o", "p.pte"]
+case("odd_machine", [*DIGITS, "--target", HERE / "odd_machine" / "t.toml"], "target.npu", "setup_cycles", "2147483647, limit 1048576")
+
+
 def main():
     wrong = 0
     for name, command, rule, says in CASES:
