@@ -9,6 +9,7 @@
 #include "data/write_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "passes/refuse_scales.h"
 
 namespace deuteron {
 
@@ -71,6 +72,7 @@ bool run_pipeline(PassContext& context) {
     const Pass& pass = kPipeline[i];
     if (std::find(skip.begin(), skip.end(), pass.name) == skip.end()) {
       pass.run(context);
+      refuse_unusable_scales(context.graph, context.diagnostics);
       if (context.diagnostics.has_errors()) return false;
       const std::optional<std::string> fault = find_fault(context.graph);
       DEUTERON_CHECK(!fault, fmt::format("after {}: {}", pass.name, *fault));

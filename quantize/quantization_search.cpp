@@ -170,11 +170,14 @@ void measure(Candidate& c, Yardstick& yardstick) {
   c.score = yardstick.score(FloatExecutor(s.graph));
 }
 
+// A number that float32 holds, which the end of a range that is widened may leave.
+float held(double v) { return static_cast<float>(std::clamp<double>(v, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max())); }
+
 // The range of `q` with its ends multiplied by factors.
 ActivationQuant moved(const ActivationQuant& q, const Quant& grid, double low_factor, double high_factor, bool symmetric) {
   Observation range;
-  range.low = static_cast<float>(static_cast<double>(q.scale) * (grid.low - q.zero_point) * low_factor);
-  range.high = static_cast<float>(static_cast<double>(q.scale) * (grid.high - q.zero_point) * high_factor);
+  range.low = held(static_cast<double>(q.scale) * (grid.low - q.zero_point) * low_factor);
+  range.high = held(static_cast<double>(q.scale) * (grid.high - q.zero_point) * high_factor);
   ActivationQuant result = choose(range, Observer::min_max, symmetric, grid.low, grid.high);
   result.observer = q.observer;
   return result;

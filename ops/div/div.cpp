@@ -14,7 +14,7 @@ static Result<Lowered> cortex_m(const Div&, const LowerContext& c) {
   if (a.shape != b.shape) return Refusal{"shapes must be equal", to_text(a.shape), to_text(b.shape), "cortex_m.div.shape"};
   const double scale = static_cast<double>(a.quant.scale[0]) / (static_cast<double>(b.quant.scale[0]) * y.quant.scale[0]);
   if (!std::isfinite(static_cast<float>(scale)))
-    return Refusal{"the ratio of scales does not fit a float32", std::to_string(scale), "3.4e38", "cortex_m.div.scale"};
+    return Refusal{"the ratio of scales does not fit a float32", fmt::format("{:g}", scale), "3.4e38", "cortex_m.div.scale"};
   CallBuilder call("cortex_m::quantized_div", c.in.size(), 1);
   call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]);
   call.in(1, elementwise_face(b.shape)).integer(b.quant.zero_point[0]);

@@ -32,7 +32,7 @@ static Result<Lowered> deuteron_call(const Lstm& a, const LowerContext& c) {
     return Refusal{
         "the range of the cell state is not known, because the model came quantized and left this layer in float; only short sequences do "
         "without",
-        fmt::format("{:.0f}", bound), fmt::format("{:.0f}", kMostUnknown), "deuteron.lstm.cell_range"};
+        fmt::format("{:g}", bound), fmt::format("{:g}", kMostUnknown), "deuteron.lstm.cell_range"};
   const i64 bits = fraction_bits(a.cell_range == 0 ? bound : std::min(bound, kHeadroom * a.cell_range));
   if (given) call.in(static_cast<i64>(first) + 1, plain_face(c.in[first + 1].shape));
   else call.none();

@@ -20,7 +20,7 @@ static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
   if (a.axis != x.rank() - 1)
     return Refusal{"the kernel works over the last axis", std::to_string(a.axis), std::to_string(x.rank() - 1), "cortex_m.softmax.axis"};
   if (y.quant.scale[0] != 1.0f / 256 || y.quant.zero_point[0] != -128)
-    return Refusal{"the result must have scale 1/256 and zero point -128", std::to_string(y.quant.scale[0]), "0.00390625",
+    return Refusal{"the result must have scale 1/256 and zero point -128", fmt::format("{:g}", y.quant.scale[0]), "0.00390625",
                    "cortex_m.softmax.quant"};
   const auto m = softmax_multiplier(x.quant, 1, ties_of(c.rounding), "cortex_m.softmax.scale");
   if (!m) return m.why;

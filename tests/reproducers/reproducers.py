@@ -4,13 +4,17 @@
 
 A case is a command, the rule of the one error that it must give (None: it works), and what else its standard error must say. It may take a second
 and 200 MB; --slow is for builds with sanitizers, whose time and memory are not the program's. Large inputs are made here."""
+import gzip
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
+import zlib
 
 TOOL, SLOW = os.path.abspath(sys.argv[1]), "--slow" in sys.argv
 HERE = pathlib.Path(__file__).resolve().parent
@@ -81,6 +85,19 @@ case("toml_diamond", toml_chain(24, 3), None)
 # Compiled, and then no driver took it.
 DIGITS = ["compile", ROOT / "models/digits_cnn/float.pt2", "--calibrate", ROOT / "models/digits_cnn/calibrate.npy", "-o", "p.pte"]
 case("odd_machine", [*DIGITS, "--target", HERE / "odd_machine" / "t.toml"], "target.npu", "setup_cycles", "2147483647, limit 1048576")
+
+# Finite numbers, but so large or small that no float32 holds the scales that follow from them, or no multiplier their ratio.
+FAULTS = {
+    "344a2bc0": ("deuteron.gru.scale", "gru `g`"),  # a search for ranges widened one beyond float32
+    "419ff50d": ("quantize.scale", "`linear`", "inf, limit"),  # of a bias: the product of the scales of its operands
+    "51edf224": ("quantize.scale", "linear `b`", "0, limit"),  # the same: a weight of a quantized model has the scale 1e-45
+    "d655f1a0": (None,),  # an average needs a multiplier for the scale of its input; it stays in float where there is none
+}
+for name, (rule, *says) in FAULTS.items():
+    model = HERE / "internal_faults" / name
+    for target in ("cortex-m33", "cortex-m55", "imxrt700cm"):
+        command = ["compile", f"{model}.pt2", "--target", target, "--calibrate", f"{model}.bin", "-o", "o.pte"]
+        case(f"internal_faults {name} {target}", command, rule, *says)
 
 
 def main():
