@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "ir/printable.h"
+
 namespace deuteron {
 
 std::string format_diagnostic(const Diagnostic& d) {
   static constexpr const char* kNames[] = {"note", "warning", "error"};
+  const auto line = [](const std::string& text) { return printable(text, Lines::escaped); };
   std::string text;
-  if (!d.where.empty()) text += d.where + ": ";
-  text += fmt::format("{}: {}", kNames[static_cast<int>(d.severity)], d.what);
-  if (!d.measured.empty()) text += fmt::format(": {}, limit {}", d.measured, d.limit);
-  if (!d.rule.empty()) text += fmt::format("  [{}]", d.rule);
-  if (!d.fix.empty()) text += "\n    " + d.fix;
+  if (!d.where.empty()) text += line(d.where) + ": ";
+  text += fmt::format("{}: {}", kNames[static_cast<int>(d.severity)], line(d.what));
+  if (!d.measured.empty()) text += fmt::format(": {}, limit {}", line(d.measured), line(d.limit));
+  if (!d.rule.empty()) text += fmt::format("  [{}]", line(d.rule));
+  if (!d.fix.empty()) text += "\n    " + printable(d.fix, Lines::kept);
   return text;
 }
 

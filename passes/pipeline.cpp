@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "data/write_file.h"
+#include "ir/printable.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "passes/refuse_scales.h"
@@ -78,7 +79,7 @@ bool run_pipeline(PassContext& context) {
       DEUTERON_CHECK(!fault, fmt::format("after {}: {}", pass.name, *fault));
     }
     if (!keep_intermediate(context, i + 1, pass.name)) return false;
-    if (context.options.dump_after == pass.name) fmt::print("{}", print(context.graph));
+    if (context.options.dump_after == pass.name) fmt::print("{}", printable(print(context.graph), Lines::kept));
     if (context.options.stop_after == pass.name) return false;
   }
   return true;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/write_file.h"
+#include "ir/printable.h"
 
 namespace deuteron {
 namespace {
@@ -51,7 +52,10 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, 
     else if (!write_file(json_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics)) code = kUserError;
   }
   for (const Diagnostic& d : diagnostics.list()) std::fprintf(stderr, "%s\n", format_diagnostic(d).c_str());
-  if (code == kDone) std::fwrite(summary.data(), 1, summary.size(), json_path == "-" ? stderr : stdout);
+  if (code == kDone) {
+    const std::string text = printable(summary, Lines::kept);
+    std::fwrite(text.data(), 1, text.size(), json_path == "-" ? stderr : stdout);
+  }
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
   std::fprintf(stderr, "standard output: error: cannot be written  [output.write]\n");
   return kUserError;
