@@ -3,89 +3,87 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
-#include <memory>
+#include <cstring>
 
+#include "data/decode_image.h"
 #include "data/read_file.h"
 
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_ONLY_BMP
-#define STBI_NO_STDIO
-#define STBI_MAX_DIMENSIONS 16384
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#include <stb/stb_image.h>
-#pragma GCC diagnostic pop
-
 namespace deuteron {
+namespace {
 
-std::optional<Image> read_image(const std::string& path, Diagnostics& diagnostics) {
-  const std::optional<std::vector<std::byte>> file = read_file(path, diagnostics);
-  if (!file) return std::nullopt;
-  if (file->size() > INT_MAX) return diagnostics.error(path, "is too large for an image", "image.size"), std::nullopt;
-  const auto* bytes = reinterpret_cast<const stbi_uc*>(file->data());
-  const int size = static_cast<int>(file->size());
-  int width = 0, height = 0, channels = 0;
-  Image image;
-  const auto keep = [&](const auto* pixels, float unit) {
-    image = {height, width, channels, {}};
-    image.pixels.resize(static_cast<size_t>(image.height * image.width * image.channels));
-    for (size_t i = 0; i < image.pixels.size(); ++i) image.pixels[i] = static_cast<float>(pixels[i]) * unit;
-  };
-  if (stbi_is_16_bit_from_memory(bytes, size)) {
-    const std::unique_ptr<stbi_us, void (*)(void*)> pixels(stbi_load_16_from_memory(bytes, size, &width, &height, &channels, 0),
-                                                           stbi_image_free);
-    if (pixels) keep(pixels.get(), 255.0f / 65535.0f);
-  } else {
-    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(stbi_load_from_memory(bytes, size, &width, &height, &channels, 0),
-                                                           stbi_image_free);
-    if (pixels) keep(pixels.get(), 1.0f);
-  }
-  if (image.pixels.empty()) {
-    diagnostics.error(
-        path, fmt::format("is not a readable PNG, JPEG or BMP image: {}", stbi_failure_reason() ? stbi_failure_reason() : "unknown"),
-        "image.format");
-    return std::nullopt;
-  }
-  return image;
-}
+// How the input sees an image.
+struct ImageAxes {
+  i64 channels = 0, height = 0, width = 0;
+  bool channels_first = true;
+};
 
-std::optional<std::vector<float>> image_as_input(const Image& image, const Shape& shape, const ImageMap& map, const std::string& where,
-                                                 Diagnostics& diagnostics) {
-  const auto refuse = [&](std::string what, std::string measured, std::string limit, const char* rule, const char* fix) {
-    diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit), rule, fix});
-    return std::nullopt;
-  };
+std::optional<ImageAxes> image_axes(const Shape& shape) {
   const size_t rank = shape.size();
   Shape s = shape;
   if (rank == 4 && s[0] == 1) s.erase(s.begin());
   if (s.size() == 2) s.insert(s.begin(), 1);
-  if (s.size() != 3)
+  if (s.size() != 3) return std::nullopt;
+  const auto is_colour = [](i64 c) { return c == 1 || c == 3 || c == 4; };
+  if (rank == 2 || is_colour(s[0]) || !is_colour(s[2])) return ImageAxes{s[0], s[1], s[2], true};
+  return ImageAxes{s[2], s[0], s[1], false};
+}
+
+// Whether an image of that size can be the input.
+bool fits(const ImageSize& image, const Shape& shape, const ImageMap& map, const std::string& where, Diagnostics& diagnostics) {
+  const auto refuse = [&](std::string what, std::string measured, std::string limit, const char* rule, const char* fix) {
+    diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit), rule, fix});
+    return false;
+  };
+  const std::optional<ImageAxes> axes = image_axes(shape);
+  if (!axes)
     return refuse("an image cannot be an input of this shape", fmt::format("[{}]", to_text(shape)), "[1,c,h,w], [c,h,w] or [h,w]",
                   "image.input", "give the data as `.npy`");
-  const auto is_colour = [](i64 c) { return c == 1 || c == 3 || c == 4; };
-  const bool channels_first = rank == 2 || is_colour(s[0]) || !is_colour(s[2]);
-  const i64 c = channels_first ? s[0] : s[2], h = channels_first ? s[1] : s[0], w = channels_first ? s[2] : s[1];
-  if (image.height != h || image.width != w)
+  if (image.height != axes->height || image.width != axes->width)
     return refuse("the image has another height and width than the input", fmt::format("{} x {}", image.height, image.width),
-                  fmt::format("{} x {}", h, w), "image.extent", "resize it first: how to crop and filter is the model's choice, not ours");
-  if (image.channels != c)
-    return refuse("the image has another number of channels than the input", std::to_string(image.channels), std::to_string(c),
-                  "image.channels", "convert it first (grey, RGB, RGBA)");
+                  fmt::format("{} x {}", axes->height, axes->width), "image.extent",
+                  "resize it first: how to crop and filter is the model's choice, not ours");
+  if (image.channels != axes->channels)
+    return refuse("the image has another number of channels than the input", std::to_string(image.channels),
+                  std::to_string(axes->channels), "image.channels", "convert it first (grey, RGB, RGBA)");
   for (const auto* list : {&map.mean, &map.std})
-    if (list->size() > 1 && static_cast<i64>(list->size()) != c)
-      return refuse("--image-mean and --image-std take one value, or one for each channel", std::to_string(list->size()), std::to_string(c),
-                    "image.map", "");
+    if (list->size() > 1 && static_cast<i64>(list->size()) != axes->channels)
+      return refuse("--image-mean and --image-std take one value, or one for each channel", std::to_string(list->size()),
+                    std::to_string(axes->channels), "image.map", "");
+  return true;
+}
+
+std::vector<float> as_input(const Image& image, const ImageAxes& axes, const ImageMap& map) {
   std::vector<float> values(image.pixels.size());
+  const i64 c = axes.channels, pixels = axes.height * axes.width;
   for (i64 k = 0; k < c; ++k) {
     const float mean = map.mean.empty() ? 0.0f : map.mean[map.mean.size() > 1 ? k : 0];
     const float std = map.std.empty() ? 1.0f : map.std[map.std.size() > 1 ? k : 0];
-    for (i64 p = 0; p < h * w; ++p) values[channels_first ? k * h * w + p : p * c + k] = (image.pixels[p * c + k] * map.scale - mean) / std;
+    for (i64 p = 0; p < pixels; ++p)
+      values[axes.channels_first ? k * pixels + p : p * c + k] = (image.pixels[p * c + k] * map.scale - mean) / std;
   }
   return values;
+}
+
+std::string decode(std::span<const std::byte> file, const AcceptImage& accept, Image* image) {
+  const auto begins_with = [&](std::string_view magic) { return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0; };
+  if (begins_with("\x89PNG\r\n\x1a\n")) return decode_png(file, accept, image);
+  if (begins_with("\xff\xd8")) return decode_jpeg(file, accept, image);
+  if (begins_with("BM")) return decode_bmp(file, accept, image);
+  return "it begins like none of them";
+}
+
+}  // namespace
+
+std::optional<std::vector<float>> read_image(const std::string& path, const Shape& shape, const ImageMap& map, Diagnostics& diagnostics) {
+  const std::optional<std::vector<std::byte>> file = read_file(path, diagnostics);
+  if (!file) return std::nullopt;
+  Image image;
+  bool accepted = false;
+  const std::string fault =
+      decode(*file, [&](const ImageSize& size) { return accepted = fits(size, shape, map, path, diagnostics); }, &image);
+  if (!fault.empty()) diagnostics.error(path, "is not a readable PNG, JPEG or BMP image: " + fault, "image.format");
+  if (!fault.empty() || !accepted) return std::nullopt;
+  return as_input(image, *image_axes(shape), map);
 }
 
 }  // namespace deuteron

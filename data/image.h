@@ -10,12 +10,15 @@
 
 namespace deuteron {
 
+struct ImageSize {
+  i64 height = 0, width = 0, channels = 0;
+};
+
 // Pixels as the file has them: row by row, channels together (grey, grey+alpha, RGB or RGBA), 0..255; 16-bit PNGs keep their fractions.
 struct Image {
-  i64 height = 0, width = 0, channels = 0;
+  ImageSize size;
   std::vector<float> pixels;
 };
-std::optional<Image> read_image(const std::string& path, Diagnostics& diagnostics);
 
 // value = (pixel * scale - mean) / std, with one mean and std for all channels or one for each.
 struct ImageMap {
@@ -24,8 +27,8 @@ struct ImageMap {
 };
 
 // The image in the user's axes of an input of `shape`: [1,c,h,w], [c,h,w] or [h,w]; where c is not 1, 3 or 4 but the last axis is,
-// [1,h,w,c] or [h,w,c]. Nothing is resized or recoloured: height, width and channels must be those of the input.
-std::optional<std::vector<float>> image_as_input(const Image& image, const Shape& shape, const ImageMap& map, const std::string& where,
-                                                 Diagnostics& diagnostics);
+// [1,h,w,c] or [h,w,c]. Nothing is resized or recoloured: height, width and channels must be those of the input, and they are compared
+// before anything is decoded, so that an image takes no more memory than the input.
+std::optional<std::vector<float>> read_image(const std::string& path, const Shape& shape, const ImageMap& map, Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -192,9 +192,7 @@ class InputReader {
       return check_regular_file(path, diagnostics_) &&
              refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, to_text(element_of(spec.dtype))),
                     "input.dtype", "compile the model with `--io float`, or quantize the image yourself and give it as `.npy`");
-    const std::optional<Image> image = read_image(path, diagnostics_);
-    if (!image) return false;
-    const std::optional<std::vector<float>> values = image_as_input(*image, spec.shape, options_.image, path, diagnostics_);
+    const std::optional<std::vector<float>> values = read_image(path, spec.shape, options_.image, diagnostics_);
     if (!values) return false;
     const auto* bytes = reinterpret_cast<const std::byte*>(values->data());
     Array array{{'f', 4}, spec.shape, {bytes, bytes + values->size() * sizeof(float)}};

@@ -293,13 +293,6 @@ TEST_F(Inputs, ImagesMustFitAndAreScaled) {
   EXPECT_THAT(floats((*bmp)[0]), ElementsAre(4, 1, 5, 2, 6, 3)) << "a BMP begins at the bottom and has blue first";
 }
 
-TEST_F(Inputs, EveryCutOfAnImageIsReadOrRefused) {
-  for (size_t n = 1; n < sizeof kRgb3x2Png; ++n)
-    read({put("cut.png", std::as_bytes(std::span(kRgb3x2Png)).first(n))}, {{"x", DType::f32, {1, 3, 2, 3}}});
-  for (size_t n = 1; n < sizeof kBmp1x2; ++n)
-    read({put("cut.bmp", std::as_bytes(std::span(kBmp1x2)).first(n))}, {{"x", DType::f32, {1, 3, 2, 1}}});
-}
-
 TEST_F(Inputs, PathsThatCannotBe) {
   const InputSpec x{"x", DType::f32, {2}}, y{"y", DType::f32, {2}};
   EXPECT_THAT(error({path("none.npy")}, {x}), HasSubstr("there is no such file"));

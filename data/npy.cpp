@@ -13,6 +13,7 @@ namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMaxHeaderBytes = 1 << 16;  // NumPy itself writes a few hundred bytes for arrays without fields
+constexpr size_t kTooMany = size_t{1} << 63;  // bytes of data
 constexpr size_t kMaxNpyRank = 64;           // NumPy's own limit since 2.0
 
 struct Header {
@@ -120,7 +121,7 @@ std::vector<std::byte> from_fortran(std::span<const std::byte> data, const Shape
 
 }  // namespace
 
-std::optional<Array> parse_npy(std::span<const std::byte> file, const std::string& where, Diagnostics& diagnostics) {
+std::optional<NpyHeader> parse_npy_header(std::span<const std::byte> file, const std::string& where, Diagnostics& diagnostics) {
   const auto refuse = [&](const std::string& what, const char* rule, const char* fix = "") {
     diagnostics.error(where, what, rule, fix);
     return std::nullopt;
@@ -154,22 +155,29 @@ std::optional<Array> parse_npy(std::span<const std::byte> file, const std::strin
   i64 bytes = type->bytes;
   bool overflow = false;
   for (const i64 extent : header.shape) overflow |= __builtin_mul_overflow(bytes, extent, &bytes);
-  const i64 present = static_cast<i64>(file.size() - prefix - header_bytes);
   if (std::count(header.shape.begin(), header.shape.end(), 0)) bytes = 0, overflow = false;
-  if (overflow || bytes != present) {
+  const size_t data_bytes = overflow ? kTooMany : static_cast<size_t>(bytes);
+  return NpyHeader{*type, big_endian, header.fortran_order, std::move(header.shape), prefix + header_bytes, data_bytes};
+}
+
+std::optional<Array> parse_npy(std::span<const std::byte> file, const std::string& where, Diagnostics& diagnostics) {
+  const std::optional<NpyHeader> header = parse_npy_header(file, where, diagnostics);
+  if (!header) return std::nullopt;
+  const std::span<const std::byte> data = file.subspan(header->data_at);
+  if (data.size() != header->data_bytes) {
     diagnostics.add({Severity::error, where,
-                     fmt::format("has the shape [{}] of {} but not as many bytes of data", to_text(header.shape), to_text(*type)),
-                     fmt::format("{} bytes", present), overflow ? "more than 2^63 bytes" : fmt::format("{} bytes", bytes), "npy.size", ""});
+                     fmt::format("has the shape [{}] of {} but not as many bytes of data", to_text(header->shape), to_text(header->type)),
+                     fmt::format("{} bytes", data.size()),
+                     header->data_bytes == kTooMany ? "more than 2^63 bytes" : fmt::format("{} bytes", header->data_bytes), "npy.size", ""});
     return std::nullopt;
   }
 
-  Array array{*type, std::move(header.shape), {}};
-  const std::span<const std::byte> data = file.subspan(prefix + header_bytes);
-  if (header.fortran_order && array.shape.size() > 1) array.bytes = from_fortran(data, array.shape, type->bytes);
+  Array array{header->type, header->shape, {}};
+  if (header->fortran_order && array.shape.size() > 1) array.bytes = from_fortran(data, array.shape, array.type.bytes);
   else array.bytes.assign(data.begin(), data.end());
-  if (big_endian)
-    for (size_t i = 0; i < array.bytes.size(); i += static_cast<size_t>(type->bytes))
-      std::reverse(array.bytes.begin() + static_cast<i64>(i), array.bytes.begin() + static_cast<i64>(i) + type->bytes);
+  if (header->big_endian)
+    for (size_t i = 0; i < array.bytes.size(); i += static_cast<size_t>(array.type.bytes))
+      std::reverse(array.bytes.begin() + static_cast<i64>(i), array.bytes.begin() + static_cast<i64>(i) + array.type.bytes);
   return array;
 }
 

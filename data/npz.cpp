@@ -13,7 +13,9 @@
 namespace deuteron {
 namespace {
 
-constexpr zip_uint64_t kMaxArrayBytes = zip_uint64_t{1} << 32;
+// Numbers hardly shrink to less than a hundredth; zeros do, to a thousandth. What is stored without compression may be of any size.
+constexpr size_t kMostUnpacked = size_t{1} << 25, kMostExpansion = 100;
+constexpr size_t kMostHeader = size_t{1} << 17;  // of a `.npy` file, and more
 constexpr zip_int64_t kMaxEntries = 1 << 16;
 
 struct CloseZip {
@@ -38,6 +40,18 @@ Zip open_zip(std::span<const std::byte> bytes, std::string* fault) {
   return zip;
 }
 
+// Memory grows with what is really there: the size that the archive claims is not believed. False: a fault of the entry.
+bool unpack_up_to(zip_file_t* entry, size_t most, std::vector<std::byte>& bytes) {
+  while (bytes.size() < most) {
+    const size_t had = bytes.size(), step = std::min(std::max<size_t>(had / 2, size_t{1} << 16), most - had);
+    bytes.resize(had + step);
+    const zip_int64_t n = zip_fread(entry, bytes.data() + had, step);
+    bytes.resize(had + static_cast<size_t>(std::max<zip_int64_t>(n, 0)));
+    if (n <= 0) return n == 0;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Npz> Npz::open(const std::string& path, Diagnostics& diagnostics) {
@@ -60,12 +74,15 @@ std::optional<Npz> Npz::open(const std::string& path, Diagnostics& diagnostics) 
     std::string text = name ? name : "";
     if (!text.ends_with(".npy")) continue;
     text.resize(text.size() - 4);
+    if (std::find(npz.names_.begin(), npz.names_.end(), text) != npz.names_.end())
+      return diagnostics.error(path, fmt::format("has two arrays of the name `{}`", text), "npz.twice", "write it with numpy.savez"),
+             std::nullopt;
     npz.names_.push_back(std::move(text));
   }
   return npz;
 }
 
-std::optional<Array> Npz::read(const std::string& name, Diagnostics& diagnostics) const {
+std::optional<Array> Npz::read(const std::string& name, const AcceptShape& accept, Diagnostics& diagnostics) const {
   const std::string where = path_ + ":" + name;
   const auto refuse = [&](const std::string& what, const char* rule, std::string fix = {}) {
     diagnostics.error(where, what, rule, std::move(fix));
@@ -85,18 +102,18 @@ std::optional<Array> Npz::read(const std::string& name, Diagnostics& diagnostics
   const zip_int64_t index = zip_name_locate(zip.get(), (name + ".npy").c_str(), ZIP_FL_ENC_RAW);
   std::unique_ptr<zip_file_t, CloseEntry> entry(index < 0 ? nullptr : zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(index), 0));
   if (!entry) return refuse(fmt::format("cannot be read: {}", zip_strerror(zip.get())), "npz.entry");
-  // The size that the archive claims is not believed: memory grows with what is really there.
   std::vector<std::byte> bytes;
-  for (;;) {
-    const size_t had = bytes.size();
-    const size_t step = std::max<size_t>(had / 2, size_t{1} << 16);
-    bytes.resize(had + step);
-    const zip_int64_t n = zip_fread(entry.get(), bytes.data() + had, step);
-    if (n < 0) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry");
-    bytes.resize(had + static_cast<size_t>(n));
-    if (n == 0) break;
-    if (bytes.size() > kMaxArrayBytes) return refuse("unpacks to more than 4 GiB", "npz.size");
+  const auto unpack = [&](size_t most) { return unpack_up_to(entry.get(), most, bytes); };
+  if (!unpack(kMostHeader)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry");
+  const std::optional<NpyHeader> header = parse_npy_header(bytes, where, diagnostics);
+  if (!header || !accept(header->shape)) return std::nullopt;
+  const size_t size = std::min(header->data_at + header->data_bytes, SIZE_MAX - 1), limit = std::max(kMostUnpacked, kMostExpansion * file_.size());
+  if (size > limit) {
+    diagnostics.add({Severity::error, where, "unpacks to far more than the archive has", fmt::format("{} bytes", size),
+                     fmt::format("{} bytes", limit), "npz.size", "write it with numpy.savez, which does not compress"});
+    return std::nullopt;
   }
+  if (!unpack(size + 1)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry");
   return parse_npy(bytes, where, diagnostics);
 }
 

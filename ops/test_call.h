@@ -110,6 +110,7 @@ class TestCall {
       switch (kernel_.schema[i]) {
         case 'T':
         case 'O':
+        case 'X':
           ok = k == Kind::tensor;
           break;
         case 't':

@@ -44,11 +44,20 @@ bool has_elements(const FlatReader& r, FlatTable tensor) {
   return true;
 }
 
-// A tensor that a call uses must have memory, unless it has no bytes.
+// Kernels may look at every constant when they are prepared, and backends at their payload: a step for so many bytes.
+constexpr uint32_t kBytesPerStep = 16;
+
+uint32_t known_bytes(const Plan& plan, FlatTable payload) {
+  Tensor tensor;
+  return known_shape(plan, payload, &tensor);
+}
+
+// A tensor that a call uses must have memory, unless it has no bytes. Pays for finding it.
 bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
   FlatReader& r = plan.reader;
+  if (!r.charge(placement_steps(plan, payload))) return false;
   const Placement p = known_placement(plan, index, payload);
-  if (p.place == Place::planned && p.offset >= plan.file_planned_bytes && !r.charge(plan.inputs.count + plan.outputs.count)) return false;
+  if (p.place == Place::constant && !r.charge(known_bytes(plan, payload) / kBytesPerStep)) return false;
   if (p.place == Place::nowhere && has_elements(r, payload))
     return r.corrupt("the tensor has neither memory nor data and is no input or output"), false;
   if (written && p.place == Place::constant) return r.fail(Code::bad_argument, "a constant in the file would be overwritten"), false;
@@ -70,7 +79,7 @@ bool returns_outs(Plan& plan, const CallView& call, uint32_t count, const char* 
     return false;
   }
   for (uint32_t i = 0; i < items.count; ++i) {
-    if (schema[count - 1] != 'W' && schema[first + i] != 'O') return false;
+    if (schema[count - 1] != 'W' && !is_out(schema[first + i])) return false;
     if (r.item<uint32_t>(items, i) != r.item<uint32_t>(outs, first + i)) return false;
   }
   return true;
@@ -254,7 +263,7 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
     if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
     const ValueView v = known_value(plan, index);
     if (!fits(kernel.schema[i], v.tag)) return r.fail(Code::bad_argument, expected(kernel.schema[i])), false;
-    if (v.tag == ValueTag::tensor && !check_tensor(plan, index, v.payload, kernel.schema[i] == 'O')) return false;
+    if (v.tag == ValueTag::tensor && !check_tensor(plan, index, v.payload, is_out(kernel.schema[i]))) return false;
     if (is_tensor_list(v.tag)) {
       const FlatVector items = r.known_vector(v.payload, 0);
       if (!r.charge(items.count)) return false;
@@ -265,7 +274,7 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
       }
       if (kernel.schema[i] == 'W') size->writes += items.count;
     }
-    size->writes += kernel.schema[i] == 'O';
+    size->writes += is_out(kernel.schema[i]);
     add_size(plan, v, size);
     if (v.tag == ValueTag::int_list && !r.charge(r.known_vector(v.payload, 0).count)) return false;  // decoded one by one later
   }
@@ -279,18 +288,20 @@ bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backen
   FlatReader& r = plan.reader;
   *size = {};
   if (call.args.count > INT16_MAX) return r.fail(Code::unsupported, "a delegate is called with more than 32767 arguments"), false;
-  if (!r.charge(16 * call.args.count)) return false;  // backends look at an argument several times
+  const DelegateCall d = known_delegate_call(plan, call, backend);
+  const uint32_t options = r.known_vector(r.known_table(plan.delegates, call.op_index), 2).count;
+  if (!r.charge(16 * call.args.count) || !r.charge(d.payload_bytes / kBytesPerStep) || !r.charge(options)) return false;
   for (uint32_t i = 0; i < call.args.count; ++i) {
     where->argument = static_cast<int16_t>(i);
     const uint32_t index = r.item<uint32_t>(call.args, i);
     if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
     const ValueView v = known_value(plan, index);
     if (v.tag != ValueTag::tensor) return r.fail(Code::bad_argument, "a delegate takes tensors only"), false;
+    if (!r.charge(4 * placement_steps(plan, v.payload))) return false;  // backends look at an argument several times
     add_size(plan, v, size);
   }
   where->argument = -1;
   size->args = call.args.count;
-  const DelegateCall d = known_delegate_call(plan, call, backend);
   if (Status s = backend.check(d, workspace_bytes); !s.ok()) {
     s.instruction = where->instruction;
     s.op = where->op;

@@ -69,6 +69,12 @@ Placement known_placement(const Plan& plan, uint32_t index, FlatTable t) {
   return p;
 }
 
+uint32_t placement_steps(const Plan& plan, FlatTable t) {
+  const FlatReader& r = plan.reader;
+  if (const FlatTable allocation = r.known_table(t, kAllocation)) return 1 + r.known_scalar<uint32_t>(allocation, kMemoryId);
+  return r.known_scalar<uint32_t>(t, kDataIndex) ? 1 : 1 + plan.inputs.count + plan.outputs.count;
+}
+
 uint32_t known_shape(const Plan& plan, FlatTable t, Tensor* tensor) {
   const FlatReader& r = plan.reader;
   const FlatVector sizes = r.known_vector(t, kSizes), order = r.known_vector(t, kDimOrder);

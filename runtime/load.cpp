@@ -27,11 +27,13 @@ bool is_named(const char* kernel, const char* op, const char* overload) {
 // Finds kernels by operator; remembers the first operators of the file, which are few and used often.
 struct KernelFinder {
   const KernelTable& table;
-  int16_t known[32] = {};  // index + 1
+  static constexpr uint32_t kRemembered = 64;
+  int16_t known[kRemembered] = {};  // index + 1
 
-  const Kernel* find(uint32_t op_index, const CallView& call) {
-    const bool remembers = op_index < 32;
+  const Kernel* find(FlatReader& r, uint32_t op_index, const CallView& call) {
+    const bool remembers = op_index < kRemembered;
     if (remembers && known[op_index]) return table.kernels[known[op_index] - 1];
+    if (!r.charge(static_cast<uint32_t>(table.count))) return nullptr;
     for (int32_t i = 0; i < table.count; ++i)
       if (is_named(table.kernels[i]->name, call.op, call.overload)) {
         if (remembers && i < INT16_MAX) known[op_index] = static_cast<int16_t>(i + 1);
@@ -50,7 +52,8 @@ const void* check_any_call(Plan& plan, KernelFinder& finder, const CallView& cal
     if (!backend) return plan.reader.fail(Code::missing_backend, "calls a delegate, and no backend of this name is linked in"), nullptr;
     return check_delegate_call(plan, call, *backend, size, workspace, where) ? backend : nullptr;
   }
-  const Kernel* kernel = finder.find(call.op_index, call);
+  const Kernel* kernel = finder.find(plan.reader, call.op_index, call);
+  if (!kernel && plan.reader.fault) return nullptr;
   if (!kernel) return plan.reader.fail(Code::missing_kernel, "no kernel of this name is linked in"), nullptr;
   return check_call(plan, call, *kernel, size, where) ? kernel : nullptr;
 }

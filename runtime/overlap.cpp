@@ -1,9 +1,10 @@
-// Proves that no value is overwritten before its last reader, by walking through the program once with a map of the planned memory:
+// Proves that no value is overwritten before its last reader, and that no call reads what none has written, by walking through the program once with a map of the planned memory:
 // which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or, for a tensor that nothing writes
 // (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors of which none has lost a byte: rows of a
-// whole that was written in other bands of rows. Inputs are written before the first call, outputs read after the last. Work: calls times
-// the number of segments, which is about the number of tensors alive.
+// whole that was written in other bands of rows. Inputs are written before the first call, outputs read after the last. A call's scratch is
+// written by nobody. Work: calls times the number of segments, which is about the number of tensors alive; it is paid for step by step.
 #include "runtime/plan.h"
+#include "runtime/schema.h"
 
 namespace deuteron {
 namespace {
@@ -28,7 +29,7 @@ bool planned_use(const Plan& plan, uint32_t value, TensorUse* use) {
 }
 
 struct MemoryMap {
-  const Plan& plan;
+  Plan& plan;
   const OverlapRoom& room;
   uint32_t count = 0;  // segments, in order of address, without overlap
 
@@ -46,7 +47,7 @@ struct MemoryMap {
     return low;
   }
 
-  // Adds at most two segments.
+  // Adds at most two segments. Pays for moving those behind.
   void write(uint32_t begin, uint32_t end, uint32_t value) {
     Segment* s = room.segments;
     const uint32_t first = find(begin);
@@ -57,6 +58,7 @@ struct MemoryMap {
     if (first < last && s[first].begin < begin) fresh[added++] = {s[first].begin, begin, s[first].writer};
     fresh[added++] = {begin, end, value};
     if (first < last && s[last - 1].end > end) fresh[added++] = {end, s[last - 1].end, s[last - 1].writer};
+    plan.reader.charge((count - last) / 4 + 1);
     __builtin_memmove(s + first + added, s + last, (count - last) * sizeof(Segment));
     for (uint32_t i = 0; i < added; ++i) s[first + i] = fresh[i];
     count = count - (last - first) + added;
@@ -67,19 +69,23 @@ struct MemoryMap {
     bool nested, whole;
   };
   Relation relation_to(const Segment& segment, uint32_t begin, uint32_t end) const {
+    if (segment.writer == kNobody) return {false, false};
     TensorUse w = {};  // gcc cannot see that a writer is always planned
     planned_use(plan, segment.writer, &w);
     const uint32_t w_begin = w.begin, w_end = w.end;
     return {(w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end), segment.begin == w_begin && segment.end == w_end};
   }
 
-  // Null if the read is good.
+  bool pays_for(uint32_t writer) const { return plan.reader.charge(placement_steps(plan, known_value(plan, writer).payload)); }
+
+  // Null if the read is good, or if plan.reader has a fault.
   const char* read(uint32_t begin, uint32_t end, uint32_t value) const {
     uint32_t at = begin;
     const bool is_view = !is_written(value);
     bool nested = true, whole = true;
     for (uint32_t i = find(begin); at < end; ++i) {
-      if (i == count || room.segments[i].begin > at) return kNeverWritten;
+      if (i == count || room.segments[i].begin > at || room.segments[i].writer == kNobody) return kNeverWritten;
+      if (!pays_for(room.segments[i].writer)) return nullptr;
       if (!is_view && room.segments[i].writer != value) return kOverwritten;
       if (is_view) {
         const Relation r = relation_to(room.segments[i], begin, end);
@@ -101,6 +107,7 @@ uint32_t collect_delegate_uses(const Plan& plan, const CallView& call, const Bac
     if (how == Use::none || !planned_use(plan, plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)), &use)) continue;
     use.argument = static_cast<int16_t>(i);
     use.write = how == Use::write;
+    use.scratch = false;
     ++count;
   }
   return count;
@@ -112,7 +119,7 @@ uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema
   uint32_t count = 0;
   for (int16_t i = 0; schema[i]; ++i) {
     const char letter = schema[i];
-    if (letter != 'T' && letter != 't' && letter != 'O' && letter != 'V' && letter != 'v' && letter != 'W') continue;
+    if (letter != 'T' && letter != 't' && !is_out(letter) && letter != 'V' && letter != 'v' && letter != 'W') continue;
     const uint32_t value = r.item<uint32_t>(call.args, static_cast<uint32_t>(i));
     const bool list = letter == 'V' || letter == 'v' || letter == 'W';
     const FlatVector items = list ? r.known_vector(known_value(plan, value).payload, 0) : FlatVector{0, 1};
@@ -121,7 +128,8 @@ uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema
       const uint32_t item = list ? r.item<uint32_t>(items, k) : value;
       if (item >= plan.values.count || !planned_use(plan, item, &use)) continue;  // an item may be none
       use.argument = i;
-      use.write = letter == 'O' || letter == 'W';
+      use.write = is_out(letter) || letter == 'W';
+      use.scratch = letter == 'X';
       ++count;
     }
   }
@@ -129,9 +137,10 @@ uint32_t collect_uses(const Plan& plan, const CallView& call, const char* schema
 }
 
 // Within one call: what it writes must not lie on anything else of it, unless the kernel works in place.
-const char* conflict_within(const TensorUse* uses, uint32_t count, bool in_place, int16_t* argument) {
+const char* conflict_within(FlatReader& r, const TensorUse* uses, uint32_t count, bool in_place, int16_t* argument) {
   for (uint32_t w = 0; w < count; ++w) {
     if (!uses[w].write) continue;
+    if (!r.charge(count)) return nullptr;
     *argument = uses[w].argument;
     for (uint32_t k = 0; k < count; ++k) {
       const TensorUse &a = uses[w], &b = uses[k];
@@ -194,20 +203,20 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
     where->op = call.op;
     const uint32_t count = kernel ? collect_uses(plan, call, kernel->schema, room.uses)
                                   : collect_delegate_uses(plan, call, *static_cast<const Backend*>(calls[k].args), room.uses);
-    const char* fault = conflict_within(room.uses, count, kernel && kernel->in_place, &where->argument);
+    const char* fault = conflict_within(r, room.uses, count, kernel && kernel->in_place, &where->argument);
     for (uint32_t i = 0; i < count && !fault; ++i) {
       if (room.uses[i].write) continue;
       where->argument = room.uses[i].argument;
       fault = map.read(room.uses[i].begin, room.uses[i].end, room.uses[i].value);
     }
-    if (fault) return r.fail(Code::overlap, fault), false;
+    if (fault && !r.fault) return r.fail(Code::overlap, fault), false;
     for (uint32_t i = 0; i < count; ++i)
-      if (room.uses[i].write) map.write(room.uses[i].begin, room.uses[i].end, room.uses[i].value);
+      if (room.uses[i].write) map.write(room.uses[i].begin, room.uses[i].end, room.uses[i].scratch ? kNobody : room.uses[i].value);
   }
   *where = Status{};
   for (uint32_t i = 0; i < plan.outputs.count && !r.fault; ++i)
     if (planned_use(plan, r.item<uint32_t>(plan.outputs, i), &use))
-      if (map.read(use.begin, use.end, use.value)) r.fail(Code::overlap, "an output is overwritten, or never written, before the end");
+      if (map.read(use.begin, use.end, use.value) && !r.fault) r.fail(Code::overlap, "an output is overwritten, or never written, before the end");
   return !r.fault;
 }
 

@@ -54,6 +54,30 @@ TEST(Overlap, ReadBeforeWritten) {
   EXPECT_EQ(p.load().code, Code::overlap);
 }
 
+TEST(Overlap, ScratchIsReadByNobody) {
+  for (const bool as_view : {false, true}) {
+    Bench p;
+    const int32_t x = p.bytes(0, 16), scratch = p.bytes(16, 16), a = p.bytes(32, 16), y = p.bytes(48, 16);
+    const int32_t same_bytes = p.bytes(16, 16);
+    p.inputs = {x};
+    p.outputs = {y};
+    p.call("test::scratch", {x, scratch, a});
+    p.call("test::add", {a, as_view ? same_bytes : scratch, y});
+    const Status s = p.load();
+    EXPECT_EQ(s.code, Code::overlap);
+    EXPECT_EQ(s.instruction, 1);
+    EXPECT_EQ(s.argument, 1);
+  }
+  Bench p;  // written by a call in between
+  const int32_t x = p.bytes(0, 16), scratch = p.bytes(16, 16), a = p.bytes(32, 16), b = p.bytes(16, 16), y = p.bytes(48, 16);
+  p.inputs = {x};
+  p.outputs = {y};
+  p.call("test::scratch", {x, scratch, a});
+  p.call("test::reverse", {a, b});
+  p.call("test::add", {a, b, y});
+  EXPECT_TRUE(p.load().ok());
+}
+
 TEST(Overlap, OutputsAreReadAtTheEnd) {
   Bench p;
   const int32_t x = p.bytes(0, 16), y = p.bytes(16, 16), z = p.bytes(24, 16);

@@ -64,6 +64,8 @@ uint32_t known_shape(const Plan& plan, FlatTable payload, Tensor* tensor);  // a
 // Bytes that an input or output needs behind the planned buffers because the file gives it no memory, rounded up to 16; 0 if it has some.
 int64_t added_bytes(const Plan& plan, uint32_t index);
 Placement known_placement(const Plan& plan, uint32_t index, FlatTable payload);
+// What known_placement costs, for FlatReader::charge.
+uint32_t placement_steps(const Plan& plan, FlatTable payload);
 
 // call.cpp
 struct CallView {
@@ -108,17 +110,18 @@ DelegateCall known_delegate_call(const Plan& plan, const CallView& call, const B
 const Backend* find_backend(const KernelTable& table, const char* id);  // null: none of that name
 
 // overlap.cpp
+constexpr uint32_t kNobody = UINT32_MAX;  // the writer of scratch
 // Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed meanwhile.
 struct TensorUse {
   uint32_t begin, end;  // in the planned memory
   uint32_t value;
   int32_t numel;
   int16_t argument;
-  bool write;
+  bool write, scratch;  // what scratch holds after the call means nothing
 };
 struct Segment {
   uint32_t begin, end;  // in the planned memory
-  uint32_t writer;      // value
+  uint32_t writer;      // value, or kNobody
 };
 struct OverlapRoom {
   uint8_t* written;  // one bit for each value

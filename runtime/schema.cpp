@@ -7,6 +7,7 @@ bool takes(char letter, Kind kind) {
   switch (letter) {
     case 'T':
     case 'O':
+    case 'X':
       return kind == Kind::tensor;
     case 't':
       return kind == Kind::tensor || none;
@@ -42,6 +43,7 @@ const char* expected(char letter) {
     case 'T':
       return "must be a tensor";
     case 'O':
+    case 'X':
       return "must be a tensor that the call writes";
     case 't':
       return "must be a tensor or none";

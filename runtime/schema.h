@@ -8,6 +8,9 @@ namespace deuteron {
 // whether the items of a list may be none.
 bool takes(char letter, Kind kind);
 
+// Whether it is a tensor that the call writes; of a list, see `W`.
+inline bool is_out(char letter) { return letter == 'O' || letter == 'X'; }
+
 // "must be a tensor": what is said when it may not.
 const char* expected(char letter);
 

@@ -49,7 +49,7 @@ inline const Kernel kReverse = {
 
 // Fills its scratch with 255, then y = a.
 inline const Kernel kScratch = {
-    "test::scratch.out", "TOO", [](Call& c, Prepared* p) {
+    "test::scratch.out", "TXO", [](Call& c, Prepared* p) {
       if (bytes_of(c.tensor(0)) != bytes_of(c.tensor(2)) || bytes_of(c.tensor(1)) != bytes_of(c.tensor(2)))
         return bad_argument(1, "has another size than the out");
       return keep_bytes(c, p, {data_of(c.tensor(0)), nullptr, data_of(c.tensor(2)), data_of(c.tensor(1)), bytes_of(c.tensor(2))},

@@ -182,6 +182,7 @@ bool check_inputs_and_outputs(Plan& plan) {
       const ValueView v = known_value(plan, index);
       if (v.tag == ValueTag::null && !input) continue;
       if (v.tag != ValueTag::tensor) return r.fail(Code::unsupported, "an input or output is not a tensor"), false;
+      if (!r.charge(placement_steps(plan, v.payload) + (input ? i : 0))) return false;  // of finding its memory, and its repetition
       end += added_bytes(plan, index);
       if (end > INT32_MAX) return r.fail(Code::unsupported, "inputs and outputs need more than 2 GiB"), false;
       if (!input) continue;

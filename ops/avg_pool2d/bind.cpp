@@ -56,6 +56,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizedAvgPool2d = {"cortex_m::quantized_avg_pool2d.out", "TLLLBIIIOO", prepare};
+const Kernel kQuantizedAvgPool2d = {"cortex_m::quantized_avg_pool2d.out", "TLLLBIIIXO", prepare};
 
 }  // namespace deuteron

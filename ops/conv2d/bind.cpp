@@ -54,6 +54,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizedConv2d = {"cortex_m::quantized_conv2d.out", "TTtLLLIITTIIOO", prepare};
+const Kernel kQuantizedConv2d = {"cortex_m::quantized_conv2d.out", "TTtLLLIITTIIXO", prepare};
 
 }  // namespace deuteron

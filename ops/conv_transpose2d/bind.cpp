@@ -67,6 +67,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizedTransposeConv2d = {"cortex_m::quantized_transpose_conv2d.out", "TTtLLLLIITTIIOOO", prepare};
+const Kernel kQuantizedTransposeConv2d = {"cortex_m::quantized_transpose_conv2d.out", "TTtLLLLIITTIIXXO", prepare};
 
 }  // namespace deuteron

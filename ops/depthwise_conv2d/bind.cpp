@@ -66,6 +66,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizedDepthwiseConv2d = {"cortex_m::quantized_depthwise_conv2d.out", "TTtLLLIIITTIIOO", prepare};
+const Kernel kQuantizedDepthwiseConv2d = {"cortex_m::quantized_depthwise_conv2d.out", "TTtLLLIIITTIIXO", prepare};
 
 }  // namespace deuteron

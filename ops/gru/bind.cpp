@@ -29,6 +29,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kGru = {"deuteron::gru.out", "TtTTTTTTTBBBIIIIIIIOOO", prepare};
+const Kernel kGru = {"deuteron::gru.out", "TtTTTTTTTBBBIIIIIIIOOX", prepare};
 
 }  // namespace deuteron

@@ -88,7 +88,7 @@ class HostCall {
     if (schema.size() != arguments_.size()) return fmt::format("{} takes {} arguments", kernel.name, schema.size());
     for (size_t i = 0; i < schema.size(); ++i) {
       const bool written = call.args[i].kind == KernelArg::Kind::output;
-      if (!takes(schema[i], arguments_[i]->kind) || written != (schema[i] == 'O'))
+      if (!takes(schema[i], arguments_[i]->kind) || written != is_out(schema[i]))
         return fmt::format("argument {} {}", i, expected(schema[i]));
     }
     return std::nullopt;

@@ -56,6 +56,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kLstm = {"deuteron::lstm.out", "TtTTTTTTTBBBIIItIIIIIIIOOOO", prepare};
+const Kernel kLstm = {"deuteron::lstm.out", "TtTTTTTTTBBBIIItIIIIIIIOOOX", prepare};
 
 }  // namespace deuteron

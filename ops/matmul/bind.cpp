@@ -44,6 +44,6 @@ Status prepare(Call& call, Prepared* prepared) {
 
 }  // namespace
 
-const Kernel kQuantizedBatchMatmul = {"cortex_m::quantized_batch_matmul.out", "TITIIIIOO", prepare};
+const Kernel kQuantizedBatchMatmul = {"cortex_m::quantized_batch_matmul.out", "TITIIIIXO", prepare};
 
 }  // namespace deuteron

@@ -100,6 +100,28 @@ for name, (rule, *says) in FAULTS.items():
         case(f"internal_faults {name} {target}", command, rule, *says)
 
 
+def png_bomb(where):
+    """16384 x 16384 grey zeros in a few KB."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    packer, data = zlib.compressobj(9), b""
+    for _ in range(16384):
+        data += packer.compress(bytes(16385))
+    head = struct.pack(">IIBBBBB", 16384, 16384, 8, 0, 0, 0, 0)
+    (where / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data + packer.flush()) + chunk(b"IEND", b""))
+    return [*IMAGE, "bomb.png"]
+
+
+# Images of the wrong size were decoded before anybody looked at it; images without their pixels, or with wrong checksums, were taken. A JPEG
+# of the first two made the decoder write past its tables.
+IMAGE = ["compile", HERE / "images" / "image.txt", "--target", "cortex-m33", "-o", "o.pte", "--calibrate"]
+case("images png_bomb", png_bomb, "image.extent", "16384 x 16384, limit 32 x 32")
+for name, rule, says in (("bad.jpg", "image.format", "extraneous bytes"), ("max.jpg", "image.format", "Huffman table"),
+                         ("bomb_310_bytes.bmp", "image.extent", "16384 x 16384, limit 32 x 32"), ("corrupt_crc.png", "image.format", "incorrect data check"),
+                         ("cut_no_pixels.bmp", "image.format", "ends within its pixels"), ("good.png", None, "")):
+    case(f"images {name}", [*IMAGE, HERE / "images" / name], rule, says)
+
+
 def main():
     wrong = 0
     for name, command, rule, says in CASES:
