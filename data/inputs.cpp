@@ -67,8 +67,10 @@ class InputReader {
                std::nullopt;
       for (size_t i = 0; i < specs.size(); ++i) {
         const std::string name = fmt::format("input{}", i);
-        const std::optional<Array> array = npz->read(name, diagnostics_);
-        if (!array || !append(*array, file + ":" + name, specs[i], all[i])) return std::nullopt;
+        const std::string where = file + ":" + name;
+        const auto accept = [&](const Shape& shape) { return samples_of(shape, where, specs[i]).has_value(); };
+        const std::optional<Array> array = npz->read(name, accept, diagnostics_);
+        if (!array || !append(*array, where, specs[i], all[i])) return std::nullopt;
         if (all[i].count != all[0].count) return unequal_counts(all, i), std::nullopt;
       }
     }
@@ -146,18 +148,25 @@ class InputReader {
     return check_regular_file(path, diagnostics_) && refuse(path, "the file name does not say what the data is", "input.kind", kKnownFiles);
   }
 
-  bool append(const Array& array, const std::string& where, const InputSpec& spec, InputSeries& out) {
-    const std::optional<SampleCount> n = samples_in(array.shape, spec.shape);
+  // How many samples of the input an array of that shape has; nothing with a fault.
+  std::optional<SampleCount> samples_of(const Shape& array, const std::string& where, const InputSpec& spec) {
+    const std::optional<SampleCount> n = samples_in(array, spec.shape);
     if (!n) {
       const std::string shape = to_text(spec.shape);
       std::string limit = fmt::format("[{}] (one sample) or [n{}{}] (a series)", shape, shape.empty() ? "" : ",", shape);
       if (!spec.shape.empty() && spec.shape[0] == 1 && spec.shape.size() > 1)
         limit = fmt::format("[{}] (one sample), [n,{}] or [n,{}] (a series)", shape, shape, to_text(std::span(spec.shape).subspan(1)));
       diagnostics_.add({Severity::error, where, fmt::format("the array does not have the shape of input `{}`", spec.name),
-                        fmt::format("[{}]", to_text(array.shape)), limit, "input.shape", ""});
-      return false;
+                        fmt::format("[{}]", to_text(array)), limit, "input.shape", ""});
+      return std::nullopt;
     }
-    if (n->count == 0) return refuse(where, "the series has no samples", "input.samples");
+    if (n->count == 0) return refuse(where, "the series has no samples", "input.samples"), std::nullopt;
+    return n;
+  }
+
+  bool append(const Array& array, const std::string& where, const InputSpec& spec, InputSeries& out) {
+    const std::optional<SampleCount> n = samples_of(array.shape, where, spec);
+    if (!n) return false;
     const std::optional<std::vector<std::byte>> bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
     if (!bytes) return false;
     if (out.bytes.empty()) out.bytes = std::move(*bytes);

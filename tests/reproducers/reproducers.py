@@ -122,6 +122,23 @@ for name, rule, says in (("bad.jpg", "image.format", "extraneous bytes"), ("max.
     case(f"images {name}", [*IMAGE, HERE / "images" / name], rule, says)
 
 
+def npz_bomb(shape):
+    """Zeros, packed to a thousandth."""
+    def make(where):
+        head = ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % (shape,)).ljust(117) + "\n"
+        with zipfile.ZipFile(where / "bomb.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open("input0.npy", "w") as entry:
+            entry.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+            for _ in range(256):
+                entry.write(bytes(1 << 20))
+        return [*IMAGE, "bomb.npz"]
+    return make
+
+
+# An archive was unpacked before anybody looked at what it holds.
+case("npz_bomb wrong shape", npz_bomb((805306368,)), "input.shape", "[805306368], limit")
+case("npz_bomb right shape", npz_bomb((262144, 3, 32, 32)), "npz.size")
+
+
 def main():
     wrong = 0
     for name, command, rule, says in CASES:
