@@ -10,6 +10,8 @@
 
 namespace deuteron {
 
+inline constexpr float kLeastScale = 1.1920928955078125e-07f;  // 2^-23, as torch.ao's observers
+
 inline constexpr int kHistogramBins = 2048;
 
 // What was seen of one value. The histogram spans low..high evenly; counts do not depend on the order of samples.

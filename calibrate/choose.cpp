@@ -10,7 +10,6 @@ namespace deuteron {
 
 namespace {
 
-constexpr float kLeastScale = 1.1920928955078125e-07f;  // 2^-23, as torch.ao's observers
 // A value that is always zero is exact at any scale; this one keeps a bias behind it within int32 and fine enough.
 constexpr float kScaleOfNothing = 0x1p-10f;
 

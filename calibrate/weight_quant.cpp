@@ -6,7 +6,6 @@
 
 namespace deuteron {
 
-constexpr float kLeastScale = 1.1920928955078125e-07f;  // 2^-23, as torch.ao's observers
 
 Quant weight_quant(std::span<const float> weight, const Shape& shape, i32 axis, i32 low, i32 high) {
   const i64 channels = axis < 0 ? 1 : shape[axis];

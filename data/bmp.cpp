@@ -14,7 +14,7 @@ constexpr size_t kFileHeaderBytes = 14, kInfoBytes = 40, kCoreBytes = 12, kMostH
 constexpr uint32_t kRgb = 0, kBitFields = 3;
 constexpr uint32_t kMasks[] = {0x00ff0000, 0x0000ff00, 0x000000ff};  // red, green, blue: what 32 bits are without masks, too
 
-struct Header {
+struct BmpHeader {
   ImageSize size;
   bool top_first = false;
   uint32_t bits = 0, compression = kRgb, colours = 0;
@@ -29,7 +29,7 @@ T at(std::span<const std::byte> file, size_t offset) {
 }
 
 // Empty: `h` is right. What lies beyond the headers has not been looked at.
-std::string read_header(std::span<const std::byte> file, Header* h) {
+std::string read_header(std::span<const std::byte> file, BmpHeader* h) {
   if (file.size() < kFileHeaderBytes + kCoreBytes) return "the file ends within its header";
   h->pixels_at = at<uint32_t>(file, 10);
   const size_t header_bytes = at<uint32_t>(file, 14);
@@ -64,7 +64,7 @@ std::string read_header(std::span<const std::byte> file, Header* h) {
 }
 
 // One line of pixels in red, green, blue. False: a colour that the palette does not have.
-bool read_line(std::span<const std::byte> file, const Header& h, size_t line, float* to) {
+bool read_line(std::span<const std::byte> file, const BmpHeader& h, size_t line, float* to) {
   for (i64 x = 0; x < h.size.width; ++x, to += h.size.channels) {
     size_t bgr = line + static_cast<size_t>(x) * (h.bits / 8);
     if (h.bits <= 8) {
@@ -89,7 +89,7 @@ void make_opaque_if_empty(std::vector<float>& rgba) {
 }  // namespace
 
 std::string decode_bmp(std::span<const std::byte> file, const AcceptImage& accept, Image* image) {
-  Header h;
+  BmpHeader h;
   if (std::string fault = read_header(file, &h); !fault.empty()) return fault;
   if (!accept(h.size)) return "";
   const auto height = static_cast<size_t>(h.size.height), width = static_cast<size_t>(h.size.width);

@@ -1,6 +1,7 @@
 // The one reader of input data: what --calibrate, --input and --inputs take. Rules for the user: docs/command-line.md, "Input data".
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,8 @@
 #include "ir/type.h"
 
 namespace deuteron {
+
+inline constexpr uint32_t kMadeUpSeed = 20251121;  // for inputs that stand in for data that nobody gave
 
 // What one input of a model or program takes, in the user's axes.
 struct InputSpec {

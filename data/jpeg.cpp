@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostScans = 100;  // a progressive file has about ten, and each takes as long as all of its pixels
 
-struct Decoder {
+struct JpegDecoder {
   jpeg_decompress_struct jpeg;
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
@@ -22,10 +22,10 @@ struct Decoder {
   std::vector<uint8_t> pixels;
   char fault[JMSG_LENGTH_MAX] = "";
 };
-Decoder& decoder_of(j_common_ptr jpeg) { return *static_cast<Decoder*>(jpeg->client_data); }
+JpegDecoder& decoder_of(j_common_ptr jpeg) { return *static_cast<JpegDecoder*>(jpeg->client_data); }
 
 [[noreturn]] void on_error(j_common_ptr jpeg) {
-  Decoder& d = decoder_of(jpeg);
+  JpegDecoder& d = decoder_of(jpeg);
   d.errors.format_message(jpeg, d.fault);
   std::longjmp(d.begin, 1);
 }
@@ -34,13 +34,13 @@ void on_message(j_common_ptr jpeg, int level) {
   if (level < 0) on_error(jpeg);
 }
 void on_progress(j_common_ptr jpeg) {
-  Decoder& d = decoder_of(jpeg);
+  JpegDecoder& d = decoder_of(jpeg);
   if (d.jpeg.input_scan_number <= kMostScans) return;
   std::snprintf(d.fault, sizeof d.fault, "it has more than %d scans", kMostScans);
   std::longjmp(d.begin, 1);
 }
 
-void read_pixels(Decoder& d, std::span<const std::byte> file) {
+void read_pixels(JpegDecoder& d, std::span<const std::byte> file) {
   jpeg_decompress_struct& jpeg = d.jpeg;
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&jpeg, TRUE);
@@ -62,7 +62,7 @@ void read_pixels(Decoder& d, std::span<const std::byte> file) {
   jpeg_finish_decompress(&jpeg);
 }
 
-bool read(Decoder& d, std::span<const std::byte> file) {
+bool read(JpegDecoder& d, std::span<const std::byte> file) {
   if (setjmp(d.begin) != 0) return jpeg_destroy_decompress(&d.jpeg), false;
   jpeg_create_decompress(&d.jpeg);
   d.jpeg.progress = &d.progress;
@@ -73,7 +73,7 @@ bool read(Decoder& d, std::span<const std::byte> file) {
 }  // namespace
 
 std::string decode_jpeg(std::span<const std::byte> file, const AcceptImage& accept, Image* image) {
-  Decoder d{{}, {}, {}, {}, accept, {}, false, {}, ""};
+  JpegDecoder d{{}, {}, {}, {}, accept, {}, false, {}, ""};
   d.jpeg.err = jpeg_std_error(&d.errors);
   d.jpeg.client_data = &d;
   d.errors.error_exit = on_error;

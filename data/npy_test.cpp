@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "data/read_file.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -145,7 +146,7 @@ TEST(Npy, WritesWhatItReads) {
 }
 
 TEST(Npy, ReadsAFileOfNumPys) {
-  const std::string folder = DEUTERON_SHARED_DIR "/fixtures/models/digits_cnn/";
+  const std::string folder = shared_path("fixtures/models/digits_cnn/");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "left out: reading NumPy's own file, because " << folder << " is not there";
   Diagnostics d;
   const std::optional<Array> a = read_npy(folder + "test_inputs.npy", d);

@@ -12,7 +12,7 @@ namespace {
 constexpr png_alloc_size_t kMostChunkBytes = 1 << 20;  // of a chunk without pixels, unpacked
 constexpr png_uint_32 kMostChunks = 1000;              // of those that are kept
 
-struct Decoder {
+struct PngDecoder {
   std::span<const std::byte> file;
   const AcceptImage& accept;
   size_t at = 0;
@@ -23,20 +23,20 @@ struct Decoder {
 };
 
 void read_bytes(png_structp png, png_bytep to, size_t count) {
-  auto* d = static_cast<Decoder*>(png_get_io_ptr(png));
+  auto* d = static_cast<PngDecoder*>(png_get_io_ptr(png));
   if (count > d->file.size() - d->at) png_error(png, "the file ends too early");
   std::memcpy(to, d->file.data() + d->at, count);
   d->at += count;
 }
 
 [[noreturn]] void on_error(png_structp png, png_const_charp what) {
-  auto* d = static_cast<Decoder*>(png_get_error_ptr(png));
+  auto* d = static_cast<PngDecoder*>(png_get_error_ptr(png));
   std::strncpy(d->fault, what, sizeof d->fault - 1);
   png_longjmp(png, 1);
 }
 void on_warning(png_structp, png_const_charp) {}  // of colour profiles and the like; checksums are errors
 
-void read_header(Decoder& d, png_structp png, png_infop info) {
+void read_header(PngDecoder& d, png_structp png, png_infop info) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_chunk_malloc_max(png, kMostChunkBytes);
   png_set_chunk_cache_max(png, kMostChunks);
@@ -45,7 +45,7 @@ void read_header(Decoder& d, png_structp png, png_infop info) {
   png_set_expand(png);  // palettes and few bits to 8, transparency to alpha
 }
 
-void read_pixels(Decoder& d, png_structp png, png_infop info) {
+void read_pixels(PngDecoder& d, png_structp png, png_infop info) {
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   d.deep = png_get_bit_depth(png, info) == 16;
@@ -58,14 +58,14 @@ void read_pixels(Decoder& d, png_structp png, png_infop info) {
   png_read_end(png, nullptr);
 }
 
-bool read_with(Decoder& d, png_structp png, png_infop info) {
+bool read_with(PngDecoder& d, png_structp png, png_infop info) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   read_header(d, png, info);
   read_pixels(d, png, info);
   return true;
 }
 
-bool read(Decoder& d) {
+bool read(PngDecoder& d) {
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   const bool whole = info && read_with(d, png, info);
@@ -76,7 +76,7 @@ bool read(Decoder& d) {
 }  // namespace
 
 std::string decode_png(std::span<const std::byte> file, const AcceptImage& accept, Image* image) {
-  Decoder d{file, accept, 0, {}, false, false, {}, ""};
+  PngDecoder d{file, accept, 0, {}, false, false, {}, ""};
   if (!read(d)) return *d.fault ? d.fault : "libpng cannot begin";
   if (!d.accepted) return "";
   image->size = d.size;

@@ -10,6 +10,7 @@
 
 #include "firmware/embedded_sources.h"
 #include "runtime/kernel.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -24,7 +25,7 @@ struct Symbols {
 // By source file, from `nm` of every object of the Cortex-M33 board.
 std::map<std::string, Symbols> board_symbols() {
   std::map<std::string, Symbols> all;
-  const std::string folder = DEUTERON_BOARD_OBJECTS "/mps2-an505/";
+  const std::string folder = std::string(kBoardObjects) + "/mps2-an505/";
   std::error_code missing;
   if (!std::filesystem::is_directory(folder, missing)) return all;
   const std::string command = "cd " + folder + " && find . -name '*.o' | xargs arm-none-eabi-nm -A 2>/dev/null";

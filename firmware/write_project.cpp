@@ -124,8 +124,7 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
   for (char& c : define) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   for (const std::string& path : sources)
     if ((path.ends_with(".cpp") || path.ends_with(".S")) && !path.starts_with(kProjectFolder))
-      (path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/") ? of_npu : of_runtime) += "
-  deuteron/" + path;
+      (path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/") ? of_npu : of_runtime) += "\n  deuteron/" + path;
   for (const FirmwareModel& m : p.models) {
     models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.pte", m.name);
     for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);

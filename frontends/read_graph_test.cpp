@@ -10,6 +10,7 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -67,7 +68,7 @@ TEST_F(ReadGraph, RefusesOtherFilesByWhatTheyAre) {
 }
 
 TEST_F(ReadGraph, KnowsAnArchiveByItsContent) {
-  const fs::path model = fs::path(DEUTERON_SHARED_DIR) / "fixtures/models/digits_cnn/float.pt2";
+  const fs::path model = fs::path(shared_path("fixtures/models/digits_cnn/float.pt2"));
   if (!fs::exists(model)) GTEST_SKIP() << "left out: the model " << model.string() << " is not here";
   fs::copy_file(model, folder_ / "renamed.model");
   Diagnostics diagnostics;
@@ -80,7 +81,7 @@ TEST_F(ReadGraph, KnowsAnArchiveByItsContent) {
 
 // Real models: the text form gives the same text again, and every operator of the user has a node or a reason.
 TEST_F(ReadGraph, KeepsRealModelsThroughTheTextForm) {
-  const fs::path models = fs::path(DEUTERON_SHARED_DIR) / "fixtures/models";
+  const fs::path models = fs::path(shared_path("fixtures/models"));
   if (!fs::exists(models)) GTEST_SKIP() << "left out: the models in " << models.string() << " are not here";
   int read = 0;
   for (const char* name : {"resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn"})

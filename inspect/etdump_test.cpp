@@ -8,6 +8,7 @@
 
 #include "data/read_file.h"
 #include "inspect/test_dump.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -47,7 +48,7 @@ TEST(Etdump, ReadsEventsAndFacts) {
 
 TEST(Etdump, ReadsWhatTheStockRuntimeWrites) {
   Diagnostics d;
-  const std::string path = DEUTERON_SOURCE_DIR "/tests/traces/stock.etdp";
+  const std::string path = source_path("tests/traces/stock.etdp");
   const auto bytes = read_file(path, d);
   ASSERT_TRUE(bytes);
   const auto dump = read_etdump(*bytes, path, d);

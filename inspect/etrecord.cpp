@@ -15,7 +15,7 @@
 namespace deuteron {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr zip_uint64_t kMaxEntryBytes = 512u << 20;  // of text; a compressed entry may claim anything
 
@@ -51,7 +51,7 @@ class RecordReader {
     if (!zip_) return refuse("is no ETRecord: it cannot be opened as a zip file (" + why + ")", "etrecord.zip");
     if (zip_name_locate(zip_.get(), kMark, 0) < 0)
       return refuse("is a zip file but no ETRecord: the entry ETRECORD_V0 is missing", "etrecord.magic");
-    const std::optional<Json> delegates = json_entry("delegate_map", false);
+    const std::optional<SortedJson> delegates = json_entry("delegate_map", false);
     if (failed_) return std::nullopt;
     if (delegates && delegates->is_object() && delegates->contains("deuteron"))
       return read_source_map((*delegates)["deuteron"], path_, diagnostics_);
@@ -91,7 +91,7 @@ class RecordReader {
     return std::nullopt;
   }
 
-  std::optional<Json> json_entry(const std::string& name, bool needed) {
+  std::optional<SortedJson> json_entry(const std::string& name, bool needed) {
     const std::optional<std::string> text = entry(name);
     if (!text) {
       if (needed && !failed_) refuse(fmt::format("the entry `{}` is missing", name), "etrecord.incomplete");
@@ -103,19 +103,19 @@ class RecordReader {
       if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
       if (c == '}' || c == ']') --depth;
     }
-    Json json = deepest > 500 ? Json(Json::value_t::discarded) : Json::parse(*text, nullptr, false);
+    SortedJson json = deepest > 500 ? SortedJson(SortedJson::value_t::discarded) : SortedJson::parse(*text, nullptr, false);
     if (!json.is_discarded()) return json;
     refuse(fmt::format("the entry `{}` is no JSON", name), "etrecord.damaged");
     return std::nullopt;
   }
 
-  static const Json* member(const Json& j, const char* key) {
+  static const SortedJson* member(const SortedJson& j, const char* key) {
     if (!j.is_object()) return nullptr;
     const auto it = j.find(key);
     return it == j.end() ? nullptr : &*it;
   }
-  static std::string text_of(const Json& j, const char* key) {
-    const Json* m = member(j, key);
+  static std::string text_of(const SortedJson& j, const char* key) {
+    const SortedJson* m = member(j, key);
     return m && m->is_string() ? m->get<std::string>() : "";
   }
 
@@ -138,7 +138,7 @@ class RecordReader {
   }
 
   // Handle -> the operators of the graph that carry it, as ids in `operators`.
-  std::optional<std::map<i64, std::vector<i64>>> operators_of_graph(Json& operators) {
+  std::optional<std::map<i64, std::vector<i64>>> operators_of_graph(SortedJson& operators) {
     std::string graph_entry;
     for (const char* name : {"edge_dialect_exported_program/forward", "edge_dialect_exported_program"})
       if (graph_entry.empty() && zip_name_locate(zip_.get(), name, 0) >= 0) graph_entry = name;
@@ -146,37 +146,37 @@ class RecordReader {
       refuse("has no graph for the method `forward`", "etrecord.incomplete");
       return std::nullopt;
     }
-    const std::optional<Json> program = json_entry(graph_entry, true);
+    const std::optional<SortedJson> program = json_entry(graph_entry, true);
     if (!program) return std::nullopt;
     std::map<i64, std::vector<i64>> by_handle;
-    const Json* module = member(*program, "graph_module");
-    const Json* graph = module ? member(*module, "graph") : nullptr;
-    const Json* nodes = graph ? member(*graph, "nodes") : nullptr;
+    const SortedJson* module = member(*program, "graph_module");
+    const SortedJson* graph = module ? member(*module, "graph") : nullptr;
+    const SortedJson* nodes = graph ? member(*graph, "nodes") : nullptr;
     if (!nodes || !nodes->is_array()) {
       refuse("its graph has no nodes", "etrecord.damaged");
       return std::nullopt;
     }
     std::map<std::string, i64> maker;  // by value
-    for (const Json& node : *nodes) {
-      const Json* metadata = member(node, "metadata");
+    for (const SortedJson& node : *nodes) {
+      const SortedJson* metadata = member(node, "metadata");
       if (!metadata) continue;
       const std::string handle = text_of(*metadata, "debug_handle");
       if (handle.empty() || handle.size() > 9 || !std::all_of(handle.begin(), handle.end(), [](char c) { return c >= '0' && c <= '9'; }))
         continue;
       std::string name = text_of(node, "name"), target = text_of(node, "target");
-      const Json* outputs = member(node, "outputs");
+      const SortedJson* outputs = member(node, "outputs");
       std::vector<std::string> made;
       if (outputs && outputs->is_array())
-        for (const Json& o : *outputs)
-          if (const Json* t = member(o, "as_tensor"); t && !text_of(*t, "name").empty()) made.push_back(text_of(*t, "name"));
+        for (const SortedJson& o : *outputs)
+          if (const SortedJson* t = member(o, "as_tensor"); t && !text_of(*t, "name").empty()) made.push_back(text_of(*t, "name"));
       if (name.empty() && !made.empty()) name = made[0];
       const size_t at = target.find("aten.");
       if (at != std::string::npos) target = target.substr(at);
       std::set<i64> inputs;
-      if (const Json* list = member(node, "inputs"); list && list->is_array())
-        for (const Json& input : *list)
-          if (const Json* arg = member(input, "arg"))
-            if (const Json* t = member(*arg, "as_tensor"))
+      if (const SortedJson* list = member(node, "inputs"); list && list->is_array())
+        for (const SortedJson& input : *list)
+          if (const SortedJson* arg = member(input, "arg"))
+            if (const SortedJson* t = member(*arg, "as_tensor"))
               if (const auto it = maker.find(text_of(*t, "name")); it != maker.end()) inputs.insert(it->second);
       const i64 id = static_cast<i64>(operators.size());
       for (const std::string& value : made) maker[value] = id;
@@ -187,14 +187,14 @@ class RecordReader {
     return by_handle;
   }
 
-  static std::set<i64> ids_of(const Json& handles, const std::map<i64, std::vector<i64>>& by_handle) {
+  static std::set<i64> ids_of(const SortedJson& handles, const std::map<i64, std::vector<i64>>& by_handle) {
     std::set<i64> ids;
-    const auto take = [&](const Json& h) {
+    const auto take = [&](const SortedJson& h) {
       if (!h.is_number_integer()) return;
       if (const auto it = by_handle.find(h.get<i64>()); it != by_handle.end()) ids.insert(it->second.begin(), it->second.end());
     };
     if (handles.is_array())
-      for (const Json& h : handles) take(h);
+      for (const SortedJson& h : handles) take(h);
     else take(handles);
     return ids;
   }
@@ -205,33 +205,33 @@ class RecordReader {
     return std::stoll(text);
   }
 
-  std::optional<SourceMap> read_stock(const std::optional<Json>& delegates) {
-    const std::optional<Json> handles = json_entry("debug_handle_map", true);
+  std::optional<SourceMap> read_stock(const std::optional<SortedJson>& delegates) {
+    const std::optional<SortedJson> handles = json_entry("debug_handle_map", true);
     if (!handles) return std::nullopt;
-    Json operators = Json::array();
+    SortedJson operators = SortedJson::array();
     const auto by_handle = operators_of_graph(operators);
     if (!by_handle) return std::nullopt;
-    std::map<i64, Json> calls;
-    if (const Json* forward = member(*handles, "forward"); forward && forward->is_object())
+    std::map<i64, SortedJson> calls;
+    if (const SortedJson* forward = member(*handles, "forward"); forward && forward->is_object())
       for (const auto& [instruction, list] : forward->items())
         if (const std::optional<i64> k = number_of(instruction))
           calls[*k] = {{"instruction", *k}, {"kernel", ""}, {"operators", ids_of(list, *by_handle)}};
-    const Json* forward = delegates ? member(*delegates, "forward") : nullptr;
+    const SortedJson* forward = delegates ? member(*delegates, "forward") : nullptr;
     if (forward && forward->is_object())
       for (const auto& [instruction, delegate] : forward->items()) {
         const std::optional<i64> k = number_of(instruction);
-        const Json* inside = member(delegate, "delegate_map");
+        const SortedJson* inside = member(delegate, "delegate_map");
         if (!k) continue;
-        Json& call = calls.try_emplace(*k, Json{{"instruction", *k}, {"operators", Json::array()}}).first->second;
+        SortedJson& call = calls.try_emplace(*k, SortedJson{{"instruction", *k}, {"operators", SortedJson::array()}}).first->second;
         call["kernel"] = text_of(delegate, "name");
-        Json kernels = Json::array();
+        SortedJson kernels = SortedJson::array();
         if (inside && inside->is_object())
           for (const auto& [id, list] : inside->items())
             if (const std::optional<i64> number = number_of(id))
               kernels.push_back({{"id", *number}, {"kernel", ""}, {"operators", ids_of(list, *by_handle)}});
         call["npu_kernels"] = kernels;
       }
-    Json list = Json::array();
+    SortedJson list = SortedJson::array();
     for (auto& [k, call] : calls) list.push_back(std::move(call));
     std::optional<SourceMap> map = read_source_map({{"format", 1}, {"operators", operators}, {"calls", list}}, path_, diagnostics_);
     if (map) map->is_stock = true;

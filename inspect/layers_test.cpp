@@ -7,6 +7,7 @@
 #include <random>
 
 #include "frontends/pt2/import.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -32,7 +33,7 @@ Samples random_samples(const Graph& g, size_t count) {
 
 TEST(Layers, EveryOperatorOfAModelIsThere) {
   Diagnostics diagnostics;
-  auto graph = import_pt2(DEUTERON_SOURCE_DIR "/models/digits_cnn/float.pt2", diagnostics);
+  auto graph = import_pt2(source_path("models/digits_cnn/float.pt2"), diagnostics);
   ASSERT_TRUE(graph);
   const Samples samples = random_samples(*graph, 5);
   for (const Isa isa : {Isa::scalar, Isa::mve}) {

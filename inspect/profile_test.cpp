@@ -14,6 +14,7 @@
 #include "inspect/perfetto.h"
 #include "inspect/tables.h"
 #include "inspect/test_dump.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -259,7 +260,7 @@ TEST(Profile, AWrapInTheMiddleOfARun) {
 
 TEST(Profile, StockFilesOfOneClock) {
   Diagnostics d;
-  const std::string folder = DEUTERON_SOURCE_DIR "/tests/traces/";
+  const std::string folder = source_path("tests/traces/");
   const auto bytes = read_file(folder + "stock.etdp", d);
   ASSERT_TRUE(bytes);
   const auto dump = read_etdump(*bytes, "stock.etdp", d);

@@ -43,7 +43,7 @@ PteTensor tensor_at(const Plan& plan, uint32_t index, FlatTable payload) {
   t.sizes = sizes_of(tensor);
   t.order = order_of(tensor);
   t.constant = tensor.constant;
-  t.offset = known_placement(plan, index, payload).offset;
+  t.offset = known_place(plan, index, payload).offset;
   t.bytes = i64{tensor.numel} * element_bytes(tensor.type);
   return t;
 }

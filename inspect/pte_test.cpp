@@ -8,6 +8,7 @@
 
 #include "backends/neutron_delegate/test_network.h"
 #include "runtime/test_program.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -21,7 +22,7 @@ std::vector<uint8_t> bytes_of_file(const std::string& path) {
 }
 
 TEST(InspectPte, TellsWhatIsInAStockFile) {
-  const std::string path = DEUTERON_SHARED_DIR "/fixtures/stock/resnet8.cortex-m55.pte";
+  const std::string path = shared_path("fixtures/stock/resnet8.cortex-m55.pte");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: a stock program, because " << path << " is not there";
   const test::Block block(bytes_of_file(path));
   Status status;
@@ -72,7 +73,7 @@ TEST(InspectPte, TellsWhatADelegateHas) {
 
 // Every cut, and every byte of the table part overwritten: a summary or a status, never more.
 TEST(InspectPte, DamagedFilesAreRefusedOrRead) {
-  const std::string path = DEUTERON_SHARED_DIR "/fixtures/stock/hello_sine.cortex-m4.pte";
+  const std::string path = shared_path("fixtures/stock/hello_sine.cortex-m4.pte");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: a stock program, because " << path << " is not there";
   const std::vector<uint8_t> whole = bytes_of_file(path);
   for (size_t n = 0; n < whole.size(); n += 3) {

@@ -7,14 +7,14 @@
 namespace deuteron {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 // Takes members out of objects that may hold anything; the first thing that is wrong is kept.
 class MapReader {
  public:
   std::string fault;
 
-  SourceMap read(Json json) {
+  SourceMap read(SortedJson json) {
     SourceMap map;
     if (!json.is_object()) {
       wrong("the map", "is no object");
@@ -23,22 +23,22 @@ class MapReader {
     map.program_id = text(json, "program_id");
     map.model = text(json, "model");
     map.target = text(json, "target");
-    for (const Json& j : list(json, "operators")) {
+    for (const SortedJson& j : list(json, "operators")) {
       MapOperator o{text(j, "name"), text(j, "target"), text(j, "module"), text(j, "placement"), text(j, "reason")};
       map.operators.push_back(std::move(o));
     }
     operators_ = static_cast<i64>(map.operators.size());
-    for (const Json& j : list(json, "operators")) ids(j, "inputs");
-    for (const Json& j : list(json, "calls")) {
+    for (const SortedJson& j : list(json, "operators")) ids(j, "inputs");
+    for (const SortedJson& j : list(json, "calls")) {
       MapKernel call = kernel(j, "instruction");
-      for (const Json& k : list(j, "npu_kernels")) call.inside.push_back(kernel(k, "id"));
-      for (const Json& k : list(j, "without_kernel")) one_id(k);
+      for (const SortedJson& k : list(j, "npu_kernels")) call.inside.push_back(kernel(k, "id"));
+      for (const SortedJson& k : list(j, "without_kernel")) one_id(k);
       map.calls.push_back(std::move(call));
     }
-    for (const Json& j : list(json, "folded")) one_id(j);
-    for (const Json& m : list(json, "memory")) {
+    for (const SortedJson& j : list(json, "folded")) one_id(j);
+    for (const SortedJson& m : list(json, "memory")) {
       for (const char* key : {"bytes", "used", "lower_bound"}) number(m, key, 0);
-      for (const Json& t : list(m, "tensors"))
+      for (const SortedJson& t : list(m, "tensors"))
         for (const char* key : {"offset", "bytes", "first", "last"}) number(t, key, 0);
     }
     map.json = std::move(json);
@@ -49,14 +49,14 @@ class MapReader {
   void wrong(const std::string& what, const char* how) {
     if (fault.empty()) fault = fmt::format("{} {}", what, how);
   }
-  std::string text(const Json& j, const char* key) {
+  std::string text(const SortedJson& j, const char* key) {
     const auto it = j.is_object() ? j.find(key) : j.end();
     if (it == j.end()) return "";
     if (it->is_string()) return it->get<std::string>();
     wrong(fmt::format("`{}`", key), "is no text");
     return "";
   }
-  i64 number(const Json& j, const char* key, i64 missing) {
+  i64 number(const SortedJson& j, const char* key, i64 missing) {
     const auto it = j.is_object() ? j.find(key) : j.end();
     if (it == j.end()) return missing;
     if (it->is_number_integer() && (!it->is_number_unsigned() || it->get<uint64_t>() <= uint64_t{INT64_MAX}) && it->get<i64>() >= 0)
@@ -64,22 +64,22 @@ class MapReader {
     wrong(fmt::format("`{}`", key), "is no whole number from 0");
     return missing;
   }
-  const Json& list(const Json& j, const char* key) {
-    static const Json kNone = Json::array();
+  const SortedJson& list(const SortedJson& j, const char* key) {
+    static const SortedJson kNone = SortedJson::array();
     const auto it = j.is_object() ? j.find(key) : j.end();
     if (it == j.end()) return kNone;
-    const bool objects = it->is_array() && std::all_of(it->begin(), it->end(), [](const Json& e) { return e.is_object(); });
+    const bool objects = it->is_array() && std::all_of(it->begin(), it->end(), [](const SortedJson& e) { return e.is_object(); });
     if (objects) return *it;
     wrong(fmt::format("`{}`", key), "is no list of objects");
     return kNone;
   }
-  std::vector<i64> ids(const Json& j, const char* key) {
+  std::vector<i64> ids(const SortedJson& j, const char* key) {
     std::vector<i64> found;
     const auto it = j.find(key);
     if (it == j.end()) return found;
     if (!it->is_array()) wrong(fmt::format("`{}`", key), "is no list");
     else
-      for (const Json& e : *it) {
+      for (const SortedJson& e : *it) {
         const bool fits = e.is_number_integer() && e.get<i64>() >= 0 && e.get<i64>() < operators_;
         if (fits) found.push_back(e.get<i64>());
         else wrong(fmt::format("`{}`", key), "names an operator that is not in the map");
@@ -88,11 +88,11 @@ class MapReader {
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
-  void one_id(const Json& j) {
+  void one_id(const SortedJson& j) {
     const i64 id = number(j, "operator", -1);
     if (id < 0 || id >= operators_) wrong("`operator`", "is not in the map");
   }
-  MapKernel kernel(const Json& j, const char* id) {
+  MapKernel kernel(const SortedJson& j, const char* id) {
     MapKernel k;
     k.id = number(j, id, -1);
     if (k.id < 0) wrong(fmt::format("`{}`", id), "is missing");
@@ -128,7 +128,7 @@ const MapKernel* find_kernel(const MapKernel& call, i64 id) {
   return nullptr;
 }
 
-std::optional<SourceMap> read_source_map(Json json, const std::string& where, Diagnostics& diagnostics) {
+std::optional<SourceMap> read_source_map(SortedJson json, const std::string& where, Diagnostics& diagnostics) {
   const i64 format = json.is_object() && json.contains("format") && json["format"].is_number_integer() ? json["format"].get<i64>() : 0;
   if (format != 1) {
     diagnostics.add({Severity::error, where, "the program map has a form that is not known here", fmt::format("{}", format), "1",

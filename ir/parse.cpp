@@ -25,10 +25,10 @@ std::optional<Op> op_named(std::string_view name, std::index_sequence<I...>) {
     if constexpr (!std::is_same_v<T, KernelCall> && !std::is_same_v<T, Delegate>)
       if (def_of(op).name == name) found = op;
   };
-  (consider(std::variant_alternative_t<I, Op>{}), ...);
+  (consider(std::variant_alternative_t<I, AnyOp>{}), ...);
   return found;
 }
-std::optional<Op> op_named(std::string_view name) { return op_named(name, std::make_index_sequence<std::variant_size_v<Op>>()); }
+std::optional<Op> op_named(std::string_view name) { return op_named(name, std::make_index_sequence<std::variant_size_v<AnyOp>>()); }
 
 class Parser {
  public:

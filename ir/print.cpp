@@ -20,7 +20,7 @@ std::string text_of(const HW& v) { return fmt::format("{},{}", v.h, v.w); }
 std::string text_of(const std::vector<i64>& v) { return to_text(v); }
 std::string text_of(const Bounds& v) { return fmt::format("{},{}", v.low, v.high); }
 std::string text_of(UnaryFn v) { return std::string(name_of(v)); }
-std::string text_of(const PointProgram& v) { return quoted(to_text(v)); }
+std::string text_of(const PointProgram& v) { return in_quotes(to_text(v)); }
 std::string text_of(const Quant& q) {
   std::string text = "q(";
   if (q.axis >= 0) text += fmt::format("axis={} ", q.axis);
@@ -90,7 +90,7 @@ std::string callee(const KernelCall& call) {
            std::all_of(s.begin(), s.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'; });
   };
   if (plain(call.name) && plain(call.overload)) return fmt::format("call {}.{}", call.name, call.overload);
-  return fmt::format("call {} {}", quoted(call.name), quoted(call.overload));
+  return fmt::format("call {} {}", in_quotes(call.name), in_quotes(call.overload));
 }
 
 std::string attributes(const Delegate& delegate) { return " backend=" + delegate.backend; }
@@ -199,7 +199,7 @@ void Printer::port(const char* word, const Port& port, bool with_type) {
   const std::string& printed = name(port.value);
   text_ += fmt::format("{} {}", word, printed);
   if (with_type) text_ += " : " + text_of(g_.type(port.value));
-  if (name_text(port.name) != printed) text_ += " name=" + quoted(port.name);
+  if (name_text(port.name) != printed) text_ += " name=" + in_quotes(port.name);
   if (!counts_up(port.order)) text_ += " order=" + to_text(port.order);
   text_ += "\n";
 }
@@ -231,15 +231,15 @@ void Printer::node(const Node& node) {
 }
 
 std::string Printer::run() {
-  if (!g_.name.empty()) text_ += fmt::format("graph {}\n", quoted(g_.name));
+  if (!g_.name.empty()) text_ += fmt::format("graph {}\n", in_quotes(g_.name));
   for (size_t k = 0; k < g_.sources.size(); ++k) {
     const SourceOp& source = g_.sources[k];
-    text_ += fmt::format("source {} {} {}", k, quoted(source.name), quoted(source.target));
-    if (!source.module.empty()) text_ += " module=" + quoted(source.module);
-    if (!source.stack.empty()) text_ += " stack=" + quoted(source.stack);
+    text_ += fmt::format("source {} {} {}", k, in_quotes(source.name), in_quotes(source.target));
+    if (!source.module.empty()) text_ += " module=" + in_quotes(source.module);
+    if (!source.stack.empty()) text_ += " stack=" + in_quotes(source.stack);
     text_ += "\n";
   }
-  for (const Folded& folded : g_.folded) text_ += fmt::format("folded {} {}\n", fmt::join(folded.origin, ","), quoted(folded.reason));
+  for (const Folded& folded : g_.folded) text_ += fmt::format("folded {} {}\n", fmt::join(folded.origin, ","), in_quotes(folded.reason));
   for (const Port& p : g_.inputs) port("input", p, true);
   for (const Node& n : g_.nodes) node(n);
   for (const Port& p : g_.outputs) {

@@ -18,7 +18,7 @@ bool is_plain_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += {'\\', c};
@@ -30,7 +30,7 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-std::string name_text(std::string_view name) { return is_plain_name(name) ? std::string(name) : quoted(name); }
+std::string name_text(std::string_view name) { return is_plain_name(name) ? std::string(name) : in_quotes(name); }
 
 // SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 static uint64_t next_random(uint64_t& state) {

@@ -11,7 +11,7 @@ namespace deuteron {
 
 // A letter or underscore, then letters, digits, underscores and dots; not a word of the grammar.
 bool is_plain_name(std::string_view name);
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 std::string name_text(std::string_view name);  // as it is, or quoted
 
 // A stand-in for data of this type, the same on every machine: floats in [-1, 1), s32 and s64 in -1000..1000, other integers over their

@@ -12,6 +12,7 @@
 #include "ir/random_graph.h"
 #include "ir/text_constant.h"
 #include "ir/verify.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -331,7 +332,7 @@ TEST(Text, SurvivesDamage) {
 TEST(Text, ReadsTheSeedsOfTheFuzzer) {
   for (const char* name : {"float", "lowered"}) {
     std::ostringstream text;
-    text << std::ifstream(std::string(DEUTERON_SOURCE_DIR "/tests/fuzz/text_seeds/") + name + ".txt").rdbuf();
+    text << std::ifstream(source_path("tests/fuzz/text_seeds/") + name + ".txt").rdbuf();
     EXPECT_GT(parsed(text.str()).nodes.size(), 3u) << name;
     expect_sound(text.str());
   }

@@ -7,6 +7,9 @@
 
 namespace deuteron {
 
+// `a` is a power of two.
+inline int64_t align_up(int64_t x, int64_t a) { return (x + a - 1) & -a; }
+
 struct Block {
   int64_t size = 0;             // units, at least 1
   int64_t alignment = 1;        // units, a power of two

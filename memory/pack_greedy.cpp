@@ -7,8 +7,6 @@
 namespace deuteron {
 namespace {
 
-int64_t align_up(int64_t x, int64_t a) { return (x + a - 1) & -a; }
-
 // xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled"): a fixed seed, the same on every
 // machine.
 struct Random {

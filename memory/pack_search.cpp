@@ -15,7 +15,6 @@
 namespace deuteron {
 namespace {
 
-int64_t align_up(int64_t x, int64_t a) { return (x + a - 1) & -a; }
 
 class Search {
  public:

@@ -4,6 +4,13 @@
 
 namespace deuteron {
 
+Op::Op() = default;
+Op::Op(const Op&) = default;
+Op::Op(Op&&) noexcept = default;
+Op& Op::operator=(const Op&) = default;
+Op& Op::operator=(Op&&) noexcept = default;
+Op::~Op() = default;
+
 template <class T>
 inline constexpr bool kIsCall = std::is_same_v<T, KernelCall>;
 template <class T>

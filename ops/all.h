@@ -39,7 +39,7 @@
 
 namespace deuteron {
 
-using Op = std::variant<Add,         //
+using AnyOp = std::variant<Add,         //
                         AvgPool2d,   //
                         BatchNorm,   //
                         Clamp,       //
@@ -72,6 +72,17 @@ using Op = std::variant<Add,         //
                         Softmax,     //
                         Unary,       //
                         KernelCall>;
+
+// A struct, so that copying and destroying any of them is compiled once and not in every file that holds a node.
+struct Op : AnyOp {
+  using AnyOp::AnyOp;
+  Op();
+  Op(const Op&);
+  Op(Op&&) noexcept;
+  Op& operator=(const Op&);
+  Op& operator=(Op&&) noexcept;
+  ~Op();
+};
 
 // The OpDef members, for an operator of any kind. A KernelCall has none of them: it is the end of lowering; nor has a Delegate, whose body
 // is lowered by its own backend.

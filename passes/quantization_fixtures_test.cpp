@@ -11,6 +11,7 @@
 #include "ir/verify.h"
 #include "passes/pass.h"
 #include "quantize/quantization_search.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -32,7 +33,7 @@ constexpr Model kModels[] = {{"resnet8", 18.23, 18.9},        {"dscnn_kws", 22.9
                              {"autoencoder_ad", 43.24, 29.0}, {"cifarnet", 30.81, 47.8},  {"digits_cnn", 30.83, 29.1}};
 
 TEST(QuantizationFixtures, ReachesWhatThePeersReach) {
-  const fs::path models = fs::path(DEUTERON_SHARED_DIR) / "fixtures" / "models";
+  const fs::path models = fs::path(shared_path("fixtures/models"));
   if (!fs::exists(models)) GTEST_SKIP() << "no fixtures beside the checkout: the accuracy of quantized models is not measured";
   for (const Model& m : kModels) {
     Diagnostics diagnostics;

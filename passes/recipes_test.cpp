@@ -11,6 +11,7 @@
 #include "ir/text.h"
 #include "passes/compile.h"
 #include "passes/memories.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string model_path(const std::string& name) { return fmt::format("{}/fixtures/models/{}/float.pt2", DEUTERON_SHARED_DIR, name); }
+std::string model_path(const std::string& name) { return fmt::format("{}/fixtures/models/{}/float.pt2", kSharedFolder, name); }
 
 // One made-up sample: the placement and the plan do not depend on ranges.
 std::optional<Compilation> compiled(const std::string& path, const Target& target, const CompileOptions& options, Diagnostics& d) {
@@ -150,7 +151,7 @@ TEST(Recipes, WhatTheNpuRefusesHasAScaleForEachChannel) {
 // partition nothing of its parameters changes.
 TEST(Recipes, AQuantizedModelKeepsItsParameters) {
   for (const char* file : {"resnet8/qdq.pt2", "digits_cnn/qdq.pt2", "digits_cnn/qat_qdq.pt2"}) {
-    const std::string path = fmt::format("{}/fixtures/models/{}", DEUTERON_SHARED_DIR, file);
+    const std::string path = fmt::format("{}/fixtures/models/{}", kSharedFolder, file);
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "left out: quantized fixture models (no ../shared)";
     const auto until = [&](const char* target, const char* stage) {
       Diagnostics d;

@@ -22,7 +22,7 @@ constexpr i64 kMacsOfACall = 20'000;
 // How far a chain is followed from the peak, which numbers of bands are tried, and how many graphs are planned for one peak.
 constexpr size_t kReach = 8;
 constexpr i64 kBands[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
-constexpr int kMostTries = 60;
+constexpr int kMostSplitTries = 60;
 
 i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
   const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
@@ -164,7 +164,7 @@ class Search {
     std::optional<std::pair<i64, size_t>> lowest;
     std::optional<Trial> trial_of_lowest;
     int tries = 0;
-    for (size_t k = 0; k < candidates.size() && tries < kMostTries; ++k) {
+    for (size_t k = 0; k < candidates.size() && tries < kMostSplitTries; ++k) {
       std::optional<Trial> trial = try_splits(candidates[k].splits);
       ++tries;
       if (!trial) continue;

@@ -14,34 +14,34 @@
 namespace deuteron {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
-Json handles(const Json& operators) {
-  Json list = Json::array();
+SortedJson handles(const SortedJson& operators) {
+  SortedJson list = SortedJson::array();
   for (const int id : operators) list.push_back(id + 1);
   return list;
 }
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const SortedJson& json) { return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace); }
 
 // ---- maps
 
-Json debug_handle_map(const Json& map) {
-  Json forward = Json::object();
-  for (const Json& call : map["calls"])
+SortedJson debug_handle_map(const SortedJson& map) {
+  SortedJson forward = SortedJson::object();
+  for (const SortedJson& call : map["calls"])
     if (!call["operators"].empty()) forward[std::to_string(call["instruction"].get<int>())] = handles(call["operators"]);
   return {{"forward", std::move(forward)}};
 }
 
 // The entry behind the last kernel is the profile's dump, which belongs to no operator.
-Json delegate_map(const Json& map) {
-  Json forward = Json::object();
-  for (const Json& call : map["calls"]) {
+SortedJson delegate_map(const SortedJson& map) {
+  SortedJson forward = SortedJson::object();
+  for (const SortedJson& call : map["calls"]) {
     if (!call.contains("npu_kernels")) continue;
-    Json inside = Json::object();
+    SortedJson inside = SortedJson::object();
     int next = kFirstDelegateId;
-    for (const Json& kernel : call["npu_kernels"]) inside[std::to_string(next++)] = handles(kernel["operators"]);
-    inside[std::to_string(next)] = Json::array();
+    for (const SortedJson& kernel : call["npu_kernels"]) inside[std::to_string(next++)] = handles(kernel["operators"]);
+    inside[std::to_string(next)] = SortedJson::array();
     forward[std::to_string(call["instruction"].get<int>())] = {{"name", call["kernel"]}, {"delegate_map", std::move(inside)}};
   }
   return {{"forward", std::move(forward)}, {"deuteron", map}};
@@ -58,13 +58,13 @@ int dtype_number(const std::string& name) {
   return 7;
 }
 
-Json integers(const std::vector<int64_t>& values) {
-  Json list = Json::array();
+SortedJson integers(const std::vector<int64_t>& values) {
+  SortedJson list = SortedJson::array();
   for (const int64_t v : values) list.push_back({{"as_int", v}});
   return list;
 }
 
-Json tensor_of(const Json& op) {
+SortedJson tensor_of(const SortedJson& op) {
   const std::vector<int64_t> sizes = op.value("shape", std::vector<int64_t>{1});
   std::vector<int64_t> strides(sizes.size(), 1);
   for (size_t k = sizes.size(); k-- > 1;) strides[k - 1] = strides[k] * sizes[k];
@@ -96,16 +96,16 @@ std::string module_stack(const std::string& path) {
   return text;
 }
 
-Json graph(const Json& map) {
-  Json nodes = Json::array(), tensors = Json::object();
+SortedJson graph(const SortedJson& map) {
+  SortedJson nodes = SortedJson::array(), tensors = SortedJson::object();
   std::set<std::string> used;
   int handle = 0;
-  for (const Json& op : map["operators"]) {
+  for (const SortedJson& op : map["operators"]) {
     ++handle;
     std::string name = op["name"];
     while (name.empty() || !used.insert(name).second) name += fmt::format("_{}", handle);
     const std::string target = functional(op["target"]);
-    Json inputs = Json::array();
+    SortedJson inputs = SortedJson::array();
     // An operator that the reader does not know becomes a fake one there, whatever its inputs.
     const std::string_view parameters = required_parameters(target).value_or("");
     for (size_t at = 0; at < parameters.size();) {
@@ -113,30 +113,30 @@ Json graph(const Json& map) {
       inputs.push_back({{"name", parameters.substr(at, end - at)}, {"arg", {{"as_none", true}}}});
       at = end + 1;
     }
-    Json metadata = {{"debug_handle", std::to_string(handle)}};
+    SortedJson metadata = {{"debug_handle", std::to_string(handle)}};
     if (op.contains("stack")) metadata["stack_trace"] = op["stack"];
     metadata["nn_module_stack"] = module_stack(op.value("module", ""));
     const bool known = required_parameters(target).has_value();
     nodes.push_back({{"name", name},
                      {"target", "executorch.exir.dialects.edge.ops." + (known ? target : "deuteron.operator.default")},
                      {"inputs", std::move(inputs)},
-                     {"outputs", Json::array({{{"as_tensor", {{"name", name}}}}})},
+                     {"outputs", SortedJson::array({{{"as_tensor", {{"name", name}}}}})},
                      {"metadata", std::move(metadata)}});
     tensors[name] = tensor_of(op);
   }
-  const Json inner = {{"inputs", Json::array()},          {"outputs", Json::array()},
+  const SortedJson inner = {{"inputs", SortedJson::array()},          {"outputs", SortedJson::array()},
                       {"nodes", std::move(nodes)},        {"tensor_values", std::move(tensors)},
-                      {"sym_int_values", Json::object()}, {"sym_bool_values", Json::object()},
-                      {"is_single_tensor_return", false}, {"custom_obj_values", Json::object()}};
+                      {"sym_int_values", SortedJson::object()}, {"sym_bool_values", SortedJson::object()},
+                      {"is_single_tensor_return", false}, {"custom_obj_values", SortedJson::object()}};
   return {{"graph_module",
            {{"graph", inner},
-            {"signature", {{"input_specs", Json::array()}, {"output_specs", Json::array()}}},
-            {"module_call_graph", Json::array()}}},
-          {"opset_version", Json::object()},
-          {"range_constraints", Json::object()},
+            {"signature", {{"input_specs", SortedJson::array()}, {"output_specs", SortedJson::array()}}},
+            {"module_call_graph", SortedJson::array()}}},
+          {"opset_version", SortedJson::object()},
+          {"range_constraints", SortedJson::object()},
           {"schema_version", {{"major", 5}, {"minor", 4}}},
           {"dialect", ""},
-          {"verifiers", Json::array()}};
+          {"verifiers", SortedJson::array()}};
 }
 
 // ---- the archive
@@ -169,7 +169,7 @@ std::vector<uint8_t> archive(const std::vector<std::pair<std::string, std::strin
 
 }  // namespace
 
-std::vector<uint8_t> write_etrecord(const Json& map) {
+std::vector<uint8_t> write_etrecord(const SortedJson& map) {
   const std::string edge = "edge_dialect_exported_program/forward";
   return archive({{"ETRECORD_V0", ""},
                   {edge, text_of(graph(map))},
@@ -177,7 +177,7 @@ std::vector<uint8_t> write_etrecord(const Json& map) {
                   {edge + "_constants", ""},
                   {edge + "_example_inputs", ""},
                   {"debug_handle_map", text_of(debug_handle_map(map))},
-                  {"instruction_id_to_num_outs_map", text_of({{"forward", Json::object()}})},
+                  {"instruction_id_to_num_outs_map", text_of({{"forward", SortedJson::object()}})},
                   {"delegate_map", text_of(delegate_map(map))}});
 }
 

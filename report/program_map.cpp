@@ -16,7 +16,7 @@
 namespace deuteron {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using neutron::Kind;
 
 // Whether a kernel of the NPU only says which element goes where.
@@ -30,8 +30,8 @@ class MapWriter {
     calls_ = instruction;
   }
 
-  Json write(const std::string& model) {
-    Json j;
+  SortedJson write(const std::string& model) {
+    SortedJson j;
     j["format"] = kProgramMapFormat;
     j["version"] = DEUTERON_VERSION;
     j["program_id"] = program_id_text(c_.pte);
@@ -42,7 +42,7 @@ class MapWriter {
     j["calls"] = calls();
     j["operators"] = operators(j["calls"]);
     j["folded"] = folded_;
-    j["memory"] = Json::array({memory()});
+    j["memory"] = SortedJson::array({memory()});
     j["flash"] = flash();
     return j;
   }
@@ -62,15 +62,15 @@ class MapWriter {
 
   static const char* placement_name(Placement p) { return p == Placement::npu ? "npu" : p == Placement::portable ? "portable" : "cpu"; }
 
-  Json calls() {
-    Json list = Json::array();
+  SortedJson calls() {
+    SortedJson list = SortedJson::array();
     i32 delegate = 0;
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const KernelCall* call = std::get_if<KernelCall>(&g_.nodes[n].op);
       if (!call) continue;
       const i32 k = instruction_[n];
       const OperatorsServed::Attribution a = user_.attribute(n, *call);
-      Json j = {{"instruction", k},         {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
+      SortedJson j = {{"instruction", k},         {"kernel", call->name + (call->overload.empty() ? "" : "." + call->overload)},
                 {"operators", a.operators}, {"added", a.added},
                 {"macs", call->macs},       {"bytes", bytes_of(g_.nodes[n])}};
       const auto report =
@@ -86,7 +86,7 @@ class MapWriter {
     return list;
   }
 
-  void inside_delegate(Json& call, const Node& node, const DelegateBlob& blob, i32 delegate) const {
+  void inside_delegate(SortedJson& call, const Node& node, const DelegateBlob& blob, i32 delegate) const {
     // In the order of the microcode, which is that of the events.
     NeutronPayload payload;
     std::vector<i64> bytes;
@@ -94,7 +94,7 @@ class MapWriter {
       NeutronCalls in_payload(payload);
       for (NeutronKernelCall kernel; in_payload.next(&kernel);) bytes.push_back(neutron::bytes_of(kernel.kind, kernel.structure));
     }
-    Json kernels = Json::array(), without = Json::array();
+    SortedJson kernels = SortedJson::array(), without = SortedJson::array();
     std::vector<bool> computed(static_cast<size_t>(user_.count()), false);
     i64 macs = 0, cycles = 0;
     for (const NpuKernel& kernel : c_.npu_kernels) {
@@ -103,7 +103,7 @@ class MapWriter {
       for (const i32 id : ids) computed[id] = true;
       const bool added = kernel.kind == Kind::kMemCpy || ids.empty() || (moves(kernel.kind) && !user_.has_move(kernel.origin));
       if (ids.empty()) ids = user_.served_by_quantizers(kernel.origin);
-      Json j = {{"id", kernels.size()},
+      SortedJson j = {{"id", kernels.size()},
                 {"code", static_cast<i32>(kernel.kind)},
                 {"kernel", name_of(kernel.kind)},
                 {"operators", ids},
@@ -141,7 +141,7 @@ class MapWriter {
     return "only says how its operand lies in memory";
   }
 
-  Json operators(const Json& calls) {
+  SortedJson operators(const SortedJson& calls) {
     // The call that does most for an operator decides where it is said to be.
     struct Where {
       std::string placement, reason;
@@ -149,23 +149,23 @@ class MapWriter {
       bool added = true;
     };
     std::vector<Where> where(static_cast<size_t>(user_.count()));
-    const auto note = [&](const Json& ids, const std::string& placement, const std::string& reason, i64 macs, bool added) {
+    const auto note = [&](const SortedJson& ids, const std::string& placement, const std::string& reason, i64 macs, bool added) {
       for (const i32 id : ids) {
         Where& w = where[id];
         if (std::pair(!added, macs) <= std::pair(!w.added, w.macs)) continue;
         w = {placement, reason, macs, added};
       }
     };
-    for (const Json& call : calls) {
+    for (const SortedJson& call : calls) {
       const std::string placement = call.value("placement", "cpu"), reason = call.value("reason", "");
       if (!call.contains("npu_kernels")) {
         note(call["operators"], placement, reason, call["macs"], call["added"]);
         continue;
       }
-      for (const Json& kernel : call["npu_kernels"]) note(kernel["operators"], placement, reason, kernel["macs"], kernel["added"]);
-      for (const Json& w : call["without_kernel"]) note(Json::array({w["operator"]}), placement, w["reason"], 0, false);
+      for (const SortedJson& kernel : call["npu_kernels"]) note(kernel["operators"], placement, reason, kernel["macs"], kernel["added"]);
+      for (const SortedJson& w : call["without_kernel"]) note(SortedJson::array({w["operator"]}), placement, w["reason"], 0, false);
     }
-    Json list = Json::array();
+    SortedJson list = SortedJson::array();
     for (size_t s = 0; s < g_.sources.size(); ++s) {
       const i32 id = user_.id_of(static_cast<i32>(s));
       if (id < 0) continue;
@@ -177,7 +177,7 @@ class MapWriter {
         w.reason = reason_of_folding(static_cast<i32>(s));
         folded_.push_back({{"operator", id}, {"reason", w.reason}});
       }
-      Json j = {{"name", source.name}, {"target", source.target}, {"placement", w.placement}, {"reason", w.reason}};
+      SortedJson j = {{"name", source.name}, {"target", source.target}, {"placement", w.placement}, {"reason", w.reason}};
       if (!source.module.empty()) j["module"] = source.module;
       if (!source.stack.empty()) j["stack"] = source.stack;
       if (s < c_.user.size()) {
@@ -189,7 +189,7 @@ class MapWriter {
           j["dtype"] = name_of(user.dtype);
         }
       } else {
-        j["inputs"] = Json::array();
+        j["inputs"] = SortedJson::array();
       }
       list.push_back(std::move(j));
     }
@@ -197,7 +197,7 @@ class MapWriter {
   }
 
   // When what lies in a root's memory is first written and last read, by call.
-  Json memory() const {
+  SortedJson memory() const {
     const MemoryPlan& plan = c_.plan;
     struct Life {
       i32 first = -1, last = -1;
@@ -220,7 +220,7 @@ class MapWriter {
     std::vector<const char*> kind(g_.values.size(), nullptr);
     for (const Port& p : g_.outputs) kind[plan.root[p.value]] = "output";
     for (const Port& p : g_.inputs) kind[plan.root[p.value]] = "input";
-    Json tensors = Json::array();
+    SortedJson tensors = SortedJson::array();
     for (size_t v = 0; v < g_.values.size(); ++v) {
       if (plan.root[v] != static_cast<ValueId>(v) || plan.offset[v] < 0 || life[v].first < 0) continue;
       tensors.push_back({{"name", g_.values[v].name},
@@ -232,13 +232,13 @@ class MapWriter {
                                   : life[v].read ? "activation"
                                                  : "scratch"}});
     }
-    Json j = {{"name", "planned memory"}, {"used", plan.bytes}, {"lower_bound", plan.lower_bound}, {"tensors", std::move(tensors)}};
+    SortedJson j = {{"name", "planned memory"}, {"used", plan.bytes}, {"lower_bound", plan.lower_bound}, {"tensors", std::move(tensors)}};
     const Room room = room_for_activations(target_, calls_npu(g_), plan.bytes, 0);
     if (room.memory) j["name"] = room.memory->name, j["bytes"] = room.memory->bytes;
     return j;
   }
 
-  Json flash() const {
+  SortedJson flash() const {
     return {
         {"program", c_.parts.program}, {"constants", c_.parts.constants}, {"payload", c_.parts.delegates}, {"padding", c_.parts.padding}};
   }
@@ -250,12 +250,12 @@ class MapWriter {
   const OperatorsServed user_;
   i32 calls_ = 0;
   std::vector<i32> instruction_;  // by node, -1: no call
-  Json folded_ = Json::array();
+  SortedJson folded_ = SortedJson::array();
 };
 
 }  // namespace
 
-Json program_map(const Compilation& c, const Target& target, const std::string& model) { return MapWriter(c, target).write(model); }
+SortedJson program_map(const Compilation& c, const Target& target, const std::string& model) { return MapWriter(c, target).write(model); }
 
 uint64_t program_id(std::span<const uint8_t> pte) { return fnv1a(pte.data(), pte.size()); }
 

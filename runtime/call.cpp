@@ -56,7 +56,7 @@ uint32_t known_bytes(const Plan& plan, FlatTable payload) {
 bool check_tensor(Plan& plan, uint32_t index, FlatTable payload, bool written) {
   FlatReader& r = plan.reader;
   if (!r.charge(placement_steps(plan, payload))) return false;
-  const Placement p = known_placement(plan, index, payload);
+  const DataPlace p = known_place(plan, index, payload);
   if (p.place == Place::constant && !r.charge(known_bytes(plan, payload) / kBytesPerStep)) return false;
   if (p.place == Place::nowhere && has_elements(r, payload))
     return r.corrupt("the tensor has neither memory nor data and is no input or output"), false;

@@ -13,7 +13,7 @@ uint32_t buffer_at(const Plan& plan, uint32_t id) {
   return at;
 }
 
-void set_data(const Plan& plan, const Placement& p, Tensor* tensor) {
+void set_data(const Plan& plan, const DataPlace& p, Tensor* tensor) {
   tensor->constant = p.place == Place::constant;
   tensor->data = nullptr;
   if (p.place == Place::planned && plan.planned) tensor->data = plan.planned + p.offset;
@@ -54,9 +54,9 @@ ValueView known_value(const Plan& plan, uint32_t index) {
   return v;
 }
 
-Placement known_placement(const Plan& plan, uint32_t index, FlatTable t) {
+DataPlace known_place(const Plan& plan, uint32_t index, FlatTable t) {
   const FlatReader& r = plan.reader;
-  Placement p;
+  DataPlace p;
   if (const FlatTable allocation = r.known_table(t, kAllocation)) {
     p.place = Place::planned;
     p.offset = r.known_scalar<uint32_t>(allocation, kOffsetLow) + buffer_at(plan, r.known_scalar<uint32_t>(allocation, kMemoryId));
@@ -89,7 +89,7 @@ uint32_t known_shape(const Plan& plan, FlatTable t, Tensor* tensor) {
 
 void known_tensor(const Plan& plan, uint32_t index, FlatTable t, Tensor* tensor) {
   known_shape(plan, t, tensor);
-  set_data(plan, known_placement(plan, index, t), tensor);
+  set_data(plan, known_place(plan, index, t), tensor);
 }
 
 }  // namespace deuteron

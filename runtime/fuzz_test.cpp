@@ -10,6 +10,7 @@
 #include "runtime/test_kernels.h"
 #include "runtime/test_program.h"
 #include "tests/fuzz/load_and_run.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -95,7 +96,7 @@ TEST(Fuzz, ProgramsMadeByHand) {
 
 // All kernels on damaged stock files: what they accept, they run.
 TEST(Fuzz, StockPrograms) {
-  const fs::path folder = fs::path(DEUTERON_SHARED_DIR) / "fixtures/stock";
+  const fs::path folder = fs::path(shared_path("fixtures/stock"));
   if (!fs::exists(folder)) GTEST_SKIP() << "left out: " << folder << " is not there, so no stock file was damaged";
   Counts all;
   const auto damage = [&](const fs::path& path, size_t cuts, int tries) {

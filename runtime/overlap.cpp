@@ -16,7 +16,7 @@ constexpr const char kNeverWritten[] = "the tensor is read before anything was w
 bool planned_use(const Plan& plan, uint32_t value, TensorUse* use) {
   const ValueView v = known_value(plan, value);
   if (v.tag != ValueTag::tensor) return false;
-  const Placement p = known_placement(plan, value, v.payload);
+  const DataPlace p = known_place(plan, value, v.payload);
   if (p.place != Place::planned) return false;
   Tensor tensor;
   const uint32_t bytes = known_shape(plan, v.payload, &tensor);

@@ -51,7 +51,7 @@ struct ValueView {
 };
 // values.cpp
 enum class Place : uint8_t { nowhere, planned, constant };
-struct Placement {
+struct DataPlace {
   Place place = Place::nowhere;
   uint32_t offset = 0;  // in the planned memory, or in the file
 };
@@ -63,8 +63,8 @@ void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* t
 uint32_t known_shape(const Plan& plan, FlatTable payload, Tensor* tensor);  // all but where it lies; gives its bytes
 // Bytes that an input or output needs behind the planned buffers because the file gives it no memory, rounded up to 16; 0 if it has some.
 int64_t added_bytes(const Plan& plan, uint32_t index);
-Placement known_placement(const Plan& plan, uint32_t index, FlatTable payload);
-// What known_placement costs, for FlatReader::charge.
+DataPlace known_place(const Plan& plan, uint32_t index, FlatTable payload);
+// What known_place costs, for FlatReader::charge.
 uint32_t placement_steps(const Plan& plan, FlatTable payload);
 
 // call.cpp

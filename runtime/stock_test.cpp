@@ -9,13 +9,14 @@
 #include <set>
 
 #include "runtime/test_program.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
 using namespace test;
 namespace fs = std::filesystem;
 
-const fs::path kStock = fs::path(DEUTERON_SHARED_DIR) / "fixtures/stock";
+const fs::path kStock = fs::path(shared_path("fixtures/stock"));
 
 std::vector<uint8_t> read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

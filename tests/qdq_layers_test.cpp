@@ -10,6 +10,7 @@
 #include "calibrate/float_executor.h"
 #include "frontends/pt2/import.h"
 #include "passes/compile.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -186,7 +187,7 @@ void check_model(const fs::path& model, const fs::path& samples, Isa isa) {
   EXPECT_GT(layers, 5);
 }
 
-const fs::path kModels = fs::path(DEUTERON_SHARED_DIR) / "fixtures" / "models";
+const fs::path kModels = fs::path(shared_path("fixtures/models"));
 
 class QdqLayers : public testing::TestWithParam<const char*> {};
 

@@ -1,7 +1,7 @@
 // deuteron analyze: what `compile` would do and what it would cost, without writing a program.
 #include <nlohmann/json.hpp>
 
-#include "tools/compile_model.h"
+#include "tools/report_model.h"
 
 namespace deuteron {
 namespace {
@@ -20,9 +20,9 @@ int analyze(const ModelOptions& o) {
 
 }  // namespace
 
-void add_analyze(CLI::App& app, Action& chosen) {
+void add_analyze(CommandLine& line) {
   ModelOptions* o = nullptr;
-  CLI::App* verb = add_verb<ModelOptions>(app, chosen, "analyze", "show where a model's operators would run and what they would cost",
+  Verb verb = add_verb<ModelOptions>(line, "analyze", "show where a model's operators would run and what they would cost",
                                           "deuteron analyze model.pt2 --target cortex-m55", analyze, o);
   add_model_options(verb, *o);
 }

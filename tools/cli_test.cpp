@@ -18,6 +18,7 @@
 
 #include "data/npy.h"
 #include "data/storage_order.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -28,10 +29,10 @@ using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
 
-const std::string kModel = DEUTERON_SOURCE_DIR "/models/digits_cnn/float.pt2";
-const std::string kCalibrate = DEUTERON_SOURCE_DIR "/models/digits_cnn/calibrate.npy";
-const std::string kTestInputs = DEUTERON_SOURCE_DIR "/models/digits_cnn/test_inputs.npy";
-const std::string kTestLabels = DEUTERON_SOURCE_DIR "/models/digits_cnn/test_labels.npy";
+const std::string kModel = source_path("models/digits_cnn/float.pt2");
+const std::string kCalibrate = source_path("models/digits_cnn/calibrate.npy");
+const std::string kTestInputs = source_path("models/digits_cnn/test_inputs.npy");
+const std::string kTestLabels = source_path("models/digits_cnn/test_labels.npy");
 
 struct Ended {
   int code = -1;  // -1: ended by a signal
@@ -55,7 +56,7 @@ class Cli : public testing::Test {
   // Ends after two minutes whatever happens. `file_limit`: no file may become larger, as on a full disk.
   Ended run(std::vector<std::string> args, rlim_t file_limit = RLIM_INFINITY, const char* standard_output = nullptr) {
     const std::string out = folder_ + ".out", err = folder_ + ".err";
-    args.insert(args.begin(), DEUTERON_TOOL);
+    args.insert(args.begin(), kTool);
     std::vector<char*> argv;
     for (std::string& a : args) argv.push_back(a.data());
     argv.push_back(nullptr);
@@ -137,7 +138,7 @@ TEST_F(Cli, VersionAndHelp) {
 
 // Every option that a verb has is in the documentation, and every key that is promised there for a verb is tested below.
 TEST_F(Cli, EveryOptionIsDocumented) {
-  const std::string docs = content_of(DEUTERON_SOURCE_DIR "/docs/command-line.md");
+  const std::string docs = content_of(source_path("docs/command-line.md"));
   for (const char* verb : {"analyze", "compile", "run", "evaluate", "compare", "inspect", "targets", "ops"}) {
     const std::string help = run({verb, "--help"}).out;
     for (size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
@@ -232,7 +233,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
 TEST_F(Cli, TheTableOfTheNpuIsUpToDate) {
   const Ended ops = run({"ops", "--target", "imxrt700", "--json", path("o.json")});
   ASSERT_EQ(ops.code, 0) << ops.err;
-  std::ifstream file(std::string(DEUTERON_SOURCE_DIR) + "/docs/operators-neutron.md");
+  std::ifstream file(source_path("docs/operators-neutron.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   size_t rows = 0;
   const json said = read_json("o.json");
@@ -624,7 +625,7 @@ TEST_F(Cli, PassesCanBeLookedAt) {
   // Whatever is left out: a program or a reason, never a fault of ours, never a program that lacks its operators.
   for (const char* pass : {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels",
                            "int8-ports", "split-rows", "lower"}) {
-    for (const std::string& model : {kModel, std::string(DEUTERON_SOURCE_DIR "/models/digits_cnn/qat_qdq.pt2")}) {
+    for (const std::string& model : {kModel, source_path("models/digits_cnn/qat_qdq.pt2")}) {
       const Ended e =
           run({"compile", model, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("y.pte"), "--skip-pass", pass});
       EXPECT_THAT(e.code, testing::AnyOf(0, 1)) << pass << e.err;
@@ -654,7 +655,7 @@ TEST_F(Cli, HostAndBoardGiveTheSameBits) {
 
 // Stock files: the outputs of the stock runtime, bit for bit, through the command line.
 TEST_F(Cli, StockProgramsRun) {
-  const std::string stock = DEUTERON_SHARED_DIR "/fixtures/stock/";
+  const std::string stock = shared_path("fixtures/stock/");
   if (!fs::exists(stock)) GTEST_SKIP() << "left out: stock programs, because " << stock << " is not there";
   for (const char* model : {"resnet8", "dscnn_kws", "autoencoder_ad"}) {
     const std::string program = stock + model + ".cortex-m55.pte";

@@ -119,17 +119,17 @@ int compare(const CompareOptions& o) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& chosen) {
+void add_compare(CommandLine& line) {
   CompareOptions* o = nullptr;
-  CLI::App* verb = add_verb<CompareOptions>(app, chosen, "compare", "compare a program with the float model, operator by operator",
+  Verb verb = add_verb<CompareOptions>(line, "compare", "compare a program with the float model, operator by operator",
                                             "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
-  verb->add_option("model", o->model, "the float model (.pt2)")->option_text("M")->required();
-  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
+  verb.option("model", o->model, "the float model (.pt2)").value("M").required();
+  verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
-  verb->add_option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
-      ->option_text("N")
-      ->check(CLI::Range(1, 1024));
+  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
+      .value("N")
+      .between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

@@ -8,7 +8,7 @@
 #include "data/write_file.h"
 #include "report/etrecord.h"
 #include "report/program_map.h"
-#include "tools/compile_model.h"
+#include "tools/report_model.h"
 
 namespace deuteron {
 namespace {
@@ -58,17 +58,17 @@ int compile_verb(const CompileVerb& o) {
 
 }  // namespace
 
-void add_compile(CLI::App& app, Action& chosen) {
+void add_compile(CommandLine& line) {
   CompileVerb* o = nullptr;
-  CLI::App* verb =
-      add_verb<CompileVerb>(app, chosen, "compile", "make a model a program for a target",
+  Verb verb =
+      add_verb<CompileVerb>(line, "compile", "make a model a program for a target",
                             "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
   add_model_options(verb, o->model);
-  verb->add_option("-o,--output", o->output, "the program to write (.pte)")->option_text("OUT")->required();
-  verb->add_option(
+  verb.option("-o,--output", o->output, "the program to write (.pte)").value("OUT").required();
+  verb.option(
           "--etrecord", o->etrecord,
           "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
-      ->option_text("FILE");
+      .value("FILE");
 }
 
 }  // namespace deuteron

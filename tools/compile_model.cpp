@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "data/inputs.h"
@@ -19,7 +18,6 @@ namespace deuteron {
 namespace {
 
 constexpr int kMadeUpSamples = 8;
-constexpr uint32_t kMadeUpSeed = 20251121;
 
 std::string check_pass(const std::string& name) {
   const std::vector<std::string> names = pass_names();
@@ -69,103 +67,103 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
 
 }  // namespace
 
-void add_model_options(CLI::App* verb, ModelOptions& o) {
-  verb->add_option("model", o.model, "the model (.pt2, from torch.export.save; or a graph as text)")->option_text("M")->required();
-  verb->add_option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
-      ->option_text("T")
-      ->required();
+void add_model_options(Verb& verb, ModelOptions& o) {
+  verb.option("model", o.model, "the model (.pt2, from torch.export.save; or a graph as text)").value("M").required();
+  verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
+      .value("T")
+      .required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
-  verb->add_option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"float", "int8"}));
-  verb->add_option("--io-layout", o.io_layout,
+  verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
+      .value("KIND")
+      .one_of({"float", "int8"});
+  verb.option("--io-layout", o.io_layout,
                    "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"auto", "contiguous"}));
-  verb->add_option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"auto", "minmax", "histogram"}));
-  verb->add_option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"auto", "off"}));
-  verb->add_option(
+      .value("KIND")
+      .one_of({"auto", "contiguous"});
+  verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
+      .value("KIND")
+      .one_of({"auto", "minmax", "histogram"});
+  verb.option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
+      .value("KIND")
+      .one_of({"auto", "off"});
+  verb.option(
           "--bias-correction", o.bias_correction,
           "auto (default): the mean error that rounding weights makes is taken out of the biases where that helps on the samples; on; off")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  verb->add_option("--max-ram", o.compile.max_ram,
+      .value("KIND")
+      .one_of({"auto", "on", "off"});
+  verb.option("--max-ram", o.compile.max_ram,
                    "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
-      ->option_text("BYTES")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
-      ->option_text("N")
-      ->check(CLI::Range(1, 1024));
-  verb->add_option("--dialect", o.dialect,
+      .value("BYTES")
+      .positive();
+  verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
+      .value("N")
+      .between(1, 1024);
+  verb.option("--dialect", o.dialect,
                    "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"deuteron", "stock"}));
-  verb->add_flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
-  verb->add_option("--firmware-ops", o.firmware_ops,
+      .value("KIND")
+      .one_of({"deuteron", "stock"});
+  verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
+  verb.option("--firmware-ops", o.firmware_ops,
                    "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
-      ->option_text("FILE");
-  verb->add_option("--neutron-exclude", o.compile.npu.exclude,
+      .value("FILE");
+  verb.option("--neutron-exclude", o.compile.npu.exclude,
                    "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
-      ->option_text("NAME")
-      ->allow_extra_args(false)
-      ->group("NPU");
-  verb->add_option("--explain", o.explain,
+      .value("NAME")
+      .one_each()
+      .group("NPU");
+  verb.option("--explain", o.explain,
                    "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
-      ->option_text("NODE")
-      ->allow_extra_args(false);
-  verb->add_option("--prefer", o.prefer,
+      .value("NODE")
+      .one_each();
+  verb.option("--prefer", o.prefer,
                    "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"npu", "fastest"}))
-      ->group("NPU");
-  verb->add_option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
-      ->option_text("N")
-      ->check(CLI::NonNegativeNumber)
-      ->group("NPU");
-  verb->add_flag("--fetch-constants-to-sram", o.compile.npu.fetch_constants,
+      .value("KIND")
+      .one_of({"npu", "fastest"})
+      .group("NPU");
+  verb.option("--delegate-min-macs", o.compile.npu.min_macs, "a connected part with fewer multiply-adds stays on the CPU")
+      .value("N")
+      .not_negative()
+      .group("NPU");
+  verb.flag("--fetch-constants-to-sram", o.compile.npu.fetch_constants,
                  "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time")
-      ->group("NPU");
-  verb->add_option(
+      .group("NPU");
+  verb.option(
           "--neutron-format-conversion", o.format_conversion,
           "who transposes at the NPU's border: npu, by kernels of its own; cpu, at flags of the payload; auto (default): what costs less")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"auto", "npu", "cpu"}))
-      ->group("NPU");
-  verb->add_flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel")->group("NPU");
-  verb->add_option("--neutron-converter", o.compile.npu.converter.path,
+      .value("KIND")
+      .one_of({"auto", "npu", "cpu"})
+      .group("NPU");
+  verb.flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel").group("NPU");
+  verb.option("--neutron-converter", o.compile.npu.converter.path,
                    "the vendor's neutron-converter instead of ours for the open model of the machine")
-      ->option_text("PATH")
-      ->group("NPU");
-  verb->add_option("--neutron-kernel-selection", o.kernel_selection,
+      .value("PATH")
+      .group("NPU");
+  verb.option("--neutron-kernel-selection", o.kernel_selection,
                    "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
-      ->option_text("FILE")
-      ->group("NPU");
-  verb->add_option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
-      ->option_text("DIR")
-      ->group("To look inside");
-  verb->add_option("--stop-after", o.compile.stop_after, "stop after this pass")
-      ->option_text("P")
-      ->check(check_pass)
-      ->group("To look inside");
-  verb->add_option("--dump-after", o.compile.dump_after, "print the graph after this pass")
-      ->option_text("P")
-      ->check(check_pass)
-      ->group("To look inside");
-  verb->add_option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
-      ->option_text("P")
-      ->allow_extra_args(false)
-      ->check(check_pass)
-      ->group("To look inside");
-  verb->add_option("--max-rewrites", o.compile.max_rewrites, "apply only so many rewrites, to find the one at fault")
-      ->option_text("N")
-      ->check(CLI::NonNegativeNumber)
-      ->group("To look inside");
+      .value("FILE")
+      .group("NPU");
+  verb.option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
+      .value("DIR")
+      .group("To look inside");
+  verb.option("--stop-after", o.compile.stop_after, "stop after this pass")
+      .value("P")
+      .check(check_pass)
+      .group("To look inside");
+  verb.option("--dump-after", o.compile.dump_after, "print the graph after this pass")
+      .value("P")
+      .check(check_pass)
+      .group("To look inside");
+  verb.option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
+      .value("P")
+      .one_each()
+      .check(check_pass)
+      .group("To look inside");
+  verb.option("--max-rewrites", o.compile.max_rewrites, "apply only so many rewrites, to find the one at fault")
+      .value("N")
+      .not_negative()
+      .group("To look inside");
   add_image_options(verb, o.image);
-  verb->add_option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons")->option_text("FILE");
+  verb.option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons").value("FILE");
   add_json(verb, o.json);
 }
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "data/inputs.h"
 #include "passes/compile.h"
 #include "tools/options.h"
@@ -22,7 +20,7 @@ struct ModelOptions {
   bool strict = false;
   CompileOptions compile;
 };
-void add_model_options(CLI::App* verb, ModelOptions& options);
+void add_model_options(Verb& verb, ModelOptions& options);
 
 struct CompiledModel {
   Target target;
@@ -36,15 +34,6 @@ std::optional<CompiledModel> compile_model(const ModelOptions& options, bool mak
 
 // Whether it stopped before there was a program (--stop-after).
 inline bool has_program(const CompiledModel& m) { return !m.compilation.pte.empty(); }
-
-// The result as JSON and as the text for a person. `accuracy` is empty where there were no samples.
-struct ModelReport {
-  Json json;
-  std::string summary;
-};
-ModelReport report_model(const ModelOptions& options, const CompiledModel& model, const std::string& written_to);
-// --html: the report as a page. True where none was asked for.
-bool write_report_page(const ModelOptions& options, const CompiledModel& model, const ModelReport& report, Diagnostics& diagnostics);
 
 bool is_quantized(const Graph& graph);
 std::vector<InputSpec> float_inputs(const Graph& graph);  // in the user's axes

@@ -9,6 +9,7 @@
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
 #include "passes/compile.h"
+#include "tests/paths.h"
 #include "tools/emulate.h"
 
 namespace deuteron {
@@ -28,7 +29,7 @@ TEST(CpuCost, TheFormulaIsThatOfTheFile) {
 }
 
 TEST(CpuCost, PredictsWhatTheBoardCounts) {
-  const std::string models = fmt::format("{}/fixtures/models", DEUTERON_SHARED_DIR);
+  const std::string models = fmt::format("{}/fixtures/models", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(models))
     GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
   const std::pair<const char*, const char*> kTargets[] = {
@@ -67,7 +68,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
 
 // The same delegate with and without a transpose in its call: the difference is the transpose.
 TEST(CpuCost, PredictsTransposesAtTheBorder) {
-  const std::string model = fmt::format("{}/fixtures/models/resnet8/qdq.pt2", DEUTERON_SHARED_DIR);
+  const std::string model = fmt::format("{}/fixtures/models/resnet8/qdq.pt2", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(model))
     GTEST_SKIP() << "left out: transposes at the border, predicted against counted (no boards, or no ../shared)";
   Diagnostics d;

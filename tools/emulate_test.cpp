@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "backends/neutron_delegate/test_network.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 
@@ -159,7 +160,7 @@ struct StockFile {
 };
 std::vector<StockFile> stock_files(const std::string& core) {
   std::vector<StockFile> files;
-  const std::filesystem::path folder = std::filesystem::path(DEUTERON_SHARED_DIR) / "fixtures/stock";
+  const std::filesystem::path folder = std::filesystem::path(shared_path("fixtures/stock"));
   if (!std::filesystem::is_directory(folder)) return files;
   const auto tensors = [&](const std::string& name, const char* what, size_t k) {
     Sample sample;

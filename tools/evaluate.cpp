@@ -131,18 +131,18 @@ int evaluate(const EvaluateOptions& o) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app, Action& chosen) {
+void add_evaluate(CommandLine& line) {
   EvaluateOptions* o = nullptr;
-  CLI::App* verb =
-      add_verb<EvaluateOptions>(app, chosen, "evaluate", "measure the accuracy of a program, with the float model beside it",
+  Verb verb =
+      add_verb<EvaluateOptions>(line, "evaluate", "measure the accuracy of a program, with the float model beside it",
                                 "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2", evaluate, o);
-  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
+  verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
-  verb->add_option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes")->option_text("F");
-  verb->add_option("--model", o->model, "the float model (.pt2) to set beside it")->option_text("M");
-  verb->add_option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
-      ->option_text("N")
-      ->check(CLI::Range(1, 1024));
+  verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
+  verb.option("--model", o->model, "the float model (.pt2) to set beside it").value("M");
+  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
+      .value("N")
+      .between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

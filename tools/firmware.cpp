@@ -31,7 +31,6 @@ struct FirmwareOptions {
 };
 
 constexpr size_t kMostModels = 16;  // firmware/project/main.cpp
-constexpr uint32_t kMadeUpSeed = 20251121;
 
 const deuteron_board_flags* find_board(const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
@@ -295,28 +294,28 @@ int firmware(const FirmwareOptions& o) {
 
 }  // namespace
 
-void add_firmware(CLI::App& app, Action& chosen) {
+void add_firmware(CommandLine& line) {
   FirmwareOptions* o = nullptr;
-  CLI::App* verb =
-      add_verb<FirmwareOptions>(app, chosen, "firmware", "write a project that builds an image of programs for a board",
+  Verb verb =
+      add_verb<FirmwareOptions>(line, "firmware", "write a project that builds an image of programs for a board",
                                 "deuteron firmware model.pte --board mps2-an505 -o fw/\n  cmake -S fw -B fw/build && cmake "
                                 "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
                                 firmware, o);
-  verb->add_option("models", o->models, "the programs (.pte); with --merge the selections of kernels")->option_text("P...")->required();
-  verb->add_option("--board", o->board, "mps3-an547 (Cortex-M55), mps2-an505 (M33), mps2-an386 (M4), mps2-an385 (M3)")->option_text("B");
-  verb->add_option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file")
-      ->option_text("OUT")
-      ->required();
+  verb.option("models", o->models, "the programs (.pte); with --merge the selections of kernels").value("P...").required();
+  verb.option("--board", o->board, "mps3-an547 (Cortex-M55), mps2-an505 (M33), mps2-an386 (M4), mps2-an385 (M3)").value("B");
+  verb.option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file")
+      .value("OUT")
+      .required();
   add_files(verb, "--input", o->inputs, "what the firmware runs the model on, once for each input in order; default: made-up values");
-  verb->add_option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")
-      ->option_text("FILE")
-      ->allow_extra_args(false);
-  verb->add_option("--driver", o->driver,
+  verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")
+      .value("FILE")
+      .one_each();
+  verb.option("--driver", o->driver,
                    "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
-      ->option_text("KIND")
-      ->check(CLI::IsMember({"model", "vendor"}));
-  verb->add_flag("--merge", o->merge, "make one selection of several");
-  verb->add_flag("--force", o->force, "replace a project that is there");
+      .value("KIND")
+      .one_of({"model", "vendor"});
+  verb.flag("--merge", o->merge, "make one selection of several");
+  verb.flag("--force", o->force, "replace a project that is there");
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

@@ -188,20 +188,20 @@ int inspect(const InspectOptions& o) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, Action& chosen) {
+void add_inspect(CommandLine& line) {
   InspectOptions* o = nullptr;
-  CLI::App* verb = add_verb<InspectOptions>(
-      app, chosen, "inspect", "show what is in a program or model, or where a trace's time went",
+  Verb verb = add_verb<InspectOptions>(
+      line, "inspect", "show what is in a program or model, or where a trace's time went",
       "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
-  verb->add_option("file", o->file, "a .pte or .pt2 file, an ETDump trace or an ETRecord")->option_text("FILE")->required();
-  const auto file = [&](const char* name, std::string& path, const char* help) { verb->add_option(name, path, help)->option_text("FILE"); };
+  verb.option("file", o->file, "a .pte or .pt2 file, an ETDump trace or an ETRecord").value("FILE").required();
+  const auto file = [&](const char* name, std::string& path, const char* help) { verb.option(name, path, help).value("FILE"); };
   file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");
   file("--html", o->html, "of a trace: write one page with timeline, graph, memory and tables, which needs no network");
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
   file("--baseline-etrecord", o->baseline_etrecord, "the record of the earlier one; default: --etrecord, where both are of one program");
-  verb->add_option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30")->option_text("N");
+  verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
   add_json(verb, o->json);
 }
 

@@ -269,12 +269,12 @@ int ops(const OpsOptions& o) {
 
 }  // namespace
 
-void add_ops(CLI::App& app, Action& chosen) {
+void add_ops(CommandLine& line) {
   OpsOptions* o = nullptr;
-  CLI::App* verb = add_verb<OpsOptions>(app, chosen, "ops", "list the operators and what a target does with them",
+  Verb verb = add_verb<OpsOptions>(line, "ops", "list the operators and what a target does with them",
                                         "deuteron ops --target cortex-m33 --csv", ops, o);
-  verb->add_option("--target", o->target, "default: cortex-m55")->option_text("T");
-  verb->add_flag("--csv", o->csv, "as comma-separated values");
+  verb.option("--target", o->target, "default: cortex-m55").value("T");
+  verb.flag("--csv", o->csv, "as comma-separated values");
   add_json(verb, o->json);
 }
 

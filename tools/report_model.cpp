@@ -3,7 +3,7 @@
 #include "report/explain.h"
 #include "report/program_map.h"
 #include "report/report.h"
-#include "tools/compile_model.h"
+#include "tools/report_model.h"
 
 namespace deuteron {
 

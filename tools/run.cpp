@@ -222,52 +222,52 @@ int run(const RunOptions& o) {
 }
 
 // What both verbs have.
-void add_run_options(CLI::App* verb, RunOptions* o) {
-  verb->add_option("program", o->program, "the program (.pte)")->option_text("P")->required();
+void add_run_options(Verb& verb, RunOptions* o) {
+  verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   std::string boards;
   for (const Board& b : all_boards()) boards += fmt::format("{}qemu:{} ({})", boards.empty() ? "" : ", ", b.name, b.core);
-  verb->add_option("--on", o->on, "host (default), " + boards)->option_text("WHERE")->check([](const std::string& where) {
+  verb.option("--on", o->on, "host (default), " + boards).value("WHERE").check([](const std::string& where) {
     return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
                                                                                : "`" + where + "` is neither `host` nor `qemu:BOARD`";
   });
-  verb->add_option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
-      ->option_text("S")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
-      ->option_text("N")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--profile-clock", o->clock,
+  verb.option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
+      .value("S")
+      .positive();
+  verb.option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
+      .value("N")
+      .positive();
+  verb.option("--profile-clock", o->clock,
                    "boards: what times a profile: board (default; exact instructions), systick, systick:RELOAD, dwt, pmu")
-      ->option_text("C")
-      ->check(check_clock);
-  verb->add_option("--runner", o->runner, "boards: run this image of the board's runner instead of the one inside this program")
-      ->option_text("ELF");
+      .value("C")
+      .check(check_clock);
+  verb.option("--runner", o->runner, "boards: run this image of the board's runner instead of the one inside this program")
+      .value("ELF");
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& chosen) {
+void add_run(CommandLine& line) {
   RunOptions* o = nullptr;
-  CLI::App* verb = add_verb<RunOptions>(app, chosen, "run", "run a program on this machine or on an emulated board",
+  Verb verb = add_verb<RunOptions>(line, "run", "run a program on this machine or on an emulated board",
                                         "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run model.pte --input x.npy "
                                         "--output-dir out/ --on qemu:mps3-an547",
                                         run, o);
-  verb->add_option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing")
-      ->option_text("D")
-      ->required();
-  verb->add_option("--profile", o->profile, "write the times of every kernel to this file (ETDump)")->option_text("FILE");
+  verb.option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing")
+      .value("D")
+      .required();
+  verb.option("--profile", o->profile, "write the times of every kernel to this file (ETDump)").value("FILE");
   add_run_options(verb, o);
 }
 
-void add_profile(CLI::App& app, Action& chosen) {
+void add_profile(CommandLine& line) {
   RunOptions* o = nullptr;
-  CLI::App* verb = add_verb<RunOptions>(app, chosen, "profile", "time every kernel of a program, here or on an emulated board",
+  Verb verb = add_verb<RunOptions>(line, "profile", "time every kernel of a program, here or on an emulated board",
                                         "deuteron profile model.pte --input x.npy -o trace.etdp --on qemu:mps2-an505", run, o);
-  verb->add_option("-o,--output", o->profile, "the profile to write (ETDump)")->option_text("FILE")->required();
-  verb->add_option("--output-dir", o->output_dir, "the outputs too, in this folder")->option_text("D");
+  verb.option("-o,--output", o->profile, "the profile to write (ETDump)").value("FILE").required();
+  verb.option("--output-dir", o->output_dir, "the outputs too, in this folder").value("D");
   add_run_options(verb, o);
 }
 

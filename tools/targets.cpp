@@ -48,11 +48,11 @@ int targets(const TargetsOptions& o) {
 
 }  // namespace
 
-void add_targets(CLI::App& app, Action& chosen) {
+void add_targets(CommandLine& line) {
   TargetsOptions* o = nullptr;
-  CLI::App* verb = add_verb<TargetsOptions>(app, chosen, "targets", "list the targets, or show one",
+  Verb verb = add_verb<TargetsOptions>(line, "targets", "list the targets, or show one",
                                             "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
-  verb->add_option("--show", o->show, "print this recipe in full, or the file of a base")->option_text("T");
+  verb.option("--show", o->show, "print this recipe in full, or the file of a base").value("T");
   add_json(verb, o->json);
 }
 

@@ -1,31 +1,27 @@
 // What the verbs of the command line share: how they are registered, and how each of them ends.
 #pragma once
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "ir/diagnostic.h"
 
-namespace CLI {
-class App;
-}
-
 namespace deuteron {
+
+class CommandLine;
 
 using Json = nlohmann::ordered_json;
 
-// Each adds its subcommand to `app`; when the user named it, `chosen` becomes what to do. The result is the exit code.
-using Action = std::function<int()>;
-void add_analyze(CLI::App& app, Action& chosen);
-void add_compile(CLI::App& app, Action& chosen);
-void add_run(CLI::App& app, Action& chosen);
-void add_profile(CLI::App& app, Action& chosen);
-void add_evaluate(CLI::App& app, Action& chosen);
-void add_compare(CLI::App& app, Action& chosen);
-void add_inspect(CLI::App& app, Action& chosen);
-void add_firmware(CLI::App& app, Action& chosen);
-void add_targets(CLI::App& app, Action& chosen);
-void add_ops(CLI::App& app, Action& chosen);
+// Each adds its verb to the command line.
+void add_analyze(CommandLine& line);
+void add_compile(CommandLine& line);
+void add_run(CommandLine& line);
+void add_profile(CommandLine& line);
+void add_evaluate(CommandLine& line);
+void add_compare(CommandLine& line);
+void add_inspect(CommandLine& line);
+void add_firmware(CommandLine& line);
+void add_targets(CommandLine& line);
+void add_ops(CommandLine& line);
 
 inline constexpr int kDone = 0, kUserError = 1, kWrongUsage = 2, kOurFault = 3;
 

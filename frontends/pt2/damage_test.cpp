@@ -9,6 +9,7 @@
 
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"
+#include "tests/paths.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -32,7 +33,7 @@ bool imports(const std::string& bytes, std::string* rule = nullptr) {
 }
 
 std::string demo_model() {
-  std::ifstream file(std::string(DEUTERON_SOURCE_DIR) + "/models/digits_cnn/qat_qdq.pt2", std::ios::binary);
+  std::ifstream file(source_path("models/digits_cnn/qat_qdq.pt2"), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

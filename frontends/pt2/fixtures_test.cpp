@@ -12,13 +12,14 @@
 #include "calibrate/float_executor.h"
 #include "frontends/pt2/import.h"
 #include "ir/verify.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path fixtures() { return fs::path(DEUTERON_SHARED_DIR) / "fixtures"; }
+fs::path fixtures() { return fs::path(shared_path("fixtures")); }
 
 std::vector<float> read_integers(const fs::path& path) {
   std::vector<int64_t> values(fs::file_size(path) / sizeof(int64_t));

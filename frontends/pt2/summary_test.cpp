@@ -5,6 +5,7 @@
 
 #include "frontends/pt2_archive/source_names.h"
 #include "frontends/pt2_archive/storage_order.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {
@@ -14,7 +15,7 @@ using ::testing::HasSubstr;
 
 TEST(Pt2Summary, OfTheQuantizedDemo) {
   Diagnostics diagnostics;
-  const auto s = summarize_pt2(DEUTERON_SOURCE_DIR "/models/digits_cnn/qat_qdq.pt2", diagnostics);
+  const auto s = summarize_pt2(source_path("models/digits_cnn/qat_qdq.pt2"), diagnostics);
   ASSERT_TRUE(s);
   EXPECT_EQ(s->torch_version, "2.13.0+cpu");
   EXPECT_EQ(s->flavour, "training");

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/compose.h"
 
 namespace deuteron::pt2 {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // An in-place form changes its operand; the walk gives the new value to every name of it.
 void finish(Call& c, Op op) { c.result(c.add(std::move(op), {c.tensor("self")})); }

@@ -13,14 +13,14 @@ namespace {
 // than one of 256 steps, and minus infinity would leave no steps for the scores themselves.
 constexpr float kBlocked = 16;
 // Below this a mask means minus infinity, as float16 and float32 models spell it.
-constexpr float kMinusInfinity = -1e4f;
+constexpr float kMaskedOut = -1e4f;
 
 std::vector<float> with_finite_blocks(std::vector<float> mask) {
   float least = 0;
   for (const float v : mask)
-    if (v > kMinusInfinity) least = std::min(least, v);
+    if (v > kMaskedOut) least = std::min(least, v);
   for (float& v : mask)
-    if (!(v > kMinusInfinity)) v = least - kBlocked;
+    if (!(v > kMaskedOut)) v = least - kBlocked;
   return mask;
 }
 

@@ -1,11 +1,18 @@
 // Short spellings for importers that compose an operator of torch from others.
 #pragma once
+#include <limits>
 #include <string_view>
 #include <utility>
 
 #include "frontends/pt2/call.h"
 
 namespace deuteron::pt2 {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+inline void require_axes(Call& c, ValueId x) {
+  c.require(!c.ok() || c.rank(x) > 0, "works along an axis of a tensor without axes", "", "", "pt2.slice.rank");
+}
 
 inline ValueId number(Call& c, double value) { return c.constant("number", {}, {static_cast<float>(value)}); }
 inline ValueId apply(Call& c, UnaryFn fn, ValueId x, std::string_view suffix = {}, float alpha = 0) {

@@ -13,8 +13,6 @@
 namespace deuteron::pt2 {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 Axes all_axes(i64 rank) {
   Axes axes;
   for (i64 k = 0; k < rank; ++k) axes.push_back(k);
@@ -42,10 +40,6 @@ Axes given_axes(Call& c, std::string_view argument, i64 rank) {
   if (!c.has(argument)) return all_axes(rank);
   const Axes axes = c.axes(argument, rank);
   return axes.empty() ? all_axes(rank) : axes;
-}
-
-void check_dtype(Call& c) {
-  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.reduce.dtype");
 }
 
 }  // namespace

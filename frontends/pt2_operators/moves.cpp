@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/compose.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -23,10 +24,6 @@ ValueId without_axis(Call& c, ValueId x, i64 axis, std::string_view suffix = {})
   Shape shape = c.shape(x);
   shape.erase(shape.begin() + axis);
   return c.reshape(x, std::move(shape), suffix);
-}
-
-void require_axes(Call& c, ValueId x) {
-  c.require(!c.ok() || c.rank(x) > 0, "works along an axis of a tensor without axes", "", "", "pt2.slice.rank");
 }
 
 // torch counts from the end for negative positions, and cuts positions off at the ends.

@@ -18,10 +18,6 @@ ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix
   return x;
 }
 
-void require_axes(Call& c, ValueId x) {
-  c.require(!c.ok() || c.rank(x) > 0, "works along an axis of a tensor without axes", "", "", "pt2.slice.rank");
-}
-
 // Operands of at least `rank` axes, as torch's atleast_1d and its relatives make them.
 Shape with_axes(const Shape& shape, i64 rank) {
   Shape s = shape;

@@ -38,10 +38,6 @@ Axes reduced_axes(Call& c, std::string_view argument, i64 rank) {
   return axes;
 }
 
-void check_dtype(Call& c) {
-  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.reduce.dtype");
-}
-
 bool keeps_axes(Call& c) { return c.has("keepdim") && c.boolean("keepdim"); }
 
 Shape without(const Shape& shape, const Axes& axes) {
@@ -92,6 +88,10 @@ void finish_variance(Call& c, bool root, bool with_mean = false) {
 }
 
 }  // namespace
+
+void check_dtype(Call& c) {
+  if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.reduce.dtype");
+}
 
 // Over height and width of an image: average pooling. Over anything else a sum with a scale of its own.
 void import_mean(Call& c) {

@@ -1,0 +1,77 @@
+// The command line: verbs, their options, and what --help says of them. A thin front of CLI11, whose headers only command_line.cpp includes:
+// they cost each file five seconds.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace deuteron {
+
+// An option of a verb, to be described further.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option& value(const char* text);  // what --help says behind the name: "FILE"
+  Option& required();
+  Option& one_each();  // one value each time that the option is given, where it takes a list
+  Option& commas();    // a list with commas between its values
+  Option& group(const char* title);
+  Option& positive();
+  Option& not_negative();
+  Option& between(int least, int most);
+  Option& one_of(std::vector<std::string> words);
+  Option& check(std::function<std::string(const std::string&)> complaint);  // "": the text is fine
+
+ private:
+  CLI::Option* option_;
+};
+
+class Verb {
+ public:
+  explicit Verb(CLI::App* app) : app_(app) {}
+  // `names`: "model" for a value by its place, "--target", or "-o,--output".
+  Option option(const std::string& names, std::string& value, const std::string& help);
+  Option option(const std::string& names, std::vector<std::string>& values, const std::string& help);
+  Option option(const std::string& names, int& value, const std::string& help);
+  Option option(const std::string& names, int64_t& value, const std::string& help);
+  Option option(const std::string& names, uint32_t& value, const std::string& help);
+  Option option(const std::string& names, size_t& value, const std::string& help);
+  Option option(const std::string& names, float& value, const std::string& help);
+  Option option(const std::string& names, double& value, const std::string& help);
+  Option option(const std::string& names, std::vector<float>& values, const std::string& help);
+  Option flag(const std::string& names, bool& value, const std::string& help);
+
+ private:
+  CLI::App* app_;
+};
+
+class CommandLine {
+ public:
+  CommandLine();
+  ~CommandLine();
+  // `run` answers the exit code; it is called when the user has named the verb.
+  Verb add(const char* name, const char* what, const char* example, std::function<int()> run);
+  int run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  std::function<int()> chosen_;
+};
+
+// Adds `verb` with options of type T, which live as long as the command line.
+template <class T>
+Verb add_verb(CommandLine& line, const char* name, const char* what, const char* example, int (*run)(const T&), T*& options) {
+  auto owned = std::make_shared<T>();
+  options = owned.get();
+  return line.add(name, what, example, [owned, run] { return run(*owned); });
+}
+
+}  // namespace deuteron
