@@ -29,7 +29,7 @@ T at(std::span<const std::byte> file, size_t offset) {
 }
 
 // Empty: `h` is right. What lies beyond the headers has not been looked at.
-std::string read_header(std::span<const std::byte> file, BmpHeader* h) {
+std::string read_bmp_header(std::span<const std::byte> file, BmpHeader* h) {
   if (file.size() < kFileHeaderBytes + kCoreBytes) return "the file ends within its header";
   h->pixels_at = at<uint32_t>(file, 10);
   const size_t header_bytes = at<uint32_t>(file, 14);
@@ -90,7 +90,7 @@ void make_opaque_if_empty(std::vector<float>& rgba) {
 
 std::string decode_bmp(std::span<const std::byte> file, const AcceptImage& accept, Image* image) {
   BmpHeader h;
-  if (std::string fault = read_header(file, &h); !fault.empty()) return fault;
+  if (std::string fault = read_bmp_header(file, &h); !fault.empty()) return fault;
   if (!accept(h.size)) return "";
   const auto height = static_cast<size_t>(h.size.height), width = static_cast<size_t>(h.size.width);
   const size_t line_bytes = (width * h.bits + 31) / 32 * 4;

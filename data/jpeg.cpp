@@ -62,7 +62,7 @@ void read_pixels(JpegDecoder& d, std::span<const std::byte> file) {
   jpeg_finish_decompress(&jpeg);
 }
 
-bool read(JpegDecoder& d, std::span<const std::byte> file) {
+bool read_jpeg(JpegDecoder& d, std::span<const std::byte> file) {
   if (setjmp(d.begin) != 0) return jpeg_destroy_decompress(&d.jpeg), false;
   jpeg_create_decompress(&d.jpeg);
   d.jpeg.progress = &d.progress;
@@ -79,7 +79,7 @@ std::string decode_jpeg(std::span<const std::byte> file, const AcceptImage& acce
   d.errors.error_exit = on_error;
   d.errors.emit_message = on_message;
   d.progress.progress_monitor = on_progress;
-  if (!read(d, file)) return d.fault;
+  if (!read_jpeg(d, file)) return d.fault;
   image->size = d.size;
   image->pixels.assign(d.pixels.begin(), d.pixels.end());
   return "";

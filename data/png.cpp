@@ -36,7 +36,7 @@ void read_bytes(png_structp png, png_bytep to, size_t count) {
 }
 void on_warning(png_structp, png_const_charp) {}  // of colour profiles and the like; checksums are errors
 
-void read_header(PngDecoder& d, png_structp png, png_infop info) {
+void read_png_header(PngDecoder& d, png_structp png, png_infop info) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_chunk_malloc_max(png, kMostChunkBytes);
   png_set_chunk_cache_max(png, kMostChunks);
@@ -60,12 +60,12 @@ void read_pixels(PngDecoder& d, png_structp png, png_infop info) {
 
 bool read_with(PngDecoder& d, png_structp png, png_infop info) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
-  read_header(d, png, info);
+  read_png_header(d, png, info);
   read_pixels(d, png, info);
   return true;
 }
 
-bool read(PngDecoder& d) {
+bool read_png(PngDecoder& d) {
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   const bool whole = info && read_with(d, png, info);
@@ -77,7 +77,7 @@ bool read(PngDecoder& d) {
 
 std::string decode_png(std::span<const std::byte> file, const AcceptImage& accept, Image* image) {
   PngDecoder d{file, accept, 0, {}, false, false, {}, ""};
-  if (!read(d)) return *d.fault ? d.fault : "libpng cannot begin";
+  if (!read_png(d)) return *d.fault ? d.fault : "libpng cannot begin";
   if (!d.accepted) return "";
   image->size = d.size;
   image->pixels.resize(d.deep ? d.pixels.size() / 2 : d.pixels.size());
