@@ -26,18 +26,12 @@ static bool passes(NpuTest test, i64 measured, i64 limit) {
   return false;
 }
 
-static std::string measured_text(NpuTest test, i64 measured) {
-  return test == NpuTest::holds ? (measured == 1 ? "yes" : "no") : std::to_string(measured);
-}
-
 static std::string limit_text(NpuTest test, i64 limit) {
   switch (test) {
     case NpuTest::at_least:
       return fmt::format("at least {}", limit);
     case NpuTest::multiple_of:
       return fmt::format("a multiple of {}", limit);
-    case NpuTest::holds:
-      return "yes";
     default:
       return std::to_string(limit);
   }
@@ -73,11 +67,28 @@ static std::optional<NpuCheck> dtype_check(std::string_view name, const NpuOpera
   return std::nullopt;
 }
 
+// "{}" becomes `found`.
+static std::string filled(std::string_view sentence, const std::string& found) {
+  const size_t at = sentence.find("{}");
+  if (at == sentence.npos) return std::string(sentence);
+  return std::string(sentence.substr(0, at)) + found + std::string(sentence.substr(at + 2));
+}
+
+template <class T>
+static NpuCheck check_of(const NpuRow<T>& row, const T& op, i64 measured, const NpuLimits& limits) {
+  const NpuTest test = row.condition.test;
+  const i64 limit = row.limit ? limits.*row.limit : row.fixed;
+  const bool passed = passes(test, measured, limit);
+  const std::string found = row.found && !passed ? row.found(op) : "";
+  if (test == NpuTest::holds) return {"", passed ? std::string(row.what) : filled(row.condition.refused, found), "", "", passed};
+  return {"", std::string(row.what), std::to_string(measured) + (found.empty() ? "" : ", " + found), limit_text(test, limit), passed};
+}
+
 std::vector<NpuCheck> npu_checks(const Op& op, const NpuOperands& operands) {
   return std::visit(
       [&]<class T>(const T& o) -> std::vector<NpuCheck> {
         if constexpr (!kHasRows<T>) {
-          return {{"neutron.call", "a call of a device kernel", "yes", "no", false}};
+          return {{"neutron.call", "it is a call of a device kernel already", "", "", false}};
         } else {
           const OpDef<T>& def = def_of(o);
           if (def.npu.builtin.empty()) return {{rule_name(def.name, "builtin"), std::string(def.npu.absent), "", "", false}};
@@ -86,9 +97,8 @@ std::vector<NpuCheck> npu_checks(const Op& op, const NpuOperands& operands) {
           for (const NpuRow<T>& row : def.npu.rows) {
             const std::optional<i64> measured = row.measured(o, operands);
             if (!measured) continue;
-            const i64 limit = row.limit ? operands.limits.*row.limit : row.fixed;
-            checks.push_back({rule_name(def.name, row.rule), std::string(row.what), measured_text(row.test, *measured),
-                              limit_text(row.test, limit), passes(row.test, *measured, limit)});
+            checks.push_back(check_of(row, o, *measured, operands.limits));
+            checks.back().rule = rule_name(def.name, row.rule);
             if (!checks.back().passed) break;
           }
           return checks;
@@ -104,7 +114,7 @@ std::vector<NpuConstraint> npu_constraints(const Op& op, const NpuLimits& limits
         if constexpr (kHasRows<T>)
           for (const NpuRow<T>& row : def_of(o).npu.rows)
             constraints.push_back(
-                {rule_name(def_of(o).name, row.rule), constraint_text(row.what, row.test, row.limit ? limits.*row.limit : row.fixed)});
+                {rule_name(def_of(o).name, row.rule), constraint_text(row.what, row.condition.test, row.limit ? limits.*row.limit : row.fixed)});
         return constraints;
       },
       op);

@@ -37,15 +37,28 @@ struct NpuOperands {
 
 enum class NpuTest : u8 { at_most, at_least, equals, multiple_of, holds };
 
-// One limit. `measured` answers nothing where the row does not apply (yet). holds: measured is 0 or 1, and must be 1.
+// A refused user reads "<what>: <measured>, limit <limit>", or, where there is nothing to measure, a sentence.
+struct NpuCondition {
+  NpuTest test;
+  std::string_view refused = {};
+  consteval NpuCondition(NpuTest t) : test(t) {
+    if (t == NpuTest::holds) throw "a row of yes or no needs a sentence: must_hold(..)";
+  }
+  constexpr NpuCondition(NpuTest t, std::string_view sentence) : test(t), refused(sentence) {}
+};
+// measured is 0 or 1, and must be 1. `{}` in the sentence stands for what the row has found.
+constexpr NpuCondition must_hold(std::string_view otherwise) { return {NpuTest::holds, otherwise}; }
+
+// One limit. `measured` answers nothing where the row does not apply (yet).
 template <class T>
 struct NpuRow {
   std::string_view rule;  // "taps": neutron.conv2d.taps
   std::string_view what;
-  NpuTest test;
+  NpuCondition condition;
   std::optional<i64> (*measured)(const T&, const NpuOperands&);
   i64 NpuLimits::*limit = nullptr;  // null: `fixed`
   i64 fixed = 1;
+  std::string (*found)(const T&) = nullptr;  // what a number does not say
 };
 
 template <class T>
@@ -61,7 +74,7 @@ constexpr NpuSupport<T> not_on_npu(std::string_view why) {
   return {.rows = {}, .builtin = {}, .absent = why};
 }
 
-// A row, evaluated.
+// A row, evaluated. Without a number `what` is a whole sentence, of what holds or of what is in the way.
 struct NpuCheck {
   std::string rule;  // "neutron.conv2d.taps"
   std::string what, measured, limit;

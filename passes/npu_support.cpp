@@ -28,18 +28,8 @@ static const std::string* exclusion_of(const Graph& g, const Node& node, const N
   return nullptr;
 }
 
-// Which function it is that Neutron IR lacks: rows of limits know only numbers.
-static void name_function(const Op& op, std::vector<NpuCheck>& checks) {
-  if (passed(checks)) return;
-  NpuCheck& last = checks.back();
-  const auto* unary = std::get_if<Unary>(&op);
-  const auto* pointwise = std::get_if<Pointwise>(&op);
-  if (unary && last.rule == "neutron.unary.function") last.measured = name_of(unary->fn), last.limit = "one of these";
-  if (pointwise && last.rule == "neutron.pointwise.steps") last.measured += fmt::format(", {}", to_text(pointwise->program));
-}
-
 std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target& target, const NpuOptions& options) {
-  if (!target.npu) return {{"neutron.target", "the target has an NPU", "no", "yes", false}};
+  if (!target.npu) return {{"neutron.target", "the target has no NPU", "", "", false}};
   if (const std::string* wanted = exclusion_of(g, node, options))
     return {{"neutron.exclude", fmt::format("kept off the NPU by --neutron-exclude {}", *wanted), "", "", false}};
   const bool computed = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
@@ -47,9 +37,7 @@ std::vector<NpuCheck> npu_checks(const Graph& g, const Node& node, const Target&
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  std::vector<NpuCheck> checks = npu_checks(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.npu->limits});
-  name_function(node.op, checks);
-  return checks;
+  return npu_checks(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.npu->limits});
 }
 
 bool npu_takes(const Graph& g, const Node& node, const Target& target, const NpuOptions& options) {

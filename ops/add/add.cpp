@@ -40,9 +40,10 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Add> kNpu[] = {
-    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Add>},
+    {"broadcast", "one operand has the result's shape",
+     must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Add>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Add>, &NpuLimits::rank},
-    {"alpha", "the factor of the second operand is 1 or -1", NpuTest::holds,
+    {"alpha", "the factor of the second operand is 1 or -1", must_hold("the second operand counts with a factor other than 1 and -1"),
      [](const Add& a, const NpuOperands&) { return std::optional<i64>(a.alpha == 1 || a.alpha == -1); }},
 };
 static constexpr NpuSupport<Add> kNpuSupport{.rows = kNpu, .builtin = "ADD, SUB", .absent = {}};

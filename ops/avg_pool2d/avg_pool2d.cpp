@@ -56,12 +56,14 @@ static constexpr NpuRow<AvgPool2d> kNpu[] = {
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.kernel.h, a.kernel.w)); }, &NpuLimits::kernel},
     {"stride", "stride", NpuTest::at_most,
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
-    {"padding", "padding is counted, or there is none", NpuTest::holds,
+    {"padding", "padding is counted, or there is none", must_hold("padding is left out of the average"),
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.pad == HW{} || a.count_include_pad); }},
-    {"ceil_mode", "no window reaches past the padded image", NpuTest::holds, windows_stay_inside<AvgPool2d>},
-    {"divisor", "the divisor is the size of the window", NpuTest::holds,
+    {"ceil_mode", "no window reaches past the padded image",
+     must_hold("a window reaches past the padded image"), windows_stay_inside<AvgPool2d>},
+    {"divisor", "the divisor is the size of the window", must_hold("the divisor is not the size of the window"),
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.divisor == 0 || a.divisor == a.kernel.h * a.kernel.w); }},
-    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<AvgPool2d>},
+    {"parameters", "operand and result have one scale and zero point",
+     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<AvgPool2d>},
 };
 static constexpr NpuSupport<AvgPool2d> kNpuSupport{.rows = kNpu, .builtin = "AVERAGE_POOL_2D", .absent = {}};
 

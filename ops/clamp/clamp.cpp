@@ -27,7 +27,8 @@ static bool has_builtin(const Bounds& b) {
   return b.none() || (b.low == 0 && (b.high == 1 || b.high == 6 || b.high == kInfinity)) || (b.low == -1 && b.high == 1);
 }
 static constexpr NpuRow<Clamp> kNpu[] = {
-    {"parameters", "bounds other than those of relu, relu6, -1..1 and 0..1 keep the scale and zero point", NpuTest::holds,
+    {"parameters", "bounds other than those of relu, relu6, -1..1 and 0..1 keep the scale and zero point",
+     must_hold("bounds other than those of relu, relu6, -1..1 and 0..1 need the operand's scale and zero point"),
      [](const Clamp& a, const NpuOperands& o) {
        return has_builtin(a.bounds) ? std::optional<i64>(1) : parameters_are_shared<Clamp>(a, o);
      }},

@@ -126,9 +126,12 @@ static i64 npu_taps(const Conv2d& a, const NpuOperands& o) {
 }
 
 static constexpr NpuRow<Conv2d> kNpu[] = {
-    {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<Conv2d, kWeight>},
-    {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<Conv2d, kBias>},
-    {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<Conv2d, kWeight>},
+    {"weight", "the weight is a constant",
+     must_hold("the weight is computed, and the NPU takes a constant only"), operand_is_constant<Conv2d, kWeight>},
+    {"bias", "the bias is a constant",
+     must_hold("the bias is computed, and the NPU takes a constant only"), operand_is_constant<Conv2d, kBias>},
+    {"symmetric", "the weight's zero points are 0",
+     must_hold("a zero point of the weight is not 0"), operand_is_symmetric<Conv2d, kWeight>},
     {"kernel", "kernel height or width", NpuTest::at_most,
      [](const Conv2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); },
      &NpuLimits::kernel},

@@ -81,9 +81,12 @@ static constexpr QuantSpec kQuant[] = {
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Linear> kNpu[] = {
-    {"weight", "the weight is a constant", NpuTest::holds, operand_is_constant<Linear, kWeight>},
-    {"bias", "the bias is a constant", NpuTest::holds, operand_is_constant<Linear, kBias>},
-    {"symmetric", "the weight's zero points are 0", NpuTest::holds, operand_is_symmetric<Linear, kWeight>},
+    {"weight", "the weight is a constant",
+     must_hold("the weight is computed, and the NPU takes a constant only"), operand_is_constant<Linear, kWeight>},
+    {"bias", "the bias is a constant",
+     must_hold("the bias is computed, and the NPU takes a constant only"), operand_is_constant<Linear, kBias>},
+    {"symmetric", "the weight's zero points are 0",
+     must_hold("a zero point of the weight is not 0"), operand_is_symmetric<Linear, kWeight>},
     {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most,
      [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); },
      &NpuLimits::taps},

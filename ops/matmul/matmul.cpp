@@ -71,7 +71,7 @@ static constexpr NpuRow<Matmul> kNpu[] = {
      [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kX].shape[2]); }, &NpuLimits::matmul_multiple},
     {"columns", "columns of the second matrix", NpuTest::multiple_of,
      [](const Matmul&, const NpuOperands& o) { return std::optional<i64>(o.in[kOther].shape[1]); }, &NpuLimits::matmul_multiple},
-    {"zero_points", "the zero points of both operands are equal", NpuTest::holds,
+    {"zero_points", "the zero points of both operands are equal", must_hold("the zero points of the operands differ"),
      [](const Matmul&, const NpuOperands& o) {
        return o.is_quantized() ? std::optional<i64>(o.in[kX].quant.zero_point == o.in[kOther].quant.zero_point) : std::nullopt;
      }},

@@ -50,8 +50,10 @@ static constexpr NpuRow<MaxPool2d> kNpu[] = {
      [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
     {"dilation", "dilation", NpuTest::equals,
      [](const MaxPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.dilation.h, a.dilation.w)); }, nullptr, 1},
-    {"ceil_mode", "no window reaches past the padded image", NpuTest::holds, windows_stay_inside<MaxPool2d>},
-    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<MaxPool2d>},
+    {"ceil_mode", "no window reaches past the padded image",
+     must_hold("a window reaches past the padded image"), windows_stay_inside<MaxPool2d>},
+    {"parameters", "operand and result have one scale and zero point",
+     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<MaxPool2d>},
 };
 static constexpr NpuSupport<MaxPool2d> kNpuSupport{.rows = kNpu, .builtin = "MAX_POOL_2D", .absent = {}};
 

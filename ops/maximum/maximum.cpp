@@ -14,9 +14,11 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Maximum> kNpu[] = {
-    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Maximum>},
+    {"broadcast", "one operand has the result's shape",
+     must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Maximum>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Maximum>, &NpuLimits::rank},
-    {"parameters", "operands and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Maximum>},
+    {"parameters", "operands and result have one scale and zero point",
+     must_hold("an operand and the result have different scales or zero points"), parameters_are_shared<Maximum>},
 };
 static constexpr NpuSupport<Maximum> kNpuSupport{.rows = kNpu, .builtin = "MAXIMUM", .absent = {}};
 

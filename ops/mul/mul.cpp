@@ -34,7 +34,8 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Mul> kNpu[] = {
-    {"broadcast", "one operand has the result's shape", NpuTest::holds, one_operand_is_whole<Mul>},
+    {"broadcast", "one operand has the result's shape",
+     must_hold("both operands are repeated, and one of them must have the result's shape"), one_operand_is_whole<Mul>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Mul>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Mul> kNpuSupport{.rows = kNpu, .builtin = "MUL", .absent = {}};

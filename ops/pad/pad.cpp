@@ -47,7 +47,8 @@ static constexpr NpuRow<Pad> kNpu[] = {
            std::min(*std::min_element(a.before.begin(), a.before.end()), *std::min_element(a.after.begin(), a.after.end())));
      },
      nullptr, 0},
-    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Pad>},
+    {"parameters", "operand and result have one scale and zero point",
+     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<Pad>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Pad>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Pad> kNpuSupport{.rows = kNpu, .builtin = "PAD, PADV2", .absent = {}};

@@ -39,7 +39,8 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Permute> kNpu[] = {
-    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Permute>},
+    {"parameters", "operand and result have one scale and zero point",
+     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<Permute>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Permute>, &NpuLimits::permute_rank},
 };
 static constexpr NpuSupport<Permute> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE", .absent = {}};

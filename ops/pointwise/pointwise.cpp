@@ -53,8 +53,10 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Pointwise> kNpu[] = {
     {"steps", "functions in a chain: Neutron IR has no tables", NpuTest::at_most,
-     [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size()); }, nullptr, 1},
-    {"function", "Neutron IR has the function of x and a number (add, sub, mul)", NpuTest::holds,
+     [](const Pointwise& a, const NpuOperands&) { return std::optional<i64>(a.program.steps.size()); }, nullptr, 1,
+     [](const Pointwise& a) { return to_text(a.program); }},
+    {"function", "Neutron IR has the function of x and a number (add, sub, mul)",
+     must_hold("Neutron IR has only add, sub and mul of x and a number"),
      [](const Pointwise& a, const NpuOperands&) {
        return std::optional<i64>(a.program.steps.size() == 1 && has_builtin(a.program.steps[0]));
      }},

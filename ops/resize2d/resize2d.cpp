@@ -58,7 +58,7 @@ static i64 factor_of(const Resize2d& a, i64 in, i64 out) {
 }
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Resize2d> kNpu[] = {
-    {"whole_factor", "both extents grow by a power of two", NpuTest::holds,
+    {"whole_factor", "both extents grow by a power of two", must_hold("an extent does not grow by a power of two"),
      [](const Resize2d& a, const NpuOperands& o) {
        const Shape &x = o.in[0].shape, &y = o.out[0].shape;
        return std::optional<i64>(factor_of(a, x[1], y[1]) > 0 && factor_of(a, x[2], y[2]) > 0);
@@ -69,7 +69,8 @@ static constexpr NpuRow<Resize2d> kNpu[] = {
        return std::optional<i64>(std::max(factor_of(a, x[1], y[1]), factor_of(a, x[2], y[2])));
      },
      &NpuLimits::resize_factor},
-    {"parameters", "operand and result have one scale and zero point", NpuTest::holds, parameters_are_shared<Resize2d>},
+    {"parameters", "operand and result have one scale and zero point",
+     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<Resize2d>},
 };
 static constexpr NpuSupport<Resize2d> kNpuSupport{.rows = kNpu, .builtin = "RESIZE_NEAREST_NEIGHBOR, RESIZE_BILINEAR", .absent = {}};
 

@@ -41,7 +41,7 @@ static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Softmax> kNpu[] = {
-    {"axis", "the axis is the last one in memory", NpuTest::holds,
+    {"axis", "the axis is the last one in memory", must_hold("the axis is not the last one in memory"),
      [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(a.axis == o.in[0].rank() - 1); }},
     {"channels", "channels", NpuTest::at_most,
      [](const Softmax& a, const NpuOperands& o) { return std::optional<i64>(o.in[0].shape[a.axis]); }, &NpuLimits::softmax_channels},
@@ -52,7 +52,7 @@ static constexpr NpuRow<Softmax> kNpu[] = {
      &NpuLimits::softmax_rows},
     {"elements", "channels times rows", NpuTest::at_most,
      [](const Softmax&, const NpuOperands& o) { return std::optional<i64>(o.in[0].elements()); }, &NpuLimits::softmax_elements},
-    {"parameters", "the result has scale 1/256 and zero point -128", NpuTest::holds,
+    {"parameters", "the result has scale 1/256 and zero point -128", must_hold("the result has not scale 1/256 and zero point -128"),
      [](const Softmax&, const NpuOperands& o) {
        return o.is_quantized() ? std::optional<i64>(o.out[0].quant.scale[0] == 1.0f / 256 && o.out[0].quant.zero_point[0] == -128)
                                : std::nullopt;

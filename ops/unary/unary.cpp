@@ -61,9 +61,12 @@ static bool has_builtin(UnaryFn fn) {
   }
 }
 static constexpr NpuRow<Unary> kNpu[] = {
-    {"function", "Neutron IR has the function (abs, neg, exp, log, rsqrt, sigmoid, tanh, leaky_relu, hardswish)", NpuTest::holds,
-     [](const Unary& a, const NpuOperands&) { return std::optional<i64>(has_builtin(a.fn)); }},
-    {"precision", "a step of sigmoid's 1/256 and tanh's 1/128 is at most 4 of the result's own", NpuTest::holds,
+    {"function", "Neutron IR has the function (abs, neg, exp, log, rsqrt, sigmoid, tanh, leaky_relu, hardswish)",
+     must_hold("Neutron IR has no {}, only abs, neg, exp, log, rsqrt, sigmoid, tanh, leaky_relu and hardswish"),
+     [](const Unary& a, const NpuOperands&) { return std::optional<i64>(has_builtin(a.fn)); }, nullptr, 1,
+     [](const Unary& a) { return std::string(name_of(a.fn)); }},
+    {"precision", "a step of sigmoid's 1/256 and tanh's 1/128 is at most 4 of the result's own",
+     must_hold("a step of the NPU's sigmoid, 1/256, or tanh, 1/128, is more than 4 of the result's own"),
      [](const Unary& a, const NpuOperands& o) -> std::optional<i64> {
        const auto fixed = fixed_result(a.fn);
        if (!fixed || !o.is_quantized()) return std::nullopt;
