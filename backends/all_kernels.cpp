@@ -7,7 +7,10 @@ namespace deuteron {
 namespace {
 
 #define DEUTERON_ADDRESS(name) &name,
-const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS) DEUTERON_OWN_KERNELS(DEUTERON_ADDRESS)
+#define OPERATOR(type)
+#define OPERATOR_WITH_KERNEL(type, kernel) &kernel,
+const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS)
+#include "ops/operators.inc"
                                       DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
 

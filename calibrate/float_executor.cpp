@@ -13,11 +13,12 @@
 #include "calibrate/arena_plan.h"
 #include "ir/elements.h"
 #include "ops/dnn.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
 // Values that are the same numbers as their operand, and so need no memory of their own.
-static bool is_alias(const Op& op) { return std::holds_alternative<Dequantize>(op) || std::holds_alternative<Reshape>(op); }
+static bool is_alias(const Op& op) { return facts_of(op).values == Values::same; }
 
 struct FreeMemory {
   void operator()(float* p) const { std::free(p); }

@@ -36,7 +36,6 @@ struct TestGraph {
     std::vector<const Type*> storage;
     auto types = infer(op, g.types(operands, storage));
     EXPECT_TRUE(types) << name << ": " << types.why.what;
-    if (const Quantize* q = std::get_if<Quantize>(&op)) types.value->at(0).quant = q->quant;  // not inferred
     g.sources.push_back({name, std::string(name_of(op)), name, ""});
     return g.add_node(std::move(op), std::move(operands), *types, name, {static_cast<i32>(g.sources.size()) - 1});
   }

@@ -9,7 +9,6 @@
 
 namespace deuteron {
 
-using ValueId = i32;
 using NodeId = i32;
 
 // An operator of the user's model, as the front end met it. Graph::sources holds them; everything later refers to them by index.
@@ -37,7 +36,7 @@ struct GraphValue {
 
 struct Node {
   Op op;
-  std::vector<ValueId> inputs;   // optional operands at the end are left out
+  std::vector<ValueId> inputs;  // optional operands at the end are left out
   std::vector<ValueId> outputs;
   Origin origin;
 };
@@ -77,9 +76,9 @@ struct Graph {
 // Who makes and who reads each value. Valid until the graph changes.
 struct Uses {
   explicit Uses(const Graph& g);
-  std::vector<NodeId> producer;               // -1: input or constant
-  std::vector<std::vector<NodeId>> readers;   // one entry for each use
-  std::vector<i32> output_uses;               // as a graph output
+  std::vector<NodeId> producer;              // -1: input or constant
+  std::vector<std::vector<NodeId>> readers;  // one entry for each use
+  std::vector<i32> output_uses;              // as a graph output
   bool has_single_reader(ValueId v) const { return readers[v].size() == 1 && output_uses[v] == 0; }
 };
 

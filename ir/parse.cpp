@@ -179,7 +179,6 @@ std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inp
     c_.fail_at(at, what, {}, "text." + why.rule);
     return {};
   }
-  if (const auto* quantize = std::get_if<Quantize>(&op)) types.value->at(0).quant = quantize->quant;
   for (const Type& t : *types) read_.check(t, at);
   return std::move(*types.value);
 }

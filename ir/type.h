@@ -12,6 +12,7 @@ namespace deuteron {
 using i32 = int32_t;
 using i64 = int64_t;
 using u8 = uint8_t;
+using ValueId = i32;  // of a graph
 
 enum class DType : u8 { f32, s8, s16, s32, s64, u8, b8, f16, bf16, f64 };
 i64 bytes_of(DType);

@@ -161,13 +161,11 @@ static Fault inference_fault(const Graph& g, const Node& node) {
   if (inferred->size() != node.outputs.size()) return fmt::format("{} results, inferred {}", node.outputs.size(), inferred->size());
   for (size_t k = 0; k < inferred->size(); ++k) {
     const Type& type = g.type(node.outputs[k]);
+    const Quant& given = (*inferred)[k].quant;
+    if (type.same_data((*inferred)[k]) && !given.empty() && type.quant != given)
+      return fmt::format("the result is {}, which is not what the operator says", to_text(type));
     if (!type.same_data((*inferred)[k])) return fmt::format("result {} is {}, inferred {}", k, to_text(type), to_text((*inferred)[k]));
   }
-  const auto* quantize = std::get_if<Quantize>(&node.op);
-  if (quantize && !(g.type(node.outputs[0]).quant == quantize->quant))
-    return fmt::format("the result is {}, which is not what the operator says", to_text(g.type(node.outputs[0])));
-  if (std::holds_alternative<Dequantize>(node.op) && in[0]->quant.empty())
-    return fmt::format("{} has no quantization parameters", to_text(*in[0]));
   return {};
 }
 

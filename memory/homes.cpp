@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/check.h"
+
 namespace deuteron {
 
 Homes::Homes(const Graph& g) {
@@ -45,16 +47,22 @@ bool Homes::move_in(const Graph& g, const Node& node) {
 
 void Homes::enter(const Graph& g, const Node& node) {
   const ValueId y = node.outputs[0];
-  if (std::holds_alternative<Reshape>(node.op)) {
-    parent_[y] = {node.inputs[0], 0};
-  } else if (const Slice* slice = std::get_if<Slice>(&node.op)) {
-    const Type& x = g.type(node.inputs[0]);
-    parent_[y] = {node.inputs[0], first_element(*slice, x.shape) * bytes_of(x.dtype)};
-  } else if (std::holds_alternative<Concat>(node.op)) {
-    i64 offset = 0;
-    for (const ValueId v : node.inputs) {
-      parent_[of(v).root] = {y, offset};
-      offset += g.type(v).bytes();
+  switch (facts_of(node.op).storage) {
+    case Storage::own:
+      return;
+    case Storage::in_operand: {
+      std::vector<const Type*> in;
+      const std::optional<i64> first = view_of(node.op, g.types(node.inputs, in));
+      DEUTERON_CHECK(first, describe(g, node));
+      parent_[y] = {node.inputs[0], *first * bytes_of(in[0]->dtype)};
+      return;
+    }
+    case Storage::around_operands: {
+      i64 offset = 0;
+      for (const ValueId v : node.inputs) {
+        parent_[of(v).root] = {y, offset};
+        offset += g.type(v).bytes();
+      }
     }
   }
 }

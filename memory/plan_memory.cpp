@@ -4,6 +4,7 @@
 
 #include "memory/homes.h"
 #include "memory/pack.h"
+#include "ops/families.h"
 
 namespace deuteron {
 namespace {
@@ -51,7 +52,7 @@ Lives find_lives(const Graph& g) {
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& node = g.nodes[i];
-    if (!std::holds_alternative<KernelCall>(node.op)) continue;  // no instruction: takes no time
+    if (!call_of(node.op)) continue;  // no instruction: takes no time
     for (const ValueId v : node.inputs) touch(v, static_cast<i32>(i) + 1), l.tensor[l.root[v]].read = true;
     for (const ValueId v : node.outputs) touch(v, static_cast<i32>(i) + 1);
   }
@@ -71,7 +72,7 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
   std::vector<InPlace> pairs;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& node = g.nodes[i];
-    const auto* call = std::get_if<KernelCall>(&node.op);
+    const KernelCall* call = call_of(node.op);
     if (!call) continue;
     const auto moment = static_cast<i32>(i) + 1;
     for (const auto& [out, in] : call->in_place) {

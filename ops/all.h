@@ -1,4 +1,4 @@
-// The list of operators. A new operator adds two lines here.
+// Every operator. A new one adds its header here and its row to ops/operators.inc.
 #pragma once
 #include <variant>
 
@@ -39,39 +39,10 @@
 
 namespace deuteron {
 
-using AnyOp = std::variant<Add,         //
-                        AvgPool2d,   //
-                        BatchNorm,   //
-                        Clamp,       //
-                        Concat,      //
-                        Conv2d,      //
-                        ConvTranspose2d,  //
-                        Delegate,    //
-                        Dequantize,  //
-                        Div,         //
-                        Expand,      //
-                        Gather,      //
-                        Gru,         //
-                        Linear,      //
-                        Lstm,        //
-                        Matmul,      //
-                        MaxPool2d,   //
-                        Maximum,     //
-                        Minimum,     //
-                        Mul,         //
-                        Pad,         //
-                        Permute,     //
-                        Pointwise,   //
-                        Prelu,       //
-                        Quantize,    //
-                        Reduce,      //
-                        Reshape,     //
-                        Resize2d,    //
-                        Rnn,         //
-                        Slice,       //
-                        Softmax,     //
-                        Unary,       //
-                        KernelCall>;
+#define OPERATOR(type) type,
+using AnyOp = std::variant<
+#include "ops/operators.inc"
+    Delegate, KernelCall>;
 
 // A struct, so that copying and destroying any of them is compiled once and not in every file that holds a node.
 struct Op : AnyOp {
@@ -96,7 +67,7 @@ Result<Lowered> lower_to_cortex_m(const Op&, const LowerContext&);
 // What the NPU takes. Checks come in the order in which they are made and end with the first that fails: later ones may rely on it.
 std::vector<NpuCheck> npu_checks(const Op&, const NpuOperands&);
 std::vector<NpuConstraint> npu_constraints(const Op&, const NpuLimits&);
-std::string_view npu_builtin(const Op&);                     // empty: it has none
+std::string_view npu_builtin(const Op&);                // empty: it has none
 std::span<const QuantSpec> npu_quant_specs(const Op&);  // as quant_specs(), for a node that the NPU will run
 
 }  // namespace deuteron

@@ -25,15 +25,13 @@ namespace deuteron {
   K(kQuantizedMaxPool2d)            \
   K(kQuantizedBatchMatmul)
 
-// deuteron::*, which stock firmware lacks.
-#define DEUTERON_OWN_KERNELS(K) \
-  K(kGru)                       \
-  K(kLstm)                      \
-  K(kRnn)
-
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
-DEUTERON_OWN_KERNELS(DEUTERON_DECLARE_KERNEL)
 #undef DEUTERON_DECLARE_KERNEL
+
+// deuteron::*, which stock firmware lacks.
+#define OPERATOR(type)
+#define OPERATOR_WITH_KERNEL(type, kernel) extern const Kernel kernel;
+#include "ops/operators.inc"
 
 }  // namespace deuteron

@@ -123,7 +123,7 @@ std::vector<NpuConstraint> npu_constraints(const Op& op, const NpuLimits& limits
 std::string_view npu_builtin(const Op& op) {
   return std::visit(
       []<class T>(const T& o) -> std::string_view {
-        if constexpr (kHasRows<T>) return def_of(o).npu.builtin;
+        if constexpr (kHasRows<T>) return def_of(o).npu.builtin_of ? def_of(o).npu.builtin_of(o) : def_of(o).npu.builtin;
         else return {};
       },
       op);

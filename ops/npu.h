@@ -67,6 +67,7 @@ struct NpuSupport {
   std::string_view builtin;  // what it is in Neutron IR: "CONV_2D"; empty: `absent` says why it has none
   std::string_view absent;
   std::span<const QuantSpec> (*quantize)(const T&) = nullptr;  // where the NPU wants other parameters than OpDef::quantize
+  std::string_view (*builtin_of)(const T&) = nullptr;          // where the builtin depends on the attributes
 };
 
 template <class T>

@@ -7,6 +7,7 @@
 
 #include "ir/constant.h"
 #include "ir/type.h"
+#include "ops/facts.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/npu.h"
 #include "ops/quant_spec.h"
@@ -37,9 +38,9 @@ struct HostTensor {
   float* data;
 };
 
-// How a kernel brings its sum to the result's scale. once: with a multiplier that needs no shift, where that is exact enough: rounded once, and
-// the shifts of all layers are one constant. tflite: with the full multiplier, rounded twice, as TFLite and an NPU beside the CPU do: then a
-// result does not depend on who computes it.
+// How a kernel brings its sum to the result's scale. once: with a multiplier that needs no shift, where that is exact enough: rounded once,
+// and the shifts of all layers are one constant. tflite: with the full multiplier, rounded twice, as TFLite and an NPU beside the CPU do:
+// then a result does not depend on who computes it.
 enum class Rounding : u8 { once, tflite };
 
 // What a lowering sees. `data[i]` is null where operand i is not a constant.
@@ -50,10 +51,30 @@ struct LowerContext {
   Rounding rounding = Rounding::once;
 };
 
+// What the operator becomes (ops/form.h). True: it has been written. Null: it stays what it is.
+class FormBuilder;
+template <class T>
+struct Forms {
+  bool (*simpler)(const T&, FormBuilder&);   // before quantization: fewer operators, or cheaper ones
+  bool (*kernel)(const T&, FormBuilder&);    // what there are int8 kernels for
+  bool (*last)(const T&, FormBuilder&);      // likewise, where rules that put neighbours together would undo it
+  bool (*portable)(const T&, FormBuilder&);  // in float: what the portable kernels compute
+};
+template <class T>
+inline constexpr Forms<T> kNoForms{.simpler = nullptr, .kernel = nullptr, .last = nullptr, .portable = nullptr};
+
+// A case that a target with the operator should take: attributes, and the shapes of the operands.
+template <class T>
+struct Example {
+  const char* name;
+  T op;
+  std::vector<Shape> operands;
+};
+
 template <class T>
 struct OpDef {
   std::string_view name;
-  // dtype and shape of the results; quantization parameters are not inferred.
+  // dtype and shape of the results; quantization parameters only where the attributes say them.
   Result<std::vector<Type>> (*infer)(const T&, TypeView in);
   std::span<const QuantSpec> quantize;  // operands in order, then the result; empty: stays float
   i64 (*macs)(const T&, TypeView in, TypeView out);
@@ -63,6 +84,15 @@ struct OpDef {
   Result<Lowered> (*cortex_m)(const T&, const LowerContext&);
   // What the Neutron NPU takes of it.
   NpuSupport<T> npu;
+  OpFacts (*facts)(const T&);
+  AxisRules<T> axes;
+  // The element of operand 0 with which the result begins, where it lies in there as it is; null: it never does.
+  std::optional<i64> (*view)(const T&, TypeView in);
+  Forms<T> forms;
+  // The first one is plain. Checks of limits, tests of kernels and the table of operators run them all.
+  std::vector<Example<T>> (*examples)();
+  // Which of its functions it computes, for an operator of several; null: it has one.
+  std::string_view (*function)(const T&);
 };
 
 inline i64 no_macs(const auto&, TypeView, TypeView) { return 0; }

@@ -1,6 +1,7 @@
 // Extents of pooling windows.
 #pragma once
 #include "ops/attributes.h"
+#include "ops/facts.h"
 #include "ops/npu.h"
 
 namespace deuteron {
@@ -19,6 +20,16 @@ template <class Pool>
 std::optional<i64> windows_stay_inside(const Pool& a, const NpuOperands& o) {
   const Shape &x = o.in[0].shape, &y = o.out[0].shape;
   return (y[1] - 1) * a.stride.h + a.kernel.h <= x[1] + 2 * a.pad.h && (y[2] - 1) * a.stride.w + a.kernel.w <= x[2] + 2 * a.pad.w ? 1 : 0;
+}
+
+// Pads the same on both sides, so a band at the border cannot have it on one; a window that hangs over the end likewise.
+template <class Pool>
+bool reads_whole_rows(const Pool& a, i64 dilation, const Shape& x, const Shape& y) {
+  return a.pad.h == 0 && (y[1] - 1) * a.stride.h + (a.kernel.h - 1) * dilation + 1 <= x[1];
+}
+template <class Pool>
+std::optional<Pool> same_for_every_band(const Pool& a, TypeView, TypeView, const RowBand&) {
+  return a;
 }
 
 }  // namespace deuteron

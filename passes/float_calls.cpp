@@ -6,6 +6,7 @@
 
 #include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
+#include "ops/unary/functions.h"
 #include "passes/leftovers.h"
 
 namespace deuteron {
@@ -17,12 +18,6 @@ Refusal no_kernel(std::string_view name) { return {fmt::format("there is no port
 
 // [n,h,w,c] as torch's [n,c,h,w] that lies channels-last; everything else as it is stored.
 Face face_of(const Type& t) { return elementwise_face(t.shape); }
-
-Answer unary_call(const std::string& kernel, const LowerContext& c) {
-  CallBuilder call(kernel, c.in.size(), 1);
-  call.in(0, face_of(c.in[0])).out(0, face_of(c.out[0]));
-  return call.done();
-}
 
 Answer float_form(const Conv2d& a, const LowerContext& c) {
   if (a.pad_before != a.pad_after)
@@ -156,26 +151,13 @@ Answer float_form(const Resize2d& a, const LowerContext& c) {
 
 // The functions that ATen has a kernel for.
 Answer float_form(const Unary& a, const LowerContext& c) {
-  static constexpr UnaryFn kOfTheSameName[] = {
-      UnaryFn::sigmoid, UnaryFn::tanh,  UnaryFn::exp, UnaryFn::log,   UnaryFn::sqrt,  UnaryFn::rsqrt, UnaryFn::abs,
-      UnaryFn::neg,     UnaryFn::sin,   UnaryFn::cos, UnaryFn::floor, UnaryFn::round, UnaryFn::log2,  UnaryFn::log10,
-      UnaryFn::log1p,   UnaryFn::expm1, UnaryFn::erf, UnaryFn::ceil,  UnaryFn::trunc, UnaryFn::sign,  UnaryFn::reciprocal};
-  if (std::find(std::begin(kOfTheSameName), std::end(kOfTheSameName), a.fn) != std::end(kOfTheSameName))
-    return unary_call(fmt::format("aten::{}", name_of(a.fn)), c);
-  const Face face = face_of(c.in[0]);
-  if (a.fn == UnaryFn::pow) {
-    CallBuilder call("aten::pow", 1, 1);
-    call.overload("Tensor_Scalar_out").in(0, face).real(a.alpha).out(0, face);
-    return call.done();
-  }
-  if (a.fn == UnaryFn::leaky_relu) {
-    CallBuilder call("aten::leaky_relu", 1, 1);
-    call.in(0, face).real(a.alpha).out(0, face);
-    return call.done();
-  }
-  if (a.fn == UnaryFn::elu) {
-    CallBuilder call("aten::elu", 1, 1);
-    call.in(0, face).real(a.alpha).integer(1).integer(1).out(0, face);
+  const AtenKernel& kernel = row_of(a.fn).aten;
+  if (kernel.name) {
+    CallBuilder call(kernel.name, c.in.size(), 1);
+    call.overload(kernel.overload).in(0, face_of(c.in[0]));
+    if (kernel.arguments != AtenArguments::none) call.real(a.alpha);
+    if (kernel.arguments == AtenArguments::alpha_1_1) call.integer(1).integer(1);
+    call.out(0, face_of(c.out[0]));
     return call.done();
   }
   return no_kernel(name_of(a.fn));
@@ -194,10 +176,7 @@ concept HasFloatForm = requires(const T& op, const LowerContext& c) {
 }  // namespace
 
 Result<Lowered> float_call(const Op& op, const LowerContext& c) {
-  Op copy = op;
-  const Bounds* bounds = bounds_of(copy);
-  if (bounds && !bounds->none() && !std::holds_alternative<Clamp>(op))
-    return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
+  if (has_bounds_beside(op)) return Refusal{"portable kernels have no bounds", "", "", "portable.bounds"};
   Answer answer = std::visit(
       [&]<class T>(const T& o) -> Answer {
         if constexpr (HasFloatForm<T>) return float_form(o, c);

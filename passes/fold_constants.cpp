@@ -1,6 +1,7 @@
 // What depends on constants alone is computed here, weights get their storage order, and movements that undo each other go.
 #include <algorithm>
 
+#include "ops/families.h"
 #include "passes/pass.h"
 #include "rewrite/view_rules.h"
 
@@ -12,9 +13,7 @@ static constexpr i64 kFreeElements = 1024;
 // f(constant, ..)   becomes   constant
 static std::optional<Patch> evaluate(const Graph& g, const Uses&, NodeId root) {
   const Node& node = g.nodes[root];
-  if (node.outputs.size() != 1 || node.inputs.empty() || std::holds_alternative<Quantize>(node.op) ||
-      std::holds_alternative<Dequantize>(node.op))
-    return std::nullopt;
+  if (node.outputs.size() != 1 || node.inputs.empty() || is_quantize_or_dequantize(node.op)) return std::nullopt;
   i64 elements = 0;
   std::vector<HostTensor> in;
   std::vector<std::vector<float>> copies;

@@ -12,6 +12,7 @@
 #include "passes/pass.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/recurrent.h"
+#include "rewrite/borders.h"
 #include "rewrite/view_rules.h"
 
 namespace deuteron {
@@ -21,7 +22,7 @@ static std::optional<Type> quantized_type(const Graph& g, const Uses& uses, Valu
   const std::vector<NodeId>& readers = uses.readers[v];
   if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
   for (const NodeId n : readers)
-    if (!op_as<Quantize>(g, n) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
+    if (!is_quantize(g.nodes[n].op) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
   return g.type(g.nodes[readers[0]].outputs[0]);
 }
 
@@ -64,8 +65,8 @@ static i32 bias_steps(double real, double scale, const Quant& y) {
 // A bias in steps of x.scale * weight.scale[c].
 static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v, const Quant& x,
                                             const Quant& weight, const Quant& y) {
-  const NodeId d = producer_as<Dequantize>(g, uses, v);
-  const GraphValue& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
+  const ValueId known = dequantized(g, uses, v);
+  const GraphValue& value = g.values[known >= 0 ? known : v];
   if (!value.constant) return std::nullopt;
   const i64 channels = value.type.elements();
   std::vector<i32> steps(channels);
@@ -96,9 +97,9 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
 
 // A constant behind a dequantize as the float that it stands for; every other value as it is.
 static ValueId float_constant(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v) {
-  const NodeId d = producer_as<Dequantize>(g, uses, v);
-  if (d < 0 || !g.is_constant(g.nodes[d].inputs[0])) return v;
-  const GraphValue& steps = g.values[g.nodes[d].inputs[0]];
+  const ValueId known = dequantized(g, uses, v);
+  if (known < 0 || !g.is_constant(known)) return v;
+  const GraphValue& steps = g.values[known];
   std::vector<float> real(static_cast<size_t>(steps.type.elements()));
   const Quant& q = steps.type.quant;
   const i64 inner = q.per_channel() ? numel(std::span(steps.type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
@@ -132,10 +133,10 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
       inputs.push_back(follows ? quantize_constant(b, g.values[v], result) : quantize_constant(b, g.values[v], spec.symmetric));
       continue;
     }
-    const NodeId d = producer_as<Dequantize>(g, uses, v);
-    if (d < 0 || !fits(spec, g.type(g.nodes[d].inputs[0]))) return std::nullopt;
-    if (spec.gran == Gran::per_channel && !g.is_constant(g.nodes[d].inputs[0])) return std::nullopt;
-    inputs.push_back(g.nodes[d].inputs[0]);
+    const ValueId steps = dequantized(g, uses, v);
+    if (steps < 0 || !fits(spec, g.type(steps))) return std::nullopt;
+    if (spec.gran == Gran::per_channel && !g.is_constant(steps)) return std::nullopt;
+    inputs.push_back(steps);
   }
   // Operands that must all have the result's parameters get them here, where the model gave them others.
   if (node.inputs.size() > 1 && specs.back().gran == Gran::shared && specs[1].gran == Gran::shared)
@@ -154,7 +155,7 @@ static Quant own_quant(const QuantSpec& result, const Type& first, const Type& w
 // quantize(op(dequantize(x), ..))   becomes   op(x, ..) on int8, then a clamp without bounds where the parameters change
 static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (node.outputs.size() != 1 || state_results(node.op) > 0 || op_as<Quantize>(g, root) || op_as<Dequantize>(g, root)) return std::nullopt;
+  if (node.outputs.size() != 1 || state_results(node.op) > 0 || is_quantize_or_dequantize(node.op)) return std::nullopt;
   const std::span<const QuantSpec> specs = quant_specs(node.op);
   if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
@@ -181,12 +182,12 @@ static std::optional<Patch> fuse_clamp_behind_quantization(const Graph& g, const
   Op op = node.op;
   Bounds* bounds = bounds_of(op);
   const std::span<const QuantSpec> specs = quant_specs(op);
-  if (!bounds || op_as<Clamp>(g, root) || specs.empty() || specs.back().gran != Gran::per_tensor) return std::nullopt;
+  if (!bounds || is_elementwise(op) || specs.empty() || specs.back().gran != Gran::per_tensor) return std::nullopt;
   const auto only_reader = [&](ValueId v) { return uses.has_single_reader(v) ? uses.readers[v][0] : -1; };
   const NodeId quantize = only_reader(node.outputs[0]);
-  if (quantize < 0 || !op_as<Quantize>(g, quantize)) return std::nullopt;
+  if (quantize < 0 || !is_quantize(g.nodes[quantize].op)) return std::nullopt;
   const NodeId dequantize = only_reader(g.nodes[quantize].outputs[0]);
-  if (dequantize < 0 || !op_as<Dequantize>(g, dequantize)) return std::nullopt;
+  if (dequantize < 0 || !is_dequantize(g.nodes[dequantize].op)) return std::nullopt;
   const NodeId last = only_reader(g.nodes[dequantize].outputs[0]);
   const Clamp* clamp = last < 0 ? nullptr : op_as<Clamp>(g, last);
   const Type& middle = g.type(g.nodes[quantize].outputs[0]);
@@ -205,12 +206,12 @@ static std::optional<Patch> pass_parameters_through(const Graph& g, const Uses& 
   const Node& node = g.nodes[root];
   if (!op_as<Clamp>(g, root) && !op_as<MaxPool2d>(g, root)) return std::nullopt;
   if (quantized_type(g, uses, node.outputs[0])) return std::nullopt;
-  const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
-  if (above < 0) return std::nullopt;
-  const Type& x = g.type(g.nodes[above].inputs[0]);
+  const ValueId steps = dequantized(g, uses, node.inputs[0]);
+  if (steps < 0) return std::nullopt;
+  const Type& x = g.type(steps);
   if (x.dtype != DType::s8 || x.quant.per_channel()) return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(Dequantize{}, {b.add(node.op, {g.nodes[above].inputs[0]}, x.quant, g.values[node.outputs[0]].name)});
+  return b.replace_root(Dequantize{}, {b.add(node.op, {steps}, x.quant, g.values[node.outputs[0]].name)});
 }
 
 // The same for a recurrent layer, whose results share the parameters of the state. What is wanted as float, or with other parameters than
@@ -257,10 +258,9 @@ static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, Nod
 
 // quantize(dequantize(x))   becomes   x, or a clamp without bounds where the parameters change
 static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Quantize>(g, root)) return std::nullopt;
-  const NodeId above = producer_as<Dequantize>(g, uses, g.nodes[root].inputs[0]);
-  if (above < 0) return std::nullopt;
-  const ValueId x = g.nodes[above].inputs[0];
+  if (!is_quantize(g.nodes[root].op)) return std::nullopt;
+  const ValueId x = dequantized(g, uses, g.nodes[root].inputs[0]);
+  if (x < 0) return std::nullopt;
   const Type& wanted = g.type(g.nodes[root].outputs[0]);
   PatchBuilder b(g, root, "quantize after dequantize with the same parameters");
   if (g.type(x) == wanted) return b.replace_root(x);
@@ -268,13 +268,20 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
   return b.replace_root(Clamp{}, {x});
 }
 
+// The result is made of the operand's elements and of nothing else, each of them once or as often as an index says.
+static bool picks_elements(const Graph& g, NodeId root) {
+  const OpFacts f = facts_of(g.nodes[root].op);
+  const bool moves = f.values == Values::same || f.values == Values::moved;
+  return f.family == Family::movement && f.storage != Storage::around_operands && moves && !op_as<Expand>(g, root) &&
+         !op_as<Resize2d>(g, root);
+}
+
 // permute(dequantize(x))   becomes   dequantize(permute(x)); reshape, slice and gather likewise
 static std::optional<Patch> move_view_to_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!op_as<Permute>(g, root) && !op_as<Reshape>(g, root) && !op_as<Slice>(g, root) && !op_as<Gather>(g, root)) return std::nullopt;
-  const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
-  if (above < 0 || g.is_constant(g.nodes[above].inputs[0])) return std::nullopt;
-  const ValueId x = g.nodes[above].inputs[0];
+  if (!picks_elements(g, root)) return std::nullopt;
+  const ValueId x = dequantized(g, uses, node.inputs[0]);
+  if (x < 0 || g.is_constant(x)) return std::nullopt;
   if (g.type(x).quant.per_channel()) return std::nullopt;
   PatchBuilder b(g, root, "");
   return b.replace_root(Dequantize{}, {b.add(node.op, {x}, g.type(x).quant, g.values[node.outputs[0]].name)});
@@ -295,16 +302,16 @@ static Quant spanning(const std::vector<const Quant*>& all) {
 
 // concat(dequantize(x), ..), whose result nobody quantizes   becomes   dequantize(concat(x, ..)), over the range of all of them
 static std::optional<Patch> move_concat_to_int8(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Concat>(g, root)) return std::nullopt;
+  if (facts_of(g.nodes[root].op).storage != Storage::around_operands) return std::nullopt;
   const Node& node = g.nodes[root];
   std::vector<ValueId> inputs;
   std::vector<const Quant*> parameters;
   for (const ValueId v : node.inputs) {
-    const NodeId above = producer_as<Dequantize>(g, uses, v);
-    if (above < 0) return std::nullopt;
-    const Type& x = g.type(g.nodes[above].inputs[0]);
+    const ValueId steps = dequantized(g, uses, v);
+    if (steps < 0) return std::nullopt;
+    const Type& x = g.type(steps);
     if (x.dtype != DType::s8 || x.quant.per_channel()) return std::nullopt;
-    inputs.push_back(g.nodes[above].inputs[0]);
+    inputs.push_back(steps);
     parameters.push_back(&x.quant);
   }
   const bool same = std::all_of(parameters.begin(), parameters.end(), [&](const Quant* q) { return *q == *parameters[0]; });
@@ -320,10 +327,10 @@ static std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeI
   const KernelCall* call = op_as<KernelCall>(g, root);
   if (!call || (call->name != "aten::argmax" && call->name != "aten::argmin")) return std::nullopt;
   const Node& node = g.nodes[root];
-  const NodeId above = producer_as<Dequantize>(g, uses, node.inputs[0]);
-  if (above < 0 || g.type(g.nodes[above].inputs[0]).quant.per_channel()) return std::nullopt;
+  const ValueId steps = dequantized(g, uses, node.inputs[0]);
+  if (steps < 0 || g.type(steps).quant.per_channel()) return std::nullopt;
   PatchBuilder b(g, root, "");
-  return b.replace_root(b.add_typed(*call, {g.nodes[above].inputs[0]}, g.type(node.outputs[0]), g.values[node.outputs[0]].name));
+  return b.replace_root(b.add_typed(*call, {steps}, g.type(node.outputs[0]), g.values[node.outputs[0]].name));
 }
 
 void fold_quantization(PassContext& pass) {

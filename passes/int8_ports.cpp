@@ -1,6 +1,8 @@
 // --io int8: the quantize at an input and the dequantize at an output are the caller's business.
 //   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output   becomes   .. -> output (s8)
+#include "ops/families.h"
 #include "passes/pass.h"
+#include "rewrite/borders.h"
 
 namespace deuteron {
 
@@ -9,7 +11,7 @@ static void drop_input_quantize(Graph& g, Port& port) {
   const std::vector<NodeId>& readers = uses.readers[port.value];
   if (readers.empty() || uses.output_uses[port.value] != 0) return;
   for (const NodeId n : readers)
-    if (!std::holds_alternative<Quantize>(g.nodes[n].op) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return;
+    if (!is_quantize(g.nodes[n].op) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return;
   const Node& kept = g.nodes[readers[0]];
   const ValueId quantized = kept.outputs[0];
   const std::string reason = "done by the caller (int8 input)";
@@ -29,8 +31,7 @@ void int8_ports(PassContext& pass) {
   for (Port& port : g.inputs) drop_input_quantize(g, port);
   for (Port& port : g.outputs) {
     const Uses uses(g);
-    const NodeId n = uses.producer[port.value];
-    if (n >= 0 && std::holds_alternative<Dequantize>(g.nodes[n].op)) port.value = g.nodes[n].inputs[0];
+    if (const ValueId steps = dequantized(g, uses, port.value); steps >= 0) port.value = steps;
   }
   remove_dead(g, "done by the caller (int8 output)");
 }

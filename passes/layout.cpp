@@ -4,36 +4,30 @@
 
 #include "ops/families.h"
 #include "passes/pass.h"
+#include "rewrite/borders.h"
 #include "rewrite/view_rules.h"
 
 namespace deuteron {
 
 static const Axes kToChannelsLast = {0, 2, 3, 1}, kToChannelsFirst = {0, 3, 1, 2};
 
-static bool is_elementwise(const Op& op) {
-  return std::holds_alternative<Clamp>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Pointwise>(op) ||
-         std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op);
-}
-
 // f(permute(x))   becomes   permute(f(x)); reshape likewise
 static std::optional<Patch> sink_through_elementwise(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (node.outputs.empty() || !is_elementwise(node.op)) return std::nullopt;
   const NodeId above = uses.producer[node.inputs[0]];
-  const bool view = op_as<Permute>(g, above) || op_as<Reshape>(g, above);
   const Type& type = g.type(node.outputs[0]);
-  if (!view || type.quant.per_channel() || g.type(node.inputs[0]).quant.per_channel()) return std::nullopt;
+  if (above < 0 || !is_view(g.nodes[above].op) || type.quant.per_channel() || g.type(node.inputs[0]).quant.per_channel())
+    return std::nullopt;
   PatchBuilder b(g, root, "");
   const ValueId y = b.add(node.op, {g.nodes[above].inputs[0]}, type.quant, g.values[node.outputs[0]].name);
   const Op moved = g.nodes[above].op;
   return b.replace_root(b.add(moved, {y}, type.quant));
 }
 
-static bool is_constant_like(const Graph& g, const Uses& uses, ValueId v) {
-  if (g.is_constant(v)) return true;
-  const NodeId d = producer_as<Dequantize>(g, uses, v);
-  return d >= 0 && g.is_constant(g.nodes[d].inputs[0]);
-}
+// The permute that makes `v`; null: something else does.
+static const Permute* permute_above(const Graph& g, const Uses& uses, ValueId v) { return op_as<Permute>(g, uses.producer[v]); }
+static ValueId before_permute(const Graph& g, const Uses& uses, ValueId v) { return g.nodes[uses.producer[v]].inputs[0]; }
 
 // An image that enters channels-first, perhaps quantized on the way, and is wanted channels-last by somebody: its port will change its
 // order.
@@ -56,8 +50,7 @@ static bool is_input_to_turn(const Graph& g, const Uses& uses, ValueId v) {
 
 // v, seen under the axes from before `perm`: nothing when that would cost a movement at run time.
 static std::optional<ValueId> unpermuted(const Graph& g, const Uses& uses, PatchBuilder& b, ValueId v, const Axes& perm) {
-  const NodeId above = producer_as<Permute>(g, uses, v);
-  if (above >= 0 && std::get<Permute>(g.nodes[above].op).perm == perm) return g.nodes[above].inputs[0];
+  if (const Permute* above = permute_above(g, uses, v); above && above->perm == perm) return before_permute(g, uses, v);
   Shape full = g.type(v).shape;
   if (full.size() > perm.size()) return std::nullopt;
   full.insert(full.begin(), perm.size() - full.size(), 1);
@@ -75,12 +68,11 @@ static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses
   if (!is_binary(node.op)) return std::nullopt;
   const Type& type = g.type(node.outputs[0]);
   for (const ValueId v : node.inputs) {
-    const NodeId above = producer_as<Permute>(g, uses, v);
-    if (above < 0 && !is_input_to_turn(g, uses, v)) continue;
+    const Permute* above = permute_above(g, uses, v);
+    if (!above && !is_input_to_turn(g, uses, v)) continue;
     // That permute is the one that the input's port will take over.
-    if (above >= 0 && std::get<Permute>(g.nodes[above].op).perm == kToChannelsLast && is_input_to_turn(g, uses, g.nodes[above].inputs[0]))
-      continue;
-    const Axes perm = above < 0 ? kToChannelsFirst : std::get<Permute>(g.nodes[above].op).perm;
+    if (above && above->perm == kToChannelsLast && is_input_to_turn(g, uses, before_permute(g, uses, v))) continue;
+    const Axes perm = above ? above->perm : kToChannelsFirst;
     if (perm.size() != type.shape.size()) continue;
     PatchBuilder b(g, root, "");
     const std::optional<ValueId> first = unpermuted(g, uses, b, node.inputs[0], perm);
@@ -92,77 +84,35 @@ static std::optional<Patch> sink_through_binary(const Graph& g, const Uses& uses
   return std::nullopt;
 }
 
-// softmax(permute(x))   becomes   permute(softmax(x)), when the axis is then the last one
-static std::optional<Patch> sink_through_softmax(const Graph& g, const Uses& uses, NodeId root) {
-  const Softmax* softmax = op_as<Softmax>(g, root);
-  if (!softmax) return std::nullopt;
-  const Node& node = g.nodes[root];
-  const NodeId above = producer_as<Permute>(g, uses, node.inputs[0]);
-  if (above < 0) return std::nullopt;
-  const Permute permute = std::get<Permute>(g.nodes[above].op);
-  const i64 axis = permute.perm[softmax->axis];
-  const bool was_last = softmax->axis + 1 == static_cast<i64>(permute.perm.size());
-  if (was_last || axis + 1 != static_cast<i64>(permute.perm.size())) return std::nullopt;
-  PatchBuilder b(g, root, "");
-  const Quant& quant = g.type(node.outputs[0]).quant;
-  const ValueId y = b.add(Softmax{axis}, {g.nodes[above].inputs[0]}, quant, g.values[node.outputs[0]].name);
-  return b.replace_root(b.add(permute, {y}, quant));
-}
-
-// The operator that does along axis perm[k] what `op` does along axis k; nothing for one that is not about axes.
-static std::optional<Op> on_axes(const Op& op, const Axes& perm) {
-  if (const Pad* pad = std::get_if<Pad>(&op); pad && pad->before.size() == perm.size()) {
-    Pad moved = *pad;
-    for (size_t k = 0; k < perm.size(); ++k) moved.before[perm[k]] = pad->before[k], moved.after[perm[k]] = pad->after[k];
-    return moved;
-  }
-  const auto turned = [&](auto moved) {
-    moved.axis = perm[moved.axis];
-    return std::optional<Op>(std::move(moved));
-  };
-  if (const Expand* expand = std::get_if<Expand>(&op)) return Expand{permuted(expand->shape, inverse(perm))};
-  if (const Reduce* reduce = std::get_if<Reduce>(&op)) {
-    Reduce moved = *reduce;
-    for (i64& axis : moved.axes) axis = perm[axis];
-    std::sort(moved.axes.begin(), moved.axes.end());
-    return moved;
-  }
-  if (const Slice* slice = std::get_if<Slice>(&op)) return turned(*slice);
-  if (const Gather* gather = std::get_if<Gather>(&op)) return turned(*gather);
-  if (const Concat* concat = std::get_if<Concat>(&op)) return turned(*concat);
-  return std::nullopt;
-}
-
-// pad(permute(x))   becomes   permute(pad(x)); expand, reduce, slice and gather likewise
+// f(permute(x))   becomes   permute(f(x)), of an operator that can work along other axes: a pad, a reduction, a slice, ..
 static std::optional<Patch> sink_through_movement(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (node.inputs.size() != 1) return std::nullopt;
-  const NodeId above = producer_as<Permute>(g, uses, node.inputs[0]);
-  if (above < 0) return std::nullopt;
-  const Permute permute = std::get<Permute>(g.nodes[above].op);
-  const std::optional<Op> moved = on_axes(node.op, permute.perm);
+  const Permute* permute = permute_above(g, uses, node.inputs[0]);
+  if (!permute) return std::nullopt;
+  const std::optional<Op> moved = reordered(node.op, permute->perm);
   if (!moved) return std::nullopt;
   PatchBuilder b(g, root, "");
   const Quant& quant = g.type(node.outputs[0]).quant;
-  const ValueId y = b.add(*moved, {g.nodes[above].inputs[0]}, quant, g.values[node.outputs[0]].name);
-  return b.replace_root(b.add(permute, {y}, quant));
+  const ValueId y = b.add(*moved, {before_permute(g, uses, node.inputs[0])}, quant, g.values[node.outputs[0]].name);
+  return b.replace_root(b.add(*permute, {y}, quant));
 }
 
 // concat(permute(a), permute(b), ..)   becomes   permute(concat(a, b, ..)); what a permute would not move comes along
 static std::optional<Patch> sink_through_concat(const Graph& g, const Uses& uses, NodeId root) {
-  if (!op_as<Concat>(g, root)) return std::nullopt;
+  if (facts_of(g.nodes[root].op).storage != Storage::around_operands) return std::nullopt;
   const Node& node = g.nodes[root];
   for (const ValueId v : node.inputs) {
-    const NodeId above = producer_as<Permute>(g, uses, v);
-    if (above < 0) continue;
-    const Axes perm = std::get<Permute>(g.nodes[above].op).perm;
+    const Permute* above = permute_above(g, uses, v);
+    if (!above) continue;
+    const Axes& perm = above->perm;
     PatchBuilder b(g, root, "");
     std::vector<ValueId> inputs;
     for (const ValueId operand : node.inputs)
       if (const std::optional<ValueId> x = unpermuted(g, uses, b, operand, perm)) inputs.push_back(*x);
     if (inputs.size() != node.inputs.size()) continue;
     const Quant& quant = g.type(node.outputs[0]).quant;
-    const ValueId y = b.add(*on_axes(node.op, perm), std::move(inputs), quant, g.values[node.outputs[0]].name);
+    const ValueId y = b.add(*reordered(node.op, perm), std::move(inputs), quant, g.values[node.outputs[0]].name);
     return b.replace_root(b.add(Permute{perm}, {y}, quant));
   }
   return std::nullopt;
@@ -175,9 +125,9 @@ static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& u
   const Node& node = g.nodes[root];
   const NodeId flatten = producer_as<Reshape>(g, uses, node.inputs[0]);
   if (flatten < 0) return std::nullopt;
-  const NodeId above = producer_as<Permute>(g, uses, g.nodes[flatten].inputs[0]);
-  if (above < 0 || !is_constant_like(g, uses, node.inputs[1])) return std::nullopt;
-  const Axes& perm = std::get<Permute>(g.nodes[above].op).perm;
+  const Permute* above = permute_above(g, uses, g.nodes[flatten].inputs[0]);
+  if (!above || !is_constant_like(g, uses, node.inputs[1])) return std::nullopt;
+  const Axes& perm = above->perm;
   const Shape &flat = g.type(node.inputs[0]).shape, &before = g.type(g.nodes[flatten].inputs[0]).shape;
   if (perm[0] != 0 || flat.size() != 2 || flat[0] != before[0]) return std::nullopt;
   const Type& weight = g.type(node.inputs[1]);
@@ -187,7 +137,7 @@ static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& u
   const ValueId columns = b.add(Reshape{split}, {node.inputs[1]}, weight.quant, g.values[node.inputs[1]].name);
   const ValueId moved = b.add(Permute{inverse(perm)}, {columns}, weight.quant, g.values[node.inputs[1]].name);
   const ValueId w = b.add(Reshape{weight.shape}, {moved}, weight.quant, g.values[node.inputs[1]].name);
-  const ValueId x = b.add(Reshape{flat}, {g.nodes[above].inputs[0]}, g.type(node.inputs[0]).quant);
+  const ValueId x = b.add(Reshape{flat}, {before_permute(g, uses, g.nodes[flatten].inputs[0])}, g.type(node.inputs[0]).quant);
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = x;
   inputs[1] = w;
@@ -195,12 +145,15 @@ static std::optional<Patch> permute_linear_columns(const Graph& g, const Uses& u
 }
 
 static void sink_permutes(PassContext& pass) {
-  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_softmax,
-                                    sink_through_movement,    sink_through_concat, permute_linear_columns};
+  static constexpr Rule kRules[] = {sink_through_elementwise, sink_through_binary, sink_through_movement, sink_through_concat,
+                                    permute_linear_columns};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rewrite(pass.graph, rules, pass.rewrites_left);
 }
+
+// Can work along an image's axes in the other order, there and back.
+static bool can_be_turned(const Op& op) { return reordered(op, kToChannelsLast) && reordered(op, kToChannelsFirst); }
 
 // The values that hang on an input through element-wise operators, pads, slices and gathers alone, and the permutes that read them.
 struct InputRegion {
@@ -213,7 +166,7 @@ static std::optional<InputRegion> region_of(const Graph& g, const Uses& uses, Va
     if (uses.output_uses[region.values[i]] != 0 || g.type(region.values[i]).quant.per_channel()) return std::nullopt;
     for (const NodeId n : uses.readers[region.values[i]]) {
       const Permute* p = op_as<Permute>(g, n);
-      const bool moves = g.nodes[n].inputs.size() == 1 && g.type(region.values[i]).rank() == 4 && on_axes(g.nodes[n].op, kToChannelsLast);
+      const bool moves = g.nodes[n].inputs.size() == 1 && g.type(region.values[i]).rank() == 4 && can_be_turned(g.nodes[n].op);
       if (p && p->perm == kToChannelsLast) region.permutes.push_back(n);
       else if (moves || is_elementwise(g.nodes[n].op)) region.values.push_back(g.nodes[n].outputs[0]);
       else return std::nullopt;
@@ -229,7 +182,7 @@ static void adopt_input_order(Graph& g, Port& port) {
   const std::optional<InputRegion> region = region_of(g, Uses(g), port.value);
   if (!region || !is_identity(port.order)) return;
   for (const ValueId v : region->values) g.values[v].type.shape = permuted(g.values[v].type.shape, kToChannelsLast);
-  for (const NodeId n : region->movements) g.nodes[n].op = *on_axes(g.nodes[n].op, inverse(kToChannelsLast));
+  for (const NodeId n : region->movements) g.nodes[n].op = *reordered(g.nodes[n].op, kToChannelsFirst);
   port.order = kToChannelsLast;
   for (const NodeId n : region->permutes) {
     const ValueId from = g.nodes[n].outputs[0], to = g.nodes[n].inputs[0];
@@ -242,9 +195,9 @@ static void adopt_input_order(Graph& g, Port& port) {
 // permute -> output [n,c,h,w]   becomes   output stored as [n,h,w,c]
 static void adopt_output_order(Graph& g, Port& port) {
   const Uses uses(g);
-  const NodeId n = producer_as<Permute>(g, uses, port.value);
-  if (n < 0 || !is_identity(port.order) || std::get<Permute>(g.nodes[n].op).perm != kToChannelsFirst) return;
-  const ValueId stored = g.nodes[n].inputs[0];
+  const Permute* permute = permute_above(g, uses, port.value);
+  if (!permute || !is_identity(port.order) || permute->perm != kToChannelsFirst) return;
+  const ValueId stored = before_permute(g, uses, port.value);
   if (uses.producer[stored] < 0) return;
   port.value = stored;
   port.order = kToChannelsLast;

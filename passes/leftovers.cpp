@@ -1,13 +1,12 @@
 // An int8 operator that no kernel of the dialect takes runs in float, between explicit dequantize and quantize.
 #include "passes/leftovers.h"
 
-#include <cmath>
 #include <utility>
 
 #include "ir/elements.h"
 #include "memory/homes.h"
 #include "ops/families.h"
-#include "rewrite/patch.h"
+#include "rewrite/forms.h"
 
 namespace deuteron {
 
@@ -21,7 +20,7 @@ static Result<Lowered> int8_call(const Graph& g, const Node& node, Isa isa) {
 // The same operator on float types: nothing, when no portable kernel takes it.
 static std::optional<Op> float_op(const Graph& g, const Node& node, Isa isa) {
   Op op = node.op;
-  if (Bounds* bounds = bounds_of(op); bounds && !std::holds_alternative<Clamp>(op)) *bounds = {};
+  if (has_bounds_beside(op)) *bounds_of(op) = {};
   std::vector<Type> types;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ValueId v : *list) types.push_back({DType::f32, g.type(v).shape, {}});
@@ -42,53 +41,8 @@ static Patch without_bounds(const Graph& g, NodeId root) {
   return b.replace_root(clamp, {b.add(std::move(op), node.inputs, {}, g.values[node.outputs[0]].name + "_unbounded")});
 }
 
-// A function in float that no portable kernel computes, and a product with a factor   become   what they are made of
-static std::optional<Patch> spelled_out(const Graph& g, NodeId root) {
-  const Node& node = g.nodes[root];
-  if (node.outputs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
-  const ValueId x = node.inputs.empty() ? -1 : node.inputs[0];
-  PatchBuilder b(g, root, "");
-  const auto number = [&](double v) {
-    return b.constant(DType::f32, Shape(g.type(node.outputs[0]).shape.size(), 1), std::vector<float>{static_cast<float>(v)}, "number");
-  };
-  if (const Matmul* matmul = std::get_if<Matmul>(&node.op)) {
-    if (matmul->scale == 1) return std::nullopt;
-    Matmul plain = *matmul;
-    plain.scale = 1;
-    return b.replace_root(Mul{}, {b.add(plain, node.inputs), number(matmul->scale)});
-  }
-  const Unary* unary = std::get_if<Unary>(&node.op);
-  if (!unary) return std::nullopt;
-  const auto fn = [&](UnaryFn f, ValueId v, float alpha = 0) { return b.add(Unary{f, alpha}, {v}); };
-  const auto mul = [&](ValueId v, ValueId w) { return b.add(Mul{}, {v, w}); };
-  const auto half_of_one_more = [&](ValueId v) { return mul(b.add(Add{}, {v, number(1)}), number(0.5)); };
-  switch (unary->fn) {
-    case UnaryFn::silu:
-      return b.replace_root(Mul{}, {x, fn(UnaryFn::sigmoid, x)});
-    case UnaryFn::hardswish:
-    case UnaryFn::hardsigmoid: {
-      const ValueId sixth = mul(b.add(Clamp{{0.0f, 6.0f}}, {b.add(Add{}, {x, number(3)})}), number(1.0 / 6));
-      return unary->fn == UnaryFn::hardswish ? b.replace_root(Mul{}, {x, sixth}) : b.replace_root(sixth);
-    }
-    case UnaryFn::gelu:  // x * (1 + erf(x / sqrt(2))) / 2
-      return b.replace_root(Mul{}, {x, half_of_one_more(fn(UnaryFn::erf, mul(x, number(std::sqrt(0.5)))))});
-    case UnaryFn::gelu_tanh: {  // the same with tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))
-      const ValueId bent = b.add(Add{}, {x, mul(fn(UnaryFn::pow, x, 3), number(0.044715))});
-      return b.replace_root(Mul{}, {x, half_of_one_more(fn(UnaryFn::tanh, mul(bent, number(std::sqrt(2 / std::acos(-1.0))))))});
-    }
-    case UnaryFn::softplus: {  // max(x, 0) + log(1 + exp(-|x|))
-      const ValueId small = fn(UnaryFn::exp, fn(UnaryFn::neg, fn(UnaryFn::abs, x)));
-      return b.replace_root(Add{}, {b.add(Clamp{{.low = 0}}, {x}), fn(UnaryFn::log1p, small)});
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 static bool is_bounded_in_float(const Graph& g, const Node& node) {
-  Op op = node.op;
-  const Bounds* bounds = bounds_of(op);
-  return bounds && !bounds->none() && !std::holds_alternative<Clamp>(op) && g.type(node.outputs[0]).dtype == DType::f32;
+  return has_bounds_beside(node.op) && g.type(node.outputs[0]).dtype == DType::f32;
 }
 
 // f(x, ..) on int8   becomes   quantize(clamp(f(dequantize(x), ..)))
@@ -105,18 +59,13 @@ static Patch island(const Graph& g, NodeId root, Op op) {
     else inputs.push_back(b.add(Dequantize{}, {v}, {}, value.name + "_float"));
   }
   const std::string& name = g.values[node.outputs[0]].name;
-  Op before = node.op;
-  const Bounds* bounds = bounds_of(before);
   ValueId y = b.add(std::move(op), std::move(inputs), {}, name + "_float");
-  if (bounds && !bounds->none() && !std::holds_alternative<Clamp>(node.op)) y = b.add(Clamp{*bounds}, {y}, {}, name + "_bounded");
+  if (has_bounds_beside(node.op)) y = b.add(Clamp{*bounds_of(node.op)}, {y}, {}, name + "_bounded");
   return b.replace_root(Quantize{g.type(node.outputs[0]).quant}, {y});
 }
 
 static bool is_int8_operator(const Graph& g, const Node& node) {
-  if (std::holds_alternative<KernelCall>(node.op) || std::holds_alternative<Delegate>(node.op) ||
-      std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op) || takes_no_time(node.op) ||
-      node.outputs.size() != 1)
-    return false;
+  if (is_lowered(node.op) || is_quantize_or_dequantize(node.op) || takes_no_time(node.op) || node.outputs.size() != 1) return false;
   return g.type(node.outputs[0]).dtype == DType::s8 && !g.type(node.outputs[0]).quant.empty() &&
          !g.type(node.outputs[0]).quant.per_channel();
 }
@@ -129,7 +78,8 @@ void leftovers(PassContext& pass) {
       ++n;
       continue;
     }
-    if (std::optional<Patch> patch = spelled_out(g, static_cast<NodeId>(n))) {
+    const bool may_be_spelled_out = has_form(g.nodes[n].op, FormKind::portable);
+    if (std::optional<Patch> patch = may_be_spelled_out ? form_of(g, Uses(g), static_cast<NodeId>(n), FormKind::portable) : std::nullopt) {
       const size_t before = g.nodes.size();
       apply(g, std::move(*patch), static_cast<NodeId>(n));
       n += g.nodes.size() - before;

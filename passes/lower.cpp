@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "memory/homes.h"
+#include "ops/families.h"
 #include "passes/leftovers.h"
 #include "passes/pass.h"
 #include "quantize/recurrent.h"
@@ -47,11 +48,13 @@ static Node call_of(Graph& g, const Node& node, Lowered lowered) {
 
 // A view, or a Concat whose operands are written straight into it: no call.
 static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
-  const Slice* slice = std::get_if<Slice>(&node.op);
-  const bool view = std::holds_alternative<Reshape>(node.op) ||
-                    (slice && is_contiguous(*slice, g.type(node.inputs[0]).shape) && !g.is_constant(homes.of(node.inputs[0]).root));
+  std::vector<const Type*> in;
+  const bool lies_in_operand = view_of(node.op, g.types(node.inputs, in)).has_value();
+  const bool renames = facts_of(node.op).values == Values::same;
+  const bool view = lies_in_operand && (renames || !g.is_constant(homes.of(node.inputs[0]).root));
   if (view) homes.enter(g, node);
-  return view || std::holds_alternative<KernelCall>(node.op) || (std::holds_alternative<Concat>(node.op) && homes.move_in(g, node));
+  return view || std::holds_alternative<KernelCall>(node.op) ||
+         (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
 }
 
 void lower(PassContext& pass) {
@@ -67,7 +70,7 @@ void lower(PassContext& pass) {
     const Rounding rounding = pass.target.npu ? Rounding::tflite : Rounding::once;
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding});
-    const bool is_float = out[0].dtype == DType::f32 && !std::holds_alternative<Dequantize>(node.op);
+    const bool is_float = out[0].dtype == DType::f32 && !is_dequantize(node.op);
     if (!lowered && is_float && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {
       pass.diagnostics.add(no_kernel(pass, node, lowered.why));

@@ -10,6 +10,7 @@
 #include "backends/neutron/neutron_ir.h"
 #include "backends/neutron_delegate/payload.h"
 #include "data/write_file.h"
+#include "ops/families.h"
 #include "passes/border_transposes.h"
 #include "passes/pass.h"
 
@@ -157,9 +158,8 @@ class DelegateLowering {
 void refuse_the_rest(PassContext& pass) {
   const Graph& g = pass.graph;
   for (const Node& node : g.nodes) {
-    if (std::holds_alternative<Delegate>(node.op) || std::holds_alternative<Quantize>(node.op) ||
-        std::holds_alternative<Dequantize>(node.op) || std::holds_alternative<Reshape>(node.op))
-      continue;
+    const bool computes_nothing = is_quantize_or_dequantize(node.op) || facts_of(node.op).values == Values::same;
+    if (std::holds_alternative<Delegate>(node.op) || computes_nothing) continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
     const auto& kept = pass.result.kept_on_cpu;
     const auto own = std::find_if(kept.begin(), kept.end(), [&](const KeptOnCpu& k) { return k.origin == node.origin; });

@@ -1,6 +1,7 @@
 // Float models get their int8 parameters from calibration; quantized models keep theirs.
 #include <algorithm>
 
+#include "ops/families.h"
 #include "passes/pass.h"
 #include "quantize/quantization_search.h"
 #include "quantize/recurrent.h"
@@ -8,8 +9,7 @@
 namespace deuteron {
 
 static bool is_quantized(const Graph& g) {
-  return std::any_of(g.nodes.begin(), g.nodes.end(),
-                     [](const Node& n) { return std::holds_alternative<Quantize>(n.op) || std::holds_alternative<Dequantize>(n.op); });
+  return std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
 }
 
 void quantize_post_training(PassContext& pass) {

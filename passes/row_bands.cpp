@@ -3,7 +3,6 @@
 
 #include "ops/families.h"
 #include "passes/split_rows.h"
-#include "rewrite/kernel_forms.h"
 #include "rewrite/patch.h"
 
 namespace deuteron {
@@ -16,44 +15,18 @@ struct Rows {
 
 bool is_image(const Type& t) { return t.rank() == 4 && t.shape[0] == 1; }
 
-// The window along the rows of an operator that has one, else one row for one.
-struct RowWindow {
-  i64 kernel = 1, stride = 1, dilation = 1, pad = 0;
-};
-RowWindow window_of(const Graph& g, const Node& node) {
-  if (const Conv2d* c = std::get_if<Conv2d>(&node.op))
-    return {g.type(node.inputs[1]).shape[1], c->stride.h, c->dilation.h, c->pad_before.h};
-  if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) return {p->kernel.h, p->stride.h, p->dilation.h, 0};
-  if (const AvgPool2d* p = std::get_if<AvgPool2d>(&node.op)) return {p->kernel.h, p->stride.h, 1, 0};
-  return {};
-}
-
-bool is_by_element(const Op& op) {
-  return std::holds_alternative<Clamp>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Pointwise>(op) ||
-         std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op) || is_binary(op);
-}
-
-// A pool's padding is the same on both sides, so a band at the border cannot have it on one; a window that hangs over the end likewise.
-template <class Pool>
-bool reads_whole_windows(const Pool& p, i64 dilation, const Shape& x, const Shape& y) {
-  return p.pad.h == 0 && (y[1] - 1) * p.stride.h + (p.kernel.h - 1) * dilation + 1 <= x[1];
-}
+bool is_by_element(const Op& op) { return is_elementwise(op) || is_binary(op); }
 
 bool can_be_split(const Graph& g, const Node& node) {
   if (node.inputs.empty() || node.outputs.size() != 1) return false;
   const Type& y = g.type(node.outputs[0]);
   if (!is_image(y) || y.shape[1] < 2) return false;
-  if (const Conv2d* c = std::get_if<Conv2d>(&node.op)) {
-    const Shape& w = g.type(node.inputs[1]).shape;
-    // Stock kernels for 1x1 take the result's extents from the operand's: padding would be lost once a band has it on one side only.
-    const bool padded = c->pad_before.h != 0 || c->pad_after.h != 0;
-    return is_image(g.type(node.inputs[0])) && !g.is_constant(node.inputs[0]) && g.is_constant(node.inputs[1]) &&
-           !(w[1] == 1 && w[2] == 1 && padded);
+  if (!is_by_element(node.op)) {
+    if (!is_image(g.type(node.inputs[0])) || g.is_constant(node.inputs[0])) return false;
+    if (node.inputs.size() > 1 && !g.is_constant(node.inputs[1])) return false;
+    std::vector<const Type*> in, out;
+    return has_bands(node.op, g.types(node.inputs, in), g.types(node.outputs, out));
   }
-  const Shape& x = g.type(node.inputs[0]).shape;
-  if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) return reads_whole_windows(*p, p->dilation.h, x, y.shape);
-  if (const AvgPool2d* p = std::get_if<AvgPool2d>(&node.op)) return reads_whole_windows(*p, 1, x, y.shape);
-  if (!is_by_element(node.op)) return false;
   for (const ValueId v : node.inputs) {
     const Shape& s = g.type(v).shape;
     const bool has_rows = s == y.shape && !g.is_constant(v);
@@ -79,14 +52,12 @@ struct Needed {
   i64 pad_before = 0, pad_after = 0;
 };
 std::optional<Needed> needed_of(const Graph& g, const Node& node, ValueId operand, Rows out) {
-  const RowWindow w = window_of(g, node);
+  std::vector<const Type*> in;
+  const AxisWindow w = window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).rows;
   const i64 extent = g.type(operand).shape[1];
   const i64 first = out.first * w.stride - w.pad, end = (out.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1;
   Needed n{{std::max<i64>(first, 0), std::min(end, extent)}, std::max<i64>(-first, 0), std::max<i64>(end - extent, 0)};
   if (n.rows.count() < 1) return std::nullopt;
-  // One row of pixels would take stock firmware's row-wise kernel: choose_kernels.cpp, row_to_column.
-  if (const Conv2d* c = std::get_if<Conv2d>(&node.op); c && n.rows.count() == 1 && extent > 1 && g.type(node.inputs[1]).shape[2] > 1)
-    return std::nullopt;
   return n;
 }
 
@@ -138,11 +109,12 @@ class BandWriter {
       if (!windowed && (!is_by_element(node.op) || from_.type(v).shape != from_.type(node.outputs[0]).shape)) continue;
       const std::optional<Needed> needed = needed_of(from_, node, v, out);
       if (!needed) return std::nullopt;
-      if (Conv2d* conv = std::get_if<Conv2d>(&op)) {
-        conv->pad_before.h = needed->pad_before, conv->pad_after.h = needed->pad_after;
-        Shape x = from_.type(v).shape, y = from_.type(node.outputs[0]).shape;
-        x[1] = needed->rows.count(), y[1] = out.count();
-        if (!takes_windows(*conv, x, from_.type(node.inputs[1]).shape, y)) return std::nullopt;
+      if (windowed) {
+        std::vector<const Type*> in_types, out_types;
+        const RowBand rows{needed->rows.count(), out.count(), needed->pad_before, needed->pad_after};
+        std::optional<Op> part = band_of(node.op, from_.types(node.inputs, in_types), from_.types(node.outputs, out_types), rows);
+        if (!part) return std::nullopt;
+        op = *std::move(part);
       }
       if (v == above) {
         const std::optional<ValueId> part = band(split, at - 1, needed->rows);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/families.h"
+
 namespace deuteron {
 namespace {
 
@@ -21,11 +23,7 @@ struct Makers {
 
 }  // namespace
 
-bool only_moves(const Op& op) {
-  return std::holds_alternative<Concat>(op) || std::holds_alternative<Expand>(op) || std::holds_alternative<Gather>(op) ||
-         std::holds_alternative<Pad>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Reshape>(op) ||
-         std::holds_alternative<Slice>(op);
-}
+bool only_moves(const Op& op) { return is_movement(op) && facts_of(op).values != Values::interpolated; }
 
 // The `inputs` of a quantizer are the operators that it serves: those that read through it, or at an output of the graph the one before it.
 std::vector<UserOperator> user_operators(const Graph& g) {

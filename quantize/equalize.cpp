@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 namespace {
@@ -148,12 +150,11 @@ int equalize_channels(Graph& g, const std::vector<Observation>& observations, Eq
     return found == factors.end() ? nullptr : &found->second;
   };
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    const Conv2d* conv = std::get_if<Conv2d>(&g.nodes[n].op);
-    if (!conv && !std::holds_alternative<Linear>(g.nodes[n].op)) continue;
+    if (!is_layer(g.nodes[n].op)) continue;
     std::vector<ValueId> inputs = g.nodes[n].inputs;
     if (const std::vector<float>* f = factors_of(inputs[0])) {  // what it reads has been divided
       const auto weights = static_cast<size_t>(g.type(inputs[1]).elements());
-      const size_t multiplied = conv && is_depthwise(g, g.nodes[n], *conv) ? weights / f->size() : 1;
+      const size_t multiplied = channels_of(g, inputs[1]) == 1 ? weights / f->size() : 1;  // depthwise
       scale(g, inputs[1], [&](size_t i) { return (*f)[i / multiplied % f->size()]; });
     }
     if (const std::vector<float>* f = factors_of(g.nodes[n].outputs[0]))

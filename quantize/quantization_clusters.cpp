@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "ops/families.h"
 #include "quantize/recurrent.h"
 
 namespace deuteron {
@@ -39,28 +40,8 @@ const char* obstacle(const Graph& g, const Node& node, std::span<const QuantSpec
   return nullptr;
 }
 
-// Movement: the result has the operand's numbers, or some between them, and perhaps a constant.
-bool is_movement(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Permute>(op) || std::holds_alternative<Pad>(op) ||
-         std::holds_alternative<Slice>(op) || std::holds_alternative<Concat>(op) || std::holds_alternative<Gather>(op) ||
-         std::holds_alternative<Expand>(op) || std::holds_alternative<Resize2d>(op);
-}
-
-// The result is some of the operand's numbers.
-bool is_extreme(const Op& op) {
-  const Reduce* reduce = std::get_if<Reduce>(&op);
-  return std::holds_alternative<MaxPool2d>(op) || (reduce && (reduce->fn == Reduce::kMax || reduce->fn == Reduce::kMin));
-}
-
-// Below low and above high the operator's result does not change.
-Bounds useful_bounds(const Op& op) {
-  if (const Clamp* clamp = std::get_if<Clamp>(&op)) return clamp->bounds;
-  if (const Unary* unary = std::get_if<Unary>(&op)) {
-    if (unary->fn == UnaryFn::hardswish) return {.low = -3.0f};
-    if (unary->fn == UnaryFn::hardsigmoid) return {-3.0f, 3.0f};
-  }
-  return {};
-}
+// What is read of the operand is represented by what comes out: the same numbers, some of them, or some between them.
+bool passes_numbers_on(const Op& op) { return is_movement(op) || facts_of(op).values == Values::chosen; }
 
 }  // namespace
 
@@ -133,8 +114,8 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     if (!counts) useful = {useful.high, useful.low};                                              // nothing yet
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;
-      if (is_movement(op) || is_extreme(op)) continue;
-      const Bounds b = useful_bounds(op);
+      if (passes_numbers_on(op)) continue;
+      const Bounds b = facts_of(op).useful;
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
       counts = true;
     }

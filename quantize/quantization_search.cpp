@@ -13,6 +13,7 @@
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "ops/families.h"
 #include "quantize/equalize.h"
 
 namespace deuteron {
@@ -40,27 +41,12 @@ constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 
 constexpr size_t kFewestSamples = 4, kMostSamples = 64;
 constexpr i64 kWantedSimulations = 12;
 
-// One of the C library's, which takes much longer than a multiplication.
-bool is_slow(UnaryFn fn) {
-  for (const UnaryFn f : {UnaryFn::sigmoid, UnaryFn::tanh, UnaryFn::silu, UnaryFn::gelu, UnaryFn::gelu_tanh, UnaryFn::exp, UnaryFn::log,
-                          UnaryFn::elu, UnaryFn::softplus, UnaryFn::pow, UnaryFn::sin, UnaryFn::cos, UnaryFn::log2, UnaryFn::log10,
-                          UnaryFn::log1p, UnaryFn::expm1, UnaryFn::erf})
-    if (f == fn) return true;
-  return false;
-}
-
-i64 slow_functions(const Op& op) {
-  if (const auto* unary = std::get_if<Unary>(&op)) return is_slow(unary->fn) ? 1 : 0;
-  const auto* pointwise = std::get_if<Pointwise>(&op);
-  if (!pointwise) return 0;
-  return std::ranges::count_if(pointwise->program.steps, [](const PointStep& s) { return s.fn == PointFn::unary && is_slow(s.unary); });
-}
-
 i64 cost_of_a_run(const Graph& g) {
   i64 cost = 0;
   for (const Node& node : g.nodes) {
     cost += macs_of(g, node);
-    for (const ValueId v : node.outputs) cost += (kCostOfAnElement + kCostOfAFunction * slow_functions(node.op)) * g.type(v).elements();
+    for (const ValueId v : node.outputs)
+      cost += (kCostOfAnElement + kCostOfAFunction * facts_of(node.op).slow_functions) * g.type(v).elements();
   }
   return cost;
 }

@@ -4,18 +4,17 @@
 
 #include "calibrate/calibrate.h"
 #include "ir/diagnostic.h"
+#include "ops/families.h"
 #include "quantize/recurrent.h"
-#include "rewrite/patch.h"
+#include "rewrite/borders.h"
 
 namespace deuteron {
 namespace {
 
-bool is_quantized_operand(const Graph& g, const Uses& uses, ValueId v) {
-  return g.is_constant(v) || producer_as<Dequantize>(g, uses, v) >= 0;
-}
+bool is_quantized_operand(const Graph& g, const Uses& uses, ValueId v) { return g.is_constant(v) || dequantized(g, uses, v) >= 0; }
 
 bool is_quantized_result(const Graph& g, const Uses& uses, ValueId v) {
-  return std::any_of(uses.readers[v].begin(), uses.readers[v].end(), [&](NodeId n) { return op_as<Quantize>(g, n) != nullptr; });
+  return std::any_of(uses.readers[v].begin(), uses.readers[v].end(), [&](NodeId n) { return is_quantize(g.nodes[n].op); });
 }
 
 // The values that get a quantize and a dequantize: operands that are computed, and the results that are read when nobody quantizes one.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 // The largest bias in steps: half of int32 is left for the sum of products, which at 32768 taps of 255 * 127 takes the other half.
@@ -58,21 +60,18 @@ std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, co
   const std::span<const int8_t> steps = rounded.as<int8_t>();
   const i64 channels = weight.shape[0], inputs = weight.shape.back(),
             taps = channels * inputs > 0 ? weight.elements() / channels / inputs : 0;
-  std::vector<double> share(static_cast<size_t>(taps), 1.0);
-  i64 groups = 1;
-  if (const Conv2d* conv = std::get_if<Conv2d>(&op)) {
-    groups = conv->groups;
-    const i64 kw = weight.shape[2];
-    const std::vector<double> rows =
-        share_inside(x.shape[1], weight.shape[1], conv->stride.h, conv->dilation.h, conv->pad_before.h, y.shape[1]);
-    const std::vector<double> columns = share_inside(x.shape[2], kw, conv->stride.w, conv->dilation.w, conv->pad_before.w, y.shape[2]);
+  const i64 groups = inputs > 0 ? x.shape.back() / inputs : 1;
+  // Without windows every pixel meets every tap once, but for those that fall into the padding.
+  const auto pixels = [](const Type& t) { return static_cast<double>(t.elements() / std::max<i64>(1, t.shape.back())); };
+  std::vector<double> share(static_cast<size_t>(taps), pixels(x) / std::max(1.0, pixels(y)));
+  const Type* const types[] = {&x, &weight};
+  if (const std::optional<ImageWindow> window = window_of(op, TypeView(types))) {
+    const auto shares = [&](const AxisWindow& w, size_t axis) {
+      return share_inside(x.shape[axis], w.kernel, w.stride, w.dilation, w.pad, y.shape[axis]);
+    };
+    const std::vector<double> rows = shares(window->rows, 1), columns = shares(window->columns, 2);
+    const i64 kw = window->columns.kernel;
     for (i64 t = 0; t < taps; ++t) share[t] = rows[t / kw] * columns[t % kw];
-  }
-  if (const ConvTranspose2d* conv = std::get_if<ConvTranspose2d>(&op)) {
-    groups = conv->groups;
-    // Every pixel meets every tap once, but for those that fall into the padding.
-    share.assign(share.size(),
-                 static_cast<double>(x.shape[1] * x.shape[2]) / static_cast<double>(std::max<i64>(1, y.shape[1] * y.shape[2])));
   }
   std::vector<float> loss(static_cast<size_t>(channels));
   for (i64 o = 0; o < channels; ++o) {

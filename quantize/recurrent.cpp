@@ -6,22 +6,13 @@
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
 i64 state_results(const Op& op) {
-  const auto count = [](const RecurrentForm& form) { return form.sequence ? 2 : 1; };
-  if (const auto* lstm = std::get_if<Lstm>(&op)) return count(lstm->form);
-  if (const auto* gru = std::get_if<Gru>(&op)) return count(gru->form);
-  if (const auto* rnn = std::get_if<Rnn>(&op)) return count(rnn->form);
-  return 0;
-}
-
-static RecurrentForm* form_of(Op& op) {
-  if (auto* lstm = std::get_if<Lstm>(&op)) return &lstm->form;
-  if (auto* gru = std::get_if<Gru>(&op)) return &gru->form;
-  if (auto* rnn = std::get_if<Rnn>(&op)) return &rnn->form;
-  return nullptr;
+  const RecurrentForm* form = recurrent_form(op);
+  return !form ? 0 : form->sequence ? 2 : 1;
 }
 
 // slice(y), the step that a layer of one direction does last   becomes   reshape(h_n)
@@ -29,8 +20,7 @@ static std::optional<Patch> last_step_to_state(const Graph& g, const Uses& uses,
   const Slice* slice = op_as<Slice>(g, root);
   const NodeId layer = slice ? uses.producer[g.nodes[root].inputs[0]] : -1;
   if (layer < 0) return std::nullopt;
-  Op op = g.nodes[layer].op;
-  const RecurrentForm* form = form_of(op);
+  const RecurrentForm* form = recurrent_form(g.nodes[layer].op);
   const ValueId y = g.nodes[root].inputs[0];
   if (!form || !form->sequence || form->bidirectional || y != g.nodes[layer].outputs[0]) return std::nullopt;
   const i64 axis = form->batch_first ? 1 : 0, last = form->reverse ? 0 : g.type(y).shape[axis] - 1;
@@ -44,7 +34,7 @@ static std::optional<Patch> last_step_to_state(const Graph& g, const Uses& uses,
 static std::optional<Patch> drop_sequence(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   Op op = node.op;
-  RecurrentForm* form = form_of(op);
+  RecurrentForm* form = recurrent_form(op);
   if (!form || !form->sequence || !uses.readers[node.outputs[0]].empty() || uses.output_uses[node.outputs[0]] != 0) return std::nullopt;
   form->sequence = false;
   std::vector<Quant> quants;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/depthwise_conv2d/add_depthwise.h"
 #include "ops/families.h"
+#include "rewrite/borders.h"
 
 namespace deuteron {
 
@@ -95,23 +97,8 @@ std::optional<Patch> fold_affine_into_layer(const Graph& g, const Uses& uses, No
   const std::optional<Affine> affine = affine_of(g, root);
   if (!affine || g.type(affine->x).shape != g.type(g.nodes[root].outputs[0]).shape) return std::nullopt;
   const NodeId above = uses.producer[affine->x];
-  if (!op_as<Conv2d>(g, above) && !op_as<Linear>(g, above)) return std::nullopt;
+  if (above < 0 || !is_layer(g.nodes[above].op) || op_as<ConvTranspose2d>(g, above)) return std::nullopt;
   return fold_into_weights(g, uses, root, affine->x, affine->line, affine->bounds);
-}
-
-ValueId add_depthwise(PatchBuilder& b, ValueId x, std::vector<float> weight, std::vector<float> bias, std::string name) {
-  const Shape shape = b.type(x).shape;
-  const auto channels = static_cast<i64>(weight.size());
-  // One image: the depthwise kernels take no more.
-  const Shape image =
-      shape.size() == 4 ? Shape{1, shape[0] * shape[1], shape[2], channels} : Shape{1, b.type(x).elements() / channels, 1, channels};
-  if (image != shape) x = b.add(Reshape{image}, {x});
-  Conv2d conv;
-  conv.groups = channels;
-  std::vector<ValueId> inputs{x, b.constant(DType::f32, {channels, 1, 1, 1}, std::move(weight), name.empty() ? name : name + ".weight")};
-  if (!bias.empty()) inputs.push_back(b.constant(DType::f32, {channels}, std::move(bias), name.empty() ? name : name + ".bias"));
-  const ValueId y = b.add(conv, std::move(inputs));
-  return image == shape ? y : b.add(Reshape{shape}, {y});
 }
 
 std::optional<Patch> scale_to_depthwise(const Graph& g, const Uses& uses, NodeId root) {
@@ -119,9 +106,9 @@ std::optional<Patch> scale_to_depthwise(const Graph& g, const Uses& uses, NodeId
   if (!op_as<Mul>(g, root) || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::optional<Affine> affine = affine_of(g, root);
   if (!affine || affine->line.slope.size() < 2 || g.type(affine->x).shape != g.type(node.outputs[0]).shape) return std::nullopt;
-  if (producer_as<Dequantize>(g, uses, affine->x) >= 0) return std::nullopt;  // a quantized model keeps its parameters
+  if (dequantized(g, uses, affine->x) >= 0) return std::nullopt;  // a quantized model keeps its parameters
   for (const NodeId n : uses.readers[node.outputs[0]])
-    if (op_as<Quantize>(g, n)) return std::nullopt;
+    if (quantizes_to(g, n)) return std::nullopt;
   PatchBuilder b(g, root, "");
   return b.replace_root(add_depthwise(b, affine->x, {affine->line.slope.begin(), affine->line.slope.end()}, {}));
 }

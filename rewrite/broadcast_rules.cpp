@@ -83,56 +83,10 @@ std::optional<Patch> repeat_by_channels(const Graph& g, const Uses&, NodeId root
   return p.replace_root(Reshape{y}, {result});
 }
 
-// expand that alternates too often between repeated and whole axes   becomes   two of them
-std::optional<Patch> split_expand(const Graph& g, const Uses&, NodeId root) {
-  const Expand* expand = op_as<Expand>(g, root);
-  if (!expand || g.type(g.nodes[root].outputs[0]).dtype != DType::s8) return std::nullopt;
-  const Type& x = g.type(g.nodes[root].inputs[0]);
-  const Shape& y = expand->shape;
-  Shape repeats = y;
-  for (size_t k = 0; k < y.size(); ++k)
-    if (x.shape[k] == y[k]) repeats[k] = 1;
-  if (merged_axes(x.shape, repeats, y).y.size() <= kMostMergedAxes) return std::nullopt;
-  Shape first = y;  // all but the first repeated axis
-  for (size_t k = 0; k < y.size(); ++k)
-    if (repeats[k] != 1) {
-      first[k] = 1;
-      break;
-    }
-  PatchBuilder p(g, root, "");
-  return p.replace_root(Expand{y}, {p.add(Expand{first}, {g.nodes[root].inputs[0]}, x.quant)});
-}
-
-// expand that repeats nothing   becomes   nothing
-std::optional<Patch> drop_expand_of_nothing(const Graph& g, const Uses&, NodeId root) {
-  const Expand* expand = op_as<Expand>(g, root);
-  if (!expand || g.type(g.nodes[root].inputs[0]) != g.type(g.nodes[root].outputs[0])) return std::nullopt;
-  PatchBuilder p(g, root, "repeats nothing");
-  return p.replace_root(g.nodes[root].inputs[0]);
-}
-
-// softmax over another axis than the last   becomes   permute -> softmax -> permute
-std::optional<Patch> softmax_axis_last(const Graph& g, const Uses&, NodeId root) {
-  const Softmax* softmax = op_as<Softmax>(g, root);
-  if (!softmax || g.type(g.nodes[root].outputs[0]).dtype != DType::s8) return std::nullopt;
-  const Node& node = g.nodes[root];
-  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
-  const auto axis = static_cast<size_t>(softmax->axis);
-  if (axis + 1 == x.shape.size()) return std::nullopt;
-  Shape three{1, x.shape[axis], 1};
-  for (size_t k = 0; k < x.shape.size(); ++k)
-    if (k != axis) (k < axis ? three[0] : three[2]) *= x.shape[k];
-  PatchBuilder p(g, root, "");
-  const ValueId split = p.add(Reshape{three}, {node.inputs[0]}, x.quant);
-  const ValueId turned = p.add(Permute{{0, 2, 1}}, {split}, x.quant);
-  const ValueId result = p.add(Softmax{2}, {turned}, y.quant, g.values[node.outputs[0]].name);
-  return p.replace_root(Reshape{y.shape}, {p.add(Permute{{0, 2, 1}}, {result}, y.quant)});
-}
-
 }  // namespace
 
 std::span<const Rule> broadcast_rules() {
-  static constexpr Rule kRules[] = {expand_operand, repeat_by_channels, split_expand, drop_expand_of_nothing, softmax_axis_last};
+  static constexpr Rule kRules[] = {expand_operand, repeat_by_channels};
   return kRules;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "rewrite/fuse_rules.h"
+#include "rewrite/view_rules.h"
 
 namespace deuteron {
 namespace {
@@ -39,8 +40,7 @@ struct Path {
 };
 Path through_views(const Graph& g, const Uses& uses, ValueId v) {
   Path path{v, {}};
-  while (uses.has_single_reader(path.from) &&
-         (producer_as<Reshape>(g, uses, path.from) >= 0 || producer_as<Permute>(g, uses, path.from) >= 0)) {
+  while (uses.has_single_reader(path.from) && uses.producer[path.from] >= 0 && is_view(g.nodes[uses.producer[path.from]].op)) {
     path.views.insert(path.views.begin(), uses.producer[path.from]);
     path.from = g.nodes[uses.producer[path.from]].inputs[0];
   }

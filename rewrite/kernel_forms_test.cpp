@@ -1,5 +1,5 @@
 // Every int8 form that the rules make fits its kernel, keeps the type of what it replaces, and moves the elements that it should.
-#include "rewrite/kernel_forms.h"
+#include "rewrite/forms.h"
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(KernelForms, APermuteOfAnyRankIsTakenApart) {
     Int8Graph t;
     t.output(Permute{perm}, {t.input(shape)}, permuted(shape, perm));
     const std::vector<float> expected = positions(t.g);
-    t.apply_rule(split_permute);
+    t.apply_rule(last_form);
     EXPECT_EQ(positions(t.g), expected) << to_text(shape) << " by " << to_text(perm);
     for (const Node& node : t.g.nodes)
       if (const Permute* p = std::get_if<Permute>(&node.op)) {
@@ -95,7 +95,7 @@ TEST(KernelForms, ADilatedMaximumPoolGathersItsTaps) {
     Int8Graph t;
     t.output(pool, {t.input(x)}, (*y)[0].shape);
     const std::vector<float> expected = positions(t.g);
-    t.apply_rule(dilated_pool_to_gather);
+    t.apply_rule(kernel_form({}));
     EXPECT_EQ(positions(t.g), expected) << print(t.g);
     for (const Node& node : t.g.nodes)
       if (const MaxPool2d* p = std::get_if<MaxPool2d>(&node.op)) { EXPECT_EQ(p->dilation, (HW{1, 1})); }
@@ -147,7 +147,7 @@ TEST(KernelForms, ATransposedConvolutionStaysWithinTheStockKernel) {
     const ValueId constant = t.g.add_value("w", {DType::s8, w, per_tensor(0.25f, 0)}, constant_of(std::move(weight)));
     t.output(conv, {input, constant}, (*y)[0].shape);
     const std::vector<float> expected = small_sums(t.g);
-    t.apply_rule(transposed_to_kernel_form);
+    t.apply_rule(kernel_form({}));
     EXPECT_EQ(small_sums(t.g), expected) << print(t.g);
     for (const Node& node : t.g.nodes) {
       cropped += std::holds_alternative<Slice>(node.op);

@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "ops/families.h"
-#include "rewrite/prelu_forms.h"
+#include "ops/pointwise/point_op.h"
+#include "rewrite/borders.h"
 
 namespace deuteron {
 
 std::optional<float> scalar_of(const Graph& g, const Uses& uses, ValueId v) {
-  const NodeId d = producer_as<Dequantize>(g, uses, v);
-  const GraphValue& value = g.values[d >= 0 ? g.nodes[d].inputs[0] : v];
+  const ValueId steps = dequantized(g, uses, v);
+  const GraphValue& value = g.values[steps >= 0 ? steps : v];
   if (!value.constant || value.type.elements() != 1) return std::nullopt;
   if (value.type.dtype == DType::f32) return value.constant->as<float>()[0];
   if (value.type.dtype != DType::s8 || value.type.quant.empty()) return std::nullopt;
@@ -21,24 +22,7 @@ std::optional<float> scalar_of(const Graph& g, const Uses& uses, ValueId v) {
 
 namespace {
 
-// The steps of an operator with one operand.
-std::optional<PointProgram> program_of(const Op& op) {
-  if (const auto* p = std::get_if<Pointwise>(&op)) return p->program;
-  PointProgram program;
-  PointStep step;
-  if (const auto* unary = std::get_if<Unary>(&op)) {
-    step.unary = unary->fn;
-    step.alpha = unary->alpha;
-  } else if (const auto* clamp = std::get_if<Clamp>(&op)) {
-    step.fn = PointFn::clamp;
-    step.bounds = clamp->bounds;
-  } else {
-    return std::nullopt;
-  }
-  program.steps.push_back(step);
-  return program;
-}
-bool has_program(const Graph& g, NodeId n) { return op_as<Pointwise>(g, n) || op_as<Unary>(g, n) || op_as<Clamp>(g, n); }
+bool has_program(const Graph& g, NodeId n) { return n >= 0 && deuteron::has_program(g.nodes[n].op); }
 
 PointOperand number(float v) { return {PointOperand::kNumber, v}; }
 PointOperand last_of(const PointProgram& p) { return {static_cast<i64>(p.steps.size()) - 1, 0}; }
@@ -84,37 +68,6 @@ std::optional<ValueId> common_leaf(const Graph& g, const Uses& uses, ValueId a, 
 ValueId sole_leaf(const Graph& g, const Uses& uses, ValueId v) {
   while (uses.has_single_reader(v) && has_program(g, uses.producer[v])) v = g.nodes[uses.producer[v]].inputs[0];
   return v;
-}
-
-void add_step(PointProgram& p, PointFn fn, PointOperand a, PointOperand b) {
-  PointStep step;
-  step.fn = fn;
-  step.a = a;
-  step.b = b;
-  p.steps.push_back(step);
-}
-
-// Appends the operator with two operands itself.
-void append_binary(PointProgram& p, const Op& op, PointOperand a, PointOperand b) {
-  if (std::holds_alternative<Mul>(op)) return add_step(p, PointFn::mul, a, b);
-  if (std::holds_alternative<Div>(op)) return add_step(p, PointFn::div, a, b);
-  if (std::holds_alternative<Minimum>(op)) return add_step(p, PointFn::minimum, a, b);
-  if (std::holds_alternative<Maximum>(op)) return add_step(p, PointFn::maximum, a, b);
-  const Add& add = std::get<Add>(op);
-  if (add.alpha == 1) {
-    add_step(p, PointFn::add, a, b);
-  } else if (add.alpha == -1) {
-    add_step(p, PointFn::sub, a, b);
-  } else {
-    add_step(p, PointFn::mul, b, number(add.alpha));
-    add_step(p, PointFn::add, a, last_of(p));
-  }
-  if (add.bounds.none()) return;
-  PointStep clamp;
-  clamp.fn = PointFn::clamp;
-  clamp.a = last_of(p);
-  clamp.bounds = add.bounds;
-  p.steps.push_back(clamp);
 }
 
 bool is_float(const Graph& g, const Node& node) {
@@ -199,64 +152,8 @@ std::optional<Patch> sink_expand(const Graph& g, const Uses& uses, NodeId root) 
 
 }  // namespace
 
-std::optional<Patch> split_float_pointwise(const Graph& g, const Uses&, NodeId root) {
-  const Pointwise* pointwise = op_as<Pointwise>(g, root);
-  if (!pointwise || g.type(g.nodes[root].outputs[0]).dtype != DType::f32) return std::nullopt;
-  const ValueId x = g.nodes[root].inputs[0];
-  PatchBuilder b(g, root, "");
-  std::vector<ValueId> values;
-  const auto value = [&](const PointOperand& o) {
-    return o.from == PointOperand::kX ? x
-           : o.from >= 0              ? values[o.from]
-                                      : b.constant(DType::f32, Shape(g.type(x).shape.size(), 1), std::vector<float>{o.number});
-  };
-  std::vector<bool> used(pointwise->program.steps.size(), false);
-  if (!used.empty()) used.back() = true;
-  for (size_t k = used.size(); k-- > 0;)
-    for (const PointOperand* o : {&pointwise->program.steps[k].a, &pointwise->program.steps[k].b})
-      if (used[k] && o->from >= 0) used[o->from] = true;
-  for (size_t k = 0; k < used.size(); ++k) {
-    const PointStep& s = pointwise->program.steps[k];
-    if (!used[k]) {
-      values.push_back(-1);
-      continue;
-    }
-    const auto binary = [&](Op op) { return b.add(std::move(op), {value(s.a), value(s.b)}); };
-    Add difference;
-    difference.alpha = -1;
-    switch (s.fn) {
-      case PointFn::unary:
-        values.push_back(b.add(Unary{s.unary, s.alpha}, {value(s.a)}));
-        break;
-      case PointFn::clamp:
-        values.push_back(b.add(Clamp{s.bounds}, {value(s.a)}));
-        break;
-      case PointFn::add:
-        values.push_back(binary(Add{}));
-        break;
-      case PointFn::sub:
-        values.push_back(binary(difference));
-        break;
-      case PointFn::mul:
-        values.push_back(binary(Mul{}));
-        break;
-      case PointFn::div:
-        values.push_back(binary(Div{}));
-        break;
-      case PointFn::minimum:
-        values.push_back(binary(Minimum{}));
-        break;
-      case PointFn::maximum:
-        values.push_back(binary(Maximum{}));
-        break;
-    }
-  }
-  if (values.empty() || b.type(values.back()) != g.type(g.nodes[root].outputs[0])) return std::nullopt;
-  return b.replace_root(values.back());
-}
-
 std::span<const Rule> pointwise_rules() {
-  static constexpr Rule kRules[] = {prelu_to_leaky_relu, join_binary, join_unary, divide_by_constant, drop_expand, sink_expand};
+  static constexpr Rule kRules[] = {join_binary, join_unary, divide_by_constant, drop_expand, sink_expand};
   return kRules;
 }
 

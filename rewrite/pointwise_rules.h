@@ -9,9 +9,6 @@ namespace deuteron {
 // In float, before quantization.
 std::span<const Rule> pointwise_rules();
 
-// One float operator for each step of a function that stayed float: the portable kernels know no programs.
-std::optional<Patch> split_float_pointwise(const Graph& g, const Uses& uses, NodeId root);
-
 // The number that a constant of one element holds, also behind a dequantize.
 std::optional<float> scalar_of(const Graph& g, const Uses& uses, ValueId v);
 

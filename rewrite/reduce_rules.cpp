@@ -3,59 +3,13 @@
 // Beside an NPU reductions are quantized as they are: it reduces any axes at once, where pools and layers need permutes and more cycles.
 #include "rewrite/reduce_rules.h"
 
-#include <algorithm>
-#include <numeric>
-
+#include "ops/reduce/slices.h"
+#include "rewrite/borders.h"
 #include "rewrite/view_rules.h"
 
 namespace deuteron {
 
 namespace {
-
-// x seen as [outer, slice, inner], which is a reshape when the reduced axes are neighbours.
-struct Slices {
-  i64 outer = 1, slice = 1, inner = 1;
-  bool neighbours = true;
-};
-Slices slices_of(const Shape& x, const Axes& axes) {
-  Slices s;
-  bool begun = false, ended = false;
-  for (size_t k = 0; k < x.size(); ++k) {
-    const bool reduced = std::find(axes.begin(), axes.end(), static_cast<i64>(k)) != axes.end();
-    if (reduced) {
-      if (ended && x[k] != 1) s.neighbours = false;
-      begun = begun || x[k] != 1;
-      s.slice *= x[k];
-    } else if (x[k] != 1) {
-      if (begun) ended = true;
-      (begun ? s.inner : s.outer) *= x[k];
-    }
-  }
-  return s;
-}
-
-// What an int8 x keeps its parameters through.
-ValueId slices_last(PatchBuilder& b, ValueId x, const Axes& axes) {
-  const Type type = b.type(x);
-  Axes perm;
-  for (size_t k = 0; k < type.shape.size(); ++k)
-    if (std::find(axes.begin(), axes.end(), static_cast<i64>(k)) == axes.end()) perm.push_back(static_cast<i64>(k));
-  perm.insert(perm.end(), axes.begin(), axes.end());
-  return is_identity(perm) ? x : b.add(Permute{perm}, {x}, type.quant);
-}
-ValueId viewed(PatchBuilder& b, ValueId x, Shape shape) {
-  const Type type = b.type(x);
-  return type.shape == shape ? x : b.add(Reshape{std::move(shape)}, {x}, type.quant);
-}
-
-// Those of -x: step q becomes -1 - q, which loses nothing.
-Quant mirrored(Quant quant) {
-  if (quant.empty()) return quant;
-  for (i32& zero : quant.zero_point) zero = -1 - zero;
-  std::swap(quant.low, quant.high);
-  quant.low = -1 - quant.low, quant.high = -1 - quant.high;
-  return quant;
-}
 
 // The kernels of depthwise convolutions need scratch for each position of the window (496 bytes with MVE), and a weight for each channel.
 constexpr i64 kMostTaps = 64, kMostWeights = 16384;
@@ -70,13 +24,12 @@ class Reducer {
   bool is_mean_with_own_parameters(const AvgPool2d& pool) {
     const ValueId x = g_.nodes[root_].inputs[0];
     const Shape &from = g_.type(x).shape, &to = g_.type(g_.nodes[root_].outputs[0]).shape;
-    NodeId d = uses_.producer[x];  // behind what only moves
-    while (op_as<Permute>(g_, d) || op_as<Reshape>(g_, d)) d = uses_.producer[g_.nodes[d].inputs[0]];
-    if (!op_as<Dequantize>(g_, d) || pool.pad != HW{} || (pool.divisor != 0 && pool.divisor != pool.kernel.h * pool.kernel.w)) return false;
+    const ValueId steps = dequantized(g_, uses_, behind_views(g_, uses_, x));
+    if (steps < 0 || pool.pad != HW{} || (pool.divisor != 0 && pool.divisor != pool.kernel.h * pool.kernel.w)) return false;
     const auto whole_or_none = [](i64 kernel, i64 in, i64 out) { return (kernel == in && out == 1) || (kernel == 1 && out == in); };
     if (!whole_or_none(pool.kernel.h, from[1], to[1]) || !whole_or_none(pool.kernel.w, from[2], to[2])) return false;
     find_wanted();
-    return !wanted_.empty() && wanted_ != g_.type(g_.nodes[d].inputs[0]).quant;
+    return !wanted_.empty() && wanted_ != g_.type(steps).quant;
   }
 
   // Whether it stays between int8 values: that of a float model will, that of a quantized one where both sides are.
@@ -84,7 +37,7 @@ class Reducer {
     const Node& node = g_.nodes[root_];
     const Shape& x = g_.type(node.inputs[0]).shape;
     if (g_.type(node.outputs[0]).dtype != DType::f32 || slices_of(x, std::get<Reduce>(node.op).axes).slice == 1) return false;
-    if (producer_as<Dequantize>(g_, uses_, node.inputs[0]) < 0) return true;
+    if (dequantized(g_, uses_, node.inputs[0]) < 0) return true;
     find_wanted();
     return !wanted_.empty();
   }
@@ -97,8 +50,8 @@ class Reducer {
     if (y.dtype != DType::f32) return std::nullopt;
     Slices s = slices_of(g_.type(x).shape, op.axes);
     if (s.slice == 1) return b_.replace_root(Reshape{y.shape}, {x});
-    const NodeId d = producer_as<Dequantize>(g_, uses_, x);
-    quantized_ = d >= 0;
+    const ValueId steps = dequantized(g_, uses_, x);
+    quantized_ = steps >= 0;
     const bool sums = op.fn == Reduce::kMean || op.fn == Reduce::kSum;
     if (quantized_) find_wanted();
     const bool by_layer = sums && (!quantized_ || !wanted_.empty()) && s.slice <= kMostSummed;
@@ -110,7 +63,7 @@ class Reducer {
       x = rounded(summed(x, s, op.fn == Reduce::kMean ? 1.0f / static_cast<float>(s.slice) : 1.0f), wanted_);
       return b_.replace_root(Reshape{y.shape}, {x});
     }
-    const Quant quant = quantized_ ? g_.type(g_.nodes[d].inputs[0]).quant : Quant{};
+    const Quant quant = quantized_ ? g_.type(steps).quant : Quant{};
     if (op.fn == Reduce::kMin) x = rounded(b_.add(Unary{UnaryFn::neg, 0}, {x}), mirrored(quant));
     x = pooled(x, s, sums);
     x = rounded(x, op.fn == Reduce::kMin ? mirrored(quant) : quant);
@@ -133,12 +86,12 @@ class Reducer {
   void find_wanted() {
     const ValueId y = g_.nodes[root_].outputs[0];
     for (const NodeId n : uses_.readers[y]) {
-      const Quantize* q = op_as<Quantize>(g_, n);
-      if (!q || (!wanted_.empty() && wanted_ != q->quant)) {
+      const Quant* quant = quantizes_to(g_, n);
+      if (!quant || (!wanted_.empty() && wanted_ != *quant)) {
         wanted_ = {};
         return;
       }
-      wanted_ = q->quant;
+      wanted_ = *quant;
     }
   }
 
@@ -214,32 +167,6 @@ std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root)
   if (mean.axes.empty()) return std::nullopt;
   PatchBuilder b(g, root, "");
   return b.replace_root(mean, g.nodes[root].inputs);
-}
-
-std::optional<Patch> int8_reduce_to_kernel_form(const Graph& g, const Uses&, NodeId root) {
-  const Reduce* op = op_as<Reduce>(g, root);
-  if (!op || g.type(g.nodes[root].inputs[0]).dtype != DType::s8) return std::nullopt;
-  const Node& node = g.nodes[root];
-  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
-  const bool sums = op->fn == Reduce::kMean || op->fn == Reduce::kSum;
-  if (sums && x.rank() == 2 && op->axes == Axes{1}) return std::nullopt;
-  PatchBuilder b(g, root, "");
-  ValueId v = node.inputs[0];
-  Slices s = slices_of(x.shape, op->axes);
-  if (!s.neighbours || (sums && s.inner > 1)) {
-    v = slices_last(b, v, op->axes);
-    s = {s.outer * s.inner, s.slice, 1, true};
-  }
-  if (sums) return b.replace_root(Reshape{y.shape}, {b.add(Reduce{op->fn, {1}}, {viewed(b, v, {s.outer, s.slice})}, y.quant)});
-  const bool least = op->fn == Reduce::kMin;
-  if (least) v = b.add(Unary{UnaryFn::neg, 0}, {v}, mirrored(x.quant));
-  MaxPool2d pool;
-  pool.kernel = pool.stride = {1, s.slice};
-  v = b.add(pool, {viewed(b, v, {1, s.outer, s.slice, s.inner})}, b.type(v).quant);
-  v = viewed(b, v, y.shape);
-  if (least) v = b.add(Unary{UnaryFn::neg, 0}, {v}, x.quant);
-  if (x.quant != y.quant) v = b.add(Clamp{}, {v}, y.quant);
-  return b.replace_root(v);
 }
 
 }  // namespace deuteron

@@ -7,15 +7,12 @@ namespace deuteron {
 // reduce   becomes   a linear layer or convolution with weights of one, or pooling. In float, once images are channels-last.
 std::optional<Patch> reduce_by_layers(const Graph& g, const Uses& uses, NodeId root);
 
-// The same, but what the NPU may take stays: it has reductions over any axes. What comes of them on the CPU is decided behind the partition.
+// The same, but what the NPU may take stays: it has reductions over any axes. What comes of them on the CPU is decided behind the
+// partition.
 std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId root);
 
-// avg_pool2d over whole rows or columns, of a quantized model that gives the result parameters of its own   becomes   a mean: the pool would
-// round to steps of its operand first.
+// avg_pool2d over whole rows or columns, of a quantized model that gives the result parameters of its own   becomes   a mean: the pool
+// would round to steps of its operand first.
 std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root);
-
-// An int8 mean or sum   becomes   one over the last axis of a matrix, which is a linear layer; an int8 extreme   becomes   pooling.
-// The bits are the NPU's.
-std::optional<Patch> int8_reduce_to_kernel_form(const Graph& g, const Uses& uses, NodeId root);
 
 }  // namespace deuteron

@@ -1,35 +1,14 @@
 #include "rewrite/view_rules.h"
 
-#include <algorithm>
+#include "rewrite/borders.h"
 
 namespace deuteron {
 
-bool is_identity(const Axes& perm) {
-  for (size_t k = 0; k < perm.size(); ++k)
-    if (perm[k] != static_cast<i64>(k)) return false;
-  return true;
-}
+bool is_view(const Op& op) { return std::holds_alternative<Permute>(op) || std::holds_alternative<Reshape>(op); }
 
-Axes inverse(const Axes& perm) {
-  Axes result(perm.size());
-  for (size_t k = 0; k < perm.size(); ++k) result[perm[k]] = static_cast<i64>(k);
-  return result;
-}
-
-bool moves_nothing(const Axes& perm, const Shape& shape) {
-  i64 last = -1;
-  for (const i64 axis : perm) {
-    if (shape[axis] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  return true;
-}
-
-Shape permuted(const Shape& shape, const Axes& perm) {
-  Shape result(perm.size());
-  for (size_t k = 0; k < perm.size(); ++k) result[k] = shape[perm[k]];
-  return result;
+ValueId behind_views(const Graph& g, const Uses& uses, ValueId v) {
+  while (uses.producer[v] >= 0 && is_view(g.nodes[uses.producer[v]].op)) v = g.nodes[uses.producer[v]].inputs[0];
+  return v;
 }
 
 // The axis of per-channel parameters after a permute.
@@ -106,9 +85,8 @@ static std::optional<Patch> move_above_dequantize(const Graph& g, const Uses& us
   const Permute* p = op_as<Permute>(g, root);
   const Reshape* r = op_as<Reshape>(g, root);
   if (!p && !r) return std::nullopt;
-  const NodeId d = producer_as<Dequantize>(g, uses, g.nodes[root].inputs[0]);
-  if (d < 0 || !g.is_constant(g.nodes[d].inputs[0])) return std::nullopt;
-  const ValueId constant = g.nodes[d].inputs[0];
+  const ValueId constant = dequantized(g, uses, g.nodes[root].inputs[0]);
+  if (constant < 0 || !g.is_constant(constant)) return std::nullopt;
   const Type& type = g.type(constant);
   const std::optional<Quant> quant = p ? permuted(type.quant, p->perm) : reshaped(type.quant, type.shape, r->shape);
   if (!quant) return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 
+#include "ir/axes.h"
 #include "rewrite/patch.h"
 
 namespace deuteron {
@@ -9,10 +10,9 @@ namespace deuteron {
 // What stays after them: no permute or reshape of a constant, no two in a row, none that does nothing.
 std::span<const Rule> view_rules();
 
-bool is_identity(const Axes& perm);
-Axes inverse(const Axes& perm);
-// True when `perm` keeps the order of all axes of more than one element: then it moves nothing.
-bool moves_nothing(const Axes& perm, const Shape& shape);
-Shape permuted(const Shape& shape, const Axes& perm);
+// A permute or a reshape: nothing but a view under another order or shape.
+bool is_view(const Op& op);
+// The value that `v` is, seen through views.
+ValueId behind_views(const Graph& g, const Uses& uses, ValueId v);
 
 }  // namespace deuteron

@@ -131,6 +131,8 @@ def product_texts():
 
 # A function that looks at one node and answers with a patch is a rewrite rule.
 RULE = re.compile(r"^(?:static )?std::optional<Patch> (\w+)\((?:const )?\w+&[^;{]*?\bNodeId \w+(?:, (?:PassContext|const RuleContext)&(?: \w+)?)?\) \{", re.M)
+# What an operator becomes by itself (ops/form.h) is one too.
+FORM = re.compile(r"^static bool (\w+)\(const \w+&(?: \w+)?, FormBuilder& b\) \{", re.M)
 # The rule of a diagnostic, as it is printed: [conv2d.rank].
 DIAGNOSTIC = re.compile(r'"((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)"')
 # What has the form of one and is none: names of operators and of files, keys, and names in made-up models.
@@ -139,7 +141,8 @@ NO_DIAGNOSTIC = re.compile(r"^(aten|quantized_decomposed|cortex_m|dim_order_ops|
 
 
 def rewrite_rules(texts):
-    return {name for text in texts for name in RULE.findall(text)}
+    generic = {"form_of", "simpler_form", "last_form", "kernel_form_on"}  # they put a form into a graph
+    return {name for text in texts for name in RULE.findall(text) + FORM.findall(text)} - generic
 
 
 def diagnostic_rules(texts, tool):

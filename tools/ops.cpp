@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "ops/all.h"
+#include "ops/families.h"
 #include "targets/target.h"
 #include "tools/options.h"
 
@@ -20,58 +21,14 @@ struct Row {
   std::string name, kernel, builtin, operands, result, constraints;
 };
 
-// Attributes with which an operator can be tried where its defaults say nothing.
-template <class T>
-T example_of() {
-  return T{};
-}
-template <>
-Permute example_of() {
-  return {{0, 3, 1, 2}};
-}
-template <>
-Pad example_of() {
-  return {{0, 1, 1, 0}, {0, 1, 1, 0}, 0};
-}
-template <>
-Reshape example_of() {
-  return {{6, 24}};
-}
-template <>
-Reduce example_of() {
-  return {Reduce::kMean, {1}};
-}
-template <>
-Softmax example_of() {
-  return {1};
-}
 // The edges of the int8 part have no rule of their own in the list.
-template <class T>
 std::vector<QuantSpec> specs_of(const Op& op) {
   const QuantSpec real{DType::f32, Gran::none}, steps{DType::s8, Gran::per_tensor};
-  if constexpr (std::is_same_v<T, Quantize>) return {real, steps};
-  if constexpr (std::is_same_v<T, Dequantize>) return {steps, real};
+  if (is_quantize(op)) return {real, steps};
+  if (is_dequantize(op)) return {steps, real};
   const std::span<const QuantSpec> specs = quant_specs(op);
   return {specs.begin(), specs.end()};
 }
-// Shapes of all operands, for an operator that the list below cannot be tried on; empty: the list is tried.
-template <class T>
-std::vector<Shape> example_shapes() {
-  return {};
-}
-template <>
-std::vector<Shape> example_shapes<Lstm>() {
-  return {{2, 1, 4}, {12, 4}, {12, 3}, {12}, {12}};
-}
-template <>
-std::vector<Shape> example_shapes<Gru>() {
-  return {{2, 1, 4}, {9, 4}, {9, 3}, {9}, {9}};
-}
-template <>
-std::vector<Shape> example_shapes<Rnn>() {
-  return {{2, 1, 4}, {3, 4}, {3, 3}, {3}, {3}};
-}
-const std::vector<Shape> kExampleShapes = {{1, 6, 6, 4}, {4, 3, 3, 4}, {2, 16}, {4, 16}, {4}};
 
 std::string text_of(const QuantSpec& s) {
   const std::string type(name_of(s.dtype));
@@ -138,16 +95,17 @@ std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std
   return lowered ? lowered->call.name : "";
 }
 
-// Tries the example shapes for every operand until the operator takes them.
-std::string find_kernel(const Op& op, std::span<const QuantSpec> specs, std::vector<Shape>& shapes, Isa isa) {
-  if (shapes.size() + 1 == specs.size()) return kernel_for(op, specs, shapes, isa);
-  for (const Shape& s : kExampleShapes) {
-    shapes.push_back(s);
-    std::string kernel = find_kernel(op, specs, shapes, isa);
-    shapes.pop_back();
-    if (!kernel.empty()) return kernel;
-  }
-  return "";
+// The kernel of an example. Where there is none with a scale for each channel, the operator with such a scale becomes another one before it
+// is lowered: then that with one scale counts.
+std::string kernel_of(const AnyExample& example, std::vector<QuantSpec> specs, Isa isa) {
+  if (specs.empty()) return "";
+  const size_t operands = std::min(example.operands.size(), specs.size() - 1);
+  const std::vector<Shape> shapes(example.operands.begin(), example.operands.begin() + static_cast<std::ptrdiff_t>(operands));
+  std::string kernel = kernel_for(example.op, specs, shapes, isa);
+  if (!kernel.empty()) return kernel;
+  for (QuantSpec& s : specs)
+    if (s.gran == Gran::per_channel) s.gran = Gran::per_tensor;
+  return kernel_for(example.op, specs, shapes, isa);
 }
 
 // What the NPU takes of an operator: a builtin of Neutron IR, and within which limits.
@@ -164,68 +122,26 @@ void describe_quantization(Row& row, std::span<const QuantSpec> specs) {
   if (!specs.empty()) row.result = text_of(specs.back());
 }
 
-template <class T>
-void add_rows(std::vector<Row>& rows, const Target& target) {
-  const Isa isa = target.isa;
-  if constexpr (!std::is_same_v<T, KernelCall> && !std::is_same_v<T, Delegate>) {
-    const Op op = example_of<T>();
-    const std::vector<QuantSpec> specs = specs_of<T>(op);
-    Row row{std::string(name_of(op)), "", "", "", "", ""};
-    std::vector<Shape> shapes = example_shapes<T>();
-    if (!shapes.empty()) row.kernel = kernel_for(op, specs, shapes, isa);
-    else if (!specs.empty()) row.kernel = find_kernel(op, specs, shapes, isa);
-    if (row.kernel.empty() &&
-        shapes
-            .empty()) {  // a kernel for one scale only: the operator with a scale for each channel becomes another one before it is lowered
-      std::vector<QuantSpec> plain = specs;
-      for (QuantSpec& s : plain)
-        if (s.gran == Gran::per_channel) s.gran = Gran::per_tensor;
-      if (!plain.empty()) row.kernel = find_kernel(op, plain, shapes, isa);
-    }
-    add_npu(row, op, target);
-    describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
-    // Without the backend of the CPU only the edges run there.
-    const bool edge = std::is_same_v<T, Quantize> || std::is_same_v<T, Dequantize>;
-    if (!edge && !target.has_backend("cortex_m")) row.kernel.clear();
-    rows.push_back(std::move(row));
-    if constexpr (std::is_same_v<T, Reduce>) {
-      static constexpr std::pair<const char*, const char*> kFunctions[] = {
-          {"mean", "MEAN"}, {"sum", "SUM"}, {"amax", "REDUCE_MAX"}, {"amin", "REDUCE_MIN"}};
-      const Row any = std::move(rows.back());
-      rows.pop_back();
-      for (i64 fn = Reduce::kMean; fn <= Reduce::kMin; ++fn) {
-        Row one = any;
-        one.name = fmt::format("{} {}", any.name, kFunctions[fn].first);
-        if (fn == Reduce::kMax || fn == Reduce::kMin) one.kernel.clear();  // a pool by then
-        if (!one.builtin.empty()) one.builtin = kFunctions[fn].second;
-        describe_quantization(one, npu_quant_specs(Reduce{fn, {1}}));
-        rows.push_back(std::move(one));
-      }
-    }
-    if constexpr (std::is_same_v<T, Unary>) {
-      for (int fn = 0; fn <= static_cast<int>(UnaryFn::sign); ++fn) {
-        Row one = rows.back();
-        one.name = fmt::format("{} {}", name_of(op), name_of(static_cast<UnaryFn>(fn)));
-        std::vector<Shape> none;
-        const Op unary = Unary{static_cast<UnaryFn>(fn), 1};
-        if (target.has_backend("cortex_m")) one.kernel = find_kernel(unary, quant_specs(unary), none, isa);
-        const Type any{DType::f32, {1}, {}};
-        const std::vector<const Type*> types{&any};
-        const std::vector<const Constant*> data(1);
-        if (target.npu && !npu_checks(unary, {TypeView(types), TypeView(types), data, target.npu->limits}).back().passed)
-          one.builtin.clear();
-        if (!one.builtin.empty()) describe_quantization(one, npu_quant_specs(unary));
-        rows.insert(rows.end() - 1, std::move(one));
-      }
-      rows.pop_back();
-    }
-  }
+Row row_of(const AnyExample& example, const std::string& name, const Target& target) {
+  const Op& op = example.op;
+  const std::vector<QuantSpec> specs = specs_of(op);
+  Row row{name, "", "", "", "", ""};
+  // Without the backend of the CPU only the edges run there.
+  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) row.kernel = kernel_of(example, specs, target.isa);
+  add_npu(row, op, target);
+  describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
+  return row;
 }
 
-template <class... T>
-std::vector<Row> all_rows(std::variant<T...>*, const Target& target) {
+// One for each operator, and for each function of an operator that has several: of the first example.
+std::vector<Row> all_rows(const Target& target) {
   std::vector<Row> rows;
-  (add_rows<T>(rows, target), ...);
+  for (const AnyExample& example : all_examples()) {
+    const std::string_view function = function_of(example.op);
+    const std::string name = fmt::format("{}{}{}", name_of(example.op), function.empty() ? "" : " ", function);
+    const bool known = std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
+    if (!known) rows.push_back(row_of(example, name, target));
+  }
   return rows;
 }
 
@@ -235,7 +151,7 @@ int ops(const OpsOptions& o) {
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
-  const std::vector<Row> rows = all_rows(static_cast<Op*>(nullptr), *target);
+  const std::vector<Row> rows = all_rows(*target);
   std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n"
                            : fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target->name,
                                          target->npu ? "Neutron IR" : "", "quantization: operands -> result");

@@ -5,6 +5,7 @@
 
 #include "ops/families.h"
 #include "ops/integer/bounds.h"
+#include "ops/unary/functions.h"
 #include "ops/unary/pair_table.h"
 #include "rewrite/fuse_rules.h"
 #include "rewrite/kernel_forms.h"
@@ -100,7 +101,7 @@ static std::optional<Patch> grouped_conv(const Graph& g, const Uses&, NodeId roo
 static std::optional<Patch> unnamed_bounds(const Graph& g, const Uses&, NodeId root) {
   Op op = g.nodes[root].op;
   Bounds* bounds = bounds_of(op);
-  if (!bounds || bounds->none() || std::holds_alternative<Clamp>(op)) return std::nullopt;
+  if (!has_bounds_beside(op)) return std::nullopt;
   const Node& node = g.nodes[root];
   const Quant& q = g.type(node.outputs[0]).quant;
   const StepRange range = step_range(*bounds, q);
@@ -133,11 +134,13 @@ static std::optional<Patch> scaled_matmul(const Graph& g, const Uses&, NodeId ro
   return b.replace_root(Mul{}, {product, number(b, matmul->scale)});
 }
 
-// sigmoid and tanh with parameters of the model's   become   the builtin with its fixed ones -> a change of parameters
+// A function whose builtin has a result of fixed parameters, with parameters of the model's   become   the builtin with its fixed ones -> a
+// change of parameters
 static std::optional<Patch> fixed_parameters(const Graph& g, const Uses&, NodeId root) {
   const Unary* unary = op_as<Unary>(g, root);
-  if (!unary || (unary->fn != UnaryFn::sigmoid && unary->fn != UnaryFn::tanh)) return std::nullopt;
-  const Quant fixed = unary->fn == UnaryFn::sigmoid ? per_tensor(1.0f / 256, -128) : per_tensor(1.0f / 128, 0);
+  if (!unary || row_of(unary->fn).fixed.scale == 0) return std::nullopt;
+  const FixedResult& result = row_of(unary->fn).fixed;
+  const Quant fixed = per_tensor(result.scale, result.zero_point);
   const Node& node = g.nodes[root];
   if (g.type(node.outputs[0]).quant == fixed) return std::nullopt;
   PatchBuilder b(g, root, "");

@@ -8,6 +8,7 @@
 #include "backends/neutron/tflite_generated.h"
 #include "ir/check.h"
 #include "ops/integer/bounds.h"
+#include "ops/unary/functions.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -307,19 +308,13 @@ class Writer {
       }
       case UnaryFn::exp:
         return add(Builtin::EXP, {x}, y, node, Options::ExpOptions, tflite::CreateExpOptions(b_));
-      case UnaryFn::log:
-        return add(Builtin::LOG, {x}, y, node);
-      case UnaryFn::rsqrt:
-        return add(Builtin::RSQRT, {x}, y, node);
-      case UnaryFn::sigmoid:
-        return add(Builtin::LOGISTIC, {x}, y, node);
-      case UnaryFn::tanh:
-        return add(Builtin::TANH, {x}, y, node);
       case UnaryFn::hardswish:
         return add(Builtin::HARD_SWISH, {x}, y, node, Options::HardSwishOptions, tflite::CreateHardSwishOptions(b_));
       case UnaryFn::leaky_relu:
         return add(Builtin::LEAKY_RELU, {x}, y, node, Options::LeakyReluOptions, tflite::CreateLeakyReluOptions(b_, op.alpha));
       default:
+        for (const Builtin builtin : tflite::EnumValuesBuiltinOperator())
+          if (row_of(op.fn).neutron == tflite::EnumNameBuiltinOperator(builtin)) return add(builtin, {x}, y, node);
         DEUTERON_CHECK(false, std::string(name_of(op.fn)));
     }
   }

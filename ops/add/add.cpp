@@ -48,9 +48,27 @@ static constexpr NpuRow<Add> kNpu[] = {
 };
 static constexpr NpuSupport<Add> kNpuSupport{.rows = kNpu, .builtin = "ADD, SUB", .absent = {}};
 
+static OpFacts facts_of(const Add&) { return facts(Family::binary); }
+static std::vector<Example<Add>> examples() {
+  return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}},
+          {"one for each channel, at least 0", {.bounds = {.low = 0}, .alpha = 1}, {{2, 5, 3, 7}, {7}}},
+          {"a difference", {.bounds = {}, .alpha = -1}, {{3, 11}, {3, 11}}}};
+}
+
 const OpDef<Add>& def_of(const Add&) {
-  static constexpr OpDef<Add> d{
-      .name = "add", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Add> d{.name = "add",
+                                .infer = infer,
+                                .quantize = kQuant,
+                                .macs = no_macs,
+                                .execute = execute,
+                                .cortex_m = cortex_m,
+                                .npu = kNpuSupport,
+                                .facts = facts_of,
+                                .axes = kNoAxisRules<Add>,
+                                .view = nullptr,
+                                .forms = kNoForms<Add>,
+                                .examples = examples,
+                                .function = nullptr};
   return d;
 }
 

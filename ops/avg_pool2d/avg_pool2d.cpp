@@ -67,6 +67,23 @@ static constexpr NpuRow<AvgPool2d> kNpu[] = {
 };
 static constexpr NpuSupport<AvgPool2d> kNpuSupport{.rows = kNpu, .builtin = "AVERAGE_POOL_2D", .absent = {}};
 
+static AvgPool2d pool(HW kernel, HW stride) {
+  AvgPool2d a;
+  a.kernel = kernel, a.stride = stride;
+  return a;
+}
+static constexpr AxisRules<AvgPool2d> kAxes{
+    .reordered = nullptr,
+    .window = [](const AvgPool2d& a, TypeView) -> std::optional<ImageWindow> {
+      return ImageWindow{{a.kernel.h, a.stride.h, 1, a.pad.h}, {a.kernel.w, a.stride.w, 1, a.pad.w}};
+    },
+    .has_bands = [](const AvgPool2d& a, TypeView in, TypeView out) { return reads_whole_rows(a, 1, in[0].shape, out[0].shape); },
+    .band = same_for_every_band<AvgPool2d>};
+static OpFacts facts_of(const AvgPool2d&) { return facts(Family::pool); }
+static std::vector<Example<AvgPool2d>> examples() {
+  return {{"2x2", pool({2, 2}, {2, 2}), {{1, 6, 10, 3}}}, {"3x1 over neighbours", pool({3, 1}, {1, 1}), {{2, 7, 5, 4}}}};
+}
+
 const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
   static constexpr OpDef<AvgPool2d> d{.name = "avg_pool2d",
                                       .infer = infer,
@@ -74,7 +91,13 @@ const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
                                       .macs = no_macs,
                                       .execute = execute,
                                       .cortex_m = cortex_m,
-                                      .npu = kNpuSupport};
+                                      .npu = kNpuSupport,
+                                      .facts = facts_of,
+                                      .axes = kAxes,
+                                      .view = nullptr,
+                                      .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = nullptr},
+                                      .examples = examples,
+                                      .function = nullptr};
   return d;
 }
 

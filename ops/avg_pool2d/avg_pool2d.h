@@ -9,6 +9,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct AvgPool2d {
   HW kernel{1, 1}, stride{1, 1}, pad;
@@ -26,5 +27,8 @@ struct AvgPool2d {
 };
 const OpDef<AvgPool2d>& def_of(const AvgPool2d&);
 void execute(const AvgPool2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool simpler_form(const AvgPool2d&, FormBuilder&);
 
 }  // namespace deuteron

@@ -19,6 +19,9 @@ static Result<Lowered> cortex_m(const BatchNorm&, const LowerContext&) {
                  "cortex_m.batch_norm"};
 }
 
+static OpFacts facts_of(const BatchNorm&) { return facts(Family::by_channel); }
+static std::vector<Example<BatchNorm>> examples() { return {{"an image", {}, {{1, 5, 3, 7}, {7}, {7}, {7}, {7}}}}; }
+
 const OpDef<BatchNorm>& def_of(const BatchNorm&) {
   static constexpr OpDef<BatchNorm> d{.name = "batch_norm",
                                       .infer = infer,
@@ -26,7 +29,13 @@ const OpDef<BatchNorm>& def_of(const BatchNorm&) {
                                       .macs = no_macs,
                                       .execute = execute,
                                       .cortex_m = cortex_m,
-                                      .npu = not_on_npu<BatchNorm>("a batch norm that no convolution or layer took up")};
+                                      .npu = not_on_npu<BatchNorm>("a batch norm that no convolution or layer took up"),
+                                      .facts = facts_of,
+                                      .axes = kNoAxisRules<BatchNorm>,
+                                      .view = nullptr,
+                                      .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = nullptr},
+                                      .examples = examples,
+                                      .function = nullptr};
   return d;
 }
 

@@ -40,9 +40,30 @@ static std::span<const QuantSpec> npu_quantize(const Clamp& a) {
 static constexpr NpuSupport<Clamp> kNpuSupport{
     .rows = kNpu, .builtin = "RELU, RELU6, RELU_N1_TO_1, RELU_0_TO_1, MAXIMUM, MINIMUM, QUANTIZE", .absent = {}, .quantize = npu_quantize};
 
+static OpFacts facts_of(const Clamp& a) {
+  OpFacts f = facts(Family::elementwise);
+  f.useful = a.bounds;
+  return f;
+}
+static std::vector<Example<Clamp>> examples() {
+  return {
+      {"relu", {.bounds = {.low = 0}}, {{2, 5, 3, 7}}}, {"-1..1", {.bounds = {-1, 1}}, {{3, 11}}}, {"a change of parameters", {}, {{13}}}};
+}
+
 const OpDef<Clamp>& def_of(const Clamp&) {
-  static constexpr OpDef<Clamp> d{
-      .name = "clamp", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Clamp> d{.name = "clamp",
+                                  .infer = infer,
+                                  .quantize = kQuant,
+                                  .macs = no_macs,
+                                  .execute = execute,
+                                  .cortex_m = cortex_m,
+                                  .npu = kNpuSupport,
+                                  .facts = facts_of,
+                                  .axes = kNoAxisRules<Clamp>,
+                                  .view = nullptr,
+                                  .forms = kNoForms<Clamp>,
+                                  .examples = examples,
+                                  .function = nullptr};
   return d;
 }
 

@@ -40,9 +40,25 @@ static constexpr NpuRow<Concat> kNpu[] = {
 };
 static constexpr NpuSupport<Concat> kNpuSupport{.rows = kNpu, .builtin = "CONCATENATION", .absent = {}};
 
+static OpFacts facts_of(const Concat&) { return facts(Family::movement, Values::moved, Storage::around_operands); }
+static std::vector<Example<Concat>> examples() {
+  return {{"channels", {3}, {{1, 5, 3, 7}, {1, 5, 3, 2}}}, {"three rows", {0}, {{2, 11}, {1, 11}, {3, 11}}}};
+}
+
 const OpDef<Concat>& def_of(const Concat&) {
-  static constexpr OpDef<Concat> d{
-      .name = "concat", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Concat> d{.name = "concat",
+                                   .infer = infer,
+                                   .quantize = kQuant,
+                                   .macs = no_macs,
+                                   .execute = execute,
+                                   .cortex_m = cortex_m,
+                                   .npu = kNpuSupport,
+                                   .facts = facts_of,
+                                   .axes = kOneAxis<Concat>,
+                                   .view = nullptr,
+                                   .forms = kNoForms<Concat>,
+                                   .examples = examples,
+                                   .function = nullptr};
   return d;
 }
 

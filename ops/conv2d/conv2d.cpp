@@ -144,6 +144,50 @@ static constexpr NpuRow<Conv2d> kNpu[] = {
 };
 static constexpr NpuSupport<Conv2d> kNpuSupport{.rows = kNpu, .builtin = "CONV_2D", .absent = {}};
 
+// A band of one row would take stock firmware's row-wise kernel (forms.cpp, row_to_column). Stock kernels for 1x1 take the result's extents
+// from the operand's: padding would be lost once a band has it on one side only.
+static constexpr AxisRules<Conv2d> kAxes{
+    .reordered = nullptr,
+    .window = [](const Conv2d& a, TypeView in) -> std::optional<ImageWindow> {
+      const Shape& w = in[kWeight].shape;
+      return ImageWindow{{w[1], a.stride.h, a.dilation.h, a.pad_before.h}, {w[2], a.stride.w, a.dilation.w, a.pad_before.w}};
+    },
+    .has_bands =
+        [](const Conv2d& a, TypeView in, TypeView) {
+          const Shape& w = in[kWeight].shape;
+          const bool padded = a.pad_before.h != 0 || a.pad_after.h != 0;
+          return !(w[1] == 1 && w[2] == 1 && padded);
+        },
+    .band = [](const Conv2d& a, TypeView in, TypeView out, const RowBand& rows) -> std::optional<Conv2d> {
+      const Shape& w = in[kWeight].shape;
+      if (rows.rows_in == 1 && in[kX].shape[1] > 1 && w[2] > 1) return std::nullopt;
+      Conv2d part = a;
+      part.pad_before.h = rows.pad_before, part.pad_after.h = rows.pad_after;
+      Shape x = in[kX].shape, y = out[0].shape;
+      x[1] = rows.rows_in, y[1] = rows.rows_out;
+      return takes_windows(part, x, w, y) ? std::optional(part) : std::nullopt;
+    }};
+static Conv2d strided() {
+  Conv2d a;
+  a.stride = {2, 1};
+  a.pad_before = a.pad_after = {2, 1};
+  a.bounds = {.low = 0};
+  return a;
+}
+static Conv2d grouped(i64 groups) {
+  Conv2d a;
+  a.groups = groups;
+  return a;
+}
+static OpFacts facts_of(const Conv2d&) { return facts(Family::layer); }
+static std::vector<Example<Conv2d>> examples() {
+  return {{"3x3", {}, {{1, 6, 9, 4}, {5, 3, 3, 4}, {5}}},
+          {"5x3, strides, padding on both sides, at least 0", strided(), {{2, 11, 9, 3}, {6, 5, 3, 3}}},
+          {"1x1", {}, {{1, 5, 7, 8}, {3, 1, 1, 8}, {3}}},
+          {"depthwise", grouped(6), {{1, 9, 7, 6}, {6, 3, 3, 1}, {6}}},
+          {"in two groups", grouped(2), {{1, 5, 7, 6}, {4, 3, 2, 3}, {4}}}};
+}
+
 const OpDef<Conv2d>& def_of(const Conv2d&) {
   static constexpr OpDef<Conv2d> d{.name = "conv2d",
                                    .infer = infer,
@@ -151,7 +195,13 @@ const OpDef<Conv2d>& def_of(const Conv2d&) {
                                    .macs = count_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = kNpuSupport};
+                                   .npu = kNpuSupport,
+                                   .facts = facts_of,
+                                   .axes = kAxes,
+                                   .view = nullptr,
+                                   .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                   .examples = examples,
+                                   .function = nullptr};
   return d;
 }
 

@@ -1,5 +1,6 @@
 // 2-D convolution, grouped and depthwise included.
-//   y[n,oh,ow,oc] = bounds(bias[oc] + sum over kh,kw,c of x[n, oh*stride.h - pad_before.h + kh*dilation.h, .., group(oc)*cg + c] * weight[oc,kh,kw,c])
+//   y[n,oh,ow,oc] = bounds(bias[oc] + sum over kh,kw,c of x[n, oh*stride.h - pad_before.h + kh*dilation.h, .., group(oc)*cg + c] *
+//   weight[oc,kh,kw,c])
 // Operands  x [n,h,w,c], weight [oc,kh,kw,c/groups], optional bias [oc]     Result  y [n,oh,ow,oc]
 #pragma once
 #include "ops/attributes.h"
@@ -9,6 +10,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Conv2d {
   HW stride{1, 1}, pad_before, pad_after, dilation{1, 1};
@@ -26,5 +28,11 @@ struct Conv2d {
 };
 const OpDef<Conv2d>& def_of(const Conv2d&);
 void execute(const Conv2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// Whether a kernel takes the windows along rows and columns: none begins too far behind the image.
+bool takes_windows(const Conv2d&, const Shape& x, const Shape& w, const Shape& y);
+
+// forms.cpp
+bool kernel_form(const Conv2d&, FormBuilder&);
 
 }  // namespace deuteron

@@ -140,6 +140,16 @@ static constexpr NpuRow<ConvTranspose2d> kNpu[] = {
 };
 static constexpr NpuSupport<ConvTranspose2d> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE_CONV", .absent = {}};
 
+static ConvTranspose2d twice() {
+  ConvTranspose2d a;
+  a.stride = {2, 2};
+  return a;
+}
+static OpFacts facts_of(const ConvTranspose2d&) { return facts(Family::layer); }
+static std::vector<Example<ConvTranspose2d>> examples() {
+  return {{"3x3", {}, {{1, 6, 9, 4}, {5, 3, 3, 4}, {5}}}, {"stride 2", twice(), {{1, 5, 3, 6}, {4, 2, 2, 6}}}};
+}
+
 const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&) {
   static constexpr OpDef<ConvTranspose2d> d{.name = "conv_transpose2d",
                                             .infer = infer,
@@ -147,7 +157,13 @@ const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&) {
                                             .macs = count_macs,
                                             .execute = execute,
                                             .cortex_m = cortex_m,
-                                            .npu = kNpuSupport};
+                                            .npu = kNpuSupport,
+                                            .facts = facts_of,
+                                            .axes = kNoAxisRules<ConvTranspose2d>,
+                                            .view = nullptr,
+                                            .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                            .examples = examples,
+                                            .function = nullptr};
   return d;
 }
 

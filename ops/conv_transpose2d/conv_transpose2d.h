@@ -11,6 +11,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct ConvTranspose2d {
   HW stride{1, 1}, pad, output_pad, dilation{1, 1};
@@ -28,6 +29,9 @@ struct ConvTranspose2d {
 };
 const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&);
 void execute(const ConvTranspose2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const ConvTranspose2d&, FormBuilder&);
 
 // The kernel's arguments without those that come from quantization. Dilation and groups are not among them.
 struct ConvTranspose2dArgs;

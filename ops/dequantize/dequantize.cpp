@@ -22,6 +22,9 @@ static Result<Lowered> cortex_m(const Dequantize&, const LowerContext& c) {
   return call.done();
 }
 
+static OpFacts facts_of(const Dequantize&) { return facts(Family::border, Values::same); }
+static std::vector<Example<Dequantize>> examples() { return {{"an image", {}, {{1, 5, 3, 7}}}}; }
+
 const OpDef<Dequantize>& def_of(const Dequantize&) {
   static constexpr OpDef<Dequantize> d{.name = "dequantize",
                                        .infer = infer,
@@ -29,7 +32,13 @@ const OpDef<Dequantize>& def_of(const Dequantize&) {
                                        .macs = no_macs,
                                        .execute = execute,
                                        .cortex_m = cortex_m,
-                                       .npu = not_on_npu<Dequantize>("the CPU makes floats")};
+                                       .npu = not_on_npu<Dequantize>("the CPU makes floats"),
+                                       .facts = facts_of,
+                                       .axes = kNoAxisRules<Dequantize>,
+                                       .view = nullptr,
+                                       .forms = kNoForms<Dequantize>,
+                                       .examples = examples,
+                                       .function = nullptr};
   return d;
 }
 

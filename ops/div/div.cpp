@@ -25,6 +25,9 @@ static Result<Lowered> cortex_m(const Div&, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
+static OpFacts facts_of(const Div&) { return facts(Family::binary); }
+static std::vector<Example<Div>> examples() { return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}}}; }
+
 const OpDef<Div>& def_of(const Div&) {
   static constexpr OpDef<Div> d{.name = "div",
                                 .infer = infer,
@@ -32,7 +35,13 @@ const OpDef<Div>& def_of(const Div&) {
                                 .macs = no_macs,
                                 .execute = execute,
                                 .cortex_m = cortex_m,
-                                .npu = not_on_npu<Div>("Neutron IR has no division; one by a constant is a product")};
+                                .npu = not_on_npu<Div>("Neutron IR has no division; one by a constant is a product"),
+                                .facts = facts_of,
+                                .axes = kNoAxisRules<Div>,
+                                .view = nullptr,
+                                .forms = kNoForms<Div>,
+                                .examples = examples,
+                                .function = nullptr};
   return d;
 }
 

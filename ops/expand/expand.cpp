@@ -1,5 +1,6 @@
 #include "ops/expand/expand.h"
 
+#include "ir/axes.h"
 #include "ops/broadcast.h"
 #include "ops/integer/refusals.h"
 
@@ -33,6 +34,16 @@ static Result<Lowered> cortex_m(const Expand&, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+static constexpr AxisRules<Expand> kAxes{
+    .reordered = [](const Expand& a, const Axes& perm) -> std::optional<Expand> { return Expand{permuted(a.shape, inverse(perm))}; },
+    .window = nullptr,
+    .has_bands = nullptr,
+    .band = nullptr};
+static OpFacts facts_of(const Expand&) { return facts(Family::movement, Values::moved); }
+static std::vector<Example<Expand>> examples() {
+  return {{"rows", {{1, 6, 4}}, {{1, 1, 4}}}, {"an image from one pixel", {{2, 5, 3, 7}}, {{2, 1, 1, 7}}}};
+}
+
 const OpDef<Expand>& def_of(const Expand&) {
   static constexpr OpDef<Expand> d{.name = "expand",
                                    .infer = infer,
@@ -40,7 +51,13 @@ const OpDef<Expand>& def_of(const Expand&) {
                                    .macs = no_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = not_on_npu<Expand>("Neutron IR has no repetition")};
+                                   .npu = not_on_npu<Expand>("Neutron IR has no repetition"),
+                                   .facts = facts_of,
+                                   .axes = kAxes,
+                                   .view = nullptr,
+                                   .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                   .examples = examples,
+                                   .function = nullptr};
   return d;
 }
 

@@ -28,6 +28,11 @@ static Result<Lowered> cortex_m(const Gather& a, const LowerContext& c) {
 
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
+static OpFacts facts_of(const Gather&) { return facts(Family::movement, Values::moved); }
+static std::vector<Example<Gather>> examples() {
+  return {{"rows backwards", {1, {4, 3, 2, 1, 0}}, {{2, 5, 3}}}, {"a column twice", {2, {0, 0, 2}}, {{1, 5, 3, 7}}}};
+}
+
 const OpDef<Gather>& def_of(const Gather&) {
   static constexpr OpDef<Gather> d{.name = "gather",
                                    .infer = infer,
@@ -35,7 +40,13 @@ const OpDef<Gather>& def_of(const Gather&) {
                                    .macs = no_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = not_on_npu<Gather>("Neutron IR has no gathering")};
+                                   .npu = not_on_npu<Gather>("Neutron IR has no gathering"),
+                                   .facts = facts_of,
+                                   .axes = kOneAxis<Gather>,
+                                   .view = nullptr,
+                                   .forms = kNoForms<Gather>,
+                                   .examples = examples,
+                                   .function = nullptr};
   return d;
 }
 

@@ -40,6 +40,9 @@ static constexpr QuantSpec kStep{DType::s8, Gran::per_tensor}, kFloat{DType::f32
 static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
 static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
 
+static OpFacts facts_of(const Gru&) { return facts(Family::recurrent); }
+static std::vector<Example<Gru>> examples() { return {{"one direction", {}, {{2, 3, 4}, {15, 4}, {15, 5}, {15}, {15}}}}; }
+
 const OpDef<Gru>& def_of(const Gru& a) {
   static constexpr OpDef<Gru> one{.name = "gru",
                                   .infer = infer,
@@ -47,7 +50,13 @@ const OpDef<Gru>& def_of(const Gru& a) {
                                   .macs = count_macs,
                                   .execute = execute,
                                   .cortex_m = deuteron_call,
-                                  .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers")};
+                                  .npu = not_on_npu<Gru>("Neutron IR has no recurrent layers"),
+                                  .facts = facts_of,
+                                  .axes = kNoAxisRules<Gru>,
+                                  .view = nullptr,
+                                  .forms = kNoForms<Gru>,
+                                  .examples = examples,
+                                  .function = nullptr};
   static constexpr OpDef<Gru> two = with_operands(one, kQuantOfTwo);
   return a.form.bidirectional ? two : one;
 }

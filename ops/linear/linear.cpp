@@ -93,6 +93,11 @@ static constexpr NpuRow<Linear> kNpu[] = {
 };
 static constexpr NpuSupport<Linear> kNpuSupport{.rows = kNpu, .builtin = "FULLY_CONNECTED", .absent = {}};
 
+static OpFacts facts_of(const Linear&) { return facts(Family::layer); }
+static std::vector<Example<Linear>> examples() {
+  return {{"one row", {}, {{1, 16}, {5, 16}, {5}}}, {"rows, at least 0", {.bounds = {.low = 0}}, {{3, 11}, {7, 11}}}};
+}
+
 const OpDef<Linear>& def_of(const Linear&) {
   static constexpr OpDef<Linear> d{.name = "linear",
                                    .infer = infer,
@@ -100,7 +105,13 @@ const OpDef<Linear>& def_of(const Linear&) {
                                    .macs = count_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = kNpuSupport};
+                                   .npu = kNpuSupport,
+                                   .facts = facts_of,
+                                   .axes = kNoAxisRules<Linear>,
+                                   .view = nullptr,
+                                   .forms = kNoForms<Linear>,
+                                   .examples = examples,
+                                   .function = nullptr};
   return d;
 }
 

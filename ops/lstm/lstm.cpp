@@ -56,6 +56,9 @@ static constexpr QuantSpec kStep{DType::s8, Gran::per_tensor}, kFloat{DType::f32
 static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kStep, kStep, kStep};
 static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep, kStep};
 
+static OpFacts facts_of(const Lstm&) { return facts(Family::recurrent); }
+static std::vector<Example<Lstm>> examples() { return {{"one direction", {}, {{2, 3, 4}, {20, 4}, {20, 5}, {20}, {20}}}}; }
+
 const OpDef<Lstm>& def_of(const Lstm& a) {
   static constexpr OpDef<Lstm> one{.name = "lstm",
                                    .infer = infer,
@@ -63,7 +66,13 @@ const OpDef<Lstm>& def_of(const Lstm& a) {
                                    .macs = count_macs,
                                    .execute = execute,
                                    .cortex_m = deuteron_call,
-                                   .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers")};
+                                   .npu = not_on_npu<Lstm>("Neutron IR has no recurrent layers"),
+                                   .facts = facts_of,
+                                   .axes = kNoAxisRules<Lstm>,
+                                   .view = nullptr,
+                                   .forms = kNoForms<Lstm>,
+                                   .examples = examples,
+                                   .function = nullptr};
   static constexpr OpDef<Lstm> two = with_operands(one, kQuantOfTwo);
   return a.form.bidirectional ? two : one;
 }

@@ -82,6 +82,11 @@ static constexpr QuantSpec kNpuQuant[] = {
 static std::span<const QuantSpec> npu_quantize(const Matmul&) { return kNpuQuant; }
 static constexpr NpuSupport<Matmul> kNpuSupport{.rows = kNpu, .builtin = "BATCH_MATMUL", .absent = {}, .quantize = npu_quantize};
 
+static OpFacts facts_of(const Matmul&) { return facts(Family::product); }
+static std::vector<Example<Matmul>> examples() {
+  return {{"1x8x16", {}, {{1, 8, 16}, {1, 24, 16}}}, {"odd extents", {}, {{3, 5, 7}, {3, 2, 7}}}};
+}
+
 const OpDef<Matmul>& def_of(const Matmul&) {
   static constexpr OpDef<Matmul> d{.name = "matmul",
                                    .infer = infer,
@@ -89,7 +94,13 @@ const OpDef<Matmul>& def_of(const Matmul&) {
                                    .macs = count_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = kNpuSupport};
+                                   .npu = kNpuSupport,
+                                   .facts = facts_of,
+                                   .axes = kNoAxisRules<Matmul>,
+                                   .view = nullptr,
+                                   .forms = {.simpler = nullptr, .kernel = nullptr, .last = nullptr, .portable = portable_form},
+                                   .examples = examples,
+                                   .function = nullptr};
   return d;
 }
 

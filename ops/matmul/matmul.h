@@ -9,6 +9,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Matmul {
   float scale = 1;  // a factor beside the product costs nothing: it goes into the multiplier
@@ -21,5 +22,8 @@ struct Matmul {
 };
 const OpDef<Matmul>& def_of(const Matmul&);
 void execute(const Matmul&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool portable_form(const Matmul&, FormBuilder&);
 
 }  // namespace deuteron

@@ -57,6 +57,23 @@ static constexpr NpuRow<MaxPool2d> kNpu[] = {
 };
 static constexpr NpuSupport<MaxPool2d> kNpuSupport{.rows = kNpu, .builtin = "MAX_POOL_2D", .absent = {}};
 
+static MaxPool2d pool(HW kernel, HW stride) {
+  MaxPool2d a;
+  a.kernel = kernel, a.stride = stride;
+  return a;
+}
+static constexpr AxisRules<MaxPool2d> kAxes{
+    .reordered = nullptr,
+    .window = [](const MaxPool2d& a, TypeView) -> std::optional<ImageWindow> {
+      return ImageWindow{{a.kernel.h, a.stride.h, a.dilation.h, a.pad.h}, {a.kernel.w, a.stride.w, a.dilation.w, a.pad.w}};
+    },
+    .has_bands = [](const MaxPool2d& a, TypeView in, TypeView out) { return reads_whole_rows(a, a.dilation.h, in[0].shape, out[0].shape); },
+    .band = same_for_every_band<MaxPool2d>};
+static OpFacts facts_of(const MaxPool2d&) { return facts(Family::pool, Values::chosen); }
+static std::vector<Example<MaxPool2d>> examples() {
+  return {{"2x2", pool({2, 2}, {2, 2}), {{1, 6, 10, 3}}}, {"3x1 over neighbours", pool({3, 1}, {1, 1}), {{2, 7, 5, 4}}}};
+}
+
 const OpDef<MaxPool2d>& def_of(const MaxPool2d&) {
   static constexpr OpDef<MaxPool2d> d{.name = "max_pool2d",
                                       .infer = infer,
@@ -64,7 +81,13 @@ const OpDef<MaxPool2d>& def_of(const MaxPool2d&) {
                                       .macs = no_macs,
                                       .execute = execute,
                                       .cortex_m = cortex_m,
-                                      .npu = kNpuSupport};
+                                      .npu = kNpuSupport,
+                                      .facts = facts_of,
+                                      .axes = kAxes,
+                                      .view = nullptr,
+                                      .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                      .examples = examples,
+                                      .function = nullptr};
   return d;
 }
 

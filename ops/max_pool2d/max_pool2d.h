@@ -8,6 +8,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct MaxPool2d {
   HW kernel{1, 1}, stride{1, 1}, pad, dilation{1, 1};
@@ -25,5 +26,8 @@ struct MaxPool2d {
 };
 const OpDef<MaxPool2d>& def_of(const MaxPool2d&);
 void execute(const MaxPool2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const MaxPool2d&, FormBuilder&);
 
 }  // namespace deuteron

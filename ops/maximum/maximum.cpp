@@ -22,9 +22,25 @@ static constexpr NpuRow<Maximum> kNpu[] = {
 };
 static constexpr NpuSupport<Maximum> kNpuSupport{.rows = kNpu, .builtin = "MAXIMUM", .absent = {}};
 
+static OpFacts facts_of(const Maximum&) { return facts(Family::binary); }
+static std::vector<Example<Maximum>> examples() {
+  return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}}, {"one for each channel", {}, {{2, 5, 3, 7}, {7}}}};
+}
+
 const OpDef<Maximum>& def_of(const Maximum&) {
-  static constexpr OpDef<Maximum> d{
-      .name = "maximum", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Maximum> d{.name = "maximum",
+                                    .infer = infer,
+                                    .quantize = kQuant,
+                                    .macs = no_macs,
+                                    .execute = execute,
+                                    .cortex_m = cortex_m,
+                                    .npu = kNpuSupport,
+                                    .facts = facts_of,
+                                    .axes = kNoAxisRules<Maximum>,
+                                    .view = nullptr,
+                                    .forms = kNoForms<Maximum>,
+                                    .examples = examples,
+                                    .function = nullptr};
   return d;
 }
 

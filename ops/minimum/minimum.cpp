@@ -22,9 +22,25 @@ static constexpr NpuRow<Minimum> kNpu[] = {
 };
 static constexpr NpuSupport<Minimum> kNpuSupport{.rows = kNpu, .builtin = "MINIMUM", .absent = {}};
 
+static OpFacts facts_of(const Minimum&) { return facts(Family::binary); }
+static std::vector<Example<Minimum>> examples() {
+  return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}}, {"one for each channel", {}, {{2, 5, 3, 7}, {7}}}};
+}
+
 const OpDef<Minimum>& def_of(const Minimum&) {
-  static constexpr OpDef<Minimum> d{
-      .name = "minimum", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Minimum> d{.name = "minimum",
+                                    .infer = infer,
+                                    .quantize = kQuant,
+                                    .macs = no_macs,
+                                    .execute = execute,
+                                    .cortex_m = cortex_m,
+                                    .npu = kNpuSupport,
+                                    .facts = facts_of,
+                                    .axes = kNoAxisRules<Minimum>,
+                                    .view = nullptr,
+                                    .forms = kNoForms<Minimum>,
+                                    .examples = examples,
+                                    .function = nullptr};
   return d;
 }
 

@@ -40,9 +40,25 @@ static constexpr NpuRow<Mul> kNpu[] = {
 };
 static constexpr NpuSupport<Mul> kNpuSupport{.rows = kNpu, .builtin = "MUL", .absent = {}};
 
+static OpFacts facts_of(const Mul&) { return facts(Family::binary); }
+static std::vector<Example<Mul>> examples() {
+  return {{"equal shapes", {}, {{2, 5, 3, 7}, {2, 5, 3, 7}}}, {"one for each channel", {}, {{2, 5, 3, 7}, {7}}}};
+}
+
 const OpDef<Mul>& def_of(const Mul&) {
-  static constexpr OpDef<Mul> d{
-      .name = "mul", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Mul> d{.name = "mul",
+                                .infer = infer,
+                                .quantize = kQuant,
+                                .macs = no_macs,
+                                .execute = execute,
+                                .cortex_m = cortex_m,
+                                .npu = kNpuSupport,
+                                .facts = facts_of,
+                                .axes = kNoAxisRules<Mul>,
+                                .view = nullptr,
+                                .forms = kNoForms<Mul>,
+                                .examples = examples,
+                                .function = nullptr};
   return d;
 }
 

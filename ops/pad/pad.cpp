@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/axes.h"
 #include "ops/integer/refusals.h"
 
 namespace deuteron {
@@ -53,9 +54,33 @@ static constexpr NpuRow<Pad> kNpu[] = {
 };
 static constexpr NpuSupport<Pad> kNpuSupport{.rows = kNpu, .builtin = "PAD, PADV2", .absent = {}};
 
+static constexpr AxisRules<Pad> kAxes{.reordered = [](const Pad& a, const Axes& perm) -> std::optional<Pad> {
+                                        if (a.before.size() != perm.size()) return std::nullopt;
+                                        return Pad{permuted(a.before, inverse(perm)), permuted(a.after, inverse(perm)), a.value};
+                                      },
+                                      .window = nullptr,
+                                      .has_bands = nullptr,
+                                      .band = nullptr};
+static OpFacts facts_of(const Pad&) { return facts(Family::movement, Values::padded); }
+static std::vector<Example<Pad>> examples() {
+  return {{"rows and columns", {{0, 1, 1, 0}, {0, 1, 1, 0}, 0}, {{1, 6, 9, 4}}},
+          {"before rows, with ones", {{0, 2, 0, 0}, {0, 0, 0, 0}, 1}, {{2, 5, 3, 7}}}};
+}
+
 const OpDef<Pad>& def_of(const Pad&) {
-  static constexpr OpDef<Pad> d{
-      .name = "pad", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Pad> d{.name = "pad",
+                                .infer = infer,
+                                .quantize = kQuant,
+                                .macs = no_macs,
+                                .execute = execute,
+                                .cortex_m = cortex_m,
+                                .npu = kNpuSupport,
+                                .facts = facts_of,
+                                .axes = kAxes,
+                                .view = nullptr,
+                                .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                .examples = examples,
+                                .function = nullptr};
   return d;
 }
 

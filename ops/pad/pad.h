@@ -8,6 +8,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Pad {
   Axes before, after;  // one entry for each axis
@@ -21,5 +22,8 @@ struct Pad {
 };
 const OpDef<Pad>& def_of(const Pad&);
 void execute(const Pad&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const Pad&, FormBuilder&);
 
 }  // namespace deuteron

@@ -45,9 +45,25 @@ static constexpr NpuRow<Permute> kNpu[] = {
 };
 static constexpr NpuSupport<Permute> kNpuSupport{.rows = kNpu, .builtin = "TRANSPOSE", .absent = {}};
 
+static OpFacts facts_of(const Permute&) { return facts(Family::movement, Values::moved); }
+static std::vector<Example<Permute>> examples() {
+  return {{"channels first", {{0, 3, 1, 2}}, {{1, 6, 9, 4}}}, {"a matrix turned", {{1, 0}}, {{5, 11}}}};
+}
+
 const OpDef<Permute>& def_of(const Permute&) {
-  static constexpr OpDef<Permute> d{
-      .name = "permute", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Permute> d{.name = "permute",
+                                    .infer = infer,
+                                    .quantize = kQuant,
+                                    .macs = no_macs,
+                                    .execute = execute,
+                                    .cortex_m = cortex_m,
+                                    .npu = kNpuSupport,
+                                    .facts = facts_of,
+                                    .axes = kNoAxisRules<Permute>,
+                                    .view = nullptr,
+                                    .forms = {.simpler = nullptr, .kernel = nullptr, .last = last_form, .portable = nullptr},
+                                    .examples = examples,
+                                    .function = nullptr};
   return d;
 }
 

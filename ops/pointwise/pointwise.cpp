@@ -1,5 +1,8 @@
 #include "ops/pointwise/pointwise.h"
 
+#include <algorithm>
+
+#include "ops/unary/functions.h"
 #include "ops/unary/pair_table.h"
 #include "ops/unary/table.h"
 
@@ -64,6 +67,18 @@ static constexpr NpuRow<Pointwise> kNpu[] = {
 static constexpr NpuSupport<Pointwise> kNpuSupport{
     .rows = kNpu, .builtin = "ADD, SUB, MUL, MAXIMUM, MINIMUM and what unary has", .absent = {}};
 
+static OpFacts facts_of(const Pointwise& a) {
+  OpFacts f = facts(Family::elementwise);
+  f.slow_functions = std::count_if(a.program.steps.begin(), a.program.steps.end(),
+                                   [](const PointStep& s) { return s.fn == PointFn::unary && row_of(s.unary).is_slow; });
+  return f;
+}
+static std::vector<Example<Pointwise>> examples() {
+  return {{"no steps", {}, {{1, 6, 9, 4}}},
+          {"x + 3", {*point_program_named("add(x,3)")}, {{2, 5, 3, 7}}},
+          {"x * tanh(softplus(x))", {*point_program_named("softplus(x,0) tanh(%0,0) mul(x,%1)")}, {{3, 11}}}};
+}
+
 const OpDef<Pointwise>& def_of(const Pointwise&) {
   static constexpr OpDef<Pointwise> d{.name = "pointwise",
                                       .infer = infer,
@@ -71,7 +86,13 @@ const OpDef<Pointwise>& def_of(const Pointwise&) {
                                       .macs = no_macs,
                                       .execute = execute,
                                       .cortex_m = cortex_m,
-                                      .npu = kNpuSupport};
+                                      .npu = kNpuSupport,
+                                      .facts = facts_of,
+                                      .axes = kNoAxisRules<Pointwise>,
+                                      .view = nullptr,
+                                      .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                      .examples = examples,
+                                      .function = nullptr};
   return d;
 }
 

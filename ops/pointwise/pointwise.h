@@ -12,6 +12,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 enum class PointFn : u8 { unary, add, sub, mul, div, minimum, maximum, clamp };
 
@@ -24,9 +25,9 @@ struct PointOperand {
 struct PointStep {
   PointFn fn = PointFn::unary;
   UnaryFn unary = UnaryFn::identity;
-  PointOperand a, b;       // b: unused by unary and clamp
-  float alpha = 0;         // unary
-  Bounds bounds;           // clamp
+  PointOperand a, b;  // b: unused by unary and clamp
+  float alpha = 0;    // unary
+  Bounds bounds;      // clamp
   bool operator==(const PointStep&) const = default;
 };
 
@@ -49,11 +50,12 @@ std::optional<PointLine> line_of(const PointProgram&);
 struct Pointwise {
   PointProgram program;
   bool operator==(const Pointwise&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
-    visit("program", self.program);
-  }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("program", self.program); }
 };
 const OpDef<Pointwise>& def_of(const Pointwise&);
 void execute(const Pointwise&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const Pointwise&, FormBuilder&);
 
 }  // namespace deuteron

@@ -31,9 +31,25 @@ static constexpr NpuRow<Prelu> kNpu[] = {
 };
 static constexpr NpuSupport<Prelu> kNpuSupport{.rows = kNpu, .builtin = "PRELU", .absent = {}};
 
+static OpFacts facts_of(const Prelu&) { return facts(Family::by_channel); }
+static std::vector<Example<Prelu>> examples() {
+  return {{"a slope for each channel", {}, {{1, 5, 3, 7}, {7}}}, {"one slope", {}, {{3, 11}, {1}}}};
+}
+
 const OpDef<Prelu>& def_of(const Prelu&) {
-  static constexpr OpDef<Prelu> d{
-      .name = "prelu", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Prelu> d{.name = "prelu",
+                                  .infer = infer,
+                                  .quantize = kQuant,
+                                  .macs = no_macs,
+                                  .execute = execute,
+                                  .cortex_m = cortex_m,
+                                  .npu = kNpuSupport,
+                                  .facts = facts_of,
+                                  .axes = kNoAxisRules<Prelu>,
+                                  .view = nullptr,
+                                  .forms = {.simpler = simpler_form, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                  .examples = examples,
+                                  .function = nullptr};
   return d;
 }
 

@@ -8,6 +8,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Prelu {
   bool operator==(const Prelu&) const = default;
@@ -15,5 +16,9 @@ struct Prelu {
 };
 const OpDef<Prelu>& def_of(const Prelu&);
 void execute(const Prelu&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool simpler_form(const Prelu&, FormBuilder&);
+bool kernel_form(const Prelu&, FormBuilder&);
 
 }  // namespace deuteron

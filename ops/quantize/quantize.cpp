@@ -4,10 +4,10 @@
 
 namespace deuteron {
 
-static Result<std::vector<Type>> infer(const Quantize&, TypeView in) {
+static Result<std::vector<Type>> infer(const Quantize& a, TypeView in) {
   if (in.size() != 1 || in[0].dtype != DType::f32)
     return Refusal{"quantize takes one float operand", in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32", "quantize.dtype"};
-  return std::vector<Type>{{DType::s8, in[0].shape, {}}};
+  return std::vector<Type>{{DType::s8, in[0].shape, a.quant}};
 }
 
 static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
@@ -22,6 +22,9 @@ static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
   return call.done();
 }
 
+static OpFacts facts_of(const Quantize&) { return facts(Family::border); }
+static std::vector<Example<Quantize>> examples() { return {{"an image", {per_tensor(0x1p-6f, 0)}, {{1, 5, 3, 7}}}}; }
+
 const OpDef<Quantize>& def_of(const Quantize&) {
   static constexpr OpDef<Quantize> d{.name = "quantize",
                                      .infer = infer,
@@ -29,7 +32,13 @@ const OpDef<Quantize>& def_of(const Quantize&) {
                                      .macs = no_macs,
                                      .execute = execute,
                                      .cortex_m = cortex_m,
-                                     .npu = not_on_npu<Quantize>("the CPU makes int8")};
+                                     .npu = not_on_npu<Quantize>("the CPU makes int8"),
+                                     .facts = facts_of,
+                                     .axes = kNoAxisRules<Quantize>,
+                                     .view = nullptr,
+                                     .forms = kNoForms<Quantize>,
+                                     .examples = examples,
+                                     .function = nullptr};
   return d;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/op.h"
 #include "ops/integer/refusals.h"
 #include "ops/reduce/multiplier.h"
@@ -22,6 +24,11 @@ static Result<std::vector<Type>> infer(const Reduce& a, TypeView in) {
   }
   return std::vector<Type>{{in[0].dtype, std::move(y), {}}};
 }
+
+struct ReduceFunction {
+  std::string_view name, builtin;
+};
+static constexpr ReduceFunction kFunctions[] = {{"mean", "MEAN"}, {"sum", "SUM"}, {"amax", "REDUCE_MAX"}, {"amin", "REDUCE_MIN"}};
 
 static bool is_extreme(const Reduce& a) { return a.fn == Reduce::kMax || a.fn == Reduce::kMin; }
 
@@ -70,7 +77,27 @@ static constexpr NpuRow<Reduce> kNpu[] = {
      nullptr, kMostSummed},
 };
 static constexpr NpuSupport<Reduce> kNpuSupport{
-    .rows = kNpu, .builtin = "MEAN, SUM, REDUCE_MAX, REDUCE_MIN", .absent = {}, .quantize = npu_quantize};
+    .rows = kNpu, .builtin = "one for each function", .absent = {}, .quantize = npu_quantize, .builtin_of = [](const Reduce& a) {
+      return kFunctions[a.fn].builtin;
+    }};
+
+static constexpr AxisRules<Reduce> kAxes{.reordered = [](const Reduce& a, const Axes& perm) -> std::optional<Reduce> {
+                                           Reduce moved = a;
+                                           for (i64& axis : moved.axes) axis = perm[static_cast<size_t>(axis)];
+                                           std::sort(moved.axes.begin(), moved.axes.end());
+                                           return moved;
+                                         },
+                                         .window = nullptr,
+                                         .has_bands = nullptr,
+                                         .band = nullptr};
+static OpFacts facts_of(const Reduce& a) { return facts(Family::slices, is_extreme(a) ? Values::chosen : Values::computed); }
+static std::vector<Example<Reduce>> examples() {
+  return {{"mean of a row", {Reduce::kMean, {1}}, {{2, 16}}},
+          {"mean of an image", {Reduce::kMean, {1, 2}}, {{1, 5, 3, 7}}},
+          {"sum of a row", {Reduce::kSum, {1}}, {{3, 11}}},
+          {"largest of a row", {Reduce::kMax, {1}}, {{3, 11}}},
+          {"smallest of an image", {Reduce::kMin, {1, 2}}, {{1, 5, 3, 7}}}};
+}
 
 const OpDef<Reduce>& def_of(const Reduce&) {
   static constexpr OpDef<Reduce> d{.name = "reduce",
@@ -79,7 +106,13 @@ const OpDef<Reduce>& def_of(const Reduce&) {
                                    .macs = count_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = kNpuSupport};
+                                   .npu = kNpuSupport,
+                                   .facts = facts_of,
+                                   .axes = kAxes,
+                                   .view = nullptr,
+                                   .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                   .examples = examples,
+                                   .function = [](const Reduce& a) { return kFunctions[a.fn].name; }};
   return d;
 }
 

@@ -8,6 +8,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Reduce {
   i64 fn = 0;  // Reduce::kMean, ..
@@ -21,5 +22,8 @@ struct Reduce {
 };
 const OpDef<Reduce>& def_of(const Reduce&);
 void execute(const Reduce&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const Reduce&, FormBuilder&);
 
 }  // namespace deuteron

@@ -25,9 +25,24 @@ static constexpr NpuRow<Reshape> kNpu[] = {
 };
 static constexpr NpuSupport<Reshape> kNpuSupport{.rows = kNpu, .builtin = "RESHAPE", .absent = {}};
 
+static std::optional<i64> view(const Reshape&, TypeView) { return 0; }
+static OpFacts facts_of(const Reshape&) { return facts(Family::movement, Values::same, Storage::in_operand); }
+static std::vector<Example<Reshape>> examples() { return {{"rows", {{6, 24}}, {{1, 6, 6, 4}}}, {"flat", {{105}}, {{1, 5, 3, 7}}}}; }
+
 const OpDef<Reshape>& def_of(const Reshape&) {
-  static constexpr OpDef<Reshape> d{
-      .name = "reshape", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Reshape> d{.name = "reshape",
+                                    .infer = infer,
+                                    .quantize = kQuant,
+                                    .macs = no_macs,
+                                    .execute = execute,
+                                    .cortex_m = cortex_m,
+                                    .npu = kNpuSupport,
+                                    .facts = facts_of,
+                                    .axes = kNoAxisRules<Reshape>,
+                                    .view = view,
+                                    .forms = kNoForms<Reshape>,
+                                    .examples = examples,
+                                    .function = nullptr};
   return d;
 }
 

@@ -74,6 +74,14 @@ static constexpr NpuRow<Resize2d> kNpu[] = {
 };
 static constexpr NpuSupport<Resize2d> kNpuSupport{.rows = kNpu, .builtin = "RESIZE_NEAREST_NEIGHBOR, RESIZE_BILINEAR", .absent = {}};
 
+static OpFacts facts_of(const Resize2d& a) {
+  return facts(Family::movement, a.mode == Resize2d::kNearest ? Values::moved : Values::interpolated);
+}
+static std::vector<Example<Resize2d>> examples() {
+  return {{"nearest, twice as large", {Resize2d::kNearest, {10, 6}, false, false}, {{1, 5, 3, 7}}},
+          {"bilinear, twice as large", {Resize2d::kBilinear, {10, 6}, false, true}, {{1, 5, 3, 7}}}};
+}
+
 const OpDef<Resize2d>& def_of(const Resize2d&) {
   static constexpr OpDef<Resize2d> d{.name = "resize2d",
                                      .infer = infer,
@@ -81,7 +89,13 @@ const OpDef<Resize2d>& def_of(const Resize2d&) {
                                      .macs = no_macs,
                                      .execute = execute,
                                      .cortex_m = cortex_m,
-                                     .npu = kNpuSupport};
+                                     .npu = kNpuSupport,
+                                     .facts = facts_of,
+                                     .axes = kNoAxisRules<Resize2d>,
+                                     .view = nullptr,
+                                     .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                     .examples = examples,
+                                     .function = nullptr};
   return d;
 }
 

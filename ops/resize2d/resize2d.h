@@ -3,7 +3,8 @@
 //     align_corners  o * (in - 1) / (out - 1)
 //     half_pixel     (o + 0.5) * in / out, for bilinear less 0.5 and at least 0
 //     neither        o * in / out
-//   nearest takes the element below that (with align_corners the one nearest to it), bilinear weighs the one below and the next one. float32.
+//   nearest takes the element below that (with align_corners the one nearest to it), bilinear weighs the one below and the next one.
+//   float32.
 // Operands  x [n,h,w,c]     Result  y [n,size.h,size.w,c]
 #pragma once
 #include "ops/attributes.h"
@@ -13,6 +14,7 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Resize2d {
   static constexpr i64 kNearest = 0, kBilinear = 1;
@@ -30,6 +32,9 @@ struct Resize2d {
 };
 const OpDef<Resize2d>& def_of(const Resize2d&);
 void execute(const Resize2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const Resize2d&, FormBuilder&);
 
 // Where the elements of a result with `out` elements along an axis come from. Bilinear: (1 - weight) * x[first] + weight * x[second].
 struct ResizedElement {

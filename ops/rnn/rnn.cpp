@@ -24,6 +24,9 @@ static constexpr QuantSpec kStep{DType::s8, Gran::per_tensor}, kFloat{DType::f32
 static constexpr QuantSpec kQuant[] = {kStep, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
 static constexpr QuantSpec kQuantOfTwo[] = {kStep, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kFloat, kStep, kStep};
 
+static OpFacts facts_of(const Rnn&) { return facts(Family::recurrent); }
+static std::vector<Example<Rnn>> examples() { return {{"one direction", {}, {{2, 3, 4}, {5, 4}, {5, 5}, {5}, {5}}}}; }
+
 const OpDef<Rnn>& def_of(const Rnn& a) {
   static constexpr OpDef<Rnn> one{.name = "rnn",
                                   .infer = infer,
@@ -31,7 +34,13 @@ const OpDef<Rnn>& def_of(const Rnn& a) {
                                   .macs = count_macs,
                                   .execute = execute,
                                   .cortex_m = deuteron_call,
-                                  .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers")};
+                                  .npu = not_on_npu<Rnn>("Neutron IR has no recurrent layers"),
+                                  .facts = facts_of,
+                                  .axes = kNoAxisRules<Rnn>,
+                                  .view = nullptr,
+                                  .forms = kNoForms<Rnn>,
+                                  .examples = examples,
+                                  .function = nullptr};
   static constexpr OpDef<Rnn> two = with_operands(one, kQuantOfTwo);
   return a.form.bidirectional ? two : one;
 }

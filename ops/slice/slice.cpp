@@ -45,9 +45,28 @@ static constexpr NpuRow<Slice> kNpu[] = {
 };
 static constexpr NpuSupport<Slice> kNpuSupport{.rows = kNpu, .builtin = "SLICE", .absent = {}};
 
+static std::optional<i64> view(const Slice& a, TypeView in) {
+  return is_contiguous(a, in[0].shape) ? std::optional(first_element(a, in[0].shape)) : std::nullopt;
+}
+static OpFacts facts_of(const Slice&) { return facts(Family::movement, Values::moved, Storage::in_operand); }
+static std::vector<Example<Slice>> examples() {
+  return {{"rows", {1, 1, 3, 1}, {{1, 6, 9, 4}}}, {"every other channel", {3, 0, 4, 2}, {{2, 5, 3, 7}}}};
+}
+
 const OpDef<Slice>& def_of(const Slice&) {
-  static constexpr OpDef<Slice> d{
-      .name = "slice", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Slice> d{.name = "slice",
+                                  .infer = infer,
+                                  .quantize = kQuant,
+                                  .macs = no_macs,
+                                  .execute = execute,
+                                  .cortex_m = cortex_m,
+                                  .npu = kNpuSupport,
+                                  .facts = facts_of,
+                                  .axes = kOneAxis<Slice>,
+                                  .view = view,
+                                  .forms = kNoForms<Slice>,
+                                  .examples = examples,
+                                  .function = nullptr};
   return d;
 }
 

@@ -60,9 +60,32 @@ static constexpr NpuRow<Softmax> kNpu[] = {
 };
 static constexpr NpuSupport<Softmax> kNpuSupport{.rows = kNpu, .builtin = "SOFTMAX", .absent = {}};
 
+static constexpr AxisRules<Softmax> kAxes{// Worth it only where the axis becomes the last one, which is the one that kernels take.
+                                          .reordered = [](const Softmax& a, const Axes& perm) -> std::optional<Softmax> {
+                                            const auto last = static_cast<i64>(perm.size()) - 1;
+                                            if (a.axis == last || perm[static_cast<size_t>(a.axis)] != last) return std::nullopt;
+                                            return Softmax{last};
+                                          },
+                                          .window = nullptr,
+                                          .has_bands = nullptr,
+                                          .band = nullptr};
+static OpFacts facts_of(const Softmax&) { return facts(Family::slices); }
+static std::vector<Example<Softmax>> examples() { return {{"of a row", {1}, {{2, 16}}}, {"of channels", {3}, {{1, 5, 3, 7}}}}; }
+
 const OpDef<Softmax>& def_of(const Softmax&) {
-  static constexpr OpDef<Softmax> d{
-      .name = "softmax", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static constexpr OpDef<Softmax> d{.name = "softmax",
+                                    .infer = infer,
+                                    .quantize = kQuant,
+                                    .macs = no_macs,
+                                    .execute = execute,
+                                    .cortex_m = cortex_m,
+                                    .npu = kNpuSupport,
+                                    .facts = facts_of,
+                                    .axes = kAxes,
+                                    .view = nullptr,
+                                    .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                    .examples = examples,
+                                    .function = nullptr};
   return d;
 }
 

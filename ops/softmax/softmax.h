@@ -8,15 +8,17 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 struct Softmax {
   i64 axis = 0;  // 0..rank-1
   bool operator==(const Softmax&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
-    visit("axis", self.axis);
-  }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("axis", self.axis); }
 };
 const OpDef<Softmax>& def_of(const Softmax&);
 void execute(const Softmax&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool kernel_form(const Softmax&, FormBuilder&);
 
 }  // namespace deuteron

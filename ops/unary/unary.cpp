@@ -1,5 +1,9 @@
 #include "ops/unary/unary.h"
 
+#include <array>
+
+#include "ops/form.h"
+#include "ops/unary/functions.h"
 #include "ops/unary/pair_table.h"
 #include "ops/unary/table.h"
 
@@ -15,9 +19,8 @@ static constexpr float kMostStepsAtOnce = 4;
 
 // LOGISTIC and TANH have results of fixed parameters.
 static std::optional<Quant> fixed_result(UnaryFn fn) {
-  if (fn == UnaryFn::sigmoid) return per_tensor(1.0f / 256, -128);
-  if (fn == UnaryFn::tanh) return per_tensor(1.0f / 128, 0);
-  return std::nullopt;
+  const FixedResult& fixed = row_of(fn).fixed;
+  return fixed.scale != 0 ? std::optional(per_tensor(fixed.scale, fixed.zero_point)) : std::nullopt;
 }
 
 // What comes in the fixed parameters has the steps that y can tell apart, but for a few.
@@ -44,46 +47,77 @@ static Result<Lowered> cortex_m(const Unary& a, const LowerContext& c) {
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::per_tensor}};
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
-static bool has_builtin(UnaryFn fn) {
-  switch (fn) {
-    case UnaryFn::abs:
-    case UnaryFn::neg:
-    case UnaryFn::exp:
-    case UnaryFn::log:
-    case UnaryFn::rsqrt:
-    case UnaryFn::sigmoid:
-    case UnaryFn::tanh:
-    case UnaryFn::leaky_relu:
-    case UnaryFn::hardswish:
-      return true;
-    default:
-      return false;
-  }
+static std::string functions_of_npu() {
+  std::string names;
+  for (const UnaryFunction& row : unary_functions())
+    if (!row.neutron.empty()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
 }
-static constexpr NpuRow<Unary> kNpu[] = {
-    {"function", "Neutron IR has the function (abs, neg, exp, log, rsqrt, sigmoid, tanh, leaky_relu, hardswish)",
-     must_hold("Neutron IR has no {}, only abs, neg, exp, log, rsqrt, sigmoid, tanh, leaky_relu and hardswish"),
-     [](const Unary& a, const NpuOperands&) { return std::optional<i64>(has_builtin(a.fn)); }, nullptr, 1,
-     [](const Unary& a) { return std::string(name_of(a.fn)); }},
-    {"precision", "a step of sigmoid's 1/256 and tanh's 1/128 is at most 4 of the result's own",
-     must_hold("a step of the NPU's sigmoid, 1/256, or tanh, 1/128, is more than 4 of the result's own"),
-     [](const Unary& a, const NpuOperands& o) -> std::optional<i64> {
-       const auto fixed = fixed_result(a.fn);
-       if (!fixed || !o.is_quantized()) return std::nullopt;
-       return fine_enough(*fixed, o.out[0].quant);
-     }},
-};
-static constexpr QuantSpec kSigmoid[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::fixed, 0, false, 1.0f / 256, -128}};
-static constexpr QuantSpec kTanh[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::fixed, 0, false, 1.0f / 128, 0}};
+static std::span<const NpuRow<Unary>> npu_rows() {
+  static const std::string names = functions_of_npu();
+  static const std::string function = "Neutron IR has the function (" + names + ")";
+  static const std::string refused = "Neutron IR has no {}, only " + names;
+  static const NpuRow<Unary> rows[] = {
+      {"function", function, must_hold(refused),
+       [](const Unary& a, const NpuOperands&) { return std::optional<i64>(!row_of(a.fn).neutron.empty()); }, nullptr, 1,
+       [](const Unary& a) { return std::string(row_of(a.fn).name); }},
+      {"precision", "a step of sigmoid's 1/256 and tanh's 1/128 is at most 4 of the result's own",
+       must_hold("a step of the NPU's sigmoid, 1/256, or tanh, 1/128, is more than 4 of the result's own"),
+       [](const Unary& a, const NpuOperands& o) -> std::optional<i64> {
+         const auto fixed = fixed_result(a.fn);
+         if (!fixed || !o.is_quantized()) return std::nullopt;
+         return fine_enough(*fixed, o.out[0].quant);
+       }},
+  };
+  return rows;
+}
 static std::span<const QuantSpec> npu_quantize(const Unary& a) {
-  return a.fn == UnaryFn::sigmoid ? std::span<const QuantSpec>(kSigmoid) : a.fn == UnaryFn::tanh ? kTanh : kQuant;
+  static const std::vector<std::array<QuantSpec, 2>> specs = [] {
+    std::vector<std::array<QuantSpec, 2>> all;
+    for (const UnaryFunction& row : unary_functions()) {
+      const QuantSpec fixed{DType::s8, Gran::fixed, 0, false, row.fixed.scale, row.fixed.zero_point};
+      all.push_back({kQuant[0], row.fixed.scale == 0 ? kQuant[1] : fixed});
+    }
+    return all;
+  }();
+  return specs[static_cast<size_t>(a.fn)];
 }
-static constexpr NpuSupport<Unary> kNpuSupport{
-    .rows = kNpu, .builtin = "ABS, SUB, EXP, LOG, RSQRT, LOGISTIC, TANH, LEAKY_RELU, HARD_SWISH", .absent = {}, .quantize = npu_quantize};
+
+static OpFacts facts_of(const Unary& a) {
+  OpFacts f = facts(Family::elementwise);
+  f.useful = row_of(a.fn).useful;
+  f.slow_functions = row_of(a.fn).is_slow ? 1 : 0;
+  return f;
+}
+static std::vector<Example<Unary>> examples() {
+  std::vector<Example<Unary>> all;
+  for (const UnaryFunction& row : unary_functions()) all.push_back({row.name.data(), {row.fn, 1}, {{1, 6, 9, 4}}});
+  return all;
+}
+
+bool portable_form(const Unary& a, FormBuilder& b) {
+  const auto form = row_of(a.fn).portable;
+  return form && b.result().dtype == DType::f32 && form(b, a.alpha);
+}
 
 const OpDef<Unary>& def_of(const Unary&) {
-  static constexpr OpDef<Unary> d{
-      .name = "unary", .infer = infer, .quantize = kQuant, .macs = no_macs, .execute = execute, .cortex_m = cortex_m, .npu = kNpuSupport};
+  static const OpDef<Unary> d{.name = "unary",
+                              .infer = infer,
+                              .quantize = kQuant,
+                              .macs = no_macs,
+                              .execute = execute,
+                              .cortex_m = cortex_m,
+                              .npu = {.rows = npu_rows(),
+                                      .builtin = "one for each function",
+                                      .absent = {},
+                                      .quantize = npu_quantize,
+                                      .builtin_of = [](const Unary& a) { return row_of(a.fn).neutron; }},
+                              .facts = facts_of,
+                              .axes = kNoAxisRules<Unary>,
+                              .view = nullptr,
+                              .forms = {.simpler = nullptr, .kernel = nullptr, .last = nullptr, .portable = portable_form},
+                              .examples = examples,
+                              .function = [](const Unary& a) { return row_of(a.fn).name; }};
   return d;
 }
 

@@ -8,10 +8,12 @@ namespace deuteron {
 template <class T>
 struct OpDef;
 struct HostTensor;
+class FormBuilder;
 
 enum class UnaryFn : u8 {
-  identity, hardswish, hardsigmoid, sigmoid, tanh, silu, gelu, gelu_tanh, exp, log, sqrt, rsqrt, abs, neg, reciprocal, leaky_relu, elu, softplus,
-  pow, sin, cos, floor, round, log2, log10, log1p, expm1, erf, ceil, trunc, sign
+#define X(function, ...) function,
+#include "ops/unary/functions.inc"
+#undef X
 };
 std::string_view name_of(UnaryFn);
 std::optional<UnaryFn> unary_named(std::string_view);
@@ -28,5 +30,8 @@ struct Unary {
 };
 const OpDef<Unary>& def_of(const Unary&);
 void execute(const Unary&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+// forms.cpp
+bool portable_form(const Unary&, FormBuilder&);
 
 }  // namespace deuteron

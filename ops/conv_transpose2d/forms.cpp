@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "ops/conv_transpose2d/stock_limits.h"
+#include "ops/form.h"
+
+namespace deuteron {
+
+enum { kX, kWeight };
+
+// [oc,kh,kw,c/groups] with zeros between the taps, behind them up to `kernel`, and for the channels of other groups.
+static std::vector<int8_t> spread_weight(std::span<const int8_t> from, const Shape& w, const ConvTranspose2d& a, HW kernel) {
+  const i64 oc = w[0], cg = w[3], channels = cg * a.groups;
+  std::vector<int8_t> to(static_cast<size_t>(oc * kernel.h * kernel.w * channels), 0);
+  for (i64 o = 0; o < oc; ++o)
+    for (i64 h = 0; h < w[1]; ++h)
+      for (i64 k = 0; k < w[2]; ++k) {
+        const i64 first = o / (oc / a.groups) * cg;
+        const auto begin = from.begin() + ((o * w[1] + h) * w[2] + k) * cg;
+        std::copy_n(begin, cg, to.begin() + ((o * kernel.h + h * a.dilation.h) * kernel.w + k * a.dilation.w) * channels + first);
+      }
+  return to;
+}
+
+// conv_transpose2d with dilation, groups or output padding, or one that the stock kernel computes wrongly or outside its tensors
+//   becomes   one with zeros in its weight; where that is not enough, without padding, and slices of its result
+static bool transposed_to_kernel_form(const ConvTranspose2d& a, FormBuilder& b) {
+  const Type &x = b.type(kX), &weight = b.type(kWeight), &y = b.result();
+  const Constant* data = b.data(kWeight);
+  if (x.dtype != DType::s8 || !data || weight.dtype != DType::s8) return false;
+  const Shape& w = weight.shape;
+  const auto differs = [&](const ConvTranspose2d& o, const Shape& kernel, const Shape& out) {
+    return why_stock_conv_transpose2d_differs(kernel_args(o, x.shape, kernel, out)) != nullptr;
+  };
+  const bool plain = a.dilation == HW{1, 1} && a.groups == 1 && a.output_pad == HW{0, 0};
+  if (plain && !differs(a, w, y.shape)) return false;
+
+  ConvTranspose2d moved = a;
+  moved.dilation = {1, 1};
+  moved.groups = 1;
+  moved.output_pad = {0, 0};
+  // Zeros behind the last tap stand for the output padding.
+  HW kernel{a.dilation.h * (w[1] - 1) + 1 + a.output_pad.h, a.dilation.w * (w[2] - 1) + 1 + a.output_pad.w};
+  Shape whole = y.shape;
+  const bool crops = differs(moved, {w[0], kernel.h, kernel.w, x.shape[3]}, y.shape);
+  if (crops) {
+    kernel = {std::max({kernel.h, kernel.h - a.pad.h, a.stride.h}), std::max({kernel.w, kernel.w - a.pad.w, a.stride.w})};
+    moved.pad = {0, 0};
+    whole[1] = (x.shape[1] - 1) * a.stride.h + kernel.h;
+    whole[2] = (x.shape[2] - 1) * a.stride.w + kernel.w;
+  }
+  std::vector<ValueId> inputs = b.inputs();
+  const Type type{DType::s8, {w[0], kernel.h, kernel.w, x.shape[3]}, weight.quant};
+  inputs[kWeight] = b.constant(type, constant_of(spread_weight(data->as<int8_t>(), w, a, kernel)), b.name(kWeight));
+  if (!crops) return b.finish(moved, std::move(inputs));
+  ValueId v = b.add(moved, std::move(inputs), y.quant, b.result_name());
+  if (whole[1] != y.shape[1]) v = b.add(Slice{1, a.pad.h, y.shape[1], 1}, {v}, y.quant);
+  if (whole[2] != y.shape[2]) v = b.add(Slice{2, a.pad.w, y.shape[2], 1}, {v}, y.quant);
+  return b.finish(v);
+}
+
+bool kernel_form(const ConvTranspose2d& a, FormBuilder& b) { return transposed_to_kernel_form(a, b); }
+
+}  // namespace deuteron

@@ -1,0 +1,72 @@
+// What prelu becomes: a function of one element where all slopes are the same, else what there are kernels for.
+#include "ops/form.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deuteron {
+
+enum { kX, kSlope };
+
+// A slope of 1 that was brought to the steps of a grid.
+static constexpr float kRounding = 1e-6f;
+
+static Clamp above_zero() { return Clamp{{.low = 0}}; }
+static Clamp below_zero() { return Clamp{{.high = 0}}; }
+
+// The parameters that hold the products of `slopes` and what of x lies below zero.
+static Quant quant_of_products(const std::vector<float>& slopes, const Quant& x) {
+  const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
+  const float lowest = static_cast<float>(x.low - x.zero_point[0]) * x.scale[0];
+  const float low = std::min(lowest * *most, 0.0f), high = std::max(lowest * *least, 0.0f);
+  const float scale = high > low ? (high - low) / 255 : 1;
+  return per_tensor(scale, static_cast<i32>(std::clamp(std::nearbyint(-128 - low / scale), -128.0f, 127.0f)));
+}
+
+// x * 1, which changes the parameters as a product with a slope does.
+static ValueId times_one(FormBuilder& b, ValueId x, const Quant& out) {
+  const Type& slope = b.type(kSlope);
+  const auto ones = constant_of(std::vector<int8_t>(static_cast<size_t>(slope.elements()), 1));
+  return b.add(Mul{}, {x, b.constant(Type{DType::s8, slope.shape, per_tensor(1, 0)}, ones)}, out);
+}
+
+// prelu   becomes   the larger or smaller of x and its product, or products, clamps and sums
+// Beside an NPU with the bits of its PRELU: both halves are products that are rounded once.
+static bool int8_kernel_forms(const Prelu&, FormBuilder& b) {
+  const bool as_npu = b.site().beside_npu;
+  const Quant &in = b.type(kX).quant, &out = b.result().quant;
+  const std::optional<std::vector<float>> slopes = numbers_of(b.site().operands[kSlope]);
+  if (!slopes || in.empty() || out.empty()) return false;
+  const bool shrinks = std::all_of(slopes->begin(), slopes->end(), [](float s) { return s <= 1 + kRounding; });
+  const bool grows = std::all_of(slopes->begin(), slopes->end(), [](float s) { return s >= 1 - kRounding; });
+  if (shrinks || grows) {
+    // A value that the steps of y cut off is cut off in both operands or loses against the other one.
+    const ValueId same = in == out ? ValueId{kX} : as_npu ? times_one(b, kX, out) : b.add(Clamp{}, {kX}, out);
+    const ValueId scaled = b.add(Mul{}, {kX, kSlope}, out);
+    return shrinks ? b.finish(Maximum{}, {same, scaled}) : b.finish(Minimum{}, {same, scaled});
+  }
+  const ValueId above = b.add(above_zero(), {kX}, in), below = b.add(below_zero(), {kX}, in);
+  // A sum in the parameters of both operands, of which one is 0, is exact.
+  if (as_npu) return b.finish(Add{}, {times_one(b, above, out), b.add(Mul{}, {below, kSlope}, out)});
+  return b.finish(Add{}, {above, b.add(Mul{}, {below, kSlope}, quant_of_products(*slopes, in))});
+}
+
+// prelu with the same slope everywhere   becomes   leaky_relu
+static bool prelu_to_leaky_relu(const Prelu&, FormBuilder& b) {
+  const std::optional<std::vector<float>> slopes = numbers_of(b.site().operands[kSlope]);
+  if (!slopes || b.type(kX).dtype != DType::f32) return false;
+  if (std::any_of(slopes->begin(), slopes->end(), [&](float s) { return s != slopes->front(); })) return false;
+  return b.finish(Unary{UnaryFn::leaky_relu, slopes->front()}, {kX});
+}
+
+// The same in float: products, clamps and sums
+static bool prelu_to_kernel_forms(const Prelu& a, FormBuilder& b) {
+  if (b.type(kX).dtype != DType::f32) return int8_kernel_forms(a, b);
+  const ValueId scaled = b.add(Mul{}, {b.add(below_zero(), {kX}), kSlope});
+  return b.finish(Add{}, {b.add(above_zero(), {kX}), scaled});
+}
+
+bool simpler_form(const Prelu& a, FormBuilder& b) { return prelu_to_leaky_relu(a, b); }
+bool kernel_form(const Prelu& a, FormBuilder& b) { return prelu_to_kernel_forms(a, b); }
+
+}  // namespace deuteron

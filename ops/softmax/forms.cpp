@@ -1,0 +1,21 @@
+#include "ops/form.h"
+
+namespace deuteron {
+
+// softmax over another axis than the last   becomes   permute -> softmax -> permute
+static bool softmax_axis_last(const Softmax& a, FormBuilder& b) {
+  const Type &x = b.type(0), &y = b.result();
+  const auto axis = static_cast<size_t>(a.axis);
+  if (y.dtype != DType::s8 || axis + 1 == x.shape.size()) return false;
+  Shape three{1, x.shape[axis], 1};
+  for (size_t k = 0; k < x.shape.size(); ++k)
+    if (k != axis) (k < axis ? three[0] : three[2]) *= x.shape[k];
+  const ValueId split = b.add(Reshape{three}, {0}, x.quant);
+  const ValueId turned = b.add(Permute{{0, 2, 1}}, {split}, x.quant);
+  const ValueId result = b.add(Softmax{2}, {turned}, y.quant, b.result_name());
+  return b.finish(Reshape{y.shape}, {b.add(Permute{{0, 2, 1}}, {result}, y.quant)});
+}
+
+bool kernel_form(const Softmax& a, FormBuilder& b) { return softmax_axis_last(a, b); }
+
+}  // namespace deuteron

@@ -1,0 +1,69 @@
+#include "rewrite/forms.h"
+
+#include "ops/form.h"
+#include "rewrite/borders.h"
+
+namespace deuteron {
+
+static FormOperand operand_of(const Graph& g, const Uses& uses, ValueId v) {
+  const GraphValue& value = g.values[v];
+  FormOperand o;
+  o.type = &value.type;
+  o.name = &value.name;
+  o.data = value.constant ? &*value.constant : nullptr;
+  if (const ValueId steps = dequantized(g, uses, v); steps >= 0) {
+    o.steps = &g.type(steps);
+    o.steps_data = g.is_constant(steps) ? &*g.values[steps].constant : nullptr;
+  }
+  return o;
+}
+
+static Patch patch_of(const Graph& g, NodeId root, Form form) {
+  const std::vector<ValueId>& operands = g.nodes[root].inputs;
+  const auto id = [&](ValueId v) {
+    const auto k = static_cast<size_t>(v);
+    return k < operands.size() ? operands[k] : static_cast<ValueId>(g.values.size() + k - operands.size());
+  };
+  Patch patch;
+  for (Form::Value& value : form.values) patch.values.push_back({std::move(value.name), std::move(value.type), std::move(value.constant)});
+  for (Form::Step& step : form.steps) {
+    for (ValueId& v : step.inputs) v = id(v);
+    patch.nodes.push_back({std::move(step.op), std::move(step.inputs), {id(step.output)}, {}});
+  }
+  patch.replace.emplace_back(g.nodes[root].outputs[0], id(form.result));
+  patch.reason = std::move(form.reason);
+  return patch;
+}
+
+std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, FormKind kind, const FormTarget& target) {
+  const Node& node = g.nodes[root];
+  if (node.outputs.size() != 1 || !has_form(node.op, kind)) return std::nullopt;
+  std::vector<FormOperand> operands;
+  for (const ValueId v : node.inputs) operands.push_back(operand_of(g, uses, v));
+  FormSite site;
+  site.operands = operands;
+  site.result = &g.type(node.outputs[0]);
+  site.name = &g.values[node.outputs[0]].name;
+  site.isa = target.isa;
+  site.beside_npu = target.beside_npu;
+  FormBuilder builder(site);
+  if (!write_form(node.op, kind, builder)) return std::nullopt;
+  return patch_of(g, root, builder.take());
+}
+
+std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::simpler); }
+std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::last); }
+
+// A rule is a plain function: one for each kind of target.
+template <Isa isa, bool beside_npu>
+static std::optional<Patch> kernel_form_on(const Graph& g, const Uses& uses, NodeId root) {
+  return form_of(g, uses, root, FormKind::kernel, {isa, beside_npu});
+}
+Rule kernel_form(const FormTarget& target) {
+  static constexpr Rule kRules[][2] = {{kernel_form_on<Isa::scalar, false>, kernel_form_on<Isa::scalar, true>},
+                                       {kernel_form_on<Isa::dsp, false>, kernel_form_on<Isa::dsp, true>},
+                                       {kernel_form_on<Isa::mve, false>, kernel_form_on<Isa::mve, true>}};
+  return kRules[static_cast<size_t>(target.isa)][target.beside_npu];
+}
+
+}  // namespace deuteron

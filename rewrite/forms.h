@@ -1,0 +1,21 @@
+// Puts what an operator becomes (ops/form.h) into the place of its node.
+#pragma once
+#include "ops/families.h"
+#include "rewrite/patch.h"
+
+namespace deuteron {
+
+struct FormTarget {
+  Isa isa = Isa::scalar;
+  bool beside_npu = false;
+};
+// Nothing when the operator stays what it is.
+std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, FormKind kind, const FormTarget& target = {});
+
+// As rules. What is simpler in any graph, before and after quantization; and int8 operators as the kernels of a processor take them.
+std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root);
+Rule kernel_form(const FormTarget& target);
+// Not together with rules that merge neighbours: it takes apart.
+std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root);
+
+}  // namespace deuteron
