@@ -61,6 +61,19 @@ class TestCall {
 
   // Argument i, to be spoiled before prepare().
   Value& argument(int i) { return *arguments_[static_cast<size_t>(i)]; }
+  const Value& argument(int i) const { return *arguments_[static_cast<size_t>(i)]; }
+  int count() const { return static_cast<int>(arguments_.size()); }
+  const Kernel& kernel() const { return kernel_; }
+  bool writes(int i) const { return kernel_.schema[i] == 'O' || kernel_.schema[i] == 'X'; }  // a result or scratch
+  // Whether a result is the bytes of an operand; whether there is none.
+  bool in_place() const {
+    const auto read = [&](int j) { return !writes(j) && argument(j).kind == Kind::tensor; };
+    for (int i = 0; i < count(); ++i)
+      for (int j = 0; writes(i) && argument(i).tensor->numel > 0 && j < count(); ++j)
+        if (read(j) && argument(i).tensor->data == argument(j).tensor->data) return true;
+    return false;
+  }
+  bool empty_result() const { return argument(count() - 1).tensor->numel == 0; }
   Tensor& tensor_at(int i) { return const_cast<Tensor&>(*argument(i).tensor); }
   int32_t* sizes_at(int i) { return const_cast<int32_t*>(tensor_at(i).sizes); }
 

@@ -2,8 +2,8 @@
 #include "ops/add/kernel.h"
 
 #include "ops/add/reference.h"
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -31,6 +31,7 @@ TestCall call_of(const AddArgs& a, const std::vector<int32_t>& x, const std::vec
 }
 
 TEST(AddKernel, EqualsTheReferenceOnEveryPairOfValues) {
+  KernelCases cases;
   for (AddArgs a : kSettings) {
     Random random(1);
     TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random);
@@ -38,32 +39,34 @@ TEST(AddKernel, EqualsTheReferenceOnEveryPairOfValues) {
       data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i / 256 - 128);
       data_of<int8_t>(call.tensor_at(4))[i] = static_cast<int8_t>(i % 256 - 128);
     }
-    call.run();
+    cases.run("all pairs, y shift " + std::to_string(a.y.shift), call);
     a.count = a.period = 65536;
     std::vector<int8_t> expected(65536);
     add_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(4)), expected.data());
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(13)), expected);
+    cases.expect(13, expected);
   }
 }
 
 TEST(AddKernel, RepeatsAValueForEachChannel) {
+  KernelCases cases;
   for (AddArgs a : kSettings)
     for (const bool first_is_short : {false, true}) {
       Random random(2);
       const std::vector<int32_t> image{3, 5, 2, 7}, channels{1, 5, 1, 1};
       TestCall call = call_of(a, first_is_short ? channels : image, first_is_short ? image : channels, image, {0, 2, 3, 1}, random);
-      call.run();
+      cases.run(std::string("a value for each channel, ") + (first_is_short ? "first operand" : "second operand"), call);
       a.count = 210, a.period = 5;
       AddArgs turned = a;
       if (first_is_short) std::swap(turned.x, turned.other);
       std::vector<int8_t> expected(210);
       add_reference(turned, data_of<int8_t>(call.tensor_at(first_is_short ? 4 : 0)),
                     data_of<int8_t>(call.tensor_at(first_is_short ? 0 : 4)), expected.data());
-      EXPECT_EQ(contents<int8_t>(call.tensor_at(13)), expected);
+      cases.expect(13, expected);
     }
 }
 
 TEST(AddKernel, WorksInPlaceOfEitherOperand) {
+  KernelCases cases;
   EXPECT_TRUE(kQuantizedAdd.in_place);
   for (const int place : {0, 4}) {
     Random random(3);
@@ -73,40 +76,43 @@ TEST(AddKernel, WorksInPlaceOfEitherOperand) {
     std::vector<int8_t> expected(201);
     add_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(4)), expected.data());
     call.tensor_at(13).data = call.tensor_at(place).data;
-    call.run();
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(13)), expected);
+    cases.run("in place of argument " + std::to_string(place), call);
+    cases.expect(13, expected);
   }
 }
 
 TEST(AddKernel, Refuses) {
-  const std::vector<int32_t> image{2, 5, 3, 4};
-  const auto refused = [&](const std::vector<int32_t>& x, const std::vector<int32_t>& other, const std::vector<int32_t>& out, auto spoil,
-                           const std::vector<uint8_t>& order = {0, 2, 3, 1}) {
+  using Sizes = std::vector<int32_t>;
+  const Sizes image{2, 5, 3, 4};
+  const auto make = [&](const Sizes& x, const Sizes& other, const Sizes& out, const std::vector<uint8_t>& order = {0, 2, 3, 1}) {
     Random random(4);
-    TestCall call = call_of(kSettings[0], x, other, out, order, random);
-    spoil(call);
-    return call.refused();
+    return call_of(kSettings[0], x, other, out, order, random);
   };
-  const auto nothing = [](TestCall&) {};
-  EXPECT_EQ(refused(image, image, image, nothing), -1);
-  EXPECT_EQ(refused(image, {1, 5, 1, 1}, image, nothing), -1);
-  EXPECT_EQ(refused(image, {1, 5, 1, 1}, image, nothing, {0, 1, 2, 3}), 4);  // the channel is not innermost
-  EXPECT_EQ(refused(image, {1, 4, 1, 1}, image, nothing), 4);
-  EXPECT_EQ(refused(image, {1, 1, 1, 1}, image, nothing), 4);
-  EXPECT_EQ(refused(image, {2, 5, 1, 1}, image, nothing), 4);
-  EXPECT_EQ(refused(image, image, {2, 5, 4, 3}, nothing), 13);
-  EXPECT_EQ(refused(image, {1, 5, 1, 1}, {1, 5, 1, 1}, nothing), 13);
-  uint8_t planes[] = {0, 1, 2, 3};
-  EXPECT_EQ(refused(image, image, image, [&](TestCall& c) { c.tensor_at(4).dim_order = planes; }), 4);
-  EXPECT_EQ(refused(image, image, image, [&](TestCall& c) { c.tensor_at(13).dim_order = planes; }), 13);
-  EXPECT_EQ(refused(image, image, image, [](TestCall& c) { c.tensor_at(0).type = ScalarType::s16; }), 0);
-  EXPECT_EQ(refused(image, image, image, [](TestCall& c) { c.tensor_at(4).type = ScalarType::u8; }), 4);
-  EXPECT_EQ(refused(image, image, image, [](TestCall& c) { c.tensor_at(13).type = ScalarType::f32; }), 13);
-  for (const int zero : {1, 5, 8}) EXPECT_EQ(refused(image, image, image, [&](TestCall& c) { c.argument(zero).integer = 128; }), zero);
-  for (const int m : {2, 6, 9}) EXPECT_EQ(refused(image, image, image, [&](TestCall& c) { c.argument(m).integer = int64_t{1} << 31; }), m);
-  for (const int s : {3, 7, 10}) EXPECT_EQ(refused(image, image, image, [&](TestCall& c) { c.argument(s).integer = 31; }), s);
-  EXPECT_EQ(refused(image, image, image, [](TestCall& c) { c.argument(11).integer = -129; }), 11);
-  EXPECT_EQ(refused(image, image, image, [](TestCall& c) { c.argument(12).integer = 300; }), 12);
+  EXPECT_EQ(make(image, {1, 5, 1, 1}, image).refused(), -1);
+  EXPECT_EQ(make(image, {1, 5, 1, 1}, image, {0, 1, 2, 3}).refused(), 4);  // the channel is not innermost
+  EXPECT_EQ(make(image, {1, 4, 1, 1}, image).refused(), 4);
+  EXPECT_EQ(make(image, {1, 1, 1, 1}, image).refused(), 4);
+  EXPECT_EQ(make(image, {2, 5, 1, 1}, image).refused(), 4);
+  EXPECT_EQ(make(image, image, {2, 5, 4, 3}).refused(), 13);
+  EXPECT_EQ(make(image, {1, 5, 1, 1}, {1, 5, 1, 1}).refused(), 13);
+  expect_refusals([&] { return make(image, image, image); }, {
+      {4, "must be stored in the order of the first", order(4, {0, 1, 2, 3})},
+      {13, "must have the sizes and the order of the longer operand", order(13, {0, 1, 2, 3})},
+      {0, "must be int8", type(0, ScalarType::s16)},
+      {4, "must be int8", type(4, ScalarType::u8)},
+      {13, "must be int8", type(13, ScalarType::f32)},
+      {1, "must be -128..127", number(1, 128)},
+      {5, "must be -128..127", number(5, 128)},
+      {8, "must be -128..127", number(8, 128)},
+      {2, "is out of range", number(2, int64_t{1} << 31)},
+      {6, "is out of range", number(6, int64_t{1} << 31)},
+      {9, "is out of range", number(9, int64_t{1} << 31)},
+      {3, "must be -31..30", number(3, 31)},
+      {7, "must be -31..30", number(7, 31)},
+      {10, "must be -31..30", number(10, 31)},
+      {11, "must be -128..127", number(11, -129)},
+      {12, "must be activation_min..127", number(12, 300)},
+  });
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 #include "ops/avg_pool2d/kernel.h"
 
 #include "ops/avg_pool2d/reference.h"
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
 
 struct Case {
+  const char* name;
   int32_t n, h, w, c, oh, ow, kh, kw, sh, sw, ph = 0, pw = 0;
   bool ceil_mode = false;
 };
@@ -26,42 +27,45 @@ TestCall call_of(const Case& k, Random& random) {
   return call;
 }
 
-void check(const Case& k, uint32_t seed, int fill = 0) {
-  SCOPED_TRACE(testing::Message() << "{" << k.n << "," << k.h << "," << k.w << "," << k.c << "," << k.oh << "," << k.ow << "," << k.kh
-                                  << "," << k.kw << "," << k.sh << "," << k.sw << "," << k.ph << "," << k.pw << "," << k.ceil_mode
-                                  << "} seed " << seed);
+void check(KernelCases& cases, const Case& k, uint32_t seed, int fill = 0) {
+  const std::string name = line(k.name, {k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.ceil_mode}, seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   if (fill != 0) std::memset(call.tensor_at(0).data, fill, static_cast<size_t>(call.tensor_at(0).numel));
-  call.run();
-  if (testing::Test::HasFatalFailure()) return;
+  cases.run(name, call);
   std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(9).numel));
   avg_pool2d_reference({k.n, k.h, k.w, k.c, k.oh, k.ow, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw}, data_of<int8_t>(call.tensor_at(0)),
                        expected.data());
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(9)), expected);
+  cases.expect(9, expected);
 }
 
 TEST(AvgPool2dKernel, EqualsTheReference) {
-  const Case cases[] = {
-      {1, 25, 5, 64, 1, 1, 25, 5, 25, 5},          {2, 7, 9, 5, 3, 4, 2, 2, 2, 2},
-      {1, 7, 9, 131, 4, 5, 3, 3, 2, 2, 1, 1},      {3, 6, 5, 7, 7, 6, 2, 4, 1, 1, 1, 2},
-      {1, 7, 8, 3, 4, 4, 2, 2, 2, 2, 0, 0, true},  // 7 rows leave one: ceil_mode takes it
-      {1, 5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, true},  // (out-1)*stride reaches the padding's end: one less
-      {1, 6, 10, 2, 1, 4, 5, 3, 7, 3, 0, 1, true}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-      {1, 100, 80, 3, 1, 1, 100, 80, 1, 1},
+  KernelCases cases;
+  const Case table[] = {
+      {"the whole image", 1, 25, 5, 64, 1, 1, 25, 5, 25, 5},
+      {"batch 2, 2x2", 2, 7, 9, 5, 3, 4, 2, 2, 2, 2},
+      {"131 channels, pads 1", 1, 7, 9, 131, 4, 5, 3, 3, 2, 2, 1, 1},
+      {"an uneven window, batch 3", 3, 6, 5, 7, 7, 6, 2, 4, 1, 1, 1, 2},
+      {"7 rows leave one: ceil_mode takes it", 1, 7, 8, 3, 4, 4, 2, 2, 2, 2, 0, 0, true},
+      {"(out-1)*stride reaches the padding's end: one less", 1, 5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, true},
+      {"ceil_mode, stride above the window", 1, 6, 10, 2, 1, 4, 5, 3, 7, 3, 0, 1, true},
+      {"one element", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+      {"a large window", 1, 100, 80, 3, 1, 1, 100, 80, 1, 1},
   };
   uint32_t seed = 1;
-  for (const Case& k : cases) {
-    check(k, seed++);
-    check(k, seed++, -128);
-    check(k, seed++, 127);
+  for (const Case& k : table) {
+    check(cases, k, seed++);
+    check(cases, k, seed++, -128);
+    check(cases, k, seed++, 127);
   }
 }
 
 TEST(AvgPool2dKernel, EqualsTheReferenceOnRandomShapes) {
+  KernelCases cases;
   Random random(20253);
   for (uint32_t i = 0; i < 300; ++i) {
     Case k{};
+    k.name = "random";
     k.n = random.in(1, 3), k.h = random.in(1, 14), k.w = random.in(1, 14), k.c = random.in(1, 80);
     k.kh = random.in(1, k.h), k.kw = random.in(1, k.w), k.sh = random.in(1, 4), k.sw = random.in(1, 4);
     k.ph = random.in(0, k.kh / 2), k.pw = random.in(0, k.kw / 2), k.ceil_mode = random.in(0, 1) == 1;
@@ -72,36 +76,31 @@ TEST(AvgPool2dKernel, EqualsTheReferenceOnRandomShapes) {
       return o;
     };
     k.oh = out(k.h, k.kh, k.sh, k.ph), k.ow = out(k.w, k.kw, k.sw, k.pw);
-    check(k, 1000 + i);
+    check(cases, k, 1000 + i);
   }
 }
 
 TEST(AvgPool2dKernel, Refuses) {
-  const auto refused = [&](auto spoil) {
+  const auto make = [&] {
     Random random(7);
-    TestCall call = call_of({2, 7, 9, 5, 4, 5, 3, 3, 2, 2, 1, 1}, random);
-    spoil(call);
-    return call.refused();
+    return call_of({"", 2, 7, 9, 5, 4, 5, 3, 3, 2, 2, 1, 1}, random);
   };
-  const auto number = [&](int argument, int k, int64_t v) {
-    return refused([&](TestCall& c) { const_cast<Value*>(c.argument(argument).list.items[k])->integer = v; });
-  };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  uint8_t planes[] = {0, 1, 2, 3};
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(0).dim_order = planes; }), 0);
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(9).dim_order = planes; }), 9);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::f32; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(9)[0] = 3; }), 9);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(9)[1] = 6; }), 9);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(9)[2] = 5; }), 9);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(9)[3] = 4; }), 9);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).list.count = 1; }), 1);
-  EXPECT_EQ(number(1, 0, 0), 1);
-  EXPECT_EQ(number(2, 1, 0), 2);
-  EXPECT_EQ(number(2, 1, int64_t{1} << 32), 2);
-  EXPECT_EQ(number(3, 0, -1), 3);
-  EXPECT_EQ(number(3, 0, 3), 3);
-  EXPECT_EQ(number(1, 0, 4096), 9);
+  expect_refusals(make, {
+      {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
+      {9, "must be stored channels-last", order(9, {0, 1, 2, 3})},
+      {0, "must be int8", type(0, ScalarType::f32)},
+      {9, "must have the batch and the channels of the input", size(9, 0, 3)},
+      {9, "must have the batch and the channels of the input", size(9, 1, 6)},
+      {9, "must have one place for each window", size(9, 2, 5)},
+      {9, "must have one place for each window", size(9, 3, 4)},
+      {1, "must have two numbers", items(1, 1)},
+      {1, "is out of range", item(1, 0, 0)},
+      {2, "is out of range", item(2, 1, 0)},
+      {2, "is out of range", item(2, 1, int64_t{1} << 32)},
+      {3, "is out of range", item(3, 0, -1)},
+      {3, "must be less than the kernel", item(3, 0, 3)},
+      {9, "must have one place for each window", item(1, 0, 4096)},
+  });
 }
 
 }  // namespace

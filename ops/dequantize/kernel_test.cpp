@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "ops/dequantize/reference.h"
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -23,39 +23,39 @@ TestCall call_of(ScalarType type, int32_t count, double scale, int64_t zero, int
 }
 
 TEST(DequantizeKernel, EqualsTheReferenceOnEveryValue) {
+  KernelCases cases;
   for (const float scale : {0.02092f, 1.0f, 1e-38f, 1e36f, 0.0039215689f, 7.7e-42f}) {
     for (const int32_t zero : {-128, -12, 0, 127}) {
       TestCall call = call_of(ScalarType::s8, 256, scale, zero, -128, 127);
-      call.run();
+      cases.run("s8, scale " + std::to_string(scale) + ", zero " + std::to_string(zero), call);
       std::vector<float> expected(256);
       dequantize_reference({256, scale, zero}, data_of<int8_t>(call.tensor_at(0)), expected.data());
-      EXPECT_EQ(contents<float>(call.tensor_at(6)), expected);
+      cases.expect(6, expected);
       TestCall call16 = call_of(ScalarType::s16, 65536, scale, zero * 200, -32768, 32767);
-      call16.run();
+      cases.run("s16, scale " + std::to_string(scale) + ", zero " + std::to_string(zero), call16);
       std::vector<float> expected16(65536);
       dequantize_reference({65536, scale, zero * 200}, data_of<int16_t>(call16.tensor_at(0)), expected16.data());
-      EXPECT_EQ(contents<float>(call16.tensor_at(6)), expected16);
+      cases.expect(6, expected16);
     }
   }
 }
 
 TEST(DequantizeKernel, Refuses) {
-  const auto refused = [](auto spoil) {
-    TestCall call = call_of(ScalarType::s8, 5, 0.1, 3, -128, 127);
-    spoil(call);
-    return call.refused();
+  const auto make = [] {
+    return call_of(ScalarType::s8, 5, 0.1, 3, -128, 127);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::u8; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).real = std::nan(""); }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).real = 1e40; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(2).integer = 128; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(3).integer = -129; }), 3);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(4).integer = 128; }), 4);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = 2; }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::s8; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(6)[0] = 6; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).data = data_of<char>(c.tensor_at(6)) + 2; }), 6);
+  expect_refusals(make, {
+      {0, "must be int8, or int16 and 2-aligned", type(0, ScalarType::u8)},
+      {1, "must be finite", real(1, std::nan(""))},
+      {1, "must be finite", real(1, 1e40)},
+      {2, "must be quant_min..quant_max", number(2, 128)},
+      {3, "must be within the dtype", number(3, -129)},
+      {4, "must be quant_min or more, within the dtype", number(4, 128)},
+      {5, "must be the dtype of the input", number(5, 2)},
+      {6, "must be float32 and 4-aligned", type(6, ScalarType::s8)},
+      {6, "must have the sizes and the order of the input", size(6, 0, 6)},
+      {6, "must be float32 and 4-aligned", misaligned(6, 2)},
+  });
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "ops/div/reference.h"
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -23,6 +23,7 @@ TestCall call_of(ScalarType type, const DivArgs& a, const std::vector<int32_t>& 
 }
 
 TEST(DivKernel, EqualsTheReferenceOnEveryPairOfValues) {
+  KernelCases cases;
   for (const DivArgs& a : {DivArgs{65536, -128, -128, -128, 213.851f}, DivArgs{65536, 3, -7, 21, 0.5f}, DivArgs{65536, 0, 0, 0, 1.0f},
                            DivArgs{65536, 127, 5, 127, -33.25f}, DivArgs{65536, 0, 1, -128, 3e38f}, DivArgs{65536, 1, 0, 0, 0.0f}})
     for (const int in_place : {-1, 0, 2}) {
@@ -34,12 +35,13 @@ TEST(DivKernel, EqualsTheReferenceOnEveryPairOfValues) {
       std::vector<int8_t> expected(65536);
       div_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(2)), expected.data());
       if (in_place >= 0) call.tensor_at(6).data = call.tensor_at(in_place).data;
-      call.run();
-      EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected) << a.scale;
+      cases.run("all pairs, scale " + std::to_string(a.scale) + ", in place of " + std::to_string(in_place), call);
+      cases.expect(6, expected);
     }
 }
 
 TEST(DivKernel, EqualsTheReferenceInInt16) {
+  KernelCases cases;
   Random random(1);
   for (const DivArgs& a :
        {DivArgs{60000, 0, 0, 0, 213.851f}, DivArgs{60000, -3000, 70, 21, 1.0f}, DivArgs{60000, 32767, -32768, -32768, 9999.5f}}) {
@@ -48,29 +50,29 @@ TEST(DivKernel, EqualsTheReferenceInInt16) {
       for (int i = 0; i < 60000; ++i) data_of<int16_t>(call.tensor_at(operand))[i] = static_cast<int16_t>(random.in(-32768, 32767));
     std::vector<int16_t> expected(60000);
     div_reference(a, data_of<int16_t>(call.tensor_at(0)), data_of<int16_t>(call.tensor_at(2)), expected.data());
-    call.run();
-    EXPECT_EQ(contents<int16_t>(call.tensor_at(6)), expected) << a.scale;
+    cases.run("s16, scale " + std::to_string(a.scale), call);
+    cases.expect(6, expected);
   }
 }
 
 TEST(DivKernel, Refuses) {
-  const auto refused = [](auto spoil) {
-    TestCall call = call_of(ScalarType::s8, {0, 3, -7, 21, 0.5f}, {2, 3, 4, 5}, {0, 2, 3, 1});
-    spoil(call);
-    return call.refused();
+  const auto make = [] {
+    return call_of(ScalarType::s8, {0, 3, -7, 21, 0.5f}, {2, 3, 4, 5}, {0, 2, 3, 1});
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  uint8_t planes[] = {0, 1, 2, 3};
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(2).dim_order = planes; }), 2);
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(6).dim_order = planes; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[1] = 1; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(6)[1] = 4; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::f32; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::s16; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::u8; }), 2);
-  for (const int zero : {1, 3, 4}) EXPECT_EQ(refused([&](TestCall& c) { c.argument(zero).integer = -129; }), zero);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).real = std::nan(""); }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).real = 1e39; }), 5);
+  expect_refusals(make, {
+      {2, "must have the sizes and the order of the first", order(2, {0, 1, 2, 3})},
+      {6, "must have the sizes and the order of the input", order(6, {0, 1, 2, 3})},
+      {2, "must have the sizes and the order of the first", size(2, 1, 1)},
+      {6, "must have the sizes and the order of the input", size(6, 1, 4)},
+      {6, "must be int8 or int16", type(6, ScalarType::f32)},
+      {0, "must have the dtype of the output", type(6, ScalarType::s16)},
+      {2, "must have the dtype of the output", type(2, ScalarType::u8)},
+      {1, "must be within the dtype", number(1, -129)},
+      {3, "must be within the dtype", number(3, -129)},
+      {4, "must be within the dtype", number(4, -129)},
+      {5, "must be finite", real(5, std::nan(""))},
+      {5, "must be finite", real(5, 1e39)},
+  });
 }
 
 }  // namespace

@@ -70,18 +70,18 @@ TEST(GruKernel, StaysDefinedAtTheEndsOfItsNumbers) {
 }
 
 TEST(GruKernel, Refuses) {
-  const auto refused = [&](auto spoil) {
+  const auto make = [&] {
     Random random(4);
-    TestCall call = call_of(test_layers()[0], kUsual, random);
-    spoil(call);
-    return call.refused();
+    return call_of(test_layers()[0], kUsual, random);
   };
-  expect_common_refusals(refused, 19);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(15).integer = -1; }), 15);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(16).integer = -129; }), 16);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(17).integer = INT32_MIN; }), 17);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(18).integer = -32; }), 18);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(21).numel -= 1; }), 21);
+  expect_common_refusals(make, 19);
+  expect_refusals(make, {
+      {15, "must be 0..15", number(15, -1)},
+      {16, "must be int8", number(16, -129)},
+      {17, "is out of range", number(17, INT32_MIN)},
+      {18, "must be -31..20", number(18, -32)},
+      {21, "is too small", [](TestCall& c) { c.tensor_at(21).numel -= 1; }},
+  });
 }
 
 }  // namespace

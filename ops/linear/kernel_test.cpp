@@ -1,9 +1,9 @@
 // linear_s8 in both forms of its first summand against the reference, bit for bit; and what prepare() refuses.
 #include "ops/linear/kernel.h"
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
 #include "ops/linear/reference.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -51,21 +51,21 @@ TestCall call_of(const Case& k, const std::vector<int32_t>& bias, Random& random
   return call;
 }
 
-void check(const Case& k, uint32_t seed) {
-  SCOPED_TRACE(testing::Message() << "rows " << k.a.rows << " in " << k.a.in << " out " << k.a.out << " offsets " << k.a.x_offset << " "
-                                  << k.a.weight_offset << " form " << static_cast<int>(k.form) << " seed " << seed);
+void check(KernelCases& cases, const Case& k, uint32_t seed) {
+  const int64_t form = static_cast<int64_t>(k.form);
+  const std::string name = line("rows, in, out, offsets, form", {k.a.rows, k.a.in, k.a.out, k.a.x_offset, k.a.weight_offset, form}, seed);
   Random random(seed);
   const std::vector<int32_t> bias = random.list(k.a.out, -40000, 40000);
   TestCall call = call_of(k, bias, random);
-  call.run();
-  if (testing::Test::HasFatalFailure()) return;
+  cases.run(name, call);
   std::vector<int8_t> expected(static_cast<size_t>(k.a.rows * k.a.out));
   linear_reference(k.a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
                    k.form == Form::none ? nullptr : bias.data(), expected.data());
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(11)), expected);
+  cases.expect(11, expected);
 }
 
 TEST(LinearKernel, EqualsTheReference) {
+  KernelCases cases;
   struct Shape {
     std::vector<int32_t> leading;
     int32_t rows, in, out;
@@ -82,43 +82,41 @@ TEST(LinearKernel, EqualsTheReference) {
   for (const Shape& s : shapes)
     for (LinearArgs a : settings) {
       a.rows = s.rows, a.in = s.in, a.out = s.out;
-      for (const Form form : {Form::none, Form::bias, Form::kernel_sum}) check({s.leading, a, form}, seed++);
+      for (const Form form : {Form::none, Form::bias, Form::kernel_sum}) check(cases, {s.leading, a, form}, seed++);
     }
 }
 
 TEST(LinearKernel, RefusesWhatWouldLeaveATensor) {
   Case k{{4}, {4, 9, 6, 3, 0, 1, 1231339291, -7, -128, 127}, Form::bias};
-  const auto refused = [&](auto spoil) {
+  const auto make = [&] {
     Random random(7);
-    TestCall call = call_of(k, random.list(6, -9, 9), random);
-    spoil(call);
-    return call.refused();
+    return call_of(k, random.list(6, -9, 9), random);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  uint8_t turned[] = {1, 0};
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(0).dim_order = turned; }), 0);
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(1).dim_order = turned; }), 1);
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(11).dim_order = turned; }), 11);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).rank = 0; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::s16; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(0)[1] = 8; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(1)[1] = 0; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(1)[1] = 8; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(1)[0] = 7; }), 11);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(11)[0] = 5; }), 11);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(11).rank = 1; }), 11);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).numel = 5; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(3) = c.argument(2); }), 3);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(4).integer = 256; }), 4);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = -256; }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(6).integer = 200; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(7).list.count = 0; }), 7);
-  EXPECT_EQ(refused([](TestCall& c) { const_cast<Value*>(c.argument(7).list.items[0])->integer = int64_t{1} << 31; }), 7);
-  EXPECT_EQ(refused([](TestCall& c) { const_cast<Value*>(c.argument(8).list.items[0])->integer = 31; }), 8);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(9).integer = 128; }), 9);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(10).integer = -129; }), 10);
+  expect_refusals(make, {
+      {0, "must be stored in the order of its dimensions", order(0, {1, 0})},
+      {1, "must be stored in the order of its dimensions", order(1, {1, 0})},
+      {11, "must be stored in the order of its dimensions", order(11, {1, 0})},
+      {0, "must have a dimension", rank(0, 0)},
+      {0, "has the wrong dtype", type(0, ScalarType::s16)},
+      {0, "must have as many columns as the weight", size(0, 1, 8)},
+      {1, "must not be empty", size(1, 1, 0)},
+      {0, "must have as many columns as the weight", size(1, 1, 8)},
+      {11, "must have as many columns as the weight has rows", size(1, 0, 7)},
+      {11, "must have the rows of the input", size(11, 0, 5)},
+      {11, "has the wrong rank", rank(11, 1)},
+      {2, "must have one entry for each output channel", elements(2, 5)},
+      {3, "must be none where there is a bias", [](TestCall& c) { c.argument(3) = c.argument(2); }},
+      {4, "must be -255..255", number(4, 256)},
+      {5, "must be -255..255", number(5, -256)},
+      {6, "must be -128..127", number(6, 200)},
+      {7, "must have one number", items(7, 0)},
+      {7, "is out of range", item(7, 0, int64_t{1} << 31)},
+      {8, "must be -31..30", item(8, 0, 31)},
+      {9, "must be activation_min..127", number(9, 128)},
+      {10, "must be -128..127", number(10, -129)},
+  });
   k.form = Form::kernel_sum;
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(3).numel = 7; }), 3);
+  expect_refusals(make, {{3, "must have one entry for each output channel", elements(3, 7)}});
 }
 
 }  // namespace

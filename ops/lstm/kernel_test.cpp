@@ -90,25 +90,25 @@ TEST(LstmKernel, TheTableIsTanh) {
 }
 
 TEST(LstmKernel, Refuses) {
-  const auto refused = [&](auto spoil) {
+  const auto make = [&] {
     Random random(4);
-    TestCall call = call_of(test_layers()[0], kUsual, random);
-    spoil(call);
-    return call.refused();
+    return call_of(test_layers()[0], kUsual, random);
   };
-  expect_common_refusals(refused, 23);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(15)[2] += 1; }), 15);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(15).kind = Kind::none; }), 15);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(16).integer = 16; }), 16);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(17).integer = 128; }), 17);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(18).integer = INT32_MIN; }), 18);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(19).integer = 21; }), 19);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(20).integer = -129; }), 20);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(21).integer = int64_t{1} << 31; }), 21);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(22).integer = 1; }), 22);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(25)[1] += 1; }), 25);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(26).numel -= 1; }), 26);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(26).data = static_cast<char*>(c.tensor_at(26).data) + 1; }), 26);
+  expect_common_refusals(make, 23);
+  expect_refusals(make, {
+      {15, "must have a state for each direction and batch entry", [](TestCall& c) { c.sizes_at(15)[2] += 1; }},
+      {15, "must be given when the hidden state is", absent(15)},
+      {16, "must be 0..15", number(16, 16)},
+      {17, "must be int8", number(17, 128)},
+      {18, "is out of range", number(18, INT32_MIN)},
+      {19, "must be -31..20", number(19, 21)},
+      {20, "must be int8", number(20, -129)},
+      {21, "is out of range", number(21, int64_t{1} << 31)},
+      {22, "must be -31..0", number(22, 1)},
+      {25, "must have a state for each direction and batch entry", [](TestCall& c) { c.sizes_at(25)[1] += 1; }},
+      {26, "is too small", [](TestCall& c) { c.tensor_at(26).numel -= 1; }},
+      {26, "is not aligned", misaligned(26, 1)},
+  });
 }
 
 }  // namespace

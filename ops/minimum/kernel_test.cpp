@@ -1,9 +1,9 @@
 // minimum_s8, maximum_s8 and their bindings against the reference over every mixture of layouts and broadcasts; and refusals.
 #include "ops/minimum/kernel.h"
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
 #include "ops/minimum/reference.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -22,45 +22,46 @@ TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutRef
   return call;
 }
 
-void check(const LayoutReference& x, const LayoutReference& other, const LayoutReference& y, uint32_t seed) {
+void check(KernelCases& cases, const LayoutReference& x, const LayoutReference& other, const LayoutReference& y, uint32_t seed) {
   using testing::PrintToString;
-  SCOPED_TRACE(PrintToString(x.sizes) + PrintToString(x.order) + " " + PrintToString(other.sizes) + PrintToString(other.order) + " " +
-               PrintToString(y.sizes) + PrintToString(y.order));
+  const auto text = [](const LayoutReference& l) { return PrintToString(l.sizes) + PrintToString(l.order); };
+  const std::string name = text(x) + " " + text(other) + " " + text(y);
   for (const bool most : {false, true}) {
     Random random(seed);
     TestCall call = call_of(most ? kMaximum : kMinimum, x, other, y, random);
-    call.run();
-    if (testing::Test::HasFatalFailure()) return;
+    cases.run(name, call);
     std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(2).numel));
     extremum_reference(most, x, data_of<int8_t>(call.tensor_at(0)), other, data_of<int8_t>(call.tensor_at(1)), y, expected.data());
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(2)), expected);
+    cases.expect(2, expected);
   }
 }
 
 TEST(ExtremumKernel, EqualsTheReference) {
+  KernelCases cases;
   const std::vector<uint8_t> nchw{0, 1, 2, 3}, nhwc{0, 2, 3, 1};
   const std::vector<int32_t> image{2, 3, 4, 5};
   uint32_t seed = 1;
   for (const auto& y : {nchw, nhwc})
     for (const auto& a : {nchw, nhwc})
       for (const auto& b : {nchw, nhwc}) {
-        check({image, a}, {image, b}, {image, y}, seed++);
-        check({image, a}, {{1, 3, 1, 1}, b}, {image, y}, seed++);
-        check({{2, 1, 4, 1}, a}, {{1, 3, 1, 5}, b}, {image, y}, seed++);
-        check({{1, 1, 1, 1}, a}, {image, b}, {image, y}, seed++);
-        check({image, a}, {{}, {}}, {image, y}, seed++);
-        check({{}, {}}, {image, b}, {image, y}, seed++);
-        check({{4, 1}, {0, 1}}, {image, b}, {image, y}, seed++);
-        check({{5}, {0}}, {image, b}, {image, y}, seed++);
+        check(cases, {image, a}, {image, b}, {image, y}, seed++);
+        check(cases, {image, a}, {{1, 3, 1, 1}, b}, {image, y}, seed++);
+        check(cases, {{2, 1, 4, 1}, a}, {{1, 3, 1, 5}, b}, {image, y}, seed++);
+        check(cases, {{1, 1, 1, 1}, a}, {image, b}, {image, y}, seed++);
+        check(cases, {image, a}, {{}, {}}, {image, y}, seed++);
+        check(cases, {{}, {}}, {image, b}, {image, y}, seed++);
+        check(cases, {{4, 1}, {0, 1}}, {image, b}, {image, y}, seed++);
+        check(cases, {{5}, {0}}, {image, b}, {image, y}, seed++);
       }
-  check({{7}, {0}}, {{7}, {0}}, {{7}, {0}}, seed++);
-  check({{}, {}}, {{}, {}}, {{}, {}}, seed++);
-  check({{3, 1}, {0, 1}}, {{1, 4}, {1, 0}}, {{3, 4}, {1, 0}}, seed++);
-  check({{2, 3, 1, 2, 5, 2}, dense(6)}, {{3, 4, 1, 5, 1}, dense(5)}, {{2, 3, 4, 2, 5, 2}, dense(6)}, seed++);
-  check({{0, 3}, {0, 1}}, {{1, 3}, {0, 1}}, {{0, 3}, {0, 1}}, seed++);
+  check(cases, {{7}, {0}}, {{7}, {0}}, {{7}, {0}}, seed++);
+  check(cases, {{}, {}}, {{}, {}}, {{}, {}}, seed++);
+  check(cases, {{3, 1}, {0, 1}}, {{1, 4}, {1, 0}}, {{3, 4}, {1, 0}}, seed++);
+  check(cases, {{2, 3, 1, 2, 5, 2}, dense(6)}, {{3, 4, 1, 5, 1}, dense(5)}, {{2, 3, 4, 2, 5, 2}, dense(6)}, seed++);
+  check(cases, {{0, 3}, {0, 1}}, {{1, 3}, {0, 1}}, {{0, 3}, {0, 1}}, seed++);
 }
 
 TEST(ExtremumKernel, EqualsTheReferenceOnRandomLayouts) {
+  KernelCases cases;
   Random random(20255);
   for (uint32_t i = 0; i < 500; ++i) {
     const auto layout = [&](std::vector<int32_t> sizes) {
@@ -78,11 +79,12 @@ TEST(ExtremumKernel, EqualsTheReferenceOnRandomLayouts) {
       b.erase(b.begin(), b.begin() + cut);
       std::copy(y.begin(), y.begin() + cut, a.begin());
     }
-    check(layout(a), layout(b), layout(y), i);
+    check(cases, layout(a), layout(b), layout(y), i);
   }
 }
 
 TEST(ExtremumKernel, WorksInPlaceOnlyElementForElement) {
+  KernelCases cases;
   EXPECT_TRUE(kMinimum.in_place && kMaximum.in_place);
   const LayoutReference last{{2, 3, 4, 5}, {0, 2, 3, 1}}, planes{{2, 3, 4, 5}, {0, 1, 2, 3}};
   for (const int place : {0, 1}) {
@@ -91,8 +93,8 @@ TEST(ExtremumKernel, WorksInPlaceOnlyElementForElement) {
     std::vector<int8_t> expected(120);
     extremum_reference(false, last, data_of<int8_t>(call.tensor_at(0)), last, data_of<int8_t>(call.tensor_at(1)), last, expected.data());
     call.tensor_at(2).data = call.tensor_at(place).data;
-    call.run();
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(2)), expected);
+    cases.run("in place of argument " + std::to_string(place), call);
+    cases.expect(2, expected);
     TestCall turned = call_of(kMinimum, planes, planes, last, random);
     turned.tensor_at(2).data = turned.tensor_at(place).data;
     EXPECT_EQ(turned.refused(), 2);
@@ -100,20 +102,19 @@ TEST(ExtremumKernel, WorksInPlaceOnlyElementForElement) {
 }
 
 TEST(ExtremumKernel, Refuses) {
-  const auto refused = [](auto spoil) {
+  const auto make = [] {
     Random random(7);
-    TestCall call = call_of(kMaximum, {{2, 3}, {0, 1}}, {{1, 3}, {0, 1}}, {{2, 3}, {0, 1}}, random);
-    spoil(call);
-    return call.refused();
+    return call_of(kMaximum, {{2, 3}, {0, 1}}, {{1, 3}, {0, 1}}, {{2, 3}, {0, 1}}, random);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::u8; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(1).type = ScalarType::f32; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::s16; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(0)[1] = 4; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(1)[0] = 3; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).rank = 1; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(0)[0] = 1; }), 2);  // nobody has the second row
+  expect_refusals(make, {
+      {0, "must be int8", type(0, ScalarType::u8)},
+      {1, "must be int8", type(1, ScalarType::f32)},
+      {2, "must be int8", type(2, ScalarType::s16)},
+      {0, "must broadcast to the output", size(0, 1, 4)},
+      {1, "must broadcast to the output", size(1, 0, 3)},
+      {0, "must broadcast to the output", rank(2, 1)},
+      {2, "must have the extents of one operand or the other", size(0, 0, 1)},  // nobody has the second row
+  });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // mul_s8 and its binding against the reference, bit for bit: all pairs of values, both kinds of operands, in place; and refusals.
 #include "ops/mul/kernel.h"
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
 #include "ops/mul/reference.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -26,6 +26,7 @@ TestCall call_of(const MulArgs& a, const std::vector<int32_t>& x, const std::vec
 }
 
 TEST(MulKernel, EqualsTheReferenceOnEveryPairOfValues) {
+  KernelCases cases;
   for (MulArgs a : kSettings) {
     Random random(1);
     TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random);
@@ -33,15 +34,16 @@ TEST(MulKernel, EqualsTheReferenceOnEveryPairOfValues) {
       data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i / 256 - 128);
       data_of<int8_t>(call.tensor_at(2))[i] = static_cast<int8_t>(i % 256 - 128);
     }
-    call.run();
+    cases.run("all pairs, shift " + std::to_string(a.shift), call);
     a.count = a.period = 65536;
     std::vector<int8_t> expected(65536);
     mul_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(2)), expected.data());
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+    cases.expect(7, expected);
   }
 }
 
 TEST(MulKernel, RepeatsAValueForEachChannelAndWorksInPlace) {
+  KernelCases cases;
   EXPECT_TRUE(kQuantizedMul.in_place);
   for (MulArgs a : kSettings)
     for (const bool first_is_short : {false, true}) {
@@ -54,29 +56,30 @@ TEST(MulKernel, RepeatsAValueForEachChannelAndWorksInPlace) {
       Tensor& longer = call.tensor_at(first_is_short ? 2 : 0);
       std::vector<int8_t> expected(210);
       mul_reference(turned, data_of<int8_t>(longer), data_of<int8_t>(call.tensor_at(first_is_short ? 0 : 2)), expected.data());
-      call.run();
-      EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+      cases.run("a value for each channel, shift " + std::to_string(a.shift), call);
+      cases.expect(7, expected);
       call.tensor_at(7).data = longer.data;
-      call.run();
-      EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+      cases.run("the same in place", call);
+      cases.expect(7, expected);
     }
 }
 
 TEST(MulKernel, Refuses) {
-  const auto refused = [&](auto spoil) {
+  const auto make = [&] {
     Random random(4);
-    TestCall call = call_of(kSettings[0], {2, 5, 3, 4}, {2, 5, 3, 4}, {2, 5, 3, 4}, {0, 2, 3, 1}, random);
-    spoil(call);
-    return call.refused();
+    return call_of(kSettings[0], {2, 5, 3, 4}, {2, 5, 3, 4}, {2, 5, 3, 4}, {0, 2, 3, 1}, random);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[3] = 3; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(7)[3] = 3; }), 7);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).rank = 3; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::b8; }), 2);
-  for (const int zero : {1, 3, 4}) EXPECT_EQ(refused([&](TestCall& c) { c.argument(zero).integer = 32768; }), zero);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = INT32_MIN; }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(6).integer = -32; }), 6);
+  expect_refusals(make, {
+      {2, "must have the sizes of the first, or one value for each channel of an image stored channels-last", size(2, 3, 3)},
+      {7, "must have the sizes and the order of the longer operand", size(7, 3, 3)},
+      {2, "must have the sizes of the first, or one value for each channel of an image stored channels-last", rank(2, 3)},
+      {2, "must be int8", type(2, ScalarType::b8)},
+      {1, "must be -32768..32767", number(1, 32768)},
+      {3, "must be -32768..32767", number(3, 32768)},
+      {4, "must be -32768..32767", number(4, 32768)},
+      {5, "is out of range", number(5, INT32_MIN)},
+      {6, "must be -31..30", number(6, -32)},
+  });
 }
 
 }  // namespace

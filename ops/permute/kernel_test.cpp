@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
 #include "ops/permute/reference.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -24,19 +24,19 @@ TestCall call_of(const Sizes& sizes, const Order& x_order, const Perm& perm, con
   return call;
 }
 
-void check(const Sizes& sizes, const Order& x_order, const Perm& perm, const Order& y_order) {
+void check(KernelCases& cases, const Sizes& sizes, const Order& x_order, const Perm& perm, const Order& y_order) {
   using testing::PrintToString;
-  SCOPED_TRACE(PrintToString(sizes) + PrintToString(x_order) + PrintToString(perm) + PrintToString(y_order));
+  const std::string name = PrintToString(sizes) + PrintToString(x_order) + PrintToString(perm) + PrintToString(y_order);
   Random random(1);
   TestCall call = call_of(sizes, x_order, perm, y_order, random);
-  call.run();
-  if (testing::Test::HasFatalFailure()) return;
+  cases.run(name, call);
   std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(2).numel));
   permute_reference(sizes, x_order, perm, y_order, data_of<int8_t>(call.tensor_at(0)), expected.data());
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(2)), expected);
+  cases.expect(2, expected);
 }
 
 TEST(PermuteKernel, EqualsTheReferenceOnEveryPermutationAndLayout) {
+  KernelCases cases;
   for (const Sizes& sizes :
        {Sizes{7}, Sizes{5, 3}, Sizes{4, 5, 3}, Sizes{2, 3, 4, 5}, Sizes{1, 3, 1, 5}, Sizes{3, 1, 1, 1}, Sizes{2, 0, 3}}) {
     Order x_order(sizes.size());
@@ -46,7 +46,7 @@ TEST(PermuteKernel, EqualsTheReferenceOnEveryPermutationAndLayout) {
       Perm perm(first.begin(), first.end());
       do {
         Order y_order = first;
-        do check(sizes, x_order, perm, y_order);
+        do check(cases, sizes, x_order, perm, y_order);
         while (std::next_permutation(y_order.begin(), y_order.end()));
       } while (std::next_permutation(perm.begin(), perm.end()));
     } while (std::next_permutation(x_order.begin(), x_order.end()));
@@ -54,40 +54,35 @@ TEST(PermuteKernel, EqualsTheReferenceOnEveryPermutationAndLayout) {
 }
 
 TEST(PermuteKernel, EqualsTheReferenceOnLargePlanes) {
-  check({70, 131}, {0, 1}, {1, 0}, {0, 1});
-  check({70, 131}, {0, 1}, {0, 1}, {0, 1});
-  check({2, 37, 65, 33}, {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 1, 2, 3});
-  check({2, 37, 65, 33}, {0, 2, 3, 1}, {0, 2, 3, 1}, {0, 1, 2, 3});  // channels-last read as a dense NHWC: a copy
-  check({2, 37, 65, 33}, {0, 1, 2, 3}, {3, 0, 2, 1}, {0, 2, 3, 1});
+  KernelCases cases;
+  check(cases, {70, 131}, {0, 1}, {1, 0}, {0, 1});
+  check(cases, {70, 131}, {0, 1}, {0, 1}, {0, 1});
+  check(cases, {2, 37, 65, 33}, {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 1, 2, 3});
+  check(cases, {2, 37, 65, 33}, {0, 2, 3, 1}, {0, 2, 3, 1}, {0, 1, 2, 3});  // channels-last read as a dense NHWC: a copy
+  check(cases, {2, 37, 65, 33}, {0, 1, 2, 3}, {3, 0, 2, 1}, {0, 2, 3, 1});
 }
 
 TEST(PermuteKernel, Refuses) {
-  const auto refused = [](auto spoil) {
+  const auto make = [] {
     Random random(7);
-    TestCall call = call_of({2, 3, 5}, {0, 1, 2}, {2, 0, 1}, {0, 1, 2}, random);
-    spoil(call);
-    return call.refused();
+    return call_of({2, 3, 5}, {0, 1, 2}, {2, 0, 1}, {0, 1, 2}, random);
   };
-  const auto number = [&](int k, int64_t v) {
-    return refused([&](TestCall& c) { const_cast<Value*>(c.argument(1).list.items[k])->integer = v; });
-  };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::s16; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).rank = 0; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).rank = 5; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).list.count = 2; }), 1);
-  EXPECT_EQ(number(0, -1), 1);
-  EXPECT_EQ(number(0, 3), 1);
-  EXPECT_EQ(number(0, 1), 2);
-  EXPECT_EQ(refused([](TestCall& c) {
-              c.sizes_at(0)[0] = c.sizes_at(0)[1] = c.sizes_at(0)[2] = 3;
-              c.sizes_at(2)[0] = c.sizes_at(2)[1] = c.sizes_at(2)[2] = 3;
-              const_cast<Value*>(c.argument(1).list.items[0])->integer = 0;
-            }),
-            1);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[1] = 3; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).rank = 2; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::u8; }), 2);
+  expect_refusals(make, {
+      {0, "must be int8 and have one to four dimensions", type(0, ScalarType::s16)},
+      {0, "must be int8 and have one to four dimensions", rank(0, 0)},
+      {0, "must be int8 and have one to four dimensions", rank(0, 5)},
+      {1, "must have an entry for each dimension", items(1, 2)},
+      {1, "has an entry that is no dimension", item(1, 0, -1)},
+      {1, "has an entry that is no dimension", item(1, 0, 3)},
+      {2, "must have the permuted extents of the input", item(1, 0, 1)},
+      {1, "has a dimension twice", [](TestCall& c) {
+         for (const int t : {0, 2}) std::fill_n(c.sizes_at(t), 3, 3);
+         item(1, 0, 0)(c);
+       }},
+      {2, "must have the permuted extents of the input", size(2, 1, 3)},
+      {2, "must be int8 and have the rank of the input", rank(2, 2)},
+      {2, "must be int8 and have the rank of the input", type(2, ScalarType::u8)},
+  });
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
 #include "ops/quantize/reference.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -51,6 +51,7 @@ std::vector<float> floats(float scale) {
 }
 
 TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
+  KernelCases cases;
   struct Setting {
     float scale;
     int32_t zero, low, high;
@@ -61,17 +62,17 @@ TEST(QuantizeKernel, EqualsTheReferenceOnEveryKindOfFloat) {
     const std::vector<float> x = floats(s.scale);
     const QuantizeArgs a{static_cast<int32_t>(x.size()), 1.0f / s.scale, s.zero, s.low, s.high};
     TestCall call = call_of(ScalarType::s8, x, s.scale, s.zero, s.low, s.high);
-    call.run();
+    cases.run("s8, scale " + std::to_string(s.scale), call);
     std::vector<int8_t> expected(x.size());
     quantize_reference(a, x.data(), expected.data());
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected) << s.scale;
+    cases.expect(6, expected);
 
     const QuantizeArgs wide{a.count, a.reciprocal, s.zero * 200, s.low * 250, s.high * 250};
     TestCall call16 = call_of(ScalarType::s16, x, s.scale, wide.zero, wide.low, wide.high);
-    call16.run();
+    cases.run("s16, scale " + std::to_string(s.scale), call16);
     std::vector<int16_t> expected16(x.size());
     quantize_reference(wide, x.data(), expected16.data());
-    EXPECT_EQ(contents<int16_t>(call16.tensor_at(6)), expected16) << s.scale;
+    cases.expect(6, expected16);
   }
 }
 
@@ -84,34 +85,34 @@ TEST(QuantizeKernel, SaturatesOnTheRightSide) {
 }
 
 TEST(QuantizeKernel, WorksInPlace) {
+  KernelCases cases;
   EXPECT_TRUE(kQuantizePerTensor.in_place);
   const std::vector<float> x = floats(0.1f);
   TestCall call = call_of(ScalarType::s8, x, 0.1f, 3, -128, 127);
   call.tensor_at(6).data = call.tensor_at(0).data;
-  call.run();
+  cases.run("in place", call);
   std::vector<int8_t> expected(x.size());
   quantize_reference({static_cast<int32_t>(x.size()), 1.0f / 0.1f, 3, -128, 127}, x.data(), expected.data());
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(6)), expected);
+  cases.expect(6, expected);
 }
 
 TEST(QuantizeKernel, Refuses) {
-  const auto refused = [](auto spoil) {
-    TestCall call = call_of(ScalarType::s8, {1, 2, 3, 4}, 0.1, 3, -128, 127);
-    spoil(call);
-    return call.refused();
+  const auto make = [] {
+    return call_of(ScalarType::s8, {1, 2, 3, 4}, 0.1, 3, -128, 127);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::s32; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).data = data_of<char>(c.tensor_at(0)) + 1; }), 0);
+  expect_refusals(make, {
+      {0, "must be float32 and 4-aligned", type(0, ScalarType::s32)},
+      {0, "must be float32 and 4-aligned", misaligned(0, 1)},
+      {2, "must be within the dtype", number(2, 128)},
+      {3, "must be within the dtype", number(3, -129)},
+      {4, "must be quant_min or more, within the dtype", number(4, 128)},
+      {4, "must be quant_min or more, within the dtype", numbers(3, 5, 4, 4)},
+      {5, "must be the dtype of the output", number(5, 2)},
+      {6, "must be int8, or int16 and 2-aligned", type(6, ScalarType::u8)},
+      {6, "must have the sizes and the order of the input", size(6, 0, 5)},
+  });
   for (const double scale : {0.0, -0.5, std::nan(""), 1e39, 1e-39, 1e-60, std::numeric_limits<double>::infinity()})
-    EXPECT_EQ(refused([&](TestCall& c) { c.argument(1).real = scale; }), 1) << scale;
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(2).integer = 128; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(3).integer = -129; }), 3);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(4).integer = 128; }), 4);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(3).integer = 5, c.argument(4).integer = 4; }), 4);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = 2; }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(6).type = ScalarType::u8; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(6)[0] = 5; }), 6);
+    expect_refusals(make, {{1, "must be positive, with a finite reciprocal", real(1, scale)}});
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
+#include "ops/kernel_test.h"
 #include "ops/recurrent/kernel.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 
@@ -59,10 +59,13 @@ inline const std::vector<TestLayer>& test_layers() {
   return layers;
 }
 
-// `refused(spoil)`: the argument that prepare() refuses in a spoiled call of test_layers()[0]; y is argument y_at.
-template <class Refused>
-void expect_common_refusals(const Refused& refused, int y_at) {
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
+// `make` makes a call of test_layers()[0]; y is argument y_at.
+inline void expect_common_refusals(const std::function<TestCall()>& make, int y_at) {
+  const auto refused = [&](auto spoil) {
+    TestCall call = make();
+    spoil(call);
+    return call.refused();
+  };
   EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::u8; }), 0);
   EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).rank = 2; }), 0);
   EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(1)[1] += 1; }), 1);

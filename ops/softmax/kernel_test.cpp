@@ -1,9 +1,9 @@
 // softmax_s8 against the fixed-point reference, bit for bit, and against the real softmax within one step; long rows; and refusals.
 #include "ops/softmax/kernel.h"
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
 #include "ops/softmax/reference.h"
-#include "ops/test_call.h"
 
 namespace deuteron {
 namespace {
@@ -27,13 +27,12 @@ TestCall call_of(const SoftmaxArgs& a, const std::vector<int32_t>& sizes, int64_
   return call;
 }
 
-void check(const SoftmaxArgs& a, TestCall& call) {
-  SCOPED_TRACE(testing::Message() << a.rows << "x" << a.columns << " " << a.multiplier << " " << a.shift << " " << a.diff_min);
+void check(KernelCases& cases, const SoftmaxArgs& a, TestCall& call) {
+  const std::string name = testing::PrintToString(std::vector<int32_t>{a.rows, a.columns, a.multiplier, a.shift, a.diff_min});
   std::vector<int8_t> expected(static_cast<size_t>(a.rows * a.columns));
   softmax_reference(a, data_of<int8_t>(call.tensor_at(0)), expected.data());
-  call.run();
-  if (testing::Test::HasFatalFailure()) return;
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(7)), expected);
+  cases.run(name, call);
+  cases.expect(7, expected);
 }
 
 TEST(SoftmaxKernel, ReadsAScaleAsTheDialectWritesIt) {
@@ -43,24 +42,26 @@ TEST(SoftmaxKernel, ReadsAScaleAsTheDialectWritesIt) {
 }
 
 TEST(SoftmaxKernel, EqualsTheReference) {
+  KernelCases cases;
   uint32_t seed = 1;
   for (const double scale : {0.0001, 0.0018, 0.018563, 0.05, 0.25, 0.9999, 1.0, 3.0, 20.0, 40.0})
     for (const int32_t columns : {1, 2, 10, 12, 67, 511, 1000}) {
       const SoftmaxArgs a = args_of(3, columns, scale);
       Random random(seed++);
       TestCall call = call_of(a, {3, columns}, -1, random);
-      check(a, call);
+      check(cases, a, call);
     }
 }
 
 TEST(SoftmaxKernel, EqualsTheReferenceOnEveryDifference) {
+  KernelCases cases;
   for (const double scale : {0.0018, 0.018563, 0.0371, 0.11, 0.5})
     for (int32_t fill = 1; fill < 5; ++fill) {
       const SoftmaxArgs a = args_of(1, 256, scale);
       Random random(1);
       TestCall call = call_of(a, {256}, 0, random);
       for (int32_t i = 0; i < 256; ++i) data_of<int8_t>(call.tensor_at(0))[i] = static_cast<int8_t>(i % (256 / fill) * fill - 128);
-      check(a, call);
+      check(cases, a, call);
     }
 }
 
@@ -80,31 +81,34 @@ TEST(SoftmaxKernel, IsWithinAStepOfTheRealOne) {
 
 // 511 equal elements are the most that 28 bits of sum hold; from there on every probability is 1/512 or less and rounds to none.
 TEST(SoftmaxKernel, HasNoLimitOfColumns) {
+  KernelCases cases;
   for (const int32_t columns : {2, 100, 256, 511, 512, 513, 1000, 4095, 4096, 8191, 8192, 8193, 20000}) {
     const SoftmaxArgs a = args_of(2, columns, 0.05);
     Random random(1);
     TestCall call = call_of(a, {2, columns}, 1, random);
     std::memset(call.tensor_at(0).data, 17, static_cast<size_t>(call.tensor_at(0).numel));
-    check(a, call);
+    check(cases, a, call);
     const int expected = columns >= 512 ? -128 : static_cast<int>(std::lround(256.0 / columns)) - 128;
     EXPECT_EQ(data_of<int8_t>(call.tensor_at(7))[columns - 1], expected) << columns;
   }
 }
 
 TEST(SoftmaxKernel, WorksInPlace) {
+  KernelCases cases;
   EXPECT_TRUE(kSoftmax.in_place);
   Random random(9);
   const SoftmaxArgs a = args_of(5, 33, 0.04);
   TestCall call = call_of(a, {5, 33}, -1, random);
   call.tensor_at(7).data = call.tensor_at(0).data;
-  check(a, call);
+  check(cases, a, call);
 }
 
 TEST(SoftmaxKernel, TakesTheDimensionThatIsInnermost) {
+  KernelCases cases;
   Random random(3);
   const SoftmaxArgs a = args_of(2 * 3 * 5, 7, 0.04);
   TestCall channels = call_of(a, {2, 7, 3, 5}, 1, random, {0, 2, 3, 1});
-  check(a, channels);
+  check(cases, a, channels);
   TestCall last = call_of(a, {2, 7, 3, 5}, -1, random, {0, 2, 3, 1});
   EXPECT_EQ(last.refused(), 1);
   TestCall flat = call_of(a, {2, 7, 1, 1}, 1, random, {0, 2, 3, 1});
@@ -112,27 +116,26 @@ TEST(SoftmaxKernel, TakesTheDimensionThatIsInnermost) {
 }
 
 TEST(SoftmaxKernel, Refuses) {
-  const auto refused = [](auto spoil) {
+  const auto make = [] {
     Random random(7);
-    TestCall call = call_of(args_of(4, 9, 0.05), {4, 9}, 1, random);
-    spoil(call);
-    return call.refused();
+    return call_of(args_of(4, 9, 0.05), {4, 9}, 1, random);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::f32; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).rank = 0; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(7)[1] = 0; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).integer = 0; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).integer = 2; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(1).integer = -3; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(3).integer = 0; }), 3);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(4).integer = -5; }), 4);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = 32; }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = -1; }), 5);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(6).integer = 1; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.argument(5).integer = 28, c.argument(6).integer = -100; }), 6);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(7).type = ScalarType::u8; }), 7);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(7)[0] = 5; }), 7);
+  expect_refusals(make, {
+      {0, "must be int8 and have a dimension", type(0, ScalarType::f32)},
+      {0, "must be int8 and have a dimension", rank(0, 0)},
+      {0, "must have elements along the dimension", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(7)[1] = 0; }},
+      {1, "must be the dimension whose elements lie side by side", number(1, 0)},
+      {1, "is no dimension of the input", number(1, 2)},
+      {1, "is no dimension of the input", number(1, -3)},
+      {3, "must be -128", number(3, 0)},
+      {4, "is out of range", number(4, -5)},
+      {5, "must be 0..31", number(5, 32)},
+      {5, "must be 0..31", number(5, -1)},
+      {6, "must not be positive", number(6, 1)},
+      {6, "must keep differences within int32", numbers(5, 28, 6, -100)},
+      {7, "must be int8", type(7, ScalarType::u8)},
+      {7, "must have the sizes and the order of the input", size(7, 0, 5)},
+  });
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // lookup_s8 on every value and in place; and what prepare() refuses.
 #include "ops/unary/kernel.h"
 
+#include "ops/kernel_test.h"
 #include "ops/kernels.h"
-#include "ops/test_call.h"
 #include "ops/unary/reference.h"
 
 namespace deuteron {
@@ -20,6 +20,7 @@ TestCall call_of(Random& random) {
 }
 
 TEST(LookupKernel, EqualsTheReferenceAlsoInPlace) {
+  KernelCases cases;
   EXPECT_TRUE(kQuantizedActivation.in_place);
   for (const bool in_place : {false, true}) {
     Random random(1);
@@ -27,26 +28,24 @@ TEST(LookupKernel, EqualsTheReferenceAlsoInPlace) {
     std::vector<int8_t> expected(1005);
     lookup_reference(1005, data_of<int8_t>(call.tensor_at(1)), data_of<int8_t>(call.tensor_at(0)), expected.data());
     if (in_place) call.tensor_at(2).data = call.tensor_at(0).data;
-    call.run();
-    EXPECT_EQ(contents<int8_t>(call.tensor_at(2)), expected);
+    cases.run(in_place ? "in place" : "a table", call);
+    cases.expect(2, expected);
   }
 }
 
 TEST(LookupKernel, Refuses) {
-  const auto refused = [](auto spoil) {
+  const auto make = [] {
     Random random(2);
-    TestCall call = call_of(random);
-    spoil(call);
-    return call.refused();
+    return call_of(random);
   };
-  EXPECT_EQ(refused([](TestCall&) {}), -1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(0).type = ScalarType::u8; }), 0);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(1).numel = 255; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(1).type = ScalarType::s16; }), 1);
-  EXPECT_EQ(refused([](TestCall& c) { c.tensor_at(2).type = ScalarType::s16; }), 2);
-  EXPECT_EQ(refused([](TestCall& c) { c.sizes_at(2)[3] = 66; }), 2);
-  uint8_t planes[] = {0, 1, 2, 3};
-  EXPECT_EQ(refused([&](TestCall& c) { c.tensor_at(2).dim_order = planes; }), 2);
+  expect_refusals(make, {
+      {0, "must be int8", type(0, ScalarType::u8)},
+      {1, "must have 256 int8 entries", elements(1, 255)},
+      {1, "must have 256 int8 entries", type(1, ScalarType::s16)},
+      {2, "must be int8", type(2, ScalarType::s16)},
+      {2, "must have the sizes and the order of the input", size(2, 3, 66)},
+      {2, "must have the sizes and the order of the input", order(2, {0, 1, 2, 3})},
+  });
 }
 
 }  // namespace
