@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "frontends/torch_schema/torch_schema.h"
 #include "ir/check.h"
-#include "report/operator_parameters.h"
 #include "runtime/etdump.h"
 
 namespace deuteron {
@@ -82,7 +82,7 @@ std::string functional(const std::string& target) {
   const size_t dot = target.rfind('.');
   if (dot == target.npos || dot == 0 || target[dot - 1] != '_') return target;
   const std::string plain = target.substr(0, dot - 1) + target.substr(dot);
-  return required_parameters(plain) ? plain : target;
+  return parameters_of(plain) ? plain : target;
 }
 
 // "a.b" as its ancestors, from the model itself: "L__self__,,torch.nn.Module;a,a,torch.nn.Module;a.b,a.b,torch.nn.Module"
@@ -106,19 +106,17 @@ SortedJson graph(const SortedJson& map) {
     while (name.empty() || !used.insert(name).second) name += fmt::format("_{}", handle);
     const std::string target = functional(op["target"]);
     SortedJson inputs = SortedJson::array();
-    // An operator that the reader does not know becomes a fake one there, whatever its inputs.
-    const std::string_view parameters = required_parameters(target).value_or("");
-    for (size_t at = 0; at < parameters.size();) {
-      const size_t end = std::min(parameters.find(' ', at), parameters.size());
-      inputs.push_back({{"name", parameters.substr(at, end - at)}, {"arg", {{"as_none", true}}}});
-      at = end + 1;
-    }
+    // Readers of a graph refuse a node without a parameter that has no default. An operator that the reader does not know becomes a fake one
+    // there, whatever its inputs.
+    const auto parameters = parameters_of(target);
+    if (parameters)
+      for (const TorchParameter& p : *parameters)
+        if (p.is_required()) inputs.push_back({{"name", p.name}, {"arg", {{"as_none", true}}}});
     SortedJson metadata = {{"debug_handle", std::to_string(handle)}};
     if (op.contains("stack")) metadata["stack_trace"] = op["stack"];
     metadata["nn_module_stack"] = module_stack(op.value("module", ""));
-    const bool known = required_parameters(target).has_value();
     nodes.push_back({{"name", name},
-                     {"target", "executorch.exir.dialects.edge.ops." + (known ? target : "deuteron.operator.default")},
+                     {"target", "executorch.exir.dialects.edge.ops." + (parameters ? target : "deuteron.operator.default")},
                      {"inputs", std::move(inputs)},
                      {"outputs", SortedJson::array({{{"as_tensor", {{"name", name}}}}})},
                      {"metadata", std::move(metadata)}});

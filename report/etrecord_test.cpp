@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <zip.h>
 
-#include "report/operator_parameters.h"
 #include "report/test_map.h"
 
 namespace deuteron {
@@ -74,13 +73,6 @@ TEST(EtRecord, HasWhatReadersNeed) {
   EXPECT_NE(nodes[1]["name"], "conv");
   EXPECT_EQ(nodes[1]["target"], "executorch.exir.dialects.edge.ops.aten.relu.default");
   EXPECT_EQ(nodes[2]["inputs"].size(), 0u);
-}
-
-TEST(EtRecord, ParametersAreFoundByTarget) {
-  EXPECT_EQ(required_parameters("aten.conv2d.default"), "input weight");
-  EXPECT_EQ(required_parameters("aten.add.Tensor"), "self other");
-  EXPECT_EQ(required_parameters("aten.conv2d"), std::nullopt);
-  EXPECT_EQ(required_parameters(""), std::nullopt);
 }
 
 }  // namespace

@@ -9,12 +9,12 @@
 #include <map>
 #include <numeric>
 
-#include "frontends/pt2/import_table.h"
-#include "frontends/pt2/importer.h"
 #include "frontends/pt2_archive/archive.h"
 #include "frontends/pt2_archive/program.h"
 #include "frontends/pt2_archive/source_names.h"
 #include "frontends/pt2_archive/storage_order.h"
+#include "frontends/pt2_call/import_state.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "ir/elements.h"
 
 namespace deuteron {
@@ -31,7 +31,7 @@ size_t count_errors(const Diagnostics& diagnostics) {
 class Walk {
  public:
   Walk(const Archive& archive, const Program& program, Graph& graph, Diagnostics& diagnostics)
-      : program_(program), graph_(graph), diagnostics_(diagnostics), importer_(archive, program, graph, diagnostics) {
+      : program_(program), graph_(graph), diagnostics_(diagnostics), state_(archive, program, graph, diagnostics) {
     graph.name = archive.name;
   }
 
@@ -72,10 +72,10 @@ class Walk {
   }
 
   Meaning& define(const std::string& name) {
-    const auto [it, is_new] = importer_.meanings.try_emplace(name);
+    const auto [it, is_new] = state_.meanings.try_emplace(name);
     if (!is_new) diagnostics_.error(graph_.name, fmt::format("`{}` is defined twice", name), "pt2.graph.duplicate");
     it->second = {};
-    it->second.memory = importer_.new_memory();
+    it->second.memory = state_.new_memory();
     return it->second;
   }
 
@@ -93,9 +93,9 @@ class Walk {
         diagnostics_.error(graph_.name, fmt::format("input `{}` is {}, only tensors are supported", in.name, in.key), "pt2.input.kind");
       } else {
         Meaning& m = define(in.name);
-        m.parameter = static_cast<i32>(importer_.parameters.size());
+        m.parameter = static_cast<i32>(state_.parameters.size());
         m.home = Meaning::Home::state;
-        importer_.parameters.push_back({&in, std::nullopt, false, {}});
+        state_.parameters.push_back({&in, std::nullopt, false, {}});
       }
     }
   }
@@ -113,7 +113,7 @@ class Walk {
     const bool is_integer = dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8;
     const bool is_known = meta.dtype == DType::f32 || (meta.dtype && is_integer);
     if (meta.dtype == DType::f16 || meta.dtype == DType::bf16 || meta.dtype == DType::f64)
-      importer_.note_unsupported_float(meta.dtype_code, in.name);
+      state_.note_unsupported_float(meta.dtype_code, in.name);
     else if (!is_known)
       diagnostics_.error(graph_.name,
                          fmt::format("input `{}` has dtype {}; float32, int32, int64 and bool inputs are supported", in.name,
@@ -128,7 +128,7 @@ class Walk {
           fmt::format("the example for input `{}` has gaps or repeated elements in memory (strides {}); the program takes it without",
                       in.name, to_text(meta.strides)),
           "pt2.input.strides");
-    m.stored = importer_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_known);
+    m.stored = state_.add_value(in.name, {dtype, permuted(meta.sizes, m.order), {}}, std::nullopt, !is_known);
     graph_.inputs.push_back({m.stored, in.name, m.order});
   }
 
@@ -140,9 +140,10 @@ class Walk {
       return stand_in(node);
     }
     if (!is_static) return;
-    Call call(importer_, node, source, found.row->target, found.in_place);
+    Call call(state_, node, source, found.row->target, found.in_place);
     const size_t nodes = graph_.nodes.size();
-    found.row->import(call);
+    call.check_arguments();
+    if (call.ok()) found.row->import(call);
     if (call.ok() && !node.outputs.empty() && call.outcome().value < 0)
       call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
     if (call.ok() && node.has_other_results) call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
@@ -171,8 +172,8 @@ class Walk {
     const ProgramNode& node = call.node();
     const auto argument =
         std::find_if(node.arguments.begin(), node.arguments.end(), [](const auto& a) { return a.second.kind == Argument::Kind::tensor; });
-    const auto it = argument == node.arguments.end() ? importer_.meanings.end() : importer_.meanings.find(argument->second.text);
-    if (it == importer_.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
+    const auto it = argument == node.arguments.end() ? state_.meanings.end() : state_.meanings.find(argument->second.text);
+    if (it == state_.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
     const Meaning before = it->second;
     if (before.home == Meaning::Home::state && call.outcome().value != before.value)
       return call.refuse({fmt::format("changes the parameter or buffer `{}`: models with a state are not supported", argument->second.text),
@@ -181,7 +182,7 @@ class Walk {
     if (before.home == Meaning::Home::input && call.outcome().value != before.value)
       diagnostics_.warning(describe_source(graph_, static_cast<i32>(&node - program_.nodes.data())),
                            "changes the model's input in place; the program leaves its inputs as they are", "pt2.in_place.input");
-    for (auto& [name, meaning] : importer_.meanings) {
+    for (auto& [name, meaning] : state_.meanings) {
       if (meaning.memory != before.memory) continue;
       if (meaning.value == before.value) meaning.value = call.outcome().value, meaning.user_axes = -1;
       else if (meaning.unavailable.empty())
@@ -195,7 +196,7 @@ class Walk {
       Meaning& m = define(name);
       const auto it = program_.tensors.find(name);
       const bool known = it != program_.tensors.end();
-      m.value = importer_.add_value(
+      m.value = state_.add_value(
           name, {known ? it->second.dtype.value_or(DType::u8) : DType::f32, known ? it->second.sizes : Shape{}, {}}, std::nullopt, true);
     }
   }
@@ -223,7 +224,7 @@ class Walk {
   }
 
   void report_other_floats() {
-    for (const auto& [code, names] : importer_.other_floats)
+    for (const auto& [code, names] : state_.other_floats)
       diagnostics_.error(
           graph_.name,
           fmt::format("{} tensors that the program reads have dtype {}, the first is `{}`; only float32 models are supported", names.size(),
@@ -258,16 +259,16 @@ class Walk {
     const i32 source = static_cast<i32>(graph_.sources.size());
     graph_.sources.push_back({name, "output", "", ""});
     const size_t nodes = graph_.nodes.size();
-    Call call(importer_, node, source, "output", false);
+    Call call(state_, node, source, "output", false);
     const ValueId v = call.value_of(name);
     const bool is_used = graph_.nodes.size() != nodes || (v >= 0 && uses_source(source));
     if (!is_used) graph_.sources.pop_back();
     if (v < 0) return;
     const Type& type = graph_.type(v);
     const bool is_integer = (type.dtype == DType::s64 || type.dtype == DType::s32 || type.dtype == DType::b8) && type.quant.empty();
-    if (type.dtype != DType::f32 && !is_integer && !importer_.is_broken(v)) {
+    if (type.dtype != DType::f32 && !is_integer && !state_.is_broken(v)) {
       if (const bool is_float = type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64; is_float)
-        importer_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);
+        state_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);
       else
         diagnostics_.error(
             graph_.name,
@@ -288,7 +289,7 @@ class Walk {
   const Program& program_;
   Graph& graph_;
   Diagnostics& diagnostics_;
-  Importer importer_;
+  ImportState state_;
   std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
 };
 

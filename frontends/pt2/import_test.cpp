@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontends/pt2/import_table.h"
 #include "frontends/pt2_operators/test_run.h"
 
 namespace deuteron::pt2 {
@@ -470,14 +469,6 @@ TEST(Import, SourcesCarryTheUsersNames) {
   EXPECT_EQ(source.target, "aten.conv2d.default");
   EXPECT_EQ(source.module, "layers.3.conv");
   EXPECT_EQ(source.stack, "nets.py:7 in forward: x = self.l(x)\ntorch/conv.py:9 in forward: return y");
-}
-
-TEST(Import, EveryRowOfTheTableIsFound) {
-  EXPECT_EQ(find_import("aten.relu.default").row, find_import("aten.relu_.default").row);
-  EXPECT_TRUE(find_import("aten.relu_.default").in_place);
-  EXPECT_EQ(find_import("aten.linear_.default").row, nullptr);
-  EXPECT_EQ(find_import("").row, nullptr);
-  EXPECT_EQ(find_import("_.").row, nullptr);
 }
 
 }  // namespace

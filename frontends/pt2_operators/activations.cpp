@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -44,15 +44,15 @@ void finish_softmax(Call& c) {
 
 }  // namespace
 
-void import_relu(Call& c) { finish_clamp(c, 0, kInfinity); }
-void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
-void import_hardtanh(Call& c) { finish_clamp(c, c.number("min_val"), c.number("max_val")); }
-void import_clamp(Call& c) {
+static void import_relu(Call& c) { finish_clamp(c, 0, kInfinity); }
+static void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
+static void import_hardtanh(Call& c) { finish_clamp(c, c.number("min_val"), c.number("max_val")); }
+static void import_clamp(Call& c) {
   const double low = c.has("min") ? c.number("min") : -kInfinity, high = c.has("max") ? c.number("max") : kInfinity;
   finish_clamp(c, low, high);
 }
 
-void import_unary(Call& c) {
+static void import_unary(Call& c) {
   static constexpr std::pair<std::string_view, UnaryFn> kSynonyms[] = {
       {"absolute", UnaryFn::abs},          {"negative", UnaryFn::neg},    {"sgn", UnaryFn::sign},
       {"special_expit", UnaryFn::sigmoid}, {"special_erf", UnaryFn::erf}, {"special_expm1", UnaryFn::expm1},
@@ -64,33 +64,33 @@ void import_unary(Call& c) {
   finish(c, Unary{*fn, 0});
 }
 
-void import_gelu(Call& c) {
+static void import_gelu(Call& c) {
   const std::string approximate = c.text("approximate");
   c.require(!c.ok() || approximate == "none" || approximate == "tanh", "is approximated in an unknown way", approximate, "none, tanh",
             "pt2.gelu.approximate");
   finish(c, Unary{approximate == "tanh" ? UnaryFn::gelu_tanh : UnaryFn::gelu, 0});
 }
 
-void import_leaky_relu(Call& c) { finish(c, Unary{UnaryFn::leaky_relu, finite(c, "negative_slope")}); }
+static void import_leaky_relu(Call& c) { finish(c, Unary{UnaryFn::leaky_relu, finite(c, "negative_slope")}); }
 
-void import_elu(Call& c) {
+static void import_elu(Call& c) {
   require_default(c, "scale", 1);
   require_default(c, "input_scale", 1);
   finish(c, Unary{UnaryFn::elu, finite(c, "alpha")});
 }
 
-void import_pow(Call& c) { finish(c, Unary{UnaryFn::pow, finite(c, "exponent")}); }
-void import_square(Call& c) { finish(c, Unary{UnaryFn::pow, 2}); }
+static void import_pow(Call& c) { finish(c, Unary{UnaryFn::pow, finite(c, "exponent")}); }
+static void import_square(Call& c) { finish(c, Unary{UnaryFn::pow, 2}); }
 
 // softmax.int has a dtype, _softmax a flag for half precision.
-void import_softmax(Call& c) {
+static void import_softmax(Call& c) {
   if (c.has("dtype")) c.require(dtype_of_code(c.integer("dtype")) == DType::f32, "computes in another dtype", "", "", "pt2.softmax.dtype");
   if (c.has("half_to_float")) c.require(!c.boolean("half_to_float"), "computes in half precision", "", "", "pt2.softmax.dtype");
   finish_softmax(c);
 }
 
 // a * sigmoid(b): the two halves along one axis
-void import_glu(Call& c) {
+static void import_glu(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   c.require(!c.ok() || (c.rank(x) > 0 && c.shape(x)[axis] % 2 == 0), "the axis does not have two halves",
@@ -100,5 +100,55 @@ void import_glu(Call& c) {
   const ValueId a = c.add(Slice{axis, 0, half, 1}, {x}, "value"), b = c.add(Slice{axis, half, half, 1}, {x}, "gate");
   c.result(c.add(Mul{}, {a, c.add(Unary{UnaryFn::sigmoid, 0}, {b}, "sigmoid")}));
 }
+
+static constexpr ImportRow kActivationsRows[] = {
+    {"aten._softmax.default", import_softmax},
+    {"aten.abs.default", import_unary, true},
+    {"aten.absolute.default", import_unary, true},
+    {"aten.ceil.default", import_unary, true},
+    {"aten.clamp.default", import_clamp, true},
+    {"aten.clamp_max.default", import_clamp, true},
+    {"aten.clamp_min.default", import_clamp, true},
+    {"aten.clip.default", import_clamp, true},
+    {"aten.cos.default", import_unary, true},
+    {"aten.elu.default", import_elu, true},
+    {"aten.erf.default", import_unary, true},
+    {"aten.exp.default", import_unary, true},
+    {"aten.expm1.default", import_unary, true},
+    {"aten.floor.default", import_unary, true},
+    {"aten.gelu.default", import_gelu, true},
+    {"aten.glu.default", import_glu},
+    {"aten.hardsigmoid.default", import_unary, true},
+    {"aten.hardswish.default", import_unary, true},
+    {"aten.hardtanh.default", import_hardtanh, true},
+    {"aten.leaky_relu.default", import_leaky_relu, true},
+    {"aten.log.default", import_unary, true},
+    {"aten.log10.default", import_unary, true},
+    {"aten.log1p.default", import_unary, true},
+    {"aten.log2.default", import_unary, true},
+    {"aten.neg.default", import_unary, true},
+    {"aten.negative.default", import_unary, true},
+    {"aten.pow.Tensor_Scalar", import_pow},
+    {"aten.reciprocal.default", import_unary, true},
+    {"aten.relu.default", import_relu, true},
+    {"aten.relu6.default", import_relu6, true},
+    {"aten.round.default", import_unary, true},
+    {"aten.rsqrt.default", import_unary, true},
+    {"aten.sgn.default", import_unary, true},
+    {"aten.sigmoid.default", import_unary, true},
+    {"aten.sign.default", import_unary, true},
+    {"aten.silu.default", import_unary, true},
+    {"aten.sin.default", import_unary, true},
+    {"aten.softmax.int", import_softmax},
+    {"aten.special_erf.default", import_unary},
+    {"aten.special_expit.default", import_unary},
+    {"aten.special_expm1.default", import_unary},
+    {"aten.special_log1p.default", import_unary},
+    {"aten.sqrt.default", import_unary, true},
+    {"aten.square.default", import_square, true},
+    {"aten.tanh.default", import_unary, true},
+    {"aten.trunc.default", import_unary, true},
+};
+ImportRows activations_rows() { return kActivationsRows; }
 
 }  // namespace deuteron::pt2

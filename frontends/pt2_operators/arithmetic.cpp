@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -37,41 +37,67 @@ void finish_sum(Call& c, ValueId a, ValueId b, float factor) {
 
 }  // namespace
 
-void import_add(Call& c) {
+static void import_add(Call& c) {
   const float alpha = alpha_of(c);
   finish_sum(c, c.operand("self"), c.operand("other"), alpha);
 }
 
-void import_sub(Call& c) {
+static void import_sub(Call& c) {
   const float alpha = alpha_of(c);
   finish_sum(c, c.operand("self"), c.operand("other"), -alpha);
 }
 
-void import_rsub(Call& c) {
+static void import_rsub(Call& c) {
   const float alpha = alpha_of(c);
   finish_sum(c, c.operand("other"), c.operand("self"), -alpha);
 }
 
-void import_mul(Call& c) {
+static void import_mul(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Mul{}, {a, b}));
 }
 
 // By a constant: a product, in which PyTorch's quotient may differ in the last bit of a float.
-void import_div(Call& c) {
+static void import_div(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
   if (c.is_constant(b)) c.result(c.add(Mul{}, {a, changed(c, b, Change::invert)}));
   else c.result(c.add(Div{}, {a, b}));
 }
 
-void import_minimum(Call& c) {
+static void import_minimum(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Minimum{}, {a, b}));
 }
 
-void import_maximum(Call& c) {
+static void import_maximum(Call& c) {
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Maximum{}, {a, b}));
 }
+
+static constexpr ImportRow kArithmeticRows[] = {
+    {"aten.add.Scalar", import_add, true},
+    {"aten.add.Tensor", import_add, true},
+    {"aten.div.Scalar", import_div, true},
+    {"aten.div.Tensor", import_div, true},
+    {"aten.divide.Scalar", import_div, true},
+    {"aten.divide.Tensor", import_div, true},
+    {"aten.max.other", import_maximum},
+    {"aten.maximum.default", import_maximum},
+    {"aten.min.other", import_minimum},
+    {"aten.minimum.default", import_minimum},
+    {"aten.mul.Scalar", import_mul, true},
+    {"aten.mul.Tensor", import_mul, true},
+    {"aten.multiply.Scalar", import_mul, true},
+    {"aten.multiply.Tensor", import_mul, true},
+    {"aten.rsub.Scalar", import_rsub},
+    {"aten.rsub.Tensor", import_rsub},
+    {"aten.sub.Scalar", import_sub, true},
+    {"aten.sub.Tensor", import_sub, true},
+    {"aten.subtract.Scalar", import_sub, true},
+    {"aten.subtract.Tensor", import_sub, true},
+    {"aten.true_divide.Scalar", import_div, true},
+    {"aten.true_divide.Tensor", import_div, true},
+};
+ImportRows arithmetic_rows() { return kArithmeticRows; }
 
 }  // namespace deuteron::pt2

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "ops/broadcast.h"
 
@@ -72,7 +72,7 @@ Axes with_last_two_swapped(i64 rank) {
 
 }  // namespace
 
-void import_attention(Call& c) {
+static void import_attention(Call& c) {
   const ValueId q = c.tensor("query"), k = c.tensor("key"), v = c.tensor("value");
   const bool causal = c.boolean("is_causal");
   c.require(!c.ok() || c.number("dropout_p") == 0, "drops scores at random, which is for training", "", "dropout_p 0",
@@ -91,5 +91,10 @@ void import_attention(Call& c) {
   const ValueId weights = c.add(Softmax{c.rank(scores) - 1}, {scores}, "weights");
   c.result(matrix_product(c, weights, v, 1));
 }
+
+static constexpr ImportRow kAttentionRows[] = {
+    {"aten.scaled_dot_product_attention.default", import_attention},
+};
+ImportRows attention_rows() { return kAttentionRows; }
 
 }  // namespace deuteron::pt2

@@ -1,11 +1,11 @@
 // Batch normalization with the statistics of training; the operator works over the last axis, torch's over axis 1.
 #include "frontends/pt2_archive/storage_order.h"
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 
 // Also the functional forms, which have no `training` or three results of which only the first is used.
-void import_batch_norm(Call& c) {
+static void import_batch_norm(Call& c) {
   const ValueId x = c.tensor("input");
   if (c.has("training") && c.boolean("training"))
     c.refuse({"normalizes with the statistics of the batch: the model was exported in training mode", "", "", "pt2.batch_norm.training"},
@@ -33,5 +33,12 @@ void import_batch_norm(Call& c) {
   const ValueId y = c.add(op, {c.permute(x, to_last, "in"), weight, bias, mean, variance}, "out");
   c.result(c.permute(y, inverse(to_last)));
 }
+
+static constexpr ImportRow kBatchNormRows[] = {
+    {"aten._native_batch_norm_legit.default", import_batch_norm},
+    {"aten._native_batch_norm_legit_no_training.default", import_batch_norm},
+    {"aten.batch_norm.default", import_batch_norm},
+};
+ImportRows batch_norm_rows() { return kBatchNormRows; }
 
 }  // namespace deuteron::pt2

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "ir/elements.h"
 #include "ops/broadcast.h"
 
@@ -87,7 +87,7 @@ ValueId any_operand(Call& c, std::string_view argument) { return c.is_tensor(arg
 }  // namespace
 
 // The tensor forms, and those with a number on either side.
-void import_where(Call& c) {
+static void import_where(Call& c) {
   const ValueId mask = c.any_tensor("condition");
   c.require(!c.ok() || c.type(mask).dtype == DType::b8, "the condition is not of true and false",
             c.ok() ? std::string(name_of(c.type(mask).dtype)) : "", "bool", "pt2.where.condition");
@@ -95,7 +95,7 @@ void import_where(Call& c) {
   choose(c, mask, yes, no);
 }
 
-void import_masked_fill(Call& c) {
+static void import_masked_fill(Call& c) {
   const ValueId x = c.tensor("self"), mask = c.any_tensor("mask");
   c.require(!c.ok() || c.type(mask).dtype == DType::b8, "the mask is not of true and false",
             c.ok() ? std::string(name_of(c.type(mask).dtype)) : "", "bool", "pt2.masked_fill.mask");
@@ -106,7 +106,7 @@ void import_masked_fill(Call& c) {
 }
 
 // The lower or upper triangle of each matrix; the rest is 0.
-void import_triangle(Call& c) {
+static void import_triangle(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 diagonal = c.integer("diagonal"), rank = c.rank(x);
   const bool lower = c.operator_name() == "tril";
@@ -132,7 +132,7 @@ void import_triangle(Call& c) {
 }
 
 // A row of 0 and a 1 for each index: compared with 0, 1, 2, ..
-void import_one_hot(Call& c) {
+static void import_one_hot(Call& c) {
   const ValueId index = c.any_tensor("self");
   const TensorMeta* declared = c.result_meta(0);
   c.give_up_if_broken(index);
@@ -158,5 +158,18 @@ void import_one_hot(Call& c) {
   const std::vector<ValueId> results = c.add_call(std::move(whole), hits, {{DType::s64, out, {}}});
   if (c.ok()) c.result(results[0]);
 }
+
+static constexpr ImportRow kChoicesRows[] = {
+    {"aten.masked_fill.Scalar", import_masked_fill, true},
+    {"aten.masked_fill.Tensor", import_masked_fill, true},
+    {"aten.one_hot.default", import_one_hot},
+    {"aten.tril.default", import_triangle, true},
+    {"aten.triu.default", import_triangle, true},
+    {"aten.where.Scalar", import_where},
+    {"aten.where.ScalarOther", import_where},
+    {"aten.where.ScalarSelf", import_where},
+    {"aten.where.self", import_where},
+};
+ImportRows choices_rows() { return kChoicesRows; }
 
 }  // namespace deuteron::pt2

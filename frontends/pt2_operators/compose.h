@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "frontends/pt2/call.h"
+#include "frontends/pt2_call/call.h"
 
 namespace deuteron::pt2 {
 

@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/leftovers.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -25,26 +26,26 @@ ValueId is_above(Call& c, ValueId x, double bound) {
 }  // namespace
 
 // x * tanh(log(1 + exp(x)))
-void import_mish(Call& c) {
+static void import_mish(Call& c) {
   const ValueId x = c.tensor("self");
   c.result(product(c, x, apply(c, UnaryFn::tanh, apply(c, UnaryFn::softplus, x, "softplus"), "tanh")));
 }
 
 // The constants are those of Klambauer et al. 2017, as torch has them.
-void import_selu(Call& c) {
+static void import_selu(Call& c) {
   constexpr double kAlpha = 1.6732632423543772848170429916717, kScale = 1.0507009873554804934193349852946;
   c.result(product(c, apply(c, UnaryFn::elu, c.tensor("self"), "elu", static_cast<float>(kAlpha)), number(c, kScale)));
 }
 
 // alpha * elu(x / alpha)
-void import_celu(Call& c) {
+static void import_celu(Call& c) {
   const double alpha = positive(c, "alpha");
   const ValueId scaled = product(c, c.tensor("self"), number(c, 1 / alpha), "scaled");
   c.result(product(c, apply(c, UnaryFn::elu, scaled, "elu", 1), number(c, alpha)));
 }
 
 // log(1 + exp(beta * x)) / beta. Above the threshold torch answers x, from which this differs by less than exp(-threshold).
-void import_softplus(Call& c) {
+static void import_softplus(Call& c) {
   const double beta = positive(c, "beta"), threshold = c.number("threshold");
   c.require(!c.ok() || threshold >= 10, "is cut off where the function is not yet straight", std::to_string(threshold), "10..",
             "pt2.softplus.threshold");
@@ -55,27 +56,27 @@ void import_softplus(Call& c) {
 }
 
 // -log(1 + exp(-x))
-void import_log_sigmoid(Call& c) {
+static void import_log_sigmoid(Call& c) {
   const ValueId negative = apply(c, UnaryFn::neg, c.tensor("self"), "negative");
   c.result(apply(c, UnaryFn::neg, apply(c, UnaryFn::softplus, negative, "softplus")));
 }
 
 // x where |x| > lambd, else 0
-void import_hardshrink(Call& c) {
+static void import_hardshrink(Call& c) {
   const double lambd = c.number("lambd");
   const ValueId x = c.tensor("self");
   c.result(product(c, x, is_above(c, apply(c, UnaryFn::abs, x, "abs"), lambd)));
 }
 
 // x without what of it lies in -lambd..lambd
-void import_softshrink(Call& c) {
+static void import_softshrink(Call& c) {
   const float lambd = static_cast<float>(c.number("lambd"));
   const ValueId x = c.tensor("self");
   c.result(difference(c, x, between(c, x, {.low = -lambd, .high = lambd}, "middle")));
 }
 
 // x where x > threshold, else value
-void import_threshold(Call& c) {
+static void import_threshold(Call& c) {
   const double threshold = c.number("threshold"), value = c.number("value");
   const ValueId x = c.tensor("self");
   const ValueId rest = sum(c, x, number(c, -value), "rest");
@@ -83,54 +84,54 @@ void import_threshold(Call& c) {
 }
 
 // In evaluation the slope is the middle of its range.
-void import_rrelu(Call& c) {
+static void import_rrelu(Call& c) {
   c.require(!c.has("training") || !c.boolean("training"), "draws slopes at random: the model was exported in training mode", "", "",
             "pt2.dropout.training");
   const double lower = c.number("lower"), upper = c.number("upper");
   c.result(apply(c, UnaryFn::leaky_relu, c.tensor("self"), {}, static_cast<float>((lower + upper) / 2)));
 }
 
-void import_exp2(Call& c) { c.result(apply(c, UnaryFn::exp, product(c, c.tensor("self"), number(c, std::log(2.0)), "scaled"))); }
+static void import_exp2(Call& c) { c.result(apply(c, UnaryFn::exp, product(c, c.tensor("self"), number(c, std::log(2.0)), "scaled"))); }
 
 // base ^ x
-void import_pow_of_number(Call& c) {
+static void import_pow_of_number(Call& c) {
   const double base = positive(c, "self");
   c.result(apply(c, UnaryFn::exp, product(c, c.tensor("exponent"), number(c, std::log(base)), "scaled")));
 }
 
-void import_deg2rad(Call& c) { c.result(product(c, c.tensor("self"), number(c, std::acos(-1.0) / 180))); }
-void import_erfc(Call& c) { c.result(difference(c, number(c, 1), apply(c, UnaryFn::erf, c.tensor("self"), "erf"))); }
-void import_frac(Call& c) {
+static void import_deg2rad(Call& c) { c.result(product(c, c.tensor("self"), number(c, std::acos(-1.0) / 180))); }
+static void import_erfc(Call& c) { c.result(difference(c, number(c, 1), apply(c, UnaryFn::erf, c.tensor("self"), "erf"))); }
+static void import_frac(Call& c) {
   const ValueId x = c.tensor("self");
   c.result(difference(c, x, apply(c, UnaryFn::trunc, x, "trunc")));
 }
 
 // start + weight * (end - start)
-void import_lerp(Call& c) {
+static void import_lerp(Call& c) {
   const ValueId a = c.tensor("self"), way = difference(c, c.tensor("end"), a, "way");
   c.result(sum(c, a, product(c, way, c.operand("weight"), "part")));
 }
 
 // self + value * tensor1 * tensor2
-void import_addcmul(Call& c) {
+static void import_addcmul(Call& c) {
   const double value = c.number("value");
   const ValueId term = product(c, c.tensor("tensor1"), c.tensor("tensor2"), "term");
   c.result(sum(c, c.tensor("self"), term, {}, value));
 }
-void import_addcdiv(Call& c) {
+static void import_addcdiv(Call& c) {
   const double value = c.number("value");
   const ValueId term = quotient(c, c.tensor("tensor1"), c.tensor("tensor2"), "term");
   c.result(sum(c, c.tensor("self"), term, {}, value));
 }
 
 // sqrt(a * a + b * b)
-void import_hypot(Call& c) {
+static void import_hypot(Call& c) {
   const ValueId a = apply(c, UnaryFn::pow, c.tensor("self"), "a_squared", 2), b = apply(c, UnaryFn::pow, c.tensor("other"), "b_squared", 2);
   c.result(apply(c, UnaryFn::sqrt, sum(c, a, b, "sum")));
 }
 
 // log(exp(a) + exp(b)), from the larger one on
-void import_logaddexp(Call& c) {
+static void import_logaddexp(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("other");
   const ValueId apart = apply(c, UnaryFn::abs, difference(c, a, b, "difference"), "apart");
   const ValueId more = apply(c, UnaryFn::softplus, apply(c, UnaryFn::neg, apart, "negative"), "more");
@@ -138,7 +139,7 @@ void import_logaddexp(Call& c) {
 }
 
 // With bounds that are tensors: torch takes the larger of x and min, then the smaller of that and max.
-void import_clamp_by_tensors(Call& c) {
+static void import_clamp_by_tensors(Call& c) {
   ValueId y = c.tensor("self");
   if (c.has("min")) y = c.add(Maximum{}, {y, c.tensor("min")}, c.has("max") ? "above_min" : "");
   if (c.has("max")) y = c.add(Minimum{}, {y, c.tensor("max")});
@@ -146,7 +147,7 @@ void import_clamp_by_tensors(Call& c) {
 }
 
 // A quotient that is rounded down or towards zero, of float numbers.
-void import_rounded_div(Call& c) {
+static void import_rounded_div(Call& c) {
   const std::string mode = c.operator_name() == "floor_divide" ? "floor" : c.has("rounding_mode") ? c.text("rounding_mode") : "";
   const bool known = mode == "floor" || mode == "trunc" || mode.empty();
   c.require(!c.ok() || known, "rounds in a way that is not supported", mode, "floor, trunc", "pt2.div.rounding");
@@ -157,5 +158,37 @@ void import_rounded_div(Call& c) {
   const ValueId y = quotient(c, c.operand("self"), c.operand("other"), mode.empty() ? "" : "quotient");
   c.result(mode.empty() ? y : apply(c, mode == "floor" ? UnaryFn::floor : UnaryFn::trunc, y));
 }
+
+static constexpr ImportRow kCompositionsRows[] = {
+    {"aten.addcdiv.default", import_addcdiv},
+    {"aten.addcmul.default", import_addcmul},
+    {"aten.celu.default", import_celu, true},
+    {"aten.clamp.Tensor", import_clamp_by_tensors, true},
+    {"aten.clamp_max.Tensor", import_clamp_by_tensors, true},
+    {"aten.clamp_min.Tensor", import_clamp_by_tensors, true},
+    {"aten.clip.Tensor", import_clamp_by_tensors, true},
+    {"aten.deg2rad.default", import_deg2rad, true},
+    {"aten.div.Scalar_mode", import_rounded_div, true},
+    {"aten.div.Tensor_mode", import_rounded_div, true},
+    {"aten.divide.Tensor_mode", import_rounded_div, true},
+    {"aten.erfc.default", import_erfc, true},
+    {"aten.exp2.default", import_exp2, true},
+    {"aten.floor_divide.default", import_rounded_div},
+    {"aten.frac.default", import_frac, true},
+    {"aten.hardshrink.default", import_hardshrink},
+    {"aten.hypot.default", import_hypot},
+    {"aten.lerp.Scalar", import_lerp, true},
+    {"aten.lerp.Tensor", import_lerp, true},
+    {"aten.log_sigmoid.default", import_log_sigmoid},
+    {"aten.logaddexp.default", import_logaddexp},
+    {"aten.mish.default", import_mish, true},
+    {"aten.pow.Scalar", import_pow_of_number},
+    {"aten.rrelu.default", import_rrelu, true},
+    {"aten.selu.default", import_selu, true},
+    {"aten.softplus.default", import_softplus},
+    {"aten.softshrink.default", import_softshrink},
+    {"aten.threshold.default", import_threshold, true},
+};
+ImportRows compositions_rows() { return kCompositionsRows; }
 
 }  // namespace deuteron::pt2

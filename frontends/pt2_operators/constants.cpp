@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -42,13 +42,13 @@ void fill(Call& c, const Shape& shape, double value) {
 
 }  // namespace
 
-void import_zeros(Call& c) { fill(c, c.integers("size"), 0); }
-void import_ones(Call& c) { fill(c, c.integers("size"), 1); }
-void import_full(Call& c) { fill(c, c.integers("size"), c.number("fill_value")); }
-void import_scalar_tensor(Call& c) { fill(c, {}, c.number("s")); }
+static void import_zeros(Call& c) { fill(c, c.integers("size"), 0); }
+static void import_ones(Call& c) { fill(c, c.integers("size"), 1); }
+static void import_full(Call& c) { fill(c, c.integers("size"), c.number("fill_value")); }
+static void import_scalar_tensor(Call& c) { fill(c, {}, c.number("s")); }
 
 // zeros_like, ones_like, full_like, fill
-void import_like(Call& c) {
+static void import_like(Call& c) {
   const ValueId x = c.any_tensor("self");
   const std::string_view name = c.operator_name();
   if (name == "fill" && c.is_tensor("value")) {
@@ -60,7 +60,7 @@ void import_like(Call& c) {
   if (c.ok()) fill(c, c.shape(x), value);
 }
 
-void import_arange(Call& c) {
+static void import_arange(Call& c) {
   const double start = c.has("start") ? c.number("start") : 0, end = c.number("end"), step = c.has("step") ? c.number("step") : 1;
   c.require(!c.ok() || (step != 0 && std::isfinite(start) && std::isfinite(end) && std::ceil((end - start) / step) >= 1), "has no elements",
             fmt::format("{}..{} by {}", start, end, step), "1 element", "pt2.constant.size");
@@ -69,13 +69,13 @@ void import_arange(Call& c) {
        [&](i64 k) { return start + static_cast<double>(k) * step; });
 }
 
-void import_eye(Call& c) {
+static void import_eye(Call& c) {
   const i64 rows = c.integer("n"), columns = c.has("m") ? c.integer("m") : rows;
   if (c.ok()) make(c, {rows, columns}, [columns](i64 k) { return k / columns == k % columns ? 1 : 0; });
 }
 
 // `steps` numbers from start to end, both included; from both ends to the middle, as torch rounds.
-void import_linspace(Call& c) {
+static void import_linspace(Call& c) {
   const double start = c.number("start"), end = c.number("end");
   const i64 steps = c.integer("steps");
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
@@ -85,7 +85,7 @@ void import_linspace(Call& c) {
 }
 
 // Hann's and Hamming's windows; one that is not periodic ends where it began.
-void import_window(Call& c) {
+static void import_window(Call& c) {
   const i64 length = c.integer("window_length");
   const bool periodic = !c.has("periodic") || c.boolean("periodic");
   const double offset = c.operator_name() == "hamming_window" ? 0.54 : 0.5;
@@ -94,5 +94,31 @@ void import_window(Call& c) {
   if (length == 1) return fill(c, {1}, 1);
   make(c, {length}, [=](i64 k) { return offset - (1 - offset) * std::cos(2 * std::acos(-1.0) * static_cast<double>(k) / span); });
 }
+
+static constexpr ImportRow kConstantsRows[] = {
+    {"aten.arange.default", import_arange},
+    {"aten.arange.start", import_arange},
+    {"aten.arange.start_step", import_arange},
+    {"aten.eye.default", import_eye},
+    {"aten.eye.m", import_eye},
+    {"aten.fill.Scalar", import_like},
+    {"aten.fill.Tensor", import_like},
+    {"aten.full.default", import_full},
+    {"aten.full_like.default", import_like},
+    {"aten.hamming_window.default", import_window},
+    {"aten.hamming_window.periodic", import_window},
+    {"aten.hann_window.default", import_window},
+    {"aten.hann_window.periodic", import_window},
+    {"aten.linspace.default", import_linspace},
+    {"aten.new_full.default", import_full},
+    {"aten.new_ones.default", import_ones},
+    {"aten.new_zeros.default", import_zeros},
+    {"aten.ones.default", import_ones},
+    {"aten.ones_like.default", import_like},
+    {"aten.scalar_tensor.default", import_scalar_tensor},
+    {"aten.zeros.default", import_zeros},
+    {"aten.zeros_like.default", import_like},
+};
+ImportRows constants_rows() { return kConstantsRows; }
 
 }  // namespace deuteron::pt2

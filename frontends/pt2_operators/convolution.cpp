@@ -1,8 +1,8 @@
 // Convolutions over one and two axes, plain and transposed, in all their spellings.
 #include <fmt/format.h>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/image.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -82,7 +82,7 @@ void finish_transposed(Call& c) {
 
 }  // namespace
 
-void import_conv2d(Call& c) {
+static void import_conv2d(Call& c) {
   Conv2d op;
   const Operands o = read_operands(c);
   read_window(c, op, o.axes);
@@ -90,15 +90,15 @@ void import_conv2d(Call& c) {
   finish(c, op, o);
 }
 
-void import_conv_transpose2d(Call& c) { finish_transposed(c); }
+static void import_conv_transpose2d(Call& c) { finish_transposed(c); }
 
-void import_convolution(Call& c) {
+static void import_convolution(Call& c) {
   if (c.boolean("transposed")) finish_transposed(c);
   else import_conv2d(c);
 }
 
 // "same" adds dilation * (kernel - 1) in all; of an odd number the extra one goes behind.
-void import_conv2d_padding(Call& c) {
+static void import_conv2d_padding(Call& c) {
   Conv2d op;
   const Operands o = read_operands(c);
   read_window(c, op, o.axes);
@@ -115,5 +115,17 @@ void import_conv2d_padding(Call& c) {
   }
   finish(c, op, o);
 }
+
+static constexpr ImportRow kConvolutionRows[] = {
+    {"aten.conv1d.default", import_conv2d},
+    {"aten.conv1d.padding", import_conv2d_padding},
+    {"aten.conv2d.default", import_conv2d},
+    {"aten.conv2d.padding", import_conv2d_padding},
+    {"aten.conv3d.default", import_conv2d},
+    {"aten.conv_transpose1d.default", import_conv_transpose2d},
+    {"aten.conv_transpose2d.input", import_conv_transpose2d},
+    {"aten.convolution.default", import_convolution},
+};
+ImportRows convolution_rows() { return kConvolutionRows; }
 
 }  // namespace deuteron::pt2

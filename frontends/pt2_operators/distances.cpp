@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
 
@@ -45,7 +45,7 @@ Axes given_axes(Call& c, std::string_view argument, i64 rank) {
 }  // namespace
 
 // linalg_vector_norm, linalg_norm of a vector or of all elements, norm
-void import_vector_norm(Call& c) {
+static void import_vector_norm(Call& c) {
   const ValueId x = c.tensor("self");
   const std::string_view order = c.has("ord") ? "ord" : "p";
   if (c.has(order) && c.argument(order)->kind == Argument::Kind::text)
@@ -61,7 +61,7 @@ void import_vector_norm(Call& c) {
 }
 
 // The sum of products over one axis, divided by both norms; a norm below eps counts as eps.
-void import_cosine_similarity(Call& c) {
+static void import_cosine_similarity(Call& c) {
   const ValueId a = c.tensor("x1"), b = c.tensor("x2");
   const i64 rank = std::max(c.rank(a), c.rank(b)), axis = c.axis("dim", rank);
   const float eps = static_cast<float>(c.number("eps"));
@@ -76,7 +76,7 @@ void import_cosine_similarity(Call& c) {
 }
 
 // The norm of a - b + eps over the last axis.
-void import_pairwise_distance(Call& c) {
+static void import_pairwise_distance(Call& c) {
   const ValueId a = c.tensor("x1"), b = c.tensor("x2");
   const double p = c.number("p"), eps = c.number("eps");
   const ValueId apart = sum(c, difference(c, a, b, "difference"), number(c, eps), "apart");
@@ -84,7 +84,7 @@ void import_pairwise_distance(Call& c) {
 }
 
 // Distances between every row of x1 and every row of x2.
-void import_cdist(Call& c) {
+static void import_cdist(Call& c) {
   ValueId a = c.tensor("x1"), b = c.tensor("x2");
   const double p = c.number("p");
   c.require(!c.ok() || (c.rank(a) >= 2 && c.rank(b) >= 2), "works on rows of matrices", "", "rank 2..", "pt2.distance.rank");
@@ -97,7 +97,7 @@ void import_cdist(Call& c) {
 }
 
 // most + log(sum(exp(x - most)))
-void import_logsumexp(Call& c) {
+static void import_logsumexp(Call& c) {
   const ValueId x = c.tensor("self");
   const Axes axes = given_axes(c, "dim", c.rank(x));
   if (!c.ok()) return;
@@ -107,13 +107,13 @@ void import_logsumexp(Call& c) {
 }
 
 // A product of vectors, of a matrix and a vector, of all pairs.
-void import_dot(Call& c) {
+static void import_dot(Call& c) {
   const std::string_view name = c.operator_name();
   const ValueId a = c.tensor("self"), b = c.tensor(name == "mv" ? "vec" : name == "vdot" ? "other" : "tensor");
   c.result(matrix_product(c, a, b, 1));
 }
 
-void import_outer(Call& c) {
+static void import_outer(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("vec2");
   c.require(!c.ok() || (c.rank(a) == 1 && c.rank(b) == 1), "multiplies vectors", "", "rank 1", "pt2.matmul.rank");
   if (!c.ok()) return;
@@ -121,7 +121,7 @@ void import_outer(Call& c) {
 }
 
 // weight = v * g / norm(v): over every axis but `dim`
-void import_weight_norm(Call& c) {
+static void import_weight_norm(Call& c) {
   const ValueId v = c.tensor("v"), g = c.tensor("g");
   const i64 rank = c.rank(v), dim = c.integer("dim");
   Axes axes;
@@ -131,5 +131,24 @@ void import_weight_norm(Call& c) {
   if (c.ok() && c.result_count() > 1) c.result(1, norm);
   c.result(product(c, v, quotient(c, g, norm, "factor")));
 }
+
+static constexpr ImportRow kDistancesRows[] = {
+    {"aten._cdist_forward.default", import_cdist},
+    {"aten._weight_norm.default", import_weight_norm},
+    {"aten._weight_norm_interface.default", import_weight_norm},
+    {"aten.cdist.default", import_cdist},
+    {"aten.cosine_similarity.default", import_cosine_similarity},
+    {"aten.dot.default", import_dot},
+    {"aten.linalg_norm.default", import_vector_norm},
+    {"aten.linalg_vector_norm.default", import_vector_norm},
+    {"aten.logsumexp.default", import_logsumexp},
+    {"aten.mv.default", import_dot},
+    {"aten.norm.Scalar", import_vector_norm},
+    {"aten.norm.ScalarOpt_dim", import_vector_norm},
+    {"aten.outer.default", import_outer},
+    {"aten.pairwise_distance.default", import_pairwise_distance},
+    {"aten.vdot.default", import_dot},
+};
+ImportRows distances_rows() { return kDistancesRows; }
 
 }  // namespace deuteron::pt2

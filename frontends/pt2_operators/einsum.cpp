@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
 
@@ -139,7 +139,7 @@ std::optional<Equation> parse(const std::string& text, const std::vector<i64>& r
 
 }  // namespace
 
-void import_einsum(Call& c) {
+static void import_einsum(Call& c) {
   const std::string text = c.text("equation");
   const std::vector<ValueId> values = c.tensors("tensors");
   if (!c.ok()) return;
@@ -159,5 +159,10 @@ void import_einsum(Call& c) {
   if (!c.ok()) return;
   c.result(c.permute(y.value, places_of(e->result, y.axes)));
 }
+
+static constexpr ImportRow kEinsumRows[] = {
+    {"aten.einsum.default", import_einsum},
+};
+ImportRows einsum_rows() { return kEinsumRows; }
 
 }  // namespace deuteron::pt2

@@ -1,19 +1,19 @@
 // Operators that pass their operand on. They get no node; the walk records them as folded.
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 
 // clone and the like: the same values in memory of their own.
-void import_identity(Call& c) { c.identity(c.has("input") ? "input" : "self"); }
+static void import_identity(Call& c) { c.identity(c.has("input") ? "input" : "self"); }
 
 // detach, alias, contiguous: maybe the very same memory.
-void import_view_identity(Call& c) {
+static void import_view_identity(Call& c) {
   c.may_share_memory("self");
   c.identity("self");
 }
 
 // The in-place form calls its operand differently.
-void import_dropout(Call& c) {
+static void import_dropout(Call& c) {
   c.require(c.has("train") && !c.boolean("train"), "drops values at random: the model was exported in training mode", "", "",
             "pt2.dropout.training");
   const std::string_view operand = c.has("input") ? "input" : "self";
@@ -43,17 +43,38 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
   if (data) c.result(c.constant_value(c.name("f32"), {DType::f32, c.shape(x), {}}, *data));
 }
 
-void import_conversion(Call& c) {
+static void import_conversion(Call& c) {
   const ValueId x = c.any_tensor("self");
   if (c.ok()) convert(c, x, c.has("dtype") ? dtype_of_code(c.integer("dtype")) : c.type(x).dtype);
 }
 
-void import_type_as(Call& c) {
+static void import_type_as(Call& c) {
   const ValueId x = c.any_tensor("self"), other = c.any_tensor("other");
   if (c.ok()) convert(c, x, c.type(other).dtype);
 }
 
 // Checks of dtype, device and layout that export inserts around conversions.
-void import_assertion(Call&) {}
+static void import_assertion(Call&) {}
+
+static constexpr ImportRow kIdentitiesRows[] = {
+    {"aten._assert_tensor_metadata.default", import_assertion},
+    {"aten._to_copy.default", import_conversion},
+    {"aten.alias.default", import_view_identity},
+    {"aten.alpha_dropout.default", import_dropout, true},
+    {"aten.clone.default", import_identity},
+    {"aten.contiguous.default", import_view_identity},
+    {"aten.detach.default", import_view_identity, true},
+    {"aten.dropout.default", import_dropout, true},
+    {"aten.feature_dropout.default", import_dropout, true},
+    {"aten.lift_fresh.default", import_view_identity},
+    {"aten.lift_fresh_copy.default", import_identity},
+    {"aten.nan_to_num.default", import_view_identity},
+    {"aten.native_dropout.default", import_dropout},
+    {"aten.positive.default", import_view_identity},
+    {"aten.to.dtype", import_conversion},
+    {"aten.to.dtype_layout", import_conversion},
+    {"aten.type_as.default", import_type_as},
+};
+ImportRows identities_rows() { return kIdentitiesRows; }
 
 }  // namespace deuteron::pt2

@@ -1,102 +1,28 @@
-// Operators without a form of their own in the graph: they become calls of portable kernels, in float, with the arguments that torch gives.
-// One row each: how torch calls it, the kernel, and torch's arguments in the order in which the kernel takes them.
+// Operators without a form of their own in the graph: they become calls of portable kernels, in float. A kernel takes torch's parameters in
+// torch's order and then the results, so a row is how torch calls the operator and the kernel's name.
+#include "frontends/pt2_operators/leftovers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
+#include "frontends/torch_schema/torch_schema.h"
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron::pt2 {
-
 namespace {
-
-struct LeftoverRow {
-  ImportRow import;            // "aten.argmax.default"
-  std::string_view kernel;     // "aten::argmax"
-  std::string_view overload;   // "out"
-  std::string_view arguments;  // names, divided by blanks; `=name` is a constant that the schema of torch does not have
-};
-
-// Sorted by target.
-constexpr auto kRows = std::to_array<LeftoverRow>({
-    {{"aten.__and__.Tensor", import_leftover}, "aten::bitwise_and", "Tensor_out", "self other"},
-    {{"aten.__or__.Tensor", import_leftover}, "aten::bitwise_or", "Tensor_out", "self other"},
-    {{"aten.__xor__.Tensor", import_leftover}, "aten::bitwise_xor", "Tensor_out", "self other"},
-    {{"aten.acos.default", import_leftover}, "aten::acos", "out", "self"},
-    {{"aten.acosh.default", import_leftover}, "aten::acosh", "out", "self"},
-    {{"aten.any.default", import_leftover}, "aten::any", "all_out", "self"},
-    {{"aten.any.dim", import_leftover}, "aten::any", "out", "self dim keepdim"},
-    {{"aten.argmax.default", import_leftover}, "aten::argmax", "out", "self dim keepdim"},
-    {{"aten.argmin.default", import_leftover}, "aten::argmin", "out", "self dim keepdim"},
-    {{"aten.asin.default", import_leftover}, "aten::asin", "out", "self"},
-    {{"aten.asinh.default", import_leftover}, "aten::asinh", "out", "self"},
-    {{"aten.atan.default", import_leftover}, "aten::atan", "out", "self"},
-    {{"aten.atan2.default", import_leftover}, "aten::atan2", "out", "self other"},
-    {{"aten.atanh.default", import_leftover}, "aten::atanh", "out", "self"},
-    {{"aten.bitwise_and.Tensor", import_leftover}, "aten::bitwise_and", "Tensor_out", "self other"},
-    {{"aten.bitwise_not.default", import_leftover}, "aten::bitwise_not", "out", "self"},
-    {{"aten.bitwise_or.Tensor", import_leftover}, "aten::bitwise_or", "Tensor_out", "self other"},
-    {{"aten.bitwise_xor.Tensor", import_leftover}, "aten::bitwise_xor", "Tensor_out", "self other"},
-    {{"aten.cosh.default", import_leftover}, "aten::cosh", "out", "self"},
-    {{"aten.cumsum.default", import_leftover}, "aten::cumsum", "out", "self dim =none"},
-    {{"aten.embedding.default", import_leftover}, "aten::embedding", "out", "weight indices padding_idx scale_grad_by_freq sparse"},
-    {{"aten.eq.Scalar", import_leftover}, "aten::eq", "Scalar_out", "self other"},
-    {{"aten.eq.Tensor", import_leftover}, "aten::eq", "Tensor_out", "self other"},
-    {{"aten.floor_divide.default", import_leftover}, "aten::floor_divide", "out", "self other"},
-    {{"aten.fmod.Scalar", import_leftover}, "aten::fmod", "Scalar_out", "self other"},
-    {{"aten.fmod.Tensor", import_leftover}, "aten::fmod", "Tensor_out", "self other"},
-    {{"aten.gather.default", import_leftover}, "aten::gather", "out", "self dim index =false"},
-    {{"aten.ge.Scalar", import_leftover}, "aten::ge", "Scalar_out", "self other"},
-    {{"aten.ge.Tensor", import_leftover}, "aten::ge", "Tensor_out", "self other"},
-    {{"aten.gt.Scalar", import_leftover}, "aten::gt", "Scalar_out", "self other"},
-    {{"aten.gt.Tensor", import_leftover}, "aten::gt", "Tensor_out", "self other"},
-    {{"aten.isinf.default", import_leftover}, "aten::isinf", "out", "self"},
-    {{"aten.isnan.default", import_leftover}, "aten::isnan", "out", "self"},
-    {{"aten.le.Scalar", import_leftover}, "aten::le", "Scalar_out", "self other"},
-    {{"aten.le.Tensor", import_leftover}, "aten::le", "Tensor_out", "self other"},
-    {{"aten.logical_and.default", import_leftover}, "aten::logical_and", "out", "self other"},
-    {{"aten.logical_not.default", import_leftover}, "aten::logical_not", "out", "self"},
-    {{"aten.logical_or.default", import_leftover}, "aten::logical_or", "out", "self other"},
-    {{"aten.logical_xor.default", import_leftover}, "aten::logical_xor", "out", "self other"},
-    {{"aten.logit.default", import_leftover}, "aten::logit", "out", "self eps"},
-    {{"aten.lt.Scalar", import_leftover}, "aten::lt", "Scalar_out", "self other"},
-    {{"aten.lt.Tensor", import_leftover}, "aten::lt", "Tensor_out", "self other"},
-    {{"aten.max.dim", import_leftover}, "aten::max", "dim_max", "self dim keepdim"},
-    {{"aten.min.dim", import_leftover}, "aten::min", "dim_min", "self dim keepdim"},
-    {{"aten.ne.Scalar", import_leftover}, "aten::ne", "Scalar_out", "self other"},
-    {{"aten.ne.Tensor", import_leftover}, "aten::ne", "Tensor_out", "self other"},
-    {{"aten.pow.Tensor_Tensor", import_leftover}, "aten::pow", "Tensor_Tensor_out", "self exponent"},
-    {{"aten.prod.dim_int", import_leftover}, "aten::prod", "int_out", "self dim keepdim =none"},
-    {{"aten.remainder.Scalar", import_leftover}, "aten::remainder", "Scalar_out", "self other"},
-    {{"aten.remainder.Tensor", import_leftover}, "aten::remainder", "Tensor_out", "self other"},
-    {{"aten.scatter.src", import_leftover}, "aten::scatter", "src_out", "self dim index src"},
-    {{"aten.scatter.value", import_leftover}, "aten::scatter", "value_out", "self dim index value"},
-    {{"aten.scatter_add.default", import_leftover}, "aten::scatter_add", "out", "self dim index src"},
-    {{"aten.sinh.default", import_leftover}, "aten::sinh", "out", "self"},
-    {{"aten.tan.default", import_leftover}, "aten::tan", "out", "self"},
-    {{"aten.topk.default", import_leftover}, "aten::topk", "values", "self k dim largest sorted"},
-});
-static_assert(std::is_sorted(kRows.begin(), kRows.end(),
-                             [](const LeftoverRow& a, const LeftoverRow& b) { return a.import.target < b.import.target; }));
-
-const LeftoverRow* find_row(std::string_view target) {
-  const auto row =
-      std::lower_bound(kRows.begin(), kRows.end(), target, [](const LeftoverRow& r, std::string_view t) { return r.import.target < t; });
-  return row != kRows.end() && row->import.target == target ? &*row : nullptr;
-}
 
 // Collects the arguments of one call.
 class Arguments {
  public:
   explicit Arguments(Call& c) : c_(c) {}
 
-  void add(std::string_view name) {
+  void add(const TorchParameter& p) {
     using K = KernelArg::Kind;
-    if (name == "=false") return push({K::boolean, 0, 0, {}, {}});
-    if (name == "=none") return push({});
-    const Argument* a = c_.argument(name);
+    const std::string name(p.name);
+    const Argument* a = p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
     if (!a) return push({});
     switch (a->kind) {
       case Argument::Kind::tensor:
@@ -136,22 +62,23 @@ class Arguments {
 
 }  // namespace
 
-const ImportRow* find_leftover(std::string_view target) {
-  const LeftoverRow* row = find_row(target);
-  return row ? &row->import : nullptr;
+static std::string_view kernel_of(std::string_view target) {
+  const auto rows = leftover_kernels();
+  const auto row = std::lower_bound(rows.begin(), rows.end(), target, [](const LeftoverKernel& r, std::string_view t) { return r.target < t; });
+  DEUTERON_CHECK(row != rows.end() && row->target == target, std::string(target));
+  return row->kernel;
 }
 
 void import_leftover(Call& c) {
-  const LeftoverRow& row = *find_row(c.target());
+  const std::string_view kernel = kernel_of(c.target());
+  const size_t dot = kernel.find('.');
+  const auto parameters = parameters_of(c.target());
+  DEUTERON_CHECK(parameters, std::string(c.target()));
   Arguments arguments(c);
-  for (size_t at = 0; at < row.arguments.size();) {
-    const size_t end = std::min(row.arguments.find(' ', at), row.arguments.size());
-    arguments.add(row.arguments.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const TorchParameter& p : *parameters) arguments.add(p);
   KernelCall call;
-  call.name = row.kernel;
-  call.overload = row.overload;
+  call.name = kernel.substr(0, dot);
+  call.overload = kernel.substr(dot + 1);
   call.args = std::move(arguments.args);
   std::vector<Type> types;
   for (size_t k = 0; k < c.result_count(); ++k) {
@@ -164,6 +91,75 @@ void import_leftover(Call& c) {
   }
   const std::vector<ValueId> results = c.add_call(std::move(call), std::move(arguments.inputs), std::move(types));
   for (size_t k = 0; k < results.size(); ++k) c.result(k, results[k]);
+}
+
+static constexpr LeftoverKernel kKernels[] = {
+    {"aten.__and__.Tensor", "aten::bitwise_and.Tensor_out"},
+    {"aten.__or__.Tensor", "aten::bitwise_or.Tensor_out"},
+    {"aten.__xor__.Tensor", "aten::bitwise_xor.Tensor_out"},
+    {"aten.acos.default", "aten::acos.out"},
+    {"aten.acosh.default", "aten::acosh.out"},
+    {"aten.any.default", "aten::any.all_out"},
+    {"aten.any.dim", "aten::any.out"},
+    {"aten.argmax.default", "aten::argmax.out"},
+    {"aten.argmin.default", "aten::argmin.out"},
+    {"aten.asin.default", "aten::asin.out"},
+    {"aten.asinh.default", "aten::asinh.out"},
+    {"aten.atan.default", "aten::atan.out"},
+    {"aten.atan2.default", "aten::atan2.out"},
+    {"aten.atanh.default", "aten::atanh.out"},
+    {"aten.bitwise_and.Tensor", "aten::bitwise_and.Tensor_out"},
+    {"aten.bitwise_not.default", "aten::bitwise_not.out"},
+    {"aten.bitwise_or.Tensor", "aten::bitwise_or.Tensor_out"},
+    {"aten.bitwise_xor.Tensor", "aten::bitwise_xor.Tensor_out"},
+    {"aten.cosh.default", "aten::cosh.out"},
+    {"aten.cumsum.default", "aten::cumsum.out"},
+    {"aten.embedding.default", "aten::embedding.out"},
+    {"aten.eq.Scalar", "aten::eq.Scalar_out"},
+    {"aten.eq.Tensor", "aten::eq.Tensor_out"},
+    {"aten.floor_divide.default", "aten::floor_divide.out"},
+    {"aten.fmod.Scalar", "aten::fmod.Scalar_out"},
+    {"aten.fmod.Tensor", "aten::fmod.Tensor_out"},
+    {"aten.gather.default", "aten::gather.out"},
+    {"aten.ge.Scalar", "aten::ge.Scalar_out"},
+    {"aten.ge.Tensor", "aten::ge.Tensor_out"},
+    {"aten.gt.Scalar", "aten::gt.Scalar_out"},
+    {"aten.gt.Tensor", "aten::gt.Tensor_out"},
+    {"aten.isinf.default", "aten::isinf.out"},
+    {"aten.isnan.default", "aten::isnan.out"},
+    {"aten.le.Scalar", "aten::le.Scalar_out"},
+    {"aten.le.Tensor", "aten::le.Tensor_out"},
+    {"aten.logical_and.default", "aten::logical_and.out"},
+    {"aten.logical_not.default", "aten::logical_not.out"},
+    {"aten.logical_or.default", "aten::logical_or.out"},
+    {"aten.logical_xor.default", "aten::logical_xor.out"},
+    {"aten.logit.default", "aten::logit.out"},
+    {"aten.lt.Scalar", "aten::lt.Scalar_out"},
+    {"aten.lt.Tensor", "aten::lt.Tensor_out"},
+    {"aten.max.dim", "aten::max.dim_max"},
+    {"aten.min.dim", "aten::min.dim_min"},
+    {"aten.ne.Scalar", "aten::ne.Scalar_out"},
+    {"aten.ne.Tensor", "aten::ne.Tensor_out"},
+    {"aten.pow.Tensor_Tensor", "aten::pow.Tensor_Tensor_out"},
+    {"aten.prod.dim_int", "aten::prod.int_out"},
+    {"aten.remainder.Scalar", "aten::remainder.Scalar_out"},
+    {"aten.remainder.Tensor", "aten::remainder.Tensor_out"},
+    {"aten.scatter.src", "aten::scatter.src_out"},
+    {"aten.scatter.value", "aten::scatter.value_out"},
+    {"aten.scatter_add.default", "aten::scatter_add.out"},
+    {"aten.sinh.default", "aten::sinh.out"},
+    {"aten.tan.default", "aten::tan.out"},
+    {"aten.topk.default", "aten::topk.values"},
+};
+std::span<const LeftoverKernel> leftover_kernels() { return kKernels; }
+
+ImportRows leftovers_rows() {
+  static constexpr auto kLeftoversRows = [] {
+    std::array<ImportRow, std::size(kKernels)> rows{};
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = {kKernels[i].target, import_leftover};
+    return rows;
+  }();
+  return kLeftoversRows;
 }
 
 }  // namespace deuteron::pt2

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "frontends/pt2_archive/storage_order.h"
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 
 namespace deuteron::pt2 {
@@ -61,19 +61,19 @@ Factors read_factors(Call& c) {
 
 }  // namespace
 
-void import_linear(Call& c) {
+static void import_linear(Call& c) {
   const ValueId x = c.tensor("input"), weight = c.tensor("weight");
   const ValueId bias = c.has("bias") ? c.tensor("bias") : -1;
   c.result(linear(c, x, weight, bias));
 }
 
-void import_addmm(Call& c) {
+static void import_addmm(Call& c) {
   const Factors f = read_factors(c);
   const ValueId bias = c.tensor("self"), a = c.tensor("mat1"), b = c.tensor("mat2");
   c.result(product(c, a, b, static_cast<float>(f.alpha), scaled_bias(c, bias, f.beta)));
 }
 
-void import_mm(Call& c) {
+static void import_mm(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("mat2");
   c.result(product(c, a, b, 1, -1));
 }
@@ -84,13 +84,13 @@ static void require_series(Call& c, ValueId a, ValueId b) {
             c.ok() ? to_text(c.shape(b)) : "", "pt2.matmul.batch");
 }
 
-void import_bmm(Call& c) {
+static void import_bmm(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("mat2");
   require_series(c, a, b);
   c.result(matrix_product(c, a, b, 1));
 }
 
-void import_baddbmm(Call& c) {
+static void import_baddbmm(Call& c) {
   const Factors f = read_factors(c);
   const ValueId self = c.tensor("self"), a = c.tensor("batch1"), b = c.tensor("batch2");
   require_series(c, a, b);
@@ -99,9 +99,19 @@ void import_baddbmm(Call& c) {
   c.result(bias < 0 ? y : c.add(Add{}, {y, bias}));
 }
 
-void import_matmul(Call& c) {
+static void import_matmul(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("other");
   c.result(matrix_product(c, a, b, 1));
 }
+
+static constexpr ImportRow kLinearRows[] = {
+    {"aten.addmm.default", import_addmm},
+    {"aten.baddbmm.default", import_baddbmm},
+    {"aten.bmm.default", import_bmm},
+    {"aten.linear.default", import_linear},
+    {"aten.matmul.default", import_matmul},
+    {"aten.mm.default", import_mm},
+};
+ImportRows linear_rows() { return kLinearRows; }
 
 }  // namespace deuteron::pt2

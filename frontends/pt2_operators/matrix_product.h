@@ -1,6 +1,6 @@
 // torch.matmul of any two ranks, as Linear where one side is a parameter that all matrices share, else as Matmul.
 #pragma once
-#include "frontends/pt2/call.h"
+#include "frontends/pt2_call/call.h"
 
 namespace deuteron::pt2 {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -92,7 +92,7 @@ std::optional<Axes> known_index(Call& c, ValueId index, i64 extent) {
 
 }  // namespace
 
-void import_slice(Call& c) {
+static void import_slice(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -106,7 +106,7 @@ void import_slice(Call& c) {
   c.result(slice_of(c, x, axis, start, end > start ? (end - start + step - 1) / step : 0, step));
 }
 
-void import_narrow(Call& c) {
+static void import_narrow(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -116,7 +116,7 @@ void import_narrow(Call& c) {
   c.result(slice_of(c, x, axis, start, c.integer("length"), 1));
 }
 
-void import_select(Call& c) {
+static void import_select(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -126,7 +126,7 @@ void import_select(Call& c) {
   c.result(without_axis(c, slice_of(c, x, axis, index, 1, 1, "slice"), axis));
 }
 
-void import_split(Call& c) {
+static void import_split(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -136,7 +136,7 @@ void import_split(Call& c) {
   if (c.ok()) finish_split(c, x, axis, sized ? sizes : equal_parts(c.shape(x)[axis], sizes[0]));
 }
 
-void import_chunk(Call& c) {
+static void import_chunk(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x)), chunks = c.integer("chunks");
   require_axes(c, x);
@@ -146,7 +146,7 @@ void import_chunk(Call& c) {
   finish_split(c, x, axis, equal_parts(extent, (extent + chunks - 1) / chunks));
 }
 
-void import_unbind(Call& c) {
+static void import_unbind(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -160,7 +160,7 @@ void import_unbind(Call& c) {
   }
 }
 
-void import_cat(Call& c) {
+static void import_cat(Call& c) {
   std::vector<ValueId> parts = c.tensors("tensors");
   i64 rank = 0;
   for (const ValueId v : parts) rank = std::max(rank, c.rank(v));
@@ -168,7 +168,7 @@ void import_cat(Call& c) {
   finish_concat(c, std::move(parts), axis);
 }
 
-void import_stack(Call& c) {
+static void import_stack(Call& c) {
   std::vector<ValueId> parts = c.tensors("tensors");
   const i64 axis = c.axis("dim", parts.empty() ? 1 : c.rank(parts[0]) + 1);
   for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
@@ -182,7 +182,7 @@ void import_stack(Call& c) {
   finish_concat(c, std::move(parts), axis);
 }
 
-void import_flip(Call& c) {
+static void import_flip(Call& c) {
   ValueId x = c.tensor("self");
   for (const i64 axis : c.axes("dims", c.rank(x))) {
     require_axes(c, x);
@@ -195,7 +195,7 @@ void import_flip(Call& c) {
 }
 
 // Without axes the elements are rolled as if they lay in one row.
-void import_roll(Call& c) {
+static void import_roll(Call& c) {
   const ValueId x = c.tensor("self");
   const std::vector<i64> shifts = c.integers("shifts");
   const bool flat = !c.has("dims") || c.integers("dims").empty();
@@ -213,7 +213,7 @@ void import_roll(Call& c) {
   c.result(flat ? c.reshape(y, c.shape(x)) : y);
 }
 
-void import_repeat(Call& c) {
+static void import_repeat(Call& c) {
   ValueId x = c.tensor("self");
   std::vector<i64> repeats = c.integers(c.has("dims") ? "dims" : "repeats");
   if (c.has("dims"))  // tile: as many ones in front as there are axes without a count
@@ -232,7 +232,7 @@ void import_repeat(Call& c) {
   c.result(x);
 }
 
-void import_index_select(Call& c) {
+static void import_index_select(Call& c) {
   const ValueId x = c.tensor("self"), index = c.any_tensor("index");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -242,7 +242,7 @@ void import_index_select(Call& c) {
 }
 
 // x[:, :, index]: one axis picked by a table of constants, of any number of axes.
-void import_index(Call& c) {
+static void import_index(Call& c) {
   const ValueId x = c.tensor("self");
   const std::vector<ValueId> tables = c.optional_tensors("indices");
   if (!c.ok()) return;
@@ -262,5 +262,31 @@ void import_index(Call& c) {
   shape.insert(shape.begin() + axis, table.begin(), table.end());
   c.result(c.reshape(y, std::move(shape)));
 }
+
+static constexpr ImportRow kMovesRows[] = {
+    {"aten.cat.default", import_cat},
+    {"aten.chunk.default", import_chunk},
+    {"aten.concat.default", import_cat},
+    {"aten.concatenate.default", import_cat},
+    {"aten.flip.default", import_flip},
+    {"aten.index.Tensor", import_index},
+    {"aten.index_select.default", import_index_select},
+    {"aten.narrow.default", import_narrow},
+    {"aten.narrow_copy.default", import_narrow},
+    {"aten.repeat.default", import_repeat},
+    {"aten.roll.default", import_roll},
+    {"aten.select.int", import_select},
+    {"aten.select_copy.int", import_select},
+    {"aten.slice.Tensor", import_slice},
+    {"aten.slice_copy.Tensor", import_slice},
+    {"aten.split.Tensor", import_split},
+    {"aten.split.sizes", import_split},
+    {"aten.split_with_sizes.default", import_split},
+    {"aten.split_with_sizes_copy.default", import_split},
+    {"aten.stack.default", import_stack},
+    {"aten.tile.default", import_repeat},
+    {"aten.unbind.int", import_unbind},
+};
+ImportRows moves_rows() { return kMovesRows; }
 
 }  // namespace deuteron::pt2

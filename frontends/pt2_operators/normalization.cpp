@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "frontends/pt2_archive/storage_order.h"
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/reductions.h"
 
 namespace deuteron::pt2 {
@@ -83,7 +83,7 @@ void finish_group_norm(Call& c, ValueId x, i64 groups, double epsilon) {
 
 }  // namespace
 
-void import_layer_norm(Call& c) {
+static void import_layer_norm(Call& c) {
   const ValueId x = c.tensor("input");
   const Axes axes = last_axes(c, x);
   const double epsilon = epsilon_of(c, "eps");
@@ -96,7 +96,7 @@ void import_layer_norm(Call& c) {
   c.result(y);
 }
 
-void import_rms_norm(Call& c) {
+static void import_rms_norm(Call& c) {
   const ValueId x = c.tensor("input");
   const Axes axes = last_axes(c, x);
   const double epsilon = c.has("eps") ? epsilon_of(c, "eps") : 1.1920928955078125e-07;  // float32's
@@ -106,18 +106,18 @@ void import_rms_norm(Call& c) {
   c.result(times(c, y, "weight", ""));
 }
 
-void import_group_norm(Call& c) {
+static void import_group_norm(Call& c) {
   const ValueId x = c.tensor("input");
   finish_group_norm(c, x, c.integer("num_groups"), epsilon_of(c, "eps"));
 }
 
 // N, C and HxW say what the shape says.
-void import_native_group_norm(Call& c) {
+static void import_native_group_norm(Call& c) {
   const ValueId x = c.tensor("input");
   finish_group_norm(c, x, c.integer("group"), epsilon_of(c, "eps"));
 }
 
-void import_instance_norm(Call& c) {
+static void import_instance_norm(Call& c) {
   const ValueId x = c.tensor("input");
   if (c.has("use_input_stats") && !c.boolean("use_input_stats"))
     c.refuse({"normalizes with running statistics", "", "", "pt2.instance_norm.statistics"}, "use batch normalization");
@@ -126,7 +126,7 @@ void import_instance_norm(Call& c) {
 }
 
 // One slope, or one for each index of axis 1.
-void import_prelu(Call& c) {
+static void import_prelu(Call& c) {
   const ValueId x = c.tensor("self"), weight = c.parameter("weight");
   if (!c.ok()) return;
   const i64 rank = c.rank(x), slopes = c.type(weight).elements();
@@ -140,5 +140,18 @@ void import_prelu(Call& c) {
   const ValueId turned = c.permute(x, to_last, "channels_last");
   c.result(c.permute(c.add(Prelu{}, {turned, c.reshape(weight, {slopes}, "slopes")}, "out"), inverse(to_last)));
 }
+
+static constexpr ImportRow kNormalizationRows[] = {
+    {"aten._fused_rms_norm.default", import_rms_norm},
+    {"aten._prelu_kernel.default", import_prelu},
+    {"aten.group_norm.default", import_group_norm},
+    {"aten.instance_norm.default", import_instance_norm},
+    {"aten.layer_norm.default", import_layer_norm},
+    {"aten.native_group_norm.default", import_native_group_norm},
+    {"aten.native_layer_norm.default", import_layer_norm},
+    {"aten.prelu.default", import_prelu},
+    {"aten.rms_norm.default", import_rms_norm},
+};
+ImportRows normalization_rows() { return kNormalizationRows; }
 
 }  // namespace deuteron::pt2

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/image.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 
@@ -39,8 +39,8 @@ static void avg_pool(Call& c, i64 axes) {
   check_padding(c, op.kernel, op.pad);
   c.result(pooled(c, x, op, {}, axes));
 }
-void import_avg_pool1d(Call& c) { avg_pool(c, 1); }
-void import_avg_pool2d(Call& c) { avg_pool(c, 2); }
+static void import_avg_pool1d(Call& c) { avg_pool(c, 1); }
+static void import_avg_pool2d(Call& c) { avg_pool(c, 2); }
 
 static void max_pool(Call& c, i64 axes) {
   const ValueId x = c.tensor("self");
@@ -53,8 +53,8 @@ static void max_pool(Call& c, i64 axes) {
   check_padding(c, op.kernel, op.pad);
   c.result(pooled(c, x, op, {}, axes));
 }
-void import_max_pool1d(Call& c) { max_pool(c, 1); }
-void import_max_pool2d(Call& c) { max_pool(c, 2); }
+static void import_max_pool1d(Call& c) { max_pool(c, 1); }
+static void import_max_pool2d(Call& c) { max_pool(c, 2); }
 
 // Window k of an adaptive pool over `in` elements reaches from first to last, last included.
 struct AdaptiveWindow {
@@ -112,8 +112,8 @@ static void adaptive_avg_pool(Call& c, i64 axes) {
   op.kernel = op.stride = a.window();
   c.result(pooled(c, a.x, op, {}, axes));
 }
-void import_adaptive_avg_pool1d(Call& c) { adaptive_avg_pool(c, 1); }
-void import_adaptive_avg_pool2d(Call& c) { adaptive_avg_pool(c, 2); }
+static void import_adaptive_avg_pool1d(Call& c) { adaptive_avg_pool(c, 1); }
+static void import_adaptive_avg_pool2d(Call& c) { adaptive_avg_pool(c, 2); }
 
 // The elements that the windows along one axis see, every window made as long as the longest by repeating its last element.
 static Axes padded_windows(i64 in, i64 out, i64* longest) {
@@ -145,7 +145,22 @@ static void adaptive_max_pool(Call& c, i64 axes) {
   op.stride = op.kernel;
   c.result(pooled(c, x, op, {}, axes));
 }
-void import_adaptive_max_pool1d(Call& c) { adaptive_max_pool(c, 1); }
-void import_adaptive_max_pool2d(Call& c) { adaptive_max_pool(c, 2); }
+static void import_adaptive_max_pool1d(Call& c) { adaptive_max_pool(c, 1); }
+static void import_adaptive_max_pool2d(Call& c) { adaptive_max_pool(c, 2); }
+
+static constexpr ImportRow kPoolingRows[] = {
+    {"aten._adaptive_avg_pool2d.default", import_adaptive_avg_pool2d},
+    {"aten.adaptive_avg_pool1d.default", import_adaptive_avg_pool1d},
+    {"aten.adaptive_avg_pool2d.default", import_adaptive_avg_pool2d},
+    {"aten.adaptive_max_pool1d.default", import_adaptive_max_pool1d},
+    {"aten.adaptive_max_pool2d.default", import_adaptive_max_pool2d},
+    {"aten.avg_pool1d.default", import_avg_pool1d},
+    {"aten.avg_pool2d.default", import_avg_pool2d},
+    {"aten.max_pool1d.default", import_max_pool1d},
+    {"aten.max_pool1d_with_indices.default", import_max_pool1d},
+    {"aten.max_pool2d.default", import_max_pool2d},
+    {"aten.max_pool2d_with_indices.default", import_max_pool2d},
+};
+ImportRows pooling_rows() { return kPoolingRows; }
 
 }  // namespace deuteron::pt2

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "frontends/pt2_archive/storage_order.h"
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -106,7 +106,7 @@ void dequantize(Call& c, Grid g) {
 
 }  // namespace
 
-void import_quantize_per_tensor(Call& c) {
+static void import_quantize_per_tensor(Call& c) {
   const ValueId x = c.tensor("input");
   Grid g = read_grid(c);
   add_step(c, g, c.number("scale"), c.integer("zero_point"));
@@ -115,13 +115,13 @@ void import_quantize_per_tensor(Call& c) {
   c.result(c.add(Quantize{std::move(g.quant)}, {x}));
 }
 
-void import_dequantize_per_tensor(Call& c) {
+static void import_dequantize_per_tensor(Call& c) {
   Grid g = read_grid(c);
   add_step(c, g, c.number("scale"), c.integer("zero_point"));
   if (c.ok()) dequantize(c, std::move(g));
 }
 
-void import_dequantize_per_channel(Call& c) {
+static void import_dequantize_per_channel(Call& c) {
   Grid g = read_grid(c);
   const ValueId scales = c.tensor("scales");
   const ValueId zeros = c.has("zero_points") ? c.tensor("zero_points") : -1;
@@ -147,5 +147,12 @@ void import_dequantize_per_channel(Call& c) {
   g.quant.axis = static_cast<i32>(axis);
   if (c.ok()) dequantize(c, std::move(g));
 }
+
+static constexpr ImportRow kQuantizationRows[] = {
+    {"quantized_decomposed.dequantize_per_channel.default", import_dequantize_per_channel},
+    {"quantized_decomposed.dequantize_per_tensor.default", import_dequantize_per_tensor},
+    {"quantized_decomposed.quantize_per_tensor.default", import_quantize_per_tensor},
+};
+ImportRows quantization_rows() { return kQuantizationRows; }
 
 }  // namespace deuteron::pt2

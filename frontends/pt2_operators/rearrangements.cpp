@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -53,7 +53,7 @@ void finish_scatter(Call& c, ValueId x, ValueId part, i64 axis, i64 start, i64 e
 }  // namespace
 
 // Axis source[k] becomes axis destination[k]; the others keep their order.
-void import_movedim(Call& c) {
+static void import_movedim(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
   const std::vector<i64> from = c.axes("source", rank), to = c.axes("destination", rank);
@@ -73,7 +73,7 @@ void import_movedim(Call& c) {
 }
 
 // mT, mH, adjoint
-void import_matrix_transpose(Call& c) {
+static void import_matrix_transpose(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
   c.require(!c.ok() || rank >= 2, "transposes matrices", std::to_string(rank), "2", "pt2.permute.rank");
@@ -86,7 +86,7 @@ void import_matrix_transpose(Call& c) {
 }
 
 // ravel, atleast_1d and its relatives: the shape is what the model says.
-void import_reshape_as_declared(Call& c) {
+static void import_reshape_as_declared(Call& c) {
   const ValueId x = c.any_tensor("self");
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok()) return;
@@ -95,7 +95,7 @@ void import_reshape_as_declared(Call& c) {
 }
 
 // expand_as; copy, whose result has the extents of what it overwrites.
-void import_expand_as(Call& c) {
+static void import_expand_as(Call& c) {
   const bool copies = c.operator_name() == "copy";
   const ValueId x = c.any_tensor(copies ? "src" : "self"), other = c.any_tensor(copies ? "self" : "other");
   if (!c.ok()) return;
@@ -110,7 +110,7 @@ void import_expand_as(Call& c) {
 }
 
 // hstack, vstack, dstack, column_stack: a concatenation of operands with enough axes.
-void import_stack_of(Call& c) {
+static void import_stack_of(Call& c) {
   std::vector<ValueId> parts = c.tensors("tensors");
   const std::string_view name = c.operator_name();
   if (!c.ok() || parts.empty()) return c.require(!parts.empty(), "joins nothing", "0", "1", "pt2.concat.operands");
@@ -126,7 +126,7 @@ void import_stack_of(Call& c) {
 }
 
 // Every element `repeats` times, one behind the other.
-void import_repeat_interleave(Call& c) {
+static void import_repeat_interleave(Call& c) {
   const ValueId given = c.tensor("self");
   const i64 repeats = c.integer("repeats");
   c.require(!c.ok() || (repeats >= 1 && repeats <= 4096), "a count is out of range", std::to_string(repeats), "1..4096",
@@ -143,7 +143,7 @@ void import_repeat_interleave(Call& c) {
 }
 
 // Windows of `size` elements, `step` apart, along an axis; the elements of a window are a new last axis.
-void import_unfold(Call& c) {
+static void import_unfold(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 rank = c.rank(x), axis = c.axis("dimension", rank), size = c.integer("size"), step = c.integer("step");
   require_axes(c, x);
@@ -163,7 +163,7 @@ void import_unfold(Call& c) {
   c.result(c.permute(c.reshape(picked(c, x, axis, std::move(index), "windows"), split, "windows"), perm));
 }
 
-void import_slice_scatter(Call& c) {
+static void import_slice_scatter(Call& c) {
   const ValueId x = c.tensor("self"), part = c.tensor("src");
   const i64 axis = c.axis("dim", c.rank(x)), step = c.integer("step");
   require_axes(c, x);
@@ -175,7 +175,7 @@ void import_slice_scatter(Call& c) {
                  step);
 }
 
-void import_select_scatter(Call& c) {
+static void import_select_scatter(Call& c) {
   const ValueId x = c.tensor("self"), part = c.tensor("src");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -190,7 +190,7 @@ void import_select_scatter(Call& c) {
 }
 
 // Result k repeats operand k along every axis but its own. "xy" swaps the first two axes.
-void import_meshgrid(Call& c) {
+static void import_meshgrid(Call& c) {
   const std::vector<ValueId> parts = c.optional_tensors("tensors");
   const bool swaps = c.has("indexing") && c.text("indexing") == "xy" && parts.size() >= 2;
   Shape full;
@@ -213,7 +213,7 @@ void import_meshgrid(Call& c) {
 }
 
 // Element k + 1 less element k, n times over.
-void import_diff(Call& c) {
+static void import_diff(Call& c) {
   ValueId x = c.tensor("self");
   const i64 n = c.integer("n"), axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
@@ -227,5 +227,34 @@ void import_diff(Call& c) {
   }
   c.result(x);
 }
+
+static constexpr ImportRow kRearrangementsRows[] = {
+    {"aten.adjoint.default", import_matrix_transpose},
+    {"aten.atleast_1d.default", import_reshape_as_declared},
+    {"aten.atleast_2d.default", import_reshape_as_declared},
+    {"aten.atleast_3d.default", import_reshape_as_declared},
+    {"aten.column_stack.default", import_stack_of},
+    {"aten.copy.default", import_expand_as},
+    {"aten.diff.default", import_diff},
+    {"aten.dstack.default", import_stack_of},
+    {"aten.expand_as.default", import_expand_as},
+    {"aten.hstack.default", import_stack_of},
+    {"aten.mT.default", import_matrix_transpose},
+    {"aten.matrix_H.default", import_matrix_transpose},
+    {"aten.meshgrid.default", import_meshgrid},
+    {"aten.meshgrid.indexing", import_meshgrid},
+    {"aten.moveaxis.int", import_movedim},
+    {"aten.moveaxis.intlist", import_movedim},
+    {"aten.movedim.int", import_movedim},
+    {"aten.movedim.intlist", import_movedim},
+    {"aten.ravel.default", import_reshape_as_declared},
+    {"aten.repeat_interleave.self_int", import_repeat_interleave},
+    {"aten.select_scatter.default", import_select_scatter},
+    {"aten.slice_scatter.default", import_slice_scatter},
+    {"aten.unfold.default", import_unfold},
+    {"aten.unfold_copy.default", import_unfold},
+    {"aten.vstack.default", import_stack_of},
+};
+ImportRows rearrangements_rows() { return kRearrangementsRows; }
 
 }  // namespace deuteron::pt2

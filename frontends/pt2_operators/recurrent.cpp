@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -130,11 +130,23 @@ Op rnn_of(const RecurrentForm& form, std::string_view name) { return Rnn{form, n
 
 }  // namespace
 
-void import_lstm(Call& c) { build(c, 2, lstm_of); }
-void import_gru(Call& c) { build(c, 1, gru_of); }
-void import_rnn(Call& c) { build(c, 1, rnn_of); }
-void import_lstm_cell(Call& c) { build_cell(c, 2, lstm_of); }
-void import_gru_cell(Call& c) { build_cell(c, 1, gru_of); }
-void import_rnn_cell(Call& c) { build_cell(c, 1, rnn_of); }
+static void import_lstm(Call& c) { build(c, 2, lstm_of); }
+static void import_gru(Call& c) { build(c, 1, gru_of); }
+static void import_rnn(Call& c) { build(c, 1, rnn_of); }
+static void import_lstm_cell(Call& c) { build_cell(c, 2, lstm_of); }
+static void import_gru_cell(Call& c) { build_cell(c, 1, gru_of); }
+static void import_rnn_cell(Call& c) { build_cell(c, 1, rnn_of); }
+
+static constexpr ImportRow kRecurrentRows[] = {
+    {"aten.gru.input", import_gru},
+    {"aten.gru_cell.default", import_gru_cell},
+    {"aten.lstm.input", import_lstm},
+    {"aten.lstm_cell.default", import_lstm_cell},
+    {"aten.rnn_relu.input", import_rnn},
+    {"aten.rnn_relu_cell.default", import_rnn_cell},
+    {"aten.rnn_tanh.input", import_rnn},
+    {"aten.rnn_tanh_cell.default", import_rnn_cell},
+};
+ImportRows recurrent_rows() { return kRecurrentRows; }
 
 }  // namespace deuteron::pt2

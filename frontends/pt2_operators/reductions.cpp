@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/image.h"
+#include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/leftovers.h"
 #include "frontends/pt2_operators/reductions.h"
 
 namespace deuteron::pt2 {
@@ -94,7 +95,7 @@ void check_dtype(Call& c) {
 }
 
 // Over height and width of an image: average pooling. Over anything else a sum with a scale of its own.
-void import_mean(Call& c) {
+static void import_mean(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 rank = c.rank(x);
   const Axes axes = reduced_axes(c, "dim", rank);
@@ -108,16 +109,16 @@ void import_mean(Call& c) {
   finish(c, x, from_image(c, c.add(op, {to_image(c, x)}, "out"), rank, keeps_axes(c) ? "" : "mean"), axes);
 }
 
-void import_sum(Call& c) { finish_reduce(c, Reduce::kSum); }
-void import_amax(Call& c) { finish_reduce(c, Reduce::kMax); }
-void import_amin(Call& c) { finish_reduce(c, Reduce::kMin); }
-void import_var(Call& c) { finish_variance(c, false); }
-void import_std(Call& c) { finish_variance(c, true); }
-void import_var_mean(Call& c) { finish_variance(c, false, true); }
-void import_std_mean(Call& c) { finish_variance(c, true, true); }
+static void import_sum(Call& c) { finish_reduce(c, Reduce::kSum); }
+static void import_amax(Call& c) { finish_reduce(c, Reduce::kMax); }
+static void import_amin(Call& c) { finish_reduce(c, Reduce::kMin); }
+static void import_var(Call& c) { finish_variance(c, false); }
+static void import_std(Call& c) { finish_variance(c, true); }
+static void import_var_mean(Call& c) { finish_variance(c, false, true); }
+static void import_std_mean(Call& c) { finish_variance(c, true, true); }
 
 // max.dim, min.dim: where nobody reads the positions, an extreme as any other.
-void import_max_along(Call& c) {
+static void import_max_along(Call& c) {
   if (c.is_read(1)) return import_leftover(c);
   const ValueId x = c.tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
@@ -127,7 +128,7 @@ void import_max_along(Call& c) {
 }
 
 // x - (max + log(sum(exp(x - max)))): softmax in steps of 1/256 would lose the small ones.
-void import_log_softmax(Call& c) {
+static void import_log_softmax(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   c.require(!c.ok() || c.rank(x) >= 1, "softmax of a tensor without axes", "0", "1", "pt2.softmax.rank");
@@ -140,5 +141,33 @@ void import_log_softmax(Call& c) {
   const ValueId sum = reduced(c, Reduce::kSum, c.add(Unary{UnaryFn::exp, 0}, {below}, "exp"), {axis}, "sum");
   c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
 }
+
+static constexpr ImportRow kReductionsRows[] = {
+    {"aten._log_softmax.default", import_log_softmax},
+    {"aten.amax.default", import_amax},
+    {"aten.amin.default", import_amin},
+    {"aten.log_softmax.int", import_log_softmax},
+    {"aten.max.default", import_amax},
+    {"aten.max.dim", import_max_along},
+    {"aten.mean.default", import_mean},
+    {"aten.mean.dim", import_mean},
+    {"aten.min.default", import_amin},
+    {"aten.min.dim", import_max_along},
+    {"aten.std.correction", import_std},
+    {"aten.std.default", import_std},
+    {"aten.std.dim", import_std},
+    {"aten.std_mean.correction", import_std_mean},
+    {"aten.std_mean.default", import_std_mean},
+    {"aten.std_mean.dim", import_std_mean},
+    {"aten.sum.default", import_sum},
+    {"aten.sum.dim_IntList", import_sum},
+    {"aten.var.correction", import_var},
+    {"aten.var.default", import_var},
+    {"aten.var.dim", import_var},
+    {"aten.var_mean.correction", import_var_mean},
+    {"aten.var_mean.default", import_var_mean},
+    {"aten.var_mean.dim", import_var_mean},
+};
+ImportRows reductions_rows() { return kReductionsRows; }
 
 }  // namespace deuteron::pt2

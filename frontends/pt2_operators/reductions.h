@@ -1,6 +1,6 @@
 // Parts of operators that reduce over axes.
 #pragma once
-#include "frontends/pt2/call.h"
+#include "frontends/pt2_call/call.h"
 
 namespace deuteron::pt2 {
 

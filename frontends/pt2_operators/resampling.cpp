@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/pt2_operators/all.h"
 #include "frontends/pt2_operators/image.h"
+#include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -56,8 +56,8 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
   c.result(y);
 }
 
-void import_reflection_pad(Call& c) { finish_pad_by_elements(c, "reflect"); }
-void import_replication_pad(Call& c) { finish_pad_by_elements(c, "replicate"); }
+static void import_reflection_pad(Call& c) { finish_pad_by_elements(c, "reflect"); }
+static void import_replication_pad(Call& c) { finish_pad_by_elements(c, "replicate"); }
 
 namespace {
 
@@ -130,7 +130,7 @@ bool keeps_extents(const std::vector<ResizedAxis>& axes) {
 
 }  // namespace
 
-void import_upsample_nearest(Call& c) {
+static void import_upsample_nearest(Call& c) {
   const bool exact = c.operator_name().find("exact") != std::string_view::npos;
   const ValueId x = c.tensor(c.has("input") ? "input" : "self");
   const std::vector<ResizedAxis> axes = resized_axes(c, x);
@@ -152,7 +152,7 @@ void import_upsample_nearest(Call& c) {
   c.result(y);
 }
 
-void import_upsample_bilinear(Call& c) {
+static void import_upsample_bilinear(Call& c) {
   const ValueId x = c.tensor(c.has("input") ? "input" : "self");
   std::vector<ResizedAxis> axes = resized_axes(c, x);
   const bool corners = c.boolean("align_corners");
@@ -173,7 +173,7 @@ void import_upsample_bilinear(Call& c) {
 }
 
 // [.., c*r*r, h, w] becomes [.., c, h*r, w*r]
-void import_pixel_shuffle(Call& c) {
+static void import_pixel_shuffle(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 r = c.integer("upscale_factor"), rank = c.rank(x);
   c.require(!c.ok() || (rank >= 3 && r >= 1 && r <= 1024 && c.shape(x)[rank - 3] % (r * r) == 0),
@@ -189,7 +189,7 @@ void import_pixel_shuffle(Call& c) {
 }
 
 // [.., c, h*r, w*r] becomes [.., c*r*r, h, w]
-void import_pixel_unshuffle(Call& c) {
+static void import_pixel_unshuffle(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 r = c.integer("downscale_factor"), rank = c.rank(x);
   c.require(!c.ok() || (rank >= 3 && r >= 1 && r <= 1024 && c.shape(x)[rank - 2] % r == 0 && c.shape(x)[rank - 1] % r == 0),
@@ -204,7 +204,7 @@ void import_pixel_unshuffle(Call& c) {
 }
 
 // Channel g of group k becomes channel k of group g.
-void import_channel_shuffle(Call& c) {
+static void import_channel_shuffle(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 groups = c.integer("groups"), rank = c.rank(x);
   c.require(!c.ok() || (rank >= 3 && groups >= 1 && c.shape(x)[1] % groups == 0), "the channels do not divide by the groups",
@@ -215,5 +215,29 @@ void import_channel_shuffle(Call& c) {
   const ValueId split = c.reshape(x, {s[0], groups, s[1] / groups, inner}, "split");
   c.result(c.reshape(c.permute(split, {0, 2, 1, 3}, "shuffled"), s));
 }
+
+static constexpr ImportRow kResamplingRows[] = {
+    {"aten._upsample_nearest_exact1d.default", import_upsample_nearest},
+    {"aten._upsample_nearest_exact1d.vec", import_upsample_nearest},
+    {"aten._upsample_nearest_exact2d.default", import_upsample_nearest},
+    {"aten._upsample_nearest_exact2d.vec", import_upsample_nearest},
+    {"aten.channel_shuffle.default", import_channel_shuffle},
+    {"aten.native_channel_shuffle.default", import_channel_shuffle},
+    {"aten.pixel_shuffle.default", import_pixel_shuffle},
+    {"aten.pixel_unshuffle.default", import_pixel_unshuffle},
+    {"aten.reflection_pad1d.default", import_reflection_pad},
+    {"aten.reflection_pad2d.default", import_reflection_pad},
+    {"aten.replication_pad1d.default", import_replication_pad},
+    {"aten.replication_pad2d.default", import_replication_pad},
+    {"aten.upsample_bilinear2d.default", import_upsample_bilinear},
+    {"aten.upsample_bilinear2d.vec", import_upsample_bilinear},
+    {"aten.upsample_linear1d.default", import_upsample_bilinear},
+    {"aten.upsample_linear1d.vec", import_upsample_bilinear},
+    {"aten.upsample_nearest1d.default", import_upsample_nearest},
+    {"aten.upsample_nearest1d.vec", import_upsample_nearest},
+    {"aten.upsample_nearest2d.default", import_upsample_nearest},
+    {"aten.upsample_nearest2d.vec", import_upsample_nearest},
+};
+ImportRows resampling_rows() { return kResamplingRows; }
 
 }  // namespace deuteron::pt2

@@ -1,6 +1,6 @@
 // Padding with elements of the tensor itself.
 #pragma once
-#include "frontends/pt2/call.h"
+#include "frontends/pt2_call/call.h"
 
 namespace deuteron::pt2 {
 

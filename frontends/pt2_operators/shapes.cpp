@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "frontends/pt2_archive/storage_order.h"
-#include "frontends/pt2_operators/all.h"
+#include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/resampling.h"
 
 namespace deuteron::pt2 {
@@ -67,18 +67,18 @@ void finish_pad(Call& c, double value) {
 
 }  // namespace
 
-void import_view(Call& c) {
+static void import_view(Call& c) {
   const ValueId x = c.any_tensor("self");
   std::vector<i64> wanted = c.integers(c.has("size") ? "size" : "shape");
   finish_view(c, x, resolved(c, std::move(wanted), c.type(x).elements()));
 }
 
-void import_view_as(Call& c) {
+static void import_view_as(Call& c) {
   const ValueId x = c.any_tensor("self"), other = c.any_tensor("other");
   finish_view(c, x, c.shape(other));
 }
 
-void import_flatten(Call& c) {
+static void import_flatten(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x), first = c.axis("start_dim", rank), last = c.axis("end_dim", rank);
   c.require(!c.ok() || first <= last, "end_dim comes before start_dim", std::to_string(last), std::to_string(first), "pt2.flatten.axes");
@@ -95,7 +95,7 @@ void import_flatten(Call& c) {
   finish_view(c, x, std::move(out));
 }
 
-void import_unflatten(Call& c) {
+static void import_unflatten(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   const std::vector<i64> sizes = c.integers("sizes");
@@ -109,7 +109,7 @@ void import_unflatten(Call& c) {
 }
 
 // Without `dim` every axis of extent 1 goes, with it the named ones.
-void import_squeeze(Call& c) {
+static void import_squeeze(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
   std::vector<i64> axes;
@@ -124,7 +124,7 @@ void import_squeeze(Call& c) {
   finish_view(c, x, std::move(out));
 }
 
-void import_unsqueeze(Call& c) {
+static void import_unsqueeze(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x) + 1);
   if (!c.ok()) return;
@@ -133,7 +133,7 @@ void import_unsqueeze(Call& c) {
   finish_view(c, x, std::move(out));
 }
 
-void import_permute(Call& c) {
+static void import_permute(Call& c) {
   const ValueId x = c.any_tensor("self");
   Axes perm = c.axes("dims", c.rank(x));
   c.require(!c.ok() || static_cast<i64>(perm.size()) == c.rank(x), "does not name every axis", std::to_string(perm.size()),
@@ -141,7 +141,7 @@ void import_permute(Call& c) {
   finish_permute(c, x, std::move(perm));
 }
 
-void import_transpose(Call& c) {
+static void import_transpose(Call& c) {
   const ValueId x = c.any_tensor("self");
   const i64 rank = c.rank(x);
   const bool is_swapaxes = c.has("axis0");
@@ -149,13 +149,13 @@ void import_transpose(Call& c) {
   finish_permute(c, x, swapped(rank, a, b));
 }
 
-void import_t(Call& c) {
+static void import_t(Call& c) {
   const ValueId x = c.any_tensor("self");
   c.require(!c.ok() || c.rank(x) <= 2, "transposes a tensor that is no matrix", std::to_string(c.rank(x)), "2", "pt2.permute.rank");
   finish_permute(c, x, c.rank(x) == 2 ? Axes{1, 0} : swapped(c.rank(x), 0, 0));
 }
 
-void import_reverse_axes(Call& c) {
+static void import_reverse_axes(Call& c) {
   const ValueId x = c.any_tensor("self");
   Axes perm = swapped(c.rank(x), 0, 0);
   std::reverse(perm.begin(), perm.end());
@@ -163,7 +163,7 @@ void import_reverse_axes(Call& c) {
 }
 
 // Reinterprets memory. Imported when that changes nothing: the strides are those that the operand has, or both are dense in the same order.
-void import_as_strided(Call& c) {
+static void import_as_strided(Call& c) {
   const ValueId x = c.any_tensor("self");
   const TensorMeta* m = c.meta("self");
   const Shape size = c.integers("size");
@@ -191,7 +191,7 @@ void import_as_strided(Call& c) {
 }
 
 // -1 keeps an extent; new axes come first.
-void import_expand(Call& c) {
+static void import_expand(Call& c) {
   const ValueId x = c.any_tensor("self");
   std::vector<i64> size = c.integers("size");
   if (!c.ok()) return;
@@ -215,7 +215,7 @@ void import_expand(Call& c) {
   c.result(c.add(Expand{std::move(size)}, {c.reshape(x, std::move(full), "axes")}));
 }
 
-void import_pad(Call& c) {
+static void import_pad(Call& c) {
   const std::string mode = c.text("mode");
   if (mode == "reflect" || mode == "replicate" || mode == "circular") return finish_pad_by_elements(c, mode);
   c.require(!c.ok() || mode == "constant", "pads in a way that is not supported", mode, "constant, reflect, replicate, circular",
@@ -223,6 +223,33 @@ void import_pad(Call& c) {
   finish_pad(c, c.has("value") ? c.number("value") : 0);
 }
 
-void import_constant_pad(Call& c) { finish_pad(c, c.number("value")); }
+static void import_constant_pad(Call& c) { finish_pad(c, c.number("value")); }
+
+static constexpr ImportRow kShapesRows[] = {
+    {"aten._reshape_alias.default", import_view},
+    {"aten._unsafe_view.default", import_view},
+    {"aten.as_strided.default", import_as_strided},
+    {"aten.broadcast_to.default", import_expand},
+    {"aten.constant_pad_nd.default", import_constant_pad},
+    {"aten.expand.default", import_expand},
+    {"aten.expand_copy.default", import_expand},
+    {"aten.flatten.using_ints", import_flatten},
+    {"aten.numpy_T.default", import_reverse_axes},
+    {"aten.pad.default", import_pad},
+    {"aten.permute.default", import_permute},
+    {"aten.reshape.default", import_view},
+    {"aten.squeeze.default", import_squeeze},
+    {"aten.squeeze.dim", import_squeeze},
+    {"aten.squeeze.dims", import_squeeze},
+    {"aten.swapaxes.default", import_transpose},
+    {"aten.swapdims.default", import_transpose},
+    {"aten.t.default", import_t},
+    {"aten.transpose.int", import_transpose},
+    {"aten.unflatten.int", import_unflatten},
+    {"aten.unsqueeze.default", import_unsqueeze},
+    {"aten.view.default", import_view},
+    {"aten.view_as.default", import_view_as},
+};
+ImportRows shapes_rows() { return kShapesRows; }
 
 }  // namespace deuteron::pt2

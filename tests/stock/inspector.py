@@ -2,13 +2,11 @@
 
     inspector.py DEUTERON SHARED
 """
-import ast
 import contextlib
 import io
 import json
 import logging
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -31,19 +29,6 @@ tool, shared = sys.argv[1], pathlib.Path(sys.argv[2])
 def call(*arguments):
     result = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
     check(result.returncode == 0, f"{' '.join(map(str, arguments))}: {result.stderr[-800:]}")
-
-
-def check_parameters():
-    """The table in report/operator_parameters.cpp against torch's schemas."""
-    text = (pathlib.Path(__file__).resolve().parents[2] / "report" / "operator_parameters.cpp").read_text()
-    rows = [ast.literal_eval(f"({row})") for row in re.findall(r'^\s*\{(".*?", ".*?")\},$', text, re.M)]
-    check(len(rows) > 200 and rows == sorted(rows), "the table of parameters is sorted")
-    for target, names in rows:
-        _, op, overload = target.split(".")
-        schema = getattr(getattr(torch.ops.aten, op), overload)._schema
-        required = [a.name for a in schema.arguments if not a.has_default_value()]
-        check(names.split() == required, f"{target}: {names}, torch says {required}")
-    return len(rows)
 
 
 def gives_a_tensor(target):
@@ -112,7 +97,6 @@ def check_model(where, source, name, target, on, extra):
 
 
 def main():
-    print(f"{check_parameters()} operators as torch has them")
     models = shared / "fixtures" / "models"
     if not models.is_dir():
         print("left out: ../shared/fixtures is not there")

@@ -27,6 +27,9 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME stock.neutron COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:pte_seeds> $<TARGET_FILE:stock_runner> ${UPSTREAM_RUNNER})
   set_tests_properties(stock.neutron PROPERTIES LABELS release TIMEOUT 300)
+  add_test(NAME stock.schemas COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python
+           ${PROJECT_SOURCE_DIR}/frontends/torch_schema/make_schemas.py --check)
+  set_tests_properties(stock.schemas PROPERTIES LABELS release TIMEOUT 300)
   add_test(NAME stock.inspector COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/inspector.py
            $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}/../shared)
   set_tests_properties(stock.inspector PROPERTIES LABELS release TIMEOUT 600)

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/pt2/call.h"
 #include "frontends/pt2_archive/storage_order.h"
+#include "frontends/pt2_call/call.h"
 #include "ir/elements.h"
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron::pt2 {
 
 Meaning* Call::lookup(const std::string& tensor) {
-  const auto it = importer_.meanings.find(tensor);
-  if (it == importer_.meanings.end()) {
+  const auto it = state_.meanings.find(tensor);
+  if (it == state_.meanings.end()) {
     refuse({fmt::format("reads `{}`, which nothing before it makes", tensor), "", "", "pt2.graph.undefined"});
     return nullptr;
   }
@@ -27,24 +27,24 @@ Meaning* Call::lookup(const std::string& tensor) {
 // A parameter or an input that lies in another order of axes: the user's axes are made when they are first asked for.
 void Call::make_value(Meaning& m, const std::string& tensor) {
   if (m.parameter >= 0) {
-    const Weight* weight = importer_.load(m.parameter);
+    const Weight* weight = state_.load(m.parameter);
     if (!weight) {
       ok_ = false;  // reported
       return;
     }
-    m.stored = importer_.parameter_value(m.parameter, weight->type, weight->data);
+    m.stored = state_.parameter_value(m.parameter, weight->type, weight->data);
     m.order = weight->order;
   }
   m.value = m.stored;
   if (is_identity(m.order)) return;
-  const Type& stored = importer_.graph.type(m.stored);
+  const Type& stored = state_.graph.type(m.stored);
   Type type = stored;
   const Permute op{inverse(m.order)};
   type.shape = permuted(stored.shape, op.perm);
-  m.value = importer_.graph.add_node(op, {m.stored}, {std::move(type)}, tensor + ".user", {source_});
-  importer_.derived_from_constants.push_back(importer_.derived_from_constants[m.stored]);
-  importer_.broken.push_back(importer_.broken[m.stored]);
-  m.user_axes = static_cast<NodeId>(importer_.graph.nodes.size()) - 1;
+  m.value = state_.graph.add_node(op, {m.stored}, {std::move(type)}, tensor + ".user", {source_});
+  state_.derived_from_constants.push_back(state_.derived_from_constants[m.stored]);
+  state_.broken.push_back(state_.broken[m.stored]);
+  m.user_axes = static_cast<NodeId>(state_.graph.nodes.size()) - 1;
 }
 
 ValueId Call::value_of(const std::string& tensor) {
@@ -53,7 +53,7 @@ ValueId Call::value_of(const std::string& tensor) {
   if (!m) return -1;
   if (m->value < 0) make_value(*m, tensor);
   if (m->value >= 0 && m->user_axes >= 0) {
-    Node& node = importer_.graph.nodes[m->user_axes];
+    Node& node = state_.graph.nodes[m->user_axes];
     node.origin = merge(node.origin, {source_});
   }
   return m->value;
@@ -61,18 +61,18 @@ ValueId Call::value_of(const std::string& tensor) {
 
 ValueId Call::as_float_tensor(ValueId v, const std::string& tensor) {
   if (v < 0) return -1;
-  const Type& type = importer_.graph.type(v);
+  const Type& type = state_.graph.type(v);
   if (type.dtype == DType::f32) return v;
   const auto fail = [&] { return ok_ = false, ValueId{-1}; };
-  if (importer_.is_broken(v)) return fail();
+  if (state_.is_broken(v)) return fail();
   if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64) {
-    const auto meta = importer_.program.tensors.find(tensor);
-    importer_.note_unsupported_float(meta == importer_.program.tensors.end() ? 0 : meta->second.dtype_code, tensor);
+    const auto meta = state_.program.tensors.find(tensor);
+    state_.note_unsupported_float(meta == state_.program.tensors.end() ? 0 : meta->second.dtype_code, tensor);
     return fail();
   }
-  if (importer_.graph.is_constant(v) && type.quant.empty()) {
-    const auto data = as_float(*importer_.graph.values[v].constant, type.dtype);
-    if (data) return importer_.add_value(tensor + ".f32", {DType::f32, type.shape, {}}, *data);
+  if (state_.graph.is_constant(v) && type.quant.empty()) {
+    const auto data = as_float(*state_.graph.values[v].constant, type.dtype);
+    if (data) return state_.add_value(tensor + ".f32", {DType::f32, type.shape, {}}, *data);
     refuse({fmt::format("reads `{}`, whose integers are too large for float32", tensor), "", "", "pt2.operand.integer"});
   } else if (type.quant.empty() && (type.dtype == DType::b8 || type.dtype == DType::s32 || type.dtype == DType::s64)) {
     return converted(v, DType::f32);
@@ -142,8 +142,8 @@ ValueId Call::parameter(std::string_view argument) {
 const TensorMeta* Call::meta(std::string_view argument) {
   const Argument* a = need(argument, {Argument::Kind::tensor}, "a tensor");
   if (!a) return nullptr;
-  const auto it = importer_.program.tensors.find(a->text);
-  if (it == importer_.program.tensors.end()) refuse({fmt::format("`{}` has no shape in the model", a->text), "", "", "pt2.graph.shape"});
+  const auto it = state_.program.tensors.find(a->text);
+  if (it == state_.program.tensors.end()) refuse({fmt::format("`{}` has no shape in the model", a->text), "", "", "pt2.graph.shape"});
   return ok_ ? &it->second : nullptr;
 }
 
@@ -151,21 +151,21 @@ Call::Stored Call::stored(std::string_view argument) {
   const Argument* a = need(argument, {Argument::Kind::tensor}, "a tensor");
   Meaning* m = a ? lookup(a->text) : nullptr;
   if (!m || m->parameter < 0) return {};
-  const Weight* weight = importer_.load(m->parameter);
+  const Weight* weight = state_.load(m->parameter);
   if (!weight) ok_ = false;  // reported
   return {weight, m->parameter};
 }
 
 const Type& Call::type(ValueId v) const {
   static const Type nothing;
-  return v < 0 ? nothing : importer_.graph.type(v);
+  return v < 0 ? nothing : state_.graph.type(v);
 }
 const Shape& Call::shape(ValueId v) const { return type(v).shape; }
 
 // New values
 
 ValueId Call::constant_value(std::string name, Type type, Constant data) {
-  return ok_ ? importer_.add_value(std::move(name), std::move(type), std::move(data)) : -1;
+  return ok_ ? state_.add_value(std::move(name), std::move(type), std::move(data)) : -1;
 }
 
 ValueId Call::constant(std::string_view suffix, Shape shape, std::vector<float> data) {
@@ -187,7 +187,7 @@ static std::optional<Quant> carried_quant(const Op& op, const Quant& quant) {
 
 bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results) {
   std::vector<const Type*> types;
-  auto inferred = infer(op, importer_.graph.types(inputs, types));
+  auto inferred = infer(op, state_.graph.types(inputs, types));
   if (!inferred) {
     inferred.why.rule = "pt2." + inferred.why.rule;
     return refuse(inferred.why), false;
@@ -215,7 +215,7 @@ bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vec
 
 // Values that depend on no input of the model
 
-std::vector<float> Importer::numbers_of_known(ValueId v) {
+std::vector<float> ImportState::numbers_of_known(ValueId v) {
   const GraphValue& value = graph.values[v];
   if (value.constant) return numbers_of(value.constant->bytes.data(), value.type);
   const auto makes = [v](const Node& n) { return std::find(n.outputs.begin(), n.outputs.end(), v) != n.outputs.end(); };
@@ -229,7 +229,7 @@ std::vector<float> Importer::numbers_of_known(ValueId v) {
   return computed(node->op, node->inputs, data, types)[static_cast<size_t>(at)];
 }
 
-std::vector<std::vector<float>> Importer::computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
+std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
                                                    const std::vector<const Type*>& types) const {
   std::vector<std::vector<float>> results;
   std::vector<HostTensor> in, out;
@@ -242,7 +242,7 @@ std::vector<std::vector<float>> Importer::computed(const Op& op, const std::vect
 
 std::optional<std::vector<float>> Call::known_numbers(ValueId v) {
   if (!ok_ || v < 0 || !is_derived_from_constants(v)) return std::nullopt;
-  return importer_.numbers_of_known(v);
+  return state_.numbers_of_known(v);
 }
 
 ValueId Call::known_value(Type type, std::span<const float> numbers, std::string_view suffix) {
@@ -268,8 +268,8 @@ std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::
   const auto is_plain = [&](const Type& t) { return t.quant.empty() && (t.dtype == DType::f32 || is_integer(t)); };
   bool integers = std::any_of(types.begin(), types.end(), is_integer);
   for (const ValueId v : inputs) {
-    const Type& type = importer_.graph.type(v);
-    if (!importer_.derived_from_constants[v] || importer_.broken[v] || !is_plain(type)) return std::nullopt;
+    const Type& type = state_.graph.type(v);
+    if (!state_.derived_from_constants[v] || state_.broken[v] || !is_plain(type)) return std::nullopt;
     integers = integers || is_integer(type);
   }
   if (!integers || inputs.empty() || !std::all_of(types.begin(), types.end(), is_plain)) return std::nullopt;
@@ -278,12 +278,12 @@ std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::
   };
   std::vector<std::vector<float>> data;
   for (const ValueId v : inputs) {
-    data.push_back(importer_.numbers_of_known(v));
-    if (!fits(importer_.graph.type(v), data.back())) return std::nullopt;
+    data.push_back(state_.numbers_of_known(v));
+    if (!fits(state_.graph.type(v), data.back())) return std::nullopt;
   }
   std::vector<const Type*> pointers;
   for (const Type& type : types) pointers.push_back(&type);
-  const std::vector<std::vector<float>> results = importer_.computed(op, inputs, data, pointers);
+  const std::vector<std::vector<float>> results = state_.computed(op, inputs, data, pointers);
   std::vector<ValueId> values;
   for (size_t k = 0; k < types.size(); ++k)
     if (!fits(types[k], results[k])) return std::nullopt;
@@ -298,12 +298,12 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
   if (!ok_ || !take_types(op, inputs, types)) return {};
   if (auto known = computed_now(op, inputs, types, suffix)) return *known;
   bool derived = true, is_broken = false;
-  for (const ValueId v : inputs) derived = derived && importer_.derived_from_constants[v], is_broken = is_broken || importer_.broken[v];
+  for (const ValueId v : inputs) derived = derived && state_.derived_from_constants[v], is_broken = is_broken || state_.broken[v];
   const size_t results = types.size();
-  importer_.graph.add_node(std::move(op), std::move(inputs), std::move(types), suffix.empty() ? node_.name : name(suffix), {source_});
-  importer_.derived_from_constants.insert(importer_.derived_from_constants.end(), results, derived);
-  importer_.broken.insert(importer_.broken.end(), results, is_broken);
-  return importer_.graph.nodes.back().outputs;
+  state_.graph.add_node(std::move(op), std::move(inputs), std::move(types), suffix.empty() ? node_.name : name(suffix), {source_});
+  state_.derived_from_constants.insert(state_.derived_from_constants.end(), results, derived);
+  state_.broken.insert(state_.broken.end(), results, is_broken);
+  return state_.graph.nodes.back().outputs;
 }
 
 ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
@@ -314,30 +314,30 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
 std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types) {
   bool derived = true;
   for (const ValueId v : inputs) {
-    if (v < 0 || importer_.broken[v]) ok_ = false;
+    if (v < 0 || state_.broken[v]) ok_ = false;
     if (!ok_) return {};
-    derived = derived && importer_.derived_from_constants[v];
-    const Type& type = importer_.graph.type(v);
+    derived = derived && state_.derived_from_constants[v];
+    const Type& type = state_.graph.type(v);
     if (!type.quant.empty())
       refuse({"works on quantized values, for which there is no kernel", to_text(type), "f32", "pt2.operand.quantized"});
   }
   std::vector<const Type*> in, out;
   for (const Type& type : types) out.push_back(&type);
-  if (const auto fault = fault_of_call(call, importer_.graph.types(inputs, in), TypeView(out)))
+  if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "pt2.leftover.call"});
   if (!ok_) return {};
   if (auto known = computed_now(call, inputs, types, {})) return *known;
   const size_t results = types.size();
-  importer_.graph.add_node(std::move(call), std::move(inputs), std::move(types), node_.name, {source_});
-  importer_.derived_from_constants.insert(importer_.derived_from_constants.end(), results, derived);
-  importer_.broken.insert(importer_.broken.end(), results, false);
-  return importer_.graph.nodes.back().outputs;
+  state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), node_.name, {source_});
+  state_.derived_from_constants.insert(state_.derived_from_constants.end(), results, derived);
+  state_.broken.insert(state_.broken.end(), results, false);
+  return state_.graph.nodes.back().outputs;
 }
 
 const TensorMeta* Call::result_meta(size_t index) {
-  const auto it = index < node_.outputs.size() ? importer_.program.tensors.find(node_.outputs[index]) : importer_.program.tensors.end();
-  if (it == importer_.program.tensors.end()) refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
+  const auto it = index < node_.outputs.size() ? state_.program.tensors.find(node_.outputs[index]) : state_.program.tensors.end();
+  if (it == state_.program.tensors.end()) refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   return ok_ ? &it->second : nullptr;
 }
 
@@ -345,14 +345,14 @@ ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
   if (!ok_ || x < 0 || is_identity(perm)) return ok_ ? x : -1;
   if (!is_derived_from_constants(x)) return add(Permute{std::move(perm)}, {x}, suffix);
   // Parameters that several operators share are permuted once.
-  for (const auto& [key, node] : importer_.parameter_permutes) {
+  for (const auto& [key, node] : state_.parameter_permutes) {
     if (key.first != x || key.second != perm) continue;
-    Node& known = importer_.graph.nodes[node];
+    Node& known = state_.graph.nodes[node];
     known.origin = merge(known.origin, {source_});
     return known.outputs[0];
   }
   const ValueId y = add(Permute{perm}, {x}, suffix);
-  if (y >= 0) importer_.parameter_permutes.push_back({{x, std::move(perm)}, static_cast<NodeId>(importer_.graph.nodes.size()) - 1});
+  if (y >= 0) state_.parameter_permutes.push_back({{x, std::move(perm)}, static_cast<NodeId>(state_.graph.nodes.size()) - 1});
   return y;
 }
 
@@ -375,7 +375,7 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
 // Integers computed from constants by an operator that knows only float32: positions and sizes. Anything else is left as it is.
 ValueId Call::known_integers(ValueId v, DType dtype) {
   constexpr float kExact = 1 << 24;
-  if ((dtype != DType::s64 && dtype != DType::s32) || type(v).dtype != DType::f32 || importer_.broken[v]) return v;
+  if ((dtype != DType::s64 && dtype != DType::s32) || type(v).dtype != DType::f32 || state_.broken[v]) return v;
   const std::optional<std::vector<float>> numbers = known_numbers(v);
   if (!numbers) return v;
   for (const float x : *numbers)
@@ -389,11 +389,11 @@ void Call::result(size_t index, ValueId v) {
     return;
   }
   if (index >= node_.outputs.size()) return refuse({"has fewer results in the model", "", "", "pt2.graph.result"});
-  const auto it = importer_.program.tensors.find(node_.outputs[index]);
-  if (it == importer_.program.tensors.end()) return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
+  const auto it = state_.program.tensors.find(node_.outputs[index]);
+  if (it == state_.program.tensors.end()) return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   const TensorMeta& declared = it->second;
   if (declared.dtype && declared.dtype != type(v).dtype) v = known_integers(v, *declared.dtype);
-  const Type& type = importer_.graph.type(v);
+  const Type& type = state_.graph.type(v);
   if (declared.sizes != type.shape)
     return refuse({"the shape of its result differs from what the model says: the file is damaged", to_text(type.shape),
                    to_text(declared.sizes), "pt2.graph.shape"},
@@ -414,10 +414,10 @@ bool Call::is_read(size_t index) const {
   const auto reads = [&name](const Argument& a) {
     return a.text == name || std::find(a.names.begin(), a.names.end(), name) != a.names.end();
   };
-  for (const ProgramNode& node : importer_.program.nodes)
+  for (const ProgramNode& node : state_.program.nodes)
     for (const auto& argument : node.arguments)
       if (reads(argument.second)) return true;
-  return std::any_of(importer_.program.outputs.begin(), importer_.program.outputs.end(),
+  return std::any_of(state_.program.outputs.begin(), state_.program.outputs.end(),
                      [&name](const ProgramOutput& o) { return o.name == name; });
 }
 
@@ -426,14 +426,14 @@ void Call::identity(std::string_view argument) {
   result(v);
   const Argument* a = find(argument);
   if (!ok_ || !a) return;
-  outcomes_[0].user_axes = importer_.meanings.find(a->text)->second.user_axes;
+  outcomes_[0].user_axes = state_.meanings.find(a->text)->second.user_axes;
 }
 
 void Call::may_share_memory(std::string_view argument) {
   const Argument* a = find(argument);
   if (!ok_ || !a || a->kind != Argument::Kind::tensor) return;
-  const auto it = importer_.meanings.find(a->text);
-  if (it == importer_.meanings.end()) return;
+  const auto it = state_.meanings.find(a->text);
+  if (it == state_.meanings.end()) return;
   for (Meaning& outcome : outcomes_) outcome.memory = it->second.memory, outcome.home = it->second.home;
 }
 

@@ -1,4 +1,4 @@
-#include "frontends/pt2/importer.h"
+#include "frontends/pt2_call/import_state.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 namespace deuteron::pt2 {
 
-ValueId Importer::add_value(std::string name, Type type, std::optional<Constant> constant, bool is_broken) {
+ValueId ImportState::add_value(std::string name, Type type, std::optional<Constant> constant, bool is_broken) {
   const bool is_constant = constant.has_value();
   const ValueId v = graph.add_value(std::move(name), std::move(type), std::move(constant));
   derived_from_constants.resize(v + 1, false);
@@ -18,7 +18,7 @@ ValueId Importer::add_value(std::string name, Type type, std::optional<Constant>
   return v;
 }
 
-const Weight* Importer::load(i32 index) {
+const Weight* ImportState::load(i32 index) {
   Parameter& p = parameters[index];
   if (p.weight || p.is_broken) return p.weight ? &*p.weight : nullptr;
   const ByName<WeightEntry>& entries = p.input->in_constants ? program.constants : program.weights;
@@ -36,7 +36,7 @@ const Weight* Importer::load(i32 index) {
   return p.weight ? &*p.weight : nullptr;
 }
 
-ValueId Importer::parameter_value(i32 index, Type type, const Constant& data) {
+ValueId ImportState::parameter_value(i32 index, Type type, const Constant& data) {
   Parameter& p = parameters[index];
   for (const auto& [known, value] : p.values)
     if (known == type) return value;
@@ -45,7 +45,7 @@ ValueId Importer::parameter_value(i32 index, Type type, const Constant& data) {
   return v;
 }
 
-void Importer::note_unsupported_float(int dtype_code, const std::string& name) {
+void ImportState::note_unsupported_float(int dtype_code, const std::string& name) {
   for (auto& [code, names] : other_floats) {
     if (code != dtype_code) continue;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "frontends/pt2/call.h"
-#include "frontends/pt2/default_arguments.h"
+#include "frontends/pt2_call/call.h"
+#include "frontends/pt2_call/schema_arguments.h"
 
 namespace deuteron::pt2 {
 
@@ -14,7 +14,7 @@ static constexpr i64 kMaxAttribute = 1 << 24;
 void Call::refuse(Refusal why, std::string fix) {
   if (why.measured.empty() != why.limit.empty()) (why.measured.empty() ? why.measured : why.limit) = "none";  // shapes without axes
   if (ok_)
-    importer_.diagnostics.add({Severity::error, describe_source(importer_.graph, source_), std::move(why.what), std::move(why.measured),
+    state_.diagnostics.add({Severity::error, describe_source(state_.graph, source_), std::move(why.what), std::move(why.measured),
                                std::move(why.limit), std::move(why.rule), std::move(fix)});
   ok_ = false;
 }
@@ -28,9 +28,25 @@ std::string_view Call::operator_name() const {
   return base_target_.substr(first, base_target_.find('.', first) - first);
 }
 
-const Argument* Call::find(std::string_view argument) {
+const Argument* Call::given(std::string_view argument) const {
   for (const auto& [name, value] : node_.arguments)
     if (name == argument) return &value;
+  return nullptr;
+}
+
+void Call::check_arguments() {
+  const auto parameters = parameters_of(node_.target);  // an in-place form may have names of its own: self for dropout's input
+  if (!parameters) return;
+  for (const TorchParameter& p : *parameters) {
+    const Argument* a = given(p.name);
+    if (a ? takes(p, *a) : !p.is_required()) continue;
+    refuse({fmt::format("argument `{}` {}, expected {}", p.name, a ? "is of another kind" : "is missing", describe_kind(p)), "", "",
+            "pt2.argument.kind"});
+  }
+}
+
+const Argument* Call::find(std::string_view argument) {
+  if (const Argument* value = given(argument)) return value;
   if (auto value = default_argument(base_target_, argument))
     return defaults_.emplace_back(std::make_unique<Argument>(std::move(*value))).get();
   return nullptr;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/pt2/importer.h"
+#include "frontends/pt2_call/import_state.h"
 #include "ir/graph.h"
 
 namespace deuteron::pt2 {
@@ -18,8 +18,8 @@ namespace deuteron::pt2 {
 // empty, numbers 0 and lists of the right length. Test ok() before an answer steers anything that must be valid.
 class Call {
  public:
-  Call(Importer& importer, const ProgramNode& node, i32 source, std::string_view base_target, bool in_place)
-      : importer_(importer),
+  Call(ImportState& state, const ProgramNode& node, i32 source, std::string_view base_target, bool in_place)
+      : state_(state),
         node_(node),
         source_(source),
         base_target_(base_target),
@@ -31,7 +31,7 @@ class Call {
   bool is_in_place() const { return in_place_; }
   std::string_view target() const { return base_target_; }  // "aten.hardswish.default"
   std::string_view operator_name() const;                   // "hardswish" for "aten.hardswish.default" and for its in-place form
-  Graph& graph() { return importer_.graph; }
+  Graph& graph() { return state_.graph; }
   std::string name(std::string_view suffix) const { return node_.name + "." + std::string(suffix); }
 
   void refuse(Refusal why, std::string fix = {});
@@ -40,8 +40,11 @@ class Call {
 
   // After an operand that only stands for a refused result: what is wrong with it has been said already.
   void give_up_if_broken(ValueId v) {
-    if (importer_.is_broken(v)) ok_ = false;
+    if (state_.is_broken(v)) ok_ = false;
   }
+
+  // Refuses a call whose arguments are not of the kinds that torch's schema has, or that lacks one.
+  void check_arguments();
 
   // Arguments by name, with the default of the operator where the model leaves one out.
   const Argument* argument(std::string_view name) { return find(name); }  // as the model gives it; null: neither given nor known
@@ -76,8 +79,8 @@ class Call {
   const Shape& shape(ValueId v) const;
   i64 rank(ValueId v) const { return static_cast<i64>(shape(v).size()); }
   const Type& type(ValueId v) const;
-  bool is_derived_from_constants(ValueId v) const { return importer_.is_derived_from_constants(v); }
-  bool is_constant(ValueId v) const { return v >= 0 && importer_.graph.is_constant(v); }
+  bool is_derived_from_constants(ValueId v) const { return state_.is_derived_from_constants(v); }
+  bool is_constant(ValueId v) const { return v >= 0 && state_.graph.is_constant(v); }
 
   // The elements of a value that depends on no input, computed here; nothing for any other.
   std::optional<std::vector<float>> known_numbers(ValueId v);
@@ -87,7 +90,7 @@ class Call {
   ValueId constant_value(std::string name, Type type, Constant data);
   ValueId known_value(Type type, std::span<const float> numbers, std::string_view suffix = {});  // f32, s64, s32 or b8
   ValueId parameter_value(const Stored& stored, Type type, const Constant& data) {
-    return ok_ ? importer_.parameter_value(stored.parameter, std::move(type), data) : -1;
+    return ok_ ? state_.parameter_value(stored.parameter, std::move(type), data) : -1;
   }
   ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
   std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});  // every result of the operator
@@ -112,7 +115,8 @@ class Call {
   ValueId value_of(const std::string& tensor);  // in the user's axes; -1: cannot be read, which has been reported
 
  private:
-  const Argument* find(std::string_view argument);  // null: neither given nor known
+  const Argument* given(std::string_view argument) const;  // null: the model leaves it out
+  const Argument* find(std::string_view argument);         // null: neither given nor known
   const Argument* need(std::string_view argument, std::initializer_list<Argument::Kind> kinds, std::string_view expected);
   Meaning* lookup(const std::string& tensor);
   void make_value(Meaning& m, const std::string& tensor);
@@ -122,7 +126,7 @@ class Call {
                                                    std::string_view suffix);
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 
-  Importer& importer_;
+  ImportState& state_;
   const ProgramNode& node_;
   i32 source_;
   std::string_view base_target_;

@@ -17,7 +17,7 @@ namespace deuteron::pt2 {
 struct Meaning {
   ValueId value = -1;     // in the user's axes; -1: not asked for so far
   ValueId stored = -1;    // an input whose storage has another order of axes, until `value` is made from it
-  i32 parameter = -1;     // index into Importer::parameters, until `value` is made from it
+  i32 parameter = -1;     // index into ImportState::parameters, until `value` is made from it
   Axes order;             // of `stored`
   NodeId user_axes = -1;  // the Permute from storage to the user's axes: it works for everybody who reads the value
   i32 memory = -1;        // names with the same number may share memory in the model: an in-place operator changes them all
@@ -33,8 +33,8 @@ struct Parameter {
 };
 
 // What is being made. Everything here is filled in the order of the model's nodes.
-struct Importer {
-  Importer(const Archive& a, const Program& p, Graph& g, Diagnostics& d) : archive(a), program(p), graph(g), diagnostics(d) {}
+struct ImportState {
+  ImportState(const Archive& a, const Program& p, Graph& g, Diagnostics& d) : archive(a), program(p), graph(g), diagnostics(d) {}
 
   const Archive& archive;
   const Program& program;

@@ -1,0 +1,31 @@
+#include "frontends/pt2_operators/import_table.h"
+
+#include <algorithm>
+#include <string>
+
+namespace deuteron::pt2 {
+
+std::span<const ImportRows> import_tables() {
+#define DEUTERON_ROWS(file) file##_rows(),
+  static const ImportRows tables[] = {DEUTERON_IMPORT_FILES(DEUTERON_ROWS)};
+#undef DEUTERON_ROWS
+  return tables;
+}
+
+static const ImportRow* find_row(std::string_view target) {
+  for (const ImportRows rows : import_tables()) {
+    const auto row = std::lower_bound(rows.begin(), rows.end(), target, [](const ImportRow& r, std::string_view t) { return r.target < t; });
+    if (row != rows.end() && row->target == target) return &*row;
+  }
+  return nullptr;
+}
+
+FoundRow find_import(std::string_view target) {
+  if (const ImportRow* row = find_row(target)) return {row, false};
+  const size_t overload = target.rfind('.');
+  if (overload == std::string_view::npos || overload == 0 || target[overload - 1] != '_') return {};
+  const ImportRow* row = find_row(std::string(target.substr(0, overload - 1)).append(target.substr(overload)));
+  return row && row->has_in_place_form ? FoundRow{row, true} : FoundRow{};
+}
+
+}  // namespace deuteron::pt2

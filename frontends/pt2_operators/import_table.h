@@ -1,0 +1,37 @@
+// Which function imports which operator of torch. Each file of this folder holds the functions of one subject and ends with their rows, sorted.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "frontends/pt2_call/call.h"
+
+namespace deuteron::pt2 {
+
+struct ImportRow {
+  std::string_view target;  // "aten.conv2d.default"
+  void (*import)(Call&);
+  bool has_in_place_form = false;  // "aten.relu_.default" is imported by the row of "aten.relu.default"
+};
+using ImportRows = std::span<const ImportRow>;
+
+// The files. A target that two of them have is imported by the first one's function, which may hand it on; leftovers are asked last.
+#define DEUTERON_IMPORT_FILES(FILE)                                                                                                       \
+  FILE(activations) FILE(arithmetic) FILE(attention) FILE(batch_norm) FILE(choices) FILE(compositions) FILE(constants) FILE(convolution) \
+  FILE(distances) FILE(einsum) FILE(identities) FILE(linear) FILE(moves) FILE(normalization) FILE(pooling) FILE(quantization)            \
+  FILE(rearrangements) FILE(recurrent) FILE(reductions) FILE(resampling) FILE(shapes) FILE(leftovers)
+
+#define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
+DEUTERON_IMPORT_FILES(DEUTERON_DECLARE_ROWS)
+#undef DEUTERON_DECLARE_ROWS
+
+// The rows of all files, one list for each.
+std::span<const ImportRows> import_tables();
+
+// The row of a target or, for an in-place spelling, of the operator that it is a form of.
+struct FoundRow {
+  const ImportRow* row = nullptr;  // null: not known
+  bool in_place = false;
+};
+FoundRow find_import(std::string_view target);
+
+}  // namespace deuteron::pt2
