@@ -110,9 +110,9 @@ static void add_examples(std::vector<AnyExample>& all) {
 template <size_t... I>
 static std::vector<AnyExample> all_examples(std::index_sequence<I...>) {
   std::vector<AnyExample> all;
-  (add_examples<std::variant_alternative_t<I, Op>>(all), ...);
+  (add_examples<std::variant_alternative_t<I, AnyOp>>(all), ...);
   return all;
 }
-std::vector<AnyExample> all_examples() { return all_examples(std::make_index_sequence<std::variant_size_v<Op>>()); }
+std::vector<AnyExample> all_examples() { return all_examples(std::make_index_sequence<std::variant_size_v<AnyOp>>()); }
 
 }  // namespace deuteron

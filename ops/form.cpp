@@ -8,6 +8,15 @@
 
 namespace deuteron {
 
+Type result_type(const Op& op, TypeView in, Quant quant) {
+  Result<std::vector<Type>> inferred = infer(op, in);
+  DEUTERON_CHECK(inferred && inferred->size() == 1,
+                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
+  Type result = (*inferred)[0];
+  result.quant = std::move(quant);
+  return result;
+}
+
 std::vector<ValueId> FormBuilder::inputs() const {
   std::vector<ValueId> ids(operands());
   std::iota(ids.begin(), ids.end(), 0);
@@ -28,11 +37,7 @@ ValueId FormBuilder::constant(Type type, Constant data, std::string name) {
 ValueId FormBuilder::add(Op op, std::vector<ValueId> inputs, Quant quant, std::string name) {
   std::vector<const Type*> types;
   for (const ValueId v : inputs) types.push_back(&type(v));
-  Result<std::vector<Type>> inferred = infer(op, TypeView(types));
-  DEUTERON_CHECK(inferred && inferred->size() == 1,
-                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
-  Type result = (*inferred)[0];
-  result.quant = std::move(quant);
+  Type result = result_type(op, TypeView(types), std::move(quant));
   return add_typed(std::move(op), std::move(inputs), std::move(result), std::move(name));
 }
 

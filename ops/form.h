@@ -47,6 +47,9 @@ struct Form {
   std::string reason;  // for the report, where nothing is left of the operator
 };
 
+// The type of the one result of an operator that is known to fit its operands, with the result's parameters.
+Type result_type(const Op& op, TypeView in, Quant quant);
+
 class FormBuilder {
  public:
   explicit FormBuilder(const FormSite& site) : site_(site) {}

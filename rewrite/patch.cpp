@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/check.h"
+#include "ops/form.h"
 
 namespace deuteron {
 
@@ -25,11 +26,7 @@ ValueId PatchBuilder::constant(Type type, Constant data, std::string name) {
 ValueId PatchBuilder::add(Op op, std::vector<ValueId> inputs, Quant quant, std::string name) {
   std::vector<const Type*> types;
   for (const ValueId v : inputs) types.push_back(&type(v));
-  Result<std::vector<Type>> inferred = infer(op, TypeView(types));
-  DEUTERON_CHECK(inferred && inferred->size() == 1,
-                 fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
-  Type result = (*inferred)[0];
-  result.quant = std::move(quant);
+  Type result = result_type(op, TypeView(types), std::move(quant));
   return add_typed(std::move(op), std::move(inputs), std::move(result), std::move(name));
 }
 

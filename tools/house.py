@@ -343,12 +343,13 @@ REPEAT = 8  # lines in a row that make a repetition
 
 
 def repeated_lines(tree):
-    """Lines of code that stand, eight or more in a row and to the letter, in two places. Includes, braces and blank lines do not count."""
+    """Lines of code that stand, eight or more in a row and to the letter, in two places. Includes, braces and blank lines do not count;
+    nor do the members of a definition (`.name = value,`), which every operator gives in full on purpose."""
     where = collections.defaultdict(list)
     for name in tree.product():
         lines = []
         for number, (code, text) in enumerate(zip(tree.code(name).splitlines(), tree.text(name).splitlines()), 1):
-            if re.search(r"\w", code) and not re.match(r"\s*(#|namespace\b|using\b)", code):
+            if re.search(r"\w", code) and not re.match(r"\s*(#|namespace\b|using\b|\.\w+ = )", code):
                 # The strings count, comments do not.
                 lines.append((number, "".join(text[:len(code.rstrip())].split())))
         for k in range(len(lines) - REPEAT + 1):
