@@ -18,18 +18,18 @@ import sys
 
 # figure: (bound, goal). A bound may only fall. Where it is above the goal, the code is not there yet.
 BOUNDS = {
-    "includes that point up": (7, 0),
-    "circles of folders": (2, 0),
+    "includes that point up": (1, 0),
+    "circles of folders": (1, 0),
     "files touched outside its folder by a new operator, kernel or target": (50, 4),
-    "files that name prelu outside its folders": (24, 4),
-    "files that name an operator outside its folders, all operators": (466, None),
-    "lines that test for an operator's type outside ops/": (214, 120),
-    "lines of the longest product file": (646, 450),
+    "files that name prelu outside its folders": (5, 4),
+    "files that name an operator outside its folders, all operators": (361, None),
+    "lines that test for an operator's type outside ops/": (120, 120),
+    "lines of the longest product file": (459, 450),
     "lines of the longest function": (99, 70),
-    "limits of the NPU typed in two files": (6, 0),
-    "lists of names typed in two files": (9, None),
-    "lines of code repeated in another place": (29, None),
-    "lines of prose over 120 characters": (4, 0),
+    "limits of the NPU typed in two files": (5, 0),
+    "lists of names typed in two files": (8, None),
+    "lines of code repeated in another place": (28, None),
+    "lines of prose over 120 characters": (0, 0),
 }
 
 NPU_FILES = re.compile(r"^(backends/neutron|passes/npu|ops/npu|ops/\w+/npu|targets/.*neutron)")
