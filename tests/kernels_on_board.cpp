@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "ops/kernel_test.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 
@@ -20,7 +21,7 @@ void KernelCases::run_on_board() {
   program.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   program.close();
   const std::string log = (folder / "log").string();
-  const std::string command = std::string("'") + DEUTERON_TOOL + "' run '" + (folder / "cases.pte").string() + "' --on qemu:" + board_ +
+  const std::string command = std::string("'") + kTool + "' run '" + (folder / "cases.pte").string() + "' --on qemu:" + board_ +
                               " --output-dir '" + folder.string() + "' > '" + log + "' 2>&1";
   if (std::system(command.c_str()) != 0) {
     std::ifstream printed(log);
