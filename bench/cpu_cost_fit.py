@@ -3,7 +3,7 @@
     python3 bench/cpu_cost_fit.py fit calls.csv...      the lines of [cpu.cost]
     python3 bench/cpu_cost_fit.py errors calls.csv...   predicted against counted, by kernel and by model
 
-Least squares of the error over the fourth root of the count, with coefficients that are not negative, for each kernel alone: relative errors
+Least squares of the error over the square root of the count, with coefficients that are not negative, for each kernel alone: relative errors
 alone predict small calls well and take large ones for too cheap, absolute errors alone see nothing but the largest. A kernel that is called once only has the
 line `*`, which is fitted to those and to all that move elements, or, where it touches floats, `*.f32`. Standard library only.
 """
@@ -31,7 +31,7 @@ def fit(rows):
     b = [0.0] * n
     for row in rows:
         counted = float(row["instructions"])
-        weight = counted**-0.25
+        weight = counted**-0.5
         x = [weight] + [float(row[k]) * weight for k in WORK]
         for i in range(n):
             b[i] += x[i] * counted * weight

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "backends/neutron_model/limits.h"
+#include "ops/families.h"
 #include "passes/npu_support.h"
 #include "targets/target.h"
 
@@ -298,7 +299,7 @@ TEST(NpuLimits, EveryNumberIsTriedAtItAndOnePastIt) {
   for (const Case& c : cases())
     for (const NpuCheck& check : checks_of(c, target.npu->limits)) {
       limits[check.rule] = check.limit;
-      (check.passed ? taken : refused)[check.rule].insert(check.measured);
+      (check.passed ? taken : refused)[check.rule].insert(check.measured.substr(0, check.measured.find(',')));  // "2, add(x, 2)"
     }
   size_t numbers = 0;
   for (const auto& [rule, limit] : limits) {
@@ -339,13 +340,8 @@ TEST(NpuLimits, EveryOperatorOfTheNpuHasACaseThatIsTaken) {
   for (const Case& c : cases())
     if (c.rule.empty()) taken.emplace(name_of(c.op));
   std::set<std::string> supported;
-  const auto note = [&]<class... T>(std::variant<T...>*) {
-    const auto add = [&](const Op& op) {
-      if (!npu_builtin(op).empty()) supported.emplace(name_of(op));
-    };
-    (add(Op(T{})), ...);
-  };
-  note(static_cast<Op*>(nullptr));
+  for (const AnyExample& e : all_examples())
+    if (!npu_builtin(e.op).empty()) supported.emplace(name_of(e.op));
   EXPECT_EQ(taken, supported);
 }
 

@@ -63,7 +63,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
       EXPECT_EQ(c->cost.not_known, 0);
       const auto counted = static_cast<double>(run.instructions[0]);
       // The formula has no term for what vector kernels do once for each filter, whatever the image: docs/cpu-cost.md, "Its error".
-      const double bound = target->isa == Isa::scalar ? 0.1 : 0.15;
+      const double bound = target->isa == Isa::scalar ? 0.1 : 0.2;
       EXPECT_NEAR(static_cast<double>(c->cost.cpu), counted, bound * counted) << model << " on " << name;
     }
 }

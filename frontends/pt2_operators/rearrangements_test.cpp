@@ -40,7 +40,7 @@ TEST(Rearrangements, ScatterIntoASlice) {
               ElementsAre(-1, 1, -2, 3, -3, 5, -4, 7));
   EXPECT_THAT(scatter("aten.select_scatter.default", {2}, {-1, -2}, {{"dim", as_int(1)}, {"index", as_int(-1)}}),
               ElementsAre(0, 1, 2, -1, 4, 5, 6, -2));
-  EXPECT_THAT(scatter("aten.select_scatter.default", {4}, {-1, -2, -3, -4}, {{"index", as_int(0)}}),
+  EXPECT_THAT(scatter("aten.select_scatter.default", {4}, {-1, -2, -3, -4}, {{"dim", as_int(0)}, {"index", as_int(0)}}),
               ElementsAre(-1, -2, -3, -4, 4, 5, 6, 7));
 }
 
