@@ -11,8 +11,11 @@
 
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/cpu_cost.h"
+#include "passes/options.h"
+#include "targets/target.h"
 #include "tools/emulate.h"
 
 using namespace deuteron;

@@ -9,8 +9,10 @@
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
 #include "ir/elements.h"
+#include "ir/source_names.h"
 #include "memory/homes.h"
 #include "ops/kernel_call/host_call.h"
+#include "passes/compilation.h"
 
 namespace deuteron {
 namespace {
@@ -28,24 +30,23 @@ std::map<std::string, ValueId> values_by_name(const Graph& g, bool of_calls) {
 }
 
 struct Pair {
-  size_t call;  // among the kernel calls, as in Compilation::operators
+  NodeId call;
   ValueId value, reference;
 };
 
 std::vector<Pair> pairs_of(const Compilation& c) {
   const auto references = values_by_name(c.equalized, false), values = values_by_name(c.graph, true);
   std::vector<Pair> pairs;
-  size_t call = 0;
-  for (const Node& node : c.graph.nodes) {
+  for (size_t n = 0; n < c.graph.nodes.size(); ++n) {
+    const Node& node = c.graph.nodes[n];
     if (!std::holds_alternative<KernelCall>(node.op)) continue;
-    const size_t own = call++;
     const ValueId v = node.outputs[0];
     const Type& type = c.graph.type(v);
     const auto reference = references.find(c.graph.values[v].name);
     const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
     if (reference == references.end() || !values.contains(c.graph.values[v].name) || !is_number) continue;
     if (c.equalized.type(reference->second).elements() != type.elements()) continue;
-    pairs.push_back({own, v, reference->second});
+    pairs.push_back({static_cast<NodeId>(n), v, reference->second});
   }
   return pairs;
 }
@@ -123,10 +124,10 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
   const std::vector<Pair> pairs = pairs_of(c);
   std::vector<LayerError> layers(pairs.size());
   for (size_t p = 0; p < pairs.size(); ++p) {
-    const OperatorReport& call = c.operators[pairs[p].call];
+    const Node& call = c.graph.nodes[pairs[p].call];
     const Type& type = c.graph.type(pairs[p].value);
-    layers[p].name = call.name;
-    layers[p].op = call.op;
+    layers[p].name = user_names(c.graph, call.origin);
+    layers[p].op = std::get<KernelCall>(call.op).name;
     if (type.quant.empty()) continue;
     layers[p].low = static_cast<float>(type.quant.low - type.quant.zero_point[0]) * type.quant.scale[0];
     layers[p].high = static_cast<float>(type.quant.high - type.quant.zero_point[0]) * type.quant.scale[0];

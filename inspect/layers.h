@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "passes/compile.h"
+#include "calibrate/samples.h"
 
 namespace deuteron {
+
+struct Compilation;
 
 struct LayerError {
   std::string name;    // the user's operators

@@ -7,7 +7,7 @@
 #include <map>
 #include <span>
 
-#include "report/report.h"
+#include "report/numbers.h"
 
 namespace deuteron {
 namespace {

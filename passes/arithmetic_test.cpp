@@ -7,7 +7,12 @@
 #include "calibrate/test_graph.h"
 #include "ir/elements.h"
 #include "ops/pointwise/pointwise.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
+#include "passes/options.h"
+#include "report/accuracy.h"
+#include "report/program_report.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -35,7 +40,7 @@ Outcome compiled(const Graph& graph, float low = -2, float high = 3) {
     for (const Diagnostic& d : diagnostics.list()) ADD_FAILURE() << format_diagnostic(d);
     if (!c) return outcome;
     outcome.operators.clear();
-    for (const OperatorReport& op : c->operators) {
+    for (const OperatorReport& op : report_program(*c, *target).operators) {
       EXPECT_TRUE(op.op.starts_with("cortex_m::")) << op.op;
       outcome.operators.push_back(op.op.substr(10));
     }

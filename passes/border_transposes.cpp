@@ -7,8 +7,10 @@
 #include "ops/permute/collapse.h"
 #include "passes/cpu_cost.h"
 #include "passes/node_cost.h"
+#include "passes/options.h"
 #include "rewrite/patch.h"
 #include "rewrite/view_rules.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

@@ -6,6 +6,7 @@
 #include "rewrite/fuse_rules.h"
 #include "rewrite/kernel_forms.h"
 #include "rewrite/view_rules.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

@@ -8,7 +8,10 @@
 
 #include "calibrate/float_executor.h"
 #include "ir/text.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
+#include "passes/options.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

@@ -8,6 +8,7 @@
 #include "rewrite/pointwise_rules.h"
 #include "rewrite/reduce_rules.h"
 #include "rewrite/view_rules.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

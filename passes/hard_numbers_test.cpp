@@ -1,7 +1,11 @@
 // Numbers at the edge of what int8 can hold: padding as wide as the kernel and wider, values that never vary, ranges below the finest
 // scale.
 #include "calibrate/test_graph.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
+#include "passes/options.h"
+#include "report/accuracy.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -19,7 +23,7 @@ Outcome outcome_of(const Graph& g, const std::vector<float>& x, const char* targ
   for (const Diagnostic& d : diagnostics.list()) outcome.rules.push_back(d.rule);
   EXPECT_TRUE(c);
   if (!c) return outcome;
-  outcome.steps = measure_accuracy(*c, samples, 1).max_abs_error / c->quantized.back().chosen.scale;
+  outcome.steps = measure_accuracy(*c, samples, 1).max_abs_error / c->quantization.values.back().chosen.scale;
   return outcome;
 }
 

@@ -1,6 +1,7 @@
 // --io int8: the quantize at an input and the dequantize at an output are the caller's business.
 //   input -> quantize -> ..   becomes   input (s8) -> ..          .. -> dequantize -> output   becomes   .. -> output (s8)
 #include "ops/families.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/borders.h"
 

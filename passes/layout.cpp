@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/borders.h"
 #include "rewrite/view_rules.h"

@@ -7,6 +7,8 @@
 #include "memory/homes.h"
 #include "ops/families.h"
 #include "rewrite/forms.h"
+#include "rewrite/patch.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

@@ -6,6 +6,7 @@
 #include "passes/leftovers.h"
 #include "passes/pass.h"
 #include "quantize/recurrent.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

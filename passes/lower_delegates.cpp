@@ -12,7 +12,10 @@
 #include "data/write_file.h"
 #include "ops/families.h"
 #include "passes/border_transposes.h"
+#include "passes/compilation.h"
+#include "passes/options.h"
 #include "passes/pass.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -32,7 +35,7 @@ class DelegateLowering {
     Graph body = *std::get<Delegate>(node.op).body;
     neutron::to_neutron_forms(body, pass_.rewrites_left);
     border_ = move_transposes_to_border(pass_, body);
-    pass_.result.without_kernel.insert(pass_.result.without_kernel.end(), body.folded.begin(), body.folded.end());
+    pass_.result.npu.without_kernel.insert(pass_.result.npu.without_kernel.end(), body.folded.begin(), body.folded.end());
     const neutron::NeutronIr ir = neutron::write_neutron_ir(body);
     if (!keep("ir.tflite", ir.flatbuffer)) return false;
     std::optional<ConvertedPart> part = pass_.options.npu.converter.path.empty() ? convert_here(ir) : convert_there(ir, body);
@@ -65,7 +68,7 @@ class DelegateLowering {
       part.kernels.push_back(std::move(kernel));
     }
     for (const neutron::Vanished& v : converted->vanished)
-      pass_.result.without_kernel.push_back({ir.origins[v.op], fmt::format("{} on the NPU: {}", converted->op_names[v.op], v.reason)});
+      pass_.result.npu.without_kernel.push_back({ir.origins[v.op], fmt::format("{} on the NPU: {}", converted->op_names[v.op], v.reason)});
     return part;
   }
 
@@ -145,7 +148,7 @@ class DelegateLowering {
     blob->weights_bytes = static_cast<i64>(e.sections.weights.size());
     call.delegate = std::move(blob);
     node.op = std::move(call);
-    pass_.result.npu_kernels.insert(pass_.result.npu_kernels.end(), part.kernels.begin(), part.kernels.end());
+    pass_.result.npu.kernels.insert(pass_.result.npu.kernels.end(), part.kernels.begin(), part.kernels.end());
     return true;
   }
 
@@ -161,7 +164,7 @@ void refuse_the_rest(PassContext& pass) {
     const bool computes_nothing = is_quantize_or_dequantize(node.op) || facts_of(node.op).values == Values::same;
     if (std::holds_alternative<Delegate>(node.op) || computes_nothing) continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
-    const auto& kept = pass.result.kept_on_cpu;
+    const auto& kept = pass.result.partition.kept_on_cpu;
     const auto own = std::find_if(kept.begin(), kept.end(), [&](const KeptOnCpu& k) { return k.origin == node.origin; });
     if (own != kept.end()) why = own->why;
     pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, describe(g, node)),

@@ -3,8 +3,11 @@
 #include "backends/neutron/converter.h"
 #include "backends/neutron/forms.h"
 #include "backends/neutron/neutron_ir.h"
+#include "passes/compilation.h"
+#include "passes/options.h"
 #include "passes/program_cost.h"
 #include "passes/subgraph.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

@@ -7,8 +7,10 @@
 #include "ops/pointwise/point_op.h"
 #include "ops/pointwise/point_writer.h"
 #include "passes/npu_support.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/patch.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

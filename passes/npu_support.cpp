@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "passes/npu_options.h"
 #include "targets/nearest.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

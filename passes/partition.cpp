@@ -9,63 +9,30 @@
 #include <map>
 #include <numeric>
 
+#include "ops/families.h"
 #include "passes/choose_sides.h"
+#include "passes/compilation.h"
 #include "passes/npu_support.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "passes/subgraph.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
 
-bool is_edge(const Op& op) { return std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op); }
-
-std::string quantization_of(const Graph& g, ValueId v, std::string_view role) {
-  const Type& type = g.type(v);
-  std::string text = fmt::format("{} `{}` {}[{}]", role, g.values[v].name, name_of(type.dtype), to_text(type.shape));
-  if (type.quant.empty()) return text;
-  if (!type.quant.per_channel()) return text + fmt::format(" scale {:.6g}, zero point {}", type.quant.scale[0], type.quant.zero_point[0]);
-  const auto [low, high] = std::minmax_element(type.quant.scale.begin(), type.quant.scale.end());
-  return text + fmt::format(" {} scales, {:.6g} to {:.6g}", type.quant.scale.size(), *low, *high);
-}
-
-Considered consider(const Graph& g, const Node& node) {
-  Considered c;
-  c.origin = node.origin;
-  c.what = describe(g, node);
-  for (const ValueId v : node.inputs)
-    if (g.type(v).dtype != DType::s32) c.quantization.push_back(quantization_of(g, v, g.is_constant(v) ? "constant" : "operand"));
-  for (const ValueId v : node.outputs) c.quantization.push_back(quantization_of(g, v, "result"));
-  return c;
-}
-
-// `is_across`: of a node's id, or -1 for an input or output of the model, which are the CPU's.
-template <class Across>
-std::vector<Considered::Neighbour> neighbours_of(const Graph& g, const Uses& uses, const Node& node, const Across& is_across, bool on_npu) {
-  std::vector<Considered::Neighbour> list;
-  for (const ValueId v : node.inputs) {
-    if (g.is_constant(v)) continue;
-    const NodeId above = uses.producer[v];
-    list.push_back({g.values[v].name, above >= 0 ? describe(g, g.nodes[above]) : std::string("input of the model"), true,
-                    above >= 0 ? is_across(above) : on_npu, g.type(v).bytes()});
-  }
-  for (const ValueId v : node.outputs) {
-    for (const NodeId r : uses.readers[v])
-      list.push_back({g.values[v].name, describe(g, g.nodes[r]), false, is_across(r), g.type(v).bytes()});
-    if (uses.output_uses[v] > 0) list.push_back({g.values[v].name, std::string("output of the model"), false, on_npu, g.type(v).bytes()});
-  }
-  return list;
-}
-
 class Partitioner {
  public:
-  explicit Partitioner(PassContext& pass) : pass_(pass), g_(pass.graph), uses_(g_) {}
+  explicit Partitioner(PassContext& pass) : pass_(pass), decided_(pass.result.partition), g_(pass.graph), uses_(g_) {}
 
   void run() {
+    decided_.graph = g_;
+    decided_.nodes.resize(g_.nodes.size());
     find_supported();
     weigh();
     if (pass_.options.npu.prefer == "fastest") choose();
     settle();
-    note_sides();
+    for (size_t n = 0; n < g_.nodes.size(); ++n) decided_.nodes[n].on_npu = on_npu_[n];
     outline();
   }
 
@@ -92,12 +59,11 @@ class Partitioner {
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Node& node = g_.nodes[n];
       // The edges are the CPU's in any case: they are no reason.
-      if (is_edge(node.op)) continue;
-      std::vector<NpuCheck> checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
-      pass_.result.considered.push_back(consider(g_, node));
-      pass_.result.considered.back().checks = checks;
+      if (is_quantize_or_dequantize(node.op)) continue;
+      std::vector<NpuCheck>& checks = decided_.nodes[n].checks;
+      checks = npu_checks(g_, node, pass_.target, pass_.options.npu);
       if (passed(checks)) on_npu_[n] = makes_int8(node);
-      else keep_on_cpu(static_cast<NodeId>(n), std::move(checks.back()));
+      else keep_on_cpu(static_cast<NodeId>(n), checks.back());
     }
   }
 
@@ -105,14 +71,12 @@ class Partitioner {
   void weigh() {
     costs_.assign(g_.nodes.size(), {});
     const bool has_choice = pass_.target.has_backend("cortex_m");
-    size_t k = 0;
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
-      if (is_edge(g_.nodes[n].op)) continue;
-      Considered& c = pass_.result.considered[k++];
+      if (is_quantize_or_dequantize(g_.nodes[n].op)) continue;
       if (has_choice)
         costs_[n] = side_costs(pass_, g_.nodes[n], on_npu_[n] || (makes_int8(g_.nodes[n]) && npu_takes(g_, g_.nodes[n], pass_.target, {})));
-      c.npu_cycles = costs_[n].npu;
-      c.cpu_cycles = costs_[n].cpu;
+      decided_.nodes[n].npu_cycles = costs_[n].npu;
+      decided_.nodes[n].cpu_cycles = costs_[n].cpu;
     }
   }
 
@@ -121,7 +85,7 @@ class Partitioner {
     const std::optional<SideChoice> choice = choose_sides(g_, supported, costs_, pass_.target.npu->crossing,
                                                           [&](const std::vector<bool>& on_npu) { return whole_cost(on_npu); });
     if (!choice) return;
-    PreferReport& report = pass_.result.prefer;
+    Preference& report = decided_.preference;
     report.evaluated = choice->evaluated;
     report.chosen = choice->chosen.total();
     if (choice->all_npu) report.all_npu = choice->all_npu->total();
@@ -148,23 +112,7 @@ class Partitioner {
       pass(rest);
       if (ignored.has_errors()) return std::nullopt;
     }
-    i64 npu_cycles = 0;
-    for (const NpuKernel& kernel : result.npu_kernels) npu_cycles += kernel.cost.total();
-    return program_cost(copy, npu_cycles, pass_.target);
-  }
-
-  // What came of it, and who the neighbours are.
-  void note_sides() {
-    size_t k = 0;
-    for (size_t n = 0; n < g_.nodes.size(); ++n) {
-      if (is_edge(g_.nodes[n].op)) continue;
-      Considered& c = pass_.result.considered[k++];
-      c.on_npu = on_npu_[n];
-      c.neighbours = neighbours_of(
-          g_, uses_, g_.nodes[n], [&](NodeId other) { return other >= 0 && on_npu_[other] != on_npu_[n]; }, on_npu_[n]);
-      for (const KeptOnCpu& kept : pass_.result.kept_on_cpu)
-        if (!c.on_npu && kept.origin == g_.nodes[n].origin) c.why_not = to_text(kept.why);
-    }
+    return program_cost(copy, result.npu.cycles(), pass_.target);
   }
 
   void find_levels() {
@@ -199,7 +147,7 @@ class Partitioner {
 
   void keep_on_cpu(NodeId n, NpuCheck why) {
     on_npu_[n] = false;
-    pass_.result.kept_on_cpu.push_back({g_.nodes[n].origin, std::move(why)});
+    decided_.kept_on_cpu.push_back({g_.nodes[n].origin, std::move(why)});
   }
 
   bool undo_what_does_not_pay() {
@@ -304,6 +252,7 @@ class Partitioner {
   }
 
   PassContext& pass_;
+  PartitionDecisions& decided_;
   Graph& g_;
   const Uses uses_;
   std::vector<bool> on_npu_;      // by node
@@ -315,15 +264,11 @@ class Partitioner {
 
 // Without an NPU there is nothing to choose, only to remember.
 static void note_nodes(PassContext& pass) {
-  const Uses uses(pass.graph);
-  for (const Node& node : pass.graph.nodes) {
-    if (is_edge(node.op)) continue;
-    Considered c = consider(pass.graph, node);
-    c.neighbours = neighbours_of(
-        pass.graph, uses, node, [](NodeId) { return false; }, false);
-    c.cpu_cycles = side_costs(pass, node, false).cpu;
-    pass.result.considered.push_back(std::move(c));
-  }
+  PartitionDecisions& decided = pass.result.partition;
+  decided.graph = pass.graph;
+  decided.nodes.resize(pass.graph.nodes.size());
+  for (size_t n = 0; n < pass.graph.nodes.size(); ++n)
+    if (!is_quantize_or_dequantize(pass.graph.nodes[n].op)) decided.nodes[n].cpu_cycles = side_costs(pass, pass.graph.nodes[n], false).cpu;
 }
 
 void partition(PassContext& pass) {
@@ -336,7 +281,7 @@ void partition(PassContext& pass) {
                            "target.cost", has_choice ? "add a table [cpu.cost], or extend a base that has one" : "compile for imxrt700cm");
     return;
   }
-  if (has_choice) pass.result.prefer.prefer = pass.options.npu.prefer;
+  if (has_choice) pass.result.partition.preference.prefer = pass.options.npu.prefer;
   check_exclusions(pass.graph, pass.options.npu, pass.diagnostics);
   if (pass.diagnostics.has_errors()) return;
   Partitioner(pass).run();

@@ -4,7 +4,11 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "passes/compilation.h"
+#include "passes/npu_support.h"
+#include "passes/options.h"
 #include "passes/pass.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -53,7 +57,7 @@ TEST(Partition, AllOfItIsOnePart) {
   ASSERT_EQ(delegates_of(p.graph).size(), 1u);
   EXPECT_EQ(p.graph.nodes.size(), 1u);
   EXPECT_EQ(delegates_of(p.graph)[0]->body->nodes.size(), 2u);
-  EXPECT_THAT(p.result.kept_on_cpu, testing::IsEmpty());
+  EXPECT_THAT(p.result.partition.kept_on_cpu, testing::IsEmpty());
 }
 
 TEST(Partition, AnOperatorThatStaysDividesIt) {
@@ -64,8 +68,8 @@ TEST(Partition, AnOperatorThatStaysDividesIt) {
       "output c\n");
   EXPECT_EQ(delegates_of(p.graph).size(), 2u);
   EXPECT_EQ(cpu_nodes(p.graph), 1u);
-  ASSERT_EQ(p.result.kept_on_cpu.size(), 1u);
-  EXPECT_EQ(p.result.kept_on_cpu[0].why.rule, "neutron.unary.function");
+  ASSERT_EQ(p.result.partition.kept_on_cpu.size(), 1u);
+  EXPECT_EQ(p.result.partition.kept_on_cpu[0].why.rule, "neutron.unary.function");
 }
 
 // x -> a -> (gelu) -> sum, and a -> c -> sum: with c in the first part and the sum in a second there is no circle.
@@ -128,8 +132,8 @@ TEST(Partition, NothingForTheNpu) {
 TEST(Partition, APartThatComputesNothingIsUndone) {
   const Partitioned p = partitioned("a = reshape(x) shape=8,128 : s8[8,128] @\noutput a\n");
   EXPECT_TRUE(delegates_of(p.graph).empty());
-  ASSERT_EQ(p.result.kept_on_cpu.size(), 1u);
-  EXPECT_EQ(p.result.kept_on_cpu[0].why.rule, "neutron.partition.empty");
+  ASSERT_EQ(p.result.partition.kept_on_cpu.size(), 1u);
+  EXPECT_EQ(p.result.partition.kept_on_cpu[0].why.rule, "neutron.partition.empty");
 }
 
 TEST(Partition, SmallPartsStayWhenAsked) {
@@ -143,7 +147,7 @@ TEST(Partition, SmallPartsStayWhenAsked) {
   npu.min_macs += 1;
   const Partitioned p = partitioned(lines, npu);
   EXPECT_TRUE(delegates_of(p.graph).empty());
-  EXPECT_EQ(to_text(p.result.kept_on_cpu[0].why),
+  EXPECT_EQ(to_text(p.result.partition.kept_on_cpu[0].why),
             "multiply-adds of its part (--delegate-min-macs): 4096, limit at least 4097 [neutron.partition.macs]");
 }
 
@@ -156,7 +160,7 @@ TEST(Partition, ExclusionsAreWholeNames) {
   npu.exclude = {"add"};
   const Partitioned p = partitioned(lines, npu);
   EXPECT_EQ(cpu_nodes(p.graph), 1u);
-  EXPECT_EQ(p.result.kept_on_cpu[0].why.rule, "neutron.exclude");
+  EXPECT_EQ(p.result.partition.kept_on_cpu[0].why.rule, "neutron.exclude");
   EXPECT_TRUE(p.diagnostics.list().empty());
   npu.exclude = {"ad"};  // not a part of a name, and nothing is called so
   const Partitioned none = partitioned(lines, npu);
@@ -173,7 +177,7 @@ TEST(Partition, MorePortsThanAPayloadCountsMakeItSmaller) {
   ASSERT_EQ(delegates_of(p.graph).size(), 1u);
   EXPECT_EQ(delegates_of(p.graph)[0]->body->outputs.size(), 255u);
   EXPECT_EQ(cpu_nodes(p.graph), 45u);
-  EXPECT_EQ(p.result.kept_on_cpu[0].why.rule, "neutron.partition.ports");
+  EXPECT_EQ(p.result.partition.kept_on_cpu[0].why.rule, "neutron.partition.ports");
 }
 
 TEST(Partition, TheTextOfADelegateReadsBack) {

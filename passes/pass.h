@@ -1,9 +1,14 @@
 // What a pass gets: the graph and everything it may report to. The list of passes is passes/pipeline.cpp.
 #pragma once
+#include "calibrate/samples.h"
 #include "ir/diagnostic.h"
-#include "passes/compile.h"
+#include "ir/graph.h"
 
 namespace deuteron {
+
+struct Compilation;     // passes/compilation.h
+struct CompileOptions;  // passes/options.h
+struct Target;          // targets/target.h
 
 struct PassContext {
   Graph& graph;

@@ -8,9 +8,12 @@
 #include "calibrate/float_executor.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "passes/compilation.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/fuse_rules.h"
 #include "rewrite/view_rules.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

@@ -11,6 +11,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "passes/refuse_scales.h"
+#include "passes/options.h"
 
 namespace deuteron {
 

@@ -2,6 +2,7 @@
 
 #include "passes/border_transposes.h"
 #include "passes/cpu_cost.h"
+#include "targets/target.h"
 
 namespace deuteron {
 

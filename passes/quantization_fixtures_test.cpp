@@ -9,9 +9,12 @@
 #include "calibrate/float_executor.h"
 #include "frontends/pt2/import.h"
 #include "ir/verify.h"
+#include "passes/compilation.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "quantize/quantization_search.h"
 #include "tests/paths.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

@@ -2,9 +2,13 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "passes/compilation.h"
+#include "passes/npu_support.h"
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "quantize/quantization_search.h"
 #include "quantize/recurrent.h"
+#include "targets/target.h"
 
 namespace deuteron {
 
@@ -14,8 +18,9 @@ static bool is_quantized(const Graph& g) {
 
 void quantize_post_training(PassContext& pass) {
   pass.result.reference = pass.result.equalized = pass.graph;
-  pass.result.model_was_quantized = is_quantized(pass.graph);
-  if (pass.result.model_was_quantized) {
+  QuantizationDecisions& decisions = pass.result.quantization;
+  decisions.model_was_quantized = is_quantized(pass.graph);
+  if (decisions.model_was_quantized) {
     quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
     return;
   }
@@ -32,10 +37,10 @@ void quantize_post_training(PassContext& pass) {
       calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads, pass.diagnostics);
   if (!choice) return;
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
-  pass.result.quantized = std::move(choice->values);
   pass.result.equalized = std::move(choice->equalized);
-  pass.result.quantization_gain_db = choice->gain_db;
-  pass.result.quantization_policy = std::move(choice->policy);
+  decisions.values = std::move(choice->values);
+  decisions.policy = std::move(choice->policy);
+  decisions.gain_db = choice->gain_db;
 }
 
 }  // namespace deuteron

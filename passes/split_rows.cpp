@@ -11,8 +11,11 @@
 
 #include "ir/verify.h"
 #include "memory/plan_memory.h"
+#include "passes/compilation.h"
 #include "passes/memories.h"
+#include "passes/options.h"
 #include "passes/pass.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -204,7 +207,7 @@ void split_rows(PassContext& pass) {
   Search search(pass, limit);
   if (!search.run()) return;
   if (!search.splits().empty()) {
-    RowSplitReport& r = pass.result.row_split;
+    RowBands& r = pass.result.row_bands;
     for (const RowSplit& s : search.splits()) r.operators += static_cast<i64>(s.chain.size()), r.bands = std::max(r.bands, s.bands);
     r.extra_calls = search.best().calls - search.before().calls;
     r.extra_macs = search.best().macs - search.before().macs;

@@ -1,12 +1,13 @@
 // Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all
 // strides, paddings, dilations, depthwise and grouped), pools and sums, for each instruction set.
-#include "passes/split_rows.h"
-
-#include <fmt/format.h>
-
 #include "calibrate/test_graph.h"
 #include "ir/elements.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
+#include "passes/options.h"
+#include "passes/split_rows.h"
+#include "targets/target.h"
+#include <fmt/format.h>
 
 namespace deuteron {
 namespace {
@@ -107,10 +108,10 @@ TEST(SplitRows, KeepsEveryBitAndTheLimit) {
         }
         EXPECT_LE(bands->plan.bytes, limit);
         ASSERT_EQ(result_of(*bands, x), expected);
-        EXPECT_EQ(bands->row_split.bytes_before, whole->plan.bytes);
-        EXPECT_EQ(bands->macs - whole->macs, bands->row_split.extra_macs);
-        split += bands->row_split.operators > 0;
-        operators += bands->row_split.operators;
+        EXPECT_EQ(bands->row_bands.bytes_before, whole->plan.bytes);
+        EXPECT_EQ(macs_of(*bands) - macs_of(*whole), bands->row_bands.extra_macs);
+        split += bands->row_bands.operators > 0;
+        operators += bands->row_bands.operators;
       }
     }
   }
@@ -126,7 +127,7 @@ TEST(SplitRows, LeavesAloneWhatFits) {
   const auto whole = compiled(t.g, "cortex-m55", 0, x, diagnostics);
   const auto same = compiled(t.g, "cortex-m55", whole->plan.bytes, x, diagnostics);
   EXPECT_EQ(same->pte, whole->pte);
-  EXPECT_EQ(same->row_split.operators, 0);
+  EXPECT_EQ(same->row_bands.operators, 0);
 }
 
 // What cannot be taken apart by rows: a batch, one row, a pool whose windows reach into padding.

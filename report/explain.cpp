@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "report/report.h"
+#include "passes/compilation.h"
+#include "passes/npu_support.h"
+#include "report/considered.h"
+#include "report/numbers.h"
 #include "targets/nearest.h"
 
 namespace deuteron {
@@ -48,32 +51,32 @@ std::string neighbour_text(const Considered::Neighbour& n) {
                      n.what, n.is_across ? " (across the border)" : "");
 }
 
-void explain_one(const Compilation& c, i32 id, std::string& text) {
-  const Graph& g = c.graph;
+void explain_one(const Graph& g, const std::vector<Considered>& considered, const ProgramReport& r, i32 id, std::string& text) {
   const SourceOp& s = g.sources[id];
   text += fmt::format("{} ({}){}, source op {}\n", s.name, s.target, s.module.empty() ? "" : fmt::format(", module `{}`", s.module), id);
   const auto line = [&](std::string_view label, const std::string& what) { text += fmt::format("  {:<13} {}\n", label, what); };
-  for (const Considered& n : c.considered) {
+  for (const Considered& n : considered) {
     if (!has(n.origin, id)) continue;
+    const SideDecision& s = n.sides;
     line("as", n.what);
     for (const std::string& q : n.quantization) line("quantization", q);
-    for (const NpuCheck& check : n.checks) line("NPU takes it", check_text(check));
-    if (!n.checks.empty()) line("placed", n.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
-    const bool is_refused = !n.checks.empty() && !n.on_npu && n.npu_cycles < 0;
-    line("cost alone", is_refused || n.checks.empty()
-                           ? fmt::format("CPU {}", cycles_text(n.cpu_cycles, kOfCpu))
-                           : fmt::format("NPU {}, CPU {}", cycles_text(n.npu_cycles, "open model"), cycles_text(n.cpu_cycles, kOfCpu)));
+    for (const NpuCheck& check : s.checks) line("NPU takes it", check_text(check));
+    if (!s.checks.empty()) line("placed", s.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
+    const bool is_refused = !s.checks.empty() && !s.on_npu && s.npu_cycles < 0;
+    line("cost alone", is_refused || s.checks.empty()
+                           ? fmt::format("CPU {}", cycles_text(s.cpu_cycles, kOfCpu))
+                           : fmt::format("NPU {}, CPU {}", cycles_text(s.npu_cycles, "open model"), cycles_text(s.cpu_cycles, kOfCpu)));
     for (const Considered::Neighbour& neighbour : n.neighbours) line("neighbour", neighbour_text(neighbour));
   }
-  for (const OperatorReport& o : c.operators)
+  for (const OperatorReport& o : r.operators)
     if (has(o.origin, id)) line("became", became_text(g, o, id));
-  for (const FoldedReport& f : c.folded)
+  for (const FoldedReport& f : r.folded)
     if (f.source == id) line("no call", f.reason);
 }
 
 Json json_of(const Considered& n) {
   Json checks = Json::array(), neighbours = Json::array();
-  for (const NpuCheck& k : n.checks)
+  for (const NpuCheck& k : n.sides.checks)
     checks.push_back({{"rule", k.rule}, {"what", k.what}, {"measured", k.measured}, {"limit", k.limit}, {"passed", k.passed}});
   for (const Considered::Neighbour& k : n.neighbours)
     neighbours.push_back(
@@ -82,10 +85,10 @@ Json json_of(const Considered& n) {
   return {{"operator", n.what},
           {"quantization", n.quantization},
           {"checks", checks},
-          {"on_npu", n.on_npu},
+          {"on_npu", n.sides.on_npu},
           {"why_not", n.why_not},
-          {"npu_cycles", cycles(n.npu_cycles)},
-          {"cpu_cycles", cycles(n.cpu_cycles)},
+          {"npu_cycles", cycles(n.sides.npu_cycles)},
+          {"cpu_cycles", cycles(n.sides.cpu_cycles)},
           {"neighbours", neighbours}};
 }
 
@@ -114,26 +117,28 @@ void check_explain(const Graph& g, const std::vector<std::string>& wanted, Diagn
   }
 }
 
-std::string explain_text(const Compilation& c, const std::vector<std::string>& wanted) {
+std::string explain_text(const Compilation& c, const ProgramReport& r, const std::vector<std::string>& wanted) {
   std::string text;
-  for (const i32 id : all_called(c.graph, wanted)) explain_one(c, id, text);
+  const std::vector<Considered> considered = considered_operators(c.partition);
+  for (const i32 id : all_called(c.graph, wanted)) explain_one(c.graph, considered, r, id, text);
   return text;
 }
 
-Json explain_json(const Compilation& c, const std::vector<std::string>& wanted) {
+Json explain_json(const Compilation& c, const ProgramReport& r, const std::vector<std::string>& wanted) {
   Json list = Json::array();
+  const std::vector<Considered> operators = considered_operators(c.partition);
   for (const i32 id : all_called(c.graph, wanted)) {
     const SourceOp& s = c.graph.sources[id];
     Json considered = Json::array(), became = Json::array(), folded = Json::array();
-    for (const Considered& n : c.considered)
+    for (const Considered& n : operators)
       if (has(n.origin, id)) considered.push_back(json_of(n));
-    for (const OperatorReport& o : c.operators)
+    for (const OperatorReport& o : r.operators)
       if (has(o.origin, id))
         became.push_back({{"op", o.op},
                           {"placement", name_of(o.placement)},
                           {"delegate", o.delegate},
                           {"cycles", o.cycles < 0 ? Json(nullptr) : Json(o.cycles)}});
-    for (const FoldedReport& f : c.folded)
+    for (const FoldedReport& f : r.folded)
       if (f.source == id) folded.push_back(f.reason);
     list.push_back({{"source", id},
                     {"name", s.name},

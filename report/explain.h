@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "passes/compile.h"
+#include "ir/diagnostic.h"
+#include "report/program_report.h"
 
 namespace deuteron {
 
@@ -13,7 +14,8 @@ std::vector<i32> sources_called(const Graph& graph, const std::string& wanted);
 // One that matches nothing is an error, with the nearest names.
 void check_explain(const Graph& graph, const std::vector<std::string>& wanted, Diagnostics& diagnostics);
 
-std::string explain_text(const Compilation& compilation, const std::vector<std::string>& wanted);
-nlohmann::ordered_json explain_json(const Compilation& compilation, const std::vector<std::string>& wanted);
+std::string explain_text(const Compilation& compilation, const ProgramReport& program, const std::vector<std::string>& wanted);
+nlohmann::ordered_json explain_json(const Compilation& compilation, const ProgramReport& program,
+                                    const std::vector<std::string>& wanted);
 
 }  // namespace deuteron

@@ -65,7 +65,7 @@ void OperatorsServed::find_computed() {
   };
   for (const Node& node : g_.nodes)
     if (const KernelCall* call = std::get_if<KernelCall>(&node.op); call && !call->delegate && !is_quantizer(*call)) note(node.origin);
-  for (const NpuKernel& kernel : c_.npu_kernels) note(kernel.origin);
+  for (const NpuKernel& kernel : c_.npu.kernels) note(kernel.origin);
 }
 
 // The operators that read inputs (`down`) or give outputs of the graph; beyond those that nothing is left of.

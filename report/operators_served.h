@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "passes/compile.h"
+#include "passes/compilation.h"
 
 namespace deuteron {
 

@@ -12,6 +12,7 @@
 #include "passes/memories.h"
 #include "report/operators_served.h"
 #include "runtime/fnv1a.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -24,7 +25,8 @@ bool moves(Kind kind) { return neutron::def_of(kind)->moves == neutron::Moves::k
 
 class MapWriter {
  public:
-  MapWriter(const Compilation& c, const Target& target) : c_(c), g_(c.graph), target_(target), uses_(g_), user_(c) {
+  MapWriter(const Compilation& c, const ProgramReport& r, const Target& target)
+      : c_(c), r_(r), g_(c.graph), target_(target), uses_(g_), user_(c) {
     i32 instruction = 0;
     for (const Node& node : g_.nodes) instruction_.push_back(std::holds_alternative<KernelCall>(node.op) ? instruction++ : -1);
     calls_ = instruction;
@@ -74,8 +76,8 @@ class MapWriter {
                 {"operators", a.operators}, {"added", a.added},
                 {"macs", call->macs},       {"bytes", bytes_of(g_.nodes[n])}};
       const auto report =
-          std::find_if(c_.operators.begin(), c_.operators.end(), [&](const OperatorReport& o) { return o.instruction == k; });
-      if (report != c_.operators.end()) {
+          std::find_if(r_.operators.begin(), r_.operators.end(), [&](const OperatorReport& o) { return o.instruction == k; });
+      if (report != r_.operators.end()) {
         j["placement"] = placement_name(report->placement);
         j["reason"] = report->reason;
         if (!call->delegate && report->cycles >= 0) j["predicted_cycles"] = report->cycles;
@@ -97,7 +99,7 @@ class MapWriter {
     SortedJson kernels = SortedJson::array(), without = SortedJson::array();
     std::vector<bool> computed(static_cast<size_t>(user_.count()), false);
     i64 macs = 0, cycles = 0;
-    for (const NpuKernel& kernel : c_.npu_kernels) {
+    for (const NpuKernel& kernel : c_.npu.kernels) {
       if (kernel.delegate != delegate) continue;
       std::vector<i32> ids = user_.own(kernel.origin);
       for (const i32 id : ids) computed[id] = true;
@@ -127,14 +129,14 @@ class MapWriter {
   }
 
   std::string reason_without_kernel(i32 source) const {
-    for (const auto* list : {&c_.without_kernel, &g_.folded})
+    for (const auto* list : {&c_.npu.without_kernel, &g_.folded})
       for (const Folded& f : *list)
         if (std::find(f.origin.begin(), f.origin.end(), source) != f.origin.end()) return f.reason;
     return "";
   }
 
   std::string reason_of_folding(i32 source) const {
-    for (const FoldedReport& f : c_.folded)
+    for (const FoldedReport& f : r_.folded)
       if (f.source == source) return f.reason;
     for (const Folded& f : g_.folded)
       if (std::find(f.origin.begin(), f.origin.end(), source) != f.origin.end()) return f.reason;
@@ -244,6 +246,7 @@ class MapWriter {
   }
 
   const Compilation& c_;
+  const ProgramReport& r_;
   const Graph& g_;
   const Target& target_;
   const Uses uses_;
@@ -255,7 +258,9 @@ class MapWriter {
 
 }  // namespace
 
-SortedJson program_map(const Compilation& c, const Target& target, const std::string& model) { return MapWriter(c, target).write(model); }
+SortedJson program_map(const Compilation& c, const ProgramReport& r, const Target& target, const std::string& model) {
+  return MapWriter(c, r, target).write(model);
+}
 
 uint64_t program_id(std::span<const uint8_t> pte) { return fnv1a(pte.data(), pte.size()); }
 

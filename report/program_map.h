@@ -10,14 +10,14 @@
 #include <span>
 #include <string>
 
-#include "passes/compile.h"
+#include "report/program_report.h"
 
 namespace deuteron {
 
 inline constexpr int kProgramMapFormat = 1;
 
 // `model`: as the user named it.
-nlohmann::json program_map(const Compilation& compilation, const Target& target, const std::string& model);
+nlohmann::json program_map(const Compilation& compilation, const ProgramReport& program, const Target& target, const std::string& model);
 
 // FNV-1a of all bytes of a program file: what dumps, records and programs are told apart by.
 uint64_t program_id(std::span<const uint8_t> pte);

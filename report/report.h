@@ -2,8 +2,10 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "passes/compile.h"
+#include "report/accuracy.h"
+#include "report/program_report.h"
 
 namespace deuteron {
 
@@ -17,10 +19,24 @@ struct ReportFacts {
 // One object, valid UTF-8. Keys that scripts rely on: model, target, operators (name, op, source, placement, reason), counts
 // (npu, cortex_m, portable), ram_bytes, ram_lower_bound_bytes, scratch_bytes, constants_bytes, file_bytes, macs, sqnr_db, seconds. More:
 // docs/report.md.
-std::string report_json(const Compilation& compilation, const ReportFacts& facts);
-std::string report_summary(const Compilation& compilation, const ReportFacts& facts);
+std::string report_json(const Compilation& compilation, const ProgramReport& program, const ReportFacts& facts);
+std::string report_summary(const Compilation& compilation, const ProgramReport& program, const ReportFacts& facts);
 
-std::string_view name_of(Placement);  // "npu", "cortex_m", "portable"
-std::string grouped(i64 number);      // "1 234 567"
+// ---- figures that both have
+
+inline constexpr Placement kPlacements[] = {Placement::npu, Placement::cortex_m, Placement::portable};
+i64 count_of(const ProgramReport& program, Placement placement);
+
+// Cycles and multiply-adds on the NPU, by the open model of the machine.
+struct NpuTotal {
+  i64 kernels = 0, delegates = 0, cycles = 0, macs = 0;
+};
+NpuTotal npu_total(const ProgramReport& program);
+i64 npu_transposes(const Compilation& compilation);
+
+// Kernels that stock firmware lacks, each once.
+std::vector<std::string> own_kernels(const ProgramReport& program);
+// The user's name for what the node at the peak of the plan computes; empty: nothing does.
+std::string peak_name(const Compilation& compilation);
 
 }  // namespace deuteron

@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "memory/hand_made_graph.h"
+#include "passes/compilation.h"
+#include "report/numbers.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -22,19 +25,24 @@ Compilation small() {
   c.graph = h.graph;
   c.plan = plan_memory(c.graph);
   c.pte = write_pte(c.graph, c.plan, Isa::dsp, &c.parts);
-  c.operators = {{"body.add", "cortex_m::quantized_add", "add_1 (aten.add.Tensor)", "", Placement::cortex_m, 0},
-                 {"body.sin", "portable::sin", "sin (aten.sin.default)", "cortex_m has no kernel for it", Placement::portable, 12}};
-  c.folded = {{"body.bn", "aten.batch_norm.default", "folded into conv2d"}};
-  c.quantized = {{"image", -1.f, 2.f, {0.25f, -3, Observer::histogram, 1e-5}, true}};
-  c.macs = 1234567;
+  c.quantization.values = {{"image", -1.f, 2.f, {0.25f, -3, Observer::histogram, 1e-5}, true}};
   return c;
+}
+
+ProgramReport small_program() {
+  ProgramReport r;
+  r.operators = {{"body.add", "cortex_m::quantized_add", "add_1 (aten.add.Tensor)", "", Placement::cortex_m, 0},
+                 {"body.sin", "portable::sin", "sin (aten.sin.default)", "cortex_m has no kernel for it", Placement::portable, 12}};
+  r.folded = {{"body.bn", "aten.batch_norm.default", "folded into conv2d"}};
+  r.macs = 1234567;
+  return r;
 }
 
 TEST(Report, JsonHasTheKeysThatScriptsRelyOn) {
   const Compilation c = small();
   Target target;
   target.name = "cortex-m4";
-  const Json j = Json::parse(report_json(c, {"net.pt2", &target, Accuracy{31.5, 0.02, 32}, 0.125}));
+  const Json j = Json::parse(report_json(c, small_program(), {"net.pt2", &target, Accuracy{31.5, 0.02, 32}, 0.125}));
   EXPECT_EQ(j.at("model"), "net.pt2");
   EXPECT_EQ(j.at("target"), "cortex-m4");
   ASSERT_EQ(j.at("operators").size(), 2u);
@@ -64,27 +72,27 @@ TEST(Report, JsonHasTheKeysThatScriptsRelyOn) {
 
 TEST(Report, ErrorMayBeUnknownOrNone) {
   const Compilation c = small();
-  const Json unknown = Json::parse(report_json(c, {"net.pt2", nullptr, std::nullopt, 0}));
+  const Json unknown = Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, std::nullopt, 0}));
   EXPECT_TRUE(unknown.at("sqnr_db").is_null());
   EXPECT_FALSE(unknown.contains("exact"));
-  const Json exact = Json::parse(report_json(c, {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}));
+  const Json exact = Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}));
   EXPECT_TRUE(exact.at("sqnr_db").is_null());
   EXPECT_EQ(exact.at("exact"), true);
   EXPECT_NE(
-      report_summary(c, {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}).find("equal to the float model"),
+      report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}).find("equal to the float model"),
       std::string::npos);
 }
 
 TEST(Report, NamesOfAnyBytesStayJson) {
-  Compilation c = small();
-  c.operators[0].name = "bad \xff\xfe \"name\"\n";
-  EXPECT_NO_THROW(Json::parse(report_json(c, {"\x80.pt2", nullptr, std::nullopt, 0})));
+  ProgramReport r = small_program();
+  r.operators[0].name = "bad \xff\xfe \"name\"\n";
+  EXPECT_NO_THROW(Json::parse(report_json(small(), r, {"\x80.pt2", nullptr, std::nullopt, 0})));
 }
 
 TEST(Report, SummaryIsForPeople) {
   Target target;
   target.name = "cortex-m4";
-  EXPECT_EQ(report_summary(small(), {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
+  EXPECT_EQ(report_summary(small(), small_program(), {"net.pt2", &target, Accuracy{31.54, 0.02, 32}, 0.126}),
             "net.pt2 for cortex-m4\n"
             "  operators      1 cortex_m, 1 portable; 1 folded away\n"
             "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"

@@ -6,7 +6,11 @@
 #include <string>
 
 #include "ir/text.h"
+#include "passes/compilation.h"
+#include "passes/compile.h"
+#include "passes/options.h"
 #include "report/program_map.h"
+#include "targets/target.h"
 
 namespace deuteron::test {
 
@@ -38,7 +42,9 @@ inline std::optional<Compilation> compiled(const std::string& text, const std::s
 inline nlohmann::json map_of(const std::string& text, const std::string& target, const CompileOptions& options = {}) {
   Diagnostics diagnostics;
   const std::optional<Compilation> c = compiled(text, target, options);
-  return c ? program_map(*c, *find_target(target, diagnostics), "test") : nlohmann::json();
+  if (!c) return nlohmann::json();
+  const Target t = *find_target(target, diagnostics);
+  return program_map(*c, report_program(*c, t), t, "test");
 }
 
 inline std::string names(const nlohmann::json& map, const nlohmann::json& ids) {

@@ -9,8 +9,11 @@
 
 #include "calibrate/float_executor.h"
 #include "frontends/pt2/import.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
 #include "tests/paths.h"
+#include "passes/options.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

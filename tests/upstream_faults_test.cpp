@@ -8,7 +8,12 @@
 
 #include "calibrate/float_executor.h"
 #include "ir/text.h"
+#include "passes/compilation.h"
 #include "passes/compile.h"
+#include "passes/options.h"
+#include "report/accuracy.h"
+#include "report/program_report.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -50,7 +55,7 @@ Result run(const std::string& inputs, const std::string& body, float low = -2, f
     for (const Diagnostic& d : diagnostics.list()) ADD_FAILURE() << d.where << ": " << d.what;
     if (!c) return result;
     result.operators.clear();
-    for (const OperatorReport& op : c->operators) {
+    for (const OperatorReport& op : report_program(*c, target_of(isa)).operators) {
       result.operators.push_back(op.op);
       EXPECT_NE(op.placement, Placement::portable) << op.op;
     }

@@ -21,7 +21,7 @@ struct CompileVerb {
 // The NPU kernels of the program, with those of a file that is there already: firmware that runs several models links one such file.
 bool write_selection(const std::string& path, const Compilation& c, Diagnostics& diagnostics) {
   std::vector<neutron::KernelSelection> selections(1);
-  for (const NpuKernel& kernel : c.npu_kernels) selections[0].kinds.insert(kernel.kind);
+  for (const NpuKernel& kernel : c.npu.kernels) selections[0].kinds.insert(kernel.kind);
   std::vector<std::string> files{path};
   if (std::filesystem::exists(path)) {
     const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
@@ -49,7 +49,7 @@ int compile_verb(const CompileVerb& o) {
   if (!write_file(o.output, m->compilation.pte, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
-  if (!o.etrecord.empty() && !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->target, o.model.model)), diagnostics))
+  if (!o.etrecord.empty() && !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");

@@ -9,6 +9,7 @@
 #include "data/read_file.h"
 #include "frontends/read_graph.h"
 #include "memory/homes.h"
+#include "passes/compile.h"
 #include "report/explain.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
@@ -40,16 +41,16 @@ Samples made_up_samples(const std::vector<InputSpec>& inputs) {
   return samples;
 }
 
-void refuse_portable(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
-  for (const OperatorReport& op : c.operators)
+void refuse_portable(const ProgramReport& r, const std::string& model, Diagnostics& diagnostics) {
+  for (const OperatorReport& op : r.operators)
     if (op.placement == Placement::portable)
       diagnostics.error(fmt::format("{}: {} `{}`", model, op.op, op.name),
                         "runs on a portable kernel, which --strict forbids: " + op.reason, "target.strict",
                         "change the model, or leave --strict out");
 }
 
-void refuse_own_dialect(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
-  for (const OperatorReport& op : c.operators)
+void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagnostics& diagnostics) {
+  for (const OperatorReport& op : r.operators)
     if (!op.is_stock)
       diagnostics.error(fmt::format("{}: {} `{}`, from {}", model, op.op, op.name, op.source),
                         "is no operator of the stock dialect, which --dialect stock asks for", "target.dialect",
@@ -188,7 +189,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   check_explain(*graph, o.explain, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
 
-  CompiledModel result{std::move(*target), {}, {}, false};
+  CompiledModel result{std::move(*target), {}, {}, {}, false};
   const std::vector<InputSpec> inputs = float_inputs(*graph);
   if (!o.calibrate.empty()) {
     std::optional<std::vector<InputSeries>> data = read_inputs(o.calibrate, inputs, {"--calibrate", o.image}, diagnostics);
@@ -233,9 +234,10 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
+  if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);
   refuse_unlowered(*compilation, o.model, diagnostics);
-  if ((o.dialect.empty() ? recipe.dialect : o.dialect) == "stock") refuse_own_dialect(*compilation, o.model, diagnostics);
-  if (o.strict) refuse_portable(*compilation, o.model, diagnostics);
+  if ((o.dialect.empty() ? recipe.dialect : o.dialect) == "stock") refuse_own_dialect(result.program, o.model, diagnostics);
+  if (o.strict) refuse_portable(result.program, o.model, diagnostics);
   if (!o.firmware_ops.empty())
     if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics))
       check_firmware(*compilation, *firmware, o.firmware_ops, diagnostics);

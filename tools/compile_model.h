@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "data/inputs.h"
-#include "passes/compile.h"
+#include "passes/compilation.h"
+#include "passes/options.h"
+#include "report/program_report.h"
+#include "targets/target.h"
 #include "tools/options.h"
 
 namespace deuteron {
@@ -25,6 +28,7 @@ void add_model_options(Verb& verb, ModelOptions& options);
 struct CompiledModel {
   Target target;
   Compilation compilation;
+  ProgramReport program;  // what the compilation came to; empty where there is no program
   Samples samples;  // empty: nothing to measure accuracy on
   bool made_up_samples = false;
 };

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "data/read_file.h"
+#include "passes/compilation.h"
 
 namespace deuteron {
 namespace {
@@ -94,11 +95,11 @@ void check_firmware(const Compilation& c, const FirmwareOps& firmware, const std
   }
   report_missing(cpu, "kernel", path, diagnostics);
   report_missing(backends, "backend", path, diagnostics);
-  if (c.npu_kernels.empty() || !backends.empty()) return;
+  if (c.npu.kernels.empty() || !backends.empty()) return;
   if (!firmware.knows_npu())
     return diagnostics.warning(path, "says nothing about NPU kernels, so those of the program were not looked for", "firmware.npu_kernels",
                                "a selection of `deuteron firmware`, or an image with the open model of the machine, names them");
-  for (const NpuKernel& kernel : c.npu_kernels)
+  for (const NpuKernel& kernel : c.npu.kernels)
     if (const std::string name = neutron::name_of(kernel.kind); !firmware.has_npu(name)) add_users(c.graph, kernel.origin, npu[name]);
   report_missing(npu, "NPU kernel", path, diagnostics);
 }

@@ -5,9 +5,10 @@
 
 #include "firmware/kernel_list.h"
 #include "ir/diagnostic.h"
-#include "passes/compile.h"
 
 namespace deuteron {
+
+struct Compilation;
 
 class FirmwareOps {
  public:

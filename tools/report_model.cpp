@@ -12,10 +12,10 @@ ModelReport report_model(const ModelOptions& o, const CompiledModel& m, const st
   const bool has_reference = !m.compilation.reference.outputs.empty();  // not where the pass that keeps it was left out
   if (!m.samples.empty() && has_reference) facts.accuracy = measure_accuracy(m.compilation, m.samples, o.compile.threads);
   facts.seconds = seconds_of_process();
-  ModelReport report{Json::parse(report_json(m.compilation, facts)), report_summary(m.compilation, facts)};
+  ModelReport report{Json::parse(report_json(m.compilation, m.program, facts)), report_summary(m.compilation, m.program, facts)};
   if (!o.explain.empty()) {
-    report.json["explain"] = explain_json(m.compilation, o.explain);
-    report.summary += explain_text(m.compilation, o.explain);
+    report.json["explain"] = explain_json(m.compilation, m.program, o.explain);
+    report.summary += explain_text(m.compilation, m.program, o.explain);
   }
   if (m.made_up_samples) report.json["made_up_samples"] = true;
   if (!written_to.empty()) {
@@ -31,7 +31,7 @@ bool write_report_page(const ModelOptions& o, const CompiledModel& m, const Mode
   for (const char* key : {"program", "macs", "ram_bytes", "ram_lower_bound_bytes", "file_bytes", "sqnr_db", "exact", "samples", "seconds",
                           "npu_cycles", "npu_macs", "cycles", "crossings", "transposes", "prefer", "choices"})
     if (report.json.contains(key) && !report.json[key].is_null()) facts[key] = report.json[key];
-  return write_page(o.html, report_page(program_map(m.compilation, m.target, o.model), facts), diagnostics);
+  return write_page(o.html, report_page(program_map(m.compilation, m.program, m.target, o.model), facts), diagnostics);
 }
 
 }  // namespace deuteron

@@ -1,4 +1,5 @@
-// Runs the program on the host's kernels and the reference graph in float, and compares.
+#include "report/accuracy.h"
+
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
@@ -8,7 +9,7 @@
 
 #include "calibrate/float_executor.h"
 #include "ir/elements.h"
-#include "passes/compile.h"
+#include "passes/compilation.h"
 
 namespace deuteron {
 

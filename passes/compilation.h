@@ -1,0 +1,29 @@
+// What the passes make of a model: the program, what it is measured against, and what was decided on the way.
+#pragma once
+#include <vector>
+
+#include "emit/pte.h"
+#include "memory/plan_memory.h"
+#include "passes/decisions.h"
+#include "passes/user_operators.h"
+
+namespace deuteron {
+
+struct Compilation {
+  Graph graph;      // after the last pass that ran
+  Graph reference;  // the float graph (or the quantized one as given) before lowering: what accuracy is measured against
+  Graph equalized;  // the same with the factors that its channels got: what single values are compared with
+  MemoryPlan plan;
+  std::vector<uint8_t> pte;
+  PteParts parts;
+  std::vector<UserOperator> user;  // by id of graph.sources
+  QuantizationDecisions quantization;
+  PartitionDecisions partition;
+  NpuDecisions npu;
+  RowBands row_bands;
+};
+
+// Multiply-adds of the whole program.
+i64 macs_of(const Compilation& compilation);
+
+}  // namespace deuteron

@@ -1,0 +1,68 @@
+// What passes decided, as data. Sentences about it are made in report/.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/neutron_model/cycles.h"
+#include "ir/graph.h"
+#include "quantize/insert_quantization.h"
+
+namespace deuteron {
+
+// passes/quantize_post_training.cpp
+struct QuantizationDecisions {
+  bool model_was_quantized = false;    // then the rest is empty
+  std::vector<QuantizedValue> values;
+  std::string policy;                  // "histogram, 4 ranges adjusted"
+  double gain_db = 0;                  // of that over plain histogram ranges, simulated on the calibration samples
+};
+
+// What both sides say of one operator.
+struct SideDecision {
+  std::vector<NpuCheck> checks;  // with an NPU: in order, until one fails
+  bool on_npu = false;
+  i64 npu_cycles = -1, cpu_cycles = -1;  // alone; -1: not known, or not possible
+};
+// What the NPU did not take, and the check that it failed.
+struct KeptOnCpu {
+  Origin origin;
+  NpuCheck why;
+};
+// What --prefer came to.
+struct Preference {
+  std::string prefer;                           // "npu", "fastest"; empty: the target has one side only
+  std::optional<i64> all_npu, all_cpu, chosen;  // cycles of the whole program; fastest only
+  int evaluated = 0;                            // programs that were compiled to choose
+};
+// passes/partition.cpp
+struct PartitionDecisions {
+  Graph graph;                         // as the partition met it: operators in int8, or in float where they have no int8 form
+  std::vector<SideDecision> nodes;     // by node of it; nobody asks about the quantize and dequantize at the edges
+  std::vector<KeptOnCpu> kept_on_cpu;  // of a target with an NPU, in the order of the decisions
+  Preference preference;
+};
+
+// A kernel call inside a delegate, and the user's operators that it computes: by construction, not by names.
+struct NpuKernel {
+  i32 delegate;  // by delegate call of the program
+  neutron::Kind kind;
+  Origin origin;
+  neutron::Cost cost;  // on the open model of the machine
+};
+// passes/lower_delegates.cpp
+struct NpuDecisions {
+  std::vector<NpuKernel> kernels;      // in execution order
+  std::vector<Folded> without_kernel;  // operators on the NPU that need no kernel of their own
+  i64 cycles() const;                  // of all kernels together
+};
+
+// What it cost to fit the memory: passes/split_rows.cpp.
+struct RowBands {
+  i64 operators = 0;  // that are computed in bands; 0: none
+  i64 bands = 0;      // at most
+  i64 extra_calls = 0, extra_macs = 0;
+  i64 bytes_before = 0, bytes_after = 0;
+};
+
+}  // namespace deuteron

@@ -1,0 +1,21 @@
+// Calls of the lowered program that compute in float, because no int8 kernel takes the operator.
+#pragma once
+#include "ir/diagnostic.h"
+#include "ir/graph.h"
+
+namespace deuteron {
+
+struct Target;
+
+// Of the float tensors that a call on portable kernels reads and writes; 0 for a call of the dialects, which are int8 but for the edges.
+i64 portable_float_bytes(const Graph& lowered, const Node& call);
+
+// What runs in float, and what that costs: one warning for each of the user's operators, however many kernels it became. `macs`: of the
+// whole program.
+void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target, Diagnostics& diagnostics);
+
+// Of the dialect that only our runtime has: docs/operators-own.md.
+inline bool is_own_dialect(const KernelCall& call) { return call.name.starts_with("deuteron::"); }
+inline bool is_of_dialect(const KernelCall& call) { return call.name.starts_with("cortex_m::") || is_own_dialect(call); }
+
+}  // namespace deuteron

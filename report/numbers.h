@@ -1,0 +1,11 @@
+// Numbers as reports spell them.
+#pragma once
+#include <string>
+
+#include "ir/type.h"
+
+namespace deuteron {
+
+std::string grouped(i64 number);  // "1 234 567"
+
+}  // namespace deuteron

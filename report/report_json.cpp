@@ -1,0 +1,221 @@
+// The report as one JSON object. Its keys: docs/report.md.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "passes/compilation.h"
+#include "passes/memories.h"
+#include "report/considered.h"
+#include "report/report.h"
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json finite(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
+Json cycles_or_null(i64 v) { return v < 0 ? Json(nullptr) : Json(v); }
+
+Json ports(const Graph& g, const std::vector<Port>& list) {
+  Json array = Json::array();
+  for (const Port& p : list) {
+    const Type& type = g.type(p.value);
+    Json port = {{"name", p.name}, {"dtype", name_of(type.dtype)}, {"shape", logical_shape(p, type.shape)}, {"storage_order", p.order}};
+    if (!type.quant.empty() && !type.quant.per_channel()) {
+      port["scale"] = type.quant.scale[0];
+      port["zero_point"] = type.quant.zero_point[0];
+    }
+    array.push_back(std::move(port));
+  }
+  return array;
+}
+
+Json operators(const ProgramReport& r) {
+  Json array = Json::array();
+  for (const OperatorReport& o : r.operators)
+    array.push_back({{"name", o.name},
+                     {"op", o.op},
+                     {"source", o.source},
+                     {"placement", name_of(o.placement)},
+                     {"reason", o.reason},
+                     {"macs", o.macs},
+                     {"float_bytes", o.float_bytes},
+                     {"delegate", o.delegate},
+                     {"cycles", cycles_or_null(o.cycles)},
+                     {"bound", o.bound}});
+  return array;
+}
+
+Json counts(const ProgramReport& r) {
+  Json j;
+  for (const Placement p : kPlacements) j[std::string(name_of(p))] = count_of(r, p);
+  return j;
+}
+
+Json folded(const ProgramReport& r) {
+  Json list = Json::array();
+  for (const FoldedReport& o : r.folded) list.push_back({{"name", o.name}, {"op", o.op}, {"reason", o.reason}});
+  return list;
+}
+
+Json cycles_json(const ProgramCost& cost, const ReportFacts& f) {
+  const i64 clock = f.target ? f.target->clock_hz : 0;
+  const bool known = cost.total() > 0;
+  return {{"npu", cost.npu},
+          {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
+          {"crossing", cost.crossing},
+          {"wait_for_constants", cost.wait},
+          {"total", known ? Json(cost.total()) : Json(nullptr)},
+          {"cpu_calls_not_known", cost.not_known},
+          {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
+}
+
+Json crossings(const Compilation& c, const ProgramCost& cost) {
+  Json list = Json::array();
+  for (const Crossing& x : cost.crossings)
+    list.push_back(
+        {{"tensor", c.graph.values[x.value].name}, {"delegate", x.delegate}, {"to", x.to_npu ? "npu" : "cpu"}, {"bytes", x.bytes}});
+  return list;
+}
+
+Json prefer(const Preference& p) {
+  if (p.prefer.empty()) return nullptr;
+  const auto number = [](const std::optional<i64>& v) { return v ? Json(*v) : Json(nullptr); };
+  return {{"prefer", p.prefer},
+          {"cycles", number(p.chosen)},
+          {"all_npu_cycles", number(p.all_npu)},
+          {"all_cpu_cycles", number(p.all_cpu)},
+          {"programs_compared", p.evaluated}};
+}
+
+// Every operator that could be on either side: what each would take, alone.
+Json choices(const Compilation& c) {
+  Json list = Json::array();
+  for (const Considered& n : considered_operators(c.partition))
+    list.push_back({{"operator", n.what},
+                    {"placement", n.sides.on_npu ? "npu" : "cpu"},
+                    {"why_not_npu", n.why_not},
+                    {"npu_cycles", cycles_or_null(n.sides.npu_cycles)},
+                    {"cpu_cycles", cycles_or_null(n.sides.cpu_cycles)}});
+  return list;
+}
+
+// The target's, and what of the program lies in them. Constants lie where there is a memory for them alone; the NPU's must be where it
+// reaches.
+Json memories(const Compilation& c, const ReportFacts& f) {
+  Json list = Json::array();
+  if (!f.target) return list;
+  const Room room = room_for_activations(*f.target, calls_npu(c.graph), c.plan.bytes, 0);
+  for (const MemoryRegion& m : f.target->memories)
+    list.push_back({{"name", m.name},
+                    {"bytes", m.bytes > 0 ? Json(m.bytes) : Json(nullptr)},
+                    {"holds", m.holds},
+                    {"reach", m.reach},
+                    {"planned", &m == room.memory ? c.plan.bytes : 0}});
+  return list;
+}
+
+// By call of the program: bytes of what is alive while it runs.
+Json ram_over_time(const Compilation& c) {
+  Json list = Json::array();
+  const std::vector<i64> alive = bytes_alive(c.graph);
+  for (size_t n = 0; n < c.graph.nodes.size(); ++n)
+    if (const auto* call = std::get_if<KernelCall>(&c.graph.nodes[n].op)) list.push_back({{"call", call->name}, {"bytes", alive[n]}});
+  return list;
+}
+
+Json quantization(const QuantizationDecisions& decisions) {
+  Json array = Json::array();
+  for (const QuantizedValue& q : decisions.values)
+    array.push_back({{"name", q.name},
+                     {"low", finite(q.low)},
+                     {"high", finite(q.high)},
+                     {"scale", q.chosen.scale},
+                     {"zero_point", q.chosen.zero_point},
+                     {"observer", q.chosen.observer == Observer::min_max ? "min_max" : "histogram"},
+                     {"mean_squared_error", finite(q.chosen.mean_squared_error)},
+                     {"shared", q.shared}});
+  return array;
+}
+
+Json peak(const Compilation& c) {
+  Json tensors = Json::array();
+  for (const LiveTensor& t : c.plan.peak) {
+    const GraphValue& v = c.graph.values[t.value];
+    tensors.push_back(
+        {{"name", v.name}, {"bytes", t.bytes}, {"type", fmt::format("{}[{}]", name_of(v.type.dtype), to_text(v.type.shape))}});
+  }
+  return {{"operator", peak_name(c)}, {"tensors", std::move(tensors)}};
+}
+
+// Null where nothing had to be computed in bands of rows.
+Json row_split(const RowBands& b) {
+  if (b.operators == 0) return nullptr;
+  return {{"operators", b.operators},     {"bands", b.bands},          {"extra_calls", b.extra_calls}, {"extra_macs", b.extra_macs},
+          {"ram_before", b.bytes_before}, {"ram_after", b.bytes_after}};
+}
+
+// Where the program is and what it costs.
+Json program_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
+  const NpuTotal npu = npu_total(r);
+  return {{"model", f.model},
+          {"target", f.target ? f.target->name : ""},
+          {"operators", operators(r)},
+          {"counts", counts(r)},
+          {"not_in_stock_firmware", own_kernels(r)},
+          {"ram_bytes", c.plan.bytes},
+          {"ram_lower_bound_bytes", c.plan.lower_bound},
+          {"ram_optimal", c.plan.optimal},
+          {"scratch_bytes", c.plan.scratch_bytes},
+          {"row_split", row_split(c.row_bands)},
+          {"constants_bytes", c.parts.constants},
+          {"program_bytes", c.parts.program},
+          {"file_bytes", c.pte.size()},
+          {"macs", r.macs},
+          {"delegates_bytes", c.parts.delegates},
+          {"npu_cycles", npu.cycles},
+          {"npu_macs", npu.macs},
+          {"npu_delegates", npu.delegates},
+          {"npu_macs_share", r.macs > 0 ? Json(static_cast<double>(npu.macs) / static_cast<double>(r.macs)) : Json(nullptr)},
+          {"cycles", cycles_json(r.cost, f)},
+          {"crossings", crossings(c, r.cost)},
+          {"transposes", r.cost.transposes},
+          {"npu_transposes", npu_transposes(c)},
+          {"border_transposes", r.cost.border_transposes},
+          {"prefer", prefer(c.partition.preference)},
+          {"choices", choices(c)},
+          {"ram_over_time", ram_over_time(c)},
+          {"memories", memories(c, f)},
+          {"flash",
+           {{"constants", c.parts.constants},
+            {"npu", c.parts.delegates},
+            {"program", c.parts.program},
+            {"padding", c.parts.padding},
+            {"file", c.pte.size()}}}};
+}
+
+}  // namespace
+
+std::string report_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
+  Json j = program_json(c, r, f);
+  j["sqnr_db"] = f.accuracy ? finite(f.accuracy->sqnr_db) : Json(nullptr);
+  if (f.accuracy) {
+    j["exact"] = std::isinf(f.accuracy->sqnr_db) && f.accuracy->sqnr_db > 0;
+    j["max_abs_error"] = finite(f.accuracy->max_abs_error);
+    j["samples"] = f.accuracy->samples;
+  }
+  j["seconds"] = f.seconds;
+  j["inputs"] = ports(c.graph, c.graph.inputs);
+  j["outputs"] = ports(c.graph, c.graph.outputs);
+  j["peak"] = peak(c);
+  j["folded"] = folded(r);
+  j["model_was_quantized"] = c.quantization.model_was_quantized;
+  j["quantization_policy"] = c.quantization.policy;
+  j["quantization_gain_db"] = finite(c.quantization.gain_db);
+  j["quantization"] = quantization(c.quantization);
+  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
+}
+
+}  // namespace deuteron

@@ -1,0 +1,203 @@
+// The report as a short text for people: a line for each subject.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "passes/compilation.h"
+#include "report/numbers.h"
+#include "report/report.h"
+#include "targets/target.h"
+
+namespace deuteron {
+namespace {
+
+std::string scaled(i64 count) {
+  if (count >= 10'000'000) return fmt::format("{:.1f} M", static_cast<double>(count) / 1e6);
+  if (count >= 10'000) return fmt::format("{:.1f} k", static_cast<double>(count) / 1e3);
+  return fmt::format("{}", count);
+}
+
+std::string counted(i64 count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+// A line for each of the user's operators that runs in float, however many kernels it became.
+std::vector<std::string> portable_lines(const ProgramReport& r) {
+  struct Leftover {
+    const OperatorReport* first;
+    std::vector<std::string> kernels;
+  };
+  std::vector<Leftover> leftovers;
+  for (const OperatorReport& o : r.operators) {
+    if (o.placement != Placement::portable) continue;
+    auto at = std::ranges::find_if(leftovers, [&](const Leftover& l) { return l.first->name == o.name && l.first->reason == o.reason; });
+    if (at == leftovers.end()) at = leftovers.insert(at, {&o, {}});
+    if (std::ranges::find(at->kernels, o.op) == at->kernels.end()) at->kernels.push_back(o.op);
+  }
+  std::vector<std::string> lines;
+  for (const Leftover& l : leftovers)
+    lines.push_back(fmt::format("portable: {} `{}`: {}", fmt::join(l.kernels, ", "), l.first->name, l.first->reason));
+  return lines;
+}
+
+class Summary {
+ public:
+  Summary(const Compilation& c, const ProgramReport& r, const ReportFacts& f) : c_(c), r_(r), f_(f) {}
+
+  std::string write() {
+    text_ = fmt::format("{} for {}\n", f_.model, f_.target ? f_.target->name : "?");
+    operators();
+    npu();
+    crossings();
+    kept_on_cpu();
+    cycles();
+    choice();
+    firmware();
+    ram();
+    peak();
+    flash();
+    line("multiply-adds", scaled(r_.macs));
+    quantization();
+    line("error", error_text());
+    line("time", fmt::format("{:.2f} s", f_.seconds));
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view label, const std::string& what) { text_ += fmt::format("  {:<14} {}\n", label, what); }
+
+  void operators() {
+    std::string by_placement;
+    for (const Placement p : kPlacements)
+      if (const i64 n = count_of(r_, p)) by_placement += fmt::format("{}{} {}", by_placement.empty() ? "" : ", ", n, name_of(p));
+    if (!r_.folded.empty()) by_placement += fmt::format("{}{} folded away", by_placement.empty() ? "" : "; ", r_.folded.size());
+    line("operators", by_placement.empty() ? "none" : by_placement);
+    for (const std::string& leftover : portable_lines(r_)) line("", leftover);
+  }
+
+  void npu() {
+    const NpuTotal npu = npu_total(r_);
+    if (npu.kernels == 0) return;
+    const i64 lanes = f_.target && f_.target->npu ? i64{f_.target->npu->machine.units} * f_.target->npu->machine.lanes : 64;
+    const double share = r_.macs > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(r_.macs) : 0;
+    line("NPU",
+         fmt::format(
+             "{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of {} multiply-adds a cycle",
+             counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
+             npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
+  }
+
+  std::string transposes_text() const {
+    std::vector<std::string> parts;
+    if (const i64 n = npu_transposes(c_)) parts.push_back(fmt::format("{} on the NPU", n));
+    if (const i64 n = r_.cost.border_transposes) parts.push_back(fmt::format("{} by the CPU in the NPU's calls", n));
+    if (const i64 n = r_.cost.transposes) parts.push_back(fmt::format("{} on the CPU", n));
+    return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+  void crossings() {
+    if (r_.cost.calls == 0) return;
+    i64 in = 0, out = 0, bytes_in = 0, bytes_out = 0;
+    for (const Crossing& x : r_.cost.crossings) (x.to_npu ? in : out) += 1, (x.to_npu ? bytes_in : bytes_out) += x.bytes;
+    line("crossings",
+         fmt::format("{} of the NPU: {} in ({} bytes), {} out ({} bytes); transposes at run time: {}", counted(r_.cost.calls, "call"),
+                     counted(in, "tensor"), grouped(bytes_in), out, grouped(bytes_out), transposes_text()));
+  }
+
+  void kept_on_cpu() {
+    if (!f_.target || !f_.target->npu) return;
+    for (const OperatorReport& o : r_.operators)
+      if (o.placement == Placement::cortex_m && o.op != "cortex_m::quantize_per_tensor" && o.op != "cortex_m::dequantize_per_tensor")
+        line("", fmt::format("CPU: {} `{}`: {}", o.op, o.name, o.reason));
+  }
+
+  void cycles() {
+    const ProgramCost& cost = r_.cost;
+    if (cost.total() <= 0 || cost.not_known > 0) return;
+    const std::string cpu = fmt::format("{} (instructions at one a cycle)", grouped(cost.cpu));
+    const i64 clock = f_.target ? f_.target->clock_hz : 0;
+    const std::string time =
+        clock > 0 ? fmt::format(", {:.3f} ms at {} MHz", 1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock), clock / 1000000)
+                  : "";
+    const std::string wait = cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(cost.wait)) : "";
+    const std::string sum = wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
+    const std::string npu =
+        cost.calls > 0 ? fmt::format("NPU {} (open model) + crossing {} (assumed) + CPU ", grouped(cost.npu), grouped(cost.crossing)) : "";
+    line("cycles", npu + cpu + wait + sum + time);
+  }
+
+  void choice() {
+    const Preference& p = c_.partition.preference;
+    if (!p.chosen) return;
+    line("choice", fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}",
+                               grouped(*p.chosen), counted(p.evaluated, "program"),
+                               p.all_npu ? grouped(*p.all_npu) : std::string("not possible"),
+                               p.all_cpu ? grouped(*p.all_cpu) : std::string("not possible")));
+  }
+
+  void firmware() {
+    if (const std::vector<std::string> own = own_kernels(r_); !own.empty())
+      line("firmware",
+           fmt::format(
+               "stock firmware lacks {}: link our runtime's kernels, or compile with --dialect stock to be told where they come from",
+               fmt::join(own, ", ")));
+  }
+
+  void ram() {
+    const char* proof = c_.plan.bytes == c_.plan.lower_bound ? "the lower bound"
+                        : c_.plan.optimal                    ? "proved least; the lower bound is"
+                                                             : "lower bound";
+    line("RAM", fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
+                            c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
+    if (const RowBands& b = c_.row_bands; b.operators > 0)
+      line("row bands",
+           fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", b.operators,
+                       b.bands, grouped(b.bytes_after), grouped(b.bytes_before), b.extra_calls,
+                       100.0 * static_cast<double>(b.extra_macs) / static_cast<double>(std::max<i64>(r_.macs - b.extra_macs, 1))));
+  }
+
+  void peak() {
+    std::string alive;
+    constexpr size_t kShown = 6;
+    for (size_t i = 0; i < std::min(kShown, c_.plan.peak.size()); ++i) {
+      const LiveTensor& t = c_.plan.peak[i];
+      alive += fmt::format("{}`{}` {}", i == 0 ? "" : ", ", c_.graph.values[t.value].name, grouped(t.bytes));
+    }
+    if (c_.plan.peak.size() > kShown) alive += fmt::format(" and {} more", c_.plan.peak.size() - kShown);
+    const std::string where = peak_name(c_);
+    if (!alive.empty()) line("", fmt::format("at the peak{}{}: {}", where.empty() ? "" : ", ", where, alive));
+  }
+
+  void flash() {
+    const std::string npu = c_.parts.delegates > 0 ? fmt::format("NPU {}, ", grouped(c_.parts.delegates)) : "";
+    line("flash", fmt::format("{} bytes: constants {}, {}program {}, padding {}", grouped(static_cast<i64>(c_.pte.size())),
+                              grouped(c_.parts.constants), npu, grouped(c_.parts.program), grouped(c_.parts.padding)));
+  }
+
+  void quantization() {
+    const QuantizationDecisions& q = c_.quantization;
+    if (q.model_was_quantized) return line("quantization", "as the model has it");
+    if (q.policy.empty()) return;
+    const bool gains = std::abs(q.gain_db) >= 0.05;
+    line("quantization", q.policy + (gains ? fmt::format(": {:+.1f} dB over plain histogram ranges", q.gain_db) : ""));
+  }
+
+  std::string error_text() const {
+    if (!f_.accuracy) return "not measured (no samples)";
+    const Accuracy& a = *f_.accuracy;
+    const std::string over = fmt::format("over {}", counted(a.samples, "sample"));
+    if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return "none: equal to the float model " + over;
+    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}", a.sqnr_db, a.max_abs_error, over);
+  }
+
+  const Compilation& c_;
+  const ProgramReport& r_;
+  const ReportFacts& f_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string report_summary(const Compilation& c, const ProgramReport& r, const ReportFacts& f) { return Summary(c, r, f).write(); }
+
+}  // namespace deuteron
