@@ -9,11 +9,11 @@
 
 #include <random>
 
+#include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
-#include "passes/cpu_cost.h"
 #include "passes/options.h"
 #include "targets/target.h"
 #include "tools/emulate.h"

@@ -8,6 +8,7 @@
 
 #include "emit/constants.h"
 #include "emit/values.h"
+#include "ops/families.h"
 
 namespace deuteron {
 namespace {
@@ -40,7 +41,7 @@ class ProgramWriter {
     root_ = plan_.root;
     is_read_.resize(graph_.values.size());
     for (const Node& node : graph_.nodes)
-      if (std::holds_alternative<KernelCall>(node.op))
+      if (call_of(node.op))
         for (const ValueId v : node.inputs) is_read_[root_[v]] = true;
     for (const Port& p : graph_.inputs) is_read_[root_[p.value]] = true;
     for (const Port& p : graph_.outputs) is_read_[root_[p.value]] = true;
@@ -55,7 +56,7 @@ class ProgramWriter {
       constant_index_[root] = static_cast<i64>(constant_bytes_.size());  // entry 0 of the table is a placeholder
     };
     for (const Node& node : graph_.nodes)
-      if (const auto* call = std::get_if<KernelCall>(&node.op))
+      if (const auto* call = call_of(node.op))
         for (const KernelArg& arg : call->args) {
           if (arg.kind == KernelArg::Kind::input) use(node.inputs[arg.integer]);
           if (arg.kind == KernelArg::Kind::inputs)
@@ -74,7 +75,7 @@ class ProgramWriter {
     add(constants.bytes);
     std::vector<const DelegateBlob*> distinct;
     for (const Node& node : graph_.nodes) {
-      const auto* call = std::get_if<KernelCall>(&node.op);
+      const auto* call = call_of(node.op);
       if (!call || !call->delegate) continue;
       const auto same =
           std::find_if(distinct.begin(), distinct.end(), [&](const DelegateBlob* d) { return d->processed == call->delegate->processed; });
@@ -162,7 +163,7 @@ class ProgramWriter {
     std::vector<std::pair<i64, const KernelCall*>> used;  // calls, the first of them
     std::vector<size_t> use_of_node;
     for (const Node& node : graph_.nodes) {
-      const auto* call = std::get_if<KernelCall>(&node.op);
+      const auto* call = call_of(node.op);
       use_of_node.push_back(0);
       if (!call || call->delegate) continue;
       const auto [it, added] = known.emplace(std::pair(call->name, call->overload), used.size());
@@ -180,7 +181,7 @@ class ProgramWriter {
     }
     i32 delegate = 0;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      const auto* call = std::get_if<KernelCall>(&graph_.nodes[n].op);
+      const auto* call = call_of(graph_.nodes[n].op);
       callee_index_.push_back(!call ? -1 : call->delegate ? delegate++ : rank[use_of_node[n]]);
     }
   }

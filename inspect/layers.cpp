@@ -11,43 +11,56 @@
 #include "ir/elements.h"
 #include "ir/source_names.h"
 #include "memory/homes.h"
+#include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "passes/compilation.h"
 
 namespace deuteron {
 namespace {
 
-// Values are found by their names, which the passes hand on from the float graph. A name that occurs twice says nothing.
-std::map<std::string, ValueId> values_by_name(const Graph& g, bool of_calls) {
-  std::map<std::string, ValueId> values;
-  std::vector<std::string> twice;
-  for (const Node& node : g.nodes)
-    for (const ValueId v : node.outputs)
-      if (std::holds_alternative<KernelCall>(node.op) >= of_calls && !values.emplace(g.values[v].name, v).second)
-        twice.push_back(g.values[v].name);
-  for (const std::string& name : twice) values.erase(name);
-  return values;
-}
-
 struct Pair {
   NodeId call;
   ValueId value, reference;
 };
 
-std::vector<Pair> pairs_of(const Compilation& c) {
-  const auto references = values_by_name(c.equalized, false), values = values_by_name(c.graph, true);
-  std::vector<Pair> pairs;
-  for (size_t n = 0; n < c.graph.nodes.size(); ++n) {
-    const Node& node = c.graph.nodes[n];
-    if (!std::holds_alternative<KernelCall>(node.op)) continue;
-    const ValueId v = node.outputs[0];
-    const Type& type = c.graph.type(v);
-    const auto reference = references.find(c.graph.values[v].name);
-    const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
-    if (reference == references.end() || !values.contains(c.graph.values[v].name) || !is_number) continue;
-    if (c.equalized.type(reference->second).elements() != type.elements()) continue;
-    pairs.push_back({static_cast<NodeId>(n), v, reference->second});
+bool makes_int8(const Graph& g, const Node& node) { return g.type(node.outputs[0]).dtype == DType::s8; }
+
+// Calls with one origin compute the same operators: the last of them that makes int8 has the result, or the last where none does.
+std::map<Origin, NodeId> last_calls(const Graph& g) {
+  std::map<Origin, NodeId> calls;
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    const Node& node = g.nodes[n];
+    if (!call_of(node.op)) continue;
+    const auto [at, is_first] = calls.emplace(node.origin, static_cast<NodeId>(n));
+    if (!is_first && (makes_int8(g, node) || !makes_int8(g, g.nodes[at->second]))) at->second = static_cast<NodeId>(n);
   }
+  return calls;
+}
+
+// Quantize or dequantize at the edge of what is int8.
+bool is_edge(const KernelCall& call) { return call.name == "cortex_m::quantize_per_tensor" || call.name == "cortex_m::dequantize_per_tensor"; }
+
+// The last node of the reference that computes nothing but (a part of) these operators: its result is theirs. Quantizers, which a model
+// that came quantized has, are compared with quantizers only.
+const Node* last_within(const Graph& reference, const Origin& origin, bool quantizers) {
+  const Node* last = nullptr;
+  for (const Node& node : reference.nodes)
+    if (is_quantize_or_dequantize(node.op) == quantizers && std::includes(origin.begin(), origin.end(), node.origin.begin(), node.origin.end())) last = &node;
+  return last;
+}
+
+// What both graphs compute, by the user's operators that their nodes carry, in the order of the program.
+std::vector<Pair> pairs_of(const Compilation& c) {
+  std::vector<Pair> pairs;
+  for (const auto& [origin, call] : last_calls(c.graph)) {
+    const ValueId v = c.graph.nodes[call].outputs[0];
+    const Type& type = c.graph.type(v);
+    const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
+    const Node* reference = last_within(c.equalized, origin, is_edge(*call_of(c.graph.nodes[call].op)));
+    if (!is_number || !reference || c.equalized.type(reference->outputs[0]).elements() != type.elements()) continue;
+    pairs.push_back({call, v, reference->outputs[0]});
+  }
+  std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.call < b.call; });
   return pairs;
 }
 
@@ -63,7 +76,7 @@ class Stepper {
 
   void run() {
     for (const Node& node : g_.nodes) {
-      if (const auto* call = std::get_if<KernelCall>(&node.op)) run(node, *call);
+      if (const auto* call = call_of(node.op)) run(node, *call);
       else if (const auto* slice = std::get_if<Slice>(&node.op)) {
         const Type& x = g_.type(node.inputs[0]);
         std::vector<std::byte>& to = room(node.outputs[0]);
@@ -133,8 +146,8 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
     layers[p].high = static_cast<float>(type.quant.high - type.quant.zero_point[0]) * type.quant.scale[0];
   }
   const FloatExecutor executor(c.equalized);
-  std::map<ValueId, size_t> pair_of_reference;
-  for (size_t p = 0; p < pairs.size(); ++p) pair_of_reference[pairs[p].reference] = p;
+  std::multimap<ValueId, size_t> pairs_with;  // by value of the reference
+  for (size_t p = 0; p < pairs.size(); ++p) pairs_with.emplace(pairs[p].reference, p);
   std::vector<std::vector<Sums>> by_sample(samples.size(), std::vector<Sums>(pairs.size()));
   for_each_sample(samples.size(), threads, [&](size_t s, int) {
     Stepper program(c.graph);
@@ -146,13 +159,14 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
     }
     program.run();
     executor.run(stored, [&](ValueId v, std::span<const float> reference) {
-      const auto pair = pair_of_reference.find(v);
-      if (pair == pair_of_reference.end()) return;
-      const LayerError& layer = layers[pair->second];
-      const bool is_float = layer.low == layer.high;
-      const float infinity = std::numeric_limits<float>::infinity();
-      by_sample[s][pair->second].add(reference, program.real(pairs[pair->second].value), is_float ? -infinity : layer.low,
+      const auto [first, end] = pairs_with.equal_range(v);
+      for (auto at = first; at != end; ++at) {
+        const LayerError& layer = layers[at->second];
+        const bool is_float = layer.low == layer.high;
+        const float infinity = std::numeric_limits<float>::infinity();
+        by_sample[s][at->second].add(reference, program.real(pairs[at->second].value), is_float ? -infinity : layer.low,
                                      is_float ? infinity : layer.high);
+      }
     });
   });
   for (size_t p = 0; p < pairs.size(); ++p) {

@@ -1,15 +1,18 @@
 // The table of operators against what is known of the whole program.
-#include "frontends/pt2/import.h"
-#include "tests/paths.h"
 #include "inspect/layers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "frontends/pt2/import.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "report/accuracy.h"
 #include "targets/target.h"
-#include <algorithm>
-#include <gtest/gtest.h>
-#include <random>
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "backends/neutron_delegate/payload.h"
+#include "cost/crossing_cost.h"
+#include "cost/npu_cost.h"
 #include "ops/permute/collapse.h"
-#include "passes/cpu_cost.h"
-#include "passes/node_cost.h"
 #include "passes/options.h"
 #include "rewrite/patch.h"
 #include "rewrite/view_rules.h"
@@ -14,9 +13,6 @@
 
 namespace deuteron {
 namespace {
-
-// A line of [cpu.cost]: no kernel of the program, but a loop inside the call of the delegate.
-constexpr const char* kCostLine = "NeutronBackend::transpose";
 
 // What a flag can say: of [n, a, b], n pieces each become [b, a].
 struct Turn {
@@ -81,21 +77,17 @@ Graph without(Graph body, const AtPort& t) {
 
 }  // namespace
 
-std::optional<i64> border_transpose_cycles(const Target& target, i64 bytes) {
-  const CpuKernelCost* cost = find_cost(target, {kCostLine, "*"});
-  return cost ? std::optional(cost->cycles({.results = bytes})) : std::nullopt;
-}
-
 BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body) {
   BorderTransposes moved{std::vector<Shape>(body.inputs.size()), std::vector<Shape>(body.outputs.size())};
   const FormatConversion by = pass.options.npu.format_conversion;
   if (by == FormatConversion::npu) return moved;
+  const auto cycles_of = [&](const Graph& g) { return npu_cycles(g, *pass.target.npu, pass.options.npu.fetch_constants); };
   std::optional<i64> npu;  // cycles of the body as it is; only where there is something to compare
   const auto consider = [&](const std::optional<AtPort>& t) {
     if (!t) return;
     Graph rest = without(body, *t);
-    if (!npu) npu = npu_cycles(pass, body);
-    const std::optional<i64> npu_of_rest = npu_cycles(pass, rest);
+    if (!npu) npu = cycles_of(body);
+    const std::optional<i64> npu_of_rest = cycles_of(rest);
     const std::optional<i64> cpu = by == FormatConversion::cpu ? 0 : border_transpose_cycles(pass.target, body.type(t->outside).bytes());
     // Next to equal where the NPU has no kernel for it: a matrix product takes it as a flag of its own.
     if (!cpu || !npu || !npu_of_rest || *npu_of_rest + *cpu >= *npu) return;
@@ -106,20 +98,6 @@ BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body) {
   for (size_t k = 0; k < body.inputs.size(); ++k) consider(at_input(body, Uses(body), k));
   for (size_t k = 0; k < body.outputs.size(); ++k) consider(at_output(body, Uses(body), k));
   return moved;
-}
-
-std::vector<ValueId> transposed_by_cpu(const Node& node) {
-  std::vector<ValueId> values;
-  const KernelCall& call = std::get<KernelCall>(node.op);
-  NeutronPayload p;
-  const std::vector<u8>& bytes = call.delegate->processed;
-  if (call.name != kNeutronBackendId || !read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &p).ok()) return values;
-  const auto note = [&](const KernelArg& arg, bool flag, const std::vector<ValueId>& of) {
-    if (flag && is_identity(arg.face.order)) values.push_back(of[arg.integer]);
-  };
-  for (i32 k = 0; k < p.inputs; ++k) note(call.args[p.input_map[k]], p.input_flags[k], node.inputs);
-  for (i32 k = 0; k < p.outputs; ++k) note(call.args[p.arguments + p.output_map[k]], p.output_flags[k], node.outputs);
-  return values;
 }
 
 }  // namespace deuteron

@@ -17,10 +17,4 @@ struct BorderTransposes {
 // want.
 BorderTransposes move_transposes_to_border(PassContext& pass, Graph& body);
 
-// Operands and results of a delegate's call that the CPU transposes.
-std::vector<ValueId> transposed_by_cpu(const Node& call);
-
-// Of a transpose that the CPU does inside a delegate's call; nothing without [cpu.cost].
-std::optional<i64> border_transpose_cycles(const Target& target, i64 bytes);
-
 }  // namespace deuteron

@@ -1,12 +1,14 @@
 // Which transposes at the NPU's border become flags of the payload, and what the flags say.
+#include "passes/border_transposes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "passes/border_transposes.h"
 #include "passes/compilation.h"
 #include "passes/options.h"
 #include "targets/target.h"
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace deuteron {
 namespace {

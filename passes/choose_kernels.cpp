@@ -17,9 +17,9 @@ void choose_kernels(PassContext& pass) {
   rules.insert(rules.end(), {linear_to_conv, linear_to_matmul, bilinear_in_float});
   rules.push_back(kernel_form({pass.target.isa, pass.target.npu.has_value()}));
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());
-  rewrite(pass.graph, rules, pass.rewrites_left);
+  rewrite(pass.graph, rules, pass.rules());
   static constexpr Rule kLast[] = {last_form};
-  rewrite(pass.graph, kLast, pass.rewrites_left);
+  rewrite(pass.graph, kLast, pass.rules());
 }
 
 }  // namespace deuteron

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cost/crossing_cost.h"
 #include "passes/min_cut.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

@@ -4,10 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "passes/node_cost.h"
-#include "passes/program_cost.h"
+#include "cost/program_cost.h"
+#include "passes/side_costs.h"
 
 namespace deuteron {
+
+struct NpuCrossing;  // targets/target.h
 
 // The cost of the whole program with these nodes on the NPU, compiled to the end; nothing where it does not compile.
 using Evaluate = std::function<std::optional<ProgramCost>(const std::vector<bool>& on_npu)>;

@@ -1,14 +1,15 @@
 // The cheapest sides: against trying them all on small graphs, and never worse than the two extremes.
 #include "passes/choose_sides.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include <fmt/format.h>
-
+#include "cost/crossing_cost.h"
 #include "ir/text.h"
 #include "passes/min_cut.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {

@@ -1,5 +1,7 @@
 #include "passes/compilation.h"
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 i64 NpuDecisions::cycles() const {
@@ -18,7 +20,7 @@ i64 macs_of(const Compilation& c) {
   i64 sum = 0;
   size_t delegate = 0;
   for (const Node& node : c.graph.nodes) {
-    const auto* call = std::get_if<KernelCall>(&node.op);
+    const auto* call = call_of(node.op);
     if (!call) continue;
     const size_t at = call->delegate ? delegate++ : inside.size();
     sum += at < inside.size() && inside[at] >= 0 ? inside[at] : call->macs;

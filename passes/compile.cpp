@@ -61,7 +61,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   c.user = user_operators(c.graph);
   i64 rewrites = options.max_rewrites < 0 ? std::numeric_limits<i64>::max() : options.max_rewrites;
   PassContext context{c.graph, target, samples, options, c, diagnostics, &rewrites};
-  const bool finished = run_pipeline(context);
+  const bool finished = run_passes(context);
   if (diagnostics.has_errors()) return std::nullopt;
   if (!finished) return c;
   c.plan = plan_memory(c.graph);

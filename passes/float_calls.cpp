@@ -7,7 +7,7 @@
 #include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "ops/unary/functions.h"
-#include "passes/leftovers.h"
+#include "passes/float_calls.h"
 
 namespace deuteron {
 namespace {

@@ -38,7 +38,7 @@ static std::optional<Patch> evaluate(const Graph& g, const Uses&, NodeId root) {
 void fold_constants(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.push_back(evaluate);
-  rewrite(pass.graph, rules, pass.rewrites_left);
+  rewrite(pass.graph, rules, pass.rules());
 }
 
 }  // namespace deuteron

@@ -339,7 +339,7 @@ void fold_quantization(PassContext& pass) {
       move_concat_to_int8, compare_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
-  rewrite(pass.graph, rules, pass.rewrites_left);
+  rewrite(pass.graph, rules, pass.rules());
 }
 
 }  // namespace deuteron

@@ -18,7 +18,7 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
   rules.push_back(fold_affine_into_layer);
   rules.insert(rules.end(), pointwise_rules().begin(), pointwise_rules().end());
   rules.insert(rules.end(), last_rules.begin(), last_rules.end());
-  rewrite(pass.graph, rules, pass.rewrites_left);
+  rewrite(pass.graph, rules, pass.rules());
 }
 
 void fuse(PassContext& pass) { fuse_with(pass, {}); }

@@ -150,7 +150,7 @@ static void sink_permutes(PassContext& pass) {
                                     permute_linear_columns};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
-  rewrite(pass.graph, rules, pass.rewrites_left);
+  rewrite(pass.graph, rules, pass.rules());
 }
 
 // Can work along an image's axes in the other order, there and back.

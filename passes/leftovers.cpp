@@ -1,11 +1,12 @@
 // An int8 operator that no kernel of the dialect takes runs in float, between explicit dequantize and quantize.
-#include "passes/leftovers.h"
+#include "passes/float_calls.h"
 
 #include <utility>
 
 #include "ir/elements.h"
 #include "memory/homes.h"
 #include "ops/families.h"
+#include "passes/pass.h"
 #include "rewrite/forms.h"
 #include "rewrite/patch.h"
 #include "targets/target.h"
@@ -34,22 +35,33 @@ static std::optional<Op> float_op(const Graph& g, const Node& node, Isa isa) {
 }
 
 // f with bounds, in float   becomes   clamp(f): the portable kernels have none
-static Patch without_bounds(const Graph& g, NodeId root) {
+static std::optional<Patch> without_bounds(const Graph& g, const Uses&, NodeId root) {
   const Node& node = g.nodes[root];
+  if (!has_bounds_beside(node.op) || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   Op op = node.op;
-  Bounds* bounds = bounds_of(op);
-  const Clamp clamp{std::exchange(*bounds, {})};
+  const Clamp clamp{std::exchange(*bounds_of(op), {})};
   PatchBuilder b(g, root, "");
   return b.replace_root(clamp, {b.add(std::move(op), node.inputs, {}, g.values[node.outputs[0]].name + "_unbounded")});
 }
 
-static bool is_bounded_in_float(const Graph& g, const Node& node) {
-  return has_bounds_beside(node.op) && g.type(node.outputs[0]).dtype == DType::f32;
+// An operator in float that no portable kernel computes   becomes   what it is made of: OpDef::form
+static std::optional<Patch> spelled_out(const Graph& g, const Uses& uses, NodeId root) {
+  return form_of(g, uses, root, FormKind::portable);
+}
+
+static bool is_int8_operator(const Graph& g, const Node& node) {
+  if (is_lowered(node.op) || is_quantize_or_dequantize(node.op) || takes_no_time(node.op) || node.outputs.size() != 1) return false;
+  const Type& type = g.type(node.outputs[0]);
+  return type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel();
 }
 
 // f(x, ..) on int8   becomes   quantize(clamp(f(dequantize(x), ..)))
-static Patch island(const Graph& g, NodeId root, Op op) {
+static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
+  const Isa isa = context.target->isa;
+  if (!is_int8_operator(g, node) || int8_call(g, node, isa)) return std::nullopt;
+  std::optional<Op> op = float_op(g, node, isa);
+  if (!op) return std::nullopt;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs;
   for (const ValueId v : node.inputs) {
@@ -61,39 +73,14 @@ static Patch island(const Graph& g, NodeId root, Op op) {
     else inputs.push_back(b.add(Dequantize{}, {v}, {}, value.name + "_float"));
   }
   const std::string& name = g.values[node.outputs[0]].name;
-  ValueId y = b.add(std::move(op), std::move(inputs), {}, name + "_float");
+  ValueId y = b.add(*std::move(op), std::move(inputs), {}, name + "_float");
   if (has_bounds_beside(node.op)) y = b.add(Clamp{*bounds_of(node.op)}, {y}, {}, name + "_bounded");
   return b.replace_root(Quantize{g.type(node.outputs[0]).quant}, {y});
 }
 
-static bool is_int8_operator(const Graph& g, const Node& node) {
-  if (is_lowered(node.op) || is_quantize_or_dequantize(node.op) || takes_no_time(node.op) || node.outputs.size() != 1) return false;
-  return g.type(node.outputs[0]).dtype == DType::s8 && !g.type(node.outputs[0]).quant.empty() &&
-         !g.type(node.outputs[0]).quant.per_channel();
-}
-
 void leftovers(PassContext& pass) {
-  Graph& g = pass.graph;
-  for (size_t n = 0; n < g.nodes.size(); ++n) {
-    if (is_bounded_in_float(g, g.nodes[n])) {
-      apply(g, without_bounds(g, static_cast<NodeId>(n)), static_cast<NodeId>(n));
-      ++n;
-      continue;
-    }
-    const bool may_be_spelled_out = has_form(g.nodes[n].op, FormKind::portable);
-    if (std::optional<Patch> patch = may_be_spelled_out ? form_of(g, Uses(g), static_cast<NodeId>(n), FormKind::portable) : std::nullopt) {
-      const size_t before = g.nodes.size();
-      apply(g, std::move(*patch), static_cast<NodeId>(n));
-      n += g.nodes.size() - before;
-      continue;
-    }
-    if (!is_int8_operator(g, g.nodes[n]) || int8_call(g, g.nodes[n], pass.target.isa)) continue;
-    if (std::optional<Op> op = float_op(g, g.nodes[n], pass.target.isa)) {
-      const size_t before = g.nodes.size();
-      apply(g, island(g, static_cast<NodeId>(n), std::move(*op)), static_cast<NodeId>(n));
-      n += g.nodes.size() - before;
-    }
-  }
+  static constexpr Rule kRules[] = {without_bounds, spelled_out, island};
+  rewrite(pass.graph, kRules, pass.rules());
 }
 
 }  // namespace deuteron

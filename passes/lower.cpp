@@ -3,7 +3,7 @@
 
 #include "memory/homes.h"
 #include "ops/families.h"
-#include "passes/leftovers.h"
+#include "passes/float_calls.h"
 #include "passes/pass.h"
 #include "quantize/recurrent.h"
 #include "targets/target.h"

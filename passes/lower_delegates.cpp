@@ -179,7 +179,7 @@ void refuse_the_rest(PassContext& pass) {
 void lower_delegates(PassContext& pass) {
   i32 index = 0;
   for (Node& node : pass.graph.nodes)
-    if (std::holds_alternative<Delegate>(node.op) && !DelegateLowering(pass, index++).run(node)) return;
+    if (delegate_of(node.op) && !DelegateLowering(pass, index++).run(node)) return;
 }
 
 void require_npu(PassContext& pass) {

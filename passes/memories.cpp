@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 bool calls_npu(const Graph& g) {
   return std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& node) {
-    const auto* call = std::get_if<KernelCall>(&node.op);
+    const auto* call = call_of(node.op);
     return call && call->delegate;
   });
 }
@@ -18,7 +20,7 @@ i64 resident_npu_bytes(const Graph& g, const Target& target, bool fetch_constant
     if (m.does_hold("constants") && !m.does_hold("activations") && m.is_reached_by("npu")) return 0;
   i64 bytes = 0;
   for (const Node& node : g.nodes)
-    if (const auto* call = std::get_if<KernelCall>(&node.op); call && call->delegate)
+    if (const auto* call = call_of(node.op); call && call->delegate)
       bytes += static_cast<i64>(call->delegate->processed.size());
   return bytes;
 }

@@ -77,18 +77,18 @@ bool is_taken(const PointStep& s, const Type& x, const NpuLimits& limits) {
   return passed(npu_checks(operator_of(s), {TypeView(in), TypeView(out), data, limits}));
 }
 
-std::optional<Patch> npu_form(const Graph& g, NodeId root, PassContext& pass) {
+std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
   if (!has_program(node.op) || bounds_of(node.op)) return std::nullopt;
   if (g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
-  const std::vector<NpuCheck> checks = npu_checks(g, node, pass.target, pass.options.npu);
+  const std::vector<NpuCheck> checks = npu_checks(g, node, *context.target, context.options->npu);
   if (passed(checks) || checks.back().rule == "neutron.exclude" || checks.back().rule == "neutron.constant") return std::nullopt;
   const std::optional<PointProgram> program = in_builtins(node.op);
-  const size_t most = pass.target.has_backend("cortex_m") ? kMostBesideCpu : kMostAlone;
+  const size_t most = context.target->has_backend("cortex_m") ? kMostBesideCpu : kMostAlone;
   if (!program || program->steps.size() > most) return std::nullopt;
   const Type& x = g.type(node.inputs[0]);
   for (const PointStep& s : program->steps)
-    if (!is_taken(s, x, pass.target.npu->limits)) return std::nullopt;
+    if (!is_taken(s, x, context.target->npu->limits)) return std::nullopt;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> values;
   const auto value = [&](const PointOperand& o) { return o.from >= 0 ? values[o.from] : node.inputs[0]; };
@@ -104,16 +104,9 @@ std::optional<Patch> npu_form(const Graph& g, NodeId root, PassContext& pass) {
 
 void npu_forms(PassContext& pass) {
   if (!pass.target.npu) return;
-  const auto is_edge = [](const Node& n) { return is_quantize_or_dequantize(n.op); };
-  if (std::any_of(pass.graph.nodes.begin(), pass.graph.nodes.end(), is_edge)) return;
-  // What a patch makes is taken as it is: it is not looked at again.
-  for (NodeId n = 0; n < static_cast<NodeId>(pass.graph.nodes.size()); ++n) {
-    if (*pass.rewrites_left == 0) return;
-    std::optional<Patch> patch = npu_form(pass.graph, n, pass);
-    if (!patch) continue;
-    if (*pass.rewrites_left > 0) --*pass.rewrites_left;
-    apply(pass.graph, *std::move(patch), n);
-  }
+  if (std::any_of(pass.graph.nodes.begin(), pass.graph.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); })) return;
+  static constexpr Rule kRules[] = {npu_form};
+  rewrite(pass.graph, kRules, pass.rules());
 }
 
 }  // namespace deuteron

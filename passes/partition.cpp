@@ -15,7 +15,9 @@
 #include "passes/npu_support.h"
 #include "passes/options.h"
 #include "passes/pass.h"
+#include "passes/side_costs.h"
 #include "passes/subgraph.h"
+#include "passes/trial.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -97,22 +99,14 @@ class Partitioner {
                      std::to_string(costs_[n].npu), fmt::format("{} on the CPU", costs_[n].cpu), false});
   }
 
-  // The rest of the compiler on a copy. Bands of rows are left out: they come where the memory is too small, and then cost on both sides.
+  // The rest of the compiler on a copy.
   std::optional<ProgramCost> whole_cost(const std::vector<bool>& on_npu) {
-    Graph copy = g_;
-    Compilation result;
-    Diagnostics ignored;
-    CompileOptions options = pass_.options;
-    options.intermediates.clear();
-    options.npu.converter.path.clear();  // the vendor's says nothing of cycles
-    i64 budget = *pass_.rewrites_left;
-    PassContext rest{copy, pass_.target, pass_.samples, options, result, ignored, &budget};
-    Partitioner(rest).run(on_npu);
-    for (void (*pass)(PassContext&) : {choose_kernels, leftovers, int8_ports, lower_delegates, lower}) {
-      pass(rest);
-      if (ignored.has_errors()) return std::nullopt;
-    }
-    return program_cost(copy, result.npu.cycles(), pass_.target);
+    Trial trial(pass_, g_);
+    trial.options.npu.converter.path.clear();  // the vendor's says nothing of cycles
+    PassContext context = trial.context();
+    Partitioner(context).run(on_npu);
+    if (!trial.run("choose-kernels", "lower")) return std::nullopt;
+    return program_cost(trial.graph, trial.result.npu.cycles(), pass_.target);
   }
 
   void find_levels() {

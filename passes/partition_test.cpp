@@ -7,7 +7,7 @@
 #include "passes/compilation.h"
 #include "passes/npu_support.h"
 #include "passes/options.h"
-#include "passes/pass.h"
+#include "passes/pipeline.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -36,8 +36,7 @@ Partitioned partitioned(std::string lines, NpuOptions npu = {}) {
   options.npu = std::move(npu);
   i64 budget = 1000;
   PassContext context{p.graph, target, samples, options, p.result, p.diagnostics, &budget};
-  partition(context);
-  EXPECT_EQ(find_fault(p.graph), std::nullopt) << print(p.graph);
+  run_passes(context, "partition", "partition");
   return p;
 }
 

@@ -3,12 +3,11 @@
 #include "calibrate/samples.h"
 #include "ir/diagnostic.h"
 #include "ir/graph.h"
+#include "rewrite/patch.h"
 
 namespace deuteron {
 
-struct Compilation;     // passes/compilation.h
-struct CompileOptions;  // passes/options.h
-struct Target;          // targets/target.h
+struct Compilation;  // passes/compilation.h
 
 struct PassContext {
   Graph& graph;
@@ -18,6 +17,8 @@ struct PassContext {
   Compilation& result;
   Diagnostics& diagnostics;
   i64* rewrites_left;
+
+  RuleContext rules() const { return {&target, &options, rewrites_left}; }
 };
 
 struct Pass {

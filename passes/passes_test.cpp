@@ -10,7 +10,7 @@
 #include "ir/verify.h"
 #include "passes/compilation.h"
 #include "passes/options.h"
-#include "passes/pass.h"
+#include "passes/pipeline.h"
 #include "rewrite/fuse_rules.h"
 #include "rewrite/view_rules.h"
 #include "targets/target.h"
@@ -50,10 +50,7 @@ Graph optimized(Graph g, bool contiguous_io = false) {
   Diagnostics diagnostics;
   i64 budget = 1 << 20;
   PassContext context{g, target, samples, options, result, diagnostics, &budget};
-  for (void (*pass)(PassContext&) : {fold_constants, fuse, infer_layout, fuse}) {
-    pass(context);
-    EXPECT_EQ(find_fault(g), std::nullopt) << print(g);
-  }
+  EXPECT_TRUE(run_passes(context, "fold-constants", "fuse-again"));
   return g;
 }
 

@@ -67,10 +67,17 @@ static bool keep_intermediate(PassContext& context, size_t index, const char* na
   return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, context.diagnostics);
 }
 
-bool run_pipeline(PassContext& context) {
-  if (!keep_intermediate(context, 0, "import")) return false;
+static size_t index_of(std::string_view name) {
+  const auto at = std::find_if(std::begin(kPipeline), std::end(kPipeline), [&](const Pass& pass) { return name == pass.name; });
+  DEUTERON_CHECK(at != std::end(kPipeline), std::string(name));
+  return static_cast<size_t>(at - std::begin(kPipeline));
+}
+
+bool run_passes(PassContext& context, std::string_view from, std::string_view to) {
+  const size_t first = from.empty() ? 0 : index_of(from), last = to.empty() ? std::size(kPipeline) - 1 : index_of(to);
+  if (first == 0 && !keep_intermediate(context, 0, "import")) return false;
   const std::vector<std::string>& skip = context.options.skip_passes;
-  for (size_t i = 0; i < std::size(kPipeline); ++i) {
+  for (size_t i = first; i <= last; ++i) {
     const Pass& pass = kPipeline[i];
     if (std::find(skip.begin(), skip.end(), pass.name) == skip.end()) {
       pass.run(context);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ir/source_names.h"
+#include "ops/families.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -28,7 +29,7 @@ void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, Diag
   };
   std::vector<Leftover> leftovers;
   for (const Node& node : g.nodes) {
-    const KernelCall* call = std::get_if<KernelCall>(&node.op);
+    const KernelCall* call = call_of(node.op);
     const i64 bytes = call ? portable_float_bytes(g, node) : 0;
     if (bytes == 0) continue;
     const std::string name = user_names(g, node.origin), operators = user_operators_text(g, node.origin);

@@ -13,8 +13,8 @@
 #include "passes/options.h"
 #include "passes/pass.h"
 #include "quantize/quantization_search.h"
-#include "tests/paths.h"
 #include "targets/target.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {

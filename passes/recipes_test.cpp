@@ -12,10 +12,10 @@
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/memories.h"
-#include "tests/paths.h"
 #include "passes/options.h"
 #include "report/program_report.h"
 #include "targets/target.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {

@@ -1,4 +1,9 @@
 // Recurrent layers from the float graph to the program: float results against torch, int8 against float, shapes and forms all different.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
 #include "calibrate/float_executor.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
@@ -7,9 +12,6 @@
 #include "report/accuracy.h"
 #include "report/program_report.h"
 #include "targets/target.h"
-#include <cmath>
-#include <gtest/gtest.h>
-#include <random>
 
 namespace deuteron {
 namespace {

@@ -11,10 +11,12 @@
 
 #include "ir/verify.h"
 #include "memory/plan_memory.h"
+#include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "passes/options.h"
 #include "passes/pass.h"
+#include "passes/trial.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -35,7 +37,7 @@ i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& 
 }
 
 // A graph with bands as it would run: what is alive at each node, by node of the graph without bands.
-struct Trial {
+struct Bands {
   Graph lowered;
   std::vector<i64> alive;  // by node of the unsplit graph: the most at any node that it became
   i64 most = 0;
@@ -49,7 +51,7 @@ class Search {
 
   // Nothing when the graph does not lower: lowering itself will say so.
   bool run() {
-    std::optional<Trial> whole = try_splits({});
+    std::optional<Bands> whole = try_splits({});
     if (!whole) return false;
     before_ = best_ = *whole;
     before_plan_ = best_plan_ = plan_memory(before_.lowered);
@@ -67,35 +69,36 @@ class Search {
 
   bool fits() const { return best_plan_.bytes <= limit_; }
   const std::vector<RowSplit>& splits() const { return best_splits_; }
-  const Trial& before() const { return before_; }
-  const Trial& best() const { return best_; }
+  const Bands& before() const { return before_; }
+  const Bands& best() const { return best_; }
   const MemoryPlan& before_plan() const { return before_plan_; }
   const MemoryPlan& best_plan() const { return best_plan_; }
 
  private:
-  std::optional<Trial> try_splits(const std::vector<RowSplit>& splits) const {
+  std::optional<Bands> try_splits(const std::vector<RowSplit>& splits) const {
     std::vector<NodeId> made_from;
     std::optional<Graph> graph = with_bands(g_, splits, &made_from);
     if (!graph) return std::nullopt;
-    // While it is lowered a node's origin says which node of the unsplit graph it comes from.
+    // While it is lowered a node's source is the node of the unsplit graph that it comes from.
+    graph->sources.assign(g_.nodes.size(), {});
+    graph->folded.clear();
     for (size_t n = 0; n < graph->nodes.size(); ++n) graph->nodes[n].origin = {made_from[n]};
-    Diagnostics quiet;
-    PassContext context{*graph, pass_.target, pass_.samples, pass_.options, pass_.result, quiet, pass_.rewrites_left};
-    lower(context);
-    if (quiet.has_errors()) return std::nullopt;
-    Trial t;
+    Trial trial(pass_, *std::move(graph));
+    if (!trial.run("lower", "lower")) return std::nullopt;
+    const Graph& lowered = trial.graph;
+    Bands t;
     t.alive.assign(g_.nodes.size(), 0);
-    const std::vector<i64> alive = bytes_alive(*graph);
+    const std::vector<i64> alive = bytes_alive(lowered);
     for (size_t n = 0; n < alive.size(); ++n) {
-      const auto* call = std::get_if<KernelCall>(&graph->nodes[n].op);
+      const auto* call = call_of(lowered.nodes[n].op);
       if (!call) continue;
-      const NodeId source = graph->nodes[n].origin[0];
+      const NodeId source = lowered.nodes[n].origin[0];
       t.alive[source] = std::max(t.alive[source], alive[n]);
       t.macs += call->macs;
       ++t.calls;
       if (alive[n] > t.most) t.most = alive[n], t.peak = source;
     }
-    t.lowered = std::move(*graph);
+    t.lowered = std::move(trial.graph);
     return t;
   }
 
@@ -165,10 +168,10 @@ class Search {
       return may_a ? a.cost < b.cost : a.least < b.least;
     });
     std::optional<std::pair<i64, size_t>> lowest;
-    std::optional<Trial> trial_of_lowest;
+    std::optional<Bands> trial_of_lowest;
     int tries = 0;
     for (size_t k = 0; k < candidates.size() && tries < kMostSplitTries; ++k) {
-      std::optional<Trial> trial = try_splits(candidates[k].splits);
+      std::optional<Bands> trial = try_splits(candidates[k].splits);
       ++tries;
       if (!trial) continue;
       i64 here = 0;
@@ -188,7 +191,7 @@ class Search {
   const Graph& g_;
   const Uses uses_;
   const i64 limit_;
-  Trial before_, now_, best_;
+  Bands before_, now_, best_;
   std::vector<RowSplit> splits_, best_splits_;
   MemoryPlan before_plan_, best_plan_;
 };

@@ -1,13 +1,15 @@
 // Computing in bands of rows changes no bit of the result and keeps the promise about memory: on random chains of convolutions (all
 // strides, paddings, dilations, depthwise and grouped), pools and sums, for each instruction set.
+#include "passes/split_rows.h"
+
+#include <fmt/format.h>
+
 #include "calibrate/test_graph.h"
 #include "ir/elements.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
-#include "passes/split_rows.h"
 #include "targets/target.h"
-#include <fmt/format.h>
 
 namespace deuteron {
 namespace {

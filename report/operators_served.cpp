@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/families.h"
+
 namespace deuteron {
 
 // Kernels without arithmetic, and the quantizers at the edges of what is int8.
@@ -64,7 +66,7 @@ void OperatorsServed::find_computed() {
     for (const i32 s : origin) computed_[s] = true;
   };
   for (const Node& node : g_.nodes)
-    if (const KernelCall* call = std::get_if<KernelCall>(&node.op); call && !call->delegate && !is_quantizer(*call)) note(node.origin);
+    if (const KernelCall* call = call_of(node.op); call && !call->delegate && !is_quantizer(*call)) note(node.origin);
   for (const NpuKernel& kernel : c_.npu.kernels) note(kernel.origin);
 }
 
@@ -129,7 +131,7 @@ std::vector<i32> OperatorsServed::served_by(size_t n, bool down) const {
     for (const NodeId m : next) {
       if (m < 0 || seen[m]) continue;
       seen[m] = true;
-      const KernelCall* call = std::get_if<KernelCall>(&g_.nodes[m].op);
+      const KernelCall* call = call_of(g_.nodes[m].op);
       Origin origin = g_.nodes[m].origin;
       if (call && call->delegate)
         origin.erase(std::remove_if(origin.begin(), origin.end(), [&](i32 s) { return !is_at_border(s, g_.nodes[m].origin, down); }),

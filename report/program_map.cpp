@@ -9,6 +9,7 @@
 #include "backends/neutron_model/kernel_def.h"
 #include "backends/neutron_model/traffic.h"
 #include "memory/homes.h"
+#include "ops/families.h"
 #include "passes/memories.h"
 #include "report/operators_served.h"
 #include "runtime/fnv1a.h"
@@ -28,7 +29,7 @@ class MapWriter {
   MapWriter(const Compilation& c, const ProgramReport& r, const Target& target)
       : c_(c), r_(r), g_(c.graph), target_(target), uses_(g_), user_(c) {
     i32 instruction = 0;
-    for (const Node& node : g_.nodes) instruction_.push_back(std::holds_alternative<KernelCall>(node.op) ? instruction++ : -1);
+    for (const Node& node : g_.nodes) instruction_.push_back(call_of(node.op) ? instruction++ : -1);
     calls_ = instruction;
   }
 
@@ -68,7 +69,7 @@ class MapWriter {
     SortedJson list = SortedJson::array();
     i32 delegate = 0;
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
-      const KernelCall* call = std::get_if<KernelCall>(&g_.nodes[n].op);
+      const KernelCall* call = call_of(g_.nodes[n].op);
       if (!call) continue;
       const i32 k = instruction_[n];
       const OperatorsServed::Attribution a = user_.attribute(n, *call);

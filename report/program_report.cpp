@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "cost/cpu_cost.h"
 #include "ir/source_names.h"
+#include "ops/families.h"
 #include "passes/compilation.h"
-#include "passes/cpu_cost.h"
 #include "passes/npu_support.h"
 #include "passes/portable_calls.h"
+#include "targets/target.h"
 
 namespace deuteron {
 namespace {
@@ -30,7 +32,7 @@ class Reporter {
   ProgramReport run() {
     report_calls();
     for (const Node& node : g_.nodes)
-      if (!std::holds_alternative<KernelCall>(node.op))
+      if (!call_of(node.op))
         tell(node.origin, std::holds_alternative<Concat>(node.op) ? "no copy: its parts are written where the whole lies"
                                                                   : "a view: the same bytes under another shape");
     for (const auto* list : {&c_.npu.without_kernel, &g_.folded})
@@ -44,7 +46,7 @@ class Reporter {
   void report_calls() {
     i32 delegates = 0, instruction = -1;
     for (const Node& node : g_.nodes) {
-      const KernelCall* call = std::get_if<KernelCall>(&node.op);
+      const KernelCall* call = call_of(node.op);
       if (!call) continue;
       ++instruction;
       if (call->delegate) {

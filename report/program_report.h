@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/program_cost.h"
+#include "cost/program_cost.h"
 
 namespace deuteron {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "report/considered.h"
@@ -122,7 +123,7 @@ Json ram_over_time(const Compilation& c) {
   Json list = Json::array();
   const std::vector<i64> alive = bytes_alive(c.graph);
   for (size_t n = 0; n < c.graph.nodes.size(); ++n)
-    if (const auto* call = std::get_if<KernelCall>(&c.graph.nodes[n].op)) list.push_back({{"call", call->name}, {"bytes", alive[n]}});
+    if (const auto* call = call_of(c.graph.nodes[n].op)) list.push_back({{"call", call->name}, {"bytes", alive[n]}});
   return list;
 }
 

@@ -23,9 +23,32 @@ struct Patch {
   std::string reason;                                // for Graph::folded, where an operator vanishes without a successor
 };
 
-// A pure function. `root` is a node that something reads. While `rewrite` is at work, node ids say nothing about the execution order and
-// nodes that are gone are empty: follow the edges (Uses), do not walk g.nodes.
-using Rule = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root);
+struct CompileOptions;  // passes/options.h
+struct Target;          // targets/target.h
+
+// What a rule may ask for beside the graph, and how often rules may be applied.
+struct RuleContext {
+  const Target* target = nullptr;           // null: no rule of the set asks
+  const CompileOptions* options = nullptr;  // the same
+  i64* rewrites_left = nullptr;             // each rewrite takes one, and none is made at 0; null or negative: no limit
+};
+
+// A pure function, with or without the context. `root` is a node that something reads. While `rewrite` is at work, node ids say nothing
+// about the execution order and nodes that are gone are empty: follow the edges (Uses), do not walk g.nodes.
+class Rule {
+ public:
+  using OfGraph = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root);
+  using InContext = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root, const RuleContext&);
+  constexpr Rule(OfGraph rule) : of_graph_(rule) {}
+  constexpr Rule(InContext rule) : in_context_(rule) {}
+  std::optional<Patch> operator()(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) const {
+    return of_graph_ ? of_graph_(g, uses, root) : in_context_(g, uses, root, context);
+  }
+
+ private:
+  OfGraph of_graph_ = nullptr;
+  InContext in_context_ = nullptr;
+};
 
 // Puts the new nodes right before `root` (right after it when one of them reads a result of the root), redirects, and removes the nodes
 // that die of it. A new node without an origin gets that of the nodes with the same operator and attributes that died: they have moved. The
@@ -34,11 +57,10 @@ using Rule = std::optional<Patch> (*)(const Graph&, const Uses&, NodeId root);
 // before it is read.
 void apply(Graph& graph, Patch patch, NodeId root);
 
-// Applies the rules, the first that matches at each node, until none matches anywhere; returns how many times one did. Each rewrite takes
-// one from
-// `*budget` and none is made when that is 0; negative: no limit. Rules that go on for ever end in a CHECK.
-// Cost: a rewrite looks again at its neighbourhood only; a last sweep over all nodes proves the fixed point.
-i64 rewrite(Graph& graph, std::span<const Rule> rules, i64* budget);
+// Applies the rules, the first that matches at each node, until none matches anywhere; returns how many times one did. Rules that go on
+// for ever end in a CHECK. Cost: a rewrite looks again at its neighbourhood only; a last sweep over all nodes proves the fixed point.
+i64 rewrite(Graph& graph, std::span<const Rule> rules, const RuleContext& context);
+inline i64 rewrite(Graph& graph, std::span<const Rule> rules, i64* rewrites_left) { return rewrite(graph, rules, {nullptr, nullptr, rewrites_left}); }
 
 // Writes a patch in the order of the picture above the rule.
 class PatchBuilder {

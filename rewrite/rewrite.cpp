@@ -15,7 +15,7 @@ class Rewriter {
  public:
   explicit Rewriter(Graph& graph);
   void apply(Patch patch, NodeId root);
-  i64 run(std::span<const Rule> rules, i64* budget);
+  i64 run(std::span<const Rule> rules, const RuleContext& context);
   void finish();
 
  private:
@@ -34,7 +34,7 @@ class Rewriter {
   void redirect(ValueId old_value, ValueId new_value, NodeId first_new_node, std::vector<NodeId>& redirected);
   std::vector<Node> bury(std::vector<NodeId> candidates);
   void give_origins(NodeId first_new_node, const std::vector<Node>& died, const Origin& root_origin);
-  bool try_rules(std::span<const Rule> rules, NodeId n);
+  bool try_rules(std::span<const Rule> rules, const RuleContext& context, NodeId n);
 
   static constexpr i64 kSpacing = i64{1} << 24;
   Graph& g_;
@@ -267,20 +267,21 @@ void Rewriter::apply(Patch patch, NodeId root) {
   if (!vanished.empty()) g_.folded.push_back({std::move(vanished), patch.reason.empty() ? "not needed" : std::move(patch.reason)});
 }
 
-bool Rewriter::try_rules(std::span<const Rule> rules, NodeId n) {
-  for (const Rule rule : rules)
-    if (std::optional<Patch> patch = rule(g_, uses_, n)) {
+bool Rewriter::try_rules(std::span<const Rule> rules, const RuleContext& context, NodeId n) {
+  for (const Rule& rule : rules)
+    if (std::optional<Patch> patch = rule(g_, uses_, n, context)) {
       apply(std::move(*patch), n);
       return true;
     }
   return false;
 }
 
-i64 Rewriter::run(std::span<const Rule> rules, i64* budget) {
+i64 Rewriter::run(std::span<const Rule> rules, const RuleContext& context) {
   // A rule that moves a node past all others uses about as many rewrites as there are nodes; far more than that is a pair of rules that
   // undo each other.
   const i64 limit = 10'000 + 200 * static_cast<i64>(g_.nodes.size());
   i64 applied = 0;
+  i64* const budget = context.rewrites_left;
   const auto spent = [&] { return budget != nullptr && *budget == 0; };
   for (bool changed = true; changed && !spent();) {
     changed = false;
@@ -288,7 +289,7 @@ i64 Rewriter::run(std::span<const Rule> rules, i64* budget) {
     while (!dirty_.empty() && !spent()) {
       const NodeId n = *dirty_.begin();
       dirty_.erase(dirty_.begin());
-      if (!alive(n) || !is_read(n) || !try_rules(rules, n)) continue;
+      if (!alive(n) || !is_read(n) || !try_rules(rules, context, n)) continue;
       changed = true;
       if (budget != nullptr && *budget > 0) --*budget;
       DEUTERON_CHECK(++applied <= limit, fmt::format("{} rewrites, limit {}: two rules undo each other at value `{}`", applied, limit,
@@ -314,9 +315,9 @@ void apply(Graph& graph, Patch patch, NodeId root) {
   rewriter.finish();
 }
 
-i64 rewrite(Graph& graph, std::span<const Rule> rules, i64* budget) {
+i64 rewrite(Graph& graph, std::span<const Rule> rules, const RuleContext& context) {
   Rewriter rewriter(graph);
-  const i64 applied = rewriter.run(rules, budget);
+  const i64 applied = rewriter.run(rules, context);
   if (applied > 0) rewriter.finish();
   return applied;
 }

@@ -11,9 +11,9 @@
 #include "frontends/pt2/import.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
-#include "tests/paths.h"
 #include "passes/options.h"
 #include "targets/target.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 namespace {

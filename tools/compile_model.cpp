@@ -9,6 +9,7 @@
 #include "data/read_file.h"
 #include "frontends/read_graph.h"
 #include "memory/homes.h"
+#include "ops/families.h"
 #include "passes/compile.h"
 #include "report/explain.h"
 #include "targets/nearest.h"
@@ -60,7 +61,7 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
 // Without the pass that lowers there are nodes that no program file can hold.
 void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
   for (const Node& node : c.graph.nodes)
-    if (!c.pte.empty() && !std::holds_alternative<KernelCall>(node.op) && !takes_no_time(node.op))
+    if (!c.pte.empty() && !call_of(node.op) && !takes_no_time(node.op))
       return diagnostics.error(fmt::format("{}: {}", model, describe(c.graph, node)),
                                "is no kernel call after the last pass that ran, so there is no program", "pipeline.not_lowered",
                                "leave --skip-pass out, or look at the graph with --stop-after");
@@ -170,7 +171,7 @@ void add_model_options(Verb& verb, ModelOptions& o) {
 
 bool is_quantized(const Graph& graph) {
   for (const Node& n : graph.nodes)
-    if (std::holds_alternative<Quantize>(n.op) || std::holds_alternative<Dequantize>(n.op)) return true;
+    if (is_quantize_or_dequantize(n.op)) return true;
   return false;
 }
 

@@ -1,17 +1,19 @@
 // The CPU's cost model against exact counts on the emulated boards.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
-#include "tests/paths.h"
-#include "passes/cpu_cost.h"
 #include "passes/options.h"
 #include "report/program_report.h"
 #include "targets/target.h"
+#include "tests/paths.h"
 #include "tools/emulate.h"
-#include <filesystem>
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 namespace deuteron {
 namespace {

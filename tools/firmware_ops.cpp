@@ -7,6 +7,7 @@
 #include <map>
 
 #include "data/read_file.h"
+#include "ops/families.h"
 #include "passes/compilation.h"
 
 namespace deuteron {
@@ -84,7 +85,7 @@ void report_missing(const Missing& missing, const char* what, const std::string&
 void check_firmware(const Compilation& c, const FirmwareOps& firmware, const std::string& path, Diagnostics& diagnostics) {
   Missing cpu, backends, npu;
   for (const Node& node : c.graph.nodes) {
-    const auto* call = std::get_if<KernelCall>(&node.op);
+    const auto* call = call_of(node.op);
     if (!call) continue;
     if (call->overload.empty()) {  // a delegate's call
       if (!firmware.has_backend(call->name)) add_users(c.graph, node.origin, backends[call->name]);

@@ -1,12 +1,11 @@
-#include "passes/program_cost.h"
+#include "cost/program_cost.h"
 
-#include "passes/border_transposes.h"
-#include "passes/cpu_cost.h"
+#include "cost/cpu_cost.h"
+#include "cost/crossing_cost.h"
+#include "ops/families.h"
 #include "targets/target.h"
 
 namespace deuteron {
-
-i64 crossing_cycles(const NpuCrossing& c, i64 bytes) { return c.port_cycles + (bytes + c.line_bytes - 1) / c.line_bytes * c.line_cycles; }
 
 // Of the memory where the constants of the CPU lie: one for constants alone, if there is one. 0: it does not wait.
 static i64 speed_of_constants(const Target& target) {
@@ -23,7 +22,7 @@ ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
   const Uses uses(g);
   const i64 speed = speed_of_constants(target);
   for (const Node& node : g.nodes) {
-    const auto* call = std::get_if<KernelCall>(&node.op);
+    const auto* call = call_of(node.op);
     if (!call) continue;
     if (!call->delegate) {
       const std::optional<i64> cycles = cpu_cycles(g, node, target);

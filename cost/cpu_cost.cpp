@@ -1,6 +1,9 @@
-#include "passes/cpu_cost.h"
+#include "cost/cpu_cost.h"
 
 #include <algorithm>
+
+#include "ops/families.h"
+#include "targets/target.h"
 
 namespace deuteron {
 
@@ -49,7 +52,7 @@ const CpuKernelCost* find_cost(const Target& target, const std::vector<std::stri
 }
 
 std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
-  const auto* call = std::get_if<KernelCall>(&node.op);
+  const auto* call = call_of(node.op);
   if (!call || call->delegate) return std::nullopt;
   const CpuKernelCost* cost = find_cost(target, cost_lines(g, node));
   return cost ? std::optional(cost->cycles(cpu_work(g, node))) : std::nullopt;

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "targets/target.h"
+#include "targets/cpu_cost.h"
 
 namespace deuteron {
+
+struct Target;  // targets/target.h
 
 CpuWork cpu_work(const Graph& graph, const Node& call);
 

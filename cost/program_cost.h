@@ -3,9 +3,10 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "targets/target.h"
 
 namespace deuteron {
+
+struct Target;
 
 // A tensor that goes into or comes out of a call of the NPU.
 struct Crossing {
@@ -33,8 +34,5 @@ struct ProgramCost {
 
 // `npu_cycles`: of all kernels in delegates.
 ProgramCost program_cost(const Graph& lowered, i64 npu_cycles, const Target& target);
-
-// Of one tensor, without the call.
-i64 crossing_cycles(const NpuCrossing& crossing, i64 bytes);
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
-// Operators that no int8 kernel takes: they run in float, on portable kernels.
+// Kernels of ATen for operators in float: what no int8 kernel takes runs on them.
 #pragma once
-#include "passes/pass.h"
+#include "ops/all.h"
 
 namespace deuteron {
 

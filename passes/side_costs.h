@@ -1,7 +1,5 @@
 // What one operator costs on either side when it stands alone. What neighbours share (fused bounds, one delegate's call) is not in it.
 #pragma once
-#include <optional>
-
 #include "passes/pass.h"
 
 namespace deuteron {
@@ -10,9 +8,6 @@ struct SideCosts {
   i64 npu = -1, cpu = -1;  // cycles, waiting for constants included; -1: not known, or not possible there
 };
 // `takes`: the NPU takes it. The graph is that of the pass before or at `partition`: int8 operators without kernels.
-SideCosts side_costs(PassContext& pass, const Node& node, bool takes);
-
-// Cycles of a whole partition on the open model of the machine; nothing when it cannot be converted.
-std::optional<i64> npu_cycles(PassContext& pass, Graph body);
+SideCosts side_costs(const PassContext& pass, const Node& node, bool takes);
 
 }  // namespace deuteron

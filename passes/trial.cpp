@@ -1,0 +1,30 @@
+#include "passes/trial.h"
+
+#include <utility>
+
+#include "passes/pipeline.h"
+
+namespace deuteron {
+
+// What the user wants to look at is the compilation itself.
+static CompileOptions quiet(CompileOptions options) {
+  options.intermediates.clear();
+  options.stop_after.clear();
+  options.dump_after.clear();
+  options.skip_passes.push_back("split-rows");
+  return options;
+}
+
+Trial::Trial(const PassContext& pass, Graph trial_graph)
+    : graph(std::move(trial_graph)),
+      options(quiet(pass.options)),
+      rewrites_left(*pass.rewrites_left),
+      target_(pass.target),
+      samples_(pass.samples) {}
+
+bool Trial::run(std::string_view from, std::string_view to) {
+  PassContext own = context();
+  return run_passes(own, from, to);
+}
+
+}  // namespace deuteron
