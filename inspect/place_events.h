@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "inspect/etdump.h"
+#include "traces/read_etdump.h"
 
 namespace deuteron {
 

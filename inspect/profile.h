@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "inspect/etdump.h"
-#include "inspect/source_map.h"
+#include "traces/read_etdump.h"
+#include "traces/source_map.h"
 
 namespace deuteron {
 

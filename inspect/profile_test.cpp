@@ -1,20 +1,19 @@
 #include "inspect/profile.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fmt/format.h>
 
 #include <numeric>
 #include <sstream>
 
 #include "data/read_file.h"
-#include "inspect/etrecord.h"
 #include "inspect/page.h"
 #include "inspect/perfetto.h"
 #include "inspect/tables.h"
-#include "inspect/test_dump.h"
 #include "tests/paths.h"
+#include "traces/read_etrecord.h"
+#include "traces/test_dump.h"
 
 namespace deuteron {
 namespace {

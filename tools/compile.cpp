@@ -6,7 +6,7 @@
 #include "backends/neutron/kernel_selection.h"
 #include "data/read_file.h"
 #include "data/write_file.h"
-#include "report/etrecord.h"
+#include "traces/write_etrecord.h"
 #include "report/program_map.h"
 #include "tools/report_model.h"
 

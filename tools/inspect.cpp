@@ -8,8 +8,8 @@
 
 #include "data/read_file.h"
 #include "frontends/pt2/summary.h"
-#include "inspect/etdump.h"
-#include "inspect/etrecord.h"
+#include "traces/read_etdump.h"
+#include "traces/read_etrecord.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
 #include "tools/program_file.h"

@@ -7,8 +7,8 @@
 
 #include "data/read_file.h"
 #include "data/write_file.h"
-#include "inspect/etdump.h"
-#include "inspect/etrecord.h"
+#include "traces/read_etdump.h"
+#include "traces/read_etrecord.h"
 #include "inspect/page.h"
 #include "inspect/perfetto.h"
 #include "inspect/tables.h"

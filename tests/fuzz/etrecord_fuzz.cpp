@@ -1,5 +1,5 @@
 // Any bytes as a record, and what a profile asks of it.
-#include "inspect/etrecord.h"
+#include "traces/read_etrecord.h"
 #include "inspect/perfetto.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

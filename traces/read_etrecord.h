@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "inspect/source_map.h"
+#include "traces/source_map.h"
 
 namespace deuteron {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "inspect/etdump.h"
-#include "inspect/etdump_generated.h"
+#include "traces/read_etdump.h"
+#include "traces/etdump_generated.h"
 
 namespace deuteron {
 

@@ -1,4 +1,4 @@
-#include "inspect/etdump.h"
+#include "traces/read_etdump.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "inspect/etdump_generated.h"
+#include "traces/etdump_generated.h"
 
 namespace deuteron {
 namespace {

@@ -1,6 +1,6 @@
 // The record's archive: what every reader needs is in it, names are unique, and the same map is the same bytes. tests/stock/inspector.py
 // has ExecuTorch's own reader.
-#include "report/etrecord.h"
+#include "traces/write_etrecord.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

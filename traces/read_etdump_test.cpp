@@ -1,4 +1,4 @@
-#include "inspect/etdump.h"
+#include "traces/read_etdump.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <random>
 
 #include "data/read_file.h"
-#include "inspect/test_dump.h"
 #include "tests/paths.h"
+#include "traces/test_dump.h"
 
 namespace deuteron {
 namespace {

@@ -1,5 +1,5 @@
 // Entries and keys: the published form of the file, as the stock package 1.5 writes it. Stock records may be compressed.
-#include "inspect/etrecord.h"
+#include "traces/read_etrecord.h"
 
 #include <fmt/format.h>
 #include <zip.h>

@@ -1,14 +1,14 @@
-#include "inspect/etrecord.h"
+#include "traces/read_etrecord.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zip.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
+#include <unistd.h>
 
 namespace deuteron {
 namespace {

@@ -1,4 +1,4 @@
-#include "inspect/source_map.h"
+#include "traces/source_map.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/etrecord.h"
+#include "traces/write_etrecord.h"
 
 #include <fmt/format.h>
 #include <zip.h>
