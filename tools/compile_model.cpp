@@ -69,19 +69,7 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
 
 }  // namespace
 
-void add_model_options(Verb& verb, ModelOptions& o) {
-  verb.option("model", o.model, "the model (.pt2, from torch.export.save; or a graph as text)").value("M").required();
-  verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
-      .value("T")
-      .required();
-  add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
-  verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
-      .value("KIND")
-      .one_of({"float", "int8"});
-  verb.option("--io-layout", o.io_layout,
-                   "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
-      .value("KIND")
-      .one_of({"auto", "contiguous"});
+static void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
@@ -93,30 +81,14 @@ void add_model_options(Verb& verb, ModelOptions& o) {
           "auto (default): the mean error that rounding weights makes is taken out of the biases where that helps on the samples; on; off")
       .value("KIND")
       .one_of({"auto", "on", "off"});
-  verb.option("--max-ram", o.compile.max_ram,
-                   "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
-      .value("BYTES")
-      .positive();
-  verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
-      .value("N")
-      .between(1, 1024);
-  verb.option("--dialect", o.dialect,
-                   "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
-      .value("KIND")
-      .one_of({"deuteron", "stock"});
-  verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
-  verb.option("--firmware-ops", o.firmware_ops,
-                   "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
-      .value("FILE");
+}
+
+static void add_npu_options(Verb& verb, ModelOptions& o) {
   verb.option("--neutron-exclude", o.compile.npu.exclude,
                    "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
       .value("NAME")
       .one_each()
       .group("NPU");
-  verb.option("--explain", o.explain,
-                   "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
-      .value("NODE")
-      .one_each();
   verb.option("--prefer", o.prefer,
                    "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
       .value("KIND")
@@ -144,6 +116,9 @@ void add_model_options(Verb& verb, ModelOptions& o) {
                    "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
       .value("FILE")
       .group("NPU");
+}
+
+static void add_look_inside_options(Verb& verb, ModelOptions& o) {
   verb.option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
       .value("DIR")
       .group("To look inside");
@@ -164,6 +139,43 @@ void add_model_options(Verb& verb, ModelOptions& o) {
       .value("N")
       .not_negative()
       .group("To look inside");
+}
+
+void add_model_options(Verb& verb, ModelOptions& o) {
+  verb.option("model", o.model, "the model (.pt2, from torch.export.save; or a graph as text)").value("M").required();
+  verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
+      .value("T")
+      .required();
+  add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
+  verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
+      .value("KIND")
+      .one_of({"float", "int8"});
+  verb.option("--io-layout", o.io_layout,
+                   "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
+      .value("KIND")
+      .one_of({"auto", "contiguous"});
+  add_accuracy_options(verb, o);
+  verb.option("--max-ram", o.compile.max_ram,
+                   "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
+      .value("BYTES")
+      .positive();
+  verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
+      .value("N")
+      .between(1, 1024);
+  verb.option("--dialect", o.dialect,
+                   "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
+      .value("KIND")
+      .one_of({"deuteron", "stock"});
+  verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
+  verb.option("--firmware-ops", o.firmware_ops,
+                   "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
+      .value("FILE");
+  verb.option("--explain", o.explain,
+                   "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
+      .value("NODE")
+      .one_each();
+  add_npu_options(verb, o);
+  add_look_inside_options(verb, o);
   add_image_options(verb, o.image);
   verb.option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons").value("FILE");
   add_json(verb, o.json);

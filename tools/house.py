@@ -21,11 +21,11 @@ BOUNDS = {
     "includes that point up": (1, 0),
     "circles of folders": (1, 0),
     "files touched outside its folder by a new operator, kernel or target": (50, 4),
-    "files that name prelu outside its folders": (5, 4),
-    "files that name an operator outside its folders, all operators": (361, None),
+    "files that name prelu outside its folders": (4, 4),
+    "files that name an operator outside its folders, all operators": (354, None),
     "lines that test for an operator's type outside ops/": (120, 120),
-    "lines of the longest product file": (459, 450),
-    "lines of the longest function": (99, 70),
+    "lines of the longest product file": (450, 450),
+    "lines of the longest function": (70, 70),
     "limits of the NPU typed in two files": (5, 0),
     "lists of names typed in two files": (8, None),
     "lines of code repeated in another place": (28, None),
@@ -64,7 +64,8 @@ class Tree:
         return self.codes[name]
 
     def product(self):
-        return [n for n in self.names if is_product(n)]
+        """Files that somebody wrote: what a command writes out of another source is not counted."""
+        return [n for n in self.names if is_product(n) and not self.text(n).startswith("// Written by ")]
 
 
 def is_product(name):
