@@ -9,6 +9,7 @@
 
 #include <random>
 
+#include "boards/emulate.h"
 #include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
@@ -16,7 +17,6 @@
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "targets/target.h"
-#include "tools/emulate.h"
 
 using namespace deuteron;
 

@@ -20,7 +20,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "deuteron").resolve()
 SHARED = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT.parent / "shared")
 MODELS = SHARED / "fixtures" / "models"
-BOARDS = {"mps3-an547": "cortex-m55", "mps2-an505": "cortex-m33", "mps2-an386": "cortex-m4", "mps2-an385": "cortex-m3"}
+sys.path.insert(0, str(ROOT))
+from boards.boards import all_boards
+
+BOARDS = {b.name: b.target for b in all_boards()}
 # name: (stock SQNR in dB on the first 4 inputs, limit of the file in bytes, limit of planned RAM with int8 I/O without scratch)
 BARS = {
     "resnet8": (18.9, 102536, 49152),

@@ -1,7 +1,8 @@
 # Puts the runtime's sources into the program (firmware/embedded.h), so that `deuteron firmware` needs no checkout. Included by the root CMakeLists.txt
-# after runtime/ports/firmware.cmake, whose flags are handed on.
+# after boards/boards.cmake.
 file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h runtime/*.cpp runtime/ports/*.h runtime/ports/*.cpp runtime/ports/*.ld
-     runtime/ports/check_no_heap.cmake ops/*.h ops/operators.inc ops/*/*.h ops/*.S ops/*/*.S ops/*/kernel.cpp ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/bind.cpp backends/portable/*.h
+     runtime/ports/check_no_heap.cmake boards/*/map.h boards/*/memory.ld ops/*.h ops/operators.inc ops/*/*.h ops/*.S ops/*/*.S ops/*/kernel.cpp
+     ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/bind.cpp backends/portable/*.h
      backends/portable/*.cpp backends/neutron_delegate/*.h backends/neutron_delegate/*.cpp backends/neutron_model/*.h backends/neutron_model/*.cpp
      backends/neutron/kinds.inc backends/neutron/kernels/*/*.h backends/neutron/kernels/*/check.cpp backends/neutron/kernels/*/kernel.cpp
      firmware/project/*)
@@ -17,13 +18,6 @@ extern const char embedded_${index}[], embedded_${index}_end[];\n")
   math(EXPR index "${index} + 1")
 endforeach()
 string(APPEND text "const struct deuteron_embedded_file deuteron_runtime_files[] = {\n${table}};\nconst int deuteron_runtime_file_count = ${index};\n")
-set(table "")
-foreach(board IN LISTS ALL_BOARDS)
-  string(REPLACE ";" " " flags "${CPU_${board}}")
-  string(APPEND table "  {\"${board}\", \"${ISA_${board}}\", \"${flags}\"},\n")
-endforeach()
-list(LENGTH ALL_BOARDS index)
-string(APPEND text "const struct deuteron_board_flags deuteron_firmware_boards[] = {\n${table}};\nconst int deuteron_firmware_board_count = ${index};\n")
 set(EMBEDDED_C ${PROJECT_BINARY_DIR}/generated/firmware_files.c)
 file(CONFIGURE OUTPUT ${EMBEDDED_C} CONTENT "${text}" @ONLY)
 list(TRANSFORM EMBEDDED PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE embedded_paths)

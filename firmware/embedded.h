@@ -9,13 +9,6 @@ struct deuteron_embedded_file {
 };
 extern const struct deuteron_embedded_file deuteron_runtime_files[];
 extern const int deuteron_runtime_file_count;
-
-struct deuteron_board_flags {
-  const char *board, *isa;
-  const char* flags; /* of the compiler, with spaces between them */
-};
-extern const struct deuteron_board_flags deuteron_firmware_boards[];
-extern const int deuteron_firmware_board_count;
 #ifdef __cplusplus
 }
 #endif

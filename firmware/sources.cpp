@@ -67,14 +67,15 @@ std::string symbol_of_kernel(std::span<const SourceFile> all, const std::string&
   return std::string(file->text.substr(begin, end - begin));
 }
 
-std::set<std::string> needed_sources(std::span<const SourceFile> all, const KernelList& kernels, std::string_view isa, bool npu,
-                                     bool npu_model) {
+std::set<std::string> needed_sources(std::span<const SourceFile> all, const KernelList& kernels, std::string_view board,
+                                     std::string_view isa, bool npu, bool npu_model) {
   Index index;
   for (const SourceFile& f : all) index.emplace(f.path, f.text);
   std::vector<std::string> todo;
   for (const SourceFile& f : all)  // those with a header of their own come in where it is included
     if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
+  todo.push_back(fmt::format("boards/{}/map.h", board));  // runtime/ports/board.h includes it by the name of the board
   for (const auto& [kernel, users] : kernels.cpu)
     if (const SourceFile* file = definition_of(all, kernel)) todo.emplace_back(file->path);
   if (npu)

@@ -69,14 +69,15 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
   for (int32_t k = 0; k < kAllKernels.count; ++k) {
     const std::string name = kAllKernels.kernels[k]->name;
     EXPECT_FALSE(symbol_of_kernel(files, name).empty()) << name;
-    const std::set<std::string> sources = needed_sources(files, {{{name, {}}}, {}, {}}, "dsp", false, false);
+    const std::set<std::string> sources = needed_sources(files, {{{name, {}}}, {}, {}}, "mps2-an505", "dsp", false, false);
     EXPECT_THAT(undefined(sources, symbols, home), testing::IsEmpty()) << name;
     EXPECT_LT(sources.size(), 70u) << name;
   }
   for (int32_t k = 1; k < neutron::kKinds; ++k) {
     const char* name = neutron::name_of(static_cast<neutron::Kind>(k));
     if (!name) continue;
-    std::set<std::string> missing = undefined(needed_sources(files, {{}, {{name, {}}}, {}}, "dsp", true, true), symbols, home);
+    std::set<std::string> missing =
+        undefined(needed_sources(files, {{}, {{name, {}}}, {}}, "mps2-an505", "dsp", true, true), symbols, home);
     std::erase_if(missing, [](const std::string& s) { return s.ends_with("kernel_table.cpp"); });  // the selection's own
     EXPECT_THAT(missing, testing::IsEmpty()) << name;
   }
@@ -87,13 +88,13 @@ TEST(FirmwareSources, OnlyWhatIsAskedFor) {
   const KernelList conv{{{"cortex_m::quantized_conv2d.out", {}}}, {}, {}};
   EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.out"), "kQuantizedConv2d");
   EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.other"), "");
-  const std::set<std::string> sources = needed_sources(files, conv, "dsp", false, false);
+  const std::set<std::string> sources = needed_sources(files, conv, "mps2-an505", "dsp", false, false);
   EXPECT_THAT(sources, Contains("ops/conv2d/kernel.cpp"));
   EXPECT_THAT(sources, Contains("runtime/load.cpp"));
   EXPECT_THAT(sources, Not(Contains("ops/softmax/kernel.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/all_kernels.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/neutron_delegate/delegate.cpp")));
-  const std::set<std::string> vendor = needed_sources(files, conv, "dsp", true, false);
+  const std::set<std::string> vendor = needed_sources(files, conv, "mps2-an505", "dsp", true, false);
   EXPECT_THAT(vendor, Contains("backends/neutron_delegate/delegate.cpp"));
   EXPECT_THAT(vendor, Contains("backends/neutron_model/driver.h"));
   EXPECT_THAT(vendor, Not(Contains("backends/neutron_model/neutron_model.cpp")));

@@ -113,26 +113,26 @@ std::string models_s(const FirmwareProject& p) {
 
 std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
   return fmt::format(
-      "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE {}.ld\nSECTIONS\n{{\n"
+      "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE boards/{}/memory.ld\nSECTIONS\n{{\n"
       "  .models : {{ . = ALIGN(16); *(.models) . = ALIGN(16); }} > {}\n"
       "  .planned (NOLOAD) : {{ . = ALIGN(16); *(.planned) . = ALIGN(16); }} > {}\n}}\n",
       p.board, memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
 }
 
 std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>& sources) {
-  std::string define = "BOARD_" + p.board, of_npu, of_runtime, models;
-  for (char& c : define) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string of_npu, of_runtime, models;
   for (const std::string& path : sources)
     if ((path.ends_with(".cpp") || path.ends_with(".S")) && !path.starts_with(kProjectFolder))
-      (path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/") ? of_npu : of_runtime) += "\n  deuteron/" + path;
+      (path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/") ? of_npu : of_runtime) +=
+          "\n  deuteron/" + path;
   for (const FirmwareModel& m : p.models) {
     models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.pte", m.name);
     for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
   }
   return fmt::format(
-      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_DEFINE {})\nset(CPU_FLAGS {})\nset(NPU {})\nset(MODEL_FILES{})\n"
+      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(CPU_FLAGS {})\nset(NPU {})\nset(MODEL_FILES{})\n"
       "set(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
-      p.board, define, p.flags, p.npu ? "ON" : "OFF", models, of_runtime, of_npu);
+      p.board, p.flags, p.npu ? "ON" : "OFF", models, of_runtime, of_npu);
 }
 
 std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
@@ -185,7 +185,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 uint64_t checksum_of(std::span<const uint8_t> bytes) { return fnv1a(bytes.data(), bytes.size()); }
 
 std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const SourceFile> runtime, Diagnostics& diagnostics) {
-  const std::string_view script = runtime_file(runtime, fmt::format("runtime/ports/{}.ld", p.board));
+  const std::string_view script = runtime_file(runtime, fmt::format("boards/{}/memory.ld", p.board));
   const uint64_t code = region_bytes(script, "CODE"), ram = region_bytes(script, "RAM"), pool = region_bytes(script, "POOL");
   FirmwareMemory m;
   for (const FirmwareModel& model : p.models) {
@@ -210,12 +210,12 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const So
 
 std::map<std::string, std::string> firmware_files(const FirmwareProject& p, const FirmwareMemory& memory,
                                                   std::span<const SourceFile> runtime) {
-  const std::set<std::string> sources = needed_sources(runtime, p.kernels, p.isa, p.npu, p.npu && !p.vendor_driver);
+  const std::set<std::string> sources = needed_sources(runtime, p.kernels, p.board, p.isa, p.npu, p.npu && !p.vendor_driver);
   Files files;
   for (const SourceFile& f : runtime) {
     const bool of_project = f.path.starts_with(kProjectFolder);
     if (of_project) files.emplace(f.path.substr(kProjectFolder.size()), f.text);
-    else if (sources.contains(std::string(f.path)) || f.path == fmt::format("runtime/ports/{}.ld", p.board))
+    else if (sources.contains(std::string(f.path)) || f.path == fmt::format("boards/{}/memory.ld", p.board))
       files.emplace("deuteron/" + std::string(f.path), f.text);
   }
   files["kernels.cpp"] = kernels_cpp(p, runtime);

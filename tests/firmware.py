@@ -16,6 +16,9 @@ for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
     if not shutil.which(needed):
         print(f"left out: no {needed}")
         sys.exit(77)
+sys.path.insert(0, str(SOURCE))
+from boards.boards import all_boards
+
 wrong = 0
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_firmware_"))
 environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
@@ -137,14 +140,14 @@ check(code == 0 and text.count("as on the host") == 2, f"another driver: {code} 
 said = tool("firmware", one, "--board", "mps2-an505", "-o", where / "vendor", "--driver", "vendor", fails=True)
 check("[firmware.driver]" in said and not (where / "vendor").exists(), said)
 
-# The other cores, and a selection of several.
-for board, target in (("mps3-an547", "cortex-m55"), ("mps2-an386", "cortex-m4"), ("mps2-an385", "cortex-m3")):
-    small = where / board
-    tool("firmware", compiled(softmax, target, "soft", *samples("s.bin", 30)), "--board", board, "-o", small, "--input", where / "s.bin")
-    code, text = emulate(build(small), board, where / "outputs.bin")
-    check(code == 0 and text.count("as on the host") == 1, f"{board}: {code} {text}")
-    check((where / "outputs.bin").read_bytes() == host_outputs(small, ["soft"]), f"{board}: other bits than deuteron run")
-tool("firmware", "--merge", fw / "firmware.sel", where / "mps2-an385" / "firmware.sel", "-o", where / "all.sel")
+# Every core, and a selection of several.
+for board in all_boards():
+    small = where / board.name
+    tool("firmware", compiled(softmax, board.target, "soft", *samples("s.bin", 30)), "--board", board.name, "-o", small, "--input", where / "s.bin")
+    code, text = emulate(build(small), board.name, where / "outputs.bin")
+    check(code == 0 and text.count("as on the host") == 1, f"{board.name}: {code} {text}")
+    check((where / "outputs.bin").read_bytes() == host_outputs(small, ["soft"]), f"{board.name}: other bits than deuteron run")
+tool("firmware", "--merge", fw / "firmware.sel", small / "firmware.sel", "-o", where / "all.sel")
 merged = (where / "all.sel").read_text()
 check("cortex_m::softmax.out  # soft\n" in merged and "cortex_m::quantize_per_tensor.out  # digits digits_cpu soft\n" in merged, merged)
 both = where / "both"

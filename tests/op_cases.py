@@ -2,7 +2,7 @@
 
     python3 tests/op_cases.py [build/deuteron] [../shared] [--boards] [--list]
 
-For cortex-m55, m33 and m3, each case compiles and runs on the host, or is refused with a rule that is listed below. The result lies within a bound
+For the target of every board, each case compiles and runs on the host, or is refused with a rule that is listed below. The result lies within a bound
 that follows from the steps: every value that is rounded to int8 on the way, and every kernel, may cost one step of the output. --boards: the same
 bits on the emulated board. --list: a line for each case. Standard library only. The exit code is 1 when anything does not hold.
 """
@@ -21,7 +21,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 paths = [a for a in sys.argv[1:] if not a.startswith("--")]
 TOOL = pathlib.Path(paths[0] if paths else ROOT / "build" / "deuteron").resolve()
 OPS = pathlib.Path(paths[1] if len(paths) > 1 else ROOT.parent / "shared") / "fixtures" / "ops"
-BOARDS = {"cortex-m55": "mps3-an547", "cortex-m33": "mps2-an505", "cortex-m3": "mps2-an385"}
+sys.path.insert(0, str(ROOT))
+from boards.boards import all_boards
+
+BOARDS = {b.target: b.name for b in all_boards()}
 MUST_BE_INT8 = 130
 # What cannot be compiled, and the rule that says so.
 REFUSED = {

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "boards/board.h"
+#include "boards/emulate.h"
 #include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
 #include "ir/elements.h"
@@ -13,7 +15,6 @@
 #include "report/program_report.h"
 #include "targets/target.h"
 #include "tests/paths.h"
-#include "tools/emulate.h"
 
 namespace deuteron {
 namespace {
@@ -35,13 +36,11 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
   const std::string models = fmt::format("{}/fixtures/models", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(models))
     GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
-  const std::pair<const char*, const char*> kTargets[] = {
-      {"cortex-m33", "mps2-an505"}, {"cortex-m3", "mps2-an385"}, {"cortex-m55", "mps3-an547"}};
-  for (const auto& [name, board] : kTargets)
+  for (const Board& board : all_boards())
     for (const char* model : {"dscnn_kws", "digits_cnn", "digits_bmm"}) {
       Diagnostics d;
       std::optional<Graph> graph = read_graph(fmt::format("{}/{}/float.pt2", models, model), d);
-      const std::optional<Target> target = find_target(name, d);
+      const std::optional<Target> target = find_target(std::string(board.target), d);
       ASSERT_TRUE(graph && target);
       Samples samples(1);
       for (const Port& port : graph->inputs) {
@@ -59,7 +58,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
         const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
         stored.emplace_back(data, data + bytes.size());
       }
-      const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true});
+      const EmulatedRun run = run_emulated(board.name, c->pte, {&stored, 1}, {.by_step = true});
       if (run.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
       ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
       const ProgramReport report = report_program(*c, *target);
@@ -68,7 +67,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
       const auto counted = static_cast<double>(run.instructions[0]);
       // The formula has no term for what vector kernels do once for each filter, whatever the image: docs/cpu-cost.md, "Its error".
       const double bound = target->isa == Isa::scalar ? 0.1 : 0.2;
-      EXPECT_NEAR(static_cast<double>(report.cost.cpu), counted, bound * counted) << model << " on " << name;
+      EXPECT_NEAR(static_cast<double>(report.cost.cpu), counted, bound * counted) << model << " on " << board.name;
     }
 }
 

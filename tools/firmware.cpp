@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "boards/board.h"
+#include "boards/emulate.h"
 #include "data/npy.h"
 #include "data/read_file.h"
 #include "data/storage_order.h"
@@ -16,7 +18,6 @@
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "targets/nearest.h"
-#include "tools/emulate.h"
 #include "tools/options.h"
 #include "tools/program_file.h"
 
@@ -32,14 +33,11 @@ struct FirmwareOptions {
 
 constexpr size_t kMostModels = 16;  // firmware/project/main.cpp
 
-const deuteron_board_flags* find_board(const std::string& name, Diagnostics& diagnostics) {
-  std::vector<std::string> names;
-  for (int i = 0; i < deuteron_firmware_board_count; ++i) {
-    if (name == deuteron_firmware_boards[i].board) return &deuteron_firmware_boards[i];
-    names.emplace_back(deuteron_firmware_boards[i].board);
-  }
-  diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, names));
-  return nullptr;
+const Board* board_called(const std::string& name, Diagnostics& diagnostics) {
+  const Board* board = find_board(name);
+  if (!board)
+    diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, board_names()));
+  return board;
 }
 
 std::optional<KernelList> read_list(const std::string& path, Diagnostics& diagnostics) {
@@ -247,10 +245,10 @@ int firmware(const FirmwareOptions& o) {
   Diagnostics diagnostics;
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
-    diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", "mps3-an547, mps2-an505, mps2-an386 or mps2-an385");
+    diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of_boards(""));
     return fail();
   }
-  const deuteron_board_flags* board = find_board(o.board, diagnostics);
+  const Board* board = board_called(o.board, diagnostics);
   if (o.models.size() > kMostModels)
     diagnostics.add({Severity::error, "deuteron firmware", "too many models for one image", std::to_string(o.models.size()),
                      std::to_string(kMostModels), "firmware.models", "make several projects"});
@@ -260,7 +258,7 @@ int firmware(const FirmwareOptions& o) {
 
   const std::vector<SourceFile> runtime = embedded_sources();
   FirmwareProject project;
-  project.board = board->board;
+  project.board = board->name;
   project.isa = board->isa;
   project.flags = board->flags;
   project.vendor_driver = o.driver == "vendor";
@@ -302,16 +300,11 @@ void add_firmware(CommandLine& line) {
                                 "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
                                 firmware, o);
   verb.option("models", o->models, "the programs (.pte); with --merge the selections of kernels").value("P...").required();
-  verb.option("--board", o->board, "mps3-an547 (Cortex-M55), mps2-an505 (M33), mps2-an386 (M4), mps2-an385 (M3)").value("B");
-  verb.option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file")
-      .value("OUT")
-      .required();
+  verb.option("--board", o->board, list_of_boards("")).value("B");
+  verb.option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file").value("OUT").required();
   add_files(verb, "--input", o->inputs, "what the firmware runs the model on, once for each input in order; default: made-up values");
-  verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated")
-      .value("FILE")
-      .one_each();
-  verb.option("--driver", o->driver,
-                   "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
+  verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated").value("FILE").one_each();
+  verb.option("--driver", o->driver, "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
   verb.flag("--merge", o->merge, "make one selection of several");

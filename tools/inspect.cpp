@@ -8,12 +8,12 @@
 
 #include "data/read_file.h"
 #include "frontends/pt2/summary.h"
-#include "traces/read_etdump.h"
-#include "traces/read_etrecord.h"
+#include "report/status_text.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
 #include "tools/program_file.h"
-#include "tools/status_text.h"
+#include "traces/read_etdump.h"
+#include "traces/read_etrecord.h"
 
 namespace deuteron {
 namespace {

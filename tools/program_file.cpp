@@ -10,8 +10,8 @@
 #include "data/read_file.h"
 #include "data/storage_order.h"
 #include "ir/check.h"
+#include "report/status_text.h"
 #include "tools/profile_run.h"
-#include "tools/status_text.h"
 #include "tools/verb.h"
 
 namespace deuteron {

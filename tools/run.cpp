@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "boards/board.h"
+#include "boards/emulate.h"
 #include "data/npy.h"
 #include "data/read_file.h"
 #include "data/write_file.h"
-#include "tools/emulate.h"
 #include "tools/options.h"
 #include "tools/profile_run.h"
 #include "tools/program_file.h"
@@ -225,24 +226,19 @@ int run(const RunOptions& o) {
 void add_run_options(Verb& verb, RunOptions* o) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
-  std::string boards;
-  for (const Board& b : all_boards()) boards += fmt::format("{}qemu:{} ({})", boards.empty() ? "" : ", ", b.name, b.core);
-  verb.option("--on", o->on, "host (default), " + boards).value("WHERE").check([](const std::string& where) {
+  verb.option("--on", o->on, "host (default), " + list_of_boards("qemu:")).value("WHERE").check([](const std::string& where) {
     return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
                                                                                : "`" + where + "` is neither `host` nor `qemu:BOARD`";
   });
-  verb.option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
-      .value("S")
-      .positive();
+  verb.option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work").value("S").positive();
   verb.option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
       .value("N")
       .positive();
   verb.option("--profile-clock", o->clock,
-                   "boards: what times a profile: board (default; exact instructions), systick, systick:RELOAD, dwt, pmu")
+              "boards: what times a profile: board (default; exact instructions), systick, systick:RELOAD, dwt, pmu")
       .value("C")
       .check(check_clock);
-  verb.option("--runner", o->runner, "boards: run this image of the board's runner instead of the one inside this program")
-      .value("ELF");
+  verb.option("--runner", o->runner, "boards: run this image of the board's runner instead of the one inside this program").value("ELF");
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }
@@ -252,12 +248,10 @@ void add_run_options(Verb& verb, RunOptions* o) {
 void add_run(CommandLine& line) {
   RunOptions* o = nullptr;
   Verb verb = add_verb<RunOptions>(line, "run", "run a program on this machine or on an emulated board",
-                                        "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run model.pte --input x.npy "
-                                        "--output-dir out/ --on qemu:mps3-an547",
-                                        run, o);
-  verb.option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing")
-      .value("D")
-      .required();
+                                   "deuteron run model.pte --input x.npy --output-dir out/\n  deuteron run model.pte --input x.npy "
+                                   "--output-dir out/ --on qemu:mps3-an547",
+                                   run, o);
+  verb.option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing").value("D").required();
   verb.option("--profile", o->profile, "write the times of every kernel to this file (ETDump)").value("FILE");
   add_run_options(verb, o);
 }
@@ -265,7 +259,7 @@ void add_run(CommandLine& line) {
 void add_profile(CommandLine& line) {
   RunOptions* o = nullptr;
   Verb verb = add_verb<RunOptions>(line, "profile", "time every kernel of a program, here or on an emulated board",
-                                        "deuteron profile model.pte --input x.npy -o trace.etdp --on qemu:mps2-an505", run, o);
+                                   "deuteron profile model.pte --input x.npy -o trace.etdp --on qemu:mps2-an505", run, o);
   verb.option("-o,--output", o->profile, "the profile to write (ETDump)").value("FILE").required();
   verb.option("--output-dir", o->output_dir, "the outputs too, in this folder").value("D");
   add_run_options(verb, o);

@@ -1,7 +1,7 @@
 // The vendor's Neutron converter as a watched process: what convert_externally() runs it with.
 #pragma once
 #include "backends/neutron/external_converter.h"
-#include "tools/watched_process.h"
+#include "boards/watched_process.h"
 
 namespace deuteron {
 

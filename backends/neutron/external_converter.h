@@ -12,7 +12,7 @@
 
 namespace deuteron::neutron {
 
-// How a child process ended; as ProcessEnd of tools/watched_process.h, which the tools hand in.
+// How a child process ended; as ProcessEnd of boards/watched_process.h, which the tools hand in.
 struct ToolEnd {
   int start_error = 0;  // errno of the start
   int exit_code = -1, signal = 0;

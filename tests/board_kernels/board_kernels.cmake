@@ -1,5 +1,5 @@
 # An image for each board whose instruction set has kernels of its own: random cases of each against the portable kernel (main.cpp). Included
-# by the root CMakeLists.txt after runtime/ports/firmware.cmake, whose objects it links. `ctest -R board_kernels` runs them.
+# by the root CMakeLists.txt after boards/boards.cmake, whose objects it links. `ctest -R board_kernels` runs them.
 file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)
 find_program(QEMU_ARM qemu-system-arm)
 set(images "")
@@ -7,8 +7,6 @@ foreach(board IN LISTS BOARDS)
   if(ISA_${board} STREQUAL "scalar")
     continue()
   endif()
-  string(TOUPPER "BOARD_${board}" define)
-  string(REPLACE "-" "_" define ${define})
   file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ops/*_${ISA_${board}}.S ops/*/*_${ISA_${board}}.S
        ops/*/kernel_${ISA_${board}}.cpp ops/*/kernel.cpp runtime/ports/*.cpp runtime/decimal.cpp)
   list(TRANSFORM kernels PREPEND ${BOARD_DIR}/${board}/)
@@ -19,7 +17,7 @@ foreach(board IN LISTS BOARDS)
     set(object ${BOARD_DIR}/${board}/tests/board_kernels/${name}.o)
     file(MAKE_DIRECTORY ${BOARD_DIR}/${board}/tests/board_kernels)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -D${define} -MMD -MT ${object} -MF ${object}.d -c ${source}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} -MMD -MT ${object} -MF ${object}.d -c ${source}
               -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: tests/board_kernels/${name}" VERBATIM)
     list(APPEND objects ${object})
@@ -27,7 +25,7 @@ foreach(board IN LISTS BOARDS)
   set(image ${BOARD_DIR}/${board}.kernels.elf)
   add_custom_command(OUTPUT ${image}
     COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb ${objects} ${kernels} -nostartfiles -Wl,--gc-sections -L${PROJECT_SOURCE_DIR}/runtime/ports
-            -T${PROJECT_SOURCE_DIR}/runtime/ports/${board}.ld -o ${image}
+            -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
     DEPENDS ${objects} ${kernels} ${LINKER_SCRIPTS} COMMENT "${board}: image of the kernels' random cases" VERBATIM)
   list(APPEND images ${image})
   if(QEMU_ARM AND NOT DEUTERON_SANITIZE)

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "boards/emulate.h"
+#include "boards/watched_process.h"
 #include "ir/diagnostic.h"
-#include "tools/emulate.h"
-#include "tools/watched_process.h"
 
 namespace deuteron {
 

@@ -1,5 +1,5 @@
 // See emulate.h. The job goes in and the outputs come back through nameless files that QEMU inherits; text comes over a pipe.
-#include "tools/emulate.h"
+#include "boards/emulate.h"
 
 #include <fmt/format.h>
 
@@ -11,31 +11,17 @@
 
 #include "backends/neutron_delegate/calls.h"
 #include "backends/neutron_delegate/delegate.h"
+#include "boards/board.h"
+#include "boards/report.h"
+#include "boards/watched_process.h"
 #include "runtime/deuteron.h"
-#include "tools/board_images.h"
-#include "tools/board_report.h"
-#include "tools/watched_process.h"
+#include "targets/nearest.h"
 
 namespace deuteron {
 namespace {
 
-constexpr Board kBoards[] = {
-    {"mps3-an547", "Cortex-M55", "mve", "256 MB DDR"},
-    {"mps2-an505", "Cortex-M33", "dsp", "16 MB PSRAM, 3 MB SSRAM"},
-    {"mps2-an386", "Cortex-M4", "dsp", "16 MB PSRAM, 3 MB SSRAM"},
-    {"mps2-an385", "Cortex-M3", "scalar", "16 MB PSRAM, 3 MB SSRAM"},
-};
-
 // A sample may take this long on a busy machine. Emulation does 30 to 300 million instructions a second; a multiply-add takes up to ten.
 constexpr double kBaseSeconds = 30, kSecondsPerMultiplyAdd = 1e-6;
-
-std::span<const uint8_t> image_of(std::string_view board) {
-  for (int i = 0; i < deuteron_board_image_count; i++) {
-    const deuteron_board_image& image = deuteron_board_images[i];
-    if (board == image.name) return {image.begin, image.end};
-  }
-  return {};
-}
 
 // Multiply-adds of one run, roughly and rather too many; 0 when the program does not load here.
 double estimate_work(std::span<const uint8_t> program) {
@@ -148,28 +134,28 @@ std::vector<std::string> emulator_command(std::string_view board, const EmulateO
           "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
 }
 
-EmulatedRun run_job(std::string_view board, Job job, std::span<const uint8_t> program, std::span<const Sample> samples,
-                    double limit_seconds, const EmulateOptions& options) {
+EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> program, std::span<const Sample> samples, double limit_seconds,
+                    const EmulateOptions& options) {
   EmulatedRun run;
   const auto start = std::chrono::steady_clock::now();
   MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs"), profile("deuteron-profile");
-  const std::span<const uint8_t> runner = options.image.empty() ? image_of(board) : options.image;
+  const std::span<const uint8_t> runner = options.image.empty() ? board.image : options.image;
   job.program_bytes = static_cast<uint32_t>(program.size());
   job.profile_events = options.profile_events;
   job.profile_clock = options.clock;
   job.clock_argument = options.clock_argument;
   if (output.descriptor() < 0 || profile.descriptor() < 0 || !image.append(runner) || !write_job(input, job, program, samples)) {
-    run.error = board_trouble(board, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)), "board.job_memory");
+    run.error = board_trouble(board.name, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)), "board.job_memory");
     return run;
   }
   BoardReport answer;
   const int descriptors[] = {image.descriptor(), input.descriptor(), output.descriptor(), profile.descriptor()};
   const bool restart = options.timeout_seconds <= 0;
-  const ProcessEnd end = run_watched(emulator_command(board, options), descriptors, limit_seconds,
+  const ProcessEnd end = run_watched(emulator_command(board.name, options), descriptors, limit_seconds,
                                      [&](std::string_view line) { return take_line(line, answer, run) && restart; });
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (end.start_error != 0 || end.timed_out || end.exit_code != 0) {
-    run.error = describe_end(board, runner, end, answer, options, limit_seconds);
+    run.error = describe_end(board.name, runner, end, answer, options, limit_seconds);
     return run;
   }
   const std::vector<uint8_t> bytes = output.content();
@@ -182,36 +168,32 @@ EmulatedRun run_job(std::string_view board, Job job, std::span<const uint8_t> pr
   }
   if (!run.ok)
     run.error = board_trouble(
-        board,
+        board.name,
         fmt::format("the board ended early: {} of {} samples, {} output bytes", run.instructions.size(), samples.size(), bytes.size()),
         "board.incomplete");
   return run;
 }
 
-std::optional<Diagnostic> check_board(std::string_view board) {
-  std::string names;
-  for (const Board& b : kBoards) {
-    if (b.name == board) {
-      if (!image_of(board).empty()) return std::nullopt;
-      return board_trouble(board, "this build has no board runners", "board.not_built",
-                           "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and build again");
-    }
-    names += (names.empty() ? "" : ", ") + std::string(b.name);
-  }
-  return board_trouble(board, fmt::format("there is no board `{}`", board), "board.unknown", fmt::format("the boards are {}", names));
+// Null, with `problem`: there is no such board, or no runner for it.
+const Board* board_to_run(std::string_view name, Diagnostic& problem) {
+  const Board* board = find_board(name);
+  if (board && !board->image.empty()) return board;
+  if (board)
+    problem = board_trouble(name, "this build has no board runners", "board.not_built",
+                            "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and build again");
+  else problem = board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, board_names()));
+  return nullptr;
 }
 
 }  // namespace
 
-std::span<const Board> all_boards() { return kBoards; }
-bool has_board_runners() { return deuteron_board_image_count > 0; }
-
-EmulatedRun run_emulated(std::string_view board, std::span<const uint8_t> program, std::span<const Sample> samples,
+EmulatedRun run_emulated(std::string_view name, std::span<const uint8_t> program, std::span<const Sample> samples,
                          const EmulateOptions& options) {
   EmulatedRun run;
-  std::optional<Diagnostic> problem = check_board(board);
-  if (!problem) problem = check_samples(board, samples);
-  if (!problem && program.size() > UINT32_MAX - 64) problem = board_trouble(board, "the program is larger than 4 GB", "board.memory");
+  const Board* board = board_to_run(name, run.error);
+  if (!board) return run;
+  std::optional<Diagnostic> problem = check_samples(name, samples);
+  if (!problem && program.size() > UINT32_MAX - 64) problem = board_trouble(name, "the program is larger than 4 GB", "board.memory");
   if (problem) {
     run.error = *problem;
     return run;
@@ -222,28 +204,26 @@ EmulatedRun run_emulated(std::string_view board, std::span<const uint8_t> progra
   job.by_step = options.by_step;
   const double limit =
       options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds + kSecondsPerMultiplyAdd * estimate_work(program);
-  run = run_job(board, job, program, samples, limit, options);
+  run = run_job(*board, job, program, samples, limit, options);
   if (run.ok || run.error.rule != "board.fault" || options.by_step || run.instructions.size() >= samples.size()) return run;
 
   // Once more from the sample that faulted, call by call, to name the operator.
   job.by_step = 1;
   job.samples = 1;
-  const EmulatedRun again = run_job(board, job, program, samples.subspan(run.instructions.size(), 1), limit, options);
+  const EmulatedRun again = run_job(*board, job, program, samples.subspan(run.instructions.size(), 1), limit, options);
   if (!again.ok && again.error.rule == "board.fault") run.error = again.error;
   return run;
 }
 
-EmulatedRun run_board_self_test(std::string_view board, JobKind kind, uint32_t argument, std::span<const uint8_t> bytes,
+EmulatedRun run_board_self_test(std::string_view name, JobKind kind, uint32_t argument, std::span<const uint8_t> bytes,
                                 const EmulateOptions& options) {
   EmulatedRun run;
-  if (const std::optional<Diagnostic> problem = check_board(board)) {
-    run.error = *problem;
-    return run;
-  }
+  const Board* board = board_to_run(name, run.error);
+  if (!board) return run;
   Job job;
   job.kind = kind;
   job.argument = argument;
-  return run_job(board, job, bytes, {}, options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds, options);
+  return run_job(*board, job, bytes, {}, options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds, options);
 }
 
 }  // namespace deuteron

@@ -1,4 +1,4 @@
-#include "tools/status_text.h"
+#include "report/status_text.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // What the user reads, for each line that a runner can end with.
-#include "tools/board_report.h"
+#include "boards/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

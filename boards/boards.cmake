@@ -1,29 +1,39 @@
-# Builds one runner image for each emulated board with the cross compiler and puts all of them into the program (tools/emulate.h).
-# Ninja compiles the sources of all boards in parallel; header dependencies come from the compiler. Included by the root CMakeLists.txt,
-# after RUNTIME_SOURCES and TOOL_SOURCES are known.
+# Builds one runner image for each emulated board of boards.txt with the cross compiler and puts all of them into the program (boards/emulate.h).
+# Ninja compiles the sources of all boards in parallel; header dependencies come from the compiler. Included by the root CMakeLists.txt
+# after RUNTIME_SOURCES are known.
 set(BOARD_DIR ${PROJECT_BINARY_DIR}/boards)
-set(BOARD_HOST_SOURCES tools/emulate.cpp tools/board_report.cpp tools/board_symbols.cpp tools/status_text.cpp tools/watched_process.cpp)
-list(FILTER TOOL_SOURCES EXCLUDE REGEX "/(emulate|board_report|board_symbols|status_text|watched_process)\\.cpp$")
-
 find_program(ARM_CXX arm-none-eabi-g++)
 find_program(ARM_NM arm-none-eabi-nm)
-set(ALL_BOARDS mps3-an547 mps2-an505 mps2-an386 mps2-an385)
+
+# The table: for each board ROW_<board> (as C), CPU_<board> (the compiler's flags), ISA_<board> (the instruction set whose own kernels it runs:
+# ops/*/kernel_<isa>.cpp, ops/**/*_<isa>.S) and MAP_<board> (its name and its map of memories).
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS boards/boards.txt)
+file(STRINGS boards/boards.txt rows REGEX "^[^#]")
+set(ALL_BOARDS "")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE " *[|] *" ";" columns "${row}")
+  list(LENGTH columns count)
+  if(NOT count EQUAL 5)
+    message(FATAL_ERROR "boards/boards.txt: `${row}` has ${count} columns, must have 5: name | target | instruction set | MB | flags")
+  endif()
+  list(POP_FRONT columns board target isa memory_mb flags)
+  foreach(file map.h memory.ld)
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/boards/${board}/${file})
+      message(FATAL_ERROR "boards/boards.txt: ${board} has no file boards/${board}/${file}")
+    endif()
+  endforeach()
+  list(APPEND ALL_BOARDS ${board})
+  set(ROW_${board} "\"${board}\", \"${target}\", \"${isa}\", ${memory_mb}, \"${flags}\"")
+  separate_arguments(CPU_${board} UNIX_COMMAND "${flags}")
+  set(ISA_${board} ${isa})
+  set(MAP_${board} "-DDEUTERON_BOARD_NAME=\"${board}\"" "-DDEUTERON_BOARD_MAP=\"boards/${board}/map.h\"")
+endforeach()
 set(BOARDS "")
-if(DEUTERON_FIRMWARE AND ARM_CXX AND ARM_NM AND EXISTS ${PROJECT_SOURCE_DIR}/backends/all_kernels.cpp)
+if(DEUTERON_FIRMWARE AND ARM_CXX AND ARM_NM)
   set(BOARDS ${ALL_BOARDS})
 elseif(DEUTERON_FIRMWARE)
   message(WARNING "no board runners: arm-none-eabi-g++ is missing (apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi)")
 endif()
-
-# Flags of the core, and the instruction set whose own kernels (ops/*/kernel_<isa>.cpp, ops/**/*_<isa>.S) it runs.
-set(CPU_mps3-an547 -mcpu=cortex-m55 -mfloat-abi=hard)
-set(CPU_mps2-an505 -mcpu=cortex-m33 -mfloat-abi=hard -mfpu=auto)
-set(CPU_mps2-an386 -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=auto)
-set(CPU_mps2-an385 -mcpu=cortex-m3 -mfloat-abi=soft)
-set(ISA_mps3-an547 mve)
-set(ISA_mps2-an505 dsp)
-set(ISA_mps2-an386 dsp)
-set(ISA_mps2-an385 scalar)
 
 # The same arithmetic as on the host needs -ffp-contract=off: these cores have a fused multiply-add.
 set(BOARD_FLAGS -mthumb -std=c++17 -O3 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
@@ -32,15 +42,13 @@ set(BOARD_FLAGS -mthumb -std=c++17 -O3 -fno-exceptions -fno-rtti -fno-threadsafe
 if(NEUTRON_MODEL_SOURCES)
   list(APPEND BOARD_FLAGS -DDEUTERON_NEUTRON_DRIVER)
 endif()
-file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp firmware/runner/*.cpp)
+file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp boards/runner/*.cpp)
 # The tracer is in the runner if it is asked for; nothing else of the runtime knows of it (runtime/trace.h).
-set(TRACED_SOURCES firmware/runner/runner.cpp runtime/ports/start.cpp)
-file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld)
+set(TRACED_SOURCES boards/runner/runner.cpp runtime/ports/start.cpp)
+file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld boards/*/memory.ld)
 
 set(BOARD_IMAGES "")
 foreach(board IN LISTS BOARDS)
-  string(TOUPPER "BOARD_${board}" define)
-  string(REPLACE "-" "_" define ${define})
   file(GLOB isa_sources CONFIGURE_DEPENDS ops/*_${ISA_${board}}.S ops/*/*_${ISA_${board}}.S ops/*/kernel_${ISA_${board}}.cpp)
   set(objects "")
   foreach(source IN LISTS RUNTIME_SOURCES NEUTRON_MODEL_SOURCES BOARD_SOURCES isa_sources)
@@ -53,7 +61,7 @@ foreach(board IN LISTS BOARDS)
       set(trace -DDEUTERON_TRACE)
     endif()
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -D${define} ${trace} -MMD -MT ${object} -MF ${object}.d
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} ${trace} -MMD -MT ${object} -MF ${object}.d
               -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
     list(APPEND objects ${object})
@@ -63,7 +71,7 @@ foreach(board IN LISTS BOARDS)
   file(GENERATE OUTPUT ${BOARD_DIR}/${board}.objects CONTENT "${list_of_objects}\n")
   add_custom_command(OUTPUT ${image}
     COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb @${BOARD_DIR}/${board}.objects -nostartfiles -Wl,--gc-sections
-            -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/runtime/ports/${board}.ld -o ${image}
+            -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
     COMMAND ${CMAKE_COMMAND} -DNM=${ARM_NM} -DIMAGE=${image} -P ${PROJECT_SOURCE_DIR}/runtime/ports/check_no_heap.cmake
     DEPENDS ${objects} ${LINKER_SCRIPTS} runtime/ports/check_no_heap.cmake ${BOARD_DIR}/${board}.objects
     COMMENT "${board}: image" VERBATIM)
@@ -86,7 +94,7 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
     if(name IN_LIST TRACED_SOURCES)
       set(object ${BOARD_DIR}/${board}/${name}.untraced.o)
       add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} -DBOARD_MPS2_AN505 -MMD -MT ${object} -MF ${object}.d
+        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} -MMD -MT ${object} -MF ${object}.d
                 -c ${source} -o ${object}
         DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}, untraced: ${name}" VERBATIM)
     endif()
@@ -107,7 +115,7 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
     file(GENERATE OUTPUT ${BOARD_DIR}/${board}.${kind}.objects CONTENT "${list_of_objects}\n")
     add_custom_command(OUTPUT ${image}
       COMMAND ${ARM_CXX} ${CPU_${board}} -mthumb @${BOARD_DIR}/${board}.${kind}.objects -nostartfiles -Wl,--gc-sections
-              -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/runtime/ports/${board}.ld -o ${image}
+              -L${PROJECT_SOURCE_DIR}/runtime/ports -T${PROJECT_SOURCE_DIR}/boards/${board}/memory.ld -o ${image}
       DEPENDS ${${kind}} ${LINKER_SCRIPTS} ${BOARD_DIR}/${board}.${kind}.objects COMMENT "${board}, ${kind}: image" VERBATIM)
   endforeach()
   add_custom_target(untraced_firmware DEPENDS ${BOARD_DIR}/${board}.untraced.elf ${BOARD_DIR}/${board}.bare.elf)
@@ -115,26 +123,33 @@ else()
   add_custom_target(untraced_firmware)
 endif()
 
-# The images as constants. A C file with .incbin; it is compiled anew when an image has changed.
+# The table and the images as constants. A C file with .incbin; it is compiled anew when an image has changed.
 set(embedded "")
 set(table "")
-foreach(board IN LISTS BOARDS)
+foreach(board IN LISTS ALL_BOARDS)
   string(REPLACE "-" "_" symbol ${board})
-  string(APPEND embedded "__asm__(\".section .rodata\\n.balign 16\\n.global board_${symbol}, board_${symbol}_end\\n\"
+  set(image "0, 0")
+  if(board IN_LIST BOARDS)
+    string(APPEND embedded "__asm__(\".section .rodata\\n.balign 16\\n.global board_${symbol}, board_${symbol}_end\\n\"
         \"board_${symbol}:\\n.incbin \\\"${BOARD_DIR}/${board}.elf\\\"\\nboard_${symbol}_end:\\n.byte 0\\n.previous\\n\");
 extern const unsigned char board_${symbol}[], board_${symbol}_end[];\n")
-  string(APPEND table "  {\"${board}\", board_${symbol}, board_${symbol}_end},\n")
+    set(image "board_${symbol}, board_${symbol}_end")
+  endif()
+  string(APPEND table "  {${ROW_${board}}, ${image}},\n")
 endforeach()
-list(LENGTH BOARDS board_count)
-file(CONFIGURE OUTPUT ${BOARD_DIR}/images.c CONTENT "#include \"tools/board_images.h\"
-${embedded}const struct deuteron_board_image deuteron_board_images[] = {
-${table}  {0, 0, 0}};
-const int deuteron_board_image_count = ${board_count};
+list(LENGTH ALL_BOARDS board_count)
+file(CONFIGURE OUTPUT ${BOARD_DIR}/images.c CONTENT "#include \"boards/images.h\"
+${embedded}const struct deuteron_board deuteron_boards[] = {
+${table}};
+const int deuteron_board_count = ${board_count};
 " @ONLY)
 set_source_files_properties(${BOARD_DIR}/images.c PROPERTIES OBJECT_DEPENDS "${BOARD_IMAGES}")
 
+file(GLOB BOARD_HOST_SOURCES CONFIGURE_DEPENDS boards/*.cpp)
+list(FILTER BOARD_HOST_SOURCES EXCLUDE REGEX "_test\\.cpp$")
+group_sources(BOARD_HOST_SOURCES boards 10)
 add_library(deuteron_boards STATIC ${BOARD_HOST_SOURCES} ${BOARD_DIR}/images.c)
-target_link_libraries(deuteron_boards PUBLIC deuteron_options PRIVATE deuteron_runtime fmt::fmt)
+target_link_libraries(deuteron_boards PUBLIC deuteron_core)
 
 # Only programs link it: a library that did would wait for the images before it compiles its first file.
 function(link_boards)

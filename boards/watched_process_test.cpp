@@ -1,5 +1,5 @@
 // What a child process may do, and that it always ends.
-#include "tools/watched_process.h"
+#include "boards/watched_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

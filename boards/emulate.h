@@ -41,15 +41,6 @@ struct EmulatedRun {
   double seconds = 0;  // wall clock
 };
 
-struct Board {
-  std::string_view name;  // QEMU's
-  std::string_view core;
-  std::string_view isa;  // whose programs it runs: scalar, dsp, mve
-  std::string_view memory;
-};
-std::span<const Board> all_boards();
-bool has_board_runners();  // false: built without the cross compiler; run_emulated then says so
-
 using Sample = std::vector<std::vector<uint8_t>>;  // [input]: bytes in the program's storage order
 
 EmulatedRun run_emulated(std::string_view board, std::span<const uint8_t> program, std::span<const Sample> samples,

@@ -1,5 +1,5 @@
 // See watched_process.h.
-#include "tools/watched_process.h"
+#include "boards/watched_process.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-// See board_symbols.h. The image is our own, but every offset is checked all the same. Source: the ELF specification, 32-bit little-endian.
-#include "tools/board_symbols.h"
+// See symbols.h. The image is our own, but every offset is checked all the same. Source: the ELF specification, 32-bit little-endian.
+#include "boards/symbols.h"
 
 #include <cxxabi.h>
 #include <elf.h>

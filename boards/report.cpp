@@ -1,5 +1,5 @@
-// See board_report.h. The lines are written by firmware/runner/runner.cpp and runtime/ports/start.cpp.
-#include "tools/board_report.h"
+// See report.h. The lines are written by boards/runner/runner.cpp and runtime/ports/start.cpp.
+#include "boards/report.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "tools/board_symbols.h"
-#include "tools/status_text.h"
+#include "boards/board.h"
+#include "boards/symbols.h"
+#include "report/status_text.h"
 
 namespace deuteron {
 namespace {
@@ -148,7 +149,7 @@ Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
       board,
       fmt::format("the {} does not fit into the board's memory ({} bytes for it alone; program {}, planned {}, tables {}; memory {})", part,
                   bytes, program, planned, tables, regions),
-      "board.memory", "mps3-an547 has the most memory: 256 MB");
+      "board.memory", fmt::format("{} has the most memory: {} MB", largest_board().name, largest_board().memory_mb));
   d.measured = fmt::format("{} bytes", program + planned + tables);
   d.limit = fmt::format("{} bytes", total);
   return d;

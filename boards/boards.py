@@ -1,0 +1,16 @@
+"""boards.txt for the tests and benches that run on every board."""
+import pathlib
+import typing
+
+
+class Board(typing.NamedTuple):
+    name: str
+    target: str
+    isa: str
+    memory_mb: str
+    flags: str
+
+
+def all_boards():
+    rows = (pathlib.Path(__file__).parent / "boards.txt").read_text().splitlines()
+    return [Board(*(column.strip() for column in row.split("|"))) for row in rows if not row.startswith("#")]

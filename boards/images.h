@@ -1,0 +1,16 @@
+/* boards.txt, and the runners that the build has put into this program (boards/boards.cmake). */
+#pragma once
+#ifdef __cplusplus
+extern "C" {
+#endif
+struct deuteron_board {
+  const char *name, *target, *isa;
+  unsigned memory_mb;
+  const char* flags;                /* of the compiler, with spaces between them */
+  const unsigned char *begin, *end; /* the runner, an ELF file; null: built without the cross compiler */
+};
+extern const struct deuteron_board deuteron_boards[];
+extern const int deuteron_board_count;
+#ifdef __cplusplus
+}
+#endif

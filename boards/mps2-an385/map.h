@@ -1,0 +1,3 @@
+// The memories and the clock of mps2-an386, with another core.
+#pragma once
+#include "boards/mps2-an386/map.h"
