@@ -22,5 +22,11 @@ set(EMBEDDED_C ${PROJECT_BINARY_DIR}/generated/firmware_files.c)
 file(CONFIGURE OUTPUT ${EMBEDDED_C} CONTENT "${text}" @ONLY)
 list(TRANSFORM EMBEDDED PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE embedded_paths)
 set_source_files_properties(${EMBEDDED_C} PROPERTIES OBJECT_DEPENDS "${embedded_paths}")
-add_library(deuteron_firmware_files STATIC ${EMBEDDED_C})
-target_link_libraries(deuteron_firmware_files PRIVATE deuteron_options)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/runtime.objects CONTENT "$<JOIN:$<TARGET_OBJECTS:deuteron_runtime>,\n>\n")
+set(KERNEL_SOURCES_C ${PROJECT_BINARY_DIR}/generated/kernel_sources.c)
+add_custom_command(OUTPUT ${KERNEL_SOURCES_C}
+  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECTS=${PROJECT_BINARY_DIR}/runtime.objects -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+          -DOUT=${KERNEL_SOURCES_C} -P ${PROJECT_SOURCE_DIR}/firmware/kernel_sources.cmake
+  DEPENDS $<TARGET_OBJECTS:deuteron_runtime> firmware/kernel_sources.cmake COMMENT "the sources of the kernels" VERBATIM)
+add_library(deuteron_firmware_files STATIC ${EMBEDDED_C} ${KERNEL_SOURCES_C})
+target_link_libraries(deuteron_firmware_files PRIVATE deuteron_options deuteron_runtime)

@@ -9,6 +9,14 @@ struct deuteron_embedded_file {
 };
 extern const struct deuteron_embedded_file deuteron_runtime_files[];
 extern const int deuteron_runtime_file_count;
+
+/* A constant of the runtime, a kernel or what else its objects define: where it lies in this program, its name, and its source. */
+struct deuteron_constant {
+  const void* address;
+  const char *name, *path;
+};
+extern const struct deuteron_constant deuteron_constants[]; /* firmware/kernel_sources.cmake */
+extern const int deuteron_constant_count;
 #ifdef __cplusplus
 }
 #endif

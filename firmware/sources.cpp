@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <vector>
 
 namespace deuteron {
@@ -30,13 +29,6 @@ constexpr NpuKernel kNpuKernels[] = {
 #include "backends/neutron/kinds.inc"
 };
 
-const SourceFile* definition_of(std::span<const SourceFile> all, const std::string& kernel) {
-  const std::string wanted = fmt::format(" = {{\"{}\",", kernel);
-  for (const SourceFile& f : all)
-    if (f.path.ends_with(".cpp") && f.text.find(wanted) != f.text.npos) return &f;
-  return nullptr;
-}
-
 // Quoted includes, which are from the root.
 std::vector<std::string> includes_of(std::string_view text) {
   constexpr std::string_view kInclude = "#include \"";
@@ -59,25 +51,17 @@ std::vector<std::string> sources_behind(std::string_view header, std::string_vie
 
 }  // namespace
 
-std::string symbol_of_kernel(std::span<const SourceFile> all, const std::string& kernel) {
-  const SourceFile* file = definition_of(all, kernel);
-  if (!file) return "";
-  const size_t end = file->text.find(fmt::format(" = {{\"{}\",", kernel));
-  const size_t begin = file->text.rfind(' ', end - 1) + 1;
-  return std::string(file->text.substr(begin, end - begin));
-}
-
-std::set<std::string> needed_sources(std::span<const SourceFile> all, const KernelList& kernels, std::string_view board,
-                                     std::string_view isa, bool npu, bool npu_model) {
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, std::string_view board, std::string_view isa,
+                                     bool npu, bool npu_model) {
   Index index;
-  for (const SourceFile& f : all) index.emplace(f.path, f.text);
+  for (const SourceFile& f : runtime.files) index.emplace(f.path, f.text);
   std::vector<std::string> todo;
-  for (const SourceFile& f : all)  // those with a header of their own come in where it is included
+  for (const SourceFile& f : runtime.files)  // those with a header of their own come in where it is included
     if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
   todo.push_back(fmt::format("boards/{}/map.h", board));  // runtime/ports/board.h includes it by the name of the board
   for (const auto& [kernel, users] : kernels.cpu)
-    if (const SourceFile* file = definition_of(all, kernel)) todo.emplace_back(file->path);
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
   if (npu)
     for (const std::string_view path : kDelegate) todo.emplace_back(path);
   if (npu_model)

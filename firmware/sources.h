@@ -1,9 +1,10 @@
 // Which of the runtime's sources a firmware needs: those of its kernels, and what they include.
 #pragma once
+#include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "firmware/kernel_list.h"
 
@@ -12,14 +13,18 @@ namespace deuteron {
 struct SourceFile {
   std::string_view path, text;
 };
+struct KernelSource {
+  std::string_view symbol, path;  // "kQuantizedAdd", "ops/add/bind.cpp"
+};
+struct RuntimeSources {
+  std::vector<SourceFile> files;                                  // headers and sources
+  std::map<std::string, KernelSource, std::less<>> kernels = {};  // of the CPU, by name: "cortex_m::quantized_add.out"
+};
 
-// Headers and sources. A header asks for the source beside it of the same name, and a kernel's header also for the kernels of the
-// instruction set (`isa`: "scalar", "dsp", "mve"). A kernel that no source defines is left out: the caller has compared with the runtime's
-// table. `npu`: the delegate and its driver's interface; `npu_model`: the open machine model too.
-std::set<std::string> needed_sources(std::span<const SourceFile> all, const KernelList& kernels, std::string_view board,
-                                     std::string_view isa, bool npu, bool npu_model);
-
-// "kQuantizedAdd" for "cortex_m::quantized_add.out": the name that its source gives it; empty: no source defines it.
-std::string symbol_of_kernel(std::span<const SourceFile> all, const std::string& kernel);
+// A header asks for the source beside it of the same name, and a kernel's header also for the kernels of the
+// instruction set (`isa`: "scalar", "dsp", "mve"). A kernel that the runtime does not have is left out: the caller has compared. `npu`: the
+// delegate and its driver's interface; `npu_model`: the open machine model too.
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, std::string_view board, std::string_view isa,
+                                     bool npu, bool npu_model);
 
 }  // namespace deuteron

@@ -1,6 +1,7 @@
 // Which sources a kernel needs: complete, by the symbols of the board's own object files, and no more than that.
 #include "firmware/sources.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,14 +63,18 @@ std::set<std::string> undefined(const std::set<std::string>& sources, const std:
 TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
   const std::map<std::string, Symbols> symbols = board_symbols();
   if (symbols.empty()) GTEST_SKIP() << "left out: the boards are not built";
-  const std::vector<SourceFile> files = embedded_sources();
+  const RuntimeSources runtime = embedded_sources();
   std::map<std::string, std::string> home;
   for (const auto& [source, s] : symbols)
     for (const std::string& name : s.defined) home.emplace(name, source);
   for (int32_t k = 0; k < kAllKernels.count; ++k) {
     const std::string name = kAllKernels.kernels[k]->name;
-    EXPECT_FALSE(symbol_of_kernel(files, name).empty()) << name;
-    const std::set<std::string> sources = needed_sources(files, {{{name, {}}}, {}, {}}, "mps2-an505", "dsp", false, false);
+    ASSERT_TRUE(runtime.kernels.contains(name)) << name;
+    const KernelSource& kernel = runtime.kernels.at(name);
+    EXPECT_TRUE(
+        symbols.at(std::string(kernel.path)).defined.contains(fmt::format("_ZN8deuteron{}{}E", kernel.symbol.size(), kernel.symbol)))
+        << name << " in " << kernel.path;
+    const std::set<std::string> sources = needed_sources(runtime, {{{name, {}}}, {}, {}}, "mps2-an505", "dsp", false, false);
     EXPECT_THAT(undefined(sources, symbols, home), testing::IsEmpty()) << name;
     EXPECT_LT(sources.size(), 70u) << name;
   }
@@ -77,24 +82,25 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
     const char* name = neutron::name_of(static_cast<neutron::Kind>(k));
     if (!name) continue;
     std::set<std::string> missing =
-        undefined(needed_sources(files, {{}, {{name, {}}}, {}}, "mps2-an505", "dsp", true, true), symbols, home);
+        undefined(needed_sources(runtime, {{}, {{name, {}}}, {}}, "mps2-an505", "dsp", true, true), symbols, home);
     std::erase_if(missing, [](const std::string& s) { return s.ends_with("kernel_table.cpp"); });  // the selection's own
     EXPECT_THAT(missing, testing::IsEmpty()) << name;
   }
 }
 
 TEST(FirmwareSources, OnlyWhatIsAskedFor) {
-  const std::vector<SourceFile> files = embedded_sources();
+  const RuntimeSources runtime = embedded_sources();
   const KernelList conv{{{"cortex_m::quantized_conv2d.out", {}}}, {}, {}};
-  EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.out"), "kQuantizedConv2d");
-  EXPECT_EQ(symbol_of_kernel(files, "cortex_m::quantized_conv2d.other"), "");
-  const std::set<std::string> sources = needed_sources(files, conv, "mps2-an505", "dsp", false, false);
+  EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").symbol, "kQuantizedConv2d");
+  EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").path, "ops/conv2d/bind.cpp");
+  EXPECT_FALSE(runtime.kernels.contains("cortex_m::quantized_conv2d.other"));
+  const std::set<std::string> sources = needed_sources(runtime, conv, "mps2-an505", "dsp", false, false);
   EXPECT_THAT(sources, Contains("ops/conv2d/kernel.cpp"));
   EXPECT_THAT(sources, Contains("runtime/load.cpp"));
   EXPECT_THAT(sources, Not(Contains("ops/softmax/kernel.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/all_kernels.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/neutron_delegate/delegate.cpp")));
-  const std::set<std::string> vendor = needed_sources(files, conv, "mps2-an505", "dsp", true, false);
+  const std::set<std::string> vendor = needed_sources(runtime, conv, "mps2-an505", "dsp", true, false);
   EXPECT_THAT(vendor, Contains("backends/neutron_delegate/delegate.cpp"));
   EXPECT_THAT(vendor, Contains("backends/neutron_model/driver.h"));
   EXPECT_THAT(vendor, Not(Contains("backends/neutron_model/neutron_model.cpp")));

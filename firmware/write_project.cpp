@@ -31,16 +31,16 @@ uint64_t region_bytes(std::string_view script, std::string_view region) {
   return n << (script[k] == 'K' ? 10 : 20);
 }
 
-std::string_view runtime_file(std::span<const SourceFile> runtime, const std::string& path) {
-  for (const SourceFile& f : runtime)
+std::string_view runtime_file(const RuntimeSources& runtime, const std::string& path) {
+  for (const SourceFile& f : runtime.files)
     if (f.path == path) return f.text;
   return {};
 }
 
-std::string kernels_cpp(const FirmwareProject& p, std::span<const SourceFile> runtime) {
+std::string kernels_cpp(const FirmwareProject& p, const RuntimeSources& runtime) {
   std::string declared, listed;
   for (const auto& [name, users] : p.kernels.cpu) {
-    const std::string symbol = symbol_of_kernel(runtime, name);
+    const std::string_view symbol = runtime.kernels.at(name).symbol;
     declared += fmt::format("extern const Kernel {};  // {}\n", symbol, name);
     listed += fmt::format("    &{},\n", symbol);
   }
@@ -184,7 +184,7 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 
 uint64_t checksum_of(std::span<const uint8_t> bytes) { return fnv1a(bytes.data(), bytes.size()); }
 
-std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const SourceFile> runtime, Diagnostics& diagnostics) {
+std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSources& runtime, Diagnostics& diagnostics) {
   const std::string_view script = runtime_file(runtime, fmt::format("boards/{}/memory.ld", p.board));
   const uint64_t code = region_bytes(script, "CODE"), ram = region_bytes(script, "RAM"), pool = region_bytes(script, "POOL");
   FirmwareMemory m;
@@ -208,11 +208,10 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, std::span<const So
   return m;
 }
 
-std::map<std::string, std::string> firmware_files(const FirmwareProject& p, const FirmwareMemory& memory,
-                                                  std::span<const SourceFile> runtime) {
+std::map<std::string, std::string> firmware_files(const FirmwareProject& p, const FirmwareMemory& memory, const RuntimeSources& runtime) {
   const std::set<std::string> sources = needed_sources(runtime, p.kernels, p.board, p.isa, p.npu, p.npu && !p.vendor_driver);
   Files files;
-  for (const SourceFile& f : runtime) {
+  for (const SourceFile& f : runtime.files) {
     const bool of_project = f.path.starts_with(kProjectFolder);
     if (of_project) files.emplace(f.path.substr(kProjectFolder.size()), f.text);
     else if (sources.contains(std::string(f.path)) || f.path == fmt::format("boards/{}/memory.ld", p.board))

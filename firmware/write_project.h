@@ -41,11 +41,11 @@ struct FirmwareMemory {
   bool models_in_pool = false, planned_in_pool = false;
 };
 // nullopt, with a diagnostic: the board has too little memory.
-std::optional<FirmwareMemory> place(const FirmwareProject& project, std::span<const SourceFile> runtime, Diagnostics& diagnostics);
+std::optional<FirmwareMemory> place(const FirmwareProject& project, const RuntimeSources& runtime, Diagnostics& diagnostics);
 
 // Path in the project, and content.
 std::map<std::string, std::string> firmware_files(const FirmwareProject& project, const FirmwareMemory& memory,
-                                                  std::span<const SourceFile> runtime);
+                                                  const RuntimeSources& runtime);
 
 // The folder whole or not at all. One that is there is refused unless it is empty, or was made by this and `force` says so.
 bool write_folder(const std::string& folder, const std::map<std::string, std::string>& files, bool force, Diagnostics& diagnostics);

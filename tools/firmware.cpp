@@ -189,9 +189,9 @@ bool add_model(const FirmwareOptions& o, const std::string& path, FirmwareProjec
   return true;
 }
 
-bool check_kernels_exist(const FirmwareProject& project, std::span<const SourceFile> runtime, Diagnostics& diagnostics) {
+bool check_kernels_exist(const FirmwareProject& project, const RuntimeSources& runtime, Diagnostics& diagnostics) {
   for (const auto& [kernel, users] : project.kernels.cpu)
-    if (symbol_of_kernel(runtime, kernel).empty())
+    if (!runtime.kernels.contains(kernel))
       diagnostics.error(users.empty() ? "--kernels" : fmt::format("{}", fmt::join(users, ", ")),
                         fmt::format("the runtime has no kernel {}", kernel), "firmware.missing_kernel", "`deuteron ops` lists its kernels");
   return !diagnostics.has_errors();
@@ -256,7 +256,7 @@ int firmware(const FirmwareOptions& o) {
     diagnostics.error("--input", "is for one model, and there are several", "firmware.inputs", "leave it out: inputs are made up");
   if (!board || diagnostics.has_errors()) return fail();
 
-  const std::vector<SourceFile> runtime = embedded_sources();
+  const RuntimeSources runtime = embedded_sources();
   FirmwareProject project;
   project.board = board->name;
   project.isa = board->isa;
