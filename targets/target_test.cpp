@@ -62,12 +62,15 @@ TEST(Target, BuiltinsAreTheCoresInNaturalOrder) {
     EXPECT_FALSE(t.description.empty());
     EXPECT_EQ(t.npu.has_value(), t.has_backend("neutron"));
     if (t.npu) continue;
-    EXPECT_EQ(t.cpu, t.name);
+    EXPECT_THAT(t.name, testing::StartsWith(t.cpu));  // and what is left out of the core, as compilers spell it: cortex-m33+nodsp
     EXPECT_THAT(t.backends, ElementsAre("cortex_m"));
     EXPECT_TRUE(t.memories.empty());
   }
-  EXPECT_THAT(names, ElementsAre("cortex-m0", "cortex-m0+", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m23", "cortex-m33",
-                                 "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85", "imxrt700", "imxrt700cm"));
+  EXPECT_EQ(names.size(), builtin_target_files().size() - builtin_bases().size());
+  std::vector<std::string> some = {"cortex-m0",  "cortex-m0+", "cortex-m4", "cortex-m23",
+                                   "cortex-m33", "cortex-m55", "imxrt700",  "imxrt700cm"};
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::find(some, name) == some.end(); });
+  EXPECT_EQ(names, some);
 }
 
 TEST(Target, TheTwoRecipesOfOneChipDifferInTheirBackendsOnly) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "passes/compile.h"
@@ -34,8 +35,12 @@ int targets(const TargetsOptions& o) {
   }
   Json list = Json::array();
   std::string text;
-  for (const Target& t : builtin_targets()) {
-    text += fmt::format("{:<12}  {:<7} {:<10} {}\n", t.name, name_of(t.isa), fmt::join(t.backends, ","), t.description);
+  const std::vector<Target> all = builtin_targets();
+  size_t widest = 0;
+  for (const Target& t : all) widest = std::max(widest, t.name.size());
+  for (const Target& t : all) {
+    text += fmt::format("{:<{}}  {:<7} {:<16} {}\n", t.name, widest, name_of(t.isa), fmt::format("{}", fmt::join(t.backends, ",")),
+                        t.description);
     list.push_back(target_as_json(t, pass_names()));
   }
   const size_t count = list.size();
@@ -51,7 +56,7 @@ int targets(const TargetsOptions& o) {
 void add_targets(CommandLine& line) {
   TargetsOptions* o = nullptr;
   Verb verb = add_verb<TargetsOptions>(line, "targets", "list the targets, or show one",
-                                            "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
+                                       "deuteron targets --show cortex-m55 > my_board.toml", targets, o);
   verb.option("--show", o->show, "print this recipe in full, or the file of a base").value("T");
   add_json(verb, o->json);
 }
