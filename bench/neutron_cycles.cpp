@@ -10,6 +10,7 @@
 #include "backends/neutron_model/cycles.h"
 #include "backends/neutron_model/kernel_table.h"
 #include "backends/neutron_model/memory.h"
+#include "backends/neutron_model/test_machine.h"
 #include "backends/neutron_model/test_mobilenet_v1.h"
 
 using namespace deuteron::neutron;
@@ -62,7 +63,7 @@ void print_sensitivity() {
   };
   fmt::print("\n{:<24} {:>10} {:>9} {:>18}\n", "assumption", "ms", "", "fetch to fit, MB/s");
   for (const Change& change : changes) {
-    Machine machine;
+    Machine machine = n3_64();
     if (change.member != nullptr) machine.*change.member = change.value;
     const double clock = machine.clock_hz, ms = 1e3 * static_cast<double>(cycles_of(machine, true)) / clock;
     const double left = kMeasuredMs * 1e-3 - static_cast<double>(cycles_of(machine, false)) / clock;
@@ -75,7 +76,7 @@ void print_sensitivity() {
 }  // namespace
 
 int main() {
-  const Machine machine;
+  const Machine machine = n3_64();
   const MobileNetV1 net = mobilenet_v1_calls(machine);
   fmt::print("{:<14} {:<22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}  {}\n", "layer", "kernel", "compute", "weights", "activ.", "setup",
              "fetch", "total", "MACs %", "held by");

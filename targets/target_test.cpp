@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "backends/neutron_model/machine_ranges.h"
+#include "backends/neutron_model/test_machine.h"
 #include "targets/builtin.h"
 #include "targets/show_target.h"
 #include "targets/target_keys.h"
@@ -85,6 +86,7 @@ TEST(Target, TheTwoRecipesOfOneChipDifferInTheirBackendsOnly) {
   EXPECT_EQ(joined->npu->machine.clock_hz, 324000000);
   for (const LimitKey& key : kLimitKeys) EXPECT_EQ(alone->npu->limits.*key.field, joined->npu->limits.*key.field) << key.name;
   for (const MachineKey& key : kMachineKeys) EXPECT_EQ(alone->npu->machine.*key.field, joined->npu->machine.*key.field) << key.name;
+  for (const MachineKey& key : kMachineKeys) EXPECT_EQ(alone->npu->machine.*key.field, neutron::n3_64().*key.field) << key.name;
   EXPECT_EQ(alone->npu->crossing, joined->npu->crossing);
   EXPECT_EQ(alone->memories, joined->memories);
   EXPECT_EQ(alone->cpu_cost, joined->cpu_cost);

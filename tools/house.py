@@ -26,14 +26,14 @@ BOUNDS = {
     "lines that test for an operator's type outside ops/": (120, 120),
     "lines of the longest product file": (450, 450),
     "lines of the longest function": (70, 70),
-    "limits of the NPU typed in two files": (5, 0),
+    "limits of the NPU typed in two files": (0, 0),
     "lists of names typed in two files": (8, None),
     "lines of code repeated in another place": (28, None),
     "lines of prose over 120 characters": (0, 0),
 }
 
 NPU_FILES = re.compile(r"^(backends/neutron|passes/npu|ops/npu|ops/\w+/npu|targets/.*neutron)")
-GENERATED = re.compile(r"_generated\.h$|^build/")
+GENERATED = re.compile(r"_generated\.h$|^build/|^frontends/torch_schema/torch_schemas\.inc$")  # by commands
 
 
 # ---------------------------------------------------------------------------------------------------------------------- reading

@@ -8,6 +8,7 @@
 
 #include "backends/neutron/run_extracted.h"
 #include "backends/neutron/tflite_writer.h"
+#include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -40,7 +41,13 @@ std::vector<std::string> rules(const Diagnostics& d) {
   return r;
 }
 
-std::vector<std::vector<u8>> run(const std::vector<u8>& ir, const std::vector<std::vector<u8>>& inputs, ConvertOptions options = {}) {
+ConvertOptions usual() {
+  ConvertOptions options;
+  options.machine = n3_64();
+  return options;
+}
+
+std::vector<std::vector<u8>> run(const std::vector<u8>& ir, const std::vector<std::vector<u8>>& inputs, ConvertOptions options = usual()) {
   Diagnostics d;
   const auto c = convert(ir, options, d);
   EXPECT_TRUE(c) << (d.list().empty() ? "" : format_diagnostic(d.list()[0]));
@@ -56,7 +63,7 @@ std::vector<std::vector<u8>> run(const std::vector<u8>& ir, const std::vector<st
 // The same bits fused, unfused and with constants fetched.
 void expect_same_in_every_mode(const std::vector<u8>& ir, const std::vector<std::vector<u8>>& inputs) {
   const auto fused = run(ir, inputs);
-  ConvertOptions o;
+  ConvertOptions o = usual();
   o.fuse = false;
   EXPECT_EQ(run(ir, inputs, o), fused);
   o.fuse = true, o.fetch_constants_to_sram = true;
@@ -65,7 +72,7 @@ void expect_same_in_every_mode(const std::vector<u8>& ir, const std::vector<std:
   EXPECT_EQ(run(ir, inputs, o), fused);
 }
 
-Converted converted(const std::vector<u8>& ir, ConvertOptions options = {}) {
+Converted converted(const std::vector<u8>& ir, ConvertOptions options = usual()) {
   Diagnostics d;
   auto c = convert(ir, options, d);
   EXPECT_TRUE(c) << (d.list().empty() ? "" : format_diagnostic(d.list()[0]));
@@ -259,7 +266,7 @@ TEST(NeutronConverter, FetchedConstantsOfTwoNeighboursAreThereAtOnce) {
              tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
   }
   const auto ir = n.finish({first}, {x});
-  ConvertOptions o;
+  ConvertOptions o = usual();
   o.fetch_constants_to_sram = true;
   const Converted c = converted(ir, o);
   constexpr i64 kLayer = 64 * 64 + 64 * kParamBytes;  // a multiple of 16
@@ -296,7 +303,7 @@ TEST(NeutronConverter, ProfileHasARecordForEachKernel) {
   Net n;
   const i32 x = n.tensor({2, 5, 4, 3}, 0.05f, 4);
   const i32 y = n.op(B::TANH, {n.conv(x, 3, {2, 5, 4, 7}, 1)}, n.tensor({2, 5, 4, 7}, 1.0f / 128, 0));
-  ConvertOptions o;
+  ConvertOptions o = usual();
   o.profile = true;
   Diagnostics d;
   const Converted c = converted(n.finish({x}, {y}), o);

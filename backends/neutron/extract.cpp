@@ -41,7 +41,7 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
     const OperatorCode code = *code_of(*m, *o);
     const bool is_graph = code.builtin == static_cast<i32>(tflite::BuiltinOperator::CUSTOM) && code.custom == kNeutronGraph;
     if (is_graph && ++graphs == 1) op = o;
-    if (!is_graph && left.size() < 200)
+    if (!is_graph && left.size() < 256)
       left += fmt::format("{}{}", left.empty() ? "" : ", ", code.custom.empty() ? name_of_builtin(code.builtin) : code.custom);
   }
   if (!op)

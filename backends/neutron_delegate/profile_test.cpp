@@ -6,6 +6,7 @@
 #include "backends/neutron_delegate/calls.h"
 #include "backends/neutron_delegate/test_network.h"
 #include "backends/neutron_model/cycles.h"
+#include "backends/neutron_model/test_machine.h"
 
 namespace deuteron {
 namespace {
@@ -62,7 +63,7 @@ TEST(NeutronEvents, OfTheOpenModelAreItsCyclesInOrder) {
     EXPECT_EQ(e.code, codes[k]);
     EXPECT_EQ(e.instruction, 0);
     EXPECT_EQ(e.start, now);
-    now += static_cast<uint64_t>(neutron::cost_of(neutron::Machine{}, call.kind, call.structure).total());
+    now += static_cast<uint64_t>(neutron::cost_of(neutron::n3_64(), call.kind, call.structure).total());
     EXPECT_EQ(e.end, now);
   }
   EXPECT_EQ(buffer[5].code, 0);

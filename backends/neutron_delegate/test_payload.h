@@ -7,6 +7,7 @@
 
 #include "backends/neutron_delegate/delegate.h"
 #include "backends/neutron_model/microcode.h"
+#include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::test {
 
@@ -67,7 +68,7 @@ inline std::vector<uint8_t> make_payload(const PayloadParts& p) {
     word(kMachineOffsetWord, static_cast<uint32_t>(4 * (calls_at - machine_words)));
     word(kCallsOffsetWord, static_cast<uint32_t>(4 * calls_at));
     word(kCallsWord, static_cast<uint32_t>(p.calls.size()));
-    const Machine machine;
+    const Machine machine = n3_64();
     std::memcpy(&b[at + 4 * (calls_at - machine_words)], &machine, sizeof machine);
     size_t call_at = at + 4 * calls_at;
     for (const auto& c : p.calls) std::memcpy(&b[call_at], c.data(), c.size()), call_at += c.size();

@@ -6,6 +6,7 @@
 #include "backends/neutron/kernels/copy/cost.h"
 #include "backends/neutron/kernels/depthwise/cost.h"
 #include "backends/neutron/kernels/fetch/cost.h"
+#include "backends/neutron_model/test_machine.h"
 #include "backends/neutron_model/test_mobilenet_v1.h"
 #include "backends/neutron_model/test_model.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 // Figures that are easy to count with.
 Machine simple() {
-  Machine m;
+  Machine m = n3_64();
   m.accumulators = 4, m.sram_bytes_q8 = 16 * 256, m.fetch_bytes_q8 = 128, m.setup_cycles = 100, m.tile_cycles = 10, m.depthwise_lanes = 1;
   m.vector_elements_q8 = 8 * 256, m.softmax_cycles_q8 = 512, m.fetch_setup_cycles = 7;
   return m;
@@ -85,15 +86,15 @@ TEST(NeutronCycles, ATransposeCostsAnAccessForEachElementThatItScatters) {
 
 TEST(NeutronCycles, EncodedCallsCountTheSame) {
   const ConvCall a = conv(7, 8, 12, 3, 5, 6, 9);
-  EXPECT_EQ(cost_of(Machine{}, Kind::kConv2DStandardV1, static_cast<const void*>(&a)).total(),
-            cost_of(Machine{}, Kind::kConv2DStandardV1, a).total());
-  EXPECT_EQ(cost_of(Machine{}, Kind::kProfileDump, static_cast<const void*>(&a)).total(), 0);
+  EXPECT_EQ(cost_of(n3_64(), Kind::kConv2DStandardV1, static_cast<const void*>(&a)).total(),
+            cost_of(n3_64(), Kind::kConv2DStandardV1, a).total());
+  EXPECT_EQ(cost_of(n3_64(), Kind::kProfileDump, static_cast<const void*>(&a)).total(), 0);
 }
 
 // 53.376 ms at 324 MHz with the weights in external flash. `fetch_bytes_q8` is fitted to this figure, so that it holds by construction: the
 // test keeps a change of the model from losing it.
 TEST(NeutronCycles, MobileNetV1AgainstThePublishedMeasurement) {
-  const Machine machine;
+  const Machine machine = n3_64();
   const MobileNetV1 net = mobilenet_v1_calls(machine);
   int64_t total = 0, macs = 0, kernels = 0;
   for (const NamedCall& call : net.calls) {
@@ -111,7 +112,7 @@ TEST(NeutronCycles, MobileNetV1AgainstThePublishedMeasurement) {
 }
 
 TEST(NeutronCycles, MobileNetV1IsAccepted) {
-  const MobileNetV1 net = mobilenet_v1_calls(Machine{});
+  const MobileNetV1 net = mobilenet_v1_calls(n3_64());
   test::Model model;
   model.input(224 * 224 * 3);
   model.output(1001);

@@ -4,21 +4,21 @@
 
 namespace deuteron::neutron {
 
-// What the machine is like; docs/neutron-machine.md says where each figure comes from. The defaults are the N3-64 of i.MX RT700. _q8: in
-// units of 1/256.
+// What the machine is like. The figures are those of the target ([npu.machine]); docs/neutron-machine.md says where each comes from.
+// _q8: in units of 1/256.
 struct Machine {
-  int32_t units = 8;                     // dot-product units side by side, an output channel each
-  int32_t lanes = 8;                     // multiply-adds of a unit in a cycle
-  int32_t clock_hz = 324000000;          // NPU and CPU
-  int32_t accumulators = 16;             // of a unit: output elements that share one pass over the weights
-  int32_t sram_bytes_q8 = 16 * 256;      // bytes a cycle between the machine and SRAM, reading and writing together
-  int32_t fetch_bytes_q8 = 189;          // bytes a cycle that the CPU copies from external flash to SRAM
-  int32_t setup_cycles = 2000;           // of a kernel: the CPU decodes the call and writes the registers
-  int32_t tile_cycles = 8;               // of a tile of `accumulators` results for `units` channels: fill, drain, requantize
-  int32_t depthwise_lanes = 1;           // of a unit's lanes, those that work in a depthwise convolution
-  int32_t vector_elements_q8 = 8 * 256;  // elements a cycle of the element-wise kernels
-  int32_t softmax_cycles_q8 = 8 * 256;   // for each element of a softmax
-  int32_t fetch_setup_cycles = 200;      // of a copy from external flash
+  int32_t units = 0;               // dot-product units side by side, an output channel each
+  int32_t lanes = 0;               // multiply-adds of a unit in a cycle
+  int32_t clock_hz = 0;            // NPU and CPU
+  int32_t accumulators = 0;        // of a unit: output elements that share one pass over the weights
+  int32_t sram_bytes_q8 = 0;       // bytes a cycle between the machine and SRAM, reading and writing together
+  int32_t fetch_bytes_q8 = 0;      // bytes a cycle that the CPU copies from external flash to SRAM
+  int32_t setup_cycles = 0;        // of a kernel: the CPU decodes the call and writes the registers
+  int32_t tile_cycles = 0;         // of a tile of `accumulators` results for `units` channels: fill, drain, requantize
+  int32_t depthwise_lanes = 0;     // of a unit's lanes, those that work in a depthwise convolution
+  int32_t vector_elements_q8 = 0;  // elements a cycle of the element-wise kernels
+  int32_t softmax_cycles_q8 = 0;   // for each element of a softmax
+  int32_t fetch_setup_cycles = 0;  // of a copy from external flash
   int32_t reserved[4] = {};
 };
 

@@ -9,6 +9,7 @@
 #include "backends/neutron_model/check.h"
 #include "backends/neutron_model/driver.h"
 #include "backends/neutron_model/microcode.h"
+#include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::neutron::test {
 
@@ -56,7 +57,7 @@ struct Model {
   int32_t scratch_bytes = 0, sram_bytes = 0;
   bool profiles = false, debugs = false;
   uint32_t timeout_seconds = 60;
-  Machine machine;
+  Machine machine = n3_64();
   std::vector<int32_t> calls;
   int32_t number_of_calls = 0;
 

@@ -4,6 +4,7 @@
 #include "backends/neutron/converter.h"
 #include "backends/neutron/run_extracted.h"
 #include "backends/neutron_delegate/payload.h"
+#include "backends/neutron_model/test_machine.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;
@@ -18,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, size_t size) {
   (void)read_payload(bytes.data(), static_cast<uint32_t>(bytes.size()), &payload);
   for (const bool fetch : {false, true}) {
     ConvertOptions options;
+    options.machine = n3_64();
     options.fetch_constants_to_sram = fetch;
     Diagnostics of_converter;
     const auto c = convert(bytes, options, of_converter);

@@ -19,6 +19,7 @@
 #include "backends/neutron/kernels/resize/call.h"
 #include "backends/neutron/kernels/softmax/call.h"
 #include "backends/neutron/kernels/table/call.h"
+#include "backends/neutron_model/test_machine.h"
 
 namespace {
 
@@ -34,7 +35,7 @@ std::vector<uint32_t> microcode_of(Kind kind, const std::vector<int32_t>& call) 
   words[kWeightsBytesWord] = 2048, words[kScratchBytesWord] = 256, words[kSramBytesWordV0] = fetches ? 512 : 0;
   words[kInputsWordV0] = words[kOutputsWordV0] = 1;
   words[kIo / 4] = words[kIo / 4 + 1] = 1024;
-  const Machine machine;
+  const Machine machine = n3_64();
   std::memcpy(words.data() + kMachineAt / 4, &machine, sizeof machine);
   words[kCalls / 4] = static_cast<uint32_t>(kind);
   words[kCalls / 4 + 1] = static_cast<uint32_t>(call.size() + 2);

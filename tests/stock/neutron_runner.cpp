@@ -10,6 +10,7 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/run_extracted.h"
+#include "backends/neutron_model/test_machine.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;
@@ -52,6 +53,7 @@ int main(int count, char** arguments) {
   bool good = true;
   for (const auto& stem : stems) {
     ConvertOptions options;
+    options.machine = n3_64();
     good &= run_mode(stem, "plain", options);
     options.fuse = false;
     good &= run_mode(stem, "unfused", options);

@@ -62,7 +62,7 @@ Fault lower(Lowering& l, const Operation& s) {
 }
 
 constexpr TfliteRow kRows[] = {
-    {tflite::BuiltinOperator::CONCATENATION, "concatenation", 1, 4096, false, read},
+    {tflite::BuiltinOperator::CONCATENATION, "concatenation", 1, 1 << 12, false, read},
 };
 
 }  // namespace
