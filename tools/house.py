@@ -22,7 +22,7 @@ BOUNDS = {
     "circles of folders": (1, 0),
     "files touched outside its folder by a new operator, kernel or target": (50, 4),
     "files that name prelu outside its folders": (4, 4),
-    "files that name an operator outside its folders, all operators": (354, None),
+    "files that name an operator outside its folders, all operators": (324, None),
     "lines that test for an operator's type outside ops/": (120, 120),
     "lines of the longest product file": (450, 450),
     "lines of the longest function": (70, 70),
@@ -224,7 +224,7 @@ def files_that_name_prelu(tree):
 def files_that_name_an_operator(tree):
     total, lines = 0, []
     for folder, name in operators(tree).items():
-        files = [n for n in named_outside(tree, folder, rf"\b{name}\b") if n != "ops/all.h"]
+        files = [n for n in named_outside(tree, folder, rf"\b{name}\b") if n not in ("ops/all.h", "ops/operators.inc")]  # the list
         total += len(files)
         lines.append(f"{len(files):3} {name}: {' '.join(files)}")
     return total, sorted(lines, reverse=True)
