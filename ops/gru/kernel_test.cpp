@@ -4,6 +4,7 @@
 #include "ops/kernels.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
+#include "ops/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {
@@ -82,6 +83,13 @@ TEST(GruKernel, Refuses) {
       {18, "must be -31..20", number(18, -32)},
       {21, "is too small", [](TestCall& c) { c.tensor_at(21).numel -= 1; }},
   });
+}
+
+TEST(GruKernel, StaysInsideItsTensorsWhateverTheArguments) {
+  expect_inside(
+      kGru,
+      "x8:2,3,4 x8:1,2,2 x8c:1,6,4 x8c:1,6,2 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 x32pc:1,2,6 x32pc:1,6 b:1 b:1 b:1 i:-5 i:1500000000 i:-22 "
+      "i:15 i:3 i:1400000000 i:6 x8:2,3,2 x8:1,2,2 xu:4");
 }
 
 }  // namespace

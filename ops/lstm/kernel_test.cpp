@@ -4,6 +4,7 @@
 #include "ops/kernels.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
+#include "ops/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {
@@ -109,6 +110,13 @@ TEST(LstmKernel, Refuses) {
       {26, "is too small", [](TestCall& c) { c.tensor_at(26).numel -= 1; }},
       {26, "is not aligned", misaligned(26, 1)},
   });
+}
+
+TEST(LstmKernel, StaysInsideItsTensorsWhateverTheArguments) {
+  expect_inside(
+      kLstm,
+      "x8:2,3,4 x8:2,3,2 x8c:2,8,4 x8c:2,8,2 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 x32pc:2,2,8 x32pc:2,8 b:0 b:0 b:1 i:-5 i:1500000000 i:-22 "
+      "x8:2,3,2 i:12 i:3 i:1400000000 i:6 i:-7 i:1300000000 i:-21 x8:2,3,4 x8:2,3,2 x8:2,3,2 xu:4");
 }
 
 }  // namespace

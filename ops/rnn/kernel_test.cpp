@@ -4,6 +4,7 @@
 #include "ops/kernels.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
+#include "ops/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {
@@ -60,6 +61,13 @@ TEST(RnnKernel, Refuses) {
     return call_of(test_layers()[0], false, random);
   };
   expect_common_refusals(make, 16);
+}
+
+TEST(RnnKernel, StaysInsideItsTensorsWhateverTheArguments) {
+  expect_inside(
+      kRnn,
+      "x8:2,3,4 n x8c:1,2,4 x8c:1,2,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 x32pc:1,1,2 x32pc:1,2 b:0 b:0 b:0 i:-5 i:1500000000 i:-22 b:1 xu:4 "
+      "x8:1,3,2");
 }
 
 }  // namespace
