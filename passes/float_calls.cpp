@@ -168,6 +168,7 @@ Answer float_form(const BatchNorm& a, const LowerContext& c) {
   return Refusal{"a batch norm is folded or decomposed before", fmt::format("{:g}", a.epsilon), "0", "portable.batch_norm"};
 }
 
+// Of the functions above, or of one that the operator's own header declares.
 template <class T>
 concept HasFloatForm = requires(const T& op, const LowerContext& c) {
   float_form(op, c);

@@ -1,4 +1,5 @@
-// An int8 operator that no kernel of the dialect takes runs in float, between explicit dequantize and quantize.
+// An int8 operator that no kernel takes runs in float, between explicit dequantize and quantize. For stock firmware our own kernels do not
+// count; what then has no float form either is refused at the end (--dialect stock).
 #include "passes/float_calls.h"
 
 #include <utility>
@@ -7,17 +8,19 @@
 #include "memory/homes.h"
 #include "ops/families.h"
 #include "passes/pass.h"
+#include "passes/portable_calls.h"
 #include "rewrite/forms.h"
 #include "rewrite/patch.h"
 #include "targets/target.h"
 
 namespace deuteron {
 
-static Result<Lowered> int8_call(const Graph& g, const Node& node, Isa isa) {
+static bool has_int8_kernel(const Graph& g, const Node& node, const Target& target) {
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  return lower_to_cortex_m(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, isa});
+  const Result<Lowered> call = lower_to_cortex_m(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.isa});
+  return call && !(target.options.dialect == "stock" && is_own_dialect(call->call));
 }
 
 // The same operator on float types: nothing, when no portable kernel takes it.
@@ -58,9 +61,8 @@ static bool is_int8_operator(const Graph& g, const Node& node) {
 // f(x, ..) on int8   becomes   quantize(clamp(f(dequantize(x), ..)))
 static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
-  const Isa isa = context.target->isa;
-  if (!is_int8_operator(g, node) || int8_call(g, node, isa)) return std::nullopt;
-  std::optional<Op> op = float_op(g, node, isa);
+  if (!is_int8_operator(g, node) || has_int8_kernel(g, node, *context.target)) return std::nullopt;
+  std::optional<Op> op = float_op(g, node, context.target->isa);
   if (!op) return std::nullopt;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs;

@@ -231,6 +231,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   CompileOptions options = o.compile;
   options.npu.converter.target = "imxrt700";
   // What the command line does not say is the recipe's.
+  if (!o.dialect.empty()) result.target.options.dialect = o.dialect;
   const RecipeOptions& recipe = result.target.options;
   options.npu.prefer = o.prefer.empty() ? recipe.prefer : o.prefer;
   options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
@@ -249,7 +250,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (!compilation) return std::nullopt;
   if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);
   refuse_unlowered(*compilation, o.model, diagnostics);
-  if ((o.dialect.empty() ? recipe.dialect : o.dialect) == "stock") refuse_own_dialect(result.program, o.model, diagnostics);
+  if (recipe.dialect == "stock") refuse_own_dialect(result.program, o.model, diagnostics);
   if (o.strict) refuse_portable(result.program, o.model, diagnostics);
   if (!o.firmware_ops.empty())
     if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics))
