@@ -54,12 +54,12 @@ static void import_clamp(Call& c) {
 
 static void import_unary(Call& c) {
   static constexpr std::pair<std::string_view, UnaryFn> kSynonyms[] = {
-      {"absolute", UnaryFn::abs},          {"negative", UnaryFn::neg},    {"sgn", UnaryFn::sign},
-      {"special_expit", UnaryFn::sigmoid}, {"special_erf", UnaryFn::erf}, {"special_expm1", UnaryFn::expm1},
-      {"special_log1p", UnaryFn::log1p}};
-  auto fn = unary_named(c.operator_name());
+      {"absolute", UnaryFn::abs}, {"negative", UnaryFn::neg}, {"sgn", UnaryFn::sign}, {"expit", UnaryFn::sigmoid}};
+  std::string_view torch_name = c.operator_name();
+  if (torch_name.starts_with("special_")) torch_name.remove_prefix(std::string_view("special_").size());
+  auto fn = unary_named(torch_name);
   for (const auto& [name, meant] : kSynonyms)
-    if (name == c.operator_name()) fn = meant;
+    if (name == torch_name) fn = meant;
   DEUTERON_CHECK(fn.has_value(), std::string(c.operator_name()));
   finish(c, Unary{*fn, 0});
 }
