@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontends/pt2_operators/along_axis.h"
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/leftovers.h"
