@@ -9,6 +9,7 @@
 #include "ops/concat/concat.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv_transpose2d/conv_transpose2d.h"
+#include "ops/cumsum/cumsum.h"
 #include "ops/delegate/delegate.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/div/div.h"

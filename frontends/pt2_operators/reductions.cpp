@@ -147,6 +147,7 @@ static constexpr ImportRow kReductionsRows[] = {
     {"aten._log_softmax.default", import_log_softmax},
     {"aten.amax.default", import_amax},
     {"aten.amin.default", import_amin},
+    {"aten.cumsum.default", import_along_axis<Cumsum>, true},
     {"aten.log_softmax.int", import_log_softmax},
     {"aten.max.default", import_amax},
     {"aten.max.dim", import_max_along},
