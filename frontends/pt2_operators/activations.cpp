@@ -140,6 +140,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {"aten.silu.default", import_unary, true},
     {"aten.sin.default", import_unary, true},
     {"aten.softmax.int", import_softmax},
+    {"aten.special_entr.default", import_unary},
     {"aten.special_erf.default", import_unary},
     {"aten.special_expit.default", import_unary},
     {"aten.special_expm1.default", import_unary},

@@ -51,6 +51,12 @@ bool softplus(FormBuilder& b, float) {
   return b.finish(Add{}, {b.add(Clamp{{.low = 0}}, {0}), apply(b, UnaryFn::log1p, small)});
 }
 
+// -x * log(x), with the smallest float in place of 0
+bool entr(FormBuilder& b, float) {
+  const ValueId logarithm = apply(b, UnaryFn::log, b.add(Clamp{{.low = std::numeric_limits<float>::min()}}, {0}));
+  return b.finish(Unary{UnaryFn::neg, 0}, {b.add(Mul{}, {0, logarithm})});
+}
+
 }  // namespace float_forms
 
 namespace builtin_forms {
@@ -64,6 +70,12 @@ PointOperand hardsigmoid(PointWriter& w, PointOperand x, float) {
 PointOperand log1p(PointWriter& w, PointOperand x, float) { return w.unary(UnaryFn::log, w.add(x, w.number(1))); }
 
 PointOperand expm1(PointWriter& w, PointOperand x, float) { return w.add(w.unary(UnaryFn::exp, x), w.number(-1)); }
+
+// -x * log(x). Below 1/256, the step of a softmax, with the logarithm of that: what is lost is less than 1/(256 e) = 0.0014, and the
+// logarithms in between have a range that int8 can tell apart.
+PointOperand entr(PointWriter& w, PointOperand x, float) {
+  return w.unary(UnaryFn::neg, w.mul(x, w.unary(UnaryFn::log, w.clamp(x, {.low = 1.0f / 256}))));
+}
 
 PointOperand pow(PointWriter& w, PointOperand x, float alpha) {
   if (alpha == 2) return w.mul(x, x);

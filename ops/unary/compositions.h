@@ -13,6 +13,7 @@ bool hardsigmoid(FormBuilder&, float alpha);
 bool gelu(FormBuilder&, float alpha);
 bool gelu_tanh(FormBuilder&, float alpha);
 bool softplus(FormBuilder&, float alpha);
+bool entr(FormBuilder&, float alpha);
 }  // namespace float_forms
 
 // Functions that Neutron IR has.
@@ -21,6 +22,7 @@ PointOperand silu(PointWriter&, PointOperand x, float alpha);
 PointOperand hardsigmoid(PointWriter&, PointOperand x, float alpha);
 PointOperand log1p(PointWriter&, PointOperand x, float alpha);
 PointOperand expm1(PointWriter&, PointOperand x, float alpha);
+PointOperand entr(PointWriter&, PointOperand x, float alpha);
 PointOperand pow(PointWriter&, PointOperand x, float alpha);
 PointOperand elu(PointWriter&, PointOperand x, float alpha);
 PointOperand softplus(PointWriter&, PointOperand x, float alpha);
