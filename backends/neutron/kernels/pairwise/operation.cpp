@@ -1,3 +1,5 @@
+#include "backends/neutron/kernels/pairwise/operation.h"
+
 #include <algorithm>
 
 #include "backends/neutron/fuse.h"
@@ -8,10 +10,6 @@
 
 namespace deuteron::neutron {
 namespace {
-
-struct Pairwise {
-  PairFn fn = PairFn::add;
-};
 
 Fault read_pair(OperatorReader& op, PairFn fn, Operation s) {
   DEUTERON_TRY(op.int8(0));

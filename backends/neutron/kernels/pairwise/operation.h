@@ -1,0 +1,12 @@
+#pragma once
+#include "backends/neutron/operation_def.h"
+#include "ops/integer/pair_fn.h"
+
+namespace deuteron::neutron {
+
+// Operands a, b, with broadcasting.
+struct Pairwise {
+  PairFn fn = PairFn::add;
+};
+
+}  // namespace deuteron::neutron
