@@ -104,6 +104,16 @@ class Random:
         return self.b.op("CONV_2D", [x, weight, bias], [y], "Conv2DOptions", padding=padding, strideH=s[0], strideW=s[1], dilationHFactor=d[0], dilationWFactor=d[1],
                          fusedActivationFunction=self.activation())
 
+    def residual(self):
+        x = self.conv()
+        if x is None:
+            return None
+        shape = self.b.shape(x)
+        same = [t for t in self.live if self.b.shape(t) == shape and t != x]
+        other = self.choose(same) if same and self.pick(0, 1) else self.b.input(shape, self.scale(), self.zero())
+        y = self.new(shape, float(max(self.b.quant(x)[0], self.b.quant(other)[0]) * 1.3))
+        return self.b.op("ADD", [x, other] if self.pick(0, 1) else [other, x], [y], "AddOptions", fusedActivationFunction=self.activation())
+
     def depthwise(self):
         x = self.any(4)
         if x is None:
@@ -351,7 +361,7 @@ class Random:
         return self.b.op(name, [x], [self.new(shape, s, z)], options.get(name), **fields)
 
 
-EXACT = ["conv", "conv", "depthwise", "transposed", "matmul", "pool", "pair", "reduce", "prelu", "softmax", "clamp", "pad", "concat", "branches", "slice",
+EXACT = ["conv", "conv", "residual", "depthwise", "transposed", "matmul", "pool", "pair", "reduce", "prelu", "softmax", "clamp", "pad", "concat", "branches", "slice",
          "transpose", "reshape", "resize"]
 
 
