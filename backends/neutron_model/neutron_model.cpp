@@ -62,6 +62,14 @@ NeutronError check_data(const Layout& layout, const NeutronDataConfig* data) {
   return kNeutronOk;
 }
 
+// What a microcode reads before it has written it, or never writes, is zero: no result depends on what the memory held before.
+void clear(const Layout& layout, const NeutronDataConfig& data, const Memory& memory) {
+  if (layout.scratch_bytes > 0) std::memset(memory.scratch, 0, static_cast<size_t>(layout.scratch_bytes));
+  if (layout.sram_bytes > 0) std::memset(data.scratchWeights, 0, static_cast<size_t>(layout.sram_bytes));
+  for (int32_t i = 0; i < layout.outputs; ++i)
+    if (const int32_t bytes = layout.io_bytes[layout.inputs + i]; bytes > 0) std::memset(data.outputs[i], 0, static_cast<size_t>(bytes));
+}
+
 }  // namespace
 
 extern "C" {
@@ -123,6 +131,7 @@ NeutronError neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConf
       data->inputs,   data->outputs, buffer(layout.scratch_bytes, 0), model->weights, static_cast<int8_t*>(data->scratchWeights),
       callbacks.copy, callbacks.wait};
   int8_t *profile = buffer(layout.profile_bytes, 1), *debug = buffer(layout.debug_bytes, 2);
+  clear(layout, *data, memory);
   if (debug != nullptr) {
     std::memset(debug, 0, static_cast<size_t>(layout.debug_bytes));
     std::memcpy(debug, layout.words, 4 * kHeaderWords);

@@ -166,6 +166,9 @@ struct Model {
   }
 };
 
+// What a result holds where no kernel writes, whatever it held before.
+constexpr int8_t kCleared = 0;
+
 // The one output of a model that must prepare and run.
 inline Bytes result_of(const Model& model, const std::vector<Bytes>& inputs) {
   const Outcome outcome = model.run(inputs);

@@ -23,7 +23,8 @@ void check(const ConvCase& k, uint32_t seed) {
   a.weights = model.constant(pack(k.kind, a, weight));
   a.params = model.params(params);
   model.call(k.kind, a);
-  test::expect_same(test::result_of(model, {x}), reference(k.kind, a, x, weight, params, Bytes(static_cast<size_t>(y_bytes), int8_t{99})));
+  test::expect_same(test::result_of(model, {x}),
+                    reference(k.kind, a, x, weight, params, Bytes(static_cast<size_t>(y_bytes), test::kCleared)));
 }
 
 constexpr Kind kV1 = Kind::kConv2DStandardV1, kV2 = Kind::kConv2DStandardV2, kOne = Kind::kConv2DPointwise, kBack = Kind::kConv2DTransposed;
@@ -57,7 +58,6 @@ TEST(NeutronConvolution, AgainstTheDefinition) {
   for (const ConvCase& k : cases) check(k, seed++);
 }
 
-
 TEST(NeutronConvolution, AGroupReadsAndWritesItsChannelsOnly) {
   Random random(7);
   Model model;
@@ -68,7 +68,7 @@ TEST(NeutronConvolution, AGroupReadsAndWritesItsChannelsOnly) {
   const Bytes x = random.bytes(2 * 5 * 4 * 6), weights[] = {random.bytes(5 * 6 * 3), random.bytes(5 * 6 * 3)};
   const std::vector<int32_t> params = random_params(random, 5);
   const Operand in = model.input(240), out = model.output(2 * 3 * 3 * 10);
-  Bytes want(180, 99);
+  Bytes want(180, test::kCleared);
   for (int g = 0; g < 2; ++g) {
     a.x = in, a.y = out;
     a.x.offset = 3 * g, a.y.offset = 5 * g;

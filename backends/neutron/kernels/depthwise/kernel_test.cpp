@@ -43,7 +43,7 @@ TEST(NeutronDepthwise, AgainstTheDefinition) {
     a.x = model.input(static_cast<int64_t>(x.size())), a.y = model.output(y_bytes);
     a.weights = model.constant(packed), a.params = model.params(params);
     model.call(k.kind, a);
-    Bytes want(static_cast<size_t>(y_bytes), 99);
+    Bytes want(static_cast<size_t>(y_bytes), test::kCleared);
     for (int n = 0; n < k.n; ++n)
       for (int oh = 0; oh < k.out_h; ++oh)
         for (int ow = 0; ow < k.out_w; ++ow)

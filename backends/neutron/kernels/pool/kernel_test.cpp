@@ -36,7 +36,7 @@ TEST(NeutronPool, AgainstTheDefinition) {
       const int y_bytes = (k.n * k.out_h * k.out_w - 1) * a.y_pitch + k.c;
       a.x = model.input(static_cast<int64_t>(x.size())), a.y = model.output(y_bytes);
       model.call(kind, a);
-      Bytes want(z(y_bytes), 99);
+      Bytes want(z(y_bytes), test::kCleared);
       for (int n = 0; n < k.n; ++n)
         for (int oh = 0; oh < k.out_h; ++oh)
           for (int ow = 0; ow < k.out_w; ++ow)
