@@ -102,8 +102,10 @@ class Call {
   void result(size_t index, ValueId v);
   // A call of a portable kernel on values in the user's axes; refused when the runtime would refuse it.
   std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
-  const TensorMeta* result_meta(size_t index);  // what the model says of a result; null after a refusal
-  bool is_read(size_t index) const;             // whether anything in the model reads result `index`
+  const TensorMeta* result_meta(size_t index);                  // what the model says of a result; null after a refusal
+  bool check_declared_shape(size_t index, const Shape& shape);  // refuses any other than the model says: before elements are computed
+  bool may_make(i64 elements);       // of a constant that stands in no file: refuses above kMostMadeElements of the model
+  bool is_read(size_t index) const;  // whether anything in the model reads result `index`
   size_t result_count() const { return node_.outputs.size(); }
   void identity(std::string_view argument);
   ValueId converted(ValueId v, DType to);  // computed numbers, by a call
@@ -124,6 +126,7 @@ class Call {
   ValueId known_integers(ValueId v, DType dtype);
   std::optional<std::vector<ValueId>> computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
                                                    std::string_view suffix);
+  bool may_repeat(std::span<const ValueId> inputs, std::span<const Type> results);  // constants that grow are made, too
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 
   ImportState& state_;

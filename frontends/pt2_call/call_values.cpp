@@ -215,31 +215,6 @@ bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vec
 
 // Values that depend on no input of the model
 
-std::vector<float> ImportState::numbers_of_known(ValueId v) {
-  const GraphValue& value = graph.values[v];
-  if (value.constant) return numbers_of(value.constant->bytes.data(), value.type);
-  const auto makes = [v](const Node& n) { return std::find(n.outputs.begin(), n.outputs.end(), v) != n.outputs.end(); };
-  const auto node = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), makes);
-  DEUTERON_CHECK(node != graph.nodes.rend(), value.name);
-  std::vector<std::vector<float>> data;
-  for (const ValueId in : node->inputs) data.push_back(numbers_of_known(in));
-  std::vector<const Type*> types;
-  graph.types(node->outputs, types);
-  const auto at = std::find(node->outputs.begin(), node->outputs.end(), v) - node->outputs.begin();
-  return computed(node->op, node->inputs, data, types)[static_cast<size_t>(at)];
-}
-
-std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
-                                                   const std::vector<const Type*>& types) const {
-  std::vector<std::vector<float>> results;
-  std::vector<HostTensor> in, out;
-  for (size_t k = 0; k < inputs.size(); ++k) in.push_back({&graph.type(inputs[k]), data[k].data()});
-  for (const Type* type : types) results.emplace_back(static_cast<size_t>(type->elements()));
-  for (size_t k = 0; k < types.size(); ++k) out.push_back({types[k], results[k].data()});
-  execute(op, in, out);
-  return results;
-}
-
 std::optional<std::vector<float>> Call::known_numbers(ValueId v) {
   if (!ok_ || v < 0 || !is_derived_from_constants(v)) return std::nullopt;
   return state_.numbers_of_known(v);
@@ -295,7 +270,7 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
   std::vector<Type> types;
-  if (!ok_ || !take_types(op, inputs, types)) return {};
+  if (!ok_ || !take_types(op, inputs, types) || !may_repeat(inputs, types)) return {};
   if (auto known = computed_now(op, inputs, types, suffix)) return *known;
   bool derived = true, is_broken = false;
   for (const ValueId v : inputs) derived = derived && state_.derived_from_constants[v], is_broken = is_broken || state_.broken[v];
@@ -326,7 +301,7 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "pt2.leftover.call"});
-  if (!ok_) return {};
+  if (!ok_ || !may_repeat(inputs, types)) return {};
   if (auto known = computed_now(call, inputs, types, {})) return *known;
   const size_t results = types.size();
   state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), node_.name, {source_});
@@ -339,6 +314,33 @@ const TensorMeta* Call::result_meta(size_t index) {
   const auto it = index < node_.outputs.size() ? state_.program.tensors.find(node_.outputs[index]) : state_.program.tensors.end();
   if (it == state_.program.tensors.end()) refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   return ok_ ? &it->second : nullptr;
+}
+
+bool Call::check_declared_shape(size_t index, const Shape& shape) {
+  const TensorMeta* declared = result_meta(index);
+  if (declared && declared->sizes != shape)
+    refuse({"the shape of its result differs from what the model says: the file is damaged", to_text(shape), to_text(declared->sizes),
+            "pt2.graph.shape"},
+           "write the file again with torch.export.save");
+  return ok_;
+}
+
+bool Call::may_make(i64 elements) {
+  const i64 made = state_.made_elements + elements;
+  require(made <= kMostMadeElements, "the model makes constants of too many elements, from nothing or by repeating others",
+          std::to_string(made), std::to_string(kMostMadeElements), "pt2.constant.total");
+  if (ok_) state_.made_elements = made;
+  return ok_;
+}
+
+bool Call::may_repeat(std::span<const ValueId> inputs, std::span<const Type> results) {
+  i64 growth = 0;
+  for (const Type& type : results) growth += type.elements();
+  for (const ValueId v : inputs) {
+    if (!state_.derived_from_constants[v]) return true;
+    growth -= type(v).elements();
+  }
+  return growth <= 0 || may_make(growth);
 }
 
 ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
@@ -394,10 +396,7 @@ void Call::result(size_t index, ValueId v) {
   const TensorMeta& declared = it->second;
   if (declared.dtype && declared.dtype != type(v).dtype) v = known_integers(v, *declared.dtype);
   const Type& type = state_.graph.type(v);
-  if (declared.sizes != type.shape)
-    return refuse({"the shape of its result differs from what the model says: the file is damaged", to_text(type.shape),
-                   to_text(declared.sizes), "pt2.graph.shape"},
-                  "write the file again with torch.export.save");
+  if (!check_declared_shape(index, type.shape)) return;
   const bool is_shifted = type.dtype == DType::s8 && !type.quant.empty() && declared.dtype == DType::u8;  // quantization.cpp
   if (declared.dtype != type.dtype && !is_shifted) {
     give_up_if_broken(v);

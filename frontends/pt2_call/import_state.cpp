@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "frontends/pt2_archive/source_names.h"
+#include "ir/elements.h"
+#include "ops/all.h"
 
 namespace deuteron::pt2 {
 
@@ -43,6 +46,47 @@ ValueId ImportState::parameter_value(i32 index, Type type, const Constant& data)
   const ValueId v = add_value(p.input->name, type, data);
   p.values.emplace_back(std::move(type), v);
   return v;
+}
+
+// Nodes stand in the order of the graph: what the value needs is found from the last to the first, and computed from the first to the last.
+std::vector<float> ImportState::numbers_of_known(ValueId v) const {
+  std::vector<bool> needed(graph.values.size(), false);
+  needed[v] = true;
+  std::vector<const Node*> order;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    const auto is_needed = [&](ValueId y) { return needed[y]; };
+    if (std::none_of(node->outputs.begin(), node->outputs.end(), is_needed)) continue;
+    order.push_back(&*node);
+    for (const ValueId x : node->inputs) needed[x] = true;
+  }
+  std::unordered_map<ValueId, std::vector<float>> numbers;
+  const auto take = [&](ValueId x) {
+    const GraphValue& value = graph.values[x];
+    const bool is_new = !numbers.contains(x);
+    if (is_new && value.constant) numbers[x] = numbers_of(value.constant->bytes.data(), value.type);
+    DEUTERON_CHECK(numbers.contains(x), value.name);
+    return numbers[x];
+  };
+  for (auto node = order.rbegin(); node != order.rend(); ++node) {
+    std::vector<std::vector<float>> data;
+    for (const ValueId x : (*node)->inputs) data.push_back(take(x));
+    std::vector<const Type*> types;
+    graph.types((*node)->outputs, types);
+    std::vector<std::vector<float>> results = computed((*node)->op, (*node)->inputs, data, types);
+    for (size_t k = 0; k < results.size(); ++k) numbers[(*node)->outputs[k]] = std::move(results[k]);
+  }
+  return take(v);
+}
+
+std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::vector<ValueId>& inputs,
+                                                      std::vector<std::vector<float>>& data, const std::vector<const Type*>& types) const {
+  std::vector<std::vector<float>> results;
+  std::vector<HostTensor> in, out;
+  for (size_t k = 0; k < inputs.size(); ++k) in.push_back({&graph.type(inputs[k]), data[k].data()});
+  for (const Type* type : types) results.emplace_back(static_cast<size_t>(type->elements()));
+  for (size_t k = 0; k < types.size(); ++k) out.push_back({types[k], results[k].data()});
+  execute(op, in, out);
+  return results;
 }
 
 void ImportState::note_unsupported_float(int dtype_code, const std::string& name) {

@@ -32,6 +32,9 @@ struct Parameter {
   std::vector<std::pair<Type, ValueId>> values;  // one for each way in which it is read
 };
 
+// A few bytes of a model can ask for any number of elements: what no weight of the file pays for has this limit, 128 MB of float32.
+inline constexpr i64 kMostMadeElements = i64{1} << 25;
+
 // What is being made. Everything here is filled in the order of the model's nodes.
 struct ImportState {
   ImportState(const Archive& a, const Program& p, Graph& g, Diagnostics& d) : archive(a), program(p), graph(g), diagnostics(d) {}
@@ -44,6 +47,7 @@ struct ImportState {
   ByName<Meaning> meanings;
   std::vector<Parameter> parameters;
   i32 memories = 0;
+  i64 made_elements = 0;                     // of constants that stand in no file
   std::vector<bool> derived_from_constants;  // by value: no graph input has a part in it
   std::vector<bool> broken;                  // by value: stands for the result of an operator that was refused
   std::vector<std::pair<std::pair<ValueId, Axes>, NodeId>> parameter_permutes;
@@ -55,8 +59,8 @@ struct ImportState {
   i32 new_memory() { return memories++; }
   // Reads the weight at the first call; null when it cannot be read, which has been reported.
   const Weight* load(i32 parameter);
-  // Of a value that is derived from constants.
-  std::vector<float> numbers_of_known(ValueId v);
+  // Of a value that is derived from constants. Computes each value on the way to it once.
+  std::vector<float> numbers_of_known(ValueId v) const;
   std::vector<std::vector<float>> computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
                                            const std::vector<const Type*>& types) const;
   ValueId parameter_value(i32 parameter, Type type, const Constant& data);

@@ -20,7 +20,7 @@ void make(Call& c, const Shape& shape, F value) {
     if (!c.ok()) return;
     elements *= extent;
   }
-  if (!c.ok()) return;
+  if (!c.ok() || !c.check_declared_shape(0, shape) || !c.may_make(elements)) return;
   const std::optional<DType> dtype = declared->dtype;
   const auto filled = [&]<class T>(T) {
     std::vector<T> data(static_cast<size_t>(elements));

@@ -16,6 +16,9 @@ import time
 import zipfile
 import zlib
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import pt2_text  # noqa: E402
+
 TOOL, SLOW = os.path.abspath(sys.argv[1]), "--slow" in sys.argv
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -151,6 +154,28 @@ def load_hang(name):
 # second, whose values are right, and warns that it does not load.
 case("load_hang h1", load_hang("h1_144KB"), "pte.unsupported", "too large to be checked")
 case("load_hang h3", load_hang("h3"), None, "too large to be checked")
+
+
+def pt2(text, *options):
+    """A model of the text form of tests/pt2_text.py."""
+    def make(where):
+        (where / "m.pt2").write_bytes(pt2_text.archive(text))
+        return ["analyze", "m.pt2", "--target", "cortex-m33", *options]
+    return make
+
+
+# Tensors of any declared size were filled before anybody compared the size; and again for every value that a known one is computed from.
+case("pt2_huge_zeros", ["analyze", HERE / "pt2_huge_zeros" / "zeros_2G.pt2", "--target", "cortex-m33"], "pt2.graph.shape", "1,1,2147483648, limit 1,1,4")
+case("pt2_huge_zeros repeated", pt2("""input x : f32[1,4]
+a = aten.ones.default(size=[1,4]) : f32[1,4]
+b = aten.expand.default(self=a, size=[200000000,4]) : f32[200000000,4]
+y = aten.add.Tensor(self=x, other=b) : f32[200000000,4]
+output y
+"""), "pt2.constant.total")
+case("known_diamond", pt2("\n".join(["input x : f32[4]", "parameter p : f32[1]", "a0 = aten.relu.default(self=p) : f32[1]",
+                                    *(f"a{k + 1} = aten.add.Tensor(self=a{k}, other=a{k}) : f32[1]" for k in range(40)),
+                                    "v = aten.sum.default(self=a40) : f32[]", "y = aten.fill.Tensor(self=x, value=v) : f32[4]", "output y", ""])),
+     None)
 
 
 def main():
