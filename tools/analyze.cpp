@@ -8,6 +8,7 @@ namespace {
 
 int analyze(const ModelOptions& o) {
   Diagnostics diagnostics;
+  if (!check_outputs(inputs_of(o), outputs_of(o), diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<CompiledModel> m = compile_model(o, true, diagnostics);
   if (!m) return finish(o.json, diagnostics, {}, "");
   if (!has_program(*m))
@@ -23,7 +24,7 @@ int analyze(const ModelOptions& o) {
 void add_analyze(CommandLine& line) {
   ModelOptions* o = nullptr;
   Verb verb = add_verb<ModelOptions>(line, "analyze", "show where a model's operators would run and what they would cost",
-                                          "deuteron analyze model.pt2 --target cortex-m55", analyze, o);
+                                     "deuteron analyze model.pt2 --target cortex-m55", analyze, o);
   add_model_options(verb, *o);
 }
 

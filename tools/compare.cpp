@@ -2,6 +2,7 @@
 // A program file has no names and no scales. Compiling is deterministic, so the model is compiled once more: when that gives the very bytes
 // of the file, all that the compiler knows is known of the file too.
 #include <fmt/format.h>
+#include <array>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "tools/compile_model.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 #include "tools/program_file.h"
 
 namespace deuteron {
@@ -72,6 +74,10 @@ std::string compare_operators(const CompareOptions& o, const ProgramFile& file, 
 
 int compare(const CompareOptions& o) {
   Diagnostics diagnostics;
+  std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}};
+  add_paths(read, "--inputs", o.inputs);
+  add_paths(read, "--calibrate", o.calibrate);
+  if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"model", o.model}, {"program", o.program}, {"outputs", Json::array()}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
@@ -122,14 +128,12 @@ int compare(const CompareOptions& o) {
 void add_compare(CommandLine& line) {
   CompareOptions* o = nullptr;
   Verb verb = add_verb<CompareOptions>(line, "compare", "compare a program with the float model, operator by operator",
-                                            "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
+                                       "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
   verb.option("model", o->model, "the float model (.pt2)").value("M").required();
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
-  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
-      .value("N")
-      .between(1, 1024);
+  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

@@ -40,6 +40,9 @@ bool write_selection(const std::string& path, const Compilation& c, Diagnostics&
 
 int compile_verb(const CompileVerb& o) {
   Diagnostics diagnostics;
+  std::vector<NamedPath> outputs = {{"-o", o.output}, {"--etrecord", o.etrecord}};
+  for (NamedPath& path : outputs_of(o.model)) outputs.push_back(std::move(path));
+  if (!check_outputs(inputs_of(o.model), outputs, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<CompiledModel> m = compile_model(o.model, false, diagnostics);
   if (!m) return finish(o.model.json, diagnostics, {}, "");
   if (!has_program(*m))
@@ -60,14 +63,12 @@ int compile_verb(const CompileVerb& o) {
 
 void add_compile(CommandLine& line) {
   CompileVerb* o = nullptr;
-  Verb verb =
-      add_verb<CompileVerb>(line, "compile", "make a model a program for a target",
-                            "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
+  Verb verb = add_verb<CompileVerb>(line, "compile", "make a model a program for a target",
+                                    "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
   add_model_options(verb, o->model);
   verb.option("-o,--output", o->output, "the program to write (.pte)").value("OUT").required();
-  verb.option(
-          "--etrecord", o->etrecord,
-          "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
+  verb.option("--etrecord", o->etrecord,
+              "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
       .value("FILE");
 }
 

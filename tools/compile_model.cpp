@@ -181,6 +181,18 @@ void add_model_options(Verb& verb, ModelOptions& o) {
   add_json(verb, o.json);
 }
 
+std::vector<NamedPath> inputs_of(const ModelOptions& o) {
+  std::vector<NamedPath> paths = {
+      {"the model", o.model}, {"--firmware-ops", o.firmware_ops}, {"--neutron-converter", o.compile.npu.converter.path}};
+  if (o.target.ends_with(".toml")) paths.push_back({"--target", o.target});
+  add_paths(paths, "--calibrate", o.calibrate);
+  return paths;
+}
+
+std::vector<NamedPath> outputs_of(const ModelOptions& o) {
+  return {{"--html", o.html}, {"--neutron-kernel-selection", o.kernel_selection}, {"--json", o.json}};
+}
+
 bool is_quantized(const Graph& graph) {
   for (const Node& n : graph.nodes)
     if (is_quantize_or_dequantize(n.op)) return true;

@@ -10,6 +10,7 @@
 #include "report/program_report.h"
 #include "targets/target.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 
 namespace deuteron {
 
@@ -32,6 +33,10 @@ struct CompiledModel {
   Samples samples;  // empty: nothing to measure accuracy on
   bool made_up_samples = false;
 };
+
+// What both read, and what both write, for check_outputs().
+std::vector<NamedPath> inputs_of(const ModelOptions& options);
+std::vector<NamedPath> outputs_of(const ModelOptions& options);
 
 // `make_up_samples`: a float model without calibration data gets seeded random inputs and a warning; else that is an error.
 std::optional<CompiledModel> compile_model(const ModelOptions& options, bool make_up_samples, Diagnostics& diagnostics);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "data/read_file.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 #include "tools/program_file.h"
 
 namespace deuteron {
@@ -72,6 +74,9 @@ int evaluate(const EvaluateOptions& o) {
     return kWrongUsage;
   }
   Diagnostics diagnostics;
+  std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--labels", o.labels}};
+  add_paths(read, "--inputs", o.inputs);
+  if (!check_outputs(read, std::array{NamedPath{"--json", o.json}}, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"program", o.program}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
@@ -133,16 +138,13 @@ int evaluate(const EvaluateOptions& o) {
 
 void add_evaluate(CommandLine& line) {
   EvaluateOptions* o = nullptr;
-  Verb verb =
-      add_verb<EvaluateOptions>(line, "evaluate", "measure the accuracy of a program, with the float model beside it",
-                                "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2", evaluate, o);
+  Verb verb = add_verb<EvaluateOptions>(line, "evaluate", "measure the accuracy of a program, with the float model beside it",
+                                        "deuteron evaluate model.pte --inputs test.npy --labels labels.npy --model model.pt2", evaluate, o);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
   verb.option("--model", o->model, "the float model (.pt2) to set beside it").value("M");
-  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has")
-      .value("N")
-      .between(1, 1024);
+  verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }

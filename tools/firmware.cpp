@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "firmware/write_project.h"
 #include "targets/nearest.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 #include "tools/program_file.h"
 
 namespace deuteron {
@@ -241,8 +243,14 @@ Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMe
 }
 
 int firmware(const FirmwareOptions& o) {
-  if (o.merge) return merge(o);
   Diagnostics diagnostics;
+  std::vector<NamedPath> read;
+  add_paths(read, "a model", o.models);
+  add_paths(read, "--input", o.inputs);
+  add_paths(read, "--kernels", o.kernels);
+  if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
+    return finish("", diagnostics, {}, "");
+  if (o.merge) return merge(o);
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
     diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of_boards(""));

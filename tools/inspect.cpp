@@ -11,6 +11,7 @@
 #include "report/status_text.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 #include "tools/program_file.h"
 #include "traces/read_etdump.h"
 #include "traces/read_etrecord.h"
@@ -164,6 +165,10 @@ int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
 // By content, not by name.
 int inspect(const InspectOptions& o) {
   Diagnostics diagnostics;
+  const NamedPath read[] = {
+      {"the file", o.file}, {"--etrecord", o.etrecord}, {"--baseline", o.baseline}, {"--baseline-etrecord", o.baseline_etrecord}};
+  const NamedPath written[] = {{"--csv", o.csv}, {"--trace", o.trace}, {"--html", o.html}, {"--json", o.json}};
+  if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
   const auto has = [&](size_t at, const char* magic) { return bytes->size() >= at + 4 && std::memcmp(bytes->data() + at, magic, 4) == 0; };

@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "ops/families.h"
 #include "targets/target.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 
 namespace deuteron {
 namespace {
@@ -149,6 +151,9 @@ std::string quoted(const std::string& s) { return s.find_first_of(",\"") == std:
 
 int ops(const OpsOptions& o) {
   Diagnostics diagnostics;
+  if (o.target.ends_with(".toml") &&
+      !check_outputs(std::array{NamedPath{"--target", o.target}}, std::array{NamedPath{"--json", o.json}}, diagnostics))
+    return finish("", diagnostics, {}, "");
   const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(*target);
@@ -188,7 +193,7 @@ int ops(const OpsOptions& o) {
 void add_ops(CommandLine& line) {
   OpsOptions* o = nullptr;
   Verb verb = add_verb<OpsOptions>(line, "ops", "list the operators and what a target does with them",
-                                        "deuteron ops --target cortex-m33 --csv", ops, o);
+                                   "deuteron ops --target cortex-m33 --csv", ops, o);
   verb.option("--target", o->target, "default: cortex-m55").value("T");
   verb.flag("--csv", o->csv, "as comma-separated values");
   add_json(verb, o->json);

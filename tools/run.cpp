@@ -12,6 +12,7 @@
 #include "data/read_file.h"
 #include "data/write_file.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 #include "tools/profile_run.h"
 #include "tools/program_file.h"
 
@@ -170,6 +171,10 @@ class OutputFolder {
   std::string made_;
 };
 
+std::string output_path(const std::string& folder, size_t k) {
+  return (std::filesystem::path(folder) / fmt::format("output{}.npy", k)).native();
+}
+
 // All outputs or none.
 bool write_outputs(const ProgramFile& file, const RunResult& result, i64 samples, bool series, const std::string& folder, Json& list,
                    Diagnostics& diagnostics) {
@@ -178,7 +183,7 @@ bool write_outputs(const ProgramFile& file, const RunResult& result, i64 samples
     const PteTensor& t = file.summary.outputs[o];
     Shape shape = t.sizes;
     if (series) shape.insert(shape.begin(), samples);
-    const std::string path = (std::filesystem::path(folder) / fmt::format("output{}.npy", o)).native();
+    const std::string path = output_path(folder, o);
     if (!write_file(path, npy_bytes(element_of(*dtype_of(t.type)), shape, result.outputs[o]), diagnostics)) {
       std::error_code ec;
       for (const std::string& w : written) std::filesystem::remove(w, ec);
@@ -190,12 +195,23 @@ bool write_outputs(const ProgramFile& file, const RunResult& result, i64 samples
   return true;
 }
 
+// How many outputs the folder gets is known when the program is.
+bool check_paths(const RunOptions& o, size_t outputs, Diagnostics& diagnostics) {
+  std::vector<NamedPath> read = {{"the program", o.program}, {"--runner", o.runner}}, written = {{"the profile", o.profile}};
+  add_paths(read, "--input", o.inputs);
+  for (size_t k = 0; k < outputs && !o.output_dir.empty(); ++k) written.push_back({"--output-dir", output_path(o.output_dir, k)});
+  written.push_back({"--json", o.json});
+  return check_outputs(read, written, diagnostics);
+}
+
 int run(const RunOptions& o) {
   Diagnostics diagnostics;
+  if (!check_paths(o, 0, diagnostics)) return finish("", diagnostics, {}, "");
   Json json = {{"program", o.program}, {"on", o.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
   if (!file) return fail();
+  if (!check_paths(o, file->summary.outputs.size(), diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--input", o.image}, diagnostics);
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "passes/compile.h"
@@ -10,6 +11,7 @@
 #include "targets/show_target.h"
 #include "targets/target.h"
 #include "tools/options.h"
+#include "tools/output_paths.h"
 
 namespace deuteron {
 namespace {
@@ -27,6 +29,9 @@ const BuiltinTarget* base_called(const std::string& name) {
 
 int targets(const TargetsOptions& o) {
   Diagnostics diagnostics;
+  if (o.show.ends_with(".toml") &&
+      !check_outputs(std::array{NamedPath{"--show", o.show}}, std::array{NamedPath{"--json", o.json}}, diagnostics))
+    return finish("", diagnostics, {}, "");
   if (!o.show.empty()) {
     if (const BuiltinTarget* base = base_called(o.show))
       return finish(o.json, diagnostics, {{"base", o.show}, {"text", base->text}}, std::string(base->text));

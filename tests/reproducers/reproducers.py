@@ -2,8 +2,9 @@
 
     reproducers.py DEUTERON [--slow]
 
-A case is a command, the rule of the one error that it must give (None: it works), and what else its standard error must say. It may take a second
-and 200 MB; --slow is for builds with sanitizers, whose time and memory are not the program's. Large inputs are made here."""
+A case is a command, the rule of the one error that it must give (None: it works), and what else its standard error must say. After an error all
+files are as they were. It may take a second and 200 MB; --slow is for builds with sanitizers, whose time and memory are not the program's. Large
+inputs are made here."""
 import gzip
 import os
 import pathlib
@@ -41,9 +42,16 @@ def run(where, command):
     return process.returncode, error.decode(errors="replace"), time.monotonic() - start, usage.ru_maxrss / 1024
 
 
+def contents(where):
+    return {p: p.read_bytes() for p in where.rglob("*") if p.is_file()}
+
+
 def faults_of(where, command, rule, says):
     made = command(where) if callable(command) else command
+    before = contents(where)
     code, error, seconds, megabytes = run(where, made)
+    if rule and contents(where) != before:
+        yield "refused, and a file has changed or was left"
     found = re.findall(r"(?m)error: .*\[([a-z0-9_.]+)\]$", error)
     if code != (1 if rule else 0):
         yield f"exit code {code}"
@@ -176,6 +184,20 @@ case("known_diamond", pt2("\n".join(["input x : f32[4]", "parameter p : f32[1]",
                                     *(f"a{k + 1} = aten.add.Tensor(self=a{k}, other=a{k}) : f32[1]" for k in range(40)),
                                     "v = aten.sum.default(self=a40) : f32[]", "y = aten.fill.Tensor(self=x, value=v) : f32[4]", "output y", ""])),
      None)
+
+
+def same_file(make):
+    """`make` gives the options for a copy of the model in that folder."""
+    return lambda where: ["compile", (where / "m.pt2").write_bytes(DIGITS[1].read_bytes()) and "m.pt2", *DIGITS[2:4], "--target", "cortex-m33", *make(where)]
+
+
+# Outputs that are inputs, or each other, however they are spelled.
+case("same_file model", same_file(lambda _: ["-o", "./m.pt2"]), "output.same_file", "-o would replace the model")
+case("same_file json", same_file(lambda _: ["-o", "p.pte", "--json", "p.pte"]), "output.same_file", "--json would replace what -o writes")
+case("same_file link", same_file(lambda w: os.symlink("m.pt2", w / "l.pte") or ["-o", "l.pte"]), "output.same_file")
+case("same_file hard link", same_file(lambda w: os.link(w / "m.pt2", w / "l.pte") or ["-o", "l.pte"]), "output.same_file")
+case("same_file folder", same_file(lambda w: os.symlink(".", w / "d") or ["-o", "d/m.pt2"]), "output.same_file")
+case("same_file devices", [*IMAGE[:4], "-o", "/dev/null", "--json", "/dev/null", "--calibrate", HERE / "images" / "good.png"], None)
 
 
 def main():
