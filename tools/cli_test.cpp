@@ -178,6 +178,15 @@ TEST_F(Cli, WrongUsageIsTwo) {
   refused(2, {"run", "x.pte"}, "--output-dir is required");
   refused(2, {"run", "x.pte", "--output-dir", path("d"), "--on", "mars"}, "neither `host` nor `qemu:BOARD`");
   refused(2, {"run", "x.pte", "--output-dir", path("d"), "--timeout", "-3"}, "--timeout");
+  for (const char* bad : {"", "nan", "inf", "0", "1e400", "2000000", "12345678901234567890", "5s"})
+    refused(2, {"run", "x.pte", "--output-dir", path("d"), "--timeout", bad}, "is not a number above 0, at most 1e+06");
+  for (const char* bad : {"", "nan", "0", "4294967296", "12345678901234567890", "5x"})
+    refused(2, {"run", "x.pte", "--output-dir", path("d"), "--profile-events", bad}, "--profile-events: `");
+  for (const char* bad : {"0", "-0.0", "nan", "1,,2", "1,"})
+    refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", path("x"), "--image-std", bad}, "--image-std: `");
+  refused(2, {"compile", kModel, "--target", "", "-o", path("x")}, "--target: the value is empty");
+  refused(2, {"compile", kModel, "--target", "cortex-m55", "-o", ""}, "--output: the value is empty");
+  refused(2, {"inspect", "x", "\x1b[31m"}, "\\x1b[31m");
   refused(2, {"evaluate", "x.pte", "--inputs", "x.npy"}, "--labels or --model");
   refused(2, {"compare", "x.pt2"}, "program is required");
   refused(2, {"inspect"}, "file is required");

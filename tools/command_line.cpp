@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "ir/printable.h"
 #include "targets/nearest.h"
+#include "tools/option_number.h"
 #include "tools/verb.h"
 
 namespace deuteron {
@@ -14,38 +16,52 @@ namespace deuteron {
 Option& Option::value(const char* text) { return option_->option_text(text), *this; }
 Option& Option::required() { return option_->required(), *this; }
 Option& Option::one_each() { return option_->allow_extra_args(false), *this; }
-Option& Option::commas() { return option_->delimiter(','), *this; }
 Option& Option::group(const char* title) { return option_->group(title), *this; }
-Option& Option::positive() { return option_->check(CLI::PositiveNumber), *this; }
-Option& Option::not_negative() { return option_->check(CLI::NonNegativeNumber), *this; }
-Option& Option::between(int least, int most) { return option_->check(CLI::Range(least, most)), *this; }
+Option& Option::positive() { return range_->least = 1, range_->sign = NumberRange::Sign::positive, *this; }
+Option& Option::not_negative() { return range_->least = 0, range_->sign = NumberRange::Sign::not_negative, *this; }
+Option& Option::not_zero() { return range_->sign = NumberRange::Sign::not_zero, *this; }
+Option& Option::between(int least, int most) { return range_->least = least, range_->most = most, *this; }
+Option& Option::at_most(double most) { return range_->largest = most, *this; }
 Option& Option::one_of(std::vector<std::string> words) { return option_->check(CLI::IsMember(std::move(words))), *this; }
 Option& Option::check(std::function<std::string(const std::string&)> complaint) { return option_->check(std::move(complaint)), *this; }
 
+namespace {
+
+std::string complaint_of_text(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+
+// CLI11 converts what has been checked; by itself it would take nan, hexadecimal and octal numbers, and print limits with 309 digits.
+template <class T>
+Option number_option(CLI::App* app, const std::string& names, T& value, const std::string& help) {
+  auto range = std::make_shared<NumberRange>(range_of<T>());
+  CLI::Option* option = app->add_option(names, value, help);
+  option->check([range](const std::string& text) { return complaint_of(*range, text); });
+  return Option(option, range);
+}
+
+}  // namespace
+
 Option Verb::option(const std::string& names, std::string& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
+  return Option(app_->add_option(names, value, help)->check(complaint_of_text));
 }
 Option Verb::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
-  return Option(app_->add_option(names, values, help));
+  return Option(app_->add_option(names, values, help)->check(complaint_of_text));
 }
-Option Verb::option(const std::string& names, int& value, const std::string& help) { return Option(app_->add_option(names, value, help)); }
-Option Verb::option(const std::string& names, int64_t& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
-}
-Option Verb::option(const std::string& names, uint32_t& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
-}
-Option Verb::option(const std::string& names, size_t& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
-}
-Option Verb::option(const std::string& names, float& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
-}
-Option Verb::option(const std::string& names, double& value, const std::string& help) {
-  return Option(app_->add_option(names, value, help));
-}
+Option Verb::option(const std::string& names, int& value, const std::string& help) { return number_option(app_, names, value, help); }
+Option Verb::option(const std::string& names, int64_t& value, const std::string& help) { return number_option(app_, names, value, help); }
+Option Verb::option(const std::string& names, uint32_t& value, const std::string& help) { return number_option(app_, names, value, help); }
+Option Verb::option(const std::string& names, size_t& value, const std::string& help) { return number_option(app_, names, value, help); }
+Option Verb::option(const std::string& names, float& value, const std::string& help) { return number_option(app_, names, value, help); }
+Option Verb::option(const std::string& names, double& value, const std::string& help) { return number_option(app_, names, value, help); }
 Option Verb::option(const std::string& names, std::vector<float>& values, const std::string& help) {
-  return Option(app_->add_option(names, values, help));
+  auto range = std::make_shared<NumberRange>(range_of<float>());
+  const auto take = [&values](const std::vector<std::string>& lists) {
+    values.clear();
+    for (const std::string& list : lists)
+      for_each_part(list, [&](std::string_view text) { values.push_back(static_cast<float>(real_of(text))); });
+  };
+  CLI::Option* option = app_->add_option_function<std::vector<std::string>>(names, take, help);
+  option->check([range](const std::string& list) { return complaint_of_list(*range, list); });
+  return Option(option, range);
 }
 Option Verb::flag(const std::string& names, bool& value, const std::string& help) { return Option(app_->add_flag(names, value, help)); }
 
@@ -71,13 +87,17 @@ int CommandLine::run(int argc, char** argv) {
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app_->get_subcommands({})) verbs.push_back(verb->get_name());
   if (argc > 1 && argv[1][0] != '-' && std::find(verbs.begin(), verbs.end(), argv[1]) == verbs.end()) {
-    std::fprintf(stderr, "deuteron: error: there is no verb `%s`: %s\n    `deuteron --help` says what each does\n", argv[1],
-                 suggestion(argv[1], verbs).c_str());
+    std::fprintf(stderr, "deuteron: error: there is no verb `%s`: %s\n    `deuteron --help` says what each does\n",
+                 printable(argv[1], Lines::escaped).c_str(), suggestion(argv[1], verbs).c_str());
     return kWrongUsage;
   }
   try {
     app_->parse(argc, argv);
-  } catch (const CLI::ParseError& e) { return app_->exit(e) == 0 ? kDone : kWrongUsage; }
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app_->exit(e), kDone;  // --help and --version
+    std::fprintf(stderr, "%s\nRun with --help for more information.\n", printable(e.what(), Lines::escaped).c_str());
+    return kWrongUsage;
+  }
   return chosen_();
 }
 

@@ -1,5 +1,5 @@
-// The command line: verbs, their options, and what --help says of them. A thin front of CLI11, whose headers only command_line.cpp includes:
-// they cost each file five seconds.
+// The command line: verbs, their options, and what --help says of them. A thin front of CLI11, whose headers only command_line.cpp
+// includes: they cost each file five seconds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,23 +15,28 @@ class Option;
 
 namespace deuteron {
 
-// An option of a verb, to be described further.
+struct NumberRange;
+
+// An option of a verb, to be described further. Numbers are plain decimals, texts are not empty.
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  explicit Option(CLI::Option* option, std::shared_ptr<NumberRange> range = nullptr) : option_(option), range_(std::move(range)) {}
   Option& value(const char* text);  // what --help says behind the name: "FILE"
   Option& required();
   Option& one_each();  // one value each time that the option is given, where it takes a list
-  Option& commas();    // a list with commas between its values
   Option& group(const char* title);
+  // Of numbers:
   Option& positive();
   Option& not_negative();
-  Option& between(int least, int most);
+  Option& not_zero();
+  Option& between(int least, int most);  // whole ones
+  Option& at_most(double most);          // real ones
   Option& one_of(std::vector<std::string> words);
   Option& check(std::function<std::string(const std::string&)> complaint);  // "": the text is fine
 
  private:
   CLI::Option* option_;
+  std::shared_ptr<NumberRange> range_;  // of an option that takes numbers
 };
 
 class Verb {
@@ -46,7 +51,7 @@ class Verb {
   Option option(const std::string& names, size_t& value, const std::string& help);
   Option option(const std::string& names, float& value, const std::string& help);
   Option option(const std::string& names, double& value, const std::string& help);
-  Option option(const std::string& names, std::vector<float>& values, const std::string& help);
+  Option option(const std::string& names, std::vector<float>& values, const std::string& help);  // with commas between them
   Option flag(const std::string& names, bool& value, const std::string& help);
 
  private:

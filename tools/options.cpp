@@ -14,13 +14,8 @@ void add_image_options(Verb& verb, ImageMap& map) {
   verb.option("--image-scale", map.scale, "images: value = (pixel * scale - mean) / std; default 1/255").value("X");
   verb.option("--image-mean", map.mean, "images: one value or one for each channel, as 0.485,0.456,0.406; default 0")
       .value("X,..")
-      .commas()
       .one_each();
-  verb.option("--image-std", map.std, "images: one value or one for each channel; default 1")
-      .value("X,..")
-      .commas()
-      .one_each()
-      .check([](const std::string& text) { return text == "0" || text == "0.0" ? std::string("must not be 0") : std::string(); });
+  verb.option("--image-std", map.std, "images: one value or one for each channel; default 1").value("X,..").one_each().not_zero();
 }
 
 }  // namespace deuteron

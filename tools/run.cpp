@@ -246,7 +246,10 @@ void add_run_options(Verb& verb, RunOptions* o) {
     return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
                                                                                : "`" + where + "` is neither `host` nor `qemu:BOARD`";
   });
-  verb.option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work").value("S").positive();
+  verb.option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
+      .value("S")
+      .positive()
+      .at_most(1e6);
   verb.option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
       .value("N")
       .positive();
