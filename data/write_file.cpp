@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+
+#include "data/temporary_path.h"
 
 namespace deuteron {
 namespace {
@@ -18,6 +21,8 @@ std::string remedy(int error) {
     case ENOSPC:
     case EDQUOT:
       return "free some space there or name another place";
+    case EFBIG:
+      return "raise the limit on the size of files (`ulimit -f`), or name another place";
     case EACCES:
     case EPERM:
     case EROFS:
@@ -82,11 +87,12 @@ struct Temporary {
   std::string path;  // empty: without a name
   int file = -1;
   int tries = 0;
+  std::optional<TemporaryPath> listed;  // as long as there is a path
 
   explicit Temporary(std::string path_of_target) : target(std::move(path_of_target)) {}
   ~Temporary() {
     if (file >= 0) ::close(file);
-    if (!path.empty()) ::unlink(path.c_str());
+    remove();
   }
   Temporary(const Temporary&) = delete;
 
@@ -103,6 +109,10 @@ struct Temporary {
     const std::string self = fmt::format("/proc/self/fd/{}", file);
     return try_names([&](const char* name) { return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0; });
   }
+  void remove() {
+    if (!path.empty()) ::unlink(path.c_str());
+    listed.reset();
+  }
   bool close() {  // some file systems report a full disk only here
     const int closing = file;
     file = -1;
@@ -115,8 +125,11 @@ struct Temporary {
     constexpr int kTries = 100;
     while (tries < kTries) {
       const std::string name = fmt::format("{}/.deuteron.{}.{}.tmp", folder_of(target), ::getpid(), tries++);
+      listed.emplace(name);
       if (make(name.c_str())) return path = name, 0;
-      if (errno != EEXIST) return errno;
+      const int error = errno;
+      listed.reset();
+      if (error != EEXIST) return error;
     }
     return EEXIST;
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "data/read_file.h"
+#include "data/temporary_path.h"
 #include "data/write_file.h"
 #include "firmware/write_project.h"
 
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 class TemporaryFolder {
  public:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)), listed_(path_.native()) {}
   TemporaryFolder(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
     std::error_code ec;
@@ -25,6 +26,7 @@ class TemporaryFolder {
 
  private:
   fs::path path_;
+  TemporaryPath listed_;
 };
 
 bool is_project(const fs::path& folder) {
@@ -77,6 +79,7 @@ bool write_folder(const std::string& folder, const std::map<std::string, std::st
   const std::string beside = fmt::format("{}.{}.tmp", target.native(), ::getpid());
   const TemporaryFolder made(beside), old(beside + ".old");
   if (!write_all(made.path(), files, diagnostics)) return false;
+  const auto held = hold_temporary_paths();  // the old folder must not go before the new one stands
   const bool existed = fs::exists(target, ec);
   if (existed) fs::rename(target, old.path(), ec);
   if (!ec) fs::rename(made.path(), target, ec);

@@ -10,6 +10,7 @@
 
 #include "inspect/layers.h"
 #include "tools/compile_model.h"
+#include "tools/ends.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
@@ -22,6 +23,7 @@ struct CompareOptions {
   std::string model, program, json;
   std::vector<std::string> inputs, calibrate;
   int threads = 0;
+  double timeout = 0;
   ImageMap image;
 };
 
@@ -89,7 +91,10 @@ int compare(const CompareOptions& o) {
   if (!model) return fail();
   double seconds = 0;
   Needs needs;
-  const auto outputs = run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
+  const auto outputs = [&] {
+    const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
+    return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
+  }();
   if (!outputs) return fail();
   if (model->outputs.size() != outputs->size()) {
     diagnostics.add({Severity::error, o.model, "the model has another number of outputs than the program",
@@ -133,6 +138,7 @@ void add_compare(CommandLine& line) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
+  add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "tools/command_line.h"
+#include "tools/ends.h"
 #include "tools/verb.h"
 
 namespace {
@@ -22,6 +23,7 @@ int run_verb(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   deuteron::note_start_of_process();
+  deuteron::end_in_order_on_signals();
   try {
     return run_verb(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 
 #include "data/npy.h"
 #include "data/read_file.h"
+#include "tools/ends.h"
 #include "tools/float_model.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
@@ -21,6 +22,7 @@ struct EvaluateOptions {
   std::string program, labels, model, json;
   std::vector<std::string> inputs;
   int threads = 0;
+  double timeout = 0;
   ImageMap image;
 };
 
@@ -93,7 +95,10 @@ int evaluate(const EvaluateOptions& o) {
 
   double seconds = 0;
   Needs needs;
-  const auto outputs = run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
+  const auto outputs = [&] {
+    const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
+    return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
+  }();
   if (!outputs) return fail();
   const std::vector<float> first = as_floats(file->summary.outputs[0].type, (*outputs)[0]);
   const std::vector<i64> program_best = best_classes(first, classes);
@@ -144,6 +149,7 @@ void add_evaluate(CommandLine& line) {
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
   verb.option("--model", o->model, "the float model (.pt2) to set beside it").value("M");
+  add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);
   add_json(verb, o->json);

@@ -10,6 +10,14 @@ void add_json(Verb& verb, std::string& path) {
   verb.option("--json", path, "write the result as JSON to this file (`-`: standard output)").value("FILE");
 }
 
+void add_timeout(Verb& verb, double& seconds) {
+  constexpr double kMost = 1e6;  // eleven days
+  verb.option("--timeout", seconds, "end the runs of the program after so many seconds; default: boards by the estimated work, here never")
+      .value("S")
+      .positive()
+      .at_most(kMost);
+}
+
 void add_image_options(Verb& verb, ImageMap& map) {
   verb.option("--image-scale", map.scale, "images: value = (pixel * scale - mean) / std; default 1/255").value("X");
   verb.option("--image-mean", map.mean, "images: one value or one for each channel, as 0.485,0.456,0.406; default 0")

@@ -5,12 +5,15 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "boards/board.h"
 #include "boards/emulate.h"
 #include "data/npy.h"
 #include "data/read_file.h"
+#include "data/temporary_path.h"
 #include "data/write_file.h"
+#include "tools/ends.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/profile_run.h"
@@ -50,6 +53,7 @@ void describe_profile(RunResult& r, uint64_t events, uint64_t dropped, bool hide
 
 std::optional<RunResult> run_here(const ProgramFile& file, const RunOptions& o, std::span<const InputSeries> inputs, i64 samples,
                                   Diagnostics& diagnostics) {
+  const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
   double seconds = 0;
   Needs needs;
   HostProfile profile;
@@ -157,18 +161,18 @@ class OutputFolder {
     std::error_code ec;
     if (std::filesystem::exists(path, ec) && !std::filesystem::is_directory(path, ec))
       return diagnostics.error(path, "is a file where --output-dir wants a folder", "output.folder"), false;
-    if (std::filesystem::create_directories(path, ec)) made_ = path;
+    made_.emplace([&] { return std::filesystem::create_directories(path, ec) ? path : std::string(); });
     if (ec) return diagnostics.error(path, "the folder cannot be made: " + ec.message(), "output.folder"), false;
     return true;
   }
-  void keep() { made_.clear(); }
+  void keep() { made_.reset(); }
   ~OutputFolder() {
     std::error_code ec;
-    if (!made_.empty()) std::filesystem::remove(made_, ec);
+    if (made_) std::filesystem::remove(made_->path(), ec);
   }
 
  private:
-  std::string made_;
+  std::optional<TemporaryPath> made_;
 };
 
 std::string output_path(const std::string& folder, size_t k) {
@@ -246,10 +250,7 @@ void add_run_options(Verb& verb, RunOptions* o) {
     return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
                                                                                : "`" + where + "` is neither `host` nor `qemu:BOARD`";
   });
-  verb.option("--timeout", o->timeout, "boards: end the run after so many seconds; default: by the estimated work")
-      .value("S")
-      .positive()
-      .at_most(1e6);
+  add_timeout(verb, o->timeout);
   verb.option("--profile-events", o->profile_events, "keep the first N events of a profile; default: all that there are")
       .value("N")
       .positive();

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "data/temporary_path.h"
+
 namespace deuteron::neutron {
 namespace {
 
@@ -20,22 +22,23 @@ constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;   // of its result
 // A folder of our own; gone with everything in it at the end of the scope.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "deuteron-neutron-XXXXXX").string();
-    if (!error && mkdtemp(pattern.data())) path_ = pattern;
-  }
+  TemporaryFolder() : listed_(make) {}
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
     std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    if (ok()) std::filesystem::remove_all(listed_.path(), ignored);
   }
-  bool ok() const { return !path_.empty(); }
-  std::filesystem::path operator/(const char* name) const { return std::filesystem::path(path_) / name; }
+  bool ok() const { return !listed_.path().empty(); }
+  std::filesystem::path operator/(const char* name) const { return std::filesystem::path(listed_.path()) / name; }
 
  private:
-  std::string path_;
+  static std::string make() {
+    std::error_code error;
+    std::string pattern = (std::filesystem::temp_directory_path(error) / "deuteron-neutron-XXXXXX").string();
+    return !error && mkdtemp(pattern.data()) ? pattern : "";
+  }
+  TemporaryPath listed_;
 };
 
 std::string printed(const std::vector<std::string>& lines) {

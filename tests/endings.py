@@ -1,0 +1,149 @@
+"""However a command ends, nothing half-made stays: signals, limits on the size of files and of time, full disks.
+
+    endings.py DEUTERON"""
+import os
+import pathlib
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+TOOL = os.path.abspath(sys.argv[1])
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIGITS = ROOT / "models/digits_cnn"
+MODEL = [DIGITS / "float.pt2", "--calibrate", DIGITS / "calibrate.npy"]
+
+
+def start(where, *command, **more):
+    environment = {**os.environ, "TMPDIR": str(where)}
+    return subprocess.Popen([TOOL, *map(str, command)], cwd=where, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, **more)
+
+
+def run(where, *command, **more):
+    process = start(where, *command, **more)
+    error = process.communicate(timeout=120)[1]
+    return process.returncode, error
+
+
+def names(where):
+    return sorted(str(p.relative_to(where)) for p in where.rglob("*") if p.is_file() or not any(p.iterdir()))
+
+
+def expect(condition, *what):
+    if not condition:
+        raise AssertionError(" ".join(map(str, what)))
+
+
+def program(where):
+    expect(run(where, "compile", *MODEL, "--target", "cortex-m55", "-o", "p.pte")[0] == 0, "does not compile")
+
+
+def a_converter_at_work_is_left(where):
+    """The vendor's converter has a folder for its files; it has begun when it has written `here`."""
+    tool = where / "converter.sh"
+    tool.write_text("#!/bin/sh\necho begun >here\nexec sleep 100\n")
+    tool.chmod(0o755)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = start(where, "compile", *MODEL, "--target", "imxrt700", "--neutron-converter", tool, "-o", "p.pte")
+        while not (where / "here").exists():
+            expect(process.poll() is None, "ended before its converter", process.stderr)
+            time.sleep(0.01)
+        expect(any(where.glob("deuteron-neutron-*")), "has no folder for its converter: this test looks at nothing")
+        (where / "here").unlink()
+        process.send_signal(number)
+        error = process.communicate(timeout=20)[1]
+        expect(process.returncode == 128 + number, number, "ends with", process.returncode)
+        expect(f"ended by signal {int(number)} ({signal.strsignal(number)})" in error, "says", error)
+        expect(names(where) == ["converter.sh"], number, "leaves", names(where))
+
+
+def ignored_signals_stay_ignored(where):
+    tool = where / "converter.sh"
+    tool.write_text("#!/bin/sh\necho begun >here\nsleep 0.3\nexit 1\n")
+    tool.chmod(0o755)
+    process = start(where, "compile", *MODEL, "--target", "imxrt700", "--neutron-converter", tool, "-o", "p.pte",
+                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    while not (where / "here").exists():
+        expect(process.poll() is None, "ended before its converter")
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    expect(process.returncode == 1, "with SIGHUP ignored ends with", process.returncode)
+
+
+def a_project_is_whole_or_not_there(where):
+    """At any time, also while an older project is replaced."""
+    program(where)
+    command = ["firmware", "p.pte", "--board", "mps3-an547", "-o", "fw", "--force"]
+    begin = time.monotonic()
+    expect(run(where, *command)[0] == 0, "no project")
+    seconds = time.monotonic() - begin
+    whole = names(where)
+    times = random.Random(1)
+    interrupted = 0
+    for k in range(30):
+        process = start(where, *command)
+        time.sleep(times.uniform(0.2, 1.05) * seconds)
+        process.send_signal(signal.SIGTERM if k % 2 else signal.SIGINT)
+        process.communicate(timeout=60)
+        expect(process.returncode in (0, 128 + signal.SIGTERM, 128 + signal.SIGINT), "ends with", process.returncode)
+        interrupted += process.returncode != 0
+        expect(names(where) == whole, "leaves", set(names(where)) ^ set(whole))
+    expect(interrupted > 0, "no run was interrupted: this test looks at nothing")
+
+
+def files_that_may_not_grow(where):
+    program(where)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
+    before = names(where)
+    for command in (["compile", *MODEL, "--target", "cortex-m55", "-o", "q.pte"], ["firmware", "p.pte", "--board", "mps3-an547", "-o", "fw"],
+                    ["compile", *MODEL, "--target", "cortex-m55", "-o", "p.pte"], ["analyze", *MODEL, "--target", "cortex-m55", "--html", "r.html"]):
+        code, error = run(where, *command, preexec_fn=limit)
+        expect(code == 1 and error.count("[write.file]") == 1 and "ulimit -f" in error, command[0], "ends with", code, error)
+        expect(names(where) == before, command[0], "leaves", set(names(where)) ^ set(before))
+
+
+def full_disks(where):
+    program(where)
+    before = names(where)
+    for command in (["compile", *MODEL, "--target", "cortex-m55", "-o", "/dev/full"], ["inspect", "p.pte", "--json", "/dev/full"]):
+        code, error = run(where, *command)
+        expect(code == 1 and error.count("[write.file]") == 1 and "No space left" in error, command[0], "ends with", code, error)
+        expect(names(where) == before, command[0], "leaves", set(names(where)) ^ set(before))
+
+
+def runs_have_a_limit(where):
+    program(where)
+    samples = 60000
+    head = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 1, 1, 8, 8), }" % samples).ljust(117) + "\n"
+    (where / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + bytes(256 * samples))
+    (where / "y.bin").write_bytes(bytes(samples))
+    before = names(where)
+    for command in (["run", "p.pte", "--input", "x.npy", "--output-dir", "o"], ["evaluate", "p.pte", "--inputs", "x.npy", "--labels", "y.bin"]):
+        code, error = run(where, *command, "--timeout", "0.02")
+        expect(code == 1 and "p.pte: error: the run was stopped before its end: still running, limit 0.02 s  [run.timeout]" in error, code, error)
+        expect(names(where) == before, command[0], "leaves", set(names(where)) ^ set(before))
+
+
+def main():
+    wrong = 0
+    tests = [a_converter_at_work_is_left, ignored_signals_stay_ignored, a_project_is_whole_or_not_there, files_that_may_not_grow, full_disks,
+             runs_have_a_limit]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                test(pathlib.Path(folder))
+            except AssertionError as e:
+                wrong += 1
+                print(f"{test.__name__}: {e}")
+    print(f"{len(tests) - wrong} of {len(tests)} ways to end leave things in order")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+#include "tools/ends.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "data/temporary_path.h"
+#include "ir/diagnostic.h"
+#include "tools/verb.h"
+
+namespace deuteron {
+
+void end_in_order_on_signals() {
+  ::signal(SIGXFSZ, SIG_IGN);
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) sigaddset(&watched, s);
+  }
+  pthread_sigmask(SIG_BLOCK, &watched, nullptr);  // threads that are started later have the same mask
+  std::thread([watched] {
+    int number = 0;
+    if (sigwait(&watched, &number) != 0) return;
+    remove_temporary_paths();
+    std::fprintf(stderr, "deuteron: ended by signal %d (%s)\n", number, sigdescr_np(number));
+    ::_exit(128 + number);
+  }).detach();
+}
+
+TimeLimit::TimeLimit(double seconds, std::function<int()> finish) {
+  if (seconds <= 0) return;
+  thread_ = std::thread([this, seconds, finish = std::move(finish)] {
+    std::unique_lock lock(mutex_);
+    if (ended_.wait_for(lock, std::chrono::duration<double>(std::min(seconds, 1e8)), [this] { return done_; })) return;
+    const int code = finish();
+    remove_temporary_paths();
+    std::fflush(nullptr);
+    ::_exit(code);
+  });
+}
+
+TimeLimit::~TimeLimit() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);  // not given back any more once the time is over
+    done_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+TimeLimit limit_run(double seconds, const std::string& program, const std::string& json_path) {
+  return TimeLimit(seconds, [=] {
+    Diagnostics diagnostics;
+    diagnostics.add({Severity::error, program, "the run was stopped before its end", "still running", fmt::format("{:g} s", seconds),
+                     "run.timeout", "give fewer samples, or a larger --timeout"});
+    return finish(json_path, diagnostics, Json::object(), "");
+  });
+}
+
+}  // namespace deuteron
