@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -112,26 +113,32 @@ bool split_outputs(std::span<const uint8_t> bytes, const std::vector<uint64_t>& 
   return true;
 }
 
-std::vector<std::string> emulator_command(std::string_view board, const EmulateOptions& options) {
-  return {options.qemu,
-          "-M",
-          std::string(board),
-          "-kernel",
-          "/proc/self/fd/3",
-          "-icount",
-          "shift=0",
-          "-nodefaults",
-          "-no-user-config",
-          "-display",
-          "none",
-          "-monitor",
-          "none",
-          "-serial",
-          "null",
-          "-parallel",
-          "null",
-          "-semihosting-config",
-          "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
+// Semihosting could run a command on the host (SYS_SYSTEM): the emulator may not start processes. It is ended when its image asks for one.
+constexpr const char* kSandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+std::atomic<bool> qemu_has_sandbox = true;  // until one says that it was built without
+
+std::vector<std::string> emulator_command(std::string_view board, const EmulateOptions& options, bool sandbox) {
+  std::vector<std::string> command = {options.qemu,
+                                      "-M",
+                                      std::string(board),
+                                      "-kernel",
+                                      "/proc/self/fd/3",
+                                      "-icount",
+                                      "shift=0",
+                                      "-nodefaults",
+                                      "-no-user-config",
+                                      "-display",
+                                      "none",
+                                      "-monitor",
+                                      "none",
+                                      "-serial",
+                                      "null",
+                                      "-parallel",
+                                      "null",
+                                      "-semihosting-config",
+                                      "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
+  if (sandbox) command.insert(command.end(), {"-sandbox", kSandbox});
+  return command;
 }
 
 EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> program, std::span<const Sample> samples, double limit_seconds,
@@ -151,8 +158,19 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
   BoardReport answer;
   const int descriptors[] = {image.descriptor(), input.descriptor(), output.descriptor(), profile.descriptor()};
   const bool restart = options.timeout_seconds <= 0;
-  const ProcessEnd end = run_watched(emulator_command(board.name, options), descriptors, limit_seconds,
-                                     [&](std::string_view line) { return take_line(line, answer, run) && restart; });
+  const auto emulate = [&](bool sandbox) {
+    return run_watched(
+        emulator_command(board.name, options, sandbox), descriptors, limit_seconds,
+        [&](std::string_view line) { return take_line(line, answer, run) && restart; }, HostFiles::read_only);
+  };
+  // Our own runner asks the host for nothing but its files; another image never runs without the sandbox.
+  const bool sandbox = qemu_has_sandbox || !options.image.empty();
+  ProcessEnd end = emulate(sandbox);
+  if (sandbox && options.image.empty() && end.exit_code == 1 && answer.emulator_text.find("-sandbox") != answer.emulator_text.npos) {
+    qemu_has_sandbox = false;
+    answer = {};
+    end = emulate(false);
+  }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (end.start_error != 0 || end.timed_out || end.exit_code != 0) {
     run.error = describe_end(board.name, runner, end, answer, options, limit_seconds);

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/landlock.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -271,6 +275,57 @@ TEST(Boards, AnEmulatorThatFailsIsReportedWithItsText) {
   const EmulatedRun r = run_emulated("mps2-an386", {}, {}, {.qemu = "false"});
   EXPECT_EQ(r.error.rule, "board.emulator");
   EXPECT_THAT(r.error.what, HasSubstr("code 1 before the runner started"));
+}
+
+// An image for a Cortex-M at address 0 that makes one semihosting call, whose block is the text, `word` and its length, and ends with 0.
+//   ldr r0, number; ldr r1, =block; bkpt 0xab; movs r0, #0x18; ldr r1, =0x20026; bkpt 0xab; b .
+std::vector<uint8_t> semihosting_image(uint32_t number, const std::string& text, std::optional<uint32_t> word) {
+  static constexpr uint16_t kCode[] = {0x4804, 0x4905, 0xbeab, 0x2018, 0x4904, 0xbeab, 0xe7fe, 0xbf00, 0xbf00, 0xbf00};
+  constexpr uint32_t kCodeAt = 8, kLiteralsAt = kCodeAt + sizeof kCode, kBlockAt = kLiteralsAt + 12, kTextAt = kBlockAt + 12;
+  std::vector<uint32_t> block = {kTextAt};
+  if (word) block.push_back(*word);
+  block.push_back(static_cast<uint32_t>(text.size()));
+  block.resize(3);
+  std::vector<uint8_t> image;
+  const auto put = [&](const void* from, size_t bytes) {
+    image.insert(image.end(), static_cast<const uint8_t*>(from), static_cast<const uint8_t*>(from) + bytes);
+  };
+  const uint32_t vectors[] = {0x20001000, kCodeAt | 1}, literals[] = {number, kBlockAt, 0x20026};
+  put(vectors, sizeof vectors);
+  put(kCode, sizeof kCode);
+  put(literals, sizeof literals);
+  put(block.data(), 12);
+  put(text.c_str(), text.size() + 1);
+  return image;
+}
+
+// With full semihosting an image is a program on the host.
+TEST(Boards, AnImageCannotReachTheHost) {
+  constexpr uint32_t kOpen = 0x01, kSystem = 0x12, kModeWrite = 4;
+  if (!has_board_runners()) GTEST_SKIP() << "left out: emulated boards (built without the cross compiler)";
+  namespace fs = std::filesystem;
+  const fs::path made = fs::temp_directory_path() / fmt::format("deuteron_image.{}", getpid());
+  for (const char* board : {"mps2-an385", "mps2-an386", "mps3-an547"}) {
+    EmulateOptions options;
+    options.timeout_seconds = 30;
+    const std::vector<uint8_t> command = semihosting_image(kSystem, "touch " + made.string(), std::nullopt);
+    options.image = command;
+    const EmulatedRun r = run_board_self_test(board, JobKind::count_loop, 1, {}, options);
+    if (r.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << r.error.what << ")";
+    EXPECT_FALSE(r.ok);
+    EXPECT_FALSE(fs::exists(made)) << board << " ran a command on the host";
+    EXPECT_THAT(r.error.what, HasSubstr("asked the host to start a process"))
+        << "or the image makes no call, and this test looks at nothing";
+
+    // What it may do: this ends well. With a kernel that has Landlock it makes no file either.
+    const std::vector<uint8_t> file = semihosting_image(kOpen, made.string(), kModeWrite);
+    options.image = file;
+    const EmulatedRun opened = run_board_self_test(board, JobKind::count_loop, 1, {}, options);
+    EXPECT_THAT(opened.error.what, HasSubstr("the board ended early"));
+    const bool has_landlock = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
+    EXPECT_FALSE(has_landlock && fs::exists(made)) << board << " made a file on the host";
+    fs::remove(made);
+  }
 }
 
 TEST(Boards, SamplesMustLookAlike) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -228,6 +229,9 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
     d.limit = fmt::format("{:.3g} s{}", limit_seconds, options.timeout_seconds > 0 ? "" : " for a sample");
     return d;
   }
+  if (end.signal == SIGSYS)
+    return board_trouble(board, fmt::format("the image asked the host to start a process or for another right {}{}", during(a), text),
+                         "board.emulator", "an image has the files of its job, and nothing else of the host");
   if (end.signal != 0)
     return board_trouble(board, fmt::format("the emulator was ended by signal {} {}{}", end.signal, during(a), text), "board.emulator");
   switch (static_cast<BoardExit>(end.exit_code)) {

@@ -2,11 +2,13 @@
 #include "boards/watched_process.h"
 
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,8 +48,21 @@ struct Pipe {
   bool ok() const { return read >= 0 && write >= 0; }
 };
 
+// For this process and what it becomes. Files in memory that it is given lie in no folder: Landlock does not see them.
+void forbid_changing_files() {
+  landlock_ruleset_attr rules{};
+  rules.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                            LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                            LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                            LANDLOCK_ACCESS_FS_MAKE_SYM;
+  const long ruleset = syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+  if (ruleset < 0) return;  // a kernel without it
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) (void)!syscall(SYS_landlock_restrict_self, ruleset, 0);
+  close(static_cast<int>(ruleset));
+}
+
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text, int failed, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text, int failed, pid_t parent, HostFiles files) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
@@ -60,6 +75,7 @@ struct Pipe {
     const int to = kFirstDescriptor + static_cast<int>(i);
     good = good && dup2(descriptors[i], to) == to;
   }
+  if (files == HostFiles::read_only) forbid_changing_files();
   if (good) execvp(arguments[0], arguments);
   const int error = errno;
   (void)!write(failed, &error, sizeof error);
@@ -143,7 +159,7 @@ std::vector<uint8_t> MemoryFile::content() const {
 }
 
 ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
-                       const std::function<bool(std::string_view)>& on_line) {
+                       const std::function<bool(std::string_view)>& on_line, HostFiles files) {
   ProcessEnd end;
   Pipe text, failed;
   if (!text.ok() || !failed.ok()) {
@@ -159,7 +175,7 @@ ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const 
     end.start_error = errno;
     return end;
   }
-  if (child == 0) become(arguments.data(), descriptors, text.write, failed.write, parent);
+  if (child == 0) become(arguments.data(), descriptors, text.write, failed.write, parent, files);
   setpgid(child, child);  // both sides do it: whoever is first
   text.close_write();
   failed.close_write();
