@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
+#include "ops/conv2d/windows.h"
 #include "ops/dot_dsp.h"
 #include "ops/window.h"
 
@@ -177,15 +178,6 @@ void run_image(const Convolution& c, DspDot& dot, int32_t first, int32_t filters
     widen_all(c, places);
     run_filters(dot, a, first, filters, weight, bias, out, c.at_once == 4 ? deuteron_dot_4x1_dsp : deuteron_dot_2x2_dsp);
   }
-}
-
-bool windows_in_one_piece(const Conv2dArgs& a) {
-  if (a.pad_h != 0 || a.pad_w != 0) return false;
-  if ((a.out_h - 1) * a.stride_h + (a.kernel_h - 1) * a.dilation_h >= a.in_h) return false;
-  if ((a.out_w - 1) * a.stride_w + (a.kernel_w - 1) * a.dilation_w >= a.in_w) return false;
-  if (a.kernel_h == 1 && a.kernel_w == 1) return true;
-  if (a.kernel_c != a.in_c || (a.kernel_w > 1 && a.dilation_w != 1)) return false;
-  return a.kernel_h == 1 || (a.kernel_w == a.in_w && a.dilation_h == 1);
 }
 
 // What a call does with its windows, of which `at_once` fit into `windows`.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
+#include "ops/conv2d/windows.h"
 #include "ops/dot_mve.h"
 #include "ops/window.h"
 
@@ -237,16 +238,6 @@ void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, 
         run(oc + o, (count - o < at_once ? count - o : at_once) / kMveTile, y);
       if (count % kMveTile != 0) run(oc + count - kMveTile, 1, y);
     }
-}
-
-// Every window lies inside x, and its elements follow one another.
-bool windows_in_one_piece(const Conv2dArgs& a) {
-  if (a.pad_h != 0 || a.pad_w != 0) return false;
-  if ((a.out_h - 1) * a.stride_h + (a.kernel_h - 1) * a.dilation_h >= a.in_h) return false;
-  if ((a.out_w - 1) * a.stride_w + (a.kernel_w - 1) * a.dilation_w >= a.in_w) return false;
-  if (a.kernel_h == 1 && a.kernel_w == 1) return true;
-  if (a.kernel_c != a.in_c || (a.kernel_w > 1 && a.dilation_w != 1)) return false;
-  return a.kernel_h == 1 || (a.kernel_w == a.in_w && a.dilation_h == 1);
 }
 
 void run_image(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t first, int32_t filters, int8_t* y) {
