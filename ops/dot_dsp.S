@@ -48,8 +48,79 @@
   movgt \v, r11
 .endm
 
+@ The same for any sum, multiplier and shift, which are few: a channel that is always the same has a bias of up to 2^30, and then one path of
+@ its call asks for this. A filter whose shift is 0 and whose multiplier is below 2^30 needs no more than SMMLAR. r10 and r11 become the bounds.
+@   r2 multiplier   r3 zero   r12 shift
+.macro LOAD_BOUNDS
+  ldrd r10, r11, [sp, #56]
+.endm
+.macro CLAMP v
+  cmp \v, r10
+  it lt
+  movlt \v, r10
+  cmp \v, r11
+  it gt
+  movgt \v, r11
+.endm
+.macro FINISH_ANY values:vararg
+  LOAD_BOUNDS
+  orrs r8, r12, r2, lsr #30
+  bne 8f
+  lsl r2, r2, #1
+  .irp v, \values
+  smmlar \v, \v, r2, r3
+  CLAMP \v
+  .endr
+  b 9f
+8:
+  .irp v, \values
+  mov r9, \v
+  bl deuteron_finish_any_dsp
+  mov \v, r9
+  .endr
+9:
+.endm
+
+@ For a pair of filters, whose multipliers are r8 and another one; r10: where the second shift lies.
+.macro ANY_PAIR of_first, of_second
+  mov r2, r8
+  add r10, r10, #4
+  str r10, [sp, #28]
+  FINISH_ANY \of_first
+  ldr r2, [sp, #24]
+  ldr r12, [sp, #28]
+  ldr r2, [r2, #-4]
+  ldr r12, [r12, #-4]
+  FINISH_ANY \of_second
+  ldr r2, [sp, #16]
+  add r2, r2, r1
+.endm
+
+@ Not of the procedure call standard: r9 becomes clamp(r3 + requantize(r9, multiplier r2, shift r12), r10, r11); r0 and r8 are lost.
+  .section .text.deuteron_finish_any_dsp,"ax"
+  .type deuteron_finish_any_dsp, %function
+  .balign 4
+deuteron_finish_any_dsp:
+  bic r0, r12, r12, asr #31         @ to the left
+  lsl r9, r9, r0
+  smull r8, r9, r9, r2
+  adds r8, r8, #0x40000000
+  adc r9, r9, #0
+  lsl r9, r9, #1
+  orr r9, r9, r8, lsr #31
+  subs r0, r0, r12                  @ to the right
+  beq 1f
+  add r9, r9, r9, asr #31
+  asrs r9, r9, r0
+  adc r9, r9, #0
+1:
+  add r9, r9, r3
+  CLAMP r9
+  bx lr
+  .size deuteron_finish_any_dsp, . - deuteron_finish_any_dsp
+
 @ offsets: x 0, weight 4, quads 8, rest 12, length 16, first 20, multiplier 24, shift 28, y 32 36 40 44, filters 48, y_zero 52, y_min 56,
-@          y_max 60, is_plain 64
+@          y_max 60, finish 64
 @ stack of all: as the offsets, but 4 end of x, 8 entry, 12 bytes to go back before the rest or 0, 48 end of first
 .macro BEGIN step_quads, bytes, quad_shift
   push {r4-r11, lr}
@@ -59,7 +130,7 @@
   add lr, sp, #16
   ldm r12!, {r4-r11}                @ length, first, multiplier, shift, y
   stm lr!, {r4-r11}
-  ldm r12, {r6-r10}                 @ filters, y_zero, y_min, y_max, is_plain
+  ldm r12, {r6-r10}                 @ filters, y_zero, y_min, y_max, finish
   add r6, r5, r6, lsl #2
   stm lr, {r6-r10}
   add r4, r0, r2, lsl #\quad_shift
@@ -132,7 +203,7 @@ deuteron_dot_4x1_dsp:
   ldr r3, [sp, #64]
   ldr r2, [lr], #4
   str lr, [sp, #24]
-  cbz r3, 5f
+  cbnz r3, 5f
   ldr r3, [sp, #52]
   lsl r2, r2, #1
   smmlar r4, r4, r2, r3
@@ -158,15 +229,20 @@ deuteron_dot_4x1_dsp:
   add sp, sp, #68
   pop {r4-r11, pc}
 5:
+  cmp r3, #1
   ldr r10, [sp, #28]
   ldr r3, [sp, #52]
   ldr r12, [r10], #4
   str r10, [sp, #28]
+  bne 6f
   rsb r12, r12, #0
   FINISH r4, r2
   FINISH r5, r2
   FINISH r6, r2
   FINISH r7, r2
+  b 4b
+6:
+  FINISH_ANY r4, r5, r6, r7
   b 4b
   .size deuteron_dot_4x1_dsp, . - deuteron_dot_4x1_dsp
 
@@ -208,7 +284,7 @@ deuteron_dot_2x2_dsp:
   ldr r12, [sp, #24]
   ldrd r8, r9, [r12], #8
   str r12, [sp, #24]
-  cbz r3, 5f
+  cbnz r3, 5f
   ldr r3, [sp, #52]
   lsl r8, r8, #1
   lsl r9, r9, #1
@@ -234,9 +310,11 @@ deuteron_dot_2x2_dsp:
   add sp, sp, #68
   pop {r4-r11, pc}
 5:
+  cmp r3, #1
   ldr r10, [sp, #28]
   ldr r3, [sp, #52]
   ldr r12, [r10], #4
+  bne 6f
   rsb r12, r12, #0
   FINISH r4, r8
   FINISH r5, r8
@@ -245,6 +323,9 @@ deuteron_dot_2x2_dsp:
   str r10, [sp, #28]
   FINISH r6, r9
   FINISH r7, r9
+  b 4b
+6:
+  ANY_PAIR "r4, r5", "r6, r7"
   b 4b
   .size deuteron_dot_2x2_dsp, . - deuteron_dot_2x2_dsp
 
@@ -303,7 +384,7 @@ deuteron_dot_1x2_dsp:
   ldr r12, [sp, #24]
   ldrd r8, r9, [r12], #8
   str r12, [sp, #24]
-  cbz r3, 5f
+  cbnz r3, 5f
   ldr r3, [sp, #52]
   lsl r8, r8, #1
   lsl r9, r9, #1
@@ -323,15 +404,20 @@ deuteron_dot_1x2_dsp:
   add sp, sp, #68
   pop {r4-r11, pc}
 5:
+  cmp r3, #1
   ldr r10, [sp, #28]
   ldr r3, [sp, #52]
   ldr r12, [r10], #4
+  bne 6f
   rsb r12, r12, #0
   FINISH r4, r8
   ldr r12, [r10], #4
   rsb r12, r12, #0
   str r10, [sp, #28]
   FINISH r6, r9
+  b 4b
+6:
+  ANY_PAIR "r4", "r6"
   b 4b
   .size deuteron_dot_1x2_dsp, . - deuteron_dot_1x2_dsp
 

@@ -8,6 +8,13 @@ namespace deuteron {
 
 inline constexpr int32_t kDspQuad = 4;  // elements of a word of int8
 
+// How sums become bytes.
+enum DspFinish : int32_t {
+  kPlainSums,  // every shift is 0, every multiplier 0..2^30-1, and the bounds are those of int8; sums are whatever they are
+  kSmallSums,  // no sum leaves +-2^30, and every shift is 0 or below
+  kAnySums,    // whatever sums, multipliers and shifts there are
+};
+
 // Windows as widened pairs of int16, one or two or four of them: for each quad of elements the pairs (e0, e2) of every window, then the
 // pairs (e1, e3). Where the length is no multiple of four, the last quad is elements length-4..length-1, and those that were there before
 // are 0: the weights of that quad are read in one word too.
@@ -16,11 +23,10 @@ struct DspDot {
   const int8_t* weight;  // rows of `length` each
   int32_t quads, rest;   // length / 4, at least 1, and length % 4
   int32_t length;
-  const int32_t *first, *multiplier, *shift;  // of each filter; shift <= 0
+  const int32_t *first, *multiplier, *shift;  // of each filter
   int8_t* y[4];                               // of each window; may be the same
   int32_t filters, y_zero, y_min, y_max;
-  // 1: every shift is 0, every multiplier within 2^30, the bounds are those of int8; 0: any, but no sum leaves +-2^30.
-  int32_t is_plain;
+  DspFinish finish;
 };
 extern "C" void deuteron_dot_4x1_dsp(const DspDot* a);  // four windows
 extern "C" void deuteron_dot_2x2_dsp(const DspDot* a);  // two windows; filters is even

@@ -22,8 +22,7 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
   using Known = ConvCall<Conv2dArgs>;
   if constexpr (kHasMve || kHasDsp) {
     Known known = c;
-    known.args.has_shifts = false;
-    for (int32_t i = 0; i < c.args.out_c; ++i) known.args.has_shifts |= c.args.shift[i] != 0;
+    note_scales(known.args);
     if constexpr (kHasMve)
       if (why_not_conv2d_mve(known.args) == nullptr)
         return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_mve>>(call, prepared, known);

@@ -24,14 +24,22 @@ struct Conv2dArgs {
   int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   int32_t x_offset, y_zero, y_min, y_max;
   const int32_t *multiplier, *shift;  // [out_c]
-  bool has_shifts = true;             // false: every shift is 0, and kernels may leave it out
+  // Found at load, for kernels of an instruction set. False: every shift is 0; every multiplier is 0..2^30-1.
+  bool has_shifts = true, has_large_multipliers = true;
 };
+inline void note_scales(Conv2dArgs& a) {
+  a.has_shifts = a.has_large_multipliers = false;
+  for (int32_t i = 0; i < a.out_c; ++i) {
+    a.has_shifts |= a.shift[i] != 0;
+    a.has_large_multipliers |= a.multiplier[i] < 0 || a.multiplier[i] >= 1 << 30;
+  }
+}
 
 void conv2d_s8(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 
-// The same with the M-profile Vector Extension. `scratch`: what ops/conv2d/scratch.h says for it holds the windows; with less, windows of up
-// to 1024 elements lie on the stack (3.5 KB), and the portable kernel serves the others that need gathering. Reads nothing beyond its operands.
-// Limits   why_not_conv2d_mve() is null
+// The same with the M-profile Vector Extension. `scratch`: what ops/conv2d/scratch.h says for it holds the windows; with less, windows of
+// up to 1024 elements lie on the stack (3.5 KB), and the portable kernel serves the others that need gathering. Reads nothing beyond its
+// operands. Limits   why_not_conv2d_mve() is null
 void conv2d_s8_mve(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
                    int8_t* y);
 
@@ -44,12 +52,13 @@ inline const char* why_not_conv2d_mve(const Conv2dArgs& a) {
 }
 
 // The same with the DSP extension. `scratch`: what ops/conv2d/scratch.h says for it holds the windows; without it windows of up to 1024
-// elements lie on the stack (5 KB). The portable kernel serves windows of fewer than 4 elements, longer ones than fit, a single filter to a
-// group, and biases of 2^29 and more. Reads nothing beyond its operands.
-// Limits   why_not_conv2d_dsp() is null
+// elements lie on the stack (5 KB). The portable kernel serves windows of fewer than 4 elements, longer ones than fit, and a single filter
+// to a group. Reads nothing beyond its operands. Limits   why_not_conv2d_dsp() is null
 void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
                    int8_t* y);
 
-inline const char* why_not_conv2d_dsp(const Conv2dArgs& a) { return why_not_conv2d_mve(a); }
+inline const char* why_not_conv2d_dsp(const Conv2dArgs& a) {
+  return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
+}
 
 }  // namespace deuteron

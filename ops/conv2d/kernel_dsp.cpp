@@ -10,10 +10,10 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kMost = 4;               // windows at once
+constexpr int32_t kMost = 4;              // windows at once
 constexpr int32_t kStackElements = 2048;  // of windows that may lie on the stack, where the scratch has no room
-constexpr int32_t kChannels = 64;       // filters at a time that have no biases
-constexpr int32_t kTemporary = 256;     // elements of a window whose rows are no whole quads
+constexpr int32_t kChannels = 64;         // filters at a time that have no biases
+constexpr int32_t kTemporary = 256;       // elements of a window whose rows are no whole quads
 
 // Row and column of x where a window begins; may be outside.
 struct Place {
@@ -133,8 +133,8 @@ void widen_all(const Convolution& c, const Place (&places)[kMost]) {
 using DotKernel = void (*)(const DspDot*);
 
 // `count` filters from oc on, for the windows that lie widened; y: of their first channels.
-void run_some(DspDot& dot, const Conv2dArgs& a, int32_t oc, int32_t count, const int8_t* weight, const int32_t* bias, int8_t* const (&y)[kMost],
-              DotKernel kernel) {
+void run_some(DspDot& dot, const Conv2dArgs& a, int32_t oc, int32_t count, const int8_t* weight, const int32_t* bias,
+              int8_t* const (&y)[kMost], DotKernel kernel) {
   static constexpr int32_t kNone[kChannels] = {};
   for (int32_t done = 0; done < count;) {
     const int32_t o = oc + done, left = count - done;
@@ -181,14 +181,25 @@ void run_image(const Convolution& c, DspDot& dot, int32_t first, int32_t filters
 }
 
 // What a call does with its windows, of which `at_once` fit into `windows`.
-void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int16_t* windows, int32_t at_once, bool is_plain,
-         int8_t* y) {
+void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int16_t* windows, int32_t at_once,
+         DspFinish finish, int8_t* y) {
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, groups = a.in_c / a.kernel_c, filters = a.out_c / groups;
   const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
-  Convolution c{a, x, length, length / kDspQuad, length % kDspQuad, 0, at_once, windows, offset << 16 | offset, windows_in_one_piece(a),
-                a.kernel_c % kDspQuad == 0, a.kernel_c == a.in_c && a.dilation_w == 1 ? a.kernel_w * a.kernel_c : 0,
-                a.in_h - 1 - (a.kernel_h - 1) * a.dilation_h, a.in_w - 1 - (a.kernel_w - 1) * a.dilation_w};
-  DspDot dot{windows, weight, c.quads, c.rest, length, nullptr, nullptr, nullptr, {}, 0, a.y_zero, a.y_min, a.y_max, is_plain};
+  Convolution c{a,
+                x,
+                length,
+                length / kDspQuad,
+                length % kDspQuad,
+                0,
+                at_once,
+                windows,
+                offset << 16 | offset,
+                windows_in_one_piece(a),
+                a.kernel_c % kDspQuad == 0,
+                a.kernel_c == a.in_c && a.dilation_w == 1 ? a.kernel_w * a.kernel_c : 0,
+                a.in_h - 1 - (a.kernel_h - 1) * a.dilation_h,
+                a.in_w - 1 - (a.kernel_w - 1) * a.dilation_w};
+  DspDot dot{windows, weight, c.quads, c.rest, length, nullptr, nullptr, nullptr, {}, 0, a.y_zero, a.y_min, a.y_max, finish};
   for (int32_t n = 0; n < a.n; ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     for (int32_t g = 0; g < groups; ++g) {
       c.channel = g * a.kernel_c;
@@ -197,33 +208,34 @@ void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32
 }
 
 [[gnu::noinline]] void run_on_stack(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int32_t at_once,
-                                    bool is_plain, int8_t* y) {
+                                    DspFinish finish, int8_t* y) {
   alignas(4) int16_t windows[kStackElements];
-  run(a, x, weight, bias, windows, at_once, is_plain, y);
+  run(a, x, weight, bias, windows, at_once, finish, y);
+}
+
+// How the sums of a call become bytes. length * 383 * 128 must not reach 2^29, so that no sum leaves +-2^30.
+DspFinish finish_of(const Conv2dArgs& a, int32_t length, const int32_t* bias) {
+  constexpr int32_t kMostLength = 10000, kMostBias = 1 << 29;
+  if (!a.has_shifts && !a.has_large_multipliers && a.y_min == -128 && a.y_max == 127) return kPlainSums;
+  bool is_small = length <= kMostLength;
+  for (int32_t i = 0; is_small && i < a.out_c; ++i) is_small = a.shift[i] <= 0 && (!bias || (bias[i] < kMostBias && bias[i] > -kMostBias));
+  return is_small ? kSmallSums : kAnySums;
 }
 
 }  // namespace
 
 void conv2d_s8_dsp(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
                    int8_t* y) {
-  // A sum must not leave +-2^30: length * 383 * 128 does not reach 2^29.
-  constexpr int32_t kMostLength = 10000, kMostBias = 1 << 29;
-  bool is_plain = !a.has_shifts && a.y_min == -128 && a.y_max == 127;
-  bool is_bounded = true;
-  for (int32_t i = 0; i < a.out_c; ++i) {
-    is_plain &= a.multiplier[i] < 1 << 30 && a.multiplier[i] > -(1 << 30);
-    is_bounded &= !bias || (bias[i] < kMostBias && bias[i] > -kMostBias);
-  }
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, filters = a.out_c / (a.in_c / a.kernel_c);
   const int32_t window = (length + kDspQuad - 1) / kDspQuad * kDspQuad;  // elements
   const bool fits_temporary = a.kernel_c % kDspQuad == 0 || length <= kTemporary || windows_in_one_piece(a);
-  if (!is_bounded || length > kMostLength || length < kDspQuad || filters < 2 || !fits_temporary)
-    return conv2d_s8(a, x, weight, bias, y);
+  if (length < kDspQuad || filters < 2 || !fits_temporary) return conv2d_s8(a, x, weight, bias, y);
+  const DspFinish finish = finish_of(a, length, bias);
   const int32_t room = reinterpret_cast<uintptr_t>(scratch) % 4 == 0 ? scratch_bytes / 2 : 0;
-  if (room >= 4 * window) run(a, x, weight, bias, static_cast<int16_t*>(scratch), 4, is_plain, y);
-  else if (4 * window <= kStackElements) run_on_stack(a, x, weight, bias, 4, is_plain, y);
-  else if (room >= 2 * window) run(a, x, weight, bias, static_cast<int16_t*>(scratch), 2, is_plain, y);
-  else if (2 * window <= kStackElements) run_on_stack(a, x, weight, bias, 2, is_plain, y);
+  if (room >= 4 * window) run(a, x, weight, bias, static_cast<int16_t*>(scratch), 4, finish, y);
+  else if (4 * window <= kStackElements) run_on_stack(a, x, weight, bias, 4, finish, y);
+  else if (room >= 2 * window) run(a, x, weight, bias, static_cast<int16_t*>(scratch), 2, finish, y);
+  else if (2 * window <= kStackElements) run_on_stack(a, x, weight, bias, 2, finish, y);
   else conv2d_s8(a, x, weight, bias, y);
 }
 

@@ -42,13 +42,13 @@ inline const char* why_not_depthwise_conv2d_mve(const DepthwiseConv2dArgs& a) {
 }
 
 // The same with the DSP extension, for 3x3 windows with stride 1 or 2 and 4 channels or more (2.9 KB of stack), and for one input channel with
-// several filters of 3 KB at most (4 KB); the portable kernel serves the rest, and biases of 2^29 and more.
+// several filters of 3 KB at most (4 KB); the portable kernel serves the rest.
 // Limits   why_not_depthwise_conv2d_dsp() is null
 void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 
 inline const char* why_not_depthwise_conv2d_dsp(const DepthwiseConv2dArgs& a) {
-  if (a.x_offset < -127 || a.x_offset > 128) return "the zero point of the input is not int8";
-  return why_not_depthwise_conv2d_mve(a);
+  if (a.depth_multiplier != 1 && a.in_c != 1) return "several filters for each of several input channels";
+  return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
 }
 
 }  // namespace deuteron

@@ -20,8 +20,15 @@ struct Block {
   const int8_t* x;  // the image, at the first of the four channels
   int8_t* y;
   DspChannel channels[kPlanes];
-  bool is_plain;
 };
+
+// What becomes of the sums of a channel: nine products of 2^15 do not reach 2^29.
+DspFinish finish_of(const DepthwiseConv2dArgs& a, int32_t c, int32_t bias) {
+  constexpr int32_t kMostBias = 1 << 29;
+  const bool is_small = a.multiplier[c] >= 0 && a.multiplier[c] < 1 << 30;
+  if (a.shift[c] == 0 && is_small && a.y_min == -128 && a.y_max == 127) return kPlainSums;
+  return a.shift[c] <= 0 && bias < kMostBias && bias > -kMostBias ? kSmallSums : kAnySums;
+}
 
 void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
   const DepthwiseConv2dArgs& a = b.a;
@@ -33,8 +40,9 @@ void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t 
       d.weight[2 * kh] = w1 << 16 | w0, d.weight[2 * kh + 1] = w2 << 16 | w1;
     }
     d.first = bias ? bias[c + i] : 0;
-    d.multiplier = b.is_plain ? 2 * a.multiplier[c + i] : a.multiplier[c + i];
-    d.shift = -a.shift[c + i];
+    d.finish = finish_of(a, c + i, d.first);
+    d.multiplier = d.finish == kPlainSums ? 2 * a.multiplier[c + i] : a.multiplier[c + i];
+    d.left = a.shift[c + i] > 0 ? a.shift[c + i] : 0, d.right = d.left - a.shift[c + i];
   }
 }
 
@@ -53,7 +61,8 @@ void fill_planes(const Block& b, int32_t ih, int32_t iw, int32_t rows, int32_t c
         for (int32_t i = end; i < columns; ++i) row[i] = 0;
       }
     if (is_inside && end > left)
-      deuteron_fill_planes_dsp(b.x + ((ih + r) * a.in_w + iw + left) * a.in_c, a.in_c, end - left, planes + left, 2 * kPlane, offset << 16 | offset);
+      deuteron_fill_planes_dsp(b.x + ((ih + r) * a.in_w + iw + left) * a.in_c, a.in_c, end - left, planes + left, 2 * kPlane,
+                               offset << 16 | offset);
   }
 }
 
@@ -62,7 +71,7 @@ void run_columns(const Block& b, int32_t begin, int32_t width) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kRows - 3) / s + 1;
   alignas(4) int16_t planes[kPlanes * kPlane];
-  DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, width / 2, width % 2, a.y_min, a.y_max, b.is_plain};
+  DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, width / 2, width % 2, a.y_min, a.y_max};
   for (int32_t r = 0; r < a.out_h; r += at_once) {
     d.rows = least(at_once, a.out_h - r);
     fill_planes(b, r * s - a.pad_h, begin * s - a.pad_w, (d.rows - 1) * s + 3, (width - 1) * s + 3, planes);
@@ -73,9 +82,9 @@ void run_columns(const Block& b, int32_t begin, int32_t width) {
   }
 }
 
-void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, bool is_plain, int8_t* y) {
+void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
-  Block b{a, nullptr, nullptr, {}, is_plain};
+  Block b{a, nullptr, nullptr, {}};
   for (int32_t c = 0; c < a.out_c; c += kPlanes) {
     const int32_t first = least(c, a.out_c - kPlanes);  // the last ones overlap
     fill_channels(b, weight, bias, first);
@@ -94,8 +103,8 @@ void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t
   conv.kernel_h = a.kernel_h, conv.kernel_w = a.kernel_w, conv.kernel_c = 1, conv.stride_h = a.stride_h, conv.stride_w = a.stride_w;
   conv.pad_h = a.pad_h, conv.pad_w = a.pad_w, conv.dilation_h = a.dilation_h, conv.dilation_w = a.dilation_w;
   conv.x_offset = a.x_offset, conv.y_zero = a.y_zero, conv.y_min = a.y_min, conv.y_max = a.y_max;
-  conv.multiplier = a.multiplier, conv.shift = a.shift, conv.has_shifts = false;
-  for (int32_t i = 0; i < a.out_c; ++i) conv.has_shifts |= a.shift[i] != 0;
+  conv.multiplier = a.multiplier, conv.shift = a.shift;
+  note_scales(conv);
   conv2d_s8_dsp(conv, x, room, bias, room + filters, kTurned - filters, y);
 }
 
@@ -105,17 +114,10 @@ void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, cons
   const int64_t taps = int64_t{a.kernel_h} * a.kernel_w;
   if (a.in_c == 1 && a.out_c > 1 && taps * a.out_c + 4 * (taps + 3) + 4 <= kTurned) return run_one_channel(a, x, weight, bias, y);
   const int32_t s = a.stride_w;
-  constexpr int32_t kMostBias = 1 << 29;  // so that no sum leaves +-2^30
-  bool serves = a.depth_multiplier == 1 && a.out_c >= kPlanes && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 &&
-                a.stride_h == s && (s == 1 || s == 2);
-  bool is_plain = a.y_min == -128 && a.y_max == 127;
-  for (int32_t i = 0; serves && i < a.out_c; ++i) {
-    is_plain &= a.shift[i] == 0 && a.multiplier[i] < 1 << 30 && a.multiplier[i] > -(1 << 30);
-    serves &= !bias || (bias[i] < kMostBias && bias[i] > -kMostBias);
-  }
+  const bool serves = a.depth_multiplier == 1 && a.out_c >= kPlanes && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 &&
+                      a.dilation_w == 1 && a.stride_h == s && (s == 1 || s == 2);
   if (!serves) return depthwise_conv2d_s8(a, x, weight, bias, y);
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
-    run_planes(a, x, weight, bias, is_plain, y);
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
 }
 
 }  // namespace deuteron

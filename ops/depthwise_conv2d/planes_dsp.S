@@ -49,11 +49,15 @@
 .endm
 
 @ clamp(zero + requantize(sum)): see FINISH of ops/dot_dsp.S. r3 zero; stack: 4 multiplier, 28 -shift, 32 y_min, 36 y_max
-.macro GENERAL v
+.macro SMALL v
   ldr r10, [sp, #4]
   lsl \v, \v, #1
   smmulr \v, \v, r10
   ldr r10, [sp, #28]
+  FINISH \v
+.endm
+@ From the product on; r10: shift to the right.
+.macro FINISH v
   cmp r10, #0
   beq 8f
   add \v, \v, \v, asr #31
@@ -70,8 +74,26 @@
   it gt
   movgt \v, r10
 .endm
+
+@ The same for any sum, multiplier and shift. Stack: 40 shift to the left.
+.macro ANY v
+  ldr r10, [sp, #40]
+  lsl \v, \v, r10
+  ldr r10, [sp, #4]
+  smull r11, \v, \v, r10
+  adds r11, r11, #0x40000000
+  adc \v, \v, #0
+  lsl \v, \v, #1
+  orr \v, \v, r11, lsr #31
+  ldr r10, [sp, #28]
+  FINISH \v
+.endm
 .macro TWO stride, way
   SUMS_\stride
+  .ifc \way, any
+  ANY r12
+  ANY lr
+  .else
   .ifc \way, plain
   ldr r10, [sp, #4]
   smmlar r12, r12, r10, r3
@@ -79,8 +101,9 @@
   ssat r12, #8, r12
   ssat lr, #8, lr
   .else
-  GENERAL r12
-  GENERAL lr
+  SMALL r12
+  SMALL lr
+  .endif
   .endif
 .endm
 
@@ -121,8 +144,9 @@
   bne 1b
 .endm
 @ void name(const int16_t* plane, const DspChannel*, const DspPlane*)
-@ DspPlane: y 0, y_step 4, y_zero 8, rows 12, row_step 16, pairs 20, odd 24, y_min 28, y_max 32, is_plain 36
-@ stack: 0 first, 4 multiplier, 8 end of the row, 12 rows, 16 DspPlane, 20 y of the row, 24 x of the row, 28 -shift, 32 y_min, 36 y_max
+@ DspPlane: y 0, y_step 4, y_zero 8, rows 12, row_step 16, pairs 20, odd 24, y_min 28, y_max 32
+@ DspChannel: weights 0, first 24, multiplier 28, right 32, left 36, finish 40
+@ stack: 0 first, 4 multiplier, 8 end of the row, 12 rows, 16 DspPlane, 20 y of the row, 24 x of the row, 28 right, 32 y_min, 36 y_max, 40 left
 .macro DEPTHWISE name, stride
   .section .text.\name,"ax"
   .global \name
@@ -134,8 +158,10 @@
   str r2, [sp, #16]
   ldrd r4, r5, [r1, #24]
   strd r4, r5, [sp]
-  ldr r4, [r1, #32]
+  ldrd r4, r5, [r1, #32]
   str r4, [sp, #28]
+  str r5, [sp, #40]
+  ldr r12, [r1, #40]
   ldrd r4, r5, [r2, #28]
   strd r4, r5, [sp, #32]
   ldm r1, {r4-r9}
@@ -143,14 +169,17 @@
   ldr r3, [r2, #8]
   ldr r11, [r2, #12]
   str r11, [sp, #12]
-  ldr r11, [r2, #36]
   mov r2, r10
-  cmp r11, #0
+  cmp r12, #1
   beq 7f
+  bhi 5f
   ROWS \stride, plain
   b 9f
 7:
-  ROWS \stride, general
+  ROWS \stride, small
+  b 9f
+5:
+  ROWS \stride, any
 9:
   add sp, sp, #44
   pop {r4-r11, pc}

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "ops/dot_dsp.h"
+
 namespace deuteron {
 
 inline constexpr int32_t kPlaneRow = 32;  // elements
@@ -13,15 +15,15 @@ extern "C" void deuteron_fill_planes_dsp(const int8_t* x, int32_t step, int32_t 
 // Filters of a channel, and what becomes of its sums.
 struct DspChannel {
   uint32_t weight[6];         // for each row (w0, w1) (w1, w2), the first one in the lower half
-  int32_t first, multiplier;  // the multiplier doubled where is_plain
-  int32_t shift;              // -shift, 0 or more
+  int32_t first, multiplier;  // the multiplier doubled for plain sums
+  int32_t right, left;        // the shift to either side, 0 or more
+  DspFinish finish;
 };
 struct DspPlane {
   int8_t* y;
   int32_t y_step, y_zero, rows, row_step;  // bytes of y from an output to the next, and from row to row
   int32_t pairs, odd;                      // outputs of a row: twice `pairs`, and one more
   int32_t y_min, y_max;
-  int32_t is_plain;  // as in ops/dot_dsp.h
 };
 extern "C" void deuteron_depthwise_s1_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);
 extern "C" void deuteron_depthwise_s2_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);

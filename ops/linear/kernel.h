@@ -33,8 +33,7 @@ void linear_s8_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, c
 
 inline const char* why_not_linear_dsp(const LinearArgs& a) {
   if (a.weight_offset != 0) return "the weights have a zero point";
-  if (a.x_offset < -127 || a.x_offset > 128) return "the zero point of the input is not int8";
-  return a.shift > 0 ? "the sum is scaled by 1 or more" : nullptr;
+  return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
 }
 
 }  // namespace deuteron

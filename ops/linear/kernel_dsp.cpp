@@ -18,6 +18,7 @@ void linear_s8_dsp(const LinearArgs& a, const int8_t* x, const int8_t* weight, c
   row.stride_h = row.stride_w = row.dilation_h = row.dilation_w = 1;
   row.x_offset = a.x_offset, row.y_zero = a.y_zero, row.y_min = a.y_min, row.y_max = a.y_max;
   row.multiplier = multiplier, row.shift = shift, row.has_shifts = a.shift != 0;
+  row.has_large_multipliers = a.multiplier < 0 || a.multiplier >= 1 << 30;
   for (int32_t r = 0; r < a.rows; ++r, x += a.in, y += a.out)
     for (int32_t o = 0; o < a.out; o += kOutputs) {
       row.out_c = a.out - o < kOutputs ? a.out - o : kOutputs;

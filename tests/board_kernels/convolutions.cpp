@@ -105,8 +105,7 @@ Outcome check_conv2d(uint32_t seed) {
     if (window * a.out_c > kMostBytes || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes) products = kMostProducts + 1;
   } while (products > kMostProducts || !has_windows(a));
   some_numbers(r, a);
-  a.has_shifts = false;
-  for (int32_t i = 0; i < a.out_c; ++i) a.has_shifts |= shifts[i] != 0;
+  note_scales(a);
   Line line("@differs conv2d ");
   line.number(seed).text(" kc ").signed_number(a.kernel_c);
   const int32_t weights = a.out_c * a.kernel_h * a.kernel_w * a.kernel_c;
