@@ -1,5 +1,5 @@
 // Which instructions the compiler may use in this file: what decides between a kernel and the portable one. Macros: Arm C Language
-// Extensions, sections "M-profile Vector Extension" and "DSP instructions".
+// Extensions, sections "M-profile Vector Extension" and "DSP instructions". kernel_scalar.cpp is for Thumb-2 without either.
 #pragma once
 
 namespace deuteron {
@@ -9,6 +9,8 @@ namespace deuteron {
 #define DEUTERON_MVE __ARM_FEATURE_MVE
 #elif defined(__ARM_FEATURE_DSP)
 #define DEUTERON_DSP 1
+#elif defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
+#define DEUTERON_THUMB2 1  // Cortex-M3
 #endif
 #if defined(__ARM_FP)
 #define DEUTERON_FLOAT (__ARM_FP & 4)
@@ -26,6 +28,13 @@ inline constexpr bool kHasDsp = true, kHasDspFloat = DEUTERON_FLOAT != 0;
 inline constexpr bool kHasDsp = true, kHasDspFloat = false;
 #else
 inline constexpr bool kHasDsp = false, kHasDspFloat = false;
+#endif
+#if defined(DEUTERON_THUMB2) && defined(__ARM_FP)
+inline constexpr bool kHasThumb2 = true, kHasSoftFloat = false;
+#elif defined(DEUTERON_THUMB2)
+inline constexpr bool kHasThumb2 = true, kHasSoftFloat = true;
+#else
+inline constexpr bool kHasThumb2 = false, kHasSoftFloat = false;
 #endif
 
 }  // namespace deuteron

@@ -32,6 +32,7 @@ struct AddCall {
 };
 void run(const AddCall& c) { add_s8(c.args, c.x, c.other, c.y); }
 void run_mve(const AddCall& c) { add_s8_mve(c.args, c.x, c.other, c.y); }
+void run_scalar(const AddCall& c) { add_s8_scalar(c.args, c.x, c.other, c.y); }
 void run_dsp(const AddCall& c) { add_s8_dsp(c.args, c.x, c.other, c.y); }
 
 // Zero point, multiplier and shift stand together, from argument `first` on.
@@ -62,6 +63,8 @@ Status prepare(Call& call, Prepared* prepared) {
     if (why_not_add_mve(a) == nullptr) return keep<AddCall, run_mve>(call, prepared, c);
   if constexpr (kHasDsp)
     if (why_not_add_dsp(a) == nullptr) return keep<AddCall, run_dsp>(call, prepared, c);
+  if constexpr (kHasThumb2)
+    if (why_not_add_scalar(a) == nullptr) return keep<AddCall, run_scalar>(call, prepared, c);
   return keep<AddCall, run>(call, prepared, c);
 }
 

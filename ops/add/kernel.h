@@ -39,4 +39,10 @@ void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* 
 
 inline const char* why_not_add_dsp(const AddArgs& a) { return why_not_add_mve(a); }
 
+// The same with Thumb-2.
+// Limits   why_not_add_scalar() is null
+void add_s8_scalar(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+inline const char* why_not_add_scalar(const AddArgs& a) { return why_not_add_mve(a); }
+
 }  // namespace deuteron

@@ -1,51 +1,8 @@
-// Addition with the DSP extension. SMMULR rounds as the doubling high product does once its first factor is doubled, and the difference
-// shifted left by 21 has room for that: 255 * 2^21 < 2^30.
-#include <arm_acle.h>
-
-#include "ops/add/kernel.h"
-#include "ops/integer/requantize.h"
+// Addition with the DSP extension.
+#include "ops/add/words.h"
 
 namespace deuteron {
-namespace {
 
-inline int32_t multiply_high_rounded(int32_t a, int32_t b) {
-  int32_t v;
-  asm("smmulr %0, %1, %2" : "=r"(v) : "r"(a), "r"(b));
-  return v;
-}
-
-// v / 2^right to nearest, halves away from zero; right 1..31. One less from what is negative, then the last bit shifted out is added.
-inline int32_t shift_right_rounded(int32_t v, int32_t right) {
-  int32_t r;
-  asm("asrs %0, %1, %2\n\tadc %0, %0, #0" : "=r"(r) : "r"(v + (v >> 31)), "r"(right) : "cc");
-  return r;
-}
-
-template <bool is_x_shifted, bool is_other_shifted, bool has_bounds>
-void add(const AddArgs a, const int8_t* x, const int8_t* other, int8_t* y) {
-  constexpr int32_t kLeft = 1 << 21;
-  const int32_t x_right = -a.x.shift, other_right = -a.other.shift, right = -a.y.shift;
-  for (int32_t done = 0; done < a.count; done += a.period)
-    for (int32_t i = 0; i < a.period; ++i) {
-      int32_t u = multiply_high_rounded((*x++ - a.x.zero) * kLeft, a.x.multiplier);
-      int32_t v = multiply_high_rounded((other[i] - a.other.zero) * kLeft, a.other.multiplier);
-      if (is_x_shifted) u = shift_right_rounded(u, x_right);
-      if (is_other_shifted) v = shift_right_rounded(v, other_right);
-      const int32_t sum = shift_right_rounded(multiply_high_rounded(2 * (u + v), a.y.multiplier), right) + a.y.zero;
-      *y++ = static_cast<int8_t>(has_bounds ? clamp_to(sum, a.y_min, a.y_max) : __ssat(sum, 8));
-    }
-}
-
-template <bool has_bounds>
-void choose(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
-  if (a.x.shift != 0) return (a.other.shift != 0 ? add<true, true, has_bounds> : add<true, false, has_bounds>)(a, x, other, y);
-  return (a.other.shift != 0 ? add<false, true, has_bounds> : add<false, false, has_bounds>)(a, x, other, y);
-}
-
-}  // namespace
-
-void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
-  (a.y_min == -128 && a.y_max == 127 ? choose<false> : choose<true>)(a, x, other, y);
-}
+void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { add_s8_words(a, x, other, y); }
 
 }  // namespace deuteron

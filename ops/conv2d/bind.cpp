@@ -20,6 +20,7 @@ Status read_numbers(const Call& call, Conv2dArgs& a) {
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
   using Known = ConvCall<Conv2dArgs>;
+  if constexpr (kHasThumb2) return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_scalar>>(call, prepared, c);
   if constexpr (kHasMve || kHasDsp) {
     Known known = c;
     note_scales(known.args);

@@ -2,6 +2,7 @@
 // windows two filters at a time where there is no room for four (ops/dot_dsp.h).
 #include <cstring>
 
+#include "ops/conv2d/filters.h"
 #include "ops/conv2d/kernel.h"
 #include "ops/conv2d/windows.h"
 #include "ops/dot_dsp.h"
@@ -10,9 +11,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kMost = 4;              // windows at once
 constexpr int32_t kStackElements = 2048;  // of windows that may lie on the stack, where the scratch has no room
-constexpr int32_t kChannels = 64;         // filters at a time that have no biases
 constexpr int32_t kTemporary = 256;       // elements of a window whose rows are no whole quads
 
 // Row and column of x where a window begins; may be outside.
@@ -39,14 +38,14 @@ void rest_of(const Convolution& c, const int8_t* window, int8_t (&quad)[kDspQuad
 }
 
 // `windows` of them side by side, each in one piece.
-int16_t* widen_side_by_side(const Convolution& c, const int8_t* const (&x)[kMost], int32_t quads, int16_t* to) {
+int16_t* widen_side_by_side(const Convolution& c, const int8_t* const (&x)[kWindowsAtOnce], int32_t quads, int16_t* to) {
   return c.at_once == 4 ? deuteron_widen_four_dsp(x, quads, to, c.offset) : deuteron_widen_two_dsp(x[0], x[1], quads, to, c.offset);
 }
-void widen_pieces(const Convolution& c, const int8_t* const (&x)[kMost]) {
+void widen_pieces(const Convolution& c, const int8_t* const (&x)[kWindowsAtOnce]) {
   int16_t* to = widen_side_by_side(c, x, c.quads, c.windows);
   if (c.rest == 0) return;
-  int8_t quads[kMost][kDspQuad];
-  for (int32_t i = 0; i < kMost; ++i)
+  int8_t quads[kWindowsAtOnce][kDspQuad];
+  for (int32_t i = 0; i < kWindowsAtOnce; ++i)
     if (i < c.at_once) rest_of(c, x[i], quads[i]);
   widen_side_by_side(c, {quads[0], quads[1], quads[2], quads[3]}, 1, to);
 }
@@ -103,11 +102,11 @@ void copy_taps(const Convolution& c, int32_t ih, int32_t iw, int8_t* to) {
   if (h.end < a.kernel_h) skip((a.kernel_h - h.end) * a.kernel_w);
 }
 
-void widen_all(const Convolution& c, const Place (&places)[kMost]) {
+void widen_all(const Convolution& c, const Place (&places)[kWindowsAtOnce]) {
   const Conv2dArgs& a = c.a;
-  const int8_t* x[kMost];
+  const int8_t* x[kWindowsAtOnce];
   bool inside = true;
-  for (int32_t i = 0; i < kMost; ++i) {
+  for (int32_t i = 0; i < kWindowsAtOnce; ++i) {
     const Place& at = places[i];
     x[i] = c.image + (at.ih * a.in_w + at.iw) * a.in_c + c.channel;
     inside = inside && at.ih >= 0 && at.iw >= 0 && at.ih <= c.last_h && at.iw <= c.last_w;
@@ -118,41 +117,16 @@ void widen_all(const Convolution& c, const Place (&places)[kMost]) {
     int16_t* to = c.windows;
     for (int32_t kh = a.kernel_h; kh > 0; --kh) {
       to = widen_side_by_side(c, x, c.row / kDspQuad, to);
-      for (int32_t i = 0; i < kMost; ++i) x[i] += step;
+      for (int32_t i = 0; i < kWindowsAtOnce; ++i) x[i] += step;
     }
   } else if (c.has_quads) {
     for (int32_t i = 0; i < c.at_once; ++i) widen_taps(c, places[i].ih, places[i].iw, c.windows + 2 * i);
   } else {
-    int8_t copies[kMost][kTemporary];
-    for (int32_t i = 0; i < kMost; ++i)
+    int8_t copies[kWindowsAtOnce][kTemporary];
+    for (int32_t i = 0; i < kWindowsAtOnce; ++i)
       if (i < c.at_once) copy_taps(c, places[i].ih, places[i].iw, copies[i]);
     widen_pieces(c, {copies[0], copies[1], copies[2], copies[3]});
   }
-}
-
-using DotKernel = void (*)(const DspDot*);
-
-// `count` filters from oc on, for the windows that lie widened; y: of their first channels.
-void run_some(DspDot& dot, const Conv2dArgs& a, int32_t oc, int32_t count, const int8_t* weight, const int32_t* bias,
-              int8_t* const (&y)[kMost], DotKernel kernel) {
-  static constexpr int32_t kNone[kChannels] = {};
-  for (int32_t done = 0; done < count;) {
-    const int32_t o = oc + done, left = count - done;
-    dot.filters = bias || left < kChannels ? left : kChannels;
-    dot.weight = weight + o * dot.length, dot.first = bias ? bias + o : kNone;
-    dot.multiplier = a.multiplier + o, dot.shift = a.shift + o;
-    for (int32_t i = 0; i < kMost; ++i) dot.y[i] = y[i] + o;
-    kernel(&dot);
-    done += dot.filters;
-  }
-}
-
-// All filters of a group. A kernel that takes them in pairs takes the last one with its neighbour once more where they are odd in number.
-void run_filters(DspDot& dot, const Conv2dArgs& a, int32_t oc, int32_t count, const int8_t* weight, const int32_t* bias,
-                 int8_t* const (&y)[kMost], DotKernel kernel) {
-  if (kernel == deuteron_dot_4x1_dsp) return run_some(dot, a, oc, count, weight, bias, y, kernel);
-  run_some(dot, a, oc, count & ~1, weight, bias, y, kernel);
-  if (count & 1) run_some(dot, a, oc + count - 2, 2, weight, bias, y, kernel);
 }
 
 void run_image(const Convolution& c, DspDot& dot, int32_t first, int32_t filters, const int8_t* weight, const int32_t* bias, int8_t* y) {
@@ -160,14 +134,14 @@ void run_image(const Convolution& c, DspDot& dot, int32_t first, int32_t filters
   const int32_t windows = a.out_h * a.out_w;
   if (windows == 1 && c.in_one_piece && filters > 1 && c.length % 8 == 0 && reinterpret_cast<uintptr_t>(weight) % 4 == 0) {
     deuteron_widen_dsp(c.image + c.channel, c.quads, c.windows, c.offset, 1);
-    return run_filters(dot, a, first, filters, weight, bias, {y, y, y, y}, deuteron_dot_1x2_dsp);
+    return run_tiles(dot, a, first, filters, 2, weight, bias, {y, y, y, y}, deuteron_dot_1x2_dsp);
   }
   Place at{-a.pad_h, -a.pad_w};
   const int32_t behind = a.out_w * a.stride_w - a.pad_w;
   for (int32_t i = 0; i < windows; i += c.at_once) {
-    Place places[kMost], last{};
-    int8_t *out[kMost], *last_out = nullptr;
-    for (int32_t k = 0; k < kMost; ++k) {
+    Place places[kWindowsAtOnce], last{};
+    int8_t *out[kWindowsAtOnce], *last_out = nullptr;
+    for (int32_t k = 0; k < kWindowsAtOnce; ++k) {
       const bool is_one = k < c.at_once && i + k < windows;  // else the one before once more
       if (is_one) last = at, last_out = y + (i + k) * a.out_c;
       places[k] = last, out[k] = last_out;
@@ -176,7 +150,8 @@ void run_image(const Convolution& c, DspDot& dot, int32_t first, int32_t filters
       if (at.iw == behind) at.iw = -a.pad_w, at.ih += a.stride_h;
     }
     widen_all(c, places);
-    run_filters(dot, a, first, filters, weight, bias, out, c.at_once == 4 ? deuteron_dot_4x1_dsp : deuteron_dot_2x2_dsp);
+    if (c.at_once == 4) run_tiles(dot, a, first, filters, 1, weight, bias, out, deuteron_dot_4x1_dsp);
+    else run_tiles(dot, a, first, filters, 2, weight, bias, out, deuteron_dot_2x2_dsp);
   }
 }
 

@@ -41,6 +41,8 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
   if constexpr (kHasDsp)
     if (why_not_depthwise_conv2d_dsp(c.args) == nullptr)
       return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8_dsp>>(call, prepared, c);
+  if constexpr (kHasThumb2)
+    return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8_scalar>>(call, prepared, c);
   return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8>>(call, prepared, c);
 }
 

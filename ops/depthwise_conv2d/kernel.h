@@ -35,20 +35,21 @@ void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, cons
 
 // Null where depthwise_conv2d_s8_mve serves a call, else why the portable kernel does.
 inline const char* why_not_depthwise_conv2d_mve(const DepthwiseConv2dArgs& a) {
-  if (a.depth_multiplier != 1 && a.in_c != 1) return "several filters for each of several input channels";
   for (int32_t i = 0; i < a.out_c; ++i)
     if (a.shift[i] > 0) return "a channel is scaled by 1 or more";
   return nullptr;
 }
 
-// The same with the DSP extension, for 3x3 windows with stride 1 or 2 and 4 channels or more (2.9 KB of stack), and for one input channel with
-// several filters of 3 KB at most (4 KB); the portable kernel serves the rest.
+// The same with the DSP extension (3 KB of stack, 4 KB for one input channel); the portable kernel serves fewer than 4 output channels.
 // Limits   why_not_depthwise_conv2d_dsp() is null
 void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 
 inline const char* why_not_depthwise_conv2d_dsp(const DepthwiseConv2dArgs& a) {
-  if (a.depth_multiplier != 1 && a.in_c != 1) return "several filters for each of several input channels";
   return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
 }
+
+// The same with Thumb-2, for what depthwise_conv2d_s8_dsp serves with any zero point (3.5 KB of stack); the portable kernel serves the
+// rest.
+void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 
 }  // namespace deuteron

@@ -1,17 +1,17 @@
 // Depthwise convolution with the DSP extension. 3x3 with stride 1 or 2: by planes of four channels (planes_dsp.h). One input channel: a
-// convolution, with the filters turned.
+// convolution, with the filters turned. Else four channels of a pixel at a time (taps_dsp.h).
 #include <cstring>
 
-#include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/planes_dsp.h"
+#include "ops/depthwise_conv2d/taps_dsp.h"
+#include "ops/depthwise_conv2d/turned.h"
 
 namespace deuteron {
 namespace {
 
 constexpr int32_t kPlanes = 4, kRows = 10;     // channels, and rows of the input, that lie on the stack at once
 constexpr int32_t kPlane = kRows * kPlaneRow;  // elements
-constexpr int32_t kTurned = 3072;              // bytes of turned filters that may lie there
 
 int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
@@ -93,31 +93,16 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
   }
 }
 
-void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  alignas(4) int8_t room[kTurned];  // the filters as a convolution has them, then two windows
-  const int32_t taps = a.kernel_h * a.kernel_w, filters = (taps * a.out_c + 3) / 4 * 4;
-  for (int32_t t = 0; t < taps; ++t)
-    for (int32_t oc = 0; oc < a.out_c; ++oc) room[oc * taps + t] = weight[t * a.out_c + oc];
-  Conv2dArgs conv{};
-  conv.n = a.n, conv.in_h = a.in_h, conv.in_w = a.in_w, conv.in_c = 1, conv.out_h = a.out_h, conv.out_w = a.out_w, conv.out_c = a.out_c;
-  conv.kernel_h = a.kernel_h, conv.kernel_w = a.kernel_w, conv.kernel_c = 1, conv.stride_h = a.stride_h, conv.stride_w = a.stride_w;
-  conv.pad_h = a.pad_h, conv.pad_w = a.pad_w, conv.dilation_h = a.dilation_h, conv.dilation_w = a.dilation_w;
-  conv.x_offset = a.x_offset, conv.y_zero = a.y_zero, conv.y_min = a.y_min, conv.y_max = a.y_max;
-  conv.multiplier = a.multiplier, conv.shift = a.shift;
-  note_scales(conv);
-  conv2d_s8_dsp(conv, x, room, bias, room + filters, kTurned - filters, y);
-}
-
 }  // namespace
 
 void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  const int64_t taps = int64_t{a.kernel_h} * a.kernel_w;
-  if (a.in_c == 1 && a.out_c > 1 && taps * a.out_c + 4 * (taps + 3) + 4 <= kTurned) return run_one_channel(a, x, weight, bias, y);
+  if (turned_fit(a, 2)) return run_turned<conv2d_s8_dsp>(a, x, weight, bias, y);
+  if (a.out_c < kPlanes) return depthwise_conv2d_s8(a, x, weight, bias, y);
   const int32_t s = a.stride_w;
-  const bool serves = a.depth_multiplier == 1 && a.out_c >= kPlanes && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 &&
-                      a.dilation_w == 1 && a.stride_h == s && (s == 1 || s == 2);
-  if (!serves) return depthwise_conv2d_s8(a, x, weight, bias, y);
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
+  const bool by_planes = a.depth_multiplier == 1 && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 &&
+                         a.stride_h == s && (s == 1 || s == 2);
+  const auto run = by_planes ? run_planes : a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run(a, x, weight, bias, y);
 }
 
 }  // namespace deuteron

@@ -26,6 +26,8 @@ int32x4x2_t load_channels(const int32_t* values, int32_t count) {
   return vld2q_s32(eight);
 }
 
+// own_channels: output channel c reads input channel c; else c / depth_multiplier, by a gather.
+template <bool own_channels>
 void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int32_t c, int8_t* y) {
   const int32_t count = a.out_c - c;
   const mve_pred16_t here = vctp16q(static_cast<uint32_t>(count < kTapChannels ? count : kTapChannels));
@@ -34,6 +36,10 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
   const int32x4x2_t multiplier = load_channels(a.multiplier + c, count), shift = load_channels(a.shift + c, count);
   const int16x8_t low = vdupq_n_s16(static_cast<int16_t>(a.y_min)), high = vdupq_n_s16(static_cast<int16_t>(a.y_max));
   const int32_t step = a.dilation_w * a.in_c, row_step = a.dilation_h * a.in_w * a.in_c;
+  const int32_t own = own_channels ? c : c / a.depth_multiplier;
+  uint16_t others[kTapChannels];
+  for (int32_t i = 0; i < kTapChannels; ++i) others[i] = static_cast<uint16_t>((c + i) / a.depth_multiplier - own);
+  const uint16x8_t at = vld1q_u16(others);
   for (int32_t oh = 0; oh < a.out_h; ++oh) {
     const int32_t ih = oh * a.stride_h - a.pad_h;
     const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h);
@@ -41,11 +47,12 @@ void run_taps(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
       const int32_t iw = ow * a.stride_w - a.pad_w;
       const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
       int32x4_t even = first.val[0], odd = first.val[1];
-      const int8_t* row = x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + c;
+      const int8_t* row = x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.in_c + own;
       for (int32_t kh = h.first; kh < h.end; ++kh, row += row_step) {
         const int8_t *from = row, *filter = weight + (kh * a.kernel_w + w.first) * a.out_c + c;
         for (int32_t kw = w.end - w.first; kw > 0; --kw, from += step, filter += a.out_c) {
-          const int16x8_t v = vaddq_n_s16(vldrbq_z_s16(from, here), static_cast<int16_t>(a.x_offset)), f = vldrbq_z_s16(filter, here);
+          const int16x8_t u = own_channels ? vldrbq_z_s16(from, here) : vldrbq_gather_offset_z_s16(from, at, here);
+          const int16x8_t v = vaddq_n_s16(u, static_cast<int16_t>(a.x_offset)), f = vldrbq_z_s16(filter, here);
           even = vaddq_s32(even, vmullbq_int_s16(v, f));
           odd = vaddq_s32(odd, vmulltq_int_s16(v, f));
         }
@@ -111,8 +118,23 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
   const int32_t group = twice ? 4 : 2, rest = width % group;
   const int32_t gather[] = {-128, -64, 0, 64};
   const int32_t scatter[] = {0, c, twice ? 2 * c : row, twice ? 3 * c : row + c};
-  MveDepthwise d{strips.room, k.weight + 16, k.rescale, nullptr, count, a.y_zero, group * c, width / group,
-                 rest, 0, height * row - width * c, gather, scatter, rest * c, (group - rest) * s * kStripColumn, a.y_min, a.y_max,
+  MveDepthwise d{strips.room,
+                 k.weight + 16,
+                 k.rescale,
+                 nullptr,
+                 count,
+                 a.y_zero,
+                 group * c,
+                 width / group,
+                 rest,
+                 0,
+                 height * row - width * c,
+                 gather,
+                 scatter,
+                 rest * c,
+                 (group - rest) * s * kStripColumn,
+                 a.y_min,
+                 a.y_max,
                  a.y_min == -128 && a.y_max == 127};
   const int32_t groups = (a.out_h + height - 1) / height, fit = strips.columns_at_once / columns;
   // The last ones begin a row early where the height is odd, so they are never all.
@@ -130,11 +152,12 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
 
 bool has_patches(const DepthwiseConv2dArgs& a) {
   const int32_t s = a.stride_w;
-  return a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 && a.stride_h == s && (s == 1 || s == 2) &&
-         a.x_offset >= -127 && a.x_offset <= 128 && a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
+  return a.depth_multiplier == 1 && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 && a.stride_h == s &&
+         (s == 1 || s == 2) && a.x_offset >= -127 && a.x_offset <= 128 && a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
 }
 
-void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, const Strips& strips, int8_t* y) {
+void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, const Strips& strips,
+                 int8_t* y) {
   Kernels k;
   const int32_t per_output = a.stride_w, group = a.stride_w == 1 ? 2 : 4;
   int32_t width = (strips.columns_at_once - 2) / per_output;
@@ -174,17 +197,17 @@ void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, cons
   const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
   const bool one_channel = a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 && a.x_offset <= 128;
   if (one_channel) return run_one_channel(a, x, weight, bias, static_cast<int8_t*>(scratch), scratch_bytes, y);
-  if (a.depth_multiplier != 1) return depthwise_conv2d_s8(a, x, weight, bias, y);
   alignas(16) int8_t stack[kStackStrip];
   Strips strips{stack, kStackStrip / kStripColumn};
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(scratch) + 3) & ~uintptr_t{3}, end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
-  if (scratch_bytes > kStackStrip + 3)
-    strips = {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(scratch) + 3) & ~uintptr_t{3},
+                  end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
+  if (scratch_bytes > kStackStrip + 3) strips = {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
   const bool patches = has_patches(a);
+  const auto by_taps = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) {
     if (patches) run_patches(a, x, weight, bias, strips, y);
     else
-      for (int32_t c = 0; c < a.out_c; c += kTapChannels) run_taps(a, x, weight, bias, c, y);
+      for (int32_t c = 0; c < a.out_c; c += kTapChannels) by_taps(a, x, weight, bias, c, y);
   }
 }
 

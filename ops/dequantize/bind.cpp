@@ -16,6 +16,7 @@ struct DequantizeCall {
 };
 void run_s8(const DequantizeCall& c) { dequantize_s8(c.args, static_cast<const int8_t*>(c.x), c.y); }
 void run_s8_mve(const DequantizeCall& c) { dequantize_s8_mve(c.args, static_cast<const int8_t*>(c.x), c.y); }
+void run_s8_dsp(const DequantizeCall& c) { dequantize_s8_dsp(c.args, static_cast<const int8_t*>(c.x), c.y); }
 void run_s16(const DequantizeCall& c) { dequantize_s16(c.args, static_cast<const int16_t*>(c.x), c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
@@ -34,6 +35,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const DequantizeCall c{{x.numel, scale, static_cast<int32_t>(call.integer(kZero))}, x.data, static_cast<float*>(y.data)};
   if (wide) return keep<DequantizeCall, run_s16>(call, prepared, c);
   if constexpr (kHasMveFloat) return keep<DequantizeCall, run_s8_mve>(call, prepared, c);
+  if constexpr (kHasDspFloat) return keep<DequantizeCall, run_s8_dsp>(call, prepared, c);
   return keep<DequantizeCall, run_s8>(call, prepared, c);
 }
 

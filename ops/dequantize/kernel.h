@@ -19,4 +19,7 @@ void dequantize_s16(const DequantizeArgs& a, const int16_t* x, float* y);
 // The same with the M-profile Vector Extension and its floats.
 void dequantize_s8_mve(const DequantizeArgs& a, const int8_t* x, float* y);
 
+// The same with the DSP extension and single-precision floats.
+void dequantize_s8_dsp(const DequantizeArgs& a, const int8_t* x, float* y);
+
 }  // namespace deuteron

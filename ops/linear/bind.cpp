@@ -17,6 +17,7 @@ struct LinearCall {
 };
 void run(const LinearCall& c) { linear_s8(c.args, c.x, c.weight, c.first, c.y); }
 void run_mve(const LinearCall& c) { linear_s8_mve(c.args, c.x, c.weight, c.first, c.y); }
+void run_scalar(const LinearCall& c) { linear_s8_scalar(c.args, c.x, c.weight, c.first, c.y); }
 void run_dsp(const LinearCall& c) { linear_s8_dsp(c.args, c.x, c.weight, c.first, c.y); }
 
 Status read_numbers(const Call& call, LinearArgs& a) {
@@ -74,6 +75,7 @@ Status prepare(Call& call, Prepared* prepared) {
     if (why_not_linear_mve(a) == nullptr) return keep<LinearCall, run_mve>(call, prepared, c);
   if constexpr (kHasDsp)
     if (why_not_linear_dsp(a) == nullptr) return keep<LinearCall, run_dsp>(call, prepared, c);
+  if constexpr (kHasThumb2) return keep<LinearCall, run_scalar>(call, prepared, c);
   return keep<LinearCall, run>(call, prepared, c);
 }
 

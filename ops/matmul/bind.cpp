@@ -1,8 +1,10 @@
 // cortex_m::quantized_batch_matmul: its arguments checked once, at load. Its lhs_zero_point and rhs_zero_point are offsets, the negated
 // zero points; output_zero_point is one.
 #include "ops/kernels.h"
+#include "ops/matmul/by_linear.h"
 #include "ops/matmul/kernel.h"
 #include "ops/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -14,7 +16,10 @@ struct MatmulCall {
   const int8_t *x, *other;
   int8_t* y;
 };
-void run(const MatmulCall& c) { matmul_s8(c.args, c.x, c.other, c.y); }
+template <void (*kernel)(const MatmulArgs&, const int8_t*, const int8_t*, int8_t*)>
+void run(const MatmulCall& c) {
+  kernel(c.args, c.x, c.other, c.y);
+}
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
@@ -38,8 +43,13 @@ Status prepare(Call& call, Prepared* prepared) {
   a.y_zero = static_cast<int32_t>(call.integer(kYZero));
   a.multiplier = static_cast<int32_t>(call.integer(kMultiplier));
   a.shift = static_cast<int32_t>(call.integer(kShift));
-  return keep<MatmulCall, run>(
-      call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)});
+  const MatmulCall c{a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)};
+  if constexpr (kHasMve)
+    if (why_not_linear_mve(linear_of(a)) == nullptr) return keep<MatmulCall, run<matmul_s8_mve>>(call, prepared, c);
+  if constexpr (kHasDsp)
+    if (why_not_linear_dsp(linear_of(a)) == nullptr) return keep<MatmulCall, run<matmul_s8_dsp>>(call, prepared, c);
+  if constexpr (kHasThumb2) return keep<MatmulCall, run<matmul_s8_scalar>>(call, prepared, c);
+  return keep<MatmulCall, run<matmul_s8>>(call, prepared, c);
 }
 
 }  // namespace

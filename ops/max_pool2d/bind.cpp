@@ -18,6 +18,7 @@ struct MaxPoolCall {
 };
 void run(const MaxPoolCall& c) {
   if constexpr (kHasMve) max_pool2d_s8_mve(c.args, c.x, c.y);
+  else if constexpr (kHasDsp) max_pool2d_s8_dsp(c.args, c.x, c.y);
   else max_pool2d_s8(c.args, c.x, c.y);
 }
 

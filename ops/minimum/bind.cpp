@@ -4,6 +4,7 @@
 #include "ops/minimum/kernel.h"
 #include "ops/minimum/prepare.h"
 #include "ops/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
@@ -34,7 +35,11 @@ bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
   return true;
 }
 
-Status prepare_minimum(Call& call, Prepared* prepared) { return prepare_extremum(call, prepared, minimum_s8); }
+Status prepare_minimum(Call& call, Prepared* prepared) {
+  if constexpr (kHasMve) return prepare_extremum(call, prepared, minimum_s8_mve);
+  else if constexpr (kHasDsp) return prepare_extremum(call, prepared, minimum_s8_dsp);
+  else return prepare_extremum(call, prepared, minimum_s8);
+}
 
 }  // namespace
 

@@ -16,6 +16,8 @@ struct MulCall {
   int8_t* y;
 };
 void run(const MulCall& c) { mul_s8(c.args, c.x, c.other, c.y); }
+void run_scalar(const MulCall& c) { mul_s8_scalar(c.args, c.x, c.other, c.y); }
+void run_dsp(const MulCall& c) { mul_s8_dsp(c.args, c.x, c.other, c.y); }
 void run_mve(const MulCall& c) { mul_s8_mve(c.args, c.x, c.other, c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
@@ -38,6 +40,10 @@ Status prepare(Call& call, Prepared* prepared) {
                   static_cast<int8_t*>(call.tensor(kOut).data)};
   if constexpr (kHasMve)
     if (why_not_mul_mve(a) == nullptr) return keep<MulCall, run_mve>(call, prepared, c);
+  if constexpr (kHasDsp)
+    if (why_not_mul_words(a) == nullptr) return keep<MulCall, run_dsp>(call, prepared, c);
+  if constexpr (kHasThumb2)
+    if (why_not_mul_words(a) == nullptr) return keep<MulCall, run_scalar>(call, prepared, c);
   return keep<MulCall, run>(call, prepared, c);
 }
 

@@ -8,6 +8,7 @@
 // Source   TFLite 8-bit quantization specification, MUL
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 
 namespace deuteron {
 
@@ -24,5 +25,16 @@ void mul_s8_mve(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* 
 
 // Null where mul_s8_mve serves a call, else why the portable kernel does.
 inline const char* why_not_mul_mve(const MulArgs& a) { return a.shift > 0 ? "the product is scaled by 1 or more" : nullptr; }
+
+// The same with the DSP extension, and with Thumb-2.
+// Limits   why_not_mul_words() is null
+void mul_s8_dsp(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+void mul_s8_scalar(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+
+inline const char* why_not_mul_words(const MulArgs& a) {
+  for (const int32_t zero : {a.x_zero, a.other_zero, a.y_zero})
+    if (zero < -128 || zero > 127) return "a zero point is not int8";
+  return why_not_mul_mve(a);
+}
 
 }  // namespace deuteron

@@ -25,4 +25,7 @@ void quantize_s8_mve(const QuantizeArgs& a, const float* x, int8_t* y);
 // The same with the DSP extension and single-precision floats.
 void quantize_s8_dsp(const QuantizeArgs& a, const float* x, int8_t* y);
 
+// The same in integers, for cores with Thumb-2 and no floating-point unit.
+void quantize_s8_scalar(const QuantizeArgs& a, const float* x, int8_t* y);
+
 }  // namespace deuteron

@@ -1,12 +1,9 @@
-# An image for each board whose instruction set has kernels of its own: random cases of each against the portable kernel (main.cpp). Included
+# An image for each board: random cases of each against the portable kernel (main.cpp). Included
 # by the root CMakeLists.txt after boards/boards.cmake, whose objects it links. `ctest -R board_kernels` runs them.
 file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)
 find_program(QEMU_ARM qemu-system-arm)
 set(images "")
 foreach(board IN LISTS BOARDS)
-  if(ISA_${board} STREQUAL "scalar")
-    continue()
-  endif()
   file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ops/*_${ISA_${board}}.S ops/*/*_${ISA_${board}}.S
        ops/*/kernel_${ISA_${board}}.cpp ops/*/kernel.cpp runtime/ports/*.cpp runtime/decimal.cpp)
   list(TRANSFORM kernels PREPEND ${BOARD_DIR}/${board}/)

@@ -16,9 +16,7 @@ class Random {
     state_ ^= state_ << 13, state_ ^= state_ >> 17, state_ ^= state_ << 5;
     return state_ == 0 ? state_ = 0x6c8e9cf5u : state_;
   }
-  int32_t between(int32_t low, int32_t high) {
-    return low + static_cast<int32_t>(next() / 2 % (static_cast<uint32_t>(high - low) + 1));
-  }
+  int32_t between(int32_t low, int32_t high) { return low + static_cast<int32_t>(next() / 2 % (static_cast<uint32_t>(high - low) + 1)); }
   bool one_in(int32_t n) { return between(1, n) == 1; }
   template <int32_t n>
   int32_t of(const int32_t (&values)[n]) {
@@ -66,5 +64,8 @@ Outcome check_avg_pool2d(uint32_t seed);
 Outcome check_max_pool2d(uint32_t seed);
 Outcome check_quantize(uint32_t seed);
 Outcome check_dequantize(uint32_t seed);
+Outcome check_minimum(uint32_t seed);
+Outcome check_maximum(uint32_t seed);
+Outcome check_matmul(uint32_t seed);
 
 }  // namespace deuteron

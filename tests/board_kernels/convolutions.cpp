@@ -6,6 +6,7 @@
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/scratch.h"
 #include "ops/linear/kernel.h"
+#include "ops/matmul/by_linear.h"
 #include "ops/window.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
@@ -52,8 +53,9 @@ void some_numbers(Random& r, Args& a) {
 
 template <class Args>
 void describe(const Args& a, bool bias, uint32_t scratch, Line& line) {
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,  a.in_c,  a.out_h,      a.out_w,      a.out_c,    a.kernel_h, a.kernel_w, a.stride_h,
-                            a.stride_w, a.pad_h,    a.pad_w, a.dilation_h, a.dilation_w, a.x_offset, a.y_zero,   a.y_min,    a.y_max};
+  const int32_t values[] = {a.n,          a.in_h,     a.in_w,     a.in_c,     a.out_h, a.out_w, a.out_c,
+                            a.kernel_h,   a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h,
+                            a.dilation_w, a.x_offset, a.y_zero,   a.y_min,    a.y_max};
   line.text(" n,ih,iw,ic,oh,ow,oc,kh,kw,sh,sw,ph,pw,dh,dw,xo,yz,lo,hi");
   for (const int32_t v : values) line.text(" ").signed_number(v);
   line.text(bias ? " bias" : " none").text(" scratch ").number(scratch);
@@ -78,6 +80,11 @@ Outcome run_convolution(Random& r, const Args& a, int32_t weights, int64_t stock
   portable(a, x, weight, bias, expected.data);
   own(a, x, weight, bias, scratch.data, static_cast<int32_t>(scratch.bytes), found.data);
   return compared(expected, found, static_cast<uint32_t>(ys), &scratch, line);
+}
+
+template <void (*kernel)(const DepthwiseConv2dArgs&, const int8_t*, const int8_t*, const int32_t*, int8_t*)>
+void without_scratch(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void*, int32_t, int8_t* y) {
+  kernel(a, x, weight, bias, y);
 }
 
 bool has_windows(const Conv2dArgs& a) {
@@ -118,6 +125,7 @@ Outcome check_conv2d(uint32_t seed) {
     if (why_not_conv2d_dsp(a)) return Outcome::not_served;
     return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_dsp);
   }
+  if constexpr (kHasThumb2) return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_scalar);
   return Outcome::not_served;
 }
 
@@ -150,10 +158,10 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
   }
   if constexpr (kHasDsp) {
     if (why_not_depthwise_conv2d_dsp(a)) return Outcome::not_served;
-    const auto own = [](const DepthwiseConv2dArgs& args, const int8_t* x, const int8_t* weight, const int32_t* bias, void*, int32_t,
-                        int8_t* y) { depthwise_conv2d_s8_dsp(args, x, weight, bias, y); };
-    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, own);
+    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, without_scratch<depthwise_conv2d_s8_dsp>);
   }
+  if constexpr (kHasThumb2)
+    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, without_scratch<depthwise_conv2d_s8_scalar>);
   return Outcome::not_served;
 }
 
@@ -192,6 +200,47 @@ Outcome check_linear(uint32_t seed) {
     if (why_not_linear_dsp(a)) return Outcome::not_served;
     linear_s8(a, x, weight, first, expected.data);
     linear_s8_dsp(a, x, weight, first, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  if constexpr (kHasThumb2) {
+    linear_s8(a, x, weight, first, expected.data);
+    linear_s8_scalar(a, x, weight, first, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  return Outcome::not_served;
+}
+
+Outcome check_matmul(uint32_t seed) {
+  Random r(seed);
+  MatmulArgs a{};
+  a.batch = r.between(1, 3), a.rows = r.between(1, 9), a.inner = r.between(1, 100), a.columns = some_channels(r);
+  a.x_offset = r.one_in(4) ? r.between(-255, 255) : -a_zero(r);
+  a.other_offset = r.one_in(2) ? 0 : r.one_in(4) ? r.between(-255, 255) : -a_zero(r);
+  a.y_zero = a_zero(r);
+  fill_scales(r, &a.multiplier, &a.shift, 1);
+  const uint32_t xs = static_cast<uint32_t>(a.batch * a.rows * a.inner), others = static_cast<uint32_t>(a.batch * a.columns * a.inner);
+  const uint32_t ys = static_cast<uint32_t>(a.batch * a.rows * a.columns);
+  int8_t *x = at_end_of_ram(xs), *other = at_end_of_pool(others);
+  fill_bytes(r, x, static_cast<int32_t>(xs));
+  fill_bytes(r, other, static_cast<int32_t>(others));
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  Line line("@differs matmul ");
+  const int32_t values[] = {a.batch, a.rows, a.columns, a.inner, a.x_offset, a.other_offset, a.y_zero, a.multiplier, a.shift};
+  line.number(seed).text(" batch,rows,columns,inner,xo,oo,yz,m,s");
+  for (const int32_t v : values) line.text(" ").signed_number(v);
+  matmul_s8(a, x, other, expected.data);
+  if constexpr (kHasMve) {
+    if (why_not_linear_mve(linear_of(a))) return Outcome::not_served;
+    matmul_s8_mve(a, x, other, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  if constexpr (kHasDsp) {
+    if (why_not_linear_dsp(linear_of(a))) return Outcome::not_served;
+    matmul_s8_dsp(a, x, other, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  if constexpr (kHasThumb2) {
+    matmul_s8_scalar(a, x, other, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;

@@ -9,9 +9,18 @@ namespace deuteron {
 namespace {
 
 constexpr CheckedKernel kChecked[] = {
-    {"conv2d", check_conv2d},         {"depthwise_conv2d", check_depthwise_conv2d}, {"linear", check_linear},
-    {"add", check_add},               {"mul", check_mul},                           {"avg_pool2d", check_avg_pool2d},
-    {"max_pool2d", check_max_pool2d}, {"quantize", check_quantize},                 {"dequantize", check_dequantize},
+    {"conv2d", check_conv2d},
+    {"depthwise_conv2d", check_depthwise_conv2d},
+    {"linear", check_linear},
+    {"add", check_add},
+    {"mul", check_mul},
+    {"avg_pool2d", check_avg_pool2d},
+    {"max_pool2d", check_max_pool2d},
+    {"quantize", check_quantize},
+    {"dequantize", check_dequantize},
+    {"minimum", check_minimum},
+    {"maximum", check_maximum},
+    {"matmul", check_matmul},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

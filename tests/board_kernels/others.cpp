@@ -5,6 +5,7 @@
 #include "ops/avg_pool2d/kernel.h"
 #include "ops/dequantize/kernel.h"
 #include "ops/max_pool2d/kernel.h"
+#include "ops/minimum/kernel.h"
 #include "ops/mul/kernel.h"
 #include "ops/quantize/kernel.h"
 #include "ops/window.h"
@@ -67,6 +68,12 @@ Outcome check_add(uint32_t seed) {
     add_s8_dsp(a, operand(r, p), p.other, p.found.data);
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
+  if constexpr (kHasThumb2) {
+    if (why_not_add_scalar(a)) return Outcome::not_served;
+    add_s8(a, p.x, p.other, p.expected.data);
+    add_s8_scalar(a, operand(r, p), p.other, p.found.data);
+    return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
+  }
   return Outcome::not_served;
 }
 
@@ -85,6 +92,13 @@ Outcome check_mul(uint32_t seed) {
     if (why_not_mul_mve(a)) return Outcome::not_served;
     mul_s8(a, p.x, p.other, p.expected.data);
     mul_s8_mve(a, operand(r, p), p.other, p.found.data);
+    return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
+  }
+  if constexpr (kHasDsp || kHasThumb2) {
+    if (why_not_mul_words(a)) return Outcome::not_served;
+    mul_s8(a, p.x, p.other, p.expected.data);
+    if constexpr (kHasDsp) mul_s8_dsp(a, operand(r, p), p.other, p.found.data);
+    if constexpr (kHasThumb2) mul_s8_scalar(a, operand(r, p), p.other, p.found.data);
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
   return Outcome::not_served;
@@ -111,15 +125,17 @@ Outcome check_avg_pool2d(uint32_t seed) {
   AvgPool2dArgs a{};
   do {
     some_pool(r, a);
-    if (r.one_in(20)) a.in_w = a.kernel_w = r.between(250, 600), a.channels = r.between(1, 9), a.in_h = a.kernel_h = 1, a.pad_w = a.pad_h = 0;
+    if (r.one_in(20))
+      a.in_w = a.kernel_w = r.between(250, 600), a.channels = r.between(1, 9), a.in_h = a.kernel_h = 1, a.pad_w = a.pad_h = 0;
   } while (a.in_h + 2 * a.pad_h < a.kernel_h || a.in_w + 2 * a.pad_w < a.kernel_w);
   a.out_h = windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h), a.out_w = windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w);
-  const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.channels), ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels);
+  const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.channels),
+                 ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels);
   int8_t* x = at_end_of_pool(xs);
   fill_bytes(r, x, static_cast<int32_t>(xs));
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs avg_pool2d ");
-  const int32_t values[] = {a.n,       a.in_h,    a.in_w,     a.channels, a.out_h, a.out_w,
+  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.channels, a.out_h, a.out_w,
                             a.kernel_h, a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w};
   line.number(seed).text(" n,ih,iw,c,oh,ow,kh,kw,sh,sw,ph,pw");
   for (const int32_t v : values) line.text(" ").signed_number(v);
@@ -147,18 +163,24 @@ Outcome check_max_pool2d(uint32_t seed) {
     a.out_w = a.in_w + 2 * a.pad_w < reach_w ? 0 : windows(a.in_w, reach_w, a.stride_w, a.pad_w);
   } while (a.out_h < 1 || a.out_w < 1);
   bounds(r, &a.y_min, &a.y_max);
-  const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.channels), ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels);
+  const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.channels),
+                 ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels);
   int8_t* x = at_end_of_pool(xs);
   fill_bytes(r, x, static_cast<int32_t>(xs));
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs max_pool2d ");
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.channels,   a.out_h,     a.out_w, a.kernel_h, a.kernel_w, a.stride_h,
-                            a.stride_w, a.pad_h,    a.pad_w,    a.dilation_h, a.dilation_w, a.y_min, a.y_max};
+  const int32_t values[] = {a.n,        a.in_h,     a.in_w,  a.channels, a.out_h,      a.out_w,      a.kernel_h, a.kernel_w,
+                            a.stride_h, a.stride_w, a.pad_h, a.pad_w,    a.dilation_h, a.dilation_w, a.y_min,    a.y_max};
   line.number(seed).text(" n,ih,iw,c,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw,lo,hi");
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (kHasMve) {
     max_pool2d_s8(a, x, expected.data);
     max_pool2d_s8_mve(a, x, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  if constexpr (kHasDsp) {
+    max_pool2d_s8(a, x, expected.data);
+    max_pool2d_s8_dsp(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;
@@ -176,7 +198,7 @@ Outcome check_quantize(uint32_t seed) {
   for (int32_t i = 0; i < a.count; ++i) {
     uint32_t bits = r.next();
     const int32_t way = r.between(0, 9);
-    if (way == 0) std::memcpy(x + i, &bits, 4);  // any float: NaN and infinity too
+    if (way == 0) std::memcpy(x + i, &bits, 4);                                      // any float: NaN and infinity too
     else x[i] = static_cast<float>(r.between(-400, 400)) / (way < 5 ? 2.0f : 7.0f);  // halves, which go to even numbers
   }
   const Guarded expected = guarded(0, count), found = guarded(1, count, r.between(0, 3));
@@ -194,6 +216,13 @@ Outcome check_quantize(uint32_t seed) {
     quantize_s8(a, x, expected.data);
     const bool in_place = r.one_in(3);
     quantize_s8_dsp(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
+    if (in_place) std::memcpy(found.data, x, count);
+    return compared(expected, found, count, nullptr, line);
+  }
+  if constexpr (kHasSoftFloat) {
+    quantize_s8(a, x, expected.data);
+    const bool in_place = r.one_in(3);
+    quantize_s8_scalar(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
     if (in_place) std::memcpy(found.data, x, count);
     return compared(expected, found, count, nullptr, line);
   }
@@ -217,6 +246,58 @@ Outcome check_dequantize(uint32_t seed) {
     dequantize_s8_mve(a, x, reinterpret_cast<float*>(found.data));
     return compared(expected, found, 4 * count, nullptr, line);
   }
+  if constexpr (kHasDspFloat) {
+    dequantize_s8(a, x, reinterpret_cast<float*>(expected.data));
+    dequantize_s8_dsp(a, x, reinterpret_cast<float*>(found.data));
+    return compared(expected, found, 4 * count, nullptr, line);
+  }
+  return Outcome::not_served;
+}
+
+namespace {
+
+using Extremum = void (*)(const ExtremumArgs&, const int8_t*, const int8_t*, int8_t*);
+
+[[maybe_unused]] Outcome check_extremum(uint32_t seed, const char* name, Extremum portable, Extremum own) {
+  Random r(seed);
+  ExtremumArgs a{};
+  a.rank = r.between(1, 3);
+  int32_t count = 1, xs = 1, others = 1;
+  Line line("@differs ");
+  line.text(name).text(" ").number(seed).text(" extent,x_step,other_step");
+  for (int32_t k = a.rank - 1; k >= 0; --k) {
+    a.extent[k] = r.one_in(3) ? r.between(1, 70) : r.between(1, 9);
+    const int32_t way = r.between(0, 3);  // 0: x is broadcast, 1: the other one is
+    a.x_step[k] = way == 0 ? 0 : xs, a.other_step[k] = way == 1 ? 0 : others;
+    if (way != 0) xs *= a.extent[k];
+    if (way != 1) others *= a.extent[k];
+    count *= a.extent[k];
+    line.text(" ").signed_number(a.extent[k]).text(",").signed_number(a.x_step[k]).text(",").signed_number(a.other_step[k]);
+  }
+  if (a.rank == 2 && r.one_in(4)) {  // x is stored in the other order
+    a.x_step[0] = 1, a.x_step[1] = a.extent[0];
+    xs = count;
+  }
+  int8_t *x = at_end_of_pool(static_cast<uint32_t>(xs)), *other = at_end_of_ram(static_cast<uint32_t>(others));
+  fill_bytes(r, x, xs);
+  fill_bytes(r, other, others);
+  const uint32_t ys = static_cast<uint32_t>(count);
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  portable(a, x, other, expected.data);
+  own(a, x, other, found.data);
+  return compared(expected, found, ys, nullptr, line);
+}
+
+}  // namespace
+
+Outcome check_minimum(uint32_t seed) {
+  if constexpr (kHasMve) return check_extremum(seed, "minimum", minimum_s8, minimum_s8_mve);
+  if constexpr (kHasDsp) return check_extremum(seed, "minimum", minimum_s8, minimum_s8_dsp);
+  return Outcome::not_served;
+}
+Outcome check_maximum(uint32_t seed) {
+  if constexpr (kHasMve) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_mve);
+  if constexpr (kHasDsp) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_dsp);
   return Outcome::not_served;
 }
 

@@ -1,0 +1,12 @@
+// Addition for Cortex-M3.
+#include "runtime/instruction_set.h"
+
+#if defined(DEUTERON_THUMB2)
+#include "ops/add/words.h"
+
+namespace deuteron {
+
+void add_s8_scalar(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { add_s8_words(a, x, other, y); }
+
+}  // namespace deuteron
+#endif

@@ -1,0 +1,53 @@
+// Minimum and maximum: an odometer over all dimensions but the innermost, which is a row.
+#pragma once
+#include "ops/minimum/kernel.h"
+
+namespace deuteron {
+
+struct Least {
+  int8_t operator()(int8_t a, int8_t b) const { return a < b ? a : b; }
+};
+struct Most {
+  int8_t operator()(int8_t a, int8_t b) const { return a > b ? a : b; }
+};
+
+// A row, element by element: a loop for each kind of step.
+template <class F>
+void extremum_row(F f, int32_t count, const int8_t* x, int32_t x_step, const int8_t* other, int32_t other_step, int8_t* y) {
+  if (x_step == 1 && other_step == 1) {
+    for (int32_t i = 0; i < count; ++i) y[i] = f(x[i], other[i]);
+  } else if (x_step == 1 && other_step == 0) {
+    const int8_t b = *other;
+    for (int32_t i = 0; i < count; ++i) y[i] = f(x[i], b);
+  } else if (x_step == 0 && other_step == 1) {
+    const int8_t a = *x;
+    for (int32_t i = 0; i < count; ++i) y[i] = f(a, other[i]);
+  } else {
+    for (int32_t i = 0; i < count; ++i) y[i] = f(x[i * x_step], other[i * other_step]);
+  }
+}
+
+// `row(count, x, x_step, other, other_step, y)` does a row.
+template <class Row>
+void extremum(Row row, const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  int32_t at[kMaxRank] = {}, x_at = 0, other_at = 0;
+  const int32_t last = a.rank - 1;
+  for (int32_t k = 0; k < a.rank; ++k)
+    if (a.extent[k] == 0) return;
+  for (;;) {
+    row(a.extent[last], x + x_at, a.x_step[last], other + other_at, a.other_step[last], y);
+    y += a.extent[last];
+    int32_t k = last - 1;
+    for (; k >= 0; --k) {
+      x_at += a.x_step[k];
+      other_at += a.other_step[k];
+      if (++at[k] < a.extent[k]) break;
+      x_at -= a.extent[k] * a.x_step[k];
+      other_at -= a.extent[k] * a.other_step[k];
+      at[k] = 0;
+    }
+    if (k < 0) return;
+  }
+}
+
+}  // namespace deuteron
