@@ -1,7 +1,7 @@
 // The complete table of kernels and backends. A firmware links a generated table instead, with only the kernels that its models call.
 #include "backends/neutron_delegate/delegate.h"
 #include "backends/portable/kernels.h"
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
 
 namespace deuteron {
 namespace {

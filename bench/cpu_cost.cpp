@@ -12,11 +12,11 @@
 #include "boards/emulate.h"
 #include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
-#include "ir/elements.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "targets/target.h"
+#include "tensor/elements.h"
 
 using namespace deuteron;
 

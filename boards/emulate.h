@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "runtime/ports/job.h"
 
 namespace deuteron {

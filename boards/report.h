@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "boards/emulate.h"
 #include "boards/watched_process.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <map>
 
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "calibrate/samples.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 
@@ -27,7 +27,7 @@ struct Observation {
 Observation merged(std::span<const Observation* const> parts);
 Observation bounded(const Observation& observation, float low, float high);
 
-// Of a constant, ranges only. Minus infinity (ir/elements.h) is far below the rest.
+// Of a constant, ranges only. Minus infinity (tensor/elements.h) is far below the rest.
 Observation observed_constant(std::span<const float> data);
 
 // What must lie between a value that softmax shall make 0 of and the largest one: exp(-16) is far less than one of 256 steps.

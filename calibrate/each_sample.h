@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "ops/dnn.h"
+#include "ops/dense/dnn.h"
 
 namespace deuteron {
 

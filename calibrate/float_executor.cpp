@@ -11,9 +11,9 @@
 #include <mutex>
 
 #include "calibrate/arena_plan.h"
-#include "ir/elements.h"
-#include "ops/dnn.h"
+#include "ops/dense/dnn.h"
 #include "ops/families.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 

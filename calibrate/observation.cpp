@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "calibrate/calibrate.h"
-#include "ir/elements.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 

@@ -9,7 +9,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
-#include "ir/elements.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace deuteron {
 

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/check.h"
 #include "data/npy.h"
 #include "data/npz.h"
 #include "data/read_file.h"
-#include "ir/check.h"
-#include "ir/elements.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

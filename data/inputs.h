@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "data/array.h"
 #include "data/image.h"
-#include "ir/diagnostic.h"
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

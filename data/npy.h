@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "data/array.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 

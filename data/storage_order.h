@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "backends/neutron_model/microcode.h"
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "firmware/kernel_list.h"
 #include "firmware/sources.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 

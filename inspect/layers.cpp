@@ -8,12 +8,12 @@
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
-#include "ir/elements.h"
 #include "ir/source_names.h"
 #include "memory/homes.h"
 #include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "passes/compilation.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

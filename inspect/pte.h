@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "backends/neutron_delegate/payload.h"
-#include "ir/type.h"
 #include "runtime/deuteron.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

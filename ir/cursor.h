@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "ir/diagnostic.h"
-#include "ir/type.h"
+#include "base/diagnostic.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/constant.h"
-#include "ir/type.h"
 #include "ops/all.h"
+#include "tensor/constant.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "ir/graph.h"
 
 namespace deuteron {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "ir/constant.h"
-#include "ir/type.h"
+#include "tensor/constant.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace deuteron {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "memory/pack_blocks.h"
 
 namespace deuteron {

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "calibrate/test_graph.h"
-#include "ir/axes.h"
 #include "ir/text.h"
 #include "ops/form.h"
 #include "ops/unary/functions.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace deuteron {
 

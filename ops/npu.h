@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/constant.h"
-#include "ir/type.h"
 #include "ops/quant_spec.h"
+#include "tensor/constant.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

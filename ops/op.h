@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/constant.h"
-#include "ir/type.h"
 #include "ops/facts.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/npu.h"
 #include "ops/quant_spec.h"
+#include "tensor/constant.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 // How the operands and the result of an operator are quantized, as data.
 #pragma once
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "ops/test_call.h"
+#include "ops/device/test_call.h"
 
 namespace deuteron {
 

@@ -5,7 +5,6 @@
 
 #include "calibrate/float_executor.h"
 #include "calibrate/test_graph.h"
-#include "ir/elements.h"
 #include "ops/pointwise/pointwise.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
@@ -13,6 +12,7 @@
 #include "report/accuracy.h"
 #include "report/program_report.h"
 #include "targets/target.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "calibrate/samples.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 

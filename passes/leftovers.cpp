@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "ir/elements.h"
 #include "memory/homes.h"
 #include "ops/families.h"
 #include "passes/pass.h"
@@ -12,6 +11,7 @@
 #include "rewrite/forms.h"
 #include "rewrite/patch.h"
 #include "targets/target.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "ir/graph.h"
 
 namespace deuteron {

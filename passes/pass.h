@@ -1,7 +1,7 @@
 // What a pass gets: the graph and everything it may report to. The list of passes is passes/pipeline.cpp.
 #pragma once
+#include "base/diagnostic.h"
 #include "calibrate/samples.h"
-#include "ir/diagnostic.h"
 #include "ir/graph.h"
 #include "rewrite/patch.h"
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/printable.h"
 #include "data/write_file.h"
-#include "ir/printable.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "passes/refuse_scales.h"
 #include "passes/options.h"
+#include "passes/refuse_scales.h"
 
 namespace deuteron {
 

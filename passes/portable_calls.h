@@ -1,6 +1,6 @@
 // Calls of the lowered program that compute in float, because no int8 kernel takes the operator.
 #pragma once
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "ir/graph.h"
 
 namespace deuteron {

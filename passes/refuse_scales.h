@@ -1,6 +1,6 @@
 // Scales that came out as zero or infinity: float32 cannot hold every product of the scales that a model and its data bring.
 #pragma once
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "ir/graph.h"
 
 namespace deuteron {

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "calibrate/test_graph.h"
-#include "ir/elements.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "targets/target.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

@@ -2,8 +2,8 @@
 //   quantize(lstm(x))   becomes   quantize(lstm(dequantize(quantize(x))))
 #include <algorithm>
 
+#include "base/diagnostic.h"
 #include "calibrate/calibrate.h"
-#include "ir/diagnostic.h"
 #include "ops/families.h"
 #include "quantize/recurrent.h"
 #include "rewrite/borders.h"

@@ -1,7 +1,7 @@
 // What the passes must know of recurrent layers.
 #pragma once
+#include "base/diagnostic.h"
 #include "calibrate/samples.h"
-#include "ir/diagnostic.h"
 #include "rewrite/patch.h"
 
 namespace deuteron {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "calibrate/float_executor.h"
-#include "ir/elements.h"
 #include "passes/compilation.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 

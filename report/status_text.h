@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "runtime/status.h"
 
 namespace deuteron {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 #include "ops/families.h"
 
 namespace deuteron {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ops/form.h"
 
 namespace deuteron {

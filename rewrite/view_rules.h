@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "ir/axes.h"
 #include "rewrite/patch.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron {
 

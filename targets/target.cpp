@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "targets/builtin.h"
 #include "targets/extend.h"
 #include "targets/nearest.h"

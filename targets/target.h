@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/neutron_model/machine.h"
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "ops/npu.h"
 #include "runtime/deuteron.h"
 #include "targets/cpu_cost.h"

@@ -1,4 +1,4 @@
-// The cases of a kernel test as one program on an emulated board (ops/kernel_test.h).
+// The cases of a kernel test as one program on an emulated board (ops/device/kernel_test.h).
 #include <unistd.h>
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "ops/kernel_test.h"
+#include "ops/device/kernel_test.h"
 #include "tests/paths.h"
 
 namespace deuteron {

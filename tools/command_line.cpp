@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "ir/printable.h"
+#include "base/printable.h"
 #include "targets/nearest.h"
 #include "tools/option_number.h"
 #include "tools/verb.h"

@@ -8,12 +8,12 @@
 #include "boards/emulate.h"
 #include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
-#include "ir/elements.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "report/program_report.h"
 #include "targets/target.h"
+#include "tensor/elements.h"
 #include "tests/paths.h"
 
 namespace deuteron {

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/diagnostic.h"
 #include "data/temporary_path.h"
-#include "ir/diagnostic.h"
 #include "tools/verb.h"
 
 namespace deuteron {

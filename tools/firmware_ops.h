@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "base/diagnostic.h"
 #include "firmware/kernel_list.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "calibrate/samples.h"
 #include "data/inputs.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron {
 

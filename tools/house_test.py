@@ -14,11 +14,11 @@ import house
 # A tree without a fault.
 CLEAN = {
     "docs/design.md": "# Design\n\n```folders\ntools\npasses\nbackends/neutron  # a comment\nops\nir\n```\n",
-    "ops/all.h": '#include "ops/prelu/prelu.h"\n#include "ops/max_pool2d/max_pool2d.h"\n#include "ir/type.h"\n',
+    "ops/all.h": '#include "ops/prelu/prelu.h"\n#include "ops/max_pool2d/max_pool2d.h"\n#include "tensor/type.h"\n',
     "ops/prelu/prelu.h": "struct Prelu {};\n",
     "ops/max_pool2d/max_pool2d.h": "struct MaxPool2d {};\n",
     "passes/fuse.cpp": '#include "ops/all.h"\nvoid fuse() {\n}\n',
-    "ir/type.h": "struct Type {};\n",
+    "tensor/type.h": "struct Type {};\n",
 }
 
 
@@ -46,7 +46,7 @@ class Figures(unittest.TestCase):
                    {"docs/design.md": "```folders\ntools passes ops\nir\n```\n"}, 1)
 
     def test_a_folder_without_a_place(self):
-        self.check("includes that point up", 0, {"cost/cost.h": '#include "ir/type.h"\n'}, 1)
+        self.check("includes that point up", 0, {"cost/cost.h": '#include "tensor/type.h"\n'}, 1)
 
     def test_a_test_may_include_what_it_likes(self):
         self.check("includes that point up", 0, {"ir/print_test.cpp": '#include "passes/fuse.h"\n'}, 0)

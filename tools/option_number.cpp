@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "ir/printable.h"
+#include "base/printable.h"
 
 namespace deuteron {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "backends/neutron_delegate/profile.h"
 #include "backends/neutron_model/microcode.h"
-#include "ir/check.h"
+#include "base/check.h"
 #include "runtime/etdump.h"
 
 namespace deuteron {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "runtime/trace.h"
 
 namespace deuteron {

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <new>
 
+#include "base/check.h"
 #include "data/read_file.h"
 #include "data/storage_order.h"
-#include "ir/check.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
 #include "tools/verb.h"

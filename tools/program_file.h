@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "data/inputs.h"
 #include "inspect/pte.h"
-#include "ir/diagnostic.h"
 #include "runtime/deuteron.h"
 #include "runtime/trace.h"
 

@@ -8,8 +8,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "data/write_file.h"
-#include "ir/printable.h"
 
 namespace deuteron {
 namespace {

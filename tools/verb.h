@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron {
 

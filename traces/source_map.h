@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/diagnostic.h"
-#include "ir/type.h"
+#include "base/diagnostic.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

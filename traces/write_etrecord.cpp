@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "base/check.h"
 #include "frontends/torch_schema/torch_schema.h"
-#include "ir/check.h"
 #include "runtime/etdump.h"
 
 namespace deuteron {

@@ -9,7 +9,7 @@
 #include "backends/neutron/operation.h"
 #include "backends/neutron_model/cycles.h"
 #include "backends/neutron_model/microcode.h"
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron::neutron {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "backends/neutron_model/microcode.h"
-#include "ir/diagnostic.h"
-#include "ir/type.h"
+#include "base/diagnostic.h"
+#include "tensor/type.h"
 
 namespace deuteron::neutron {
 

@@ -9,8 +9,8 @@
 #include "backends/neutron/place.h"
 #include "backends/neutron_model/limits.h"
 #include "backends/neutron_model/microcode.h"
-#include "ir/check.h"
-#include "ir/diagnostic.h"
+#include "base/check.h"
+#include "base/diagnostic.h"
 
 namespace deuteron::neutron {
 

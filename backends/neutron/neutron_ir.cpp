@@ -6,7 +6,7 @@
 
 #include "backends/neutron/forms.h"
 #include "backends/neutron/tflite_generated.h"
-#include "ir/check.h"
+#include "base/check.h"
 #include "ops/integer/bounds.h"
 #include "ops/unary/functions.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/constant.h"
-#include "ir/type.h"
+#include "tensor/constant.h"
+#include "tensor/type.h"
 
 namespace deuteron::neutron {
 

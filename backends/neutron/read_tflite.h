@@ -4,7 +4,7 @@
 #include <span>
 
 #include "backends/neutron/operation.h"
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron::neutron {
 

@@ -5,7 +5,7 @@
 
 #include "backends/neutron/operation.h"
 #include "backends/neutron/tflite_generated.h"
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron::neutron {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/neutron/tflite_generated.h"
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron::neutron {
 

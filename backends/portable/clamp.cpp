@@ -1,6 +1,6 @@
 // Limits on values: clamp, hardtanh, relu, on float and int8. Element i of the out lies where element i of the input lies.
 #include "backends/portable/kernels.h"
-#include "ops/prepare.h"
+#include "ops/device/prepare.h"
 
 namespace deuteron {
 namespace {

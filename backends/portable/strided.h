@@ -1,7 +1,7 @@
 // Walking through tensors whose memory order is any permutation of their dimensions. Slow and general: portable kernels stand in where
 // no dialect kernel exists.
 #pragma once
-#include "ops/prepare.h"
+#include "ops/device/prepare.h"
 #include "runtime/kernel.h"
 
 namespace deuteron::portable {

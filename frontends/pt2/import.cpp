@@ -15,7 +15,7 @@
 #include "frontends/pt2_archive/storage_order.h"
 #include "frontends/pt2_call/import_state.h"
 #include "frontends/pt2_operators/import_table.h"
-#include "ir/elements.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace pt2 {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 #include "ir/graph.h"
 
 namespace deuteron {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "frontends/pt2/import.h"
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron::pt2 {
 

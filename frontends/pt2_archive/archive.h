@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 struct zip;
 

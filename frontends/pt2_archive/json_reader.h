@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/diagnostic.h"
 #include "frontends/pt2_archive/json_tape.h"
-#include "ir/diagnostic.h"
 
 namespace deuteron::pt2 {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron::pt2 {
 

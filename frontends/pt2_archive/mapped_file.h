@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron::pt2 {
 

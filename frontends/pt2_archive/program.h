@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "frontends/pt2_archive/archive.h"
-#include "ir/diagnostic.h"
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron::pt2 {
 

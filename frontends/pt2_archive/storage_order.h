@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron::pt2 {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "frontends/pt2_archive/archive.h"
 #include "frontends/pt2_archive/program.h"
-#include "ir/constant.h"
+#include "tensor/constant.h"
 
 namespace deuteron::pt2 {
 

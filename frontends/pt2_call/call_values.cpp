@@ -6,8 +6,8 @@
 
 #include "frontends/pt2_archive/storage_order.h"
 #include "frontends/pt2_call/call.h"
-#include "ir/elements.h"
 #include "ops/kernel_call/host_call.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

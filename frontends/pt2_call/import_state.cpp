@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "frontends/pt2_archive/source_names.h"
-#include "ir/elements.h"
 #include "ops/all.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 

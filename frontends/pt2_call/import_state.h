@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "frontends/pt2_archive/archive.h"
 #include "frontends/pt2_archive/program.h"
 #include "frontends/pt2_archive/weights.h"
-#include "ir/diagnostic.h"
 #include "ir/graph.h"
 
 namespace deuteron::pt2 {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace deuteron::pt2 {
 

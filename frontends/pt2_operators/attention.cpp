@@ -4,7 +4,7 @@
 
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {

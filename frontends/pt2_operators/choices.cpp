@@ -7,8 +7,8 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
-#include "ir/elements.h"
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/pair.h"
 #include "ops/integer/refusals.h"

@@ -1,6 +1,6 @@
 // Float execution of Add.
 #include "ops/add/add.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/op.h"
 
 namespace deuteron {

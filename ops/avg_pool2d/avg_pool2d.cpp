@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "ops/avg_pool2d/scratch.h"
+#include "ops/image/pooling.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
-#include "ops/pooling.h"
 
 namespace deuteron {
 

@@ -1,9 +1,9 @@
 // cortex_m::quantized_avg_pool2d: its arguments checked once, at load. Its zero point, multiplier and shift describe the input and are
 // not needed: input and output share them.
 #include "ops/avg_pool2d/kernel.h"
-#include "ops/kernels.h"
-#include "ops/prepare.h"
-#include "ops/window.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
+#include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // Portable average pooling: the sums of a block of channels lie on the stack, and each tap adds to all of them.
 #include "ops/avg_pool2d/kernel.h"
 
-#include "ops/window.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

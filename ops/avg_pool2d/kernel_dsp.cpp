@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "ops/avg_pool2d/kernel.h"
-#include "ops/window.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

@@ -2,7 +2,7 @@
 #include <arm_mve.h>
 
 #include "ops/avg_pool2d/kernel.h"
-#include "ops/window.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

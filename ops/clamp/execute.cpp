@@ -1,6 +1,6 @@
 // Float execution of Clamp.
 #include "ops/clamp/clamp.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/op.h"
 
 namespace deuteron {

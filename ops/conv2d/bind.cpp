@@ -1,8 +1,8 @@
 // cortex_m::quantized_conv2d: its arguments checked once, at load. operators.yaml of ExecuTorch 1.5 has the schema.
 #include "ops/conv2d/kernel.h"
-#include "ops/conv_call.h"
-#include "ops/kernels.h"
-#include "ops/window.h"
+#include "ops/dense/conv_call.h"
+#include "ops/device/kernels.h"
+#include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 // Float execution of Conv2d.
 #include "ops/conv2d/conv2d.h"
-#include "ops/dnn.h"
+#include "ops/dense/dnn.h"
 #include "ops/op.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 // Convolution and linear in float against plain sums in double, over shapes that oneDNN has code for and shapes that it lacks.
 #include "calibrate/test_graph.h"
-#include "ops/dnn.h"
+#include "ops/dense/dnn.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 

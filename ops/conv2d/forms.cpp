@@ -1,6 +1,6 @@
 // What a convolution becomes that no kernel takes, or that stock firmware's computes wrongly. docs/decisions/004-uneven-padding.md
 #include "ops/form.h"
-#include "ops/window.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 

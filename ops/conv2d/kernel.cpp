@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "ops/dot_s8.h"
-#include "ops/window.h"
+#include "ops/dense/dot_s8.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

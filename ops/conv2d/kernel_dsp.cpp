@@ -1,12 +1,12 @@
 // Convolution with the DSP extension: four windows at a time are widened to int16 and meet one filter after the other, or two
-// windows two filters at a time where there is no room for four (ops/dot_dsp.h).
+// windows two filters at a time where there is no room for four (ops/dense/dot_dsp.h).
 #include <cstring>
 
 #include "ops/conv2d/filters.h"
 #include "ops/conv2d/kernel.h"
 #include "ops/conv2d/windows.h"
-#include "ops/dot_dsp.h"
-#include "ops/window.h"
+#include "ops/dense/dot_dsp.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

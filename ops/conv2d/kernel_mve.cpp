@@ -1,13 +1,13 @@
 // Convolution with the M-profile Vector Extension: two windows at a time are gathered in turns of 16 elements and meet all filters, four by
-// four (ops/dot_mve.h). Where there is one window, and it lies in one piece, it is read as it lies.
+// four (ops/dense/dot_mve.h). Where there is one window, and it lies in one piece, it is read as it lies.
 #include <arm_mve.h>
 
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
 #include "ops/conv2d/windows.h"
-#include "ops/dot_mve.h"
-#include "ops/window.h"
+#include "ops/dense/dot_mve.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

@@ -5,7 +5,7 @@
 #include "ops/conv2d/kernel.h"
 #include "ops/conv2d/windows.h"
 #include "ops/dot_scalar.h"
-#include "ops/window.h"
+#include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 
 #if defined(DEUTERON_THUMB2)

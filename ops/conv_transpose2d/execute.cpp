@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ops/conv_transpose2d/conv_transpose2d.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/op.h"
 
 namespace deuteron {

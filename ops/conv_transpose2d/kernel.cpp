@@ -2,7 +2,7 @@
 // stride, and each reads one input pixel. No sum is stored between pixels.
 #include "ops/conv_transpose2d/kernel.h"
 
-#include "ops/dot_s8.h"
+#include "ops/dense/dot_s8.h"
 
 namespace deuteron {
 namespace {

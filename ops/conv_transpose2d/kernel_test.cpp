@@ -2,8 +2,8 @@
 #include "ops/conv_transpose2d/kernel.h"
 
 #include "ops/conv_transpose2d/reference.h"
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 
 namespace deuteron {
 namespace {

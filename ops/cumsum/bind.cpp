@@ -1,7 +1,7 @@
 // deuteron::cumsum: its arguments checked once, at load. Input and output may be stored in any order, the same for both.
 #include "ops/cumsum/kernel.h"
-#include "ops/kernels.h"
-#include "ops/prepare.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 
 namespace deuteron {
 namespace {

@@ -3,8 +3,8 @@
 #include "ops/cumsum/kernel.h"
 
 #include "ops/cumsum/reference.h"
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/test_spoiled_calls.h"
 
 namespace deuteron {

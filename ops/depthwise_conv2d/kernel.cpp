@@ -1,8 +1,8 @@
 // Portable depthwise convolution: the sums of a block of output channels lie on the stack, and each tap adds to all of them.
 #include "ops/depthwise_conv2d/kernel.h"
 
-#include "ops/dot_s8.h"
-#include "ops/window.h"
+#include "ops/dense/dot_s8.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {

@@ -7,8 +7,8 @@
 #include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/strip_mve.h"
+#include "ops/image/window.h"
 #include "ops/integer/requantize_mve.h"
-#include "ops/window.h"
 
 namespace deuteron {
 namespace {

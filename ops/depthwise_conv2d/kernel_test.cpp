@@ -2,8 +2,8 @@
 #include "ops/depthwise_conv2d/kernel.h"
 
 #include "ops/depthwise_conv2d/reference.h"
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 
 namespace deuteron {
 namespace {

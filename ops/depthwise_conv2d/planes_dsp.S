@@ -48,7 +48,7 @@
   ROW_2 0, (2 * PITCH - 8), r8, r9
 .endm
 
-@ clamp(zero + requantize(sum)): see FINISH of ops/dot_dsp.S. r3 zero; stack: 4 multiplier, 28 -shift, 32 y_min, 36 y_max
+@ clamp(zero + requantize(sum)): see FINISH of ops/dense/dot_dsp.S. r3 zero; stack: 4 multiplier, 28 -shift, 32 y_min, 36 y_max
 .macro SMALL v
   ldr r10, [sp, #4]
   lsl \v, \v, #1

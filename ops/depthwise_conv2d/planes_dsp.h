@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "ops/dot_dsp.h"
+#include "ops/dense/dot_dsp.h"
 
 namespace deuteron {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "ops/depthwise_conv2d/kernel.h"
+#include "ops/image/window.h"
 #include "ops/integer/requantize.h"
 #include "ops/integer/requantize_words.h"
-#include "ops/window.h"
 
 namespace deuteron {
 

@@ -1,7 +1,7 @@
 // cortex_m::dequantize_per_tensor: its arguments checked once, at load.
 #include "ops/dequantize/kernel.h"
-#include "ops/kernels.h"
-#include "ops/prepare.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

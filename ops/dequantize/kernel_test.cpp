@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "ops/dequantize/reference.h"
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 
 namespace deuteron {
 namespace {

@@ -1,7 +1,7 @@
 // cortex_m::quantized_div: its arguments checked once, at load. output_scale is the whole factor from quotients of steps to steps.
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/div/kernel.h"
-#include "ops/kernels.h"
-#include "ops/prepare.h"
 
 namespace deuteron {
 namespace {

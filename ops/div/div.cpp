@@ -1,6 +1,6 @@
 #include "ops/div/div.h"
 
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 #include "ops/integer/refusals.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 // Float execution of Div.
 #include "ops/div/div.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 namespace deuteron {
 

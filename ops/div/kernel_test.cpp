@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/div/reference.h"
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
 
 namespace deuteron {
 namespace {

@@ -1,5 +1,5 @@
 // Float execution of Expand.
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/expand/expand.h"
 
 namespace deuteron {

@@ -1,8 +1,8 @@
 #include "ops/expand/expand.h"
 
-#include "ir/axes.h"
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 #include "ops/integer/refusals.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -1,6 +1,6 @@
 // deuteron::gru: its arguments checked once, at load. docs/operators-own.md
+#include "ops/device/kernels.h"
 #include "ops/gru/kernel.h"
-#include "ops/kernels.h"
 #include "ops/recurrent/prepare.h"
 
 namespace deuteron {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "ir/elements.h"
 #include "runtime/kernel.h"
 #include "runtime/schema.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "ir/constant.h"
-#include "ir/type.h"
 #include "runtime/deuteron.h"
+#include "tensor/constant.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -1,7 +1,7 @@
 // cortex_m::quantized_linear: its arguments checked once, at load. The maximum of the activation stands before the minimum.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/linear/kernel.h"
-#include "ops/prepare.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

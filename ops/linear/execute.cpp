@@ -1,5 +1,5 @@
 // Float execution of Linear.
-#include "ops/dnn.h"
+#include "ops/dense/dnn.h"
 #include "ops/linear/linear.h"
 #include "ops/op.h"
 

@@ -1,7 +1,7 @@
 // Portable fully connected layer: a row of inputs is widened once, or in pieces when it is long, and meets every row of weights.
 #include "ops/linear/kernel.h"
 
-#include "ops/dot_s8.h"
+#include "ops/dense/dot_s8.h"
 
 namespace deuteron {
 namespace {

@@ -1,7 +1,7 @@
-// Fully connected layer with the M-profile Vector Extension: a row of inputs meets four rows of weights at a time (ops/dot_mve.h).
+// Fully connected layer with the M-profile Vector Extension: a row of inputs meets four rows of weights at a time (ops/dense/dot_mve.h).
 #include <arm_mve.h>
 
-#include "ops/dot_mve.h"
+#include "ops/dense/dot_mve.h"
 #include "ops/linear/kernel.h"
 
 namespace deuteron {

@@ -1,8 +1,8 @@
 // linear_s8 in both forms of its first summand against the reference, bit for bit; and what prepare() refuses.
 #include "ops/linear/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/linear/reference.h"
 
 namespace deuteron {

@@ -1,5 +1,5 @@
 // deuteron::lstm: its arguments checked once, at load. docs/operators-own.md
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
 #include "ops/lstm/kernel.h"
 #include "ops/recurrent/prepare.h"
 

@@ -1,7 +1,7 @@
 // lstm_s8 and its binding against the reference, bit for bit, and against real numbers; the tables; and refusals.
 #include "ops/lstm/kernel.h"
 
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
 #include "ops/test_spoiled_calls.h"

@@ -1,9 +1,9 @@
 // cortex_m::quantized_batch_matmul: its arguments checked once, at load. Its lhs_zero_point and rhs_zero_point are offsets, the negated
 // zero points; output_zero_point is one.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/matmul/by_linear.h"
 #include "ops/matmul/kernel.h"
-#include "ops/prepare.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

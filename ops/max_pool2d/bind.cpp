@@ -1,9 +1,9 @@
 // cortex_m::quantized_max_pool2d: its arguments checked once, at load. The output's extents say how many windows there are, so
 // ceil_mode needs no rule here.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
+#include "ops/image/window.h"
 #include "ops/max_pool2d/kernel.h"
-#include "ops/prepare.h"
-#include "ops/window.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

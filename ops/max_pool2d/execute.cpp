@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/max_pool2d/max_pool2d.h"
 #include "ops/op.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "ops/window.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 

@@ -1,9 +1,9 @@
 // Maximum pooling with the DSP extension: 4 channels of an output pixel at a time.
 #include <cstring>
 
+#include "ops/image/window.h"
 #include "ops/integer/extremes_dsp.h"
 #include "ops/max_pool2d/kernel.h"
-#include "ops/window.h"
 
 namespace deuteron {
 namespace {

@@ -1,8 +1,8 @@
 // Maximum pooling with the M-profile Vector Extension: 16 channels of an output pixel at a time.
 #include <arm_mve.h>
 
+#include "ops/image/window.h"
 #include "ops/max_pool2d/kernel.h"
-#include "ops/window.h"
 
 namespace deuteron {
 

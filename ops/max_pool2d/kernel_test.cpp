@@ -1,8 +1,8 @@
 // max_pool2d_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
 #include "ops/max_pool2d/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/max_pool2d/reference.h"
 
 namespace deuteron {

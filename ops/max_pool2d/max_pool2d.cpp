@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "ops/image/pooling.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/refusals.h"
-#include "ops/pooling.h"
 
 namespace deuteron {
 

@@ -1,5 +1,5 @@
 // cortex_m::maximum: the other half of ops/minimum.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
 #include "ops/minimum/prepare.h"
 #include "runtime/instruction_set.h"
 

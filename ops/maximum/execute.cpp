@@ -1,5 +1,5 @@
 // Float execution of Maximum; a NaN stays, as in torch.
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/maximum/maximum.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 #include "ops/maximum/maximum.h"
 
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 
 namespace deuteron {
 

@@ -1,9 +1,9 @@
 // cortex_m::minimum, and what cortex_m::maximum shares with it: their arguments checked once, at load. Operands may be stored in any
 // order; broadcasting is by logical dimensions.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/minimum/kernel.h"
 #include "ops/minimum/prepare.h"
-#include "ops/prepare.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

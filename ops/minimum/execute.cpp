@@ -1,5 +1,5 @@
 // Float execution of Minimum; a NaN stays, as in torch.
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/minimum/minimum.h"
 
 namespace deuteron {

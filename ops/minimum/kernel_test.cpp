@@ -1,8 +1,8 @@
 // minimum_s8, maximum_s8 and their bindings against the reference over every mixture of layouts and broadcasts; and refusals.
 #include "ops/minimum/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/minimum/reference.h"
 
 namespace deuteron {

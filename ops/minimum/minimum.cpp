@@ -1,6 +1,6 @@
 #include "ops/minimum/minimum.h"
 
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 
 namespace deuteron {
 

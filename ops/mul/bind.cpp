@@ -1,8 +1,8 @@
 // cortex_m::quantized_mul: its arguments checked once, at load.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
+#include "ops/elementwise/operand_pair.h"
 #include "ops/mul/kernel.h"
-#include "ops/operand_pair.h"
-#include "ops/prepare.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {

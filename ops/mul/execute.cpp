@@ -1,5 +1,5 @@
 // Float execution of Mul.
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/mul/mul.h"
 #include "ops/op.h"
 

@@ -1,8 +1,8 @@
 // mul_s8 and its binding against the reference, bit for bit: all pairs of values, both kinds of operands, in place; and refusals.
 #include "ops/mul/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/mul/reference.h"
 
 namespace deuteron {

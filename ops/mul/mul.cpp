@@ -1,6 +1,6 @@
 #include "ops/mul/mul.h"
 
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 #include "ops/integer/pair.h"
 #include "ops/integer/refusals.h"
 

@@ -1,8 +1,8 @@
 // cortex_m::pad: its arguments checked once, at load. The lists always have four entries, for the last dimensions on the right, in the
 // order N,H,W,C where the input passes for channels-last, else in the order of the dimensions.
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/pad/kernel.h"
-#include "ops/prepare.h"
 
 namespace deuteron {
 namespace {

@@ -1,8 +1,8 @@
 // pad_s8 and its binding against the reference: every rank, both layouts, the ambiguous ones; and what prepare() refuses.
 #include "ops/pad/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/pad/reference.h"
 
 namespace deuteron {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/axes.h"
 #include "ops/integer/refusals.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -1,8 +1,8 @@
 // cortex_m::transpose: its arguments checked once, at load. Input and output may be stored in any order; the permutation is of the
 // logical dimensions. (The stock kernel takes both for dense, and turns every tensor of rank 2.)
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/permute/kernel.h"
-#include "ops/prepare.h"
 
 namespace deuteron {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ir/axes.h"
 #include "ops/form.h"
 #include "ops/permute/collapse.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/permute/reference.h"
 
 namespace deuteron {

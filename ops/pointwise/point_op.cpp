@@ -1,6 +1,6 @@
 #include "ops/pointwise/point_op.h"
 
-#include "ir/check.h"
+#include "base/check.h"
 #include "ops/families.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 // cortex_m::quantize_per_tensor: its arguments checked once, at load.
-#include "ops/kernels.h"
-#include "ops/prepare.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/quantize/kernel.h"
 #include "runtime/instruction_set.h"
 

@@ -1,5 +1,5 @@
 // Float execution of Quantize: rounds to the grid and stays real, y = scale * (quantize_value(x) - zero_point).
-#include "ops/lanes.h"
+#include "ops/device/lanes.h"
 #include "ops/op.h"
 #include "ops/quantize/quantize.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/quantize/reference.h"
 
 namespace deuteron {

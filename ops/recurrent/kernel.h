@@ -15,7 +15,7 @@
 #pragma once
 #include <cstdint>
 
-#include "ops/dot_s8.h"
+#include "ops/dense/dot_s8.h"
 #include "ops/integer/requantize.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 // The arguments that the recurrent kernels have in common, checked at load.
 #pragma once
-#include "ops/prepare.h"
+#include "ops/device/prepare.h"
 #include "ops/recurrent/kernel.h"
 
 namespace deuteron {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "ops/kernel_test.h"
+#include "ops/device/kernel_test.h"
 #include "ops/recurrent/kernel.h"
 
 namespace deuteron {

@@ -1,7 +1,7 @@
 // Float execution of Reduce; sums in double.
 #include <vector>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/reduce/reduce.h"
 
 namespace deuteron {

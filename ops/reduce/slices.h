@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "ir/axes.h"
 #include "ops/all.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -1,5 +1,5 @@
-#include "ir/axes.h"
 #include "ops/form.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -1,5 +1,5 @@
 // deuteron::rnn: its arguments checked once, at load. docs/operators-own.md
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
 #include "ops/recurrent/prepare.h"
 #include "ops/rnn/kernel.h"
 

@@ -1,7 +1,7 @@
 // rnn_s8 and its binding against the reference, bit for bit; and refusals.
 #include "ops/rnn/kernel.h"
 
-#include "ops/kernels.h"
+#include "ops/device/kernels.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
 #include "ops/test_spoiled_calls.h"

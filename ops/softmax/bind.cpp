@@ -1,7 +1,7 @@
 // cortex_m::softmax: its arguments checked once, at load. `dim` may be any dimension whose elements lie side by side in memory; the
 // stock kernel takes the last one only.
-#include "ops/kernels.h"
-#include "ops/prepare.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/softmax/kernel.h"
 
 namespace deuteron {

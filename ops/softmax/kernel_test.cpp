@@ -1,8 +1,8 @@
 // softmax_s8 against the fixed-point reference, bit for bit, and against the real softmax within one step; long rows; and refusals.
 #include "ops/softmax/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/softmax/reference.h"
 
 namespace deuteron {

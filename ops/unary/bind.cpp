@@ -1,6 +1,6 @@
 // cortex_m::quantized_activation: its arguments checked once, at load.
-#include "ops/kernels.h"
-#include "ops/prepare.h"
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
 #include "ops/unary/kernel.h"
 
 namespace deuteron {

@@ -1,8 +1,8 @@
 // lookup_s8 on every value and in place; and what prepare() refuses.
 #include "ops/unary/kernel.h"
 
-#include "ops/kernel_test.h"
-#include "ops/kernels.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
 #include "ops/unary/reference.h"
 
 namespace deuteron {

@@ -5,9 +5,9 @@
 #include "ops/conv2d/scratch.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/scratch.h"
+#include "ops/image/window.h"
 #include "ops/linear/kernel.h"
 #include "ops/matmul/by_linear.h"
-#include "ops/window.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 

@@ -4,11 +4,11 @@
 #include "ops/add/kernel.h"
 #include "ops/avg_pool2d/kernel.h"
 #include "ops/dequantize/kernel.h"
+#include "ops/image/window.h"
 #include "ops/max_pool2d/kernel.h"
 #include "ops/minimum/kernel.h"
 #include "ops/mul/kernel.h"
 #include "ops/quantize/kernel.h"
-#include "ops/window.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 

@@ -2,8 +2,8 @@
 // right, so that the JSON is reached. A graph that comes out must verify.
 #include <cstdlib>
 
+#include "base/check.h"
 #include "frontends/pt2/test_archive.h"
-#include "ir/check.h"
 #include "ir/verify.h"
 
 using namespace deuteron;

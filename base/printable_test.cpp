@@ -1,8 +1,8 @@
-#include "ir/printable.h"
+#include "base/printable.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 namespace deuteron {
 namespace {

@@ -1,8 +1,8 @@
-#include "ir/diagnostic.h"
+#include "base/diagnostic.h"
 
 #include <fmt/format.h>
 
-#include "ir/printable.h"
+#include "base/printable.h"
 
 namespace deuteron {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace deuteron {
 

@@ -1,4 +1,4 @@
-@ Inner loops for the DSP extension: contracts in ops/dot_dsp.h. Assembly, because gcc 12 keeps neither the fourteen registers of a tile nor
+@ Inner loops for the DSP extension: contracts in ops/dense/dot_dsp.h. Assembly, because gcc 12 keeps neither the fourteen registers of a tile nor
 @ the rotation of SXTB16.
   .syntax unified
   .thumb

@@ -1,9 +1,9 @@
-#include "ir/check.h"
+#include "base/check.h"
 
 #include <cstdio>
 #include <cstdlib>
 
-#include "ir/printable.h"
+#include "base/printable.h"
 
 namespace deuteron {
 

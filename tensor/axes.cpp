@@ -1,4 +1,4 @@
-#include "ir/axes.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 

@@ -1,4 +1,4 @@
-#include "ops/broadcast.h"
+#include "ops/elementwise/broadcast.h"
 
 #include "ops/integer/refusals.h"
 

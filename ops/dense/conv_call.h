@@ -1,7 +1,7 @@
 // What prepare() of the three convolutions has in common. Their Args name the same things alike, and their argument lists have, from
 // `x_offset` on: x_offset, y_zero, multipliers, shifts, y_min, y_max.
 #pragma once
-#include "ops/prepare.h"
+#include "ops/device/prepare.h"
 
 namespace deuteron {
 

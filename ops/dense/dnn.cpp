@@ -1,4 +1,4 @@
-#include "ops/dnn.h"
+#include "ops/dense/dnn.h"
 
 #include <dnnl.hpp>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 extern "C" void omp_set_num_threads(int);  // <omp.h> is not there with every compiler
 

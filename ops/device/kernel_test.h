@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/test_call.h"
+#include "ops/device/test_call.h"
 #include "runtime/test_program.h"
 
 namespace deuteron {

@@ -1,4 +1,4 @@
-#include "ir/printable.h"
+#include "base/printable.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Float execution of element-wise operators: NumPy's broadcasting of two operands, and the bounds of a result.
 #pragma once
 #include "ops/attributes.h"
-#include "ops/lanes.h"
+#include "ops/device/lanes.h"
 #include "ops/op.h"
 
 namespace deuteron {

@@ -1,5 +1,5 @@
 // Elements and numbers of every dtype, with and without quantization parameters.
-#include "ir/elements.h"
+#include "tensor/elements.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Orders of axes: axis k of the result is axis perm[k] of the operand.
 #pragma once
-#include "ir/type.h"
+#include "tensor/type.h"
 
 namespace deuteron {
 

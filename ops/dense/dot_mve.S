@@ -1,4 +1,4 @@
-@ Inner loops for the M-profile Vector Extension: contracts in ops/dot_mve.h. Assembly, because gcc 12 spills where all sixteen registers are
+@ Inner loops for the M-profile Vector Extension: contracts in ops/dense/dot_mve.h. Assembly, because gcc 12 spills where all sixteen registers are
 @ needed: every even core register is a sum of VMLADAVA (which takes only even ones), every odd one a pointer or the counter.
 @
 @ Order of a block, for Cortex-M55: a vector instruction takes two cycles and overlaps with its neighbour when that uses the other pipe, so

@@ -1,8 +1,8 @@
-#include "ir/elements.h"
+#include "tensor/elements.h"
 
 #include <cstring>
 
-#include "ir/check.h"
+#include "base/check.h"
 
 namespace deuteron {
 
