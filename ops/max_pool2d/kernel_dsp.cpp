@@ -23,27 +23,26 @@ uint32_t most_of(const int8_t* row, int32_t taps_h, int32_t taps_w, int32_t row_
   return most;
 }
 
+// All channels of the output pixel oh, ow.
+void pool_pixel(const MaxPool2dArgs& a, const int8_t* x, int32_t oh, int32_t ow, int8_t* y) {
+  const uint32_t low = four_times(a.y_min), high = four_times(a.y_max);
+  const int32_t ih = oh * a.stride_h - a.pad_h, iw = ow * a.stride_w - a.pad_w;
+  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
+  const int32_t step = a.dilation_w * a.channels, row_step = a.dilation_h * a.in_w * a.channels;
+  x += (ih * a.in_w + iw) * a.channels + h.first * row_step + w.first * step;
+  for (int32_t done = 0; done < a.channels; done += kChannels) {
+    const int32_t c = a.channels - done < kChannels ? a.channels - kChannels : done;  // the last ones overlap
+    const uint32_t most = smaller_bytes(most_of(x + c, h.end - h.first, w.end - w.first, row_step, step, low), high);
+    std::memcpy(y + c, &most, sizeof most);
+  }
+}
+
 }  // namespace
 
 void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
   if (a.channels < kChannels) return max_pool2d_s8(a, x, y);
-  const uint32_t low = four_times(a.y_min), high = four_times(a.y_max);
-  const int32_t step = a.dilation_w * a.channels, row_step = a.dilation_h * a.in_w * a.channels;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.channels)
-    for (int32_t oh = 0; oh < a.out_h; ++oh) {
-      const int32_t ih = oh * a.stride_h - a.pad_h;
-      const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h);
-      for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.channels) {
-        const int32_t iw = ow * a.stride_w - a.pad_w;
-        const Taps w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
-        const int8_t* first = x + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first * a.dilation_w) * a.channels;
-        for (int32_t c = 0; c < a.channels; c += kChannels) {
-          const int32_t from = a.channels - c < kChannels ? a.channels - kChannels : c;  // the last ones overlap
-          const uint32_t most = smaller_bytes(most_of(first + from, h.end - h.first, w.end - w.first, row_step, step, low), high);
-          std::memcpy(y + from, &most, sizeof most);
-        }
-      }
-    }
+    for (int32_t i = 0; i < a.out_h * a.out_w; ++i, y += a.channels) pool_pixel(a, x, i / a.out_w, i % a.out_w, y);
 }
 
 }  // namespace deuteron
