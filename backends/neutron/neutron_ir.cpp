@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "backends/neutron/forms.h"
 #include "backends/neutron/tflite_generated.h"
@@ -94,10 +95,17 @@ class Writer {
   // A number without axes has one here: an empty list of extents means that the shape is not known.
   static Shape with_axis(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
 
+  // The vendor's converter tells tensors apart by their names alone.
+  std::string unique(const std::string& name) {
+    std::string own = name;
+    for (int k = 1; !names_.insert(own).second; ++k) own = fmt::format("{}_{}", name, k);
+    return own;
+  }
+
   i32 add_tensor(const Type& type, const std::string& name, uint32_t buffer) {
     const auto shape = b_.CreateVector(narrow(with_axis(type.shape)));
     const auto quant = quantization(type.quant);
-    tensors_.push_back(tflite::CreateTensor(b_, shape, type_of(type.dtype), buffer, b_.CreateString(name), quant, false, 0, 0, true));
+    tensors_.push_back(tflite::CreateTensor(b_, shape, type_of(type.dtype), buffer, b_.CreateString(unique(name)), quant, false, 0, 0, true));
     return static_cast<i32>(tensors_.size()) - 1;
   }
 
@@ -378,6 +386,7 @@ class Writer {
   flatbuffers::FlatBufferBuilder b_;
   std::vector<Offset<tflite::Buffer>> buffers_;
   std::vector<Offset<tflite::Tensor>> tensors_;
+  std::set<std::string> names_;
   std::vector<Offset<tflite::Operator>> operators_;
   std::vector<Builtin> codes_;
   NeutronIr result_;
