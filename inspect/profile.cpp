@@ -38,17 +38,17 @@ class Attributor {
     p_.cpu = trace.cpu;
     p_.npu = trace.npu;
     // A file that says nothing about the NPU's clock counts everything by one. Else the NPU's ticks are a part of the CPU's time only where
-    // a real NPU ran: a record that names its kernels is of the open model of the machine, for which no time passes.
+    // a real NPU ran: the open model of the machine is a formula, for which no time passes.
     clocks_.has_npu = trace.npu.is_own;
     if (!clocks_.has_npu) p_.npu = trace.cpu;
-    const bool real = map && std::none_of(map->calls.begin(), map->calls.end(), [](const MapKernel& c) { return !c.inside.empty(); });
+    const bool real = map && !map->npu_is_open_model;
     clocks_.comparable = !clocks_.has_npu || (real && trace.cpu.unit == "cycles" && trace.cpu.per_second > 0 && trace.npu.per_second > 0);
     clocks_.npu_to_cpu = clocks_.has_npu && clocks_.comparable ? trace.cpu.per_second / trace.npu.per_second : 1;
     p_.comparable = clocks_.comparable;
     p_.program_id = trace.program_id;
     p_.dropped = trace.dropped;
     p_.has_map = map != nullptr;
-    if (map) p_.model = map->model, p_.target = map->target;
+    if (map) p_.model = map->model, p_.target = map->target, p_.npu_is_open_model = map->npu_is_open_model;
   }
 
   Profile attribute() {

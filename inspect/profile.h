@@ -56,6 +56,7 @@ struct Profile {
   std::string program_id, model, target;
   DumpClock cpu, npu;
   bool has_map = false;
+  bool npu_is_open_model = false;  // its ticks are the predicted ones by construction
   bool comparable = false;  // the clocks' rates are known, so that ticks of both can be added
   i64 runs = 0;             // calls of the method
   u64 dropped = 0;

@@ -45,9 +45,13 @@ std::string rate_text(const ProfileRow& r) { return rate(r) > 0 ? fmt::format("{
 
 bool is_cycles(const Profile& p, const ProfileRow& r) { return (r.npu ? p.npu : p.cpu).unit == "cycles"; }
 
-// Measured against predicted; only where the clock counts what was predicted.
+// Whether measured against predicted says anything: the clock counts what was predicted, and not from the same formula.
+bool is_comparable(const Profile& p, const ProfileRow& r) {
+  return r.predicted_cycles > 0 && is_cycles(p, r) && !(r.npu && p.npu_is_open_model);
+}
+
 std::string predicted_text(const Profile& p, const ProfileRow& r) {
-  if (r.predicted_cycles <= 0 || !is_cycles(p, r)) return "";
+  if (!is_comparable(p, r)) return "";
   return fmt::format("{:.3f}", static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles));
 }
 
@@ -138,8 +142,7 @@ Json row_json(const Profile& p, const ProfileRow& r, Table kind) {
   if (rate(r) > 0) j["macs_per_tick"] = rate(r);
   if (r.bytes >= 0) j["bytes"] = r.bytes;
   if (r.predicted_cycles >= 0) j["predicted_cycles"] = r.predicted_cycles;
-  if (r.predicted_cycles > 0 && is_cycles(p, r))
-    j["measured_over_predicted"] = static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles);
+  if (is_comparable(p, r)) j["measured_over_predicted"] = static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles);
   return j;
 }
 

@@ -35,6 +35,11 @@ class MapReader {
       for (const SortedJson& k : list(j, "without_kernel")) one_id(k);
       map.calls.push_back(std::move(call));
     }
+    // Records of before the vendor's converter was mapped name kernels of the open model only.
+    const auto model = json.find("npu_is_open_model");
+    map.npu_is_open_model = model != json.end() && model->is_boolean()
+                                ? model->get<bool>()
+                                : std::any_of(map.calls.begin(), map.calls.end(), [](const MapKernel& c) { return !c.inside.empty(); });
     for (const SortedJson& j : list(json, "folded")) one_id(j);
     for (const SortedJson& m : list(json, "memory")) {
       for (const char* key : {"bytes", "used", "lower_bound"}) number(m, key, 0);

@@ -28,6 +28,7 @@ struct SourceMap {
   std::string program_id, model, target;
   std::vector<MapOperator> operators;
   std::vector<MapKernel> calls;
+  bool npu_is_open_model = false;  // so its ticks are the predicted ones by construction
   bool is_stock = false;  // made from a stock record: calls have no kernels' names or costs
   nlohmann::json json;    // the whole map as it was, for the page; of a stock record what could be made of it
 
