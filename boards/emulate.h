@@ -31,7 +31,8 @@ struct EmulatedRun {
   bool ok = false;
   Diagnostic error;                                        // when not ok
   std::vector<std::vector<std::vector<uint8_t>>> outputs;  // [sample][output]: bytes in storage order
-  std::vector<uint64_t> instructions;                      // [sample]: of Program::run alone
+  std::vector<uint64_t> instructions;                      // [sample]: of Program::run alone, less those that play the NPU
+  std::vector<uint64_t> npu_instructions;                  // [sample]: of the simulation of the NPU; 0 without one
   std::vector<std::vector<StepCount>> steps;               // [sample][call], by_step only
   uint64_t load_instructions = 0;                          // of Program::load
   uint64_t planned_bytes = 0, tables_bytes = 0;            // on the board

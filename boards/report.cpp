@@ -199,6 +199,7 @@ bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {
   } else if (key == "@sample") {
     words.next();
     run.instructions.push_back(words.number());
+    run.npu_instructions.push_back(words.next() == "npu" ? words.number() : 0);
     if (!answer.steps.empty()) run.steps.push_back(std::exchange(answer.steps, {}));
     return true;
   } else if (key == "@profile") {

@@ -80,12 +80,13 @@ TEST(BoardReport, FiguresAreTaken) {
   EmulatedRun run;
   after(BoardExit::done,
         {"@board b isa mve", "@needs planned 50192 tables 4096", "@load 173000", "@output 0 40", "@enter 0 a::b", "@step 0 700 a::b",
-         "@enter 1 c::d", "@step 1 5000000000 c::d", "@sample 0 5000000700", "@stack 1388 65536"},
+         "@enter 1 c::d", "@step 1 5000000000 c::d", "@sample 0 5000000700 npu 40000000", "@stack 1388 65536"},
         &run);
   EXPECT_EQ(run.planned_bytes, 50192u);
   EXPECT_EQ(run.tables_bytes, 4096u);
   EXPECT_EQ(run.load_instructions, 173000u);
   ASSERT_EQ(run.instructions, std::vector<uint64_t>{5000000700u});
+  EXPECT_EQ(run.npu_instructions, std::vector<uint64_t>{40000000u});
   ASSERT_EQ(run.steps.size(), 1u);
   ASSERT_EQ(run.steps[0].size(), 2u);
   EXPECT_EQ(run.steps[0][1].op, "c::d");

@@ -115,6 +115,11 @@ def check_board(where, name, board, x, host_events):
     (events,) = etdump.runs(etdump.read(where / "board.etdp"))
     check(shape_of(events) == shape_of(host_events), f"{name} on {board}: the events are those of the host")
     off, on = (json.loads((where / f"{k}.json").read_text())["instructions"] for k in ("off", "on"))
+    # What plays the NPU is in no other figure: far more than the calls of its delegates take by themselves.
+    npu = json.loads((where / "off.json").read_text())["npu_simulation_instructions"]
+    delegates = etdump.ticks([e for e in events if e["name"] == "DELEGATE_CALL"])
+    has_npu = any(e["id"] >= 0 for e in events)
+    check((npu > 20 * delegates) if has_npu else npu == 0, f"{name} on {board}: {npu} instructions play the NPU, its calls take {delegates}")
     cpu = etdump.ticks(etdump.on_cpu(events) + [e for e in events if e["name"] == "DELEGATE_CALL"])
     check(abs(cpu - off) <= 0.01 * off, f"{name} on {board}: the calls sum to {cpu}, the run has {off} instructions")
     check(on <= 1.02 * off, f"{name} on {board}: {on} instructions with the tracer, {off} without")

@@ -141,11 +141,14 @@ std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions&
                {"stack_used_bytes", run.stack_used_bytes},
                {"instructions", run.instructions.empty() ? 0 : run.instructions[0]},
                {"instructions_by_sample", run.instructions},
+               {"npu_simulation_instructions", run.npu_instructions.empty() ? 0 : run.npu_instructions[0]},
                {"load_instructions", run.load_instructions},
                {"emulation_seconds", run.seconds}};
+  const uint64_t npu = run.npu_instructions.empty() ? 0 : run.npu_instructions[0];
+  const std::string simulation = npu > 0 ? fmt::format(", beside {} that simulate the NPU", npu) : "";
   r.summary = fmt::format(
-      "{} on qemu:{}: {} instructions each (first sample), {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
-      counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], run.load_instructions, run.planned_bytes,
+      "{} on qemu:{}: {} instructions each (first sample){}, {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
+      counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], simulation, run.load_instructions, run.planned_bytes,
       run.tables_bytes, run.stack_used_bytes);
   if (!o.profile.empty()) {
     r.profile = std::move(run.profile);

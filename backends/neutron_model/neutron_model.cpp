@@ -8,6 +8,7 @@
 #include "backends/neutron_model/handle_memory.h"
 #include "backends/neutron_model/kernel_table.h"
 #include "backends/neutron_model/memory.h"
+#include "backends/neutron_model/simulation.h"
 
 namespace {
 
@@ -70,7 +71,51 @@ void clear(const Layout& layout, const NeutronDataConfig& data, const Memory& me
     if (const int32_t bytes = layout.io_bytes[layout.inputs + i]; bytes > 0) std::memset(data.outputs[i], 0, static_cast<size_t>(bytes));
 }
 
+// A run whose arguments have been checked: all that the machine would do.
+NeutronError run_calls(const Model* model, const NeutronDataConfig* data) {
+  const Layout& layout = model->layout;
+  const auto buffer = [&](int32_t size, int32_t index) {
+    return size > 0 ? static_cast<int8_t*>(data->outputs[layout.outputs + index]) : nullptr;
+  };
+  Memory memory = {
+      data->inputs,   data->outputs, buffer(layout.scratch_bytes, 0), model->weights, static_cast<int8_t*>(data->scratchWeights),
+      callbacks.copy, callbacks.wait};
+  int8_t *profile = buffer(layout.profile_bytes, 1), *debug = buffer(layout.debug_bytes, 2);
+  clear(layout, *data, memory);
+  if (debug != nullptr) {
+    std::memset(debug, 0, static_cast<size_t>(layout.debug_bytes));
+    std::memcpy(debug, layout.words, 4 * kHeaderWords);
+  }
+
+  const int64_t limit = int64_t{model->timeout_seconds} * layout.machine.clock_hz;
+  int64_t now = 0;
+  const int32_t* at = layout.first_call;
+  for (int32_t call = 0; call < layout.calls; ++call, at += at[1]) {
+    const int32_t* structure = at + sizeof(CallHead) / 4;
+    const int64_t start = now, cycles = cost_of(layout.machine, static_cast<Kind>(at[0]), structure).total();
+    now += cycles;
+    if (model->timeout_seconds != 0 && now > limit) return error(kNeutronTimeout, Reason::kNone, call + 1);
+    neutron_kernel_table[at[0]](structure, &memory);
+    record(profile, call, kCallArgs, static_cast<uint8_t>(at[0]), start, now);
+    if (debug != nullptr) std::memcpy(debug + 4 * kHeaderWords + int64_t{8} * call, &cycles, 8);
+  }
+  record(profile, layout.calls, 0, static_cast<uint8_t>(Kind::kProfileDump), now, now);
+  return kNeutronOk;
+}
+
+struct Simulation {
+  const Model* model;
+  const NeutronDataConfig* data;
+  NeutronError result;
+};
+void simulate(void* argument) {
+  auto* s = static_cast<Simulation*>(argument);
+  s->result = run_calls(s->model, s->data);
+}
+
 }  // namespace
+
+deuteron::neutron::SimulateIn deuteron::neutron::simulate_in = nullptr;
 
 extern "C" {
 
@@ -123,34 +168,10 @@ NeutronError neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConf
   const Layout& layout = model->layout;
   const NeutronError result = check_data(layout, data);
   if (result != kNeutronOk) return result;
-
-  const auto buffer = [&](int32_t size, int32_t index) {
-    return size > 0 ? static_cast<int8_t*>(data->outputs[layout.outputs + index]) : nullptr;
-  };
-  Memory memory = {
-      data->inputs,   data->outputs, buffer(layout.scratch_bytes, 0), model->weights, static_cast<int8_t*>(data->scratchWeights),
-      callbacks.copy, callbacks.wait};
-  int8_t *profile = buffer(layout.profile_bytes, 1), *debug = buffer(layout.debug_bytes, 2);
-  clear(layout, *data, memory);
-  if (debug != nullptr) {
-    std::memset(debug, 0, static_cast<size_t>(layout.debug_bytes));
-    std::memcpy(debug, layout.words, 4 * kHeaderWords);
-  }
-
-  const int64_t limit = int64_t{model->timeout_seconds} * layout.machine.clock_hz;
-  int64_t now = 0;
-  const int32_t* at = layout.first_call;
-  for (int32_t call = 0; call < layout.calls; ++call, at += at[1]) {
-    const int32_t* structure = at + sizeof(CallHead) / 4;
-    const int64_t start = now, cycles = cost_of(layout.machine, static_cast<Kind>(at[0]), structure).total();
-    now += cycles;
-    if (model->timeout_seconds != 0 && now > limit) return error(kNeutronTimeout, Reason::kNone, call + 1);
-    neutron_kernel_table[at[0]](structure, &memory);
-    record(profile, call, kCallArgs, static_cast<uint8_t>(at[0]), start, now);
-    if (debug != nullptr) std::memcpy(debug + 4 * kHeaderWords + int64_t{8} * call, &cycles, 8);
-  }
-  record(profile, layout.calls, 0, static_cast<uint8_t>(Kind::kProfileDump), now, now);
-  return kNeutronOk;
+  Simulation simulation{model, data, kNeutronOk};
+  if (simulate_in != nullptr) simulate_in(simulate, &simulation);
+  else simulate(&simulation);
+  return simulation.result;
 }
 
 NeutronError neutronSetConfig(NeutronConfig* config) {

@@ -1,5 +1,11 @@
 // The program that an emulated board runs: reads a job file, loads the program, runs every sample, writes outputs and counts.
 // Command line: JOB OUTPUT PROFILE. One image serves every program; nothing is compiled for a run. Without DEUTERON_TRACE it has no tracer.
+#include <cstring>
+
+#ifdef DEUTERON_NEUTRON_DRIVER
+#include "backends/neutron_delegate/payload.h"
+#include "backends/neutron_model/simulation.h"
+#endif
 #include "runtime/deuteron.h"
 #include "runtime/ports/board.h"
 #include "runtime/ports/counter.h"
@@ -107,15 +113,25 @@ void run_step(void* p) {
   r.status = r.program->run_one(r.k);
 }
 
+// Instructions of the processor's own work, and those that it spends on playing the NPU.
+struct Counts {
+  uint64_t own = 0, npu = 0;
+};
+Counts count_apart(void (*function)(void*), void* argument) {
+  const uint64_t all = count_instructions(function, argument);
+  const Parts parts = take_parts();
+  return {all - parts.instructions - parts.overhead, parts.instructions};
+}
+
 // Naming each call before it runs: whoever faults or hangs is the last one named.
-uint64_t run_by_step(Running& r) {
-  uint64_t sum = 0;
+Counts run_by_step(Running& r) {
+  Counts sum;
   for (r.k = 0; r.k < r.program->instruction_count() && r.status.ok(); r.k++) {
     const char* op = r.program->step(r.k).op;
     Line("@enter ").number(static_cast<uint32_t>(r.k)).text(" ").text(op ? op : "-").print();
-    const uint64_t n = count_instructions(run_step, &r);
-    Line("@step ").number(static_cast<uint32_t>(r.k)).text(" ").number(n).text(" ").text(op ? op : "-").print();
-    sum += n;
+    const Counts n = count_apart(run_step, &r);
+    Line("@step ").number(static_cast<uint32_t>(r.k)).text(" ").number(n.own).text(" ").text(op ? op : "-").print();
+    sum.own += n.own, sum.npu += n.npu;
   }
   return sum;
 }
@@ -154,6 +170,43 @@ BoardExit write_profile(const Program& program, File file, const char* path) {
 }
 #endif
 
+#ifdef DEUTERON_NEUTRON_DRIVER
+struct Work {
+  void (*function)(void*);
+  void* argument;
+};
+bool clock_stands = false;  // while the NPU is played: it is not there on the board whose time is told
+void play_npu(void (*function)(void*), void* argument) {
+#ifdef DEUTERON_TRACE
+  if (clock_stands) {
+    Work work{function, argument};
+    return count_part(
+        [](void* w) {
+          const Work& hidden = *static_cast<const Work*>(w);
+          hide_from_board_clock(hidden.function, hidden.argument);
+        },
+        &work);
+  }
+#endif
+  count_part(function, argument);
+}
+#endif
+
+// What the NPU does is counted apart: every call of a delegate may be one of it.
+void count_npu_apart(const Program& program, [[maybe_unused]] const Job& job) {
+#ifdef DEUTERON_NEUTRON_DRIVER
+  uint32_t calls = 0;
+  for (int32_t k = 0; k < program.instruction_count(); k++)
+    if (const char* op = program.step(k).op; op && std::strcmp(op, kNeutronBackendId) == 0) calls++;
+  if (calls == 0) return;
+  use_parts(take(calls * kPartBytes), calls * kPartBytes);
+  neutron::simulate_in = play_npu;
+#ifdef DEUTERON_TRACE
+  clock_stands = job.profile_events && job.profile_clock == JobClock::board;
+#endif
+#endif
+}
+
 BoardExit run_samples(const Program& program, Program& writable, const Job& job, int in, int out, void* staging) {
   for (uint32_t k = 0; k < job.samples; k++) {
     for (int32_t i = 0; i < program.input_count(); i++) {
@@ -166,7 +219,7 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
 #ifdef DEUTERON_TRACE
     running.trace = job.profile_events ? &tracer : nullptr;
 #endif
-    const uint64_t n = job.by_step ? run_by_step(running) : count_instructions(run, &running);
+    const Counts n = job.by_step ? run_by_step(running) : count_apart(run, &running);
     if (!running.status.ok()) return refused(running.status, BoardExit::run_failed);
     if (stack_overflowed()) {
       Line("@stack overflowed ").number(stack_bytes()).print();
@@ -174,7 +227,7 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
     }
     for (int32_t i = 0; i < program.output_count(); i++)
       if (!write_all(out, program.output(i).data, bytes_of(program.output(i)))) return file_error("the outputs cannot be written");
-    Line("@sample ").number(k).text(" ").number(n).print();
+    Line("@sample ").number(k).text(" ").number(n.own).text(" npu ").number(n.npu).print();
   }
   return BoardExit::done;
 }
@@ -241,6 +294,7 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
 #ifdef DEUTERON_TRACE
   if (job.profile_events) give_room(job);
 #endif
+  count_npu_apart(program, job);
   const BoardExit end = run_samples(program, program, job, in, out, staging);
 #ifdef DEUTERON_TRACE
   if (end == BoardExit::done && job.profile_events) return write_profile(program, {file, job.program_bytes}, profile_path);

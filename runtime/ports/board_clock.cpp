@@ -42,6 +42,12 @@ uint64_t board_now() {
 
 }  // namespace
 
+void hide_from_board_clock(void (*function)(void*), void* argument) {
+  const uint64_t from = board_now();
+  function(argument);
+  lost += board_now() - from;
+}
+
 // Reads one after the other are to see no time pass.
 Clock board_clock() {
   constexpr uint32_t kPairs = 64;

@@ -19,5 +19,7 @@ extern "C" void systick_clock_handler();
 
 // On QEMU's boards with `-icount shift=0`: instructions, to four of them. Time that passes while the clock is being read is not counted.
 Clock board_clock();
+// Runs function(argument) while that clock stands: what the board's processor does in the place of a machine that it does not have.
+void hide_from_board_clock(void (*function)(void*), void* argument);
 
 }  // namespace deuteron
