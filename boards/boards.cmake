@@ -144,11 +144,15 @@ ${table}};
 const int deuteron_board_count = ${board_count};
 " @ONLY)
 set_source_files_properties(${BOARD_DIR}/images.c PROPERTIES OBJECT_DEPENDS "${BOARD_IMAGES}")
+# By the compiler itself: a compiler cache may not see that an image behind .incbin has changed.
+add_library(board_images OBJECT ${BOARD_DIR}/images.c)
+set_target_properties(board_images PROPERTIES C_COMPILER_LAUNCHER "" POSITION_INDEPENDENT_CODE ON)
+target_include_directories(board_images PRIVATE ${PROJECT_SOURCE_DIR})
 
 file(GLOB BOARD_HOST_SOURCES CONFIGURE_DEPENDS boards/*.cpp)
 list(FILTER BOARD_HOST_SOURCES EXCLUDE REGEX "_test\\.cpp$")
 group_sources(BOARD_HOST_SOURCES boards 10)
-add_library(deuteron_boards STATIC ${BOARD_HOST_SOURCES} ${BOARD_DIR}/images.c)
+add_library(deuteron_boards STATIC ${BOARD_HOST_SOURCES} $<TARGET_OBJECTS:board_images>)
 target_link_libraries(deuteron_boards PUBLIC deuteron_core)
 
 # Only programs link it: a library that did would wait for the images before it compiles its first file.

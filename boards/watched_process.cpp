@@ -62,7 +62,8 @@ void forbid_changing_files() {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text, int failed, pid_t parent, HostFiles files) {
+[[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text, int failed, pid_t parent, HostFiles files,
+                         const char* folder) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
@@ -75,6 +76,7 @@ void forbid_changing_files() {
     const int to = kFirstDescriptor + static_cast<int>(i);
     good = good && dup2(descriptors[i], to) == to;
   }
+  good = good && (!*folder || chdir(folder) == 0);
   if (files == HostFiles::read_only) forbid_changing_files();
   if (good) execvp(arguments[0], arguments);
   const int error = errno;
@@ -159,7 +161,8 @@ std::vector<uint8_t> MemoryFile::content() const {
 }
 
 ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
-                       const std::function<bool(std::string_view)>& on_line, HostFiles files) {
+                       const std::function<bool(std::string_view)>& on_line, HostFiles files,
+                       const std::string& folder) {
   ProcessEnd end;
   Pipe text, failed;
   if (!text.ok() || !failed.ok()) {
@@ -175,7 +178,7 @@ ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const 
     end.start_error = errno;
     return end;
   }
-  if (child == 0) become(arguments.data(), descriptors, text.write, failed.write, parent, files);
+  if (child == 0) become(arguments.data(), descriptors, text.write, failed.write, parent, files, folder.c_str());
   setpgid(child, child);  // both sides do it: whoever is first
   text.close_write();
   failed.close_write();

@@ -36,8 +36,10 @@ struct ProcessEnd {
 enum class HostFiles : uint8_t { open, read_only };
 
 // `on_line` gets each line of the child's output and error text without its end; when it returns true the time starts again.
+// `folder`: where the child works; empty: where we do.
 // With `read_only` the child can make, change and remove no file but those that it is given, where the kernel has Landlock.
 ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
-                       const std::function<bool(std::string_view)>& on_line, HostFiles files = HostFiles::open);
+                       const std::function<bool(std::string_view)>& on_line, HostFiles files = HostFiles::open,
+                       const std::string& folder = {});
 
 }  // namespace deuteron

@@ -45,16 +45,23 @@ struct PartitionDecisions {
 
 // A kernel call inside a delegate, and the user's operators that it computes: by construction, not by names.
 struct NpuKernel {
-  i32 delegate;  // by delegate call of the program
-  neutron::Kind kind;
+  i32 delegate;        // by delegate call of the program
+  neutron::Kind kind;  // kProfileDump: the vendor's converter names one that the open machine does not have
   Origin origin;
-  neutron::Cost cost;  // on the open model of the machine
+  neutron::Cost cost;            // on the open model of the machine
+  std::string vendor_name = {};  // of the kernel, where `kind` does not say it
+  bool is_predicted = true;      // false: nothing says its cost
+  std::string open = {};         // what the vendor's converter does not say of it
 };
+std::string name_of(const NpuKernel& kernel);
 // passes/lower_delegates.cpp
 struct NpuDecisions {
   std::vector<NpuKernel> kernels;      // in execution order
   std::vector<Folded> without_kernel;  // operators on the NPU that need no kernel of their own
   i64 cycles() const;                  // of all kernels together
+  i64 not_predicted() const;           // kernels without a cost, and delegates whose converter names no kernels
+  i32 unnamed_delegates = 0;           // those delegates
+  std::vector<std::string> vendor_selections;  // C files of the vendor's converter: its kernels in its own firmware
 };
 
 // What it cost to fit the memory: passes/split_rows.cpp.

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "backends/neutron/converter.h"
-#include "backends/neutron/external_converter.h"
 #include "backends/neutron/extract.h"
 #include "backends/neutron/forms.h"
 #include "backends/neutron/neutron_ir.h"
+#include "backends/neutron_converter/external_converter.h"
 #include "backends/neutron_delegate/payload.h"
 #include "data/write_file.h"
 #include "ops/families.h"
@@ -26,6 +26,20 @@ struct ConvertedPart {
   std::vector<NpuKernel> kernels;  // empty: the vendor's converter does not say
 };
 
+// Operators of Neutron IR become the user's.
+Origin origin_of(std::span<const i32> ops, const neutron::NeutronIr& ir) {
+  Origin origin;
+  for (const i32 op : ops) origin = merge(origin, ir.origins[op]);
+  return origin;
+}
+
+// kProfileDump: the open machine has no such kernel.
+neutron::Kind kind_named(const std::string& name) {
+  for (i32 k = 1; k < neutron::kKinds; ++k)
+    if (name == name_of(static_cast<neutron::Kind>(k))) return static_cast<neutron::Kind>(k);
+  return neutron::Kind::kProfileDump;
+}
+
 class DelegateLowering {
  public:
   DelegateLowering(PassContext& pass, i32 index) : pass_(pass), index_(index) {}
@@ -38,7 +52,7 @@ class DelegateLowering {
     pass_.result.npu.without_kernel.insert(pass_.result.npu.without_kernel.end(), body.folded.begin(), body.folded.end());
     const neutron::NeutronIr ir = neutron::write_neutron_ir(body);
     if (!keep("ir.tflite", ir.flatbuffer)) return false;
-    std::optional<ConvertedPart> part = pass_.options.npu.converter.path.empty() ? convert_here(ir) : convert_there(ir, body);
+    std::optional<ConvertedPart> part = pass_.options.npu.converter.path.empty() ? convert_here(ir) : convert_there(ir);
     if (!part) return false;
     const i64 macs = macs_of(pass_.graph, node);
     return call(node, *part, macs);
@@ -52,35 +66,65 @@ class DelegateLowering {
     return folder.empty() || write_file(fmt::format("{}/neutron{}.{}", folder, index_, what), bytes, pass_.diagnostics);
   }
 
-  std::optional<ConvertedPart> convert_here(const neutron::NeutronIr& ir) {
+  std::optional<neutron::Converted> convert_by_ours(const neutron::NeutronIr& ir, Diagnostics& diagnostics) const {
     neutron::ConvertOptions options;
     options.machine = pass_.target.npu->machine;
     options.fetch_constants_to_sram = pass_.options.npu.fetch_constants;
     options.profile = pass_.options.npu.profile;
-    std::optional<neutron::Converted> converted = neutron::convert(ir.flatbuffer, options, pass_.diagnostics);
+    return neutron::convert(ir.flatbuffer, options, diagnostics);
+  }
+
+  std::optional<ConvertedPart> convert_here(const neutron::NeutronIr& ir) {
+    std::optional<neutron::Converted> converted = convert_by_ours(ir, pass_.diagnostics);
     if (!converted || !keep("converted.tflite", converted->model)) return std::nullopt;
     std::optional<neutron::Extracted> extracted = neutron::extract(converted->model, where(), pass_.diagnostics);
     if (!extracted) return std::nullopt;
     ConvertedPart part{std::move(*extracted), {}};
-    for (const neutron::KernelUse& use : converted->kernels) {
-      NpuKernel kernel{index_, use.kind, {}, use.cost};
-      for (const i32 op : use.ops) kernel.origin = merge(kernel.origin, ir.origins[op]);
-      part.kernels.push_back(std::move(kernel));
-    }
+    for (const neutron::KernelUse& use : converted->kernels) part.kernels.push_back({index_, use.kind, origin_of(use.ops, ir), use.cost});
     for (const neutron::Vanished& v : converted->vanished)
       pass_.result.npu.without_kernel.push_back({ir.origins[v.op], fmt::format("{} on the NPU: {}", converted->op_names[v.op], v.reason)});
     return part;
   }
 
-  std::optional<ConvertedPart> convert_there(const neutron::NeutronIr& ir, const Graph& body) {
+  std::optional<ConvertedPart> convert_there(const neutron::NeutronIr& ir) {
     neutron::ExternalConverter tool = pass_.options.npu.converter;
     tool.fetch_constants_to_sram = pass_.options.npu.fetch_constants;
     tool.profile = pass_.options.npu.profile;
     std::optional<neutron::ExternallyConverted> converted =
-        neutron::convert_externally(ir.flatbuffer, static_cast<i64>(body.inputs.size()), static_cast<i64>(body.outputs.size()), tool,
-                                    pass_.options.npu.run_tool, pass_.diagnostics);
+        neutron::convert_externally(ir.flatbuffer, tool, pass_.options.npu.run_tool, pass_.diagnostics);
     if (!converted || !keep("converted.tflite", converted->model)) return std::nullopt;
-    return ConvertedPart{std::move(converted->extracted), {}};
+    NpuDecisions& npu = pass_.result.npu;
+    if (!converted->kernel_selection.empty()) npu.vendor_selections.push_back(std::move(converted->kernel_selection));
+    ConvertedPart part{std::move(converted->extracted), {}};
+    if (!converted->map) {
+      ++npu.unnamed_delegates;
+      return part;
+    }
+    part.kernels = vendor_kernels(*converted->map, ir);
+    for (const i32 op : converted->map->without_kernel)
+      npu.without_kernel.push_back({ir.origins[op], "on the NPU: the vendor's converter has no kernel for it"});
+    return part;
+  }
+
+  // Costs are those of our own kernels, where one of the same kind computes the same operators.
+  std::vector<NpuKernel> vendor_kernels(const neutron::KernelMap& map, const neutron::NeutronIr& ir) const {
+    Diagnostics nothing;  // what we cannot convert has no prediction
+    const std::optional<neutron::Converted> ours = convert_by_ours(ir, nothing);
+    std::vector<bool> used(ours ? ours->kernels.size() : 0);
+    std::vector<NpuKernel> kernels;
+    for (const neutron::MappedKernel& k : map.kernels) {
+      NpuKernel kernel{index_, kind_named(k.name), origin_of(k.ops, ir), {}, {}, false, k.open};
+      if (kernel.kind == neutron::Kind::kProfileDump) kernel.vendor_name = k.name;
+      for (size_t own = 0; own < used.size() && !kernel.is_predicted; ++own) {
+        const neutron::KernelUse& use = ours->kernels[own];
+        const bool is_fetch = use.kind == neutron::Kind::kMemCpy;  // whose constants, the vendor's text does not say
+        if (used[own] || use.kind != kernel.kind || (!is_fetch && use.ops != k.ops)) continue;
+        used[own] = kernel.is_predicted = true;
+        kernel.cost = use.cost;
+      }
+      kernels.push_back(std::move(kernel));
+    }
+    return kernels;
   }
 
   // Channels-last tensors lie as the NPU wants them; with one channel (or one pixel) the order says nothing, and plain is what every

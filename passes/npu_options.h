@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/neutron/external_converter.h"
+#include "backends/neutron_converter/external_converter.h"
 
 namespace deuteron {
 

@@ -43,6 +43,7 @@ class MapWriter {
     if (!target_.cpu.empty()) j["cpu"] = target_.cpu;
     if (target_.clock_hz > 0) j["clock_hz"] = target_.clock_hz;
     j["calls"] = calls();
+    j["npu_is_open_model"] = npu_is_open_model();
     j["operators"] = operators(j["calls"]);
     j["folded"] = folded_;
     j["memory"] = SortedJson::array({memory()});
@@ -100,33 +101,48 @@ class MapWriter {
     SortedJson kernels = SortedJson::array(), without = SortedJson::array();
     std::vector<bool> computed(static_cast<size_t>(user_.count()), false);
     i64 macs = 0, cycles = 0;
+    bool all_predicted = true;
     for (const NpuKernel& kernel : c_.npu.kernels) {
       if (kernel.delegate != delegate) continue;
       std::vector<i32> ids = user_.own(kernel.origin);
       for (const i32 id : ids) computed[id] = true;
-      const bool added = kernel.kind == Kind::kMemCpy || ids.empty() || (moves(kernel.kind) && !user_.has_move(kernel.origin));
+      const bool added = kernel.kind == Kind::kMemCpy || ids.empty() ||
+                         (kernel.vendor_name.empty() && moves(kernel.kind) && !user_.has_move(kernel.origin));
       if (ids.empty()) ids = user_.served_by_quantizers(kernel.origin);
       SortedJson j = {{"id", kernels.size()},
-                {"code", static_cast<i32>(kernel.kind)},
-                {"kernel", name_of(kernel.kind)},
+                {"kernel", name_of(kernel)},
                 {"operators", ids},
                 {"added", added},
-                {"macs", kernel.cost.macs},
-                {"predicted_cycles", kernel.cost.total()},
-                {"bound", name_of(kernel.cost.bound())}};
+                {"macs", kernel.cost.macs}};
+      if (kernel.vendor_name.empty()) j["code"] = static_cast<i32>(kernel.kind);
+      if (kernel.is_predicted) j["predicted_cycles"] = kernel.cost.total(), j["bound"] = name_of(kernel.cost.bound());
+      else j.erase("macs"), all_predicted = false;
+      if (!kernel.open.empty()) j["open"] = kernel.open;
       if (kernels.size() < bytes.size()) j["bytes"] = bytes[kernels.size()];
       macs += kernel.cost.macs;
       cycles += kernel.cost.total();
       kernels.push_back(std::move(j));
     }
     if (kernels.empty()) return;  // its converter names no kernels
-    call["macs"] = macs;
-    call["predicted_cycles"] = cycles;
+    if (all_predicted) call["macs"] = macs, call["predicted_cycles"] = cycles;
     for (const i32 s : node.origin)
       if (const i32 id = user_.id_of(s); id >= 0 && !computed[id])
         without.push_back({{"operator", id}, {"reason", reason_without_kernel(s)}});
     call["npu_kernels"] = std::move(kernels);
     call["without_kernel"] = std::move(without);
+  }
+
+  // Its ticks are those that were predicted, by construction: comparing them says nothing.
+  bool npu_is_open_model() const {
+    for (const Node& node : g_.nodes) {
+      const KernelCall* call = call_of(node.op);
+      NeutronPayload payload;
+      if (call && call->delegate &&
+          read_payload(call->delegate->processed.data(), static_cast<uint32_t>(call->delegate->processed.size()), &payload).ok() &&
+          payload.is_open_model)
+        return true;
+    }
+    return false;
   }
 
   std::string reason_without_kernel(i32 source) const {
@@ -165,7 +181,7 @@ class MapWriter {
         note(call["operators"], placement, reason, call["macs"], call["added"]);
         continue;
       }
-      for (const SortedJson& kernel : call["npu_kernels"]) note(kernel["operators"], placement, reason, kernel["macs"], kernel["added"]);
+      for (const SortedJson& kernel : call["npu_kernels"]) note(kernel["operators"], placement, reason, kernel.value("macs", i64{0}), kernel["added"]);
       for (const SortedJson& w : call["without_kernel"]) note(SortedJson::array({w["operator"]}), placement, w["reason"], 0, false);
     }
     SortedJson list = SortedJson::array();

@@ -39,6 +39,7 @@ class Reporter {
       for (const Folded& f : *list) tell(f.origin, f.reason);
     r_.macs = macs_of(c_);
     r_.cost = program_cost(g_, c_.npu.cycles(), target_);
+    r_.cost.not_known += c_.npu.not_predicted();
     return std::move(r_);
   }
 
@@ -106,10 +107,9 @@ class Reporter {
     bool is_named = false;
     for (const NpuKernel& kernel : c_.npu.kernels) {
       if (kernel.delegate != delegate) continue;
-      OperatorReport& r = add(kernel.origin, fmt::format("neutron::{}", name_of(kernel.kind)), kernel.cost.macs);
-      r.cycles = kernel.cost.total();
-      r.bound = name_of(kernel.cost.bound());
-      r.reason = "within the limits of the NPU";
+      OperatorReport& r = add(kernel.origin, fmt::format("neutron::{}", name_of(kernel)), kernel.cost.macs);
+      if (kernel.is_predicted) r.cycles = kernel.cost.total(), r.bound = name_of(kernel.cost.bound());
+      r.reason = kernel.open.empty() ? "within the limits of the NPU" : kernel.open;
       is_named = true;
     }
     if (!is_named) add(node.origin, call.name, call.macs).reason = "in one call; its converter names no kernels";

@@ -17,6 +17,7 @@ NpuTotal npu_total(const ProgramReport& r) {
     ++t.kernels;
     t.delegates = std::max<i64>(t.delegates, o.delegate + 1);
     t.cycles += std::max<i64>(o.cycles, 0);
+    t.not_predicted += o.cycles < 0 ? 1 : 0;
     t.macs += o.macs;
   }
   return t;

@@ -177,6 +177,7 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"macs", r.macs},
           {"delegates_bytes", c.parts.delegates},
           {"npu_cycles", npu.cycles},
+          {"npu_kernels_not_predicted", npu.not_predicted},
           {"npu_macs", npu.macs},
           {"npu_delegates", npu.delegates},
           {"npu_macs_share", r.macs > 0 ? Json(static_cast<double>(npu.macs) / static_cast<double>(r.macs)) : Json(nullptr)},

@@ -78,6 +78,14 @@ class Summary {
   void npu() {
     const NpuTotal npu = npu_total(r_);
     if (npu.kernels == 0) return;
+    if (npu.not_predicted > 0) {
+      const std::string known = npu.not_predicted == npu.kernels
+                                    ? std::string("predicts none of them")
+                                    : fmt::format("predicts {} cycles for {} of them, and nothing for the others", grouped(npu.cycles),
+                                                  npu.kernels - npu.not_predicted);
+      return line("NPU", fmt::format("{} in {}; the open model of the machine {}", counted(npu.kernels, "kernel"),
+                                     counted(npu.delegates, "delegate"), known));
+    }
     const i64 lanes = f_.target && f_.target->npu ? i64{f_.target->npu->machine.units} * f_.target->npu->machine.lanes : 64;
     const double share = r_.macs > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(r_.macs) : 0;
     line("NPU",
@@ -116,9 +124,9 @@ class Summary {
     if (cost.total() <= 0 || cost.not_known > 0) return;
     const std::string cpu = fmt::format("{} (instructions at one a cycle)", grouped(cost.cpu));
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
-    const std::string time =
-        clock > 0 ? fmt::format(", {:.3f} ms at {} MHz", 1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock), clock / 1000000)
-                  : "";
+    const std::string time = clock > 0 ? fmt::format(", {:.3f} ms at {} MHz",
+                                                     1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock), clock / 1000000)
+                                       : "";
     const std::string wait = cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(cost.wait)) : "";
     const std::string sum = wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
     const std::string npu =
@@ -129,10 +137,10 @@ class Summary {
   void choice() {
     const Preference& p = c_.partition.preference;
     if (!p.chosen) return;
-    line("choice", fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}",
-                               grouped(*p.chosen), counted(p.evaluated, "program"),
-                               p.all_npu ? grouped(*p.all_npu) : std::string("not possible"),
-                               p.all_cpu ? grouped(*p.all_cpu) : std::string("not possible")));
+    line("choice",
+         fmt::format("--prefer fastest: {} cycles, the least of {} compared; all on the NPU {}, all on the CPU {}", grouped(*p.chosen),
+                     counted(p.evaluated, "program"), p.all_npu ? grouped(*p.all_npu) : std::string("not possible"),
+                     p.all_cpu ? grouped(*p.all_cpu) : std::string("not possible")));
   }
 
   void firmware() {
@@ -147,8 +155,9 @@ class Summary {
     const char* proof = c_.plan.bytes == c_.plan.lower_bound ? "the lower bound"
                         : c_.plan.optimal                    ? "proved least; the lower bound is"
                                                              : "lower bound";
-    line("RAM", fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
-                            c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
+    line("RAM",
+         fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
+                     c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
            fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", b.operators,
@@ -187,7 +196,8 @@ class Summary {
     const Accuracy& a = *f_.accuracy;
     const std::string over = fmt::format("over {}", counted(a.samples, "sample"));
     if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return "none: equal to the float model " + over;
-    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}", a.sqnr_db, a.max_abs_error, over);
+    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}", a.sqnr_db, a.max_abs_error,
+                       over);
   }
 
   const Compilation& c_;

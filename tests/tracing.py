@@ -121,8 +121,9 @@ def check_board(where, name, board, x, host_events):
     has_npu = any(e["id"] >= 0 for e in events)
     check((npu > 20 * delegates) if has_npu else npu == 0, f"{name} on {board}: {npu} instructions play the NPU, its calls take {delegates}")
     cpu = etdump.ticks(etdump.on_cpu(events) + [e for e in events if e["name"] == "DELEGATE_CALL"])
-    check(abs(cpu - off) <= 0.01 * off, f"{name} on {board}: the calls sum to {cpu}, the run has {off} instructions")
-    check(on <= 1.02 * off, f"{name} on {board}: {on} instructions with the tracer, {off} without")
+    # Of all that the board's processor did: beside an NPU its own part may be as small as the tracer's.
+    check(abs(cpu - off) <= 0.01 * (off + npu), f"{name} on {board}: the calls sum to {cpu}, the run has {off} instructions")
+    check(on <= off + 0.02 * (off + npu), f"{name} on {board}: {on} instructions with the tracer, {off} without")
     return f"; {board}: {off} instructions, calls sum to {cpu} ({100 * (cpu - off) / off:+.3f} %), traced {on} ({100 * (on - off) / off:+.3f} %)"
 
 

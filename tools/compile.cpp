@@ -1,14 +1,16 @@
 // deuteron compile: a model becomes a program file.
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <set>
 
 #include "backends/neutron/kernel_selection.h"
 #include "data/read_file.h"
 #include "data/write_file.h"
-#include "traces/write_etrecord.h"
 #include "report/program_map.h"
 #include "tools/report_model.h"
+#include "traces/write_etrecord.h"
 
 namespace deuteron {
 namespace {
@@ -18,10 +20,37 @@ struct CompileVerb {
   std::string output, etrecord;
 };
 
+// "k.c" -> "k_vendor0.c", ..: what the vendor's own converter wrote, for the vendor's own firmware.
+bool write_vendor_selections(const std::string& path, const Compilation& c, Diagnostics& diagnostics) {
+  const std::filesystem::path file(path);
+  for (size_t k = 0; k < c.npu.vendor_selections.size(); ++k) {
+    const std::string& text = c.npu.vendor_selections[k];
+    const std::filesystem::path beside =
+        file.parent_path() / fmt::format("{}_vendor{}{}", file.stem().string(), k, file.extension().string());
+    if (!write_file(beside.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics)) return false;
+  }
+  return true;
+}
+
 // The NPU kernels of the program, with those of a file that is there already: firmware that runs several models links one such file.
 bool write_selection(const std::string& path, const Compilation& c, Diagnostics& diagnostics) {
   std::vector<neutron::KernelSelection> selections(1);
-  for (const NpuKernel& kernel : c.npu.kernels) selections[0].kinds.insert(kernel.kind);
+  std::set<std::string> unknown;
+  for (const NpuKernel& kernel : c.npu.kernels) {
+    if (kernel.vendor_name.empty()) selections[0].kinds.insert(kernel.kind);
+    else unknown.insert(kernel.vendor_name);
+  }
+  if (!write_vendor_selections(path, c, diagnostics)) return false;
+  if (c.npu.unnamed_delegates > 0 || !unknown.empty()) {
+    diagnostics.error(path,
+                      unknown.empty() ? "which kernels the program needs is not known: the vendor's converter has not printed them"
+                                      : fmt::format("the open model of the machine has no kernel {}", fmt::join(unknown, ", ")),
+                      "neutron.selection.unknown",
+                      c.npu.vendor_selections.empty()
+                          ? "the vendor's firmware takes the file that its converter writes"
+                          : "the vendor's firmware takes the files of its converter, which lie beside this one");
+    return false;
+  }
   std::vector<std::string> files{path};
   if (std::filesystem::exists(path)) {
     const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
@@ -52,7 +81,8 @@ int compile_verb(const CompileVerb& o) {
   if (!write_file(o.output, m->compilation.pte, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
-  if (!o.etrecord.empty() && !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), diagnostics))
+  if (!o.etrecord.empty() &&
+      !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");

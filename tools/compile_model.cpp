@@ -112,6 +112,15 @@ static void add_npu_options(Verb& verb, ModelOptions& o) {
                    "the vendor's neutron-converter instead of ours for the open model of the machine")
       .value("PATH")
       .group("NPU");
+  verb.option("--neutron-converter-option", o.converter_options,
+                   "an option of the vendor's converter, as ExecuTorch or its command line names it (`minNumOpsPerGraph=1`); may be repeated")
+      .value("NAME=VALUE")
+      .one_each()
+      .group("NPU");
+  verb.option("--neutron-converter-limit", o.compile.npu.converter.limit_seconds, "stop the vendor's converter after so many seconds")
+      .value("SECONDS")
+      .positive()
+      .group("NPU");
   verb.option("--neutron-kernel-selection", o.kernel_selection,
                    "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
       .value("FILE")
@@ -241,7 +250,10 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   }
 
   CompileOptions options = o.compile;
-  options.npu.converter.target = "imxrt700";
+  options.npu.converter.kernel_selection = !o.kernel_selection.empty();
+  for (const std::string& text : o.converter_options)
+    if (auto option = neutron::read_converter_option(text, diagnostics)) options.npu.converter.options.push_back(std::move(*option));
+  if (diagnostics.has_errors()) return std::nullopt;
   // What the command line does not say is the recipe's.
   if (!o.dialect.empty()) result.target.options.dialect = o.dialect;
   const RecipeOptions& recipe = result.target.options;

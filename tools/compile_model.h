@@ -19,7 +19,7 @@ struct ModelOptions {
   std::string io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
               format_conversion = "auto";
   std::string dialect, prefer;  // empty: what the recipe says
-  std::vector<std::string> calibrate, explain;
+  std::vector<std::string> calibrate, explain, converter_options;
   ImageMap image;
   bool strict = false;
   CompileOptions compile;

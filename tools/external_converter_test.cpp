@@ -1,5 +1,5 @@
 // The vendor's Neutron converter, played by shell scripts: whatever it does, one message that names the step, and no file left behind.
-#include "backends/neutron/external_converter.h"
+#include "backends/neutron_converter/external_converter.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -51,10 +51,10 @@ class ExternalNeutronConverter : public testing::Test {
     std::ofstream(p, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
 
-  // A converter whose script sees the input as $2, the output as $4, the target as $6.
+  // A converter whose script sees the input as $2, the output as $4, the target as $6. It does not know its version.
   std::string script(const std::string& body, bool executable = true) {
     const fs::path p = folder_ / "converter";
-    std::ofstream(p) << "#!/bin/sh\n" << body << "\n";
+    std::ofstream(p) << "#!/bin/sh\n[ $1 = --version ] && exit 1\n" << body << "\n";
     if (executable) fs::permissions(p, fs::perms::owner_all);
     return p.string();
   }
@@ -68,7 +68,7 @@ class ExternalNeutronConverter : public testing::Test {
   std::optional<ExternallyConverted> run(ExternalConverter tool) {
     messages_.clear();
     Diagnostics d;
-    auto r = convert_externally(small_model(), 1, 1, tool, watched_tool(), d);
+    auto r = convert_externally(small_model(), tool, watched_tool(), d);
     EXPECT_NE(r.has_value(), d.has_errors());
     for (const Diagnostic& x : d.list()) messages_ += format_diagnostic(x) + "\n";
     return r;
@@ -94,11 +94,37 @@ TEST_F(ExternalNeutronConverter, ItsResultIsTaken) {
 TEST_F(ExternalNeutronConverter, ItGetsTheModelAndItsOptions) {
   ExternalConverter tool;
   tool.path = script(fmt::format("out=$4; head -c 8 $2 | tail -c 4; echo; shift 6; echo \"$@\"; cp {} $out", good()));
-  tool.fetch_constants_to_sram = tool.profile = true;
-  tool.arguments = {"--a b", "c"};
+  tool.fetch_constants_to_sram = true;
+  tool.options = {{"minNumOpsPerGraph", "3"}, {"use-sequencer", "true"}};
   const auto r = run(tool);
   ASSERT_TRUE(r) << messages_;
-  EXPECT_THAT(r->log, testing::ElementsAre("TFL3", "--fetch-constants-to-sram --use-profiling --a b c"));
+  EXPECT_THAT(r->log, testing::ElementsAre("TFL3", testing::AllOf(HasSubstr("--min-num-ops-per-graph 3"), HasSubstr("--verbose"),
+                                                                  HasSubstr("--fetch-constants-to-sram"), HasSubstr("--use-sequencer"),
+                                                                  Not(HasSubstr("--use-profiling")))));
+}
+
+TEST_F(ExternalNeutronConverter, ItsOwnVersion) {
+  const std::string old = script("exit 0");
+  std::ofstream(old) << "#!/bin/sh\necho eIQ neutron-converter version 2.0.2+0X0cebb80a\n";
+  refuses(at(old), "neutron.external.version", "2.0.2, limit 3.1.2 or newer");
+}
+
+TEST_F(ExternalNeutronConverter, AProfileNeedsItsText) {
+  ExternalConverter tool = at(script(fmt::format("cp {} $4", good())));
+  EXPECT_TRUE(run(tool));
+  EXPECT_THAT(messages_, HasSubstr("warning: it printed no graphs"));
+  tool.profile = true;
+  refuses(tool, "neutron.dump.missing", "no graphs");
+}
+
+// It works in a folder of its own, which is gone afterwards; only the file of its kernels is taken out of it.
+TEST_F(ExternalNeutronConverter, ItsKernelSelection) {
+  ExternalConverter tool = at(script(fmt::format("cp {} $4; echo kernels > _kernel_selection.c; echo more > other", good())));
+  tool.kernel_selection = true;
+  const auto r = run(tool);
+  ASSERT_TRUE(r) << messages_;
+  EXPECT_EQ(r->kernel_selection, "kernels\n");
+  EXPECT_FALSE(fs::exists("_kernel_selection.c"));
 }
 
 TEST_F(ExternalNeutronConverter, Missing) { refuses(at((folder_ / "nothing").string()), "neutron.external.missing", "start"); }
@@ -140,10 +166,22 @@ TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
   write(folder_ / "other.tflite", c->model);
   refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", "2, 1");
 }
+TEST_F(ExternalNeutronConverter, ConvertsAModelOfTheSamePorts) {
+  for (const auto& [scale, zero, text] : {std::tuple(0.04f, 3, "scale of input"), std::tuple(0.05f, 4, "zero point of input")}) {
+    TfliteWriter w;
+    const i32 x = w.tensor({1, 4, 5, 8}, scale, zero);
+    Diagnostics d;
+    const auto c = convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {}, d);
+    ASSERT_TRUE(c);
+    write(folder_ / "other.tflite", c->model);
+    refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", text);
+  }
+}
 TEST_F(ExternalNeutronConverter, PrintsALot) {
   const auto r = run(at(script(fmt::format("i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; cp {} $4", good()))));
   ASSERT_TRUE(r) << messages_;
   EXPECT_EQ(r->log.size(), 12u);
+  EXPECT_EQ(r->log.back(), "line 4999");
 }
 
 }  // namespace

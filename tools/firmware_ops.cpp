@@ -101,7 +101,7 @@ void check_firmware(const Compilation& c, const FirmwareOps& firmware, const std
     return diagnostics.warning(path, "says nothing about NPU kernels, so those of the program were not looked for", "firmware.npu_kernels",
                                "a selection of `deuteron firmware`, or an image with the open model of the machine, names them");
   for (const NpuKernel& kernel : c.npu.kernels)
-    if (const std::string name = neutron::name_of(kernel.kind); !firmware.has_npu(name)) add_users(c.graph, kernel.origin, npu[name]);
+    if (const std::string name = name_of(kernel); !firmware.has_npu(name)) add_users(c.graph, kernel.origin, npu[name]);
   report_missing(npu, "NPU kernel", path, diagnostics);
 }
 

@@ -1,0 +1,209 @@
+// See console_dump.h. One pass over the lines; what a line means depends on the part of the text and on what stood before it.
+#include "backends/neutron_converter/console_dump.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+namespace deuteron::neutron {
+namespace {
+
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+// -1: no number.
+i64 number_in(std::string_view digits, int base = 10) {
+  i64 value = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  return error == std::errc{} ? value : -1;
+}
+
+// What stands behind `key` at the start of the line.
+std::optional<std::string_view> after(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) return std::nullopt;
+  return trimmed(line.substr(key.size()));
+}
+
+// The number in `... subgraph_012 ...`; -1: there is none.
+i64 subgraph_in(std::string_view text) {
+  constexpr std::string_view kName = "subgraph_";
+  const size_t at = text.find(kName);
+  return at == std::string_view::npos ? -1 : number_in(text.substr(at + kName.size()));
+}
+
+// The values of the fields that say where a call's constants lie.
+std::string constants_in(std::string_view arguments) {
+  std::string found;
+  for (const std::string_view field : {"filterPtr:", "biasPtr:", "outPostScalePtr:"}) {
+    const size_t at = arguments.find(field);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = trimmed(arguments.substr(at + field.size()));
+    found += rest.substr(0, rest.find_first_of(",}"));
+    found += ';';
+  }
+  return found;
+}
+
+enum class Part : u8 { head, imported, optimize, extract, code, generated };
+
+class DumpReader {
+ public:
+  void line(std::string_view raw) {
+    if (in_arguments_) return arguments(raw);
+    const std::string_view text = trimmed(raw);
+    if (text.empty() || new_part(text)) return;
+    if (part_ == Part::imported || part_ == Part::generated) graph(text);
+    else if (part_ == Part::extract) extracted(text);
+    else if (part_ == Part::code) code(text);
+  }
+  ConsoleDump take() { return std::move(dump_); }
+
+ private:
+  bool new_part(std::string_view text) {
+    if (text == "Graphs:") {
+      part_ = ++dump_.graphs == 1 ? Part::imported : Part::generated;
+      end_of_block();
+    } else if (text.find("= Optimize Graph =") != std::string_view::npos) {
+      part_ = Part::optimize;
+    } else if (text.find("= Extract Graphs =") != std::string_view::npos) {
+      part_ = Part::extract;
+    } else if (text.starts_with("Generate code for NeutronGraph")) {
+      part_ = Part::code;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void end_of_block() { node_ = {}, in_node_ = false, list_ = nullptr, tensor_.clear(); }
+
+  void graph(std::string_view text) {
+    if (const auto name = after(text, "Name:")) named(*name);
+    else if (const auto kind = after(text, "Kind:")) dump_.constant[tensor_] = *kind != "Variable";
+    else if (const auto type = after(text, "Type:")) begin_node(*type);
+    else if (text == "Inputs:") list_ = ports(true);
+    else if (text == "Outputs:") list_ = ports(false);
+    else if (const auto location = after(text, "Location:")) end_node(number_in(*location));
+    else if (text == "Tensors:") list_ = nullptr, in_ports_ = false;
+    else if (list_ && text.front() == '[') list_item(text);
+  }
+
+  // Of a graph or of a tensor.
+  void named(std::string_view name) {
+    list_ = nullptr;
+    in_node_ = false;
+    in_ports_ = part_ == Part::generated && name.starts_with("subgraph_");
+    if (in_ports_) dump_.generated.push_back({subgraph_in(name), {}, {}, {}});
+    else tensor_ = name;
+  }
+
+  // A tensor has a type too ("Type: INT8"); it is an operator's where lists and a location follow.
+  void begin_node(std::string_view type) {
+    node_ = {std::string(type.substr(0, type.find(' '))), {}, {}, -1}, in_node_ = true, list_ = nullptr;
+  }
+
+  void end_node(i64 location) {
+    list_ = nullptr;
+    if (!in_node_ || location < 0) return;
+    node_.location = location;
+    if (part_ == Part::imported) dump_.imported.push_back(std::move(node_));
+    else if (!dump_.generated.empty()) dump_.generated.back().nodes.push_back(std::move(node_));
+    node_ = {}, in_node_ = false;
+  }
+
+  std::vector<std::string>* ports(bool inputs) {
+    if (in_ports_ && !dump_.generated.empty()) return inputs ? &dump_.generated.back().inputs : &dump_.generated.back().outputs;
+    return in_node_ ? (inputs ? &node_.inputs : &node_.outputs) : nullptr;
+  }
+
+  void list_item(std::string_view text) {
+    const size_t colon = text.find("]:");
+    if (colon == std::string_view::npos) return;
+    const std::string_view name = trimmed(text.substr(colon + 2));
+    list_->emplace_back(name.substr(0, name.find(' ')));
+  }
+
+  void extracted(std::string_view text) {
+    if (text.starts_with("NeutronGraph")) {
+      ++dump_.neutron_graphs, list_ = nullptr;
+    } else if (text.starts_with("NeutronOperator")) {
+      dump_.extracted.push_back({subgraph_in(text), {}, {}}), list_ = nullptr;
+    } else if (dump_.extracted.empty()) {
+      return;
+    } else if (text == "Operators:") {
+      list_ = &dump_.extracted.back().operators;
+    } else if (text == "Kernels:") {
+      list_ = &dump_.extracted.back().kernels;
+    } else if (list_ && std::all_of(text.begin(), text.end(), is_word)) {
+      list_->emplace_back(text);
+    } else {
+      list_ = nullptr;
+    }
+  }
+
+  void code(std::string_view text) {
+    if (const auto count = after(text, "numKernelCalls"); count && count->starts_with("0x"))
+      dump_.kernel_calls = std::max<i64>(dump_.kernel_calls, 0) + std::max<i64>(number_in(count->substr(2), 16), 0);
+    constexpr std::string_view kCall = "CALLARGS";
+    const size_t at = text.find(kCall);
+    if (at == std::string_view::npos) return;
+    const std::string_view rest = trimmed(text.substr(at + kCall.size()));
+    const auto end = std::find_if_not(rest.begin(), rest.end(), is_word);
+    if (end == rest.begin()) return;
+    dump_.calls.push_back({std::string(rest.begin(), end), {}});
+    if (rest.find('{') != std::string_view::npos) in_arguments_ = true, arguments_.clear(), arguments(rest);
+  }
+
+  // Up to the closing brace, which may stand some lines later.
+  void arguments(std::string_view text) {
+    arguments_ += text;
+    arguments_ += ' ';
+    if (text.find('}') == std::string_view::npos && arguments_.size() < kLongestArguments) return;
+    dump_.calls.back().constants = constants_in(arguments_);
+    in_arguments_ = false;
+  }
+
+  static constexpr size_t kLongestArguments = 1 << 16;
+  ConsoleDump dump_;
+  Part part_ = Part::head;
+  DumpNode node_;
+  bool in_node_ = false, in_ports_ = false, in_arguments_ = false;
+  std::vector<std::string>* list_ = nullptr;
+  std::string tensor_, arguments_;
+};
+
+}  // namespace
+
+std::string version_in(std::string_view text) {
+  for (size_t at = 0; (at = text.find("ersion", at)) != std::string_view::npos; ++at) {
+    const size_t start = text.find_first_not_of(" :=\t", at + 6);
+    if (start == std::string_view::npos || !is_digit(text[start])) continue;
+    const size_t end = std::min(text.find_first_not_of("0123456789.", start), text.size());
+    const std::string_view number = text.substr(start, end - start);
+    if (number.find('.') != std::string_view::npos && number.back() != '.') return std::string(number);
+  }
+  return {};
+}
+
+ConsoleDump read_console_dump(std::string_view text) {
+  DumpReader reader;
+  const std::string_view all = text;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    reader.line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  ConsoleDump dump = reader.take();
+  dump.version = version_in(all);
+  return dump;
+}
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,266 @@
+// See external_converter.h. Options: NXP's public examples call the tool with --input, --output and --target.
+#include "backends/neutron_converter/external_converter.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "backends/neutron_model/microcode.h"
+#include "data/temporary_path.h"
+
+namespace deuteron::neutron {
+namespace {
+
+constexpr size_t kMostLines = 12, kLongestLine = 300;  // of the tool's text, in a message
+constexpr size_t kMostText = size_t{1} << 28;          // that is read for the map
+constexpr uintmax_t kMostBytes = uintmax_t{1} << 30;   // of its result
+constexpr double kVersionSeconds = 60;                 // for `--version`
+// What the NPU takes (backends/nxp of ExecuTorch 1.5) is what the flow takes that came with this version; older ones abort on it.
+constexpr int kOldest[] = {3, 1, 2};
+constexpr const char* kOldestText = "3.1.2 or newer";
+constexpr const char* kSelectionFile = "_kernel_selection.c";
+
+// A folder of our own; gone with everything in it at the end of the scope.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : listed_(make) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (ok()) std::filesystem::remove_all(listed_.path(), ignored);
+  }
+  bool ok() const { return !listed_.path().empty(); }
+  const std::string& path() const { return listed_.path(); }
+  std::filesystem::path operator/(const char* name) const { return std::filesystem::path(path()) / name; }
+
+ private:
+  static std::string make() {
+    std::error_code error;
+    std::string pattern = (std::filesystem::temp_directory_path(error) / "deuteron-neutron-XXXXXX").string();
+    return !error && mkdtemp(pattern.data()) ? pattern : "";
+  }
+  TemporaryPath listed_;
+};
+
+std::vector<u8> read_bytes(const std::filesystem::path& path, size_t bytes) {
+  std::vector<u8> data(bytes);
+  std::ifstream f(path, std::ios::binary);
+  f.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(bytes));
+  if (!f) data.clear();
+  return data;
+}
+
+bool is_too_old(const std::string& version) {
+  std::string_view rest = version;
+  for (const int least : kOldest) {
+    int number = 0;
+    while (!rest.empty() && rest.front() != '.') number = std::min(number * 10 + (rest.front() - '0'), 1 << 20), rest.remove_prefix(1);
+    if (!rest.empty()) rest.remove_prefix(1);
+    if (number != least) return number < least;
+  }
+  return false;
+}
+
+// The kernels of a microcode for the open machine; empty: it is the vendor's, which we cannot read.
+std::vector<std::string> kernels_of(std::span<const u8> microcode) {
+  const auto word = [&](size_t at) {
+    uint32_t w = 0;
+    if (at * 4 + 4 <= microcode.size()) std::memcpy(&w, microcode.data() + at * 4, 4);
+    return w;
+  };
+  std::vector<std::string> names;
+  if (word(kTagWord) != kFormatTag) return names;
+  size_t at = word(kCallsOffsetWord) / 4;
+  for (uint32_t left = word(kCallsWord); left > 0 && at * 4 < microcode.size(); --left) {
+    const char* name = name_of(static_cast<Kind>(word(at)));
+    names.emplace_back(name ? name : "?");
+    at += std::max<size_t>(word(at + 1), 2);
+  }
+  return names;
+}
+
+class Conversion {
+ public:
+  Conversion(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run, Diagnostics& diagnostics)
+      : ir_(neutron_ir), tool_(tool), run_(run), diagnostics_(diagnostics), where_(fmt::format("Neutron converter `{}`", tool.path)) {}
+
+  std::optional<ExternallyConverted> convert() {
+    if (!can_start() || !write_input() || !check_version() || !convert_file() || !read_result() || !check_result() || !read_map())
+      return std::nullopt;
+    result_.log.assign(log_.begin(), log_.end());
+    return std::move(result_);
+  }
+
+ private:
+  bool fail(std::string what, const char* rule, std::string fix = {}, std::string measured = {}, std::string limit = {}) {
+    diagnostics_.add({Severity::error, where_, std::move(what), std::move(measured), std::move(limit), rule, std::move(fix)});
+    return false;
+  }
+  std::string printed() const {
+    if (log_.empty()) return "it printed nothing";
+    std::string text = "it printed:";
+    for (const std::string& l : log_) text += "\n      " + l;
+    return text;
+  }
+
+  bool can_start() {
+    std::error_code error;
+    if (!std::filesystem::exists(tool_.path, error))
+      return fail("start: there is no such file", "neutron.external.missing",
+                  "give the path of the vendor's neutron-converter to --neutron-converter");
+    if (std::filesystem::is_directory(tool_.path, error) || access(tool_.path.c_str(), X_OK) != 0)
+      return fail("start: the file cannot be executed", "neutron.external.not-executable",
+                  "chmod +x, or give another path to --neutron-converter");
+    program_ = std::filesystem::absolute(tool_.path, error).string();  // it works in a folder of its own
+    return true;
+  }
+
+  bool write_input() {
+    if (!folder_.ok())
+      return fail(fmt::format("writing its input: no temporary folder: {}", std::strerror(errno)), "neutron.external.folder",
+                  "set TMPDIR to a folder that can be written");
+    std::ofstream f(folder_ / kInput, std::ios::binary);
+    f.write(reinterpret_cast<const char*>(ir_.data()), static_cast<std::streamsize>(ir_.size()));
+    f.close();
+    return f ? true
+             : fail(fmt::format("writing its input: {}", std::strerror(errno)), "neutron.external.folder",
+                    "set TMPDIR to a folder with room");
+  }
+
+  // False: it could not be run to its end.
+  bool run(const std::vector<std::string>& arguments, double seconds, const char* step) {
+    std::vector<std::string> command{program_};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    text_.clear();
+    log_.clear();
+    end_ = run_(command, folder_.path(), seconds, [&](std::string_view line) {
+      if (text_.size() < kMostText) text_.append(line) += '\n';
+      log_.emplace_back(line.substr(0, kLongestLine));
+      if (log_.size() > kMostLines) log_.pop_front();
+    });
+    if (end_.start_error != 0) return fail(fmt::format("start: {}", std::strerror(end_.start_error)), "neutron.external.start");
+    if (end_.timed_out)
+      return fail(fmt::format("{}: it did not end in time and was stopped", step), "neutron.external.timeout", printed(), "still running",
+                  fmt::format("{:g} s", seconds));
+    return true;
+  }
+
+  // A converter that does not answer is asked no further: its result is checked in any case.
+  bool check_version() {
+    if (!run({"--version"}, std::min(kVersionSeconds, tool_.limit_seconds), "asking for its version")) return false;
+    version_ = end_.exit_code == 0 ? version_in(text_) : "";
+    return version_.empty() || !is_too_old(version_) ||
+           fail("its version is too old for the operators that it would get", "neutron.external.version",
+                "install a newer eIQ Neutron SDK, and link its driver and firmware", version_, kOldestText);
+  }
+
+  bool convert_file() {
+    std::vector<ConverterOption> options{{"target", "imxrt700"}};
+    for (const ConverterOption& o : default_converter_options()) set_option(options, o);
+    if (tool_.fetch_constants_to_sram) set_option(options, {"fetchConstantsToSRAM", "true"});
+    if (tool_.profile) set_option(options, {"useProfiling", "true"});
+    if (tool_.kernel_selection) set_option(options, {"dumpKernelSelectionCode", "true"});
+    for (const ConverterOption& o : tool_.options) set_option(options, o);
+    std::vector<std::string> arguments{"--input", (folder_ / kInput).string(), "--output", (folder_ / kOutput).string()};
+    for (std::string& a : arguments_of(options)) arguments.push_back(std::move(a));
+    if (!run(arguments, tool_.limit_seconds, "conversion")) return false;
+    if (end_.signal != 0)
+      return fail("conversion: a signal ended it", "neutron.external.crash", printed(), strsignal(end_.signal), "an exit");
+    return end_.exit_code == 0 ||
+           fail("conversion: it failed", "neutron.external.failed", printed(), fmt::format("exit code {}", end_.exit_code), "0");
+  }
+
+  bool read_result() {
+    std::error_code error;
+    const uintmax_t bytes = std::filesystem::file_size(folder_ / kOutput, error);
+    if (error) return fail("reading its result: it wrote none", "neutron.external.no-result", printed());
+    if (bytes == 0 || bytes > kMostBytes)
+      return fail("reading its result: size of the file", "neutron.external.result-size", printed(), fmt::format("{} bytes", bytes),
+                  fmt::format("1..{}", kMostBytes));
+    result_.model = read_bytes(folder_ / kOutput, static_cast<size_t>(bytes));
+    if (result_.model.empty()) return fail("reading its result: the file cannot be read", "neutron.external.no-result", printed());
+    if (tool_.kernel_selection) {
+      std::ifstream selection(folder_ / kSelectionFile);
+      result_.kernel_selection.assign(std::istreambuf_iterator<char>(selection), {});
+    }
+    return true;
+  }
+
+  // Its ports in the order of what was given.
+  bool check_result() {
+    const std::string step = where_ + ": reading its result";
+    const size_t before = diagnostics_.list().size();
+    auto extracted = extract(result_.model, step, diagnostics_);
+    if (!extracted) {
+      if (!log_.empty() && diagnostics_.list().size() > before)
+        diagnostics_.add({Severity::note, where_, "what it said", {}, {}, "neutron.external.text", printed()});
+      return false;
+    }
+    asked_ = face_of_model(ir_);
+    const auto order = match_ports(asked_, face_of_model(result_.model), step, diagnostics_);
+    if (!order) return false;
+    for (u8& k : extracted->input_map) k = order->inputs[k];
+    for (u8& k : extracted->output_map) k = order->outputs[k];
+    result_.extracted = std::move(*extracted);
+    return true;
+  }
+
+  bool read_map() {
+    const ConsoleDump dump = read_console_dump(text_);
+    if (dump.graphs == 0 || dump.extracted.empty()) {
+      const bool is_error = tool_.profile;
+      diagnostics_.add({is_error ? Severity::error : Severity::warning,
+                        where_,
+                        "it printed no graphs, so nobody knows which operators its kernels compute",
+                        {},
+                        {},
+                        "neutron.dump.missing",
+                        version_.empty() ? "a converter of 3.1.2 or newer prints them with --dump-after-import console "
+                                           "--dump-after-generate console --verbose"
+                                         : fmt::format("its version is {}; profiles need 3.2.1 or newer", version_)});
+      return !is_error;
+    }
+    result_.map = map_kernels(dump, asked_, kernels_of(result_.extracted.sections.microcode), where_, diagnostics_);
+    if (!result_.map) return false;
+    size_t open = 0;
+    std::string why;
+    for (const MappedKernel& k : result_.map->kernels)
+      if (!k.open.empty()) ++open, why = fmt::format("{}: {}", k.name, k.open);
+    if (open > 0)
+      diagnostics_.add({Severity::warning, where_, "its text does not say of all kernels which operators they compute",
+                        fmt::format("{} of {}", open, result_.map->kernels.size()), "0", "neutron.dump.open", why});
+    return true;
+  }
+
+  static constexpr const char *kInput = "partition.tflite", *kOutput = "converted.tflite";
+  std::span<const u8> ir_;
+  const ExternalConverter& tool_;
+  const RunTool& run_;
+  Diagnostics& diagnostics_;
+  const std::string where_;
+  TemporaryFolder folder_;
+  std::string program_, text_, version_;
+  std::deque<std::string> log_;
+  ToolEnd end_;
+  ModelFace asked_;
+  ExternallyConverted result_;
+};
+
+}  // namespace
+
+std::optional<ExternallyConverted> convert_externally(std::span<const u8> neutron_ir, const ExternalConverter& tool, const RunTool& run,
+                                                      Diagnostics& diagnostics) {
+  return Conversion(neutron_ir, tool, run, diagnostics).convert();
+}
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,38 @@
+// Which operators of the model each kernel call of the vendor's microcode computes, from what the converter prints.
+//
+// A tensor that keeps its name through the conversion is the same value before and after, so it is an anchor. Kernel calls that hand
+// tensors without such a name to each other form a region; a region computes the operators between the anchors that it reads and those that
+// it writes, whatever they were turned into: one to one, fused, split, several kernels for one, parallel kernels of one input, joins.
+// Inside a region a call gets the operators that its own list names, where that is only possible in one way; else it counts for the region
+// as a whole. Operators in no region have no kernel: the converter removed them. Kernels that no list names (copies of constants) were
+// added.
+//
+// What the text leaves open stays open, with the reason: a call without operators, or one row for operators that cannot be told apart.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/neutron_converter/console_dump.h"
+#include "backends/neutron_converter/model_face.h"
+
+namespace deuteron::neutron {
+
+struct MappedKernel {
+  std::string name;      // "Conv2DStandardV1"
+  std::vector<i32> ops;  // of the model that was given, sorted; empty: added by the converter, or not known
+  std::string open;      // what is not known of it, and why; empty: nothing
+};
+
+struct KernelMap {
+  std::vector<MappedKernel> kernels;  // in the order of the calls: the kernel index of a profile
+  std::vector<i32> without_kernel;    // operators that no kernel computes
+};
+
+// `calls`: the kernels of the microcode, where we can read it; empty: what the text says. Refused: a text of another model, or one that
+// says other calls than the microcode.
+std::optional<KernelMap> map_kernels(const ConsoleDump& dump, const ModelFace& model, std::span<const std::string> calls,
+                                     const std::string& where, Diagnostics& diagnostics);
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,219 @@
+// The map of the vendor's kernels, over texts that have each of the cases that ExecuTorch's discussion of profiling names.
+#include "backends/neutron_converter/kernel_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/neutron_converter/test_dump.h"
+
+namespace deuteron::neutron {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Ops = std::vector<std::vector<i32>>;
+
+class NeutronKernelMap : public testing::Test {
+ protected:
+  // Operators by call.
+  Ops ops(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs, const std::vector<std::string>& microcode = {}) {
+    Diagnostics diagnostics;
+    map_ = map_kernels(read_console_dump(d_.text()), d_.face(inputs, outputs), microcode, "converter", diagnostics);
+    messages_.clear();
+    for (const Diagnostic& x : diagnostics.list()) messages_ += format_diagnostic(x) + "\n";
+    Ops list;
+    if (map_)
+      for (const MappedKernel& k : map_->kernels) list.push_back(k.ops);
+    return list;
+  }
+  std::string open() const {
+    std::string text;
+    for (const MappedKernel& k : map_->kernels) text += k.open;
+    return text;
+  }
+
+  TestDump d_;
+  std::optional<KernelMap> map_;
+  std::string messages_;
+};
+
+TEST_F(NeutronKernelMap, OneToOne) {
+  d_.constants = {"w0", "w1"};
+  d_.model = {{"CONV_2D", {"x", "w0"}, {"a"}}, {"CONV_2D", {"a", "w1"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.row("Conv2DPointwise", d_.model[1]);
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {1}}));
+  EXPECT_THAT(open(), IsEmpty());
+  EXPECT_THAT(map_->without_kernel, IsEmpty());
+}
+
+TEST_F(NeutronKernelMap, SeveralOperatorsInOneKernel) {
+  d_.constants = {"w"};
+  d_.model = {{"PAD", {"x"}, {"p"}}, {"CONV_2D", {"p", "w"}, {"c"}}, {"RELU", {"c"}, {"y"}}};
+  d_.rows = {{{"Conv2DStandardV2"}, d_.model, {"x", "w"}, {"y"}}};
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0, 1, 2}}));
+}
+
+// The converter's optimizer has put PAD and RELU into the convolution, so that no list names them.
+TEST_F(NeutronKernelMap, FusedBeforeTheList) {
+  d_.constants = {"w"};
+  d_.model = {{"PAD", {"x"}, {"p"}}, {"CONV_2D", {"p", "w"}, {"c"}}, {"RELU", {"c"}, {"y"}}, {"MAX_POOL_2D", {"y"}, {"z"}}};
+  d_.row("Conv2DStandardV2", {"CONV_2D", {"x", "w"}, {"y"}});
+  d_.row("MaxPool", d_.model[3]);
+  EXPECT_EQ(ops({"x"}, {"z"}), (Ops{{0, 1, 2}, {3}}));
+}
+
+TEST_F(NeutronKernelMap, SeveralKernelsForOneOperator) {
+  d_.model = {{"FULLY_CONNECTED", {"x"}, {"logits"}}, {"SOFTMAX", {"logits"}, {"y"}}};
+  d_.row("FullyConnected", d_.model[0]);
+  d_.row("Pad", {"PAD", {"logits"}, {"logits/pad"}});
+  d_.row("Softmax", {"SOFTMAX", {"logits/pad"}, {"y/1"}});
+  d_.row("Slice", {"SLICE", {"y/1"}, {"y"}});
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {1}, {1}, {1}}));
+}
+
+TEST_F(NeutronKernelMap, KernelsOfOneRow) {
+  d_.model = {{"CONV_2D", {"x"}, {"y"}}};
+  d_.rows = {{{"Pad", "Conv2DStandardV2"}, {{"PAD", {"x"}, {"x/pad"}}, {"CONV_2D", {"x/pad"}, {"y"}}}, {"x"}, {"y"}}};
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {0}}));
+}
+
+TEST_F(NeutronKernelMap, SplitOverChannels) {
+  d_.model = {{"CONV_2D", {"x"}, {"y"}}};
+  d_.row("Conv2DStandardV1", {"CONV_2D", {"x"}, {"part0"}});
+  d_.row("Conv2DStandardV1", {"CONV_2D", {"x"}, {"part1"}});
+  d_.row("StridedSliceConcat", {"CONCATENATION", {"part0", "part1"}, {"y"}});
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {0}, {0}}));
+}
+
+// What the discussion calls unhappy: pools of one input, one of them turned into a convolution.
+TEST_F(NeutronKernelMap, ParallelKernelsOfOneInput) {
+  d_.model = {{"AVERAGE_POOL_2D", {"x"}, {"a"}}, {"MAX_POOL_2D", {"x"}, {"m"}}, {"ADD", {"a", "m"}, {"y"}}};
+  d_.row("Conv2DDepthwiseV2", {"DEPTHWISE_CONV_2D", {"x"}, {"a"}});
+  d_.row("MaxPool", d_.model[1]);
+  d_.row("Add", d_.model[2]);
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {1}, {2}}));
+}
+
+// And: a concatenation and a pointwise convolution become seven kernels. Those that belong to both are said to belong to both.
+TEST_F(NeutronKernelMap, RewrittenTogether) {
+  d_.constants = {"w"};
+  d_.model = {{"CONCATENATION", {"a", "b"}, {"cat"}}, {"CONV_2D", {"cat", "w"}, {"y"}}};
+  d_.row("TransposeCHW", {"TRANSPOSE", {"a"}, {"a/t"}});
+  d_.row("TransposeCHW", {"TRANSPOSE", {"b"}, {"b/t"}});
+  d_.row("Pad", {"PAD", {"n0"}, {"n1"}});
+  d_.rows.back().inputs = {"a/t", "b/t"};
+  d_.row("Conv2DPointwise", {"CONV_2D", {"n1", "w"}, {"n2"}});
+  d_.row("Slice", {"SLICE", {"n2"}, {"y"}});
+  EXPECT_EQ(ops({"a", "b"}, {"y"}), (Ops{{0, 1}, {0, 1}, {0, 1}, {1}, {1}}));
+}
+
+TEST_F(NeutronKernelMap, ResidualJoin) {
+  d_.constants = {"w0", "w1"};
+  d_.model = {{"CONV_2D", {"x", "w0"}, {"a"}}, {"CONV_2D", {"a", "w1"}, {"b"}}, {"ADD", {"b", "x"}, {"s"}}, {"RELU", {"s"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.row("Conv2DStandardV1", d_.model[1]);
+  d_.row("Add", d_.model[2]);
+  d_.row("GlobalBiasScale", d_.model[3]);
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {1}, {2}, {3}}));
+}
+
+// Removed operators: nothing lists them, and what only renames bytes is nobody's work.
+TEST_F(NeutronKernelMap, RemovedOperators) {
+  d_.constants = {"w"};
+  d_.model = {{"MEAN", {"x"}, {"m"}}, {"RESHAPE", {"m"}, {"v"}}, {"FULLY_CONNECTED", {"v", "w"}, {"f"}}, {"RESHAPE", {"f"}, {"y"}}};
+  d_.row("GlobalAvgPool", {"MEAN", {"x"}, {"newOut"}});
+  d_.row("FullyConnected", {"FULLY_CONNECTED", {"newOut", "w"}, {"y"}});
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {2}}));
+  EXPECT_THAT(map_->without_kernel, ElementsAre(1, 3));
+}
+
+// Weights that keep their names tell two convolutions of a region apart.
+TEST_F(NeutronKernelMap, ByConstants) {
+  d_.constants = {"w0", "w1"};
+  d_.model = {{"CONV_2D", {"x", "w0"}, {"a"}}, {"CONV_2D", {"a", "w1"}, {"y"}}};
+  d_.row("Conv2DStandardV1", {"CONV_2D", {"x", "w0"}, {"n0"}});
+  d_.row("Conv2DStandardV1", {"CONV_2D", {"n0", "w1"}, {"n1"}});
+  d_.row("Slice", {"SLICE", {"n1"}, {"y"}});
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {1}, {1}}));
+}
+
+TEST_F(NeutronKernelMap, CallsThatNoListHas) {
+  d_.model = {{"CONV_2D", {"x"}, {"a"}}, {"SOFTMAX", {"a"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.row("Softmax", d_.model[1]);
+  d_.calls = {"MemCpy", "Conv2DStandardV1", "MemCpy", "Softmax"};
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{}, {0}, {}, {1}}));
+}
+
+// A batch of three: the calls of a row are repeated. Rows of one kernel are told apart by their weights.
+TEST_F(NeutronKernelMap, RepeatedCalls) {
+  d_.model = {{"CONV_2D", {"x"}, {"a"}}, {"CONV_2D", {"a"}, {"b"}}, {"SOFTMAX", {"b"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.row("Conv2DStandardV1", d_.model[1]);
+  d_.row("Softmax", d_.model[2]);
+  d_.calls = {"Conv2DStandardV1 0x0",
+              "Conv2DStandardV1 0x0",
+              "Conv2DStandardV1 0x0",
+              "Conv2DStandardV1 0x90",
+              "Conv2DStandardV1 0x90",
+              "MemCpy",
+              "Softmax",
+              "Softmax"};
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {0}, {0}, {1}, {1}, {}, {2}, {2}}));
+}
+
+// Without weights that differ nothing says whose they are: both, and it is said.
+TEST_F(NeutronKernelMap, RepeatedCallsThatCannotBeToldApart) {
+  d_.model = {{"CONV_2D", {"x"}, {"a"}}, {"CONV_2D", {"a"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.row("Conv2DStandardV1", d_.model[1]);
+  d_.calls = {"Conv2DStandardV1", "Conv2DStandardV1", "Conv2DStandardV1", "Conv2DStandardV1"};
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0, 1}, {0, 1}, {0, 1}, {0, 1}}));
+  EXPECT_THAT(open(), HasSubstr("which are whose"));
+}
+
+TEST_F(NeutronKernelMap, NoNameIsLeft) {
+  d_.model = {{"CONV_2D", {"x"}, {"y"}}};
+  d_.row("Conv2DStandardV1", {"CONV_2D", {"n0"}, {"n1"}});
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{}}));
+  EXPECT_THAT(open(), HasSubstr("none of its results has a name of the model"));
+  EXPECT_THAT(map_->without_kernel, IsEmpty());  // nobody knows
+}
+
+TEST_F(NeutronKernelMap, OtherCallsThanTheHeaderSays) {
+  d_.model = {{"CONV_2D", {"x"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.calls = {"Conv2DStandardV1"};
+  d_.kernel_calls = 7;
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{}}));
+  EXPECT_THAT(open(), HasSubstr("7 calls"));
+}
+
+TEST_F(NeutronKernelMap, MicrocodeThatCanBeRead) {
+  d_.model = {{"CONV_2D", {"x"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  EXPECT_EQ(ops({"x"}, {"y"}, {"MemCpy", "Conv2DStandardV1"}), (Ops{{}, {0}}));  // what the text left open
+  d_.calls = {"Conv2DStandardV1"};
+  EXPECT_EQ(ops({"x"}, {"y"}, {"Conv2DStandardV1"}), (Ops{{0}}));
+  ops({"x"}, {"y"}, {"Softmax"});
+  EXPECT_FALSE(map_);
+  EXPECT_THAT(messages_, HasSubstr("[neutron.dump.calls]"));
+}
+
+TEST_F(NeutronKernelMap, AnotherModel) {
+  d_.model = {{"CONV_2D", {"x"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  const std::string text = d_.text();
+  for (const TestNode& node : {TestNode{"CONV_2D", {"x"}, {"z"}}, TestNode{"SOFTMAX", {"x"}, {"y"}}}) {
+    d_.model = {node};
+    Diagnostics diagnostics;
+    EXPECT_FALSE(map_kernels(read_console_dump(text), d_.face({"x"}, {"y"}), {}, "converter", diagnostics));
+    EXPECT_EQ(diagnostics.list().at(0).rule, "neutron.dump.model");
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::neutron

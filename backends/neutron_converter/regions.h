@@ -1,0 +1,19 @@
+// The kernels that the converter lists, each with the operators that it computes: the part of kernel_map.h that looks at tensors.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backends/neutron_converter/console_dump.h"
+#include "backends/neutron_converter/model_face.h"
+
+namespace deuteron::neutron {
+
+// By row of dump.extracted.
+struct ListedKernels {
+  std::vector<i32> ops;  // sorted
+  std::string open;      // why there are none, or why they cannot be told apart; empty: they are known
+};
+
+std::vector<ListedKernels> operators_of_regions(const ConsoleDump& dump, const ModelFace& model);
+
+}  // namespace deuteron::neutron

@@ -1,0 +1,167 @@
+"""The vendor's way, whole: five networks through a stand-in for the vendor's converter (tests/stand_ins/neutron_converter.cpp), against the
+same networks through ours: the map of kernels, the selection of kernels, costs, bits, ticks. Then every way in which a converter fails.
+
+    python3 tests/vendor_converter.py DEUTERON NEUTRON_CONVERTER [../shared]
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import checks
+from checks import check
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TOOL, CONVERTER = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+MODELS = pathlib.Path(sys.argv[3] if len(sys.argv) > 3 else ROOT.parent / "shared") / "fixtures" / "models"
+NETWORKS = ["cifarnet", "resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad"]
+QUICK = ["--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
+# Two inputs of one shape: their order shows in the result alone.
+JOINED = """input u : f32[1,4,4,8]
+input v : f32[1,4,4,8]
+a = quantize(u) quant=q(scale=0.05 zero=3)
+b = quantize(v) quant=q(scale=0.05 zero=3)
+y = concat(a, b) axis=3 : s8[1,4,4,16] q(scale=0.05 zero=3)
+output y
+"""
+if not MODELS.is_dir():
+    print("left out: ../shared/fixtures is not there")
+    sys.exit(77)
+
+
+def call(*arguments, **environment):
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600,
+                          env={**os.environ, **environment})
+
+
+def done(*arguments, **environment):
+    result = call(*arguments, **environment)
+    check(result.returncode == 0, f"{' '.join(map(str, arguments))}: {result.stderr[-800:]}")
+    return result
+
+
+def model_of(name):
+    quantized = MODELS / name / "qdq.pt2"
+    return [quantized] if quantized.exists() else [MODELS / name / "float.pt2", "--calibrate", MODELS / name / "inputs" / "000.bin", *QUICK]
+
+
+def calls_of(record):
+    with zipfile.ZipFile(record) as z:
+        calls = json.loads(z.read("delegate_map"))["deuteron"]["calls"]
+    for c in calls:  # what removed an operator is said in other words
+        for w in c.get("without_kernel", []):
+            w.pop("reason")
+        c.pop("reason", None)
+        for k in c.get("npu_kernels", []):  # whose constants a copy fetches, the vendor's text does not say
+            if k["kernel"] == "MemCpy":
+                check(k["added"], f"{record}: a copy of constants is an operator's own work")
+                k.pop("operators")
+    return calls
+
+
+def compiled(name, where, stem, *options, **environment):
+    done("compile", *model_of(name), "--target", "imxrt700cm", "--profile", "-o", where / f"{stem}.pte", "--etrecord",
+         where / f"{stem}.etrecord", "--neutron-kernel-selection", where / f"{stem}.c", "--json", where / f"{stem}.json",
+         "--intermediates", where, *options, **environment)
+    return json.loads((where / f"{stem}.json").read_text())
+
+
+def profile(where, stem, sample):
+    done("profile", where / f"{stem}.pte", "--input", sample, "-o", where / f"{stem}.etdp")
+    done("inspect", where / f"{stem}.etdp", "--etrecord", where / f"{stem}.etrecord", "--json", where / f"{stem}.profile.json")
+    return json.loads((where / f"{stem}.profile.json").read_text())
+
+
+def check_network(name, where, *options):
+    ours = compiled(name, where, "ours", *options)
+    theirs = compiled(name, where, "theirs", "--neutron-converter", CONVERTER, *options)
+    mine, given = calls_of(where / "ours.etrecord"), calls_of(where / "theirs.etrecord")
+    kernels = sum(len(c.get("npu_kernels", [])) for c in mine)
+    check(kernels > 3, f"{name}: only {kernels} kernels on the NPU")
+    for a, b in zip(mine, given):
+        for x, y in zip(a.get("npu_kernels", []), b.get("npu_kernels", [])):
+            check(x == y, f"{name}: kernel {x['id']}: {x} is {y} through the vendor's converter")
+    check(mine == given, f"{name}: other calls: {[(a, b) for a, b in zip(mine, given) if a != b][:1]}")
+    check((where / "ours.c").read_text() == (where / "theirs.c").read_text(), f"{name}: another selection of kernels")
+    check("kernelSelection" in (where / "theirs_vendor0.c").read_text(), f"{name}: the vendor's own selection is not there")
+    for key in ("npu_cycles", "npu_macs", "npu_delegates", "macs", "cycles"):
+        check(ours[key] == theirs[key], f"{name}: {key} {theirs[key]}, not {ours[key]}")
+    check((where / "ours.pte").read_bytes() == (where / "theirs.pte").read_bytes(), f"{name}: another program")
+    sample = MODELS / name / "inputs" / "000.bin"
+    a, b = profile(where, "ours", sample), profile(where, "theirs", sample)
+    check(a["npu_total"] == b["npu_total"] > 0, f"{name}: {b['npu_total']} ticks of the NPU, not {a['npu_total']}")
+    npu = [r for r in b["by_operator"] if r["clock"] == "npu"]
+    named = sum(r["total"] for r in npu if r["operators"])
+    writing = sum(r["total"] for r in npu if not r["operators"])
+    check(named + writing == b["npu_total"] and named > 0, f"{name}: {named} of {b['npu_total']} ticks belong to operators, {writing} to none")
+    if not options:
+        ticks = [[(r["name"], r["total"]) for r in p["by_operator"] if r["clock"] == "npu"] for p in (a, b)]
+        check(ticks[0] == ticks[1], f"{name}: other ticks by operator")
+    print(f"{name}: {kernels} kernels, {named} of {b['npu_total']} NPU ticks belong to operators")
+
+
+def refused(what, rule, text, *arguments, **environment):
+    """Exit 1, with this rule and this text."""
+    result = call(*arguments, **environment)
+    check(result.returncode == 1 and f"[{rule}]" in result.stderr and text in result.stderr,
+          f"{what}: exit {result.returncode}: {result.stderr[-800:]}")
+
+
+def check_failures(where):
+    done("compile", *model_of("cifarnet"), "--target", "imxrt700cm", "-o", where / "c.pte", "--intermediates", where)
+    (where / "neutron0.ir.tflite").rename(where / "cifarnet.tflite")
+    compile_it = ["compile", *model_of("resnet8"), "--target", "imxrt700cm", "--neutron-converter", CONVERTER, "-o", where / "m.pte"]
+    other = str(where / "cifarnet.tflite")
+    failures = [
+        ("crash", "neutron.external.crash", "Segmentation fault", []),
+        ("hang", "neutron.external.timeout", "still running, limit 2 s", ["--neutron-converter-limit", "2"]),
+        ("old-version", "neutron.external.version", "2.0.2, limit 3.1.2 or newer", []),
+        ("partial-graph", "neutron.extract.leftovers", "operators were not converted", []),
+        ("other-result", "neutron.external.ports", "input", []),
+        ("other-model", "neutron.external.ports", "input", []),
+        ("truncated", "neutron.tflite.verify", "reading its result", []),
+        ("no-dump", "neutron.dump.missing", "it printed no graphs", ["--profile"]),
+        ("no-dump", "neutron.selection.unknown", "not known", ["--neutron-kernel-selection", where / "k.c"]),
+    ]
+    for name, rule, text, options in failures:
+        refused(name, rule, text, *compile_it, *options, NEUTRON_STAND_IN=name, NEUTRON_STAND_IN_OTHER=other)
+    result = done(*compile_it, NEUTRON_STAND_IN="no-dump")
+    check("[neutron.dump.missing]" in result.stderr, f"no-dump: no warning: {result.stderr}")
+    check("predicts none of them" in result.stdout, f"no-dump: counts the NPU's time as 0: {result.stdout}")
+    refused("an option that it does not know", "neutron.external.failed", "Unknown option '--no-such-option'", *compile_it,
+            "--neutron-converter-option", "noSuchOption=1")
+    refused("a graph that is too small for it", "neutron.extract.none", "CONV_2D", *compile_it, "--neutron-converter-option",
+            "minNumOpsPerGraph=1000")
+    refused("a target that it does not know", "neutron.external.failed", "Unknown target 'mcu'", *compile_it,
+            "--neutron-converter-option", "target=mcu")
+
+
+def check_port_order(where):
+    """Ports in another order are matched by name: the same bits, and it is said."""
+    (where / "d.txt").write_text(JOINED)
+    for k in range(2):
+        (where / f"{k}.bin").write_bytes(b"".join(int.to_bytes(0x3F000000 + 4321 * (k + 1) * i, 4, "little") for i in range(128)))
+    results = []
+    for stem, options, environment in (("ours", [], {}), ("theirs", ["--neutron-converter", CONVERTER], {"NEUTRON_STAND_IN": "port-order"})):
+        result = done("compile", where / "d.txt", "--target", "imxrt700cm", *options, "-o", where / f"{stem}.pte", **environment)
+        done("run", where / f"{stem}.pte", "--input", where / "0.bin", "--input", where / "1.bin", "--output-dir", where / stem)
+        results.append([p.read_bytes() for p in sorted((where / stem).glob("*.npy"))])
+    check("[neutron.external.port_order]" in result.stderr, f"port-order: it is not said: {result.stderr}")
+    check(results[0] == results[1] and results[0], "port-order: other results")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for network in NETWORKS:
+        path = pathlib.Path(folder) / network
+        path.mkdir()
+        check_network(network, path)
+    constants = pathlib.Path(folder) / "constants"
+    constants.mkdir()
+    check_network("resnet8", constants, "--fetch-constants-to-sram")
+    check_failures(pathlib.Path(folder))
+    check_port_order(pathlib.Path(folder))
+print(checks.verdict())
+sys.exit(1 if checks.failed else 0)
