@@ -18,8 +18,8 @@ import sys
 
 # figure: (bound, goal). A bound may only fall. Where it is above the goal, the code is not there yet.
 BOUNDS = {
-    "includes that point up": (1, 0),
-    "circles of folders": (1, 0),
+    "includes that point up": (0, 0),
+    "circles of folders": (0, 0),
     "files touched outside its folder by a new operator, kernel or target": (50, 4),
     "files that name prelu outside its folders": (4, 4),
     "files that name an operator outside its folders, all operators": (324, None),
@@ -64,8 +64,7 @@ class Tree:
         return self.codes[name]
 
     def product(self):
-        """Files that somebody wrote: what a command writes out of another source is not counted."""
-        return [n for n in self.names if is_product(n) and not self.text(n).startswith("// Written by ")]
+        return [n for n in self.names if is_product(n)]
 
 
 def is_product(name):
@@ -163,7 +162,7 @@ def new_units(tree, commit, added):
     for name in added:
         operator = re.fullmatch(r"ops/(\w+)/\1\.h", name)
         kernel = re.fullmatch(r"backends/neutron/kernels/(\w+)/\w+\.h", name)
-        if operator:
+        if operator and operator.group(1) in operators(tree):
             units.append(f"ops/{operator.group(1)}/")
         elif kernel and re.search(rf"^\+.*\b{kernel.group(1)}\b", git(tree, "show", "--format=", commit, "--", "backends/neutron/kinds.inc") or "", re.M):
             units.append(f"backends/neutron/kernels/{kernel.group(1)}/")
@@ -184,7 +183,7 @@ def last_additions(tree):
         if not 1 <= len(units) <= 3:  # more are a reorganisation
             continue
         touched = (git(tree, "show", "-M", "--format=", "--name-only", commit) or "").split()
-        elsewhere = [n for n in touched if is_product(n) and not any(n.startswith(u) for u in units)]
+        elsewhere = [n for n in touched if is_product(n) and not GENERATED.search(n) and not any(n.startswith(u) for u in units)]
         found.append((commit, subject, units, elsewhere))
         if len(found) == 5:
             break
