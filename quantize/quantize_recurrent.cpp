@@ -22,7 +22,8 @@ std::vector<ValueId> missing_ranges(const Graph& g) {
   const Uses uses(g);
   std::vector<ValueId> missing;
   const auto add = [&](ValueId v) {
-    if (std::find(missing.begin(), missing.end(), v) == missing.end()) missing.push_back(v);
+    const bool in_float = g.type(v).dtype == DType::f32;  // else it has its range
+    if (in_float && std::find(missing.begin(), missing.end(), v) == missing.end()) missing.push_back(v);
   };
   for (const Node& node : g.nodes) {
     const i64 states = state_results(node.op);
