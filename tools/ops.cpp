@@ -151,9 +151,10 @@ std::string quoted(const std::string& s) { return s.find_first_of(",\"") == std:
 
 int ops(const OpsOptions& o) {
   Diagnostics diagnostics;
-  if (o.target.ends_with(".toml") &&
-      !check_outputs(std::array{NamedPath{"--target", o.target}}, std::array{NamedPath{"--json", o.json}}, diagnostics))
-    return finish("", diagnostics, {}, "");
+  if (o.target.ends_with(".toml")) {
+    const std::array inputs{NamedPath{"--target", o.target}}, outputs{NamedPath{"--json", o.json}};
+    if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
+  }
   const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(*target);

@@ -29,9 +29,10 @@ const BuiltinTarget* base_called(const std::string& name) {
 
 int targets(const TargetsOptions& o) {
   Diagnostics diagnostics;
-  if (o.show.ends_with(".toml") &&
-      !check_outputs(std::array{NamedPath{"--show", o.show}}, std::array{NamedPath{"--json", o.json}}, diagnostics))
-    return finish("", diagnostics, {}, "");
+  if (o.show.ends_with(".toml")) {
+    const std::array inputs{NamedPath{"--show", o.show}}, outputs{NamedPath{"--json", o.json}};
+    if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
+  }
   if (!o.show.empty()) {
     if (const BuiltinTarget* base = base_called(o.show))
       return finish(o.json, diagnostics, {{"base", o.show}, {"text", base->text}}, std::string(base->text));
