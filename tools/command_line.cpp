@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "base/printable.h"
+#include "data/option_number.h"
 #include "targets/nearest.h"
-#include "tools/option_number.h"
 #include "tools/verb.h"
 
 namespace deuteron {

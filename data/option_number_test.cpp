@@ -1,4 +1,4 @@
-#include "tools/option_number.h"
+#include "data/option_number.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

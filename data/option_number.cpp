@@ -1,4 +1,4 @@
-#include "tools/option_number.h"
+#include "data/option_number.h"
 
 #include <fmt/format.h>
 
