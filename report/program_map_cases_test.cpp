@@ -90,8 +90,7 @@ TEST(MapCases, AResidualBlock) {
             "0 quantize_per_tensor: conv1,sum +\n"
             "1 NeutronBackend: conv1,relu1,conv2,sum,relu2\n"
             "  Conv2DStandardV1: conv1,relu1\n"
-            "  Conv2DStandardV1: conv2\n"
-            "  Add: sum,relu2\n"
+            "  Conv2DAdd: conv2,sum,relu2\n"
             "2 dequantize_per_tensor: relu2 +\n");
   EXPECT_EQ(cpu(kResidual),
             "0 quantize_per_tensor: conv1,sum +\n"

@@ -11,6 +11,7 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/tflite_writer.h"
+#include "backends/neutron_model/test_machine.h"
 #include "tools/watched_tool.h"
 
 namespace deuteron::neutron {
@@ -37,7 +38,7 @@ class ExternalNeutronConverter : public testing::Test {
     if (tmp) saved_ = tmp;
     setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
     Diagnostics d;
-    const auto c = convert(small_model(), {}, d);
+    const auto c = convert(small_model(), {n3_64()}, d);
     ASSERT_TRUE(c);
     write(folder_ / "good.tflite", c->model);
   }
@@ -161,7 +162,7 @@ TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
   const i32 x = w.tensor({4}, 0.05f, 3), y = w.tensor({4}, 0.05f, 3);
   const i32 z = w.op(tflite::BuiltinOperator::ADD, {x, y}, w.tensor({4}, 0.05f, 3));
   Diagnostics d;
-  const auto c = convert(w.finish({x, y}, {z}), {}, d);
+  const auto c = convert(w.finish({x, y}, {z}), {n3_64()}, d);
   ASSERT_TRUE(c);
   write(folder_ / "other.tflite", c->model);
   refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", "2, 1");
@@ -171,7 +172,7 @@ TEST_F(ExternalNeutronConverter, ConvertsAModelOfTheSamePorts) {
     TfliteWriter w;
     const i32 x = w.tensor({1, 4, 5, 8}, scale, zero);
     Diagnostics d;
-    const auto c = convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {}, d);
+    const auto c = convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {n3_64()}, d);
     ASSERT_TRUE(c);
     write(folder_ / "other.tflite", c->model);
     refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", text);

@@ -327,7 +327,7 @@ TEST(NeutronConverter, LimitsOfAConvolution) {
                        tflite::CreateConv2DOptions(n.builder(), tflite::Padding::VALID, 1, 1));
     const auto ir = n.finish({x}, {y});
     Diagnostics d;
-    EXPECT_FALSE(convert(ir, {}, d));
+    EXPECT_FALSE(convert(ir, usual(), d));
     EXPECT_THAT(rules(d), ElementsAre("neutron.conv2d"));
     EXPECT_EQ(d.list()[0].limit, "65535");
   }
@@ -340,7 +340,7 @@ TEST(NeutronConverter, WhatItCannotDoIsSaid) {
   const i32 b = n.op(B::MAXIMUM, {a, x}, n.tensor({1, 2, 4, 8}, 0.06f, 4));
   const i32 c = n.reshape(b, {63}, 0.06f, 4);
   Diagnostics d;
-  EXPECT_FALSE(convert(n.finish({x}, {c}), {}, d));
+  EXPECT_FALSE(convert(n.finish({x}, {c}), usual(), d));
   EXPECT_THAT(rules(d), ElementsAre("neutron.ir.operator", "neutron.ir.maximum", "neutron.ir.reshape"));
   EXPECT_THAT(d.list()[0].where, HasSubstr("GELU"));
 }
@@ -353,7 +353,7 @@ TEST(NeutronConverter, OnlyABiasMayBeLeftOut) {
     const i32 y = n.op(B::FULLY_CONNECTED, operands, n.tensor({2, 3}, 0.05f, 4), O::FullyConnectedOptions,
                        tflite::CreateFullyConnectedOptions(n.builder()));
     Diagnostics d;
-    EXPECT_EQ(convert(n.finish({x}, {y}), {}, d).has_value(), bias);
+    EXPECT_EQ(convert(n.finish({x}, {y}), usual(), d).has_value(), bias);
   }
 }
 
@@ -363,7 +363,7 @@ TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
   const i32 y =
       n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions, tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
   Diagnostics d;
-  EXPECT_FALSE(convert(n.finish({x}, {y}), {}, d));
+  EXPECT_FALSE(convert(n.finish({x}, {y}), usual(), d));
   EXPECT_THAT(rules(d), ElementsAre("neutron.softmax"));
 }
 
@@ -379,7 +379,7 @@ TEST(NeutronConverter, DamagedModelsAreRefused) {
   size_t refused = 0;
   const auto attempt = [&](std::vector<u8> bytes) {
     Diagnostics d;
-    const auto r = convert(bytes, {}, d);
+    const auto r = convert(bytes, usual(), d);
     EXPECT_NE(r.has_value(), d.has_errors());
     refused += !r;
     if (!r) return;

@@ -21,7 +21,7 @@ class NeutronCalls {
   uint32_t left_ = 0;
 };
 
-// Cycles of all calls on the machine of the defaults, whatever the payload says of its own: for time limits. 0 for a vendor's microcode.
+// Cycles of all calls on a nominal machine, whatever the payload says of its own: for time limits. 0 for a vendor's microcode.
 // Of a payload that the driver has prepared: otherwise the extents may be anything.
 int64_t estimate_cycles(const NeutronPayload& payload);
 

@@ -175,7 +175,7 @@ struct Work {
   void (*function)(void*);
   void* argument;
 };
-bool clock_stands = false;  // while the NPU is played: it is not there on the board whose time is told
+[[maybe_unused]] bool clock_stands = false;  // with traces, while the NPU is played: it is not there on the board whose time is told
 void play_npu(void (*function)(void*), void* argument) {
 #ifdef DEUTERON_TRACE
   if (clock_stands) {

@@ -5,6 +5,7 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/tflite_writer.h"
+#include "backends/neutron_model/test_machine.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;
@@ -46,6 +47,6 @@ int main(int count, char** arguments) {
   const auto model = w.finish({x, other}, {soft, tanh, max});
   save("model.tflite", model);
   Diagnostics d;
-  if (const auto c = convert(model, {}, d)) save("converted.tflite", c->model);
+  if (const auto c = convert(model, {n3_64()}, d)) save("converted.tflite", c->model);
   return d.has_errors();
 }

@@ -21,6 +21,7 @@
 #include "backends/neutron/converter.h"
 #include "backends/neutron/tflite_bytes.h"
 #include "backends/neutron/tflite_writer.h"
+#include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -368,7 +369,7 @@ int convert_file(const Options& options) {
   }
   const auto convert_ir = [&](const std::vector<u8>& ir) {
     Diagnostics diagnostics;
-    auto result = convert(ir, {{}, options.contains("fetch-constants-to-sram"), options.contains("use-profiling")}, diagnostics);
+    auto result = convert(ir, {n3_64(), options.contains("fetch-constants-to-sram"), options.contains("use-profiling")}, diagnostics);
     if (!result) refuse(format_diagnostic(diagnostics.list()[0]));
     return std::move(*result);
   };
