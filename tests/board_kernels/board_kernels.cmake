@@ -4,7 +4,7 @@ file(GLOB BOARD_KERNEL_SOURCES CONFIGURE_DEPENDS tests/board_kernels/*.cpp)
 find_program(QEMU_ARM qemu-system-arm)
 set(images "")
 foreach(board IN LISTS BOARDS)
-  file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ops/*_${ISA_${board}}.S ops/*/*_${ISA_${board}}.S
+  file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ops/*/*_${ISA_${board}}.S
        ops/*/kernel_${ISA_${board}}.cpp ops/*/kernel.cpp runtime/ports/*.cpp runtime/decimal.cpp)
   list(TRANSFORM kernels PREPEND ${BOARD_DIR}/${board}/)
   list(TRANSFORM kernels APPEND .o)
@@ -28,7 +28,7 @@ foreach(board IN LISTS BOARDS)
   if(QEMU_ARM AND NOT DEUTERON_SANITIZE)
     add_test(NAME board_kernels_${board} COMMAND ${QEMU_ARM} -M ${board} -kernel ${image} -icount shift=0 -nodefaults -no-user-config -display none
              -monitor none -serial null -parallel null -semihosting-config enable=on,target=native,arg=all)
-    set_tests_properties(board_kernels_${board} PROPERTIES TIMEOUT 300)
+    set_tests_properties(board_kernels_${board} PROPERTIES LABELS release TIMEOUT 300)
   endif()
 endforeach()
 add_custom_target(board_kernels ALL DEPENDS ${images})
