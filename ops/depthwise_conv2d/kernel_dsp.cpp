@@ -5,6 +5,7 @@
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/planes_dsp.h"
 #include "ops/depthwise_conv2d/taps_dsp.h"
+#include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/depthwise_conv2d/turned.h"
 
 namespace deuteron {
@@ -98,10 +99,7 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
 void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   if (turned_fit(a, 2)) return run_turned<conv2d_s8_dsp>(a, x, weight, bias, y);
   if (a.out_c < kPlanes) return depthwise_conv2d_s8(a, x, weight, bias, y);
-  const int32_t s = a.stride_w;
-  const bool by_planes = a.depth_multiplier == 1 && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 &&
-                         a.stride_h == s && (s == 1 || s == 2);
-  const auto run = by_planes ? run_planes : a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+  const auto run = is_three_by_three(a) ? run_planes : a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run(a, x, weight, bias, y);
 }
 

@@ -7,6 +7,7 @@
 #include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/strip_mve.h"
+#include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/image/window.h"
 #include "ops/integer/requantize_mve.h"
 
@@ -152,8 +153,7 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
 
 bool has_patches(const DepthwiseConv2dArgs& a) {
   const int32_t s = a.stride_w;
-  return a.depth_multiplier == 1 && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 && a.dilation_w == 1 && a.stride_h == s &&
-         (s == 1 || s == 2) && a.x_offset >= -127 && a.x_offset <= 128 && a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
+  return is_three_by_three(a) && a.x_offset >= -127 && a.x_offset <= 128 && a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
 }
 
 void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, const Strips& strips,

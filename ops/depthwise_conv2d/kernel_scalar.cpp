@@ -5,6 +5,7 @@
 #include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/planes_scalar.h"
+#include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/depthwise_conv2d/turned.h"
 #include "runtime/instruction_set.h"
 
@@ -96,10 +97,7 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
 
 void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   if (turned_fit(a, 4)) return run_turned<conv2d_s8_scalar>(a, x, weight, bias, y);
-  const int32_t s = a.stride_w;
-  const bool serves = a.depth_multiplier == 1 && a.out_c >= kPlanes && a.kernel_h == 3 && a.kernel_w == 3 && a.dilation_h == 1 &&
-                      a.dilation_w == 1 && a.stride_h == s && (s == 1 || s == 2);
-  if (!serves) return depthwise_conv2d_s8(a, x, weight, bias, y);
+  if (a.out_c < kPlanes || !is_three_by_three(a)) return depthwise_conv2d_s8(a, x, weight, bias, y);
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
 }
 
