@@ -1,10 +1,10 @@
-// Convolution for Cortex-M3: four windows at a time are widened to int16 and meet two filters at a time (ops/dot_scalar.h).
+// Convolution for Cortex-M3: four windows at a time are widened to int16 and meet two filters at a time (ops/dense/dot_scalar.h).
 #include <cstring>
 
 #include "ops/conv2d/filters.h"
 #include "ops/conv2d/kernel.h"
 #include "ops/conv2d/windows.h"
-#include "ops/dot_scalar.h"
+#include "ops/dense/dot_scalar.h"
 #include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 

@@ -5,7 +5,7 @@
 #include "ops/cumsum/reference.h"
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
-#include "ops/test_spoiled_calls.h"
+#include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {

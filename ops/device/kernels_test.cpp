@@ -1,8 +1,8 @@
-// The kernels of the dialect: each keeps to its tensors whatever its arguments (ops/test_spoiled_calls.h), and has the dialect's name. Our
+// The kernels of the dialect: each keeps to its tensors whatever its arguments (test_spoiled_calls.h), and has the dialect's name. Our
 // own kernels (ops/operators.inc) have the same test in their folders.
 #include "ops/device/kernels.h"
 
-#include "ops/test_spoiled_calls.h"
+#include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {

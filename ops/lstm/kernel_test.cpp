@@ -4,7 +4,7 @@
 #include "ops/device/kernels.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
-#include "ops/test_spoiled_calls.h"
+#include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {
