@@ -9,7 +9,7 @@
 namespace deuteron::neutron {
 namespace {
 
-constexpr i64 kMostBytes = std::numeric_limits<i32>::max() / 4;  // of a tensor: offsets and bit counts stay within int32
+constexpr i64 kMostTensorBytes = std::numeric_limits<i32>::max() / 4;  // of a tensor: offsets and bit counts stay within int32
 constexpr int kMostTensorRank = 8;
 
 std::optional<DType> dtype_of(tflite::TensorType t) {
@@ -47,7 +47,7 @@ Fault OperatorReader::tensor(const tflite::Tensor& t) {
   for (const i32 extent : shape) {
     if (extent < 1 || extent > kMostExtent) return wrong("extent of an axis", fmt::format("{}", extent), fmt::format("1..{}", kMostExtent));
     bytes *= extent;
-    if (bytes > kMostBytes) return wrong("bytes of a tensor", fmt::format("{}", bytes), fmt::format("{}", kMostBytes));
+    if (bytes > kMostTensorBytes) return wrong("bytes of a tensor", fmt::format("{}", bytes), fmt::format("{}", kMostTensorBytes));
     r.type.shape.push_back(extent);
   }
   for (const i32 extent : ints_of(t.shape_signature()))

@@ -4,7 +4,7 @@
 
 namespace deuteron {
 
-enum { kX, kWeight };
+enum { kImage, kFilters };
 
 static bool takes_axis(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation) {
   for (const i64 v : {extent, out, kernel, stride, pad, dilation})
@@ -20,23 +20,23 @@ bool takes_windows(const Conv2d& a, const Shape& x, const Shape& w, const Shape&
 
 // conv2d with a window that begins far behind the image   becomes   pad -> conv2d
 static bool far_padding_to_pad(const Conv2d& a, FormBuilder& b) {
-  if (takes_windows(a, b.type(kX).shape, b.type(kWeight).shape, b.result().shape)) return false;
+  if (takes_windows(a, b.type(kImage).shape, b.type(kFilters).shape, b.result().shape)) return false;
   Conv2d plain = a;
   plain.pad_before = plain.pad_after = {};
   std::vector<ValueId> inputs = b.inputs();
   const Pad pad{{0, a.pad_before.h, a.pad_before.w, 0}, {0, a.pad_after.h, a.pad_after.w, 0}, 0};
-  inputs[kX] = b.add(pad, {kX}, b.type(kX).quant, b.name(kX) + ".padded");
+  inputs[kImage] = b.add(pad, {kImage}, b.type(kImage).quant, b.name(kImage) + ".padded");
   return b.finish(plain, std::move(inputs));
 }
 
 // A convolution over one row of pixels   becomes   one over one column: the same bytes, and not the row-wise kernel that stock MVE firmware
 // would take, which gives wrong numbers for many strides and paddings.
 static bool row_to_column(const Conv2d& a, FormBuilder& b) {
-  const Type &x = b.type(kX), &w = b.type(kWeight), &y = b.result();
+  const Type &x = b.type(kImage), &w = b.type(kFilters), &y = b.result();
   if (x.shape[1] != 1 || x.shape[2] == 1 || w.shape[1] != 1 || y.shape[1] != 1) return false;
   std::vector<ValueId> inputs = b.inputs();
-  inputs[kX] = b.add(Reshape{{x.shape[0], x.shape[2], 1, x.shape[3]}}, {kX}, x.quant);
-  inputs[kWeight] = b.add(Reshape{{w.shape[0], w.shape[2], 1, w.shape[3]}}, {kWeight}, w.quant, b.name(kWeight));
+  inputs[kImage] = b.add(Reshape{{x.shape[0], x.shape[2], 1, x.shape[3]}}, {kImage}, x.quant);
+  inputs[kFilters] = b.add(Reshape{{w.shape[0], w.shape[2], 1, w.shape[3]}}, {kFilters}, w.quant, b.name(kFilters));
   Conv2d column = a;
   for (HW* hw : {&column.stride, &column.pad_before, &column.pad_after, &column.dilation}) std::swap(hw->h, hw->w);
   const ValueId pixels = b.add(column, std::move(inputs), y.quant, b.result_name());
@@ -46,23 +46,23 @@ static bool row_to_column(const Conv2d& a, FormBuilder& b) {
 // depthwise 3x3 with a window that begins in the last column   becomes   depthwise 3x4 with a column of zeros
 // The stock kernel for 3x3 (scalar and DSP) reads past the row there; the general one does not.
 static bool widen_depthwise(const Conv2d& a, FormBuilder& b) {
-  const Shape &x = b.type(kX).shape, &y = b.result().shape, &w = b.type(kWeight).shape;
+  const Shape &x = b.type(kImage).shape, &y = b.result().shape, &w = b.type(kFilters).shape;
   const bool three = w[1] == 3 && w[2] == 3 && a.dilation == HW{1, 1} && a.pad_before.h <= 1 && a.pad_before.w <= 1;
-  if (!three || a.groups != x[3] || w[0] != x[3] || x[0] != 1 || !b.data(kWeight)) return false;
+  if (!three || a.groups != x[3] || w[0] != x[3] || x[0] != 1 || !b.data(kFilters)) return false;
   if ((y[2] - 1) * a.stride.w - a.pad_before.w < x[2] - 1) return false;
-  const std::span<const int8_t> from = b.data(kWeight)->as<int8_t>();
+  const std::span<const int8_t> from = b.data(kFilters)->as<int8_t>();
   std::vector<int8_t> to;
   for (size_t k = 0; k < from.size(); k += 3) to.insert(to.end(), {from[k], from[k + 1], from[k + 2], 0});
   Conv2d wide = a;
   wide.pad_after.w += 1;
   std::vector<ValueId> inputs = b.inputs();
-  const Type type{DType::s8, {w[0], 3, 4, 1}, b.type(kWeight).quant};
-  inputs[kWeight] = b.constant(type, constant_of(std::move(to)), b.name(kWeight));
+  const Type type{DType::s8, {w[0], 3, 4, 1}, b.type(kFilters).quant};
+  inputs[kFilters] = b.constant(type, constant_of(std::move(to)), b.name(kFilters));
   return b.finish(wide, std::move(inputs));
 }
 
 bool kernel_form(const Conv2d& a, FormBuilder& b) {
-  if (b.type(kX).dtype != DType::s8) return false;
+  if (b.type(kImage).dtype != DType::s8) return false;
   return far_padding_to_pad(a, b) || (b.site().isa == Isa::mve ? row_to_column(a, b) : widen_depthwise(a, b));
 }
 

@@ -5,7 +5,7 @@
 
 namespace deuteron {
 
-enum { kX, kWeight };
+enum { kImage, kFilters };
 
 // [oc,kh,kw,c/groups] with zeros between the taps, behind them up to `kernel`, and for the channels of other groups.
 static std::vector<int8_t> spread_weight(std::span<const int8_t> from, const Shape& w, const ConvTranspose2d& a, HW kernel) {
@@ -24,8 +24,8 @@ static std::vector<int8_t> spread_weight(std::span<const int8_t> from, const Sha
 // conv_transpose2d with dilation, groups or output padding, or one that the stock kernel computes wrongly or outside its tensors
 //   becomes   one with zeros in its weight; where that is not enough, without padding, and slices of its result
 static bool transposed_to_kernel_form(const ConvTranspose2d& a, FormBuilder& b) {
-  const Type &x = b.type(kX), &weight = b.type(kWeight), &y = b.result();
-  const Constant* data = b.data(kWeight);
+  const Type &x = b.type(kImage), &weight = b.type(kFilters), &y = b.result();
+  const Constant* data = b.data(kFilters);
   if (x.dtype != DType::s8 || !data || weight.dtype != DType::s8) return false;
   const Shape& w = weight.shape;
   const auto differs = [&](const ConvTranspose2d& o, const Shape& kernel, const Shape& out) {
@@ -50,7 +50,7 @@ static bool transposed_to_kernel_form(const ConvTranspose2d& a, FormBuilder& b) 
   }
   std::vector<ValueId> inputs = b.inputs();
   const Type type{DType::s8, {w[0], kernel.h, kernel.w, x.shape[3]}, weight.quant};
-  inputs[kWeight] = b.constant(type, constant_of(spread_weight(data->as<int8_t>(), w, a, kernel)), b.name(kWeight));
+  inputs[kFilters] = b.constant(type, constant_of(spread_weight(data->as<int8_t>(), w, a, kernel)), b.name(kFilters));
   if (!crops) return b.finish(moved, std::move(inputs));
   ValueId v = b.add(moved, std::move(inputs), y.quant, b.result_name());
   if (whole[1] != y.shape[1]) v = b.add(Slice{1, a.pad.h, y.shape[1], 1}, {v}, y.quant);
