@@ -5,6 +5,7 @@
 namespace deuteron {
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define DEUTERON_MICROCONTROLLER 1
 #if defined(__ARM_FEATURE_MVE)
 #define DEUTERON_MVE __ARM_FEATURE_MVE
 #elif defined(__ARM_FEATURE_DSP)
@@ -15,6 +16,12 @@ namespace deuteron {
 #if defined(__ARM_FP)
 #define DEUTERON_FLOAT (__ARM_FP & 4)
 #endif
+#endif
+
+#if defined(DEUTERON_MICROCONTROLLER)
+inline constexpr bool kIsMicrocontroller = true;  // runs programs for its own instruction set only
+#else
+inline constexpr bool kIsMicrocontroller = false;
 #endif
 
 #if defined(DEUTERON_MVE)

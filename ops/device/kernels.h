@@ -1,5 +1,6 @@
-// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect (docs/operators-own.md), one symbol each. The runtime's table lists them; a firmware's generated
-// table names only those that its models call, so that the linker drops the rest. Each is defined in ops/<operator>/bind.cpp.
+// Every kernel of the cortex_m dialect that this project has, and of the project's own dialect (docs/operators-own.md), one symbol each.
+// The runtime's table lists them; a firmware's generated table names only those that its models call, so that the linker drops the rest.
+// Each is defined in ops/<operator>/bind.cpp.
 #pragma once
 #include "runtime/kernel.h"
 
@@ -25,8 +26,14 @@ namespace deuteron {
   K(kQuantizedMaxPool2d)            \
   K(kQuantizedBatchMatmul)
 
+// On packed weights (ops/dense/packing.h): deuteron::*, a symbol for each packing.
+#define DEUTERON_PACKED_KERNELS(K) \
+  K(kPackedConv2dMve4x16)          \
+  K(kPackedConv2dDsp4x4)
+
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
+DEUTERON_PACKED_KERNELS(DEUTERON_DECLARE_KERNEL)
 #undef DEUTERON_DECLARE_KERNEL
 
 // deuteron::*, which stock firmware lacks.

@@ -8,6 +8,7 @@
 #include "ops/image/window.h"
 #include "ops/linear/kernel.h"
 #include "ops/matmul/by_linear.h"
+#include "ops/packed_conv2d/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -207,6 +208,97 @@ Outcome check_linear(uint32_t seed) {
     linear_s8_scalar(a, x, weight, first, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
+  return Outcome::not_served;
+}
+
+namespace {
+
+// The packed form of a convolution without groups, and whether its kernel gives the same bits.
+template <Packing p>
+bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8_t* weight, const int32_t* bias, int8_t* packed) {
+  static int32_t first[kMostChannels];
+  const int32_t length = a.length();
+  for (int32_t o = 0; o < a.out_c; ++o) {
+    int32_t sum = 0, magnitudes = 0;
+    for (int32_t e = 0; e < length; ++e)
+      sum += weight[o * length + e], magnitudes += weight[o * length + e] < 0 ? -weight[o * length + e] : weight[o * length + e];
+    first[o] = (bias ? bias[o] : 0) + plain.x_offset * sum;
+    const int64_t reach = int64_t{magnitudes} * 128;
+    if (reach + (first[o] < 0 ? -int64_t{first[o]} : first[o]) >= 1 << 30 || (p == Packing::dsp_4x4 && reach >= 1 << 23)) return false;
+  }
+  const auto element = [&](int32_t f, int32_t e) {
+    const int32_t tap = e / a.in_c, c = e % a.in_c;
+    const int32_t kh = p == Packing::mve_4x16 ? tap % a.kernel_h : tap / a.kernel_w;
+    const int32_t kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
+    return weight[f * length + (kh * a.kernel_w + kw) * a.in_c + c];
+  };
+  pack_weights<p>(a.out_c, length, first, plain.multiplier, element, packed);
+  return true;
+}
+
+// Few windows, or one, of long filters: fully connected layers; else images of all kinds.
+Conv2dArgs some_packed(Random& r) {
+  Conv2dArgs a{};
+  int64_t products = 0;
+  do {
+    const bool rows = r.one_in(3), pointwise = rows || r.one_in(3), one_row = r.one_in(6);
+    some_axis(r, pointwise || one_row, &a.in_h, &a.out_h, &a.kernel_h, &a.stride_h, &a.pad_h, &a.dilation_h);
+    some_axis(r, pointwise, &a.in_w, &a.out_w, &a.kernel_w, &a.stride_w, &a.pad_w, &a.dilation_w);
+    if (r.one_in(2)) a.dilation_w = 1;
+    if (rows) a.in_w = a.out_w = a.stride_h = a.stride_w = 1, a.pad_h = a.pad_w = 0, a.in_h = a.out_h = r.one_in(2) ? 1 : r.between(1, 9);
+    a.n = !rows && r.one_in(5) ? 2 : 1;
+    a.in_c = a.kernel_c = rows && r.one_in(4) ? r.between(200, 2200) : some_channels(r);
+    a.out_c = some_channels(r);
+    const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.kernel_c;
+    products = window * a.n * a.out_h * a.out_w * a.out_c;
+    if (window * a.out_c > kMostBytes || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes) products = kMostProducts + 1;
+  } while (products > kMostProducts || !has_windows(a));
+  return a;
+}
+
+template <Packing p>
+Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
+                   void (*own)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int8_t*)) {
+  a.x_offset = -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127;
+  const bool small = r.one_in(2);
+  for (int32_t i = 0; i < a.out_c; ++i)
+    multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::dsp_4x4 ? 2 : 1)) >> (small ? 10 : 0), shifts[i] = 0;
+  a.multiplier = multipliers, a.shift = shifts;
+  const PackedConv2dArgs k{a.n,        a.in_h,     a.in_w,  a.in_c,  a.out_h,      a.out_w,      a.out_c,     a.kernel_h, a.kernel_w,
+                           a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, -a.x_offset, a.y_zero};
+  if (why_not_packed_conv2d(k, p)) return Outcome::not_served;
+  static int32_t sums[kMostChannels];
+  fill_sums(r, sums, a.out_c);
+  for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
+  const int32_t* bias = r.one_in(6) ? nullptr : sums;
+  const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.in_c), ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.out_c);
+  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length()));
+  const bool swap = r.one_in(2);
+  int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *packed = (swap ? at_end_of_pool : at_end_of_ram)(bytes);
+  const int32_t weights = a.out_c * k.length();
+  int8_t* weight = guarded(2, static_cast<uint32_t>(weights)).data;
+  fill_bytes(r, x, static_cast<int32_t>(xs));
+  fill_bytes(r, weight, weights);
+  for (int32_t i = 0; p == Packing::dsp_4x4 && i < weights; ++i) weight[i] = weight[i] == -128 ? -127 : weight[i];
+  if (!pack_filters<p>(k, a, weight, bias, packed)) return Outcome::not_served;
+  const Guarded scratch =
+      guarded(3, static_cast<uint32_t>(packed_conv2d_scratch_bytes(k, p)), p == Packing::mve_4x16 ? r.between(0, 3) : 0);
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  describe(a, bias, scratch.bytes, line);
+  conv2d_s8(a, x, weight, bias, expected.data);
+  own(k, x, packed, scratch.data, found.data);
+  return compared(expected, found, ys, &scratch, line);
+}
+
+}  // namespace
+
+Outcome check_packed_conv2d(uint32_t seed) {
+  Random r(seed);
+  Conv2dArgs a = some_packed(r);
+  Line line("@differs packed_conv2d ");
+  line.number(seed);
+  if constexpr (kHasMve) return run_packed<Packing::mve_4x16>(r, a, line, packed_conv2d_s8_mve);
+  if constexpr (kHasDsp) return run_packed<Packing::dsp_4x4>(r, a, line, packed_conv2d_s8_dsp);
   return Outcome::not_served;
 }
 

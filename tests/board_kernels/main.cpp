@@ -21,6 +21,7 @@ constexpr CheckedKernel kChecked[] = {
     {"minimum", check_minimum},
     {"maximum", check_maximum},
     {"matmul", check_matmul},
+    {"packed_conv2d", check_packed_conv2d},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

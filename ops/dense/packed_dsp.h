@@ -1,0 +1,28 @@
+// The inner loops of convolution and linear on weights packed as dsp_4x4 (ops/dense/packing.h): 4 filters against 2 windows, or 8 against
+// one. Windows are widened as ops/dense/dot_dsp.h says, without an offset. Nothing is read beyond the operands. Schedules and the proof:
+// ops/dense/packed_dsp.S.
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+struct DspPackedWindows {
+  const int16_t* x;
+  int32_t quads;  // of each window, at least 1
+  const int8_t *packed, *packed_end;
+  int8_t *y0, *y1;  // 4 bytes a tile; the same where there is one window
+  int32_t y_zero;
+};
+extern "C" void deuteron_packed_windows_dsp(const DspPackedWindows* a);
+
+// One window, two tiles of filters at a time, `second` bytes apart.
+struct DspPackedWindow {
+  const int16_t* x;
+  int32_t quads;
+  const int8_t* packed;
+  int8_t* y;  // 8 bytes for each pair of tiles
+  int32_t pairs, second, y_zero;
+};
+extern "C" void deuteron_packed_window_dsp(const DspPackedWindow* a);
+
+}  // namespace deuteron

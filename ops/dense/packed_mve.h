@@ -1,0 +1,30 @@
+// The inner loops of convolution and linear on weights packed as mve_4x16 (ops/dense/packing.h): 4 filters against 2 windows, or 8 against
+// one. Nothing is read behind the weights; a window is read in whole blocks, and what lies behind its last element does not count. Sums
+// wrap modulo 2^32, results saturate. Schedules: ops/dense/packed_mve.S.
+#pragma once
+#include <cstdint>
+
+namespace deuteron {
+
+// Windows that lie as they are wanted, `step` bytes apart, two at a time; of an odd number the last one meets the filters twice.
+struct MvePackedWindows {
+  const int8_t* x;
+  int32_t step;
+  int8_t* y;
+  int32_t y_step;  // bytes of y from a window to the next
+  const int8_t* packed;
+  int32_t blocks, tiles;  // at least 1
+  int32_t y_zero, windows;
+};
+extern "C" void deuteron_packed_windows_mve(const MvePackedWindows* a);
+
+// One window, two tiles of filters at a time, `second` bytes apart. Its last block lies by itself, where all 16 bytes may be read.
+struct MvePackedWindow {
+  const int8_t *x, *last, *packed;
+  int8_t* y;       // 8 bytes for each pair of tiles
+  int32_t blocks;  // before the last
+  int32_t pairs, second, y_zero;
+};
+extern "C" void deuteron_packed_window_mve(const MvePackedWindow* a);
+
+}  // namespace deuteron

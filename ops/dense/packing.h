@@ -1,0 +1,131 @@
+// Weights packed ahead of time: in the order in which the inner loop of an instruction set reads them, with what it needs beside them. A
+// program says by the overload of a call which packing its weights have. A new packing is a row here, a layout below and its kernel.
+//
+// Filters stand in tiles of four; where their number is no multiple, the last tile overlaps its neighbour, and fewer than four are filled
+// up with zeros. `first` is the bias with what the zero point of the input adds to every sum: -x_zero * (sum of the weights).
+//   mve_4x16   blocks of 16 elements: 16 of each filter in turn, zeros behind the last element; then first[4], multiplier[4]
+//   dsp_4x4    first[0], first[2]; quads of 4 elements: halfwords of 256 * weight[1] + weight[0] for the elements 0 and 2 (a word), of
+//              the filters 3 and 2 likewise, then both words for the elements 1 and 3; then first[1], 2 * multiplier[1],
+//              2 * multiplier[0], and likewise for the filters 3 and 2. Where the length is no multiple of four, the last quad is the
+//              elements length-4..length-1, with weights of 0 for those that an earlier quad has
+// Units    int32, little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, for dsp_4x4 0..2^30-1 and weights -127..127
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/deuteron.h"
+
+namespace deuteron {
+
+#define DEUTERON_PACKINGS(P) \
+  P(mve_4x16, Isa::mve)      \
+  P(dsp_4x4, Isa::dsp)
+
+#define DEUTERON_PACKING(name, isa) name,
+enum class Packing : uint8_t { DEUTERON_PACKINGS(DEUTERON_PACKING) };
+#undef DEUTERON_PACKING
+
+// The instruction set whose kernel reads it.
+constexpr Isa isa_of(Packing p) {
+  switch (p) {
+#define DEUTERON_PACKING(name, isa) \
+  case Packing::name:               \
+    return isa;
+    DEUTERON_PACKINGS(DEUTERON_PACKING)
+#undef DEUTERON_PACKING
+  }
+  return Isa::scalar;
+}
+
+inline constexpr int32_t kPackedTile = 4;    // filters
+inline constexpr int32_t kPackedBlock = 16;  // elements of a block of mve_4x16
+inline constexpr int32_t kPackedQuad = 4;    // elements of a quad of dsp_4x4
+inline constexpr int32_t kTileNumbers = 32;  // bytes of a tile beside its weights
+
+constexpr int32_t packed_tiles(int32_t filters) { return (filters + kPackedTile - 1) / kPackedTile; }
+// The filter with which a tile begins.
+constexpr int32_t first_of_tile(int32_t filters, int32_t tile) {
+  const int32_t last = filters > kPackedTile ? filters - kPackedTile : 0;
+  return tile * kPackedTile < last ? tile * kPackedTile : last;
+}
+constexpr int64_t packed_tile_bytes(Packing p, int64_t length) {
+  const int64_t unit = p == Packing::mve_4x16 ? kPackedBlock : kPackedQuad;
+  return (length + unit - 1) / unit * unit * kPackedTile + kTileNumbers;
+}
+constexpr int64_t packed_bytes(Packing p, int32_t filters, int64_t length) { return packed_tiles(filters) * packed_tile_bytes(p, length); }
+
+// Where element e of a filter stands in dsp_4x4: its quad, and which of the four.
+struct QuadPlace {
+  int32_t quad, element;
+};
+constexpr QuadPlace quad_place(int32_t length, int32_t e) {
+  const int32_t whole = length / kPackedQuad * kPackedQuad;
+  return e < whole ? QuadPlace{e / kPackedQuad, e % kPackedQuad} : QuadPlace{length / kPackedQuad, e - (length - kPackedQuad)};
+}
+// The halfword of an element of a quad, counted from the quad's first, for the filters 0 and 1 (pair 0) or 2 and 3.
+constexpr int32_t halfword_of(int32_t element, int32_t pair) { return ((element & 1) * 2 + pair) * 2 + element / 2; }
+
+// One of a tile's weights. `tile` points to where it begins; nothing is assumed of the bytes in it.
+template <Packing p>
+int32_t packed_weight(const int8_t* tile, int32_t length, int32_t filter, int32_t e) {
+  if constexpr (p == Packing::mve_4x16)
+    return tile[e / kPackedBlock * (kPackedTile * kPackedBlock) + filter * kPackedBlock + e % kPackedBlock];
+  const QuadPlace at = quad_place(length, e);
+  int16_t both;
+  std::memcpy(&both, tile + 8 + at.quad * 16 + halfword_of(at.element, filter / 2) * 2, sizeof both);
+  const int32_t low = static_cast<int8_t>(both & 0xff);
+  return filter % 2 == 0 ? low : (both - low) / 256;
+}
+
+// What stands beside the weights of a filter; the multiplier is doubled.
+struct PackedNumbers {
+  int32_t first;
+  int64_t doubled_multiplier;
+};
+inline int32_t packed_int(const int8_t* at) {
+  int32_t v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
+template <Packing p>
+PackedNumbers packed_numbers(const int8_t* tile, int32_t length, int32_t filter) {
+  const int8_t* behind = tile + packed_tile_bytes(p, length) - kTileNumbers;
+  if constexpr (p == Packing::mve_4x16) return {packed_int(behind + filter * 4), int64_t{packed_int(behind + 16 + filter * 4)} * 2};
+  const int8_t* pair = behind + 8 + filter / 2 * 12;
+  if (filter % 2 == 1) return {packed_int(pair), packed_int(pair + 4)};
+  return {packed_int(tile + filter / 2 * 4), packed_int(pair + 8)};
+}
+
+// Writes the tiles. weight(filter, e): e in the order in which the kernel meets the elements of a window.
+template <Packing p, class Weight>
+void pack_weights(int32_t filters, int32_t length, const int32_t* first, const int32_t* multiplier, const Weight& weight, int8_t* to) {
+  const int64_t bytes = packed_tile_bytes(p, length);
+  std::memset(to, 0, static_cast<size_t>(packed_bytes(p, filters, length)));
+  for (int32_t t = 0; t < packed_tiles(filters); ++t, to += bytes)
+    for (int32_t i = 0; i < kPackedTile; ++i) {
+      const int32_t f = first_of_tile(filters, t) + i;
+      if (f >= filters) break;
+      int8_t* behind = to + bytes - kTileNumbers;
+      if constexpr (p == Packing::mve_4x16) {
+        for (int32_t e = 0; e < length; ++e)
+          to[e / kPackedBlock * (kPackedTile * kPackedBlock) + i * kPackedBlock + e % kPackedBlock] = weight(f, e);
+        std::memcpy(behind + i * 4, first + f, 4);
+        std::memcpy(behind + 16 + i * 4, multiplier + f, 4);
+      } else {
+        for (int32_t e = 0; e < length; ++e) {
+          const QuadPlace at = quad_place(length, e);
+          int8_t* half = to + 8 + at.quad * 16 + halfword_of(at.element, i / 2) * 2;
+          int16_t both;
+          std::memcpy(&both, half, sizeof both);
+          both = static_cast<int16_t>(both + weight(f, e) * (i % 2 == 0 ? 1 : 256));
+          std::memcpy(half, &both, sizeof both);
+        }
+        const int32_t doubled = multiplier[f] * 2;
+        int8_t* pair = behind + 8 + i / 2 * 12;
+        std::memcpy(i % 2 == 0 ? to + i / 2 * 4 : pair, first + f, 4);
+        std::memcpy(i % 2 == 0 ? pair + 8 : pair + 4, &doubled, 4);
+      }
+    }
+}
+
+}  // namespace deuteron

@@ -1,0 +1,86 @@
+// deuteron::packed_conv2d: its arguments checked once, at load. The overload says the packing (ops/dense/packing.h). A host runs each by
+// the portable kernel, a core only that of its instruction set.
+#include "ops/device/kernels.h"
+#include "ops/device/prepare.h"
+#include "ops/image/window.h"
+#include "ops/packed_conv2d/kernel.h"
+#include "runtime/instruction_set.h"
+
+namespace deuteron {
+namespace {
+
+enum { kX, kPacked, kWindow, kStride, kPadding, kDilation, kXZero, kYZero, kScratch, kOut };
+
+struct PackedCall {
+  PackedConv2dArgs args;
+  const int8_t *x, *packed;
+  void* scratch;
+  int8_t* y;
+};
+template <Packing p>
+void run(const PackedCall& c) {
+  packed_conv2d_s8<p>(c.args, c.x, c.packed, c.y);
+}
+void run_mve(const PackedCall& c) { packed_conv2d_s8_mve(c.args, c.x, c.packed, c.scratch, c.y); }
+void run_dsp(const PackedCall& c) { packed_conv2d_s8_dsp(c.args, c.x, c.packed, c.scratch, c.y); }
+
+template <Packing p>
+Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
+  if constexpr (kHasMve && p == Packing::mve_4x16) return keep<PackedCall, run_mve>(call, prepared, c);
+  if constexpr (kHasDsp && p == Packing::dsp_4x4) return keep<PackedCall, run_dsp>(call, prepared, c);
+  if constexpr (kIsMicrocontroller) {
+    Status s = bad_argument(kPacked, isa_of(p) == Isa::mve ? "is packed for the M-profile Vector Extension, which this core lacks"
+                                                           : "is packed for another instruction set than this core's kernels have");
+    s.code = Code::wrong_isa;
+    return s;
+  } else {
+    return keep<PackedCall, run<p>>(call, prepared, c);
+  }
+}
+
+Status read_shapes(const Call& call, PackedConv2dArgs& a) {
+  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
+  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
+  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
+  a.n = x.sizes[0], a.in_c = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3];
+  a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
+  if (a.in_c < 1) return bad_argument(kX, "must have a channel");
+  if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
+  if (const char* why = read_pair(call, kWindow, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kWindow, why);
+  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
+  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
+  if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
+  if (!is_s8(call.integer(kXZero))) return bad_argument(kXZero, "must be -128..127");
+  if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
+  a.x_zero = static_cast<int32_t>(call.integer(kXZero));
+  a.y_zero = static_cast<int32_t>(call.integer(kYZero));
+  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
+  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
+  return Status{};
+}
+
+template <Packing p>
+Status prepare(Call& call, Prepared* prepared) {
+  PackedConv2dArgs a{};
+  if (Status s = read_shapes(call, a); !s.ok()) return s;
+  if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
+  if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kWindow, "has too many elements");
+  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);
+  const Tensor &packed = call.tensor(kPacked), &scratch = call.tensor(kScratch);
+  if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
+  if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");
+  if (packed.numel != packed_bytes(p, a.out_c, a.length())) return bad_argument(kPacked, "must have the bytes that its packing takes");
+  if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
+  if (scratch.numel < packed_conv2d_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
+  if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");
+  return keep_packed<p>(call, prepared,
+                        {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(packed.data), scratch.data,
+                         static_cast<int8_t*>(call.tensor(kOut).data)});
+}
+
+}  // namespace
+
+const Kernel kPackedConv2dMve4x16 = {"deuteron::packed_conv2d.mve_4x16", "TTLLLLIIXO", prepare<Packing::mve_4x16>};
+const Kernel kPackedConv2dDsp4x4 = {"deuteron::packed_conv2d.dsp_4x4", "TTLLLLIIXO", prepare<Packing::dsp_4x4>};
+
+}  // namespace deuteron

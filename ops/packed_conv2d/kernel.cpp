@@ -1,0 +1,66 @@
+// Portable convolution with packed weights: reads them one by one where they stand. The reference, and what a host runs.
+#include "ops/packed_conv2d/kernel.h"
+
+#include "ops/image/window.h"
+#include "ops/integer/requantize.h"
+
+namespace deuteron {
+namespace {
+
+// sums[i] += one pixel of x under the tap (kh, kw) times the weights of the tile's filter i.
+template <Packing p>
+void add_tap(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t kw, const int8_t* x, uint32_t (&sums)[kPackedTile]) {
+  const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
+  const int32_t first = tap * a.in_c, length = a.length();
+  for (int32_t c = 0; c < a.in_c; ++c)
+    for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(x[c] * packed_weight<p>(tile, length, i, first + c));
+}
+
+// What a tap outside x adds: each element reads as the zero point.
+template <Packing p>
+void add_outside(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t kw, uint32_t (&sums)[kPackedTile]) {
+  const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
+  const int32_t first = tap * a.in_c, length = a.length();
+  for (int32_t c = 0; c < a.in_c; ++c)
+    for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(a.x_zero * packed_weight<p>(tile, length, i, first + c));
+}
+
+int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t zero) {
+  const int64_t product = static_cast<int32_t>(sum) * doubled_multiplier + (int64_t{1} << 31);
+  return static_cast<int8_t>(clamp_to(add_wrapping(static_cast<int32_t>(product >> 32), zero), -128, 127));
+}
+
+// The four filters of a tile at one place of the output.
+template <Packing p>
+void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile, int32_t ih, int32_t iw, int32_t count, int8_t* y) {
+  uint32_t sums[kPackedTile] = {};
+  for (int32_t kh = 0; kh < a.kernel_h; ++kh)
+    for (int32_t kw = 0; kw < a.kernel_w; ++kw) {
+      const int32_t h = ih + kh * a.dilation_h, w = iw + kw * a.dilation_w;
+      const bool inside = h >= 0 && h < a.in_h && w >= 0 && w < a.in_w;
+      if (inside) add_tap<p>(a, tile, kh, kw, image + (h * a.in_w + w) * a.in_c, sums);
+      else add_outside<p>(a, tile, kh, kw, sums);
+    }
+  for (int32_t i = 0; i < count; ++i) {
+    const PackedNumbers n = packed_numbers<p>(tile, a.length(), i);
+    y[i] = finish(sums[i] + static_cast<uint32_t>(n.first), n.doubled_multiplier, a.y_zero);
+  }
+}
+
+}  // namespace
+
+template <Packing p>
+void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  const int64_t bytes = packed_tile_bytes(p, a.length());
+  const int32_t count = a.out_c < kPackedTile ? a.out_c : kPackedTile;
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
+    for (int32_t oh = 0; oh < a.out_h; ++oh)
+      for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.out_c)
+        for (int32_t t = 0; t < packed_tiles(a.out_c); ++t)
+          run_tile<p>(a, x, packed + t * bytes, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, count, y + first_of_tile(a.out_c, t));
+}
+
+template void packed_conv2d_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, int8_t*);
+template void packed_conv2d_s8<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, int8_t*);
+
+}  // namespace deuteron

@@ -1,0 +1,91 @@
+// int8 2-D convolution with weights packed ahead of time (ops/dense/packing.h); also fully connected layers: rows are then the image.
+//   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
+//     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
+//     shift 0 (ops/integer/requantize.h)
+// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps; packed: packed_bytes(packing, out_c, length) bytes
+//          with length = kernel_h * kernel_w * in_c. Elements of a window follow one another by rows of taps, [kernel_h,kernel_w,in_c], for
+//          dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
+// Units    x_zero, y_zero -128..127
+// Padding  reads as x_zero, which first[] takes out again; on whichever side: pad_h, pad_w stand before the first element, and after the
+// last
+//          one lies what out_h and out_w ask for
+// Limits   why_not_packed_conv2d() is null, why_not_window() (ops/image/window.h) too for both axes: proved by prepare(). The compiler
+// proves
+//          |first[oc]| + 128 * sum |weight[oc]| < 2^30, and 128 * sum |weight[oc]| < 2^23 for the filters 1 and 3 of a tile of dsp_4x4.
+//          With other bytes in `packed` the results are any int8, and nothing else happens
+// Scratch  packed_conv2d_scratch_bytes(), for dsp_4x4 4-aligned
+// Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, CONV_2D, FULLY_CONNECTED
+#pragma once
+#include <cstdint>
+
+#include "ops/dense/packing.h"
+
+namespace deuteron {
+
+struct PackedConv2dArgs {
+  int32_t n, in_h, in_w, in_c;
+  int32_t out_h, out_w, out_c;
+  int32_t kernel_h, kernel_w;
+  int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+  int32_t x_zero, y_zero;
+  int32_t length() const { return kernel_h * kernel_w * in_c; }
+};
+
+inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) { return a.n == 1 && a.out_h == 1 && a.out_w == 1; }
+// Every window lies inside x.
+inline bool packed_conv2d_is_inside(const PackedConv2dArgs& a) {
+  return a.pad_h == 0 && a.pad_w == 0 && int64_t{a.out_h - 1} * a.stride_h + int64_t{a.kernel_h - 1} * a.dilation_h < a.in_h &&
+         int64_t{a.out_w - 1} * a.stride_w + int64_t{a.kernel_w - 1} * a.dilation_w < a.in_w;
+}
+// Every window lies in x as it is wanted: one row of taps side by side.
+inline bool packed_conv2d_is_in_one_piece(const PackedConv2dArgs& a) {
+  return a.kernel_h == 1 && (a.kernel_w == 1 || a.dilation_w == 1) && packed_conv2d_is_inside(a);
+}
+
+// There is one window, and it does.
+inline bool packed_conv2d_is_alone(const PackedConv2dArgs& a) {
+  return packed_conv2d_has_one_window(a) && packed_conv2d_is_in_one_piece(a);
+}
+
+inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
+inline constexpr int32_t kPackedStack = 1024;  // elements of widened windows that lie on the stack with dsp_4x4
+inline constexpr int32_t kPackedRagged = 256;  // elements of a window with dsp_4x4 whose taps are no whole quads
+
+// Null where the kernel of the packing serves a call.
+inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
+  const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
+  if (length > 1 << 20) return "has filters of more than 2^20 elements";
+  if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
+  if (p == Packing::mve_4x16) return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
+  if (length < kPackedQuad) return "has filters of fewer than 4 elements";
+  if (a.in_c % kPackedQuad != 0 && length > kPackedRagged && !packed_conv2d_is_in_one_piece(a))
+    return "has channels that are no multiple of 4";
+  return nullptr;
+}
+
+// mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
+// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: two widened windows, or one
+// where there is one and it lies in one piece; up to 2 KB of them lie on the stack if they do.
+inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
+  const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
+  const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
+  if (p == Packing::mve_4x16) {
+    if (in_one_piece) return 0;
+    const int64_t row = (int64_t{a.out_w - 1} * a.stride_w + a.kernel_w) * a.kernel_h * a.in_c;
+    const int64_t four = 4 * ((length + kPackedBlock - 1) / kPackedBlock * kPackedBlock) - kPackedBlock;
+    const int64_t most = length <= kFewTaps && four < kFewTapsBytes ? int64_t{kFewTapsBytes} : four;
+    return (row < most ? row : most) + kPackedBlock;  // what is left of the last block is read
+  }
+  const int64_t elements = (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * (packed_conv2d_is_alone(a) ? 1 : 2);
+  return in_one_piece && elements <= kPackedStack ? 0 : elements * 2;
+}
+
+template <Packing p>
+void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
+
+// The same with the M-profile Vector Extension, for mve_4x16. Reads nothing beyond its operands.
+void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y);
+// The same with the DSP extension, for dsp_4x4.
+void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y);
+
+}  // namespace deuteron

@@ -1,0 +1,203 @@
+// deuteron::packed_conv2d and its binding against the reference of conv2d, bit for bit, in every packing; and what prepare() refuses.
+#include "ops/packed_conv2d/kernel.h"
+
+#include "ops/conv2d/reference.h"
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
+#include "ops/device/test_spoiled_calls.h"
+
+namespace deuteron {
+namespace {
+
+struct Case {
+  const char* name;
+  int32_t n, h, w, c, oc, kh, kw, oh, ow, sh = 1, sw = 1, ph = 0, pw = 0, dh = 1, dw = 1;
+  int32_t x_zero = -3, y_zero = 7;
+};
+
+PackedConv2dArgs args_of(const Case& k) {
+  return {k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero};
+}
+
+struct Filters {
+  std::vector<int8_t> weight;  // [oc,kh,kw,c]
+  std::vector<int32_t> bias, multiplier, shift;
+};
+Filters filters_of(const Case& k, Random& random, int32_t most_multiplier, int8_t least_weight = -128) {
+  Filters f;
+  for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i) f.weight.push_back(std::max(random.s8(), least_weight));
+  f.bias = random.list(k.oc, -300000, 300000), f.shift.assign(static_cast<size_t>(k.oc), 0);
+  f.multiplier = random.list(k.oc, 0, random.in(0, 1) ? most_multiplier : 1 << 22);
+  return f;
+}
+
+template <Packing p>
+std::vector<int8_t> packed_of(const Case& k, const Filters& f) {
+  const PackedConv2dArgs a = args_of(k);
+  const int32_t length = a.length();
+  std::vector<int32_t> first = f.bias;
+  for (int32_t o = 0; o < k.oc; ++o)
+    for (int32_t e = 0; e < length; ++e) first[static_cast<size_t>(o)] -= k.x_zero * f.weight[static_cast<size_t>(o * length + e)];
+  const auto weight = [&](int32_t o, int32_t e) {
+    const int32_t tap = e / k.c, kh = p == Packing::mve_4x16 ? tap % k.kh : tap / k.kw,
+                  kw = p == Packing::mve_4x16 ? tap / k.kh : tap % k.kw;
+    return f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
+  };
+  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length)));
+  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), weight, packed.data());
+  return packed;
+}
+
+template <Packing p>
+constexpr const Kernel& kKernel = p == Packing::mve_4x16 ? kPackedConv2dMve4x16 : kPackedConv2dDsp4x4;
+
+template <Packing p>
+TestCall call_of(const Case& k, const std::vector<int8_t>& packed, Random& random) {
+  TestCall call(kKernel<p>);
+  random.fill(call.image(k.n, k.h, k.w, k.c));
+  Tensor& t = call.tensor(ScalarType::s8, {static_cast<int32_t>(packed.size())});
+  std::memcpy(t.data, packed.data(), packed.size());
+  t.constant = true;
+  call.integers({k.kh, k.kw});
+  call.integers({k.sh, k.sw});
+  call.integers({k.ph, k.pw});
+  call.integers({k.dh, k.dw});
+  call.integer(k.x_zero);
+  call.integer(k.y_zero);
+  call.tensor(ScalarType::u8, {static_cast<int32_t>(packed_conv2d_scratch_bytes(args_of(k), p))});
+  call.image(k.n, k.oh, k.ow, k.oc);
+  return call;
+}
+
+template <Packing p>
+void check(KernelCases& cases, const Case& k, uint32_t seed) {
+  if (why_not_packed_conv2d(args_of(k), p)) return;
+  Random random(seed);
+  const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
+  TestCall call = call_of<p>(k, packed_of<p>(k, f), random);
+  const std::string name =
+      line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero}, seed);
+  cases.run(name + " in packing " + std::to_string(static_cast<int>(p)), call);
+  const Conv2dArgs a{k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
+                     k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
+                     k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
+                     f.shift.data()};
+  std::vector<int8_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
+  conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), f.weight.data(), f.bias.data(), expected.data());
+  cases.expect(9, expected);
+}
+
+constexpr Case kCases[] = {
+    {"3x3, pads 1", 1, 6, 7, 3, 5, 3, 3, 6, 7, 1, 1, 1, 1},
+    {"3x3 of whole blocks", 1, 6, 7, 16, 8, 3, 3, 6, 7, 1, 1, 1, 1},
+    {"3x3, stride 2", 1, 9, 11, 8, 6, 3, 3, 5, 6, 2, 2, 1, 1},
+    {"1x1", 2, 5, 9, 7, 6, 1, 1, 5, 9},
+    {"1x1 of two blocks, three, four", 1, 3, 5, 32, 12, 1, 1, 3, 5},
+    {"1x1 of three blocks", 1, 3, 5, 48, 12, 1, 1, 3, 5},
+    {"1x1 of four and a rest", 1, 3, 5, 65, 9, 1, 1, 3, 5},
+    {"1x1, stride", 1, 5, 9, 8, 4, 1, 1, 3, 5, 2, 2},
+    {"1xN", 3, 1, 11, 4, 9, 1, 5, 1, 11, 1, 1, 0, 2},
+    {"1xN inside", 1, 1, 12, 5, 7, 1, 3, 1, 5, 1, 2},
+    {"10x4 over one channel, stride 2", 1, 49, 10, 1, 64, 10, 4, 25, 5, 2, 2, 4, 1},
+    {"dilated rows", 1, 11, 9, 5, 4, 3, 2, 7, 8, 1, 1, 0, 0, 2, 1},
+    {"dilated columns", 1, 9, 11, 8, 4, 2, 3, 8, 7, 1, 1, 0, 0, 1, 2},
+    {"padding on one side", 1, 8, 8, 3, 4, 3, 3, 4, 4, 2, 2, 0, 0},
+    {"a fully connected layer", 1, 1, 1, 640, 128, 1, 1, 1, 1},
+    {"of odd extents", 1, 1, 1, 77, 13, 1, 1, 1, 1},
+    {"of two outputs", 1, 1, 1, 256, 2, 1, 1, 1, 1},
+    {"of five rows", 1, 5, 1, 30, 10, 1, 1, 5, 1},
+    {"the largest zero points", 1, 6, 7, 4, 5, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 127, -128},
+    {"the least", 1, 6, 7, 4, 5, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, -128, 127},
+};
+
+TEST(PackedConv2dKernel, EqualsTheReference) {
+  KernelCases mve, dsp;
+  uint32_t seed = 1;
+  for (const Case& k : kCases) {
+    check<Packing::mve_4x16>(mve, k, seed);
+    check<Packing::dsp_4x4>(dsp, k, seed++);
+  }
+}
+
+TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
+  KernelCases mve, dsp;
+  Random random(20261);
+  for (uint32_t i = 0; i < 300; ++i) {
+    Case k{};
+    k.name = "random";
+    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 40), k.oc = random.in(1, 19);
+    k.kh = random.in(1, 5), k.kw = random.in(1, 5), k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4),
+    k.pw = random.in(0, 4), k.dh = random.in(1, 3), k.dw = random.in(1, 3);
+    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
+    k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
+    check<Packing::mve_4x16>(mve, k, 1000 + i);
+    check<Packing::dsp_4x4>(dsp, k, 1000 + i);
+  }
+}
+
+// Every byte of every weight comes back from where it was packed.
+TEST(Packing, GivesBackEveryWeight) {
+  for (const int32_t length : {4, 5, 15, 16, 17, 64, 77}) {
+    const int32_t filters = 6;
+    const std::vector<int32_t> first = {1, -2, 3, -4, 5, -6}, multiplier = {9, 8, 7, 6, 5, (1 << 30) - 1};
+    const auto weight = [&](int32_t f, int32_t e) { return static_cast<int8_t>((f * 131 + e * 37) % 255 - 127); };
+    const auto holds = [&]<Packing p>() {
+      std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, filters, length)));
+      pack_weights<p>(filters, length, first.data(), multiplier.data(), weight, packed.data());
+      for (int32_t t = 0; t < packed_tiles(filters); ++t)
+        for (int32_t i = 0; i < kPackedTile; ++i) {
+          const int8_t* tile = packed.data() + t * packed_tile_bytes(p, length);
+          const int32_t f = first_of_tile(filters, t) + i;
+          for (int32_t e = 0; e < length; ++e)
+            ASSERT_EQ(packed_weight<p>(tile, length, i, e), weight(f, e)) << length << " " << f << " " << e;
+          EXPECT_EQ(packed_numbers<p>(tile, length, i).first, first[static_cast<size_t>(f)]);
+          EXPECT_EQ(packed_numbers<p>(tile, length, i).doubled_multiplier, int64_t{multiplier[static_cast<size_t>(f)]} * 2);
+        }
+    };
+    holds.operator()<Packing::mve_4x16>();
+    holds.operator()<Packing::dsp_4x4>();
+  }
+}
+
+TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
+  const Case k{"", 2, 6, 7, 4, 6, 3, 3, 6, 7, 1, 1, 1, 1};
+  const auto make = [&] {
+    Random random(7);
+    const Filters f = filters_of(k, random, 1 << 29);
+    return call_of<Packing::mve_4x16>(k, packed_of<Packing::mve_4x16>(k, f), random);
+  };
+  expect_refusals(make, {
+                            {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
+                            {9, "must be stored channels-last", order(9, {0, 1, 2, 3})},
+                            {0, "must be int8", type(0, ScalarType::u8)},
+                            {9, "must have rank 4", rank(9, 3)},
+                            {0, "must have a channel", size(0, 1, 0)},
+                            {9, "must have the batch of the input", size(9, 0, 1)},
+                            {1, "has the wrong dtype", type(1, ScalarType::s32)},
+                            {1, "must be 4-aligned", misaligned(1, 2)},
+                            {1, "must have the bytes that its packing takes", elements(1, 447)},
+                            {1, "must have the bytes that its packing takes", size(9, 1, 9)},
+                            {1, "has fewer than 4 filters", size(9, 1, 3)},
+                            {1, "has dilated columns", item(5, 1, 2)},
+                            {2, "must have two numbers", items(2, 1)},
+                            {2, "is out of range", item(2, 0, 0)},
+                            {2, "has too many elements", item(2, 0, 1 << 28)},
+                            {3, "is out of range", item(3, 1, int64_t{1} << 40)},
+                            {4, "is out of range", item(4, 1, -1)},
+                            {9, "has more windows than the input has places", item(3, 0, 3)},
+                            {6, "must be -128..127", number(6, 128)},
+                            {7, "must be -128..127", number(7, -129)},
+                            {8, "must be bytes", type(8, ScalarType::s8)},
+                            {8, "must hold the windows", elements(8, 7)},
+                            {8, "must be 4-aligned", misaligned(8, 2)},
+                        });
+}
+
+// Also with other bytes than a compiler writes: all of them come from the test's generator.
+TEST(PackedConv2dKernel, StaysInsideItsTensorsWhateverTheArguments) {
+  expect_inside(kPackedConv2dMve4x16, "x8:2,4,6,7:0231 x8c:448 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:192 x8:2,6,6,7:0231");
+  expect_inside(kPackedConv2dDsp4x4, "x8:2,4,6,7:0231 x8c:352 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:144 x8:2,6,6,7:0231");
+}
+
+}  // namespace
+}  // namespace deuteron
