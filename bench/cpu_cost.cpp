@@ -1,7 +1,7 @@
 // What [cpu.cost] is fitted to and judged by: a line for each kernel call of each model, with the instructions that it took on an emulated
 // board and what the target's cost model predicts. docs/cpu-cost.md
 //
-//   cpu_cost TARGET BOARD MODEL.pt2... > calls.csv
+//   cpu_cost [--packed] TARGET BOARD MODEL.pt2... > calls.csv        --packed: with packed weights
 //
 // Float models get seeded random data for their ranges and for the run; what cannot be compiled or run is told on standard error and left
 // out.
@@ -32,7 +32,7 @@ static void complain(const std::string& model, const Diagnostics& diagnostics) {
     if (d.severity == Severity::error) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(d));
 }
 
-static void measure(const std::string& model, const Target& target, const char* board) {
+static void measure(const std::string& model, const Target& target, const char* board, bool packed) {
   Diagnostics diagnostics;
   std::optional<Graph> graph = read_graph(model, diagnostics);
   if (!graph) return complain(model, diagnostics);
@@ -40,7 +40,9 @@ static void measure(const std::string& model, const Target& target, const char* 
   Samples samples(4);
   for (auto& sample : samples)
     for (const Port& port : graph->inputs) sample.push_back(made_up(graph->type(port.value), bits));
-  std::optional<Compilation> c = compile(std::move(*graph), target, samples, {}, diagnostics);
+  CompileOptions options;
+  options.packed_weights = packed;
+  std::optional<Compilation> c = compile(std::move(*graph), target, samples, options, diagnostics);
   if (!c) return complain(model, diagnostics);
   Sample stored;
   for (const Port& port : c->graph.inputs) {
@@ -63,10 +65,12 @@ static void measure(const std::string& model, const Target& target, const char* 
 }
 
 int main(int argc, char** argv) {
-  if (argc < 4) return fmt::print(stderr, "cpu_cost TARGET BOARD MODEL...\n"), 2;
+  const bool packed = argc > 1 && std::string_view(argv[1]) == "--packed";
+  if (packed) ++argv, --argc;
+  if (argc < 4) return fmt::print(stderr, "cpu_cost [--packed] TARGET BOARD MODEL...\n"), 2;
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(argv[1], diagnostics);
   if (!target) return complain(argv[1], diagnostics), 1;
   fmt::print("model,line,macs,results,operands,taps,instructions,predicted\n");
-  for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2]);
+  for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], packed);
 }

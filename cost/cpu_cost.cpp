@@ -11,7 +11,8 @@ static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
 
 // Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel.
 static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
-  if (call.name == "cortex_m::quantized_conv2d" || call.name == "cortex_m::quantized_transpose_conv2d" || call.name == "aten::convolution")
+  if (call.name == "cortex_m::quantized_conv2d" || call.name == "cortex_m::quantized_transpose_conv2d" ||
+      call.name == "deuteron::packed_conv2d" || call.name == "aten::convolution")
     return y.empty() || y.back() == 0 ? 0 : macs / y.back();
   if (call.name.find("pool2d") == std::string::npos) return 0;
   for (const KernelArg& arg : call.args)

@@ -3,6 +3,7 @@
 
 #include "memory/homes.h"
 #include "ops/families.h"
+#include "passes/call_node.h"
 #include "passes/float_calls.h"
 #include "passes/pass.h"
 #include "quantize/recurrent.h"
@@ -20,33 +21,6 @@ static Diagnostic no_kernel(const PassContext& pass, const Node& node, const Ref
   return d;
 }
 
-static Node call_of(Graph& g, const Node& node, Lowered lowered) {
-  Node call{std::move(lowered.call), node.inputs, node.outputs, node.origin};
-  const std::string base = g.values[node.outputs[0]].name;
-  for (NewConstant& c : lowered.constants) call.inputs.push_back(g.add_value(base + ".constant", std::move(c.type), std::move(c.data)));
-  for (Type& type : lowered.scratch) call.outputs.push_back(g.add_value(base + ".scratch", std::move(type)));
-  // Operands that the call does not mention (a bias folded into other constants) are not its inputs.
-  KernelCall& op = std::get<KernelCall>(call.op);
-  std::vector<i64> renumbered(call.inputs.size(), -1);
-  std::vector<ValueId> used;
-  const auto renumber = [&](i64& operand) {
-    i64& index = renumbered[operand];
-    if (index < 0) {
-      index = static_cast<i64>(used.size());
-      used.push_back(call.inputs[operand]);
-    }
-    operand = index;
-  };
-  for (KernelArg& arg : op.args) {
-    if (arg.kind == KernelArg::Kind::input) renumber(arg.integer);
-    if (arg.kind == KernelArg::Kind::inputs)
-      for (i64& operand : arg.integers) renumber(operand);
-  }
-  for (auto& [result, operand] : op.in_place) operand = renumbered[operand];
-  call.inputs = std::move(used);
-  return call;
-}
-
 // A view, or a Concat whose operands are written straight into it: no call.
 static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
   std::vector<const Type*> in;
@@ -54,8 +28,7 @@ static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
   const bool renames = facts_of(node.op).values == Values::same;
   const bool view = lies_in_operand && (renames || !g.is_constant(homes.of(node.inputs[0]).root));
   if (view) homes.enter(g, node);
-  return view || std::holds_alternative<KernelCall>(node.op) ||
-         (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
+  return view || call_of(node.op) != nullptr || (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
 }
 
 void lower(PassContext& pass) {
@@ -77,9 +50,9 @@ void lower(PassContext& pass) {
       pass.diagnostics.add(no_kernel(pass, node, lowered.why));
       continue;
     }
-    node = call_of(g, node, std::move(*lowered.value));
+    node = call_node(g, node, std::move(*lowered.value));
     homes.resize(g.values.size());
-    std::get<KernelCall>(node.op).macs = count;
+    call_of(node.op)->macs = count;
   }
   remove_dead(g, "folded into constants");
 }

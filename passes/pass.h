@@ -41,5 +41,6 @@ void require_npu(PassContext&);             // passes/lower_delegates.cpp
 void lower_delegates(PassContext&);         // passes/lower_delegates.cpp
 void split_rows(PassContext&);              // passes/split_rows.cpp
 void lower(PassContext&);                   // passes/lower.cpp
+void pack_weights(PassContext&);            // passes/pack_weights.cpp
 
 }  // namespace deuteron

@@ -22,8 +22,9 @@ static constexpr Pass kPipeline[] = {
     {"fuse", fuse},
     // Images are channels-last throughout; a permute is left only where the user's own order of axes asks for one.
     {"infer-layout", infer_layout},
-    // What moved next to each other is fused; a scale for each channel is a depthwise convolution. Without an NPU, and in float, reductions are
-  // pooling and layers.
+    // What moved next to each other is fused; a scale for each channel is a depthwise convolution. Without an NPU, and in float, reductions
+    // are
+    // pooling and layers.
     {"fuse-again", fuse_again},
     // Functions of one element that the NPU can compute in a few steps are those steps.
     {"npu-forms", npu_forms},
@@ -48,6 +49,8 @@ static constexpr Pass kPipeline[] = {
     {"split-rows", split_rows},
     // Every node is a kernel call or a view.
     {"lower", lower},
+    // With packed weights, calls that our runtime has a kernel for read them as that kernel wants them.
+    {"pack-weights", pack_weights},
 };
 
 std::span<const Pass> pipeline() { return kPipeline; }

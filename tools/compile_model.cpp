@@ -58,6 +58,15 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
                         "leave --dialect out and link our kernels into the firmware, or change the model");
 }
 
+bool choose_weights(const ModelOptions& o, const RecipeOptions& recipe, CompileOptions& options, Diagnostics& diagnostics) {
+  options.packed_weights = o.weights == "packed";
+  const bool refused = options.packed_weights && recipe.dialect == "stock";
+  if (refused)
+    diagnostics.error(o.model, "packed weights need kernels that stock firmware lacks, and the dialect is stock", "target.packed",
+                      "leave --weights packed out, or use --dialect deuteron");
+  return !refused;
+}
+
 // Without the pass that lowers there are nodes that no program file can hold.
 void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostics& diagnostics) {
   for (const Node& node : c.graph.nodes)
@@ -175,6 +184,11 @@ void add_model_options(Verb& verb, ModelOptions& o) {
                    "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
       .value("KIND")
       .one_of({"deuteron", "stock"});
+  verb.option("--weights", o.weights,
+                   "packed: in the order in which the kernels of our runtime read them, for the instruction set of the target; plain "
+                   "(default): as stock firmware reads them; never changes a bit of the result")
+      .value("KIND")
+      .one_of({"plain", "packed"});
   verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
   verb.option("--firmware-ops", o.firmware_ops,
                    "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
@@ -263,6 +277,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   options.npu.run_tool = watched_tool();
   if (o.format_conversion == "npu") options.npu.format_conversion = FormatConversion::npu;
   if (o.format_conversion == "cpu") options.npu.format_conversion = FormatConversion::cpu;
+  if (!choose_weights(o, recipe, options, diagnostics)) return std::nullopt;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   options.quantize.equalize = o.equalization == "auto";

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ops/families.h"
+#include "passes/pack_call.h"
 #include "targets/target.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
@@ -20,7 +21,12 @@ struct OpsOptions {
 };
 
 struct Row {
-  std::string name, kernel, builtin, operands, result, constraints;
+  std::string name, kernel, packed, builtin, operands, result, constraints;
+};
+
+// Of an example: empty where there is none.
+struct ExampleKernel {
+  std::string plain, packed;  // packed: with packed weights
 };
 
 // The edges of the int8 part have no rule of their own in the list.
@@ -59,8 +65,15 @@ Quant example_quant(const QuantSpec& s, const Shape& shape) {
   return {std::vector<float>(n, 0x1p-6f), std::vector<i32>(n, 0), s.axis};
 }
 
-// The kernel of an int8 operator on example operands of these shapes; empty where it has none.
-std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std::vector<Shape>& shapes, Isa isa) {
+// The kernel that a lowered call has with packed weights.
+std::string packed_kernel(const Lowered& plain, std::vector<const Constant*> data, Isa isa) {
+  for (const NewConstant& c : plain.constants) data.push_back(&c.data);
+  const Result<Lowered> packed = pack_call({plain.call, data, isa});
+  return packed ? packed->call.name + "." + packed->call.overload : "";
+}
+
+// The kernels of an int8 operator on example operands of these shapes.
+ExampleKernel kernel_for(const Op& op, std::span<const QuantSpec> specs, const std::vector<Shape>& shapes, Isa isa) {
   std::vector<Type> in;
   for (const Shape& s : shapes) in.push_back({DType::f32, s, {}});
   if (specs.back().gran == Gran::none)
@@ -68,7 +81,7 @@ std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std
   std::vector<const Type*> views;
   for (const Type& t : in) views.push_back(&t);
   const Result<std::vector<Type>> inferred = infer(op, TypeView(views));
-  if (!inferred) return "";
+  if (!inferred) return {};
   std::vector<Constant> constants(in.size());
   std::vector<const Constant*> data(in.size(), nullptr);
   for (size_t i = 0; i < in.size(); ++i) {
@@ -77,7 +90,7 @@ std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std
       if (specs.back().gran != Gran::none && i > 0) data[i] = &constants[i];
       continue;
     }
-    if (specs[i].gran == Gran::per_channel && specs[i].axis >= in[i].rank()) return "";
+    if (specs[i].gran == Gran::per_channel && specs[i].axis >= in[i].rank()) return {};
     in[i].dtype = specs[i].dtype;
     in[i].quant = example_quant(specs[i], in[i].shape);
     if (!specs[i].symmetric) continue;
@@ -94,17 +107,18 @@ std::string kernel_for(const Op& op, std::span<const QuantSpec> specs, const std
     outs.push_back(&t);
   }
   const Result<Lowered> lowered = lower_to_cortex_m(op, {TypeView(views), TypeView(outs), data, isa});
-  return lowered ? lowered->call.name : "";
+  if (!lowered) return {};
+  return {lowered->call.name, packed_kernel(*lowered, data, isa)};
 }
 
 // The kernel of an example. Where there is none with a scale for each channel, the operator with such a scale becomes another one before it
 // is lowered: then that with one scale counts.
-std::string kernel_of(const AnyExample& example, std::vector<QuantSpec> specs, Isa isa) {
-  if (specs.empty()) return "";
+ExampleKernel kernel_of(const AnyExample& example, std::vector<QuantSpec> specs, Isa isa) {
+  if (specs.empty()) return {};
   const size_t operands = std::min(example.operands.size(), specs.size() - 1);
   const std::vector<Shape> shapes(example.operands.begin(), example.operands.begin() + static_cast<std::ptrdiff_t>(operands));
-  std::string kernel = kernel_for(example.op, specs, shapes, isa);
-  if (!kernel.empty()) return kernel;
+  ExampleKernel kernel = kernel_for(example.op, specs, shapes, isa);
+  if (!kernel.plain.empty()) return kernel;
   for (QuantSpec& s : specs)
     if (s.gran == Gran::per_channel) s.gran = Gran::per_tensor;
   return kernel_for(example.op, specs, shapes, isa);
@@ -127,9 +141,12 @@ void describe_quantization(Row& row, std::span<const QuantSpec> specs) {
 Row row_of(const AnyExample& example, const std::string& name, const Target& target) {
   const Op& op = example.op;
   const std::vector<QuantSpec> specs = specs_of(op);
-  Row row{name, "", "", "", "", ""};
+  Row row{name, "", "", "", "", "", ""};
   // Without the backend of the CPU only the edges run there.
-  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) row.kernel = kernel_of(example, specs, target.isa);
+  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) {
+    ExampleKernel kernel = kernel_of(example, specs, target.isa);
+    row.kernel = std::move(kernel.plain), row.packed = std::move(kernel.packed);
+  }
   add_npu(row, op, target);
   describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
   return row;
@@ -175,6 +192,7 @@ int ops(const OpsOptions& o) {
     list.push_back({{"name", r.name},
                     {"target", target->name},
                     {"kernel", r.kernel},
+                    {"packed_kernel", r.packed},
                     {"builtin", r.builtin},
                     {"operands", r.operands},
                     {"result", r.result},
@@ -182,8 +200,11 @@ int ops(const OpsOptions& o) {
   }
   for (int32_t k = 0; k < kAllKernels.count; ++k) kernels.push_back(kAllKernels.kernels[k]->name);
   if (!o.csv) {
-    text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\nkernels of the runtime:\n",
+    text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\n",
                         counted(static_cast<long long>(rows.size()), "operator"));
+    for (const Row& r : rows)
+      if (!r.packed.empty()) text += fmt::format("with packed weights {} is {}\n", r.name, r.packed);
+    text += "kernels of the runtime:\n";
     for (const auto& k : kernels) text += "  " + k.get<std::string>() + "\n";
   }
   return finish(o.json, diagnostics, {{"target", target->name}, {"operators", list}, {"kernels", kernels}}, text);

@@ -1,0 +1,239 @@
+#include "ops/packed_conv2d/packing.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ops/integer/requantize.h"
+#include "ops/packed_conv2d/kernel.h"
+
+namespace deuteron {
+namespace {
+
+// What the plain kernels have in common.
+struct Dense {
+  PackedConv2dArgs a{};
+  i64 x = 0;  // operand
+  Face x_face, y_face;
+  std::vector<int8_t> weight;  // [out_c,kernel_h,kernel_w,in_c]
+  std::vector<i64> first;      // bias, and what the zero point of x adds
+  std::vector<i32> multiplier, shift;
+  i64 y_min = 0, y_max = 0;
+};
+
+i64 integer(const PlainCall& c, int arg) { return c.call.args[arg].integer; }
+const Face& face(const PlainCall& c, int arg) { return c.call.args[arg].face; }
+// Null: none, or no constant.
+const Constant* constant(const PlainCall& c, int arg) {
+  const KernelArg& a = c.call.args[arg];
+  return a.kind == KernelArg::Kind::input ? c.data[a.integer] : nullptr;
+}
+bool is_none(const PlainCall& c, int arg) { return c.call.args[arg].kind == KernelArg::Kind::none; }
+
+i32 narrow(i64 v) {
+  DEUTERON_CHECK(v >= INT32_MIN && v <= INT32_MAX, std::to_string(v));
+  return static_cast<i32>(v);
+}
+
+void read_pair(const PlainCall& c, int arg, i32& h, i32& w) {
+  const std::vector<i64>& pair = c.call.args[arg].integers;
+  h = narrow(pair[0]), w = narrow(pair[1]);
+}
+
+// Extents of images, whose faces are n,c,h,w.
+void read_images(const PlainCall& c, int x, int y, Dense& d) {
+  d.x = integer(c, x), d.x_face = face(c, x), d.y_face = face(c, y);
+  const Shape &from = d.x_face.sizes, &to = d.y_face.sizes;
+  d.a.n = narrow(from[0]), d.a.in_c = narrow(from[1]), d.a.in_h = narrow(from[2]), d.a.in_w = narrow(from[3]);
+  d.a.out_c = narrow(to[1]), d.a.out_h = narrow(to[2]), d.a.out_w = narrow(to[3]);
+}
+
+i64 sum_of_filter(const Dense& d, i64 filter, bool magnitudes) {
+  i64 sum = 0;
+  const i64 length = d.a.length();
+  for (i64 e = 0; e < length; ++e) {
+    const i64 w = d.weight[filter * length + e];
+    sum += magnitudes ? std::abs(w) : w;
+  }
+  return sum;
+}
+
+// From `x_offset` on the convolutions have x_offset, y_zero, multipliers, shifts, y_min, y_max.
+Result<Dense> with_numbers(const PlainCall& c, Dense d, int bias, int x_offset) {
+  const Constant *sums = constant(c, bias), *multipliers = constant(c, x_offset + 2), *shifts = constant(c, x_offset + 3);
+  if ((!is_none(c, bias) && !sums) || !multipliers || !shifts) return Refusal{"a bias or a scale is computed", "", "", ""};
+  for (i64 o = 0; o < d.a.out_c; ++o)
+    d.first.push_back((sums ? sums->as<i32>()[o] : 0) + integer(c, x_offset) * sum_of_filter(d, o, false));
+  d.multiplier.assign(multipliers->as<i32>().begin(), multipliers->as<i32>().begin() + d.a.out_c);
+  d.shift.assign(shifts->as<i32>().begin(), shifts->as<i32>().begin() + d.a.out_c);
+  d.a.x_zero = narrow(-integer(c, x_offset)), d.a.y_zero = narrow(integer(c, x_offset + 1));
+  d.y_min = integer(c, x_offset + 4), d.y_max = integer(c, x_offset + 5);
+  return d;
+}
+
+// A scale of one filter as the packed kernels have it: no shift, and `more` added to its sums.
+struct Unshifted {
+  i32 multiplier = 0;
+  i64 more = 0;
+};
+
+i32 step_of(i64 sum, i32 multiplier, i32 shift, i32 zero) {
+  return clamp_to(add_wrapping(requantize(static_cast<i32>(sum), multiplier, shift), zero), -128, 127);
+}
+
+// Whether both give the same int8 for every sum of low..high. Both never fall, so that the ends of each step say it.
+bool same_steps(const Unshifted& u, i32 multiplier, i32 shift, i64 low, i64 high, i32 zero) {
+  for (i64 v = low; v <= high;) {
+    const i32 y = step_of(v, multiplier, shift, zero);
+    i64 last = v, behind = high + 1;  // the last sum of this step: in last..behind-1
+    while (behind - last > 1) {
+      const i64 middle = last + (behind - last) / 2;
+      (step_of(middle, multiplier, shift, zero) == y ? last : behind) = middle;
+    }
+    if (step_of(v + u.more, u.multiplier, 0, zero) != y || step_of(last + u.more, u.multiplier, 0, zero) != y) return false;
+    v = last + 1;
+  }
+  return true;
+}
+
+// A filter that gives one int8 whatever it sees, as one with a scale next to nothing does: no weights, and a sum that gives it.
+bool make_constant(Dense& d, i64 filter, i64 low, i64 high) {
+  if (low < INT32_MIN || high > INT32_MAX) return false;
+  const i32 y = step_of(low, d.multiplier[filter], d.shift[filter], d.a.y_zero);
+  if (y != step_of(high, d.multiplier[filter], d.shift[filter], d.a.y_zero)) return false;
+  const i64 length = d.a.length();
+  std::fill_n(d.weight.begin() + filter * length, length, int8_t{0});
+  d.first[filter] = (y - d.a.y_zero) * 256, d.multiplier[filter] = 1 << 23, d.shift[filter] = 0;
+  return true;
+}
+
+// Scales below 2^-12 have a shift, and are rounded twice. Most are of channels that hardly ever change, where a plain multiplier gives the
+// same steps; it is looked for beside the rounded one, and proved on all sums that the filter can have.
+std::optional<Unshifted> without_shift(i32 multiplier, i32 shift, i64 low, i64 high, i32 zero) {
+  constexpr i32 kReach = 3;
+  if (shift == 0) return Unshifted{multiplier, 0};
+  if (shift > 0) return std::nullopt;
+  const i32 rounded = round_shift_right(multiplier, -shift);
+  for (i32 m = std::max(rounded - kReach, 0); m <= rounded + kReach; ++m)
+    for (i64 more = -kReach; more <= kReach; ++more)
+      if (const Unshifted u{m, more}; same_steps(u, multiplier, shift, low, high, zero)) return u;
+  return std::nullopt;
+}
+
+// What ops/packed_conv2d/kernel.h leaves to the compiler. Scales lose their shifts.
+std::optional<Refusal> make_exact(Dense& d, Packing p) {
+  constexpr i64 kMostSum = i64{1} << 30, kMostUpper = i64{1} << 23;
+  if (d.a.x_zero < -128 || d.a.x_zero > 127) return Refusal{"the zero point of the input is no int8", "", "", ""};
+  if (d.y_min != -128 || d.y_max != 127) return Refusal{"the result has bounds of its own", "", "", ""};
+  if (p == Packing::dsp_4x4 && std::find(d.weight.begin(), d.weight.end(), -128) != d.weight.end())
+    return Refusal{"a weight is too small for two in a halfword", "-128", "-127", ""};
+  const i64 most = p == Packing::dsp_4x4 ? (i64{1} << 30) - 1 : INT32_MAX;
+  for (i64 o = 0; o < d.a.out_c; ++o) {
+    if (d.multiplier[o] < 0) return Refusal{"a scale is negative", std::to_string(d.multiplier[o]), "0", ""};
+    const i64 reach = 128 * sum_of_filter(d, o, true), sum = std::abs(d.first[o]) + reach;
+    if (d.shift[o] <= 0 && make_constant(d, o, d.first[o] - reach, d.first[o] + reach)) continue;
+    if (sum >= kMostSum) return Refusal{"a sum may become too large", std::to_string(sum), std::to_string(kMostSum - 1), ""};
+    if (p == Packing::dsp_4x4 && reach >= kMostUpper)
+      return Refusal{"a filter's weights are too large for 24 bits", std::to_string(reach), std::to_string(kMostUpper - 1), ""};
+    const auto plain = without_shift(d.multiplier[o], d.shift[o], d.first[o] - reach, d.first[o] + reach, d.a.y_zero);
+    if (!plain) return Refusal{"a scale needs a shift", std::to_string(d.shift[o]), "0", ""};
+    if (plain->multiplier > most) return Refusal{"a scale is too large", std::to_string(plain->multiplier), std::to_string(most), ""};
+    d.multiplier[o] = plain->multiplier, d.shift[o] = 0, d.first[o] += plain->more;
+  }
+  return std::nullopt;
+}
+
+template <Packing p>
+Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
+  const PackedConv2dArgs& a = d.a;
+  if (const char* why = why_not_packed_conv2d(a, p)) return Refusal{std::string("the call ") + why, "", "", ""};
+  if (auto why = make_exact(d, p)) return *why;
+  const i32 length = a.length();
+  std::vector<i32> first;
+  for (const i64 v : d.first) first.push_back(narrow(v));
+  // Element e of a window in the order of the packing.
+  const auto weight = [&](i32 f, i32 e) {
+    const i32 channel = e % a.in_c, tap = e / a.in_c;
+    const i32 kh = p == Packing::mve_4x16 ? tap % a.kernel_h : tap / a.kernel_w,
+              kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
+    return d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
+  };
+  const i64 bytes = packed_bytes(p, a.out_c, length);
+  std::vector<int8_t> packed(static_cast<size_t>(bytes));
+  pack_weights<p>(a.out_c, length, first.data(), d.multiplier.data(), weight, packed.data());
+  CallBuilder call("deuteron::packed_conv2d", c.data.size(), 1);
+  call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
+  call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
+  call.integers({a.dilation_h, a.dilation_w}).integer(a.x_zero).integer(a.y_zero);
+  call.scratch(packed_conv2d_scratch_bytes(a, p)).out(0, d.y_face);
+  return call.done();
+}
+
+Result<Lowered> pack(const PlainCall& c, const Result<Dense>& d) {
+  if (!d) return d.why;
+#define DEUTERON_PACKING(name, set) \
+  if (c.isa == set) return pack<Packing::name>(c, *d, #name);
+  DEUTERON_PACKINGS(DEUTERON_PACKING)
+#undef DEUTERON_PACKING
+  return Refusal{"there is no packing for this instruction set", "", "", ""};
+}
+
+}  // namespace
+
+Result<Lowered> pack_conv2d(const PlainCall& c) {
+  enum { kX, kWeight, kBias, kStride, kPadding, kDilation, kXOffset, kOut = 13 };
+  const Constant* weight = constant(c, kWeight);
+  if (!weight) return Refusal{"the weight is computed", "", "", ""};
+  const Shape& w = face(c, kWeight).sizes;
+  Dense d;
+  read_images(c, kX, kOut, d);
+  if (w[3] != d.a.in_c) return Refusal{"the convolution has groups", "", "", ""};
+  d.a.kernel_h = narrow(w[1]), d.a.kernel_w = narrow(w[2]);
+  read_pair(c, kStride, d.a.stride_h, d.a.stride_w);
+  read_pair(c, kPadding, d.a.pad_h, d.a.pad_w);
+  read_pair(c, kDilation, d.a.dilation_h, d.a.dilation_w);
+  d.weight.assign(weight->as<int8_t>().begin(), weight->as<int8_t>().end());
+  return pack(c, with_numbers(c, std::move(d), kBias, kXOffset));
+}
+
+Result<Lowered> pack_depthwise_conv2d(const PlainCall& c) {
+  enum { kX, kWeight, kBias, kStride, kPadding, kDilation, kMultiplier, kXOffset, kOut = 14 };
+  const Constant* weight = constant(c, kWeight);
+  if (!weight) return Refusal{"the weight is computed", "", "", ""};
+  const Shape& w = face(c, kWeight).sizes;  // 1,kh,kw,oc
+  Dense d;
+  read_images(c, kX, kOut, d);
+  if (d.a.in_c != 1) return Refusal{"the convolution is depthwise", "", "", ""};
+  d.a.kernel_h = narrow(w[1]), d.a.kernel_w = narrow(w[2]);
+  read_pair(c, kStride, d.a.stride_h, d.a.stride_w);
+  read_pair(c, kPadding, d.a.pad_h, d.a.pad_w);
+  read_pair(c, kDilation, d.a.dilation_h, d.a.dilation_w);
+  const auto values = weight->as<int8_t>();
+  for (i64 o = 0; o < w[3]; ++o)
+    for (i64 t = 0; t < w[1] * w[2]; ++t) d.weight.push_back(values[t * w[3] + o]);
+  return pack(c, with_numbers(c, std::move(d), kBias, kXOffset));
+}
+
+Result<Lowered> pack_linear(const PlainCall& c) {
+  enum { kX, kWeight, kBias, kKernelSum, kXOffset, kWeightOffset, kYZero, kMultipliers, kShifts, kYMax, kYMin, kOut };
+  const Constant *weight = constant(c, kWeight), *bias = constant(c, kBias), *sum = constant(c, kKernelSum);
+  if (!weight || (!is_none(c, kBias) && !bias)) return Refusal{"the weight or the bias is computed", "", "", ""};
+  if (integer(c, kWeightOffset) != 0) return Refusal{"the weight has a zero point", "", "", ""};
+  const i64 in = face(c, kWeight).sizes[1], out = face(c, kWeight).sizes[0];
+  const Shape& x = face(c, kX).sizes;
+  const i64 rows = numel(std::span(x).first(x.size() - 1));
+  Dense d;
+  d.x = integer(c, kX);
+  d.x_face = channels_last_face({1, rows, 1, in}), d.y_face = channels_last_face({1, rows, 1, out});
+  d.a.n = d.a.in_w = d.a.out_w = d.a.kernel_h = d.a.kernel_w = d.a.stride_h = d.a.stride_w = d.a.dilation_h = d.a.dilation_w = 1;
+  d.a.in_h = d.a.out_h = narrow(rows), d.a.in_c = narrow(in), d.a.out_c = narrow(out);
+  d.weight.assign(weight->as<int8_t>().begin(), weight->as<int8_t>().end());
+  for (i64 o = 0; o < out; ++o)
+    d.first.push_back(sum ? sum->as<i32>()[o] : (bias ? bias->as<i32>()[o] : 0) + integer(c, kXOffset) * sum_of_filter(d, o, false));
+  d.multiplier.assign(out, narrow(c.call.args[kMultipliers].integers[0]));
+  d.shift.assign(out, narrow(c.call.args[kShifts].integers[0]));
+  d.a.x_zero = narrow(-integer(c, kXOffset)), d.a.y_zero = narrow(integer(c, kYZero));
+  d.y_min = integer(c, kYMin), d.y_max = integer(c, kYMax);
+  return pack(c, d);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,19 @@
+// From the call of a plain kernel to that of deuteron::packed_conv2d, with the weights packed for an instruction set. The bits stay: where
+// the packed kernel cannot give them, the call stays as it is, and the refusal says why.
+#pragma once
+#include "ops/op.h"
+
+namespace deuteron {
+
+// A lowered call. `data[i]` is null where operand i is not a constant.
+struct PlainCall {
+  const KernelCall& call;
+  std::span<const Constant* const> data;
+  Isa isa;
+};
+
+Result<Lowered> pack_conv2d(const PlainCall&);            // cortex_m::quantized_conv2d
+Result<Lowered> pack_depthwise_conv2d(const PlainCall&);  // cortex_m::quantized_depthwise_conv2d over one input channel
+Result<Lowered> pack_linear(const PlainCall&);            // cortex_m::quantized_linear
+
+}  // namespace deuteron
