@@ -1,0 +1,105 @@
+// A packed call gives the bits of the plain one: random convolutions, with scales of all kinds, run both ways.
+#include "ops/packed_conv2d/packing.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ops/kernel_call/host_call.h"
+
+namespace deuteron {
+namespace {
+
+struct Random {
+  std::mt19937 bits;
+  i64 in(i64 low, i64 high) { return low + static_cast<i64>(bits() % static_cast<uint32_t>(high - low + 1)); }
+};
+
+struct Made {
+  Lowered call;
+  Type x, y;
+};
+
+// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x.
+Made made(Random& r, i64 scales) {
+  const i64 h = r.in(1, 6), w = r.in(1, 7), c = r.in(1, 20), oc = r.in(4, 11), kh = r.in(1, 3), kw = r.in(1, 3);
+  std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
+  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  std::vector<i32> bias(oc), multiplier(oc), shift(oc);
+  for (i64 o = 0; o < oc; ++o) {
+    bias[o] = static_cast<i32>(r.in(0, 3) == 0 ? r.in(-500000000, 500000000) : r.in(-60000, 60000));
+    const bool shifted = scales == 2 || (scales == 1 && o == 0);
+    multiplier[o] = static_cast<i32>(shifted ? r.in(1 << 30, INT32_MAX) : r.in(0, 1 << 24));
+    shift[o] = static_cast<i32>(!shifted ? 0 : scales == 1 ? -r.in(11, 16) : -r.in(16, 31));
+  }
+  Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}};
+  CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
+  call.in(0, channels_last_face(m.x.shape))
+      .constant(DType::s8, {oc, kh, kw, c}, std::move(weight))
+      .constant(DType::s32, {oc}, std::move(bias));
+  call.integers({1, 1}).integers({(kh - 1) / 2, (kw - 1) / 2}).integers({1, 1}).integer(r.in(-127, 128)).integer(r.in(-128, 127));
+  call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
+  call.scratch(0).out(0, channels_last_face(m.y.shape));
+  m.call = call.done();
+  return m;
+}
+
+std::vector<int8_t> result_of(const Lowered& lowered, const Type& x, const Type& y, std::vector<int8_t> input) {
+  std::vector<const Type*> in{&x}, out{&y};
+  std::vector<void*> in_data{input.data()};
+  std::vector<int8_t> result(static_cast<size_t>(y.elements()));
+  std::vector<void*> out_data{result.data()};
+  std::vector<bool> constant{false};
+  for (const NewConstant& c : lowered.constants) {
+    in.push_back(&c.type), constant.push_back(true);
+    in_data.push_back(const_cast<std::byte*>(c.data.bytes.data()));
+  }
+  std::vector<std::vector<u8>> scratch;
+  for (const Type& t : lowered.scratch) {
+    scratch.emplace_back(static_cast<size_t>(t.bytes()) + 16);
+    out.push_back(&t), out_data.push_back(scratch.back().data());
+  }
+  run_call(lowered.call, TypeView(in), TypeView(out), in_data, out_data, constant);
+  return result;
+}
+
+TEST(Packing, KeepsEveryBitWhateverTheScales) {
+  Random r{std::mt19937(20262)};
+  int packed_calls[3] = {};
+  for (int i = 0; i < 600; ++i) {
+    const i64 scales = i % 3;
+    const Made m = made(r, scales);
+    std::vector<const Constant*> data{nullptr};
+    for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+    std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
+    for (int8_t& v : x) v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
+    for (const Isa isa : {Isa::mve, Isa::dsp}) {
+      const Result<Lowered> p = pack_conv2d({m.call.call, data, isa});
+      if (!p) continue;
+      ++packed_calls[scales];
+      // Its operands are those of the plain call and then its own constants.
+      Lowered packed = *p;
+      for (KernelArg& arg : packed.call.args)
+        if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer -= static_cast<i64>(data.size()) - 1;
+      EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(packed, m.x, m.y, x)) << "case " << i << " for " << name_of(isa);
+    }
+  }
+  EXPECT_GE(packed_calls[0], 100);  // without shifts
+  EXPECT_GE(packed_calls[1], 10);   // with one filter for which a plain multiplier does
+  EXPECT_GE(packed_calls[2], 100);  // scales next to nothing: constant filters
+}
+
+TEST(Packing, SaysWhyACallStaysPlain) {
+  Random r{std::mt19937(1)};
+  Made m = made(r, 0);
+  std::vector<const Constant*> data{nullptr};
+  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+  EXPECT_EQ(pack_conv2d({m.call.call, data, Isa::scalar}).why.what, "there is no packing for this instruction set");
+  m.call.call.args[10].integer = -5;
+  EXPECT_EQ(pack_conv2d({m.call.call, data, Isa::mve}).why.what, "the result has bounds of its own");
+  data[1] = nullptr;
+  EXPECT_EQ(pack_conv2d({m.call.call, data, Isa::mve}).why.what, "the weight is computed");
+}
+
+}  // namespace
+}  // namespace deuteron
