@@ -14,11 +14,21 @@ inline constexpr float kLeastScale = 1.1920928955078125e-07f;  // 2^-23, as torc
 
 inline constexpr int kHistogramBins = 2048;
 
+// 256 steps from `low`, which 0 is one of: the bytes of a camera or a microphone, as programs hand them to a network.
+struct ByteGrid {
+  float step, low;
+  bool operator==(const ByteGrid&) const = default;
+};
+inline constexpr ByteGrid kByteGrids[] = {{1, 0}, {1 / 255.0f, 0}, {1 / 256.0f, 0}, {1, -128}, {1 / 128.0f, -1}};
+// The one that all numbers of an input lie on; nothing when they span less than a quarter of it.
+std::optional<ByteGrid> byte_grid(const Samples& samples, std::span<const size_t> which, size_t input);
+
 // What was seen of one value. The histogram spans low..high evenly; counts do not depend on the order of samples.
 struct Observation {
   float low = 0, high = 0;
   std::vector<i64> bins;
   bool seen = false;
+  std::optional<ByteGrid> bytes;                  // of an input of the graph: these steps are exact, and its whole range
   std::vector<float> channel_mean, channel_most;  // by index of the last axis: mean, and largest magnitude
 };
 
@@ -37,6 +47,12 @@ inline constexpr float kMaskedDistance = 16;
 // sample.
 std::optional<std::vector<Observation>> observe(const Graph& graph, const Samples& samples, int threads, Diagnostics& diagnostics);
 
+// The same for parts of the samples, each by itself: part_of[s] in 0..parts-1, no part is empty. By part, then by value.
+std::optional<std::vector<std::vector<Observation>>> observe_parts(const Graph& graph, const Samples& samples, std::span<const i32> part_of,
+                                                                   i32 parts, int threads, Diagnostics& diagnostics);
+// What was seen of one value in several parts, of so many samples each.
+Observation merged_parts(std::span<const Observation* const> parts, std::span<const i64> samples);
+
 enum class Observer : u8 { min_max, histogram };  // histogram: the range with the lowest expected squared error
 struct ActivationQuant {
   float scale = 1;
@@ -46,6 +62,15 @@ struct ActivationQuant {
 };
 // affine int8: the range always contains zero, zero_point is where zero lies. symmetric: zero_point 0.
 ActivationQuant choose(const Observation& observation, Observer observer, bool symmetric, i32 low, i32 high);
+
+// The steps of the grid themselves; nothing where the zero point must be another.
+std::optional<ActivationQuant> choose(const ByteGrid& grid, bool symmetric, i32 low);
+
+// The range of `q`, of the steps low..high, with its ends times these factors.
+struct RangeFactors {
+  double low = 1, high = 1;
+};
+ActivationQuant widened(const ActivationQuant& q, const RangeFactors& factors, bool symmetric, i32 low, i32 high);
 
 // Over the histogram, for parameters from elsewhere; 0 when nothing was counted.
 double mean_squared_error(const Observation& observation, float scale, i32 zero_point, i32 low, i32 high);

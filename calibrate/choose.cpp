@@ -135,6 +135,22 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
   return chosen(grid_of(best.low, best.high, symmetric, q_low, q_high), best.error);
 }
 
+std::optional<ActivationQuant> choose(const ByteGrid& grid, bool symmetric, i32 q_low) {
+  const i32 zero_point = q_low - static_cast<i32>(std::lround(grid.low / grid.step));
+  if (symmetric && zero_point != 0) return std::nullopt;
+  return ActivationQuant{grid.step, zero_point, Observer::min_max, 0};
+}
+
+ActivationQuant widened(const ActivationQuant& q, const RangeFactors& factors, bool symmetric, i32 q_low, i32 q_high) {
+  constexpr double kMost = std::numeric_limits<float>::max();  // a range that is widened may leave float32
+  const auto end = [&](i32 step, double factor) {
+    return std::clamp(static_cast<double>(q.scale) * (step - q.zero_point) * factor, -kMost, kMost);
+  };
+  const double low = std::min(0.0, end(q_low, factors.low)), high = std::max(0.0, end(q_high, factors.high));
+  const Grid grid = grid_of(static_cast<float>(low), static_cast<float>(high), symmetric, q_low, q_high);
+  return {grid.scale, grid.zero_point, q.observer, q.mean_squared_error};
+}
+
 double mean_squared_error(const Observation& o, float scale, i32 zero_point, i32 q_low, i32 q_high) {
   if (o.bins.empty()) return 0;
   const Density density(o);

@@ -64,6 +64,41 @@ Observation merged(std::span<const Observation* const> parts) {
   return all;
 }
 
+std::optional<ByteGrid> byte_grid(const Samples& samples, std::span<const size_t> which, size_t input) {
+  constexpr double kNear = 1e-3, kFewestSteps = 64;  // in steps
+  for (const ByteGrid& grid : kByteGrids) {
+    double least = 255, most = 0;
+    const auto lies_on_it = [&](float v) {
+      const double at = (static_cast<double>(v) - grid.low) / grid.step;
+      least = std::min(least, at), most = std::max(most, at);
+      return std::abs(at - std::round(at)) < kNear && at > -kNear && at < 255 + kNear;
+    };
+    if (std::ranges::all_of(which, [&](size_t s) { return std::ranges::all_of(samples[s][input], lies_on_it); }) &&
+        most - least >= kFewestSteps)
+      return grid;
+  }
+  return std::nullopt;
+}
+
+Observation merged_parts(std::span<const Observation* const> parts, std::span<const i64> samples) {
+  Observation all = merged(parts);
+  if (parts.size() == 1 || !all.seen) return all;
+  std::vector<double> mean;
+  double count = 0;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const Observation& part = *parts[k];
+    if (!part.seen) continue;
+    all.bytes = count == 0 || all.bytes == part.bytes ? part.bytes : std::nullopt;
+    mean.resize(part.channel_mean.size());
+    all.channel_most.resize(part.channel_most.size());
+    for (size_t c = 0; c < mean.size(); ++c) mean[c] += static_cast<double>(part.channel_mean[c]) * static_cast<double>(samples[k]);
+    for (size_t c = 0; c < all.channel_most.size(); ++c) all.channel_most[c] = std::max(all.channel_most[c], part.channel_most[c]);
+    count += static_cast<double>(samples[k]);
+  }
+  for (const double sum : mean) all.channel_mean.push_back(static_cast<float>(sum / count));
+  return all;
+}
+
 Observation bounded(const Observation& o, float low, float high) {
   if (!o.seen || (low <= o.low && high >= o.high)) return o;
   Observation inner;

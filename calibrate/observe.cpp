@@ -111,6 +111,11 @@ std::vector<std::vector<float>> stored_inputs(const Graph& g, const std::vector<
   return stored;
 }
 
+struct Parts {
+  std::span<const i32> of;  // by sample
+  i32 count;
+};
+
 // Values that depend on no input of the model: the executor computes them once and shows them to nobody.
 template <class See>
 std::vector<bool> see_known_values(const Graph& g, const See& see) {
@@ -135,14 +140,15 @@ std::vector<bool> see_known_values(const Graph& g, const See& see) {
   return is_known;
 }
 
-// Ranges over all samples; false once something is not finite.
-bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples& samples, int threads, std::vector<Range>& ranges,
-                    Diagnostics& diagnostics) {
-  std::vector<std::vector<Range>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<Range>(g.values.size()));
+// By part, the ranges of all values; false once something is not finite.
+bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples& samples, const Parts& parts, int threads,
+                    std::vector<std::vector<Range>>& ranges, Diagnostics& diagnostics) {
+  const std::vector<std::vector<Range>> nothing(static_cast<size_t>(parts.count), std::vector<Range>(g.values.size()));
+  std::vector<std::vector<std::vector<Range>>> by_worker(static_cast<size_t>(thread_count(threads)), nothing);
   std::vector<NotFinite> faults;
   std::mutex mutex;
   for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
-    std::vector<Range>& mine = by_worker[worker];
+    std::vector<Range>& mine = by_worker[worker][parts.of[s]];
     bool reported = false;
     executor.run(stored_inputs(g, samples[s]), [&](ValueId v, std::span<const float> data) {
       if (reported) return;  // what follows is a consequence
@@ -161,10 +167,12 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
     report(g, faults, samples.size(), diagnostics);
     return false;
   }
-  ranges.assign(g.values.size(), {});
-  for (const std::vector<Range>& worker : by_worker)
-    for (size_t v = 0; v < ranges.size(); ++v) ranges[v].widen(worker[v]);
-  see_known_values(g, [&](ValueId v, std::span<const float> data) { ranges[v].widen(data); });
+  ranges = nothing;
+  for (size_t part = 0; part < ranges.size(); ++part) {
+    for (const auto& worker : by_worker)
+      for (size_t v = 0; v < g.values.size(); ++v) ranges[part][v].widen(worker[part][v]);
+    see_known_values(g, [&](ValueId v, std::span<const float> data) { ranges[part][v].widen(data); });
+  }
   return true;
 }
 
@@ -217,20 +225,9 @@ struct Counts {
   Channels channels;
 };
 
-}  // namespace
-
-std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
-  if (samples.empty()) {
-    diagnostics.error(g.name, "a float model needs calibration data", "calibrate.no_samples",
-                      "give --calibrate FILE once for each model input");
-    return std::nullopt;
-  }
-  if (!shapes_fit(g, samples, diagnostics)) return std::nullopt;
-  use_one_thread_for_each_layer();
-  const FloatExecutor executor(g);
-  std::vector<Range> ranges;
-  if (!observe_ranges(g, executor, samples, threads, ranges, diagnostics)) return std::nullopt;
-
+// The second pass, over the samples of one part, whose ranges are known.
+std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& executor, const Samples& samples,
+                                      const std::vector<size_t>& which, int threads, const std::vector<Range>& ranges) {
   std::vector<Observation> result(g.values.size());
   for (size_t v = 0; v < result.size(); ++v) {
     if (ranges[v].low > ranges[v].high) continue;  // a constant, or a value without elements
@@ -244,8 +241,8 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
     count(data, o.low, o.high, mine.bins);
     mine.channels.count(data, g.type(v).shape.empty() ? 1 : g.type(v).shape.back(), o.low, o.high);
   };
-  for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
-    executor.run(stored_inputs(g, samples[s]), [&](ValueId v, std::span<const float> data) {
+  for_each_sample(which.size(), threads, [&](size_t s, int worker) {
+    executor.run(stored_inputs(g, samples[which[s]]), [&](ValueId v, std::span<const float> data) {
       if (result[v].seen) see(v, data, by_worker[worker][v]);
     });
   });
@@ -261,7 +258,7 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
       for (size_t b = 0; b < worker[v].bins.size(); ++b) o.bins[b] += worker[v].bins[b];
       channels.add(worker[v].channels);
     }
-    const double span = static_cast<double>(o.high) - o.low, count = is_known[v] ? 1.0 : static_cast<double>(samples.size());
+    const double span = static_cast<double>(o.high) - o.low, count = is_known[v] ? 1.0 : static_cast<double>(which.size());
     for (const i64 sum : channels.sum)
       o.channel_mean.push_back(static_cast<float>(o.low + static_cast<double>(sum) / Channels::kSteps / count * span));
     o.channel_most = std::move(channels.most);
@@ -272,7 +269,37 @@ std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& s
       o.channel_most.assign(extent, std::abs(o.low));
     }
   }
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    if (Observation& o = result[g.inputs[i].value]; o.seen) o.bytes = byte_grid(samples, which, i);
   return result;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::vector<Observation>>> observe_parts(const Graph& g, const Samples& samples, std::span<const i32> part_of,
+                                                                   i32 parts, int threads, Diagnostics& diagnostics) {
+  if (samples.empty()) {
+    diagnostics.error(g.name, "a float model needs calibration data", "calibrate.no_samples",
+                      "give --calibrate FILE once for each model input");
+    return std::nullopt;
+  }
+  if (!shapes_fit(g, samples, diagnostics)) return std::nullopt;
+  use_one_thread_for_each_layer();
+  const FloatExecutor executor(g);
+  std::vector<std::vector<Range>> ranges;
+  if (!observe_ranges(g, executor, samples, {part_of, parts}, threads, ranges, diagnostics)) return std::nullopt;
+  std::vector<std::vector<size_t>> samples_of(static_cast<size_t>(parts));
+  for (size_t s = 0; s < samples.size(); ++s) samples_of[part_of[s]].push_back(s);
+  std::vector<std::vector<Observation>> result;
+  for (size_t part = 0; part < samples_of.size(); ++part)
+    result.push_back(observe_part(g, executor, samples, samples_of[part], threads, ranges[part]));
+  return result;
+}
+
+std::optional<std::vector<Observation>> observe(const Graph& g, const Samples& samples, int threads, Diagnostics& diagnostics) {
+  auto parts = observe_parts(g, samples, std::vector<i32>(samples.size(), 0), 1, threads, diagnostics);
+  if (!parts) return std::nullopt;
+  return std::move(parts->front());
 }
 
 }  // namespace deuteron

@@ -6,7 +6,6 @@
 
 namespace deuteron {
 
-
 Quant weight_quant(std::span<const float> weight, const Shape& shape, i32 axis, i32 low, i32 high) {
   const i64 channels = axis < 0 ? 1 : shape[axis];
   const i64 inner = axis < 0 ? static_cast<i64>(weight.size()) : numel(std::span(shape).subspan(static_cast<size_t>(axis) + 1));

@@ -12,10 +12,11 @@ namespace deuteron {
 
 // passes/quantize_post_training.cpp
 struct QuantizationDecisions {
-  bool model_was_quantized = false;    // then the rest is empty
+  bool model_was_quantized = false;  // then the rest is empty
   std::vector<QuantizedValue> values;
-  std::string policy;                  // "histogram, 4 ranges adjusted"
-  double gain_db = 0;                  // of that over plain histogram ranges, simulated on the calibration samples
+  std::string policy;                 // "histogram, channels equalized (0.5)"
+  std::optional<double> held_out_db;  // simulated, on samples that the ranges were not chosen on
+  double gain_db = 0;                 // of that over plain histogram ranges
 };
 
 // What both sides say of one operator.

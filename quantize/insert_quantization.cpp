@@ -8,6 +8,7 @@
 #include "calibrate/each_sample.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantized_weights.h"
+#include "quantize/round_weights.h"
 
 namespace deuteron {
 
@@ -56,14 +57,14 @@ class Inserter {
       if (cluster.fixed) {
         chosen[c].scale = cluster.fixed->fixed_scale;
         chosen[c].zero_point = cluster.fixed->fixed_zero;
-      } else if (const auto given = options_.given.find(static_cast<i32>(c)); given != options_.given.end()) {
-        chosen[c] = given->second;
-        chosen[c].mean_squared_error = mean_squared_error(seen[c], chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
+      } else if (const auto exact = seen[c].bytes ? choose(*seen[c].bytes, cluster.symmetric, steps.low) : std::nullopt) {
+        chosen[c] = *exact;
       } else {
         const Observer observer = options_.observer.value_or(Observer::histogram);
         chosen[c] = choose(seen[c], observer, cluster.symmetric, steps.low, steps.high);
         const ActivationQuant plain = choose(seen[c], Observer::min_max, cluster.symmetric, steps.low, steps.high);
         if (!options_.observer && plain.mean_squared_error <= chosen[c].mean_squared_error) chosen[c] = plain;
+        widen(chosen[c], cluster, seen[c], steps);
       }
       parameters_[c] = per_tensor(chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
     });
@@ -73,6 +74,14 @@ class Inserter {
         report_.push_back({g_.values[v].name, observations_[v].low, observations_[v].high, chosen[c], plan_.clusters[c].members.size() > 1,
                            plan_.clusters[c].fixed.has_value(), static_cast<i32>(c), plan_.clusters[c].symmetric});
     }
+  }
+
+  void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen, const Steps& steps) const {
+    const Bounds possible = reach(g_, uses_, cluster);
+    const RangeFactors factors{seen.low > possible.low ? 1 + options_.margin : 1, seen.high < possible.high ? 1 + options_.margin : 1};
+    if (factors.low == 1 && factors.high == 1) return;
+    chosen = widened(chosen, factors, cluster.symmetric, steps.low, steps.high);
+    chosen.mean_squared_error = mean_squared_error(seen, chosen.scale, chosen.zero_point, steps.low, steps.high);
   }
 
   std::string where(ValueId v) const {
@@ -125,7 +134,7 @@ class Inserter {
     }
     for (size_t n = 0; n < old.size(); ++n) {
       Node node = std::move(old[n]);
-      if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_));
+      if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_), moments_of(n, node));
       else
         for (ValueId& v : node.inputs)
           if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);
@@ -155,7 +164,13 @@ class Inserter {
     return -1;
   }
 
-  void quantize_operands(Node& node, std::span<const QuantSpec> specs) {
+  // Null: its weights are rounded one by one. What several layers read is rounded for none of them.
+  const InputMoments* moments_of(size_t n, const Node& node) const {
+    if (!options_.moments || (*options_.moments)[n].empty() || uses_.readers[node.inputs[1]].size() != 1) return nullptr;
+    return &(*options_.moments)[n];
+  }
+
+  void quantize_operands(Node& node, std::span<const QuantSpec> specs, const InputMoments* moments) {
     const bool shares = result_spec(specs).gran == Gran::shared;
     const std::vector<ValueId> operands = node.inputs;
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -177,10 +192,10 @@ class Inserter {
       }
     }
     if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel)
-      quantize_weight_and_bias(node, operands, operand_spec(specs, 1));
+      quantize_weight_and_bias(node, operands, operand_spec(specs, 1), moments);
   }
 
-  void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec) {
+  void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec, const InputMoments* moments) {
     const ValueId x = operands[0];
     const Type weight = g_.type(operands[1]);
     const std::span<const float> data = g_.values[operands[1]].constant->as<float>();
@@ -192,16 +207,21 @@ class Inserter {
     const bool whole = std::holds_alternative<Linear>(node.op) && !options_.per_channel_linear;
     Quant q = weight_quant(data, weight.shape, whole ? -1 : spec.axis, options_.weight_low, 127);
     make_room_for_bias(q, x_scale(x), bias);
-    node.inputs[1] = constant_operand(operands[1], q, DType::s8, node.origin);
-
-    const bool correct = options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty();
-    if (correct) {
+    std::vector<float> loss;
+    if (moments) {
+      std::vector<int8_t> rounded = round_weights(data, q, *moments);
+      loss = mean_loss(data, rounded, q, *moments);
+      const ValueId integers =
+          g_.add_value(g_.values[operands[1]].name + "_q", Type{DType::s8, weight.shape, q}, constant_of(std::move(rounded)));
+      node.inputs[1] = dequantize(integers, node.origin);
+    } else {
+      node.inputs[1] = constant_operand(operands[1], q, DType::s8, node.origin);
       const Constant& rounded = *g_.values[integers_.back().second].constant;
-      const std::vector<float> loss =
-          mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
-      bias.resize(loss.size());
-      for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
+      if (options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty())
+        loss = mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
     }
+    bias.resize(std::max(bias.size(), loss.size()));
+    for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
     if (bias.empty()) return;
     const Quant steps = bias_quant(x_scale(x), q);
     const Shape shape{weight.shape[0]};

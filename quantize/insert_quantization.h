@@ -1,11 +1,11 @@
 // Post-training quantization of a float graph: puts Quantize/Dequantize pairs where the target's rules want them, as PT2E would have.
 #pragma once
 #include <functional>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/input_moments.h"
 
 namespace deuteron {
 
@@ -15,9 +15,12 @@ struct QuantizeOptions {
   i32 weight_low = -127;                // symmetric weights use weight_low..127
   bool correct_bias = true;             // the mean error that rounding a channel's weights makes is taken out of its bias
   bool choose_bias_correction = false;  // correct_bias only where a search finds that it helps
-  bool equalize = true;                 // channels may be scaled alike, where a search finds that it helps
+  // Weights of a layer that it knows are rounded together (quantize/round_weights.h), and their mean error goes into the bias. Null: each
+  // weight by itself.
+  const LayerMoments* moments = nullptr;
+  bool equalize = true;                                        // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
-  std::map<i32, ActivationQuant> given;                        // by cluster: parameters that are not chosen here (from a search)
+  double margin = 0;  // both ends of every range lie so much further out, 0.05 = 5 %, unless values cannot come that far
 };
 
 // One line of the report: which value got which parameters and why.

@@ -281,12 +281,26 @@ TEST(InsertQuantization, PerTensorLinearOnRequest) {
   EXPECT_EQ(quant_of(q.g, "b").scale.size(), 1u);
 }
 
-TEST(InsertQuantization, TakesGivenParameters) {
-  const TestGraph t = convolution();
-  const Quantized first = quantize(t.g, samples_of(t.g, 2));
-  const Quantized second = quantize(t.g, samples_of(t.g, 2), {.given = {{first.report[1].cluster, {0.25f, -128}}}});
-  EXPECT_EQ(quant_of(second.g, "y"), per_tensor(0.25f, -128));
-  EXPECT_EQ(quant_of(second.g, "x"), quant_of(first.g, "x"));
+TEST(InsertQuantization, WidensRangesAsFarAsValuesCanCome) {
+  TestGraph t = convolution();
+  Conv2d& conv = std::get<Conv2d>(t.g.nodes[0].op);
+  const auto span = [](const Quant& q) {
+    return std::pair{q.scale[0] * static_cast<float>(q.low - q.zero_point[0]), q.scale[0] * static_cast<float>(q.high - q.zero_point[0])};
+  };
+  conv.bounds = {};
+  const Quantized as_seen = quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max});
+  const Quantized wider = quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max, .margin = 0.25});
+  for (const char* name : {"x", "y"}) {
+    const auto [low, high] = span(quant_of(as_seen.g, name));
+    const auto [wide_low, wide_high] = span(quant_of(wider.g, name));
+    const float step = quant_of(wider.g, name).scale[0];  // where zero lies is rounded to a step
+    EXPECT_NEAR(wide_low, 1.25f * low, step) << name;
+    EXPECT_NEAR(wide_high, 1.25f * high, step) << name;
+  }
+  conv.bounds = {0, span(quant_of(as_seen.g, "y")).second / 2};  // reached by every sample
+  const Quantized bounded = quantize(t.g, samples_of(t.g, 2), {.observer = Observer::min_max, .margin = 0.25});
+  EXPECT_FLOAT_EQ(span(quant_of(bounded.g, "y")).first, 0);
+  EXPECT_FLOAT_EQ(span(quant_of(bounded.g, "y")).second, conv.bounds.high);
 }
 
 TEST(InsertQuantization, SharedWeightsExistOnce) {

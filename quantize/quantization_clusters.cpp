@@ -125,7 +125,25 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     for (const ValueId v : cluster.members) parts.push_back(observations[v]);
   std::vector<const Observation*> pointers;
   for (const Observation& part : parts) pointers.push_back(&part);
-  return merged(pointers);
+  Observation all = merged(pointers);
+  for (const ValueId v : cluster.members) {
+    const std::optional<ByteGrid>& bytes = observations[v].bytes;
+    if (bytes && bytes->low <= all.low && all.high <= bytes->low + 255.5f * bytes->step) all.bytes = bytes;
+  }
+  return all;
+}
+
+Bounds reach(const Graph& g, const Uses& uses, const Cluster& cluster) {
+  Bounds all;
+  std::swap(all.low, all.high);  // nothing yet
+  for (const ValueId v : cluster.members) {
+    const NodeId n = uses.producer[v];
+    if (n >= 0 && passes_numbers_on(g.nodes[n].op)) continue;  // numbers of another member
+    const Bounds* bounds = n >= 0 ? bounds_of(g.nodes[n].op) : nullptr;
+    const Bounds mine = bounds ? *bounds : Bounds{};
+    all = {std::min(all.low, mine.low), std::max(all.high, mine.high)};
+  }
+  return all;
 }
 
 bool holds(const QuantSpec& fixed, const Observation& seen) {

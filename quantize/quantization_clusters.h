@@ -39,6 +39,9 @@ inline const QuantSpec& result_spec(std::span<const QuantSpec> specs) { return s
 // maximum is represented by what comes out of that, and what a reader's bounds cut off does not count.
 Observation observed(const Graph& graph, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations);
 
+// Between what bounds the cluster's values lie on any input, as far as the operators that make them say so.
+Bounds reach(const Graph& graph, const Uses& uses, const Cluster& cluster);
+
 // Whether fixed parameters reach as far as the cluster's values do, but for a step: otherwise what else is in the cluster, such as the
 // other parts of a concatenation, would be cut off.
 bool holds(const QuantSpec& fixed, const Observation& seen);

@@ -59,6 +59,8 @@ class Summary {
     line("multiply-adds", scaled(r_.macs));
     quantization();
     line("error", error_text());
+    if (const std::optional<double>& db = c_.quantization.held_out_db)
+      line("", fmt::format("on other data about {:.1f} dB: what samples gave that the ranges were not chosen on", *db));
     line("time", fmt::format("{:.2f} s", f_.seconds));
     return std::move(text_);
   }
@@ -196,8 +198,9 @@ class Summary {
     const Accuracy& a = *f_.accuracy;
     const std::string over = fmt::format("over {}", counted(a.samples, "sample"));
     if (std::isinf(a.sqnr_db) && a.sqnr_db > 0) return "none: equal to the float model " + over;
-    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}", a.sqnr_db, a.max_abs_error,
-                       over);
+    const bool in_sample = !c_.quantization.model_was_quantized;  // the samples are those that the ranges were chosen on
+    return fmt::format("{:.1f} dB signal to noise against the float model, largest difference {:.4g}, {}{}", a.sqnr_db, a.max_abs_error,
+                       over, in_sample ? " of the calibration (in-sample)" : "");
   }
 
   const Compilation& c_;

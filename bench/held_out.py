@@ -1,0 +1,108 @@
+"""Accuracy on samples that calibration has not seen: ours, plain histogram ranges, and PT2E, on the same random splits.
+
+    build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--splits 8] [--samples N] [--models A,B] [--no-pt2e]
+
+Two thirds of a model's samples (or N of them) calibrate, the rest is held out. Figures are signal to noise against the float model in dB, of all
+held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` the largest distance of its
+mean over the splits from the truth. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn", "digits_bmm", "hello_sine", "mnist_lstm"]
+PLAIN = ["--observer", "histogram", "--equalization", "off"]
+
+
+def sqnr(expected, got):
+    noise = float(((expected - got) ** 2).sum())
+    return 200.0 if noise == 0 else 10 * float(np.log10(float((expected**2).sum()) / noise))
+
+
+class Model:
+    def __init__(self, folder):
+        self.folder = folder
+        shape = json.loads((folder / "model.json").read_text())["inputs"][0]["shape"]
+        self.x = np.stack([np.fromfile(f, "<f4").reshape(shape) for f in sorted((folder / "inputs").glob("*.bin"))])
+        self.y = np.stack([np.fromfile(f, "<f4") for f in sorted((folder / "expected").glob("*.bin"))])
+
+    def split(self, seed, samples):
+        order = list(range(len(self.x)))
+        random.Random(1000 + seed).shuffle(order)
+        count = min(samples or round(len(order) * 2 / 3), len(order) - 1)
+        return sorted(order[:count]), sorted(order[count:])
+
+
+def ours(tool, model, seed, samples, options):
+    """held out, in-sample, estimate"""
+    calibrate, held = model.split(seed, samples)
+    with tempfile.TemporaryDirectory() as where:
+        where = pathlib.Path(where)
+        np.save(where / "calibrate.npy", model.x[calibrate])
+        np.save(where / "held.npy", model.x[held])
+        subprocess.run([tool, "compile", model.folder / "float.pt2", "--target", "cortex-m55", "--calibrate", where / "calibrate.npy",
+                        "-o", where / "m.pte", "--json", where / "m.json", *options], check=True, capture_output=True)
+        subprocess.run([tool, "run", where / "m.pte", "--input", where / "held.npy", "--output-dir", where / "out"], check=True, capture_output=True)
+        report = json.loads((where / "m.json").read_text())
+        got = np.load(where / "out" / "output0.npy").reshape(len(held), -1)
+    return sqnr(model.y[held], got), report["sqnr_db"], report.get("held_out_sqnr_db")
+
+
+def pt2e(model, seed, samples):
+    import torch
+    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+    from torch.export import load
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    calibrate, held = model.split(seed, samples)
+    prepared = prepare_pt2e(load(str(model.folder / "float.pt2")).module(check_guards=False), CortexMQuantizer())
+
+    def tensor(k):
+        x = torch.from_numpy(model.x[k])
+        return x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
+    with torch.no_grad():
+        for k in calibrate:
+            prepared(tensor(k))
+        converted = convert_pt2e(prepared)
+        got = np.stack([converted(tensor(k)).numpy().reshape(-1) for k in held])
+    return sqnr(model.y[held], got)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=ROOT / "build" / "deuteron")
+    parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+    parser.add_argument("--splits", type=int, default=8)
+    parser.add_argument("--samples", type=int, default=0)
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--no-pt2e", action="store_true")
+    arguments = parser.parse_args()
+    print("| model | held out | plain histogram | PT2E | in-sample | estimate | off |\n| --- | --- | --- | --- | --- | --- | --- |")
+    means = []
+    for name in arguments.models.split(","):
+        model = Model(arguments.shared / "fixtures" / "models" / name)
+        seeds = range(arguments.splits)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            full = list(pool.map(lambda s: ours(arguments.tool, model, s, arguments.samples, []), seeds))
+            plain = list(pool.map(lambda s: ours(arguments.tool, model, s, arguments.samples, PLAIN), seeds))
+        stock = [] if arguments.no_pt2e else [pt2e(model, s, arguments.samples) for s in seeds]
+        held, inside = (float(np.mean([r[k] for r in full])) for k in (0, 1))
+        guesses = [r[2] for r in full if r[2] is not None]
+        guess = float(np.mean(guesses)) if guesses else float("nan")
+        simple, other = float(np.mean([r[0] for r in plain])), float(np.mean(stock)) if stock else float("nan")
+        means.append((held, simple, other))
+        worse = " !" if held < simple - 0.005 or held < other - 0.005 else ""
+        print(f"| {name} | {held:.2f}{worse} | {simple:.2f} | {other:.2f} | {inside:.2f} | {guess:.2f} | {abs(guess - held):.2f} |", flush=True)
+    held, simple, other = np.mean(means, axis=0)
+    print(f"| mean | {held:.2f} | {simple:.2f} | {other:.2f} | | | |")
+
+
+if __name__ == "__main__":
+    main()

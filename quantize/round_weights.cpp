@@ -1,0 +1,79 @@
+#include "quantize/round_weights.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace deuteron {
+
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Of the mean variance, added to each input's own: few windows know little, and no input may have none.
+constexpr double kDamping = 0.01;
+
+float scale_of(const Quant& q, i64 filter) { return q.scale[q.per_channel() ? static_cast<size_t>(filter) : 0]; }
+
+Matrix covariance(const InputMoments& m, i64 group) {
+  const Eigen::Map<const Matrix> products(m.products.data() + group * m.terms * m.terms, m.terms, m.terms);
+  const Eigen::Map<const Eigen::VectorXd> sum(m.sum.data() + group * m.terms, m.terms);
+  const double count = static_cast<double>(m.windows);
+  Matrix c = products / count - sum / count * (sum / count).transpose();
+  const double own = c.diagonal().mean();
+  c.diagonal().array() += own > 0 ? kDamping * own : 1;
+  return c;
+}
+
+// The inputs that vary most come last in the factor and are rounded first, while others are left to make up for them.
+std::vector<i64> by_variance(const Matrix& c) {
+  std::vector<i64> order(static_cast<size_t>(c.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return c(a, a) < c(b, b); });
+  return order;
+}
+
+}  // namespace
+
+std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& q, const InputMoments& m) {
+  const i64 filters = static_cast<i64>(weight.size()) / m.terms, each = filters / m.groups;
+  std::vector<int8_t> rounded(weight.size());
+  for (i64 group = 0; group < m.groups; ++group) {
+    const Matrix c = covariance(m, group);
+    const std::vector<i64> order = by_variance(c);
+    Matrix sorted(m.terms, m.terms);
+    for (i64 i = 0; i < m.terms; ++i)
+      for (i64 j = 0; j < m.terms; ++j) sorted(i, j) = c(order[i], order[j]);
+    const Matrix factor = Eigen::LLT<Matrix>(sorted).matrixL();
+    Matrix carried = Matrix::Zero(m.terms, each);  // by term and filter: what later terms' errors ask of this one
+    Eigen::RowVectorXd error(each);
+    for (i64 i = m.terms - 1; i >= 0; --i) {
+      for (i64 f = 0; f < each; ++f) {
+        const i64 filter = group * each + f, at = filter * m.terms + order[i];
+        const double scale = scale_of(q, filter), wanted = weight[at] + carried(i, f) / factor(i, i);
+        const double steps = std::clamp(std::nearbyint(wanted / scale), static_cast<double>(q.low), static_cast<double>(q.high));
+        rounded[at] = static_cast<int8_t>(steps);
+        error(f) = weight[at] - steps * scale;
+      }
+      carried.topRows(i).noalias() += factor.row(i).head(i).transpose() * error;
+    }
+  }
+  return rounded;
+}
+
+std::vector<float> mean_loss(std::span<const float> weight, std::span<const int8_t> rounded, const Quant& q, const InputMoments& m) {
+  const i64 filters = static_cast<i64>(weight.size()) / m.terms, each = filters / m.groups;
+  std::vector<float> loss;
+  for (i64 filter = 0; filter < filters; ++filter) {
+    double sum = 0;
+    for (i64 t = 0; t < m.terms; ++t) {
+      const i64 at = filter * m.terms + t;
+      sum += (weight[at] - static_cast<double>(scale_of(q, filter)) * rounded[at]) * m.sum[filter / each * m.terms + t];
+    }
+    loss.push_back(static_cast<float>(sum / static_cast<double>(m.windows)));
+  }
+  return loss;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,21 @@
+// Rounds the weights of a filter together. Rounded one by one, their errors meet inputs that are alike (neighbouring pixels) and add up.
+// Here each weight is rounded so as to take back what the ones before it did to the layer's result: the nearest-plane step of Babai in the
+// geometry of the inputs, known from post-training quantization as optimal brain quantization and GPTQ.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "calibrate/input_moments.h"
+#include "tensor/type.h"
+
+namespace deuteron {
+
+// weight [filters, .., inputs] of so many terms by filter, as integers of `quant` (its scales by filter or one for all, its low..high).
+// What counts is the variance of the result: its mean is the bias's (mean_loss).
+std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& quant, const InputMoments& moments);
+
+// The mean of what the layer loses, by filter: what to add to the bias.
+std::vector<float> mean_loss(std::span<const float> weight, std::span<const int8_t> rounded, const Quant& quant,
+                             const InputMoments& moments);
+
+}  // namespace deuteron

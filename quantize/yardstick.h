@@ -1,0 +1,73 @@
+// How well a quantized network answers on samples that its ranges were not chosen on: cross-validation over the calibration samples.
+#pragma once
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/float_executor.h"
+#include "calibrate/input_moments.h"
+
+namespace deuteron {
+
+struct Score {
+  double sqnr_db = -std::numeric_limits<double>::infinity();  // all samples together
+  // The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many
+  // that are easy. Both shall be good: what is compared is the mean of the two.
+  double value = sqnr_db;
+  // What half as many samples give together, on average: the few that are hard are among them, or not.
+  double expected_db = sqnr_db;
+};
+
+// What was seen of the values of a graph in all samples, and in all but those of one part.
+struct Seen {
+  std::vector<Observation> all;
+  std::vector<std::vector<Observation>> without;  // by part
+};
+
+// The same of what the weights of its layers meet.
+struct SeenByWeights {
+  LayerMoments all;
+  std::vector<LayerMoments> without;  // by part
+};
+
+// What the float network answers on the samples, and how far quantized ones are from that.
+class Yardstick {
+ public:
+  // most_runs: of one sample, that a search may take. Nothing runs yet; `samples` must outlive this.
+  Yardstick(const Samples& samples, int threads, i64 most_runs);
+
+  // The samples fall into so many parts. One part: there is one sample only, and nothing can be held out.
+  i32 parts() const { return parts_; }
+  // Nothing, with a diagnostic, when the samples do not fit the graph or lead to something that is not finite.
+  std::optional<Seen> observe(const Graph& graph, Diagnostics& diagnostics) const;
+  // After expect_answers_of, of the samples that a simulation runs.
+  SeenByWeights observe_weights(const Graph& graph);
+  // Runs the float network, which has been observed, for the answers that others are measured by.
+  void expect_answers_of(const Graph& graph);
+  // Of a network in as many versions as there are parts: each answers on the part that its ranges were not chosen on.
+  Score held_out(std::span<const std::unique_ptr<FloatExecutor>> by_part);
+  // Of one version, on all samples.
+  Score in_sample(const FloatExecutor& executor);
+
+  i64 simulations() const { return simulations_; }  // passes over all samples, and work that takes as long
+  i64 most_simulations() const { return most_simulations_; }
+  void note_observing() { simulations_ += cost_of_observing_; }
+  bool has_time_to_observe_and_score() const { return simulations_ + cost_of_observing_ + 1 <= most_simulations_; }
+
+ private:
+  using Outputs = std::vector<std::vector<float>>;
+  Score score(const std::function<const FloatExecutor&(size_t input)>& executor);
+
+  const Samples& samples_;
+  int threads_;
+  std::vector<Outputs> inputs_, expected_;  // of the samples that a simulation runs
+  std::vector<i32> part_of_input_, part_of_sample_;
+  i32 parts_ = 1;
+  i64 simulations_ = 0, most_simulations_, cost_of_observing_;
+};
+
+}  // namespace deuteron
