@@ -1,8 +1,8 @@
 """Accuracy on samples that calibration has not seen: ours, plain histogram ranges, and PT2E, on the same random splits.
 
-    build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--splits 8] [--samples N] [--models A,B] [--no-pt2e]
+    build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--splits 8 | --folds 3] [--samples N] [--models A,B] [--no-pt2e]
 
-Two thirds of a model's samples (or N of them) calibrate, the rest is held out. Figures are signal to noise against the float model in dB, of all
+Two thirds of a model's samples (or N of them) calibrate, the rest is held out; with --folds each Nth sample is held out once. Figures are signal to noise against the float model in dB, of all
 held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` the largest distance of its
 mean over the splits from the truth. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
 """
@@ -34,16 +34,18 @@ class Model:
         self.x = np.stack([np.fromfile(f, "<f4").reshape(shape) for f in sorted((folder / "inputs").glob("*.bin"))])
         self.y = np.stack([np.fromfile(f, "<f4") for f in sorted((folder / "expected").glob("*.bin"))])
 
-    def split(self, seed, samples):
+    def split(self, seed, samples, folds=0):
+        if folds:
+            return [[k for k in range(len(self.x)) if (k % folds == seed) == held] for held in (False, True)]
         order = list(range(len(self.x)))
         random.Random(1000 + seed).shuffle(order)
         count = min(samples or round(len(order) * 2 / 3), len(order) - 1)
         return sorted(order[:count]), sorted(order[count:])
 
 
-def ours(tool, model, seed, samples, options):
+def ours(tool, model, split, options):
     """held out, in-sample, estimate"""
-    calibrate, held = model.split(seed, samples)
+    calibrate, held = split
     with tempfile.TemporaryDirectory() as where:
         where = pathlib.Path(where)
         np.save(where / "calibrate.npy", model.x[calibrate])
@@ -56,12 +58,12 @@ def ours(tool, model, seed, samples, options):
     return sqnr(model.y[held], got), report["sqnr_db"], report.get("held_out_sqnr_db")
 
 
-def pt2e(model, seed, samples):
+def pt2e(model, split):
     import torch
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
     from torch.export import load
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-    calibrate, held = model.split(seed, samples)
+    calibrate, held = split
     prepared = prepare_pt2e(load(str(model.folder / "float.pt2")).module(check_guards=False), CortexMQuantizer())
 
     def tensor(k):
@@ -80,6 +82,7 @@ def main():
     parser.add_argument("--tool", default=ROOT / "build" / "deuteron")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
     parser.add_argument("--splits", type=int, default=8)
+    parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--no-pt2e", action="store_true")
@@ -88,11 +91,11 @@ def main():
     means = []
     for name in arguments.models.split(","):
         model = Model(arguments.shared / "fixtures" / "models" / name)
-        seeds = range(arguments.splits)
+        splits = [model.split(k, arguments.samples, arguments.folds) for k in range(arguments.folds or arguments.splits)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            full = list(pool.map(lambda s: ours(arguments.tool, model, s, arguments.samples, []), seeds))
-            plain = list(pool.map(lambda s: ours(arguments.tool, model, s, arguments.samples, PLAIN), seeds))
-        stock = [] if arguments.no_pt2e else [pt2e(model, s, arguments.samples) for s in seeds]
+            full = list(pool.map(lambda s: ours(arguments.tool, model, s, []), splits))
+            plain = list(pool.map(lambda s: ours(arguments.tool, model, s, PLAIN), splits))
+        stock = [] if arguments.no_pt2e else [pt2e(model, s) for s in splits]
         held, inside = (float(np.mean([r[k] for r in full])) for k in (0, 1))
         guesses = [r[2] for r in full if r[2] is not None]
         guess = float(np.mean(guesses)) if guesses else float("nan")

@@ -169,6 +169,31 @@ TEST(Observation, MergeKeepsEveryCount) {
   EXPECT_NEAR(static_cast<double>(below_half), static_cast<double>(expected_below) + 700, 15);
 }
 
+TEST(ByteGrid, IsFoundWhereEveryNumberOfAnInputLiesOnIt) {
+  const auto grid_of_values = [](float step, float low, float off) {
+    std::vector<float> data;
+    for (int k = 10; k < 200; k += 3) data.push_back(low + step * (static_cast<float>(k) + off));
+    const Samples samples{{{low + 10 * step}}, {data}};
+    const size_t all[] = {0, 1};
+    return byte_grid(samples, all, 0);
+  };
+  for (const ByteGrid& grid : kByteGrids) EXPECT_EQ(grid_of_values(grid.step, grid.low, 0), grid) << grid.step;
+  EXPECT_FALSE(grid_of_values(1, 0, 0.5f));     // between the steps
+  EXPECT_FALSE(grid_of_values(1, 100, 0));      // past the last one
+  EXPECT_FALSE(grid_of_values(0.0123f, 0, 0));  // no grid of ours
+  const size_t one[] = {0};
+  EXPECT_FALSE(byte_grid({{{0, 1, 1, 0}}}, one, 0));  // too few steps to know
+}
+
+TEST(ByteGrid, GivesItsOwnSteps) {
+  const auto bytes = choose({1, 0}, false, -128);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(bytes->scale, 1);
+  EXPECT_EQ(bytes->zero_point, -128);
+  EXPECT_FALSE(choose({1, 0}, true, -128));
+  EXPECT_EQ(choose({1, -128}, true, -128)->zero_point, 0);
+}
+
 TEST(Observation, BoundedMovesTheRestToTheBound) {
   const std::vector<float> data = random_floats(10000, 5, -8, 4);
   const Observation o = bounded(observation_of(data), -3, std::numeric_limits<float>::infinity());

@@ -79,7 +79,7 @@ class Inserter {
   void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen, const Steps& steps) const {
     const Bounds possible = reach(g_, uses_, cluster);
     const RangeFactors factors{seen.low > possible.low ? 1 + options_.margin : 1, seen.high < possible.high ? 1 + options_.margin : 1};
-    if (factors.low == 1 && factors.high == 1) return;
+    if ((factors.low == 1 && factors.high == 1) || chosen.scale <= kLeastScale) return;  // steps that are too coarse already reach further
     chosen = widened(chosen, factors, cluster.symmetric, steps.low, steps.high);
     chosen.mean_squared_error = mean_squared_error(seen, chosen.scale, chosen.zero_point, steps.low, steps.high);
   }

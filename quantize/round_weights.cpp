@@ -1,6 +1,6 @@
 #include "quantize/round_weights.h"
 
-#include <Eigen/Cholesky>
+#include <eigen3/Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
