@@ -31,7 +31,7 @@ std::vector<Layer> layers_of(const Graph& g, size_t samples) {
     const Type *const x = &g.type(node.inputs[0]), *const weight = &g.type(node.inputs[1]);
     const Type* const types[] = {x, weight};
     const std::optional<ImageWindow> window = window_of(node.op, TypeView(types));
-    if (!window && !std::holds_alternative<Linear>(node.op)) continue;
+    if (!window && weight->shape.size() != 2) continue;  // a linear layer has no windows
     const i64 inputs = weight->shape.back(), filters = weight->shape[0], outputs = g.type(node.outputs[0]).elements();
     if (filters == 0 || inputs == 0 || outputs == 0) continue;
     const i64 terms = weight->elements() / filters;

@@ -32,7 +32,8 @@ struct Model {
   const char* name;
   double pt2e;  // dB, mean of the thirds: bench/held_out.py --folds 3
 };
-constexpr Model kModels[] = {{"resnet8", 17.11}, {"dscnn_kws", 22.43}};
+constexpr Model kModels[] = {{"resnet8", 17.11},  {"dscnn_kws", 22.43},  {"mobilenet_v1_025_vww", 26.33}, {"autoencoder_ad", 30.51},
+                             {"cifarnet", 26.61}, {"digits_cnn", 28.78}, {"hello_sine", 28.13},           {"mnist_lstm", 48.01}};
 
 struct Data {
   std::vector<std::vector<float>> inputs, expected;
