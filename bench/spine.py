@@ -21,9 +21,9 @@ TOOL = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "deut
 SHARED = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT.parent / "shared")
 MODELS = SHARED / "fixtures" / "models"
 sys.path.insert(0, str(ROOT))
-from boards.boards import all_boards
+from boards.boards import emulated_boards
 
-BOARDS = {b.name: b.target for b in all_boards()}
+BOARDS = {b.name: b.target for b in emulated_boards()}
 # name: (stock SQNR in dB on the first 4 inputs, limit of the file in bytes, limit of planned RAM with int8 I/O without scratch)
 BARS = {
     "resnet8": (18.9, 102536, 49152),

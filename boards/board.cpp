@@ -13,32 +13,37 @@ std::span<const Board> all_boards() {
     std::vector<Board> list;
     for (int i = 0; i < deuteron_board_count; ++i) {
       const deuteron_board& b = deuteron_boards[i];
-      list.push_back({b.name, b.target, b.isa, b.memory_mb, b.flags, {b.begin, b.end}});
+      list.push_back({b.name, std::string_view(b.runs) == "qemu", b.target, b.isa, b.memory_mb, b.flags, {b.begin, b.end}});
     }
+    std::ranges::stable_partition(list, &Board::emulated);
     return list;
   }();
   return boards;
 }
 
-bool has_board_runners() { return !all_boards()[0].image.empty(); }
+std::span<const Board> emulated_boards() {
+  return all_boards().first(static_cast<size_t>(std::ranges::count_if(all_boards(), &Board::emulated)));
+}
 
-const Board* find_board(std::string_view name) {
-  for (const Board& b : all_boards())
+bool has_board_runners() { return !emulated_boards()[0].image.empty(); }
+
+const Board* find_board(std::span<const Board> among, std::string_view name) {
+  for (const Board& b : among)
     if (b.name == name) return &b;
   return nullptr;
 }
 
-std::vector<std::string> board_names() {
+std::vector<std::string> names_of(std::span<const Board> boards) {
   std::vector<std::string> names;
-  for (const Board& b : all_boards()) names.emplace_back(b.name);
+  for (const Board& b : boards) names.emplace_back(b.name);
   return names;
 }
 
-const Board& largest_board() { return *std::ranges::max_element(all_boards(), {}, &Board::memory_mb); }
+const Board& largest_board() { return *std::ranges::max_element(emulated_boards(), {}, &Board::memory_mb); }
 
-std::string list_of_boards(std::string_view prefix) {
+std::string list_of(std::span<const Board> boards, std::string_view prefix) {
   std::string text;
-  for (const Board& b : all_boards()) text += fmt::format("{}{}{} ({})", text.empty() ? "" : ", ", prefix, b.name, b.target);
+  for (const Board& b : boards) text += fmt::format("{}{}{} ({})", text.empty() ? "" : ", ", prefix, b.name, b.target);
   return text;
 }
 

@@ -1,4 +1,4 @@
-// The emulated boards: the rows of boards.txt.
+// The boards: the rows of boards.txt.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,19 +9,22 @@
 namespace deuteron {
 
 struct Board {
-  std::string_view name;           // QEMU's
+  std::string_view name;           // of an emulated one QEMU's
+  bool emulated = false;           // by QEMU; false: firmware projects alone, with the vendor's SDK
   std::string_view target;         // what programs for it are compiled for: a file of targets/
   std::string_view isa;            // of that target: scalar, dsp, mve
   uint32_t memory_mb;              // for programs and tensors
   std::string_view flags;          // of the cross compiler, with spaces between them
   std::span<const uint8_t> image;  // the runner, an ELF file; empty: built without the cross compiler
 };
-std::span<const Board> all_boards();
-bool has_board_runners();  // false: built without the cross compiler; run_emulated then says so
+std::span<const Board> all_boards();       // the emulated ones first
+std::span<const Board> emulated_boards();  // each has a runner
+bool has_board_runners();                  // false: built without the cross compiler; run_emulated then says so
 
-const Board* find_board(std::string_view name);  // null: there is none
-std::vector<std::string> board_names();
-const Board& largest_board();                         // with the most memory; the first of equals
-std::string list_of_boards(std::string_view prefix);  // "mps3-an547 (cortex-m55), mps2-an505 (cortex-m33)", `prefix` before each name
+const Board* find_board(std::span<const Board> among, std::string_view name);  // null: there is none
+std::vector<std::string> names_of(std::span<const Board> boards);
+const Board& largest_board();  // of the emulated ones, with the most memory; the first of equals
+// "mps3-an547 (cortex-m55), mps2-an505 (cortex-m33)", `prefix` before each name
+std::string list_of(std::span<const Board> boards, std::string_view prefix);
 
 }  // namespace deuteron

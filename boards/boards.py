@@ -5,6 +5,7 @@ import typing
 
 class Board(typing.NamedTuple):
     name: str
+    runs: str
     target: str
     isa: str
     memory_mb: str
@@ -14,3 +15,7 @@ class Board(typing.NamedTuple):
 def all_boards():
     rows = (pathlib.Path(__file__).parent / "boards.txt").read_text().splitlines()
     return [Board(*(column.strip() for column in row.split("|"))) for row in rows if not row.startswith("#")]
+
+
+def emulated_boards():
+    return [board for board in all_boards() if board.runs == "qemu"]

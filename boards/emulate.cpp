@@ -194,12 +194,14 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
 
 // Null, with `problem`: there is no such board, or no runner for it.
 const Board* board_to_run(std::string_view name, Diagnostic& problem) {
-  const Board* board = find_board(name);
+  const Board* board = find_board(emulated_boards(), name);
   if (board && !board->image.empty()) return board;
   if (board)
     problem = board_trouble(name, "this build has no board runners", "board.not_built",
                             "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and build again");
-  else problem = board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, board_names()));
+  else
+    problem =
+        board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, names_of(emulated_boards())));
   return nullptr;
 }
 

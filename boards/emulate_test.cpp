@@ -48,7 +48,7 @@ class OnBoard : public ::testing::TestWithParam<Board> {
     return run_board_self_test(GetParam().name, kind, argument, bytes, options);
   }
 };
-INSTANTIATE_TEST_SUITE_P(, OnBoard, ::testing::ValuesIn(all_boards().begin(), all_boards().end()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(, OnBoard, ::testing::ValuesIn(emulated_boards().begin(), emulated_boards().end()), [](const auto& info) {
   std::string name(info.param.name);
   std::erase(name, '-');
   return name;
@@ -344,7 +344,7 @@ TEST(Boards, RunsAtTheSameTimeDoNotDisturbEachOther) {
     for (uint32_t i = 0; i < kRuns; i++)
       threads.emplace_back([&runs, i] {
         const std::vector<uint8_t> bytes(1000 + i, static_cast<uint8_t>(i));
-        runs[i] = run_board_self_test(all_boards()[i % all_boards().size()].name, JobKind::echo, 0, bytes);
+        runs[i] = run_board_self_test(emulated_boards()[i % emulated_boards().size()].name, JobKind::echo, 0, bytes);
       });
   }
   if (runs[0].error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << runs[0].error.what << ")";

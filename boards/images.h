@@ -4,10 +4,10 @@
 extern "C" {
 #endif
 struct deuteron_board {
-  const char *name, *target, *isa;
+  const char *name, *runs, *target, *isa;
   unsigned memory_mb;
   const char* flags;                /* of the compiler, with spaces between them */
-  const unsigned char *begin, *end; /* the runner, an ELF file; null: built without the cross compiler */
+  const unsigned char *begin, *end; /* the runner, an ELF file; null: not emulated, or built without the cross compiler */
 };
 extern const struct deuteron_board deuteron_boards[];
 extern const int deuteron_board_count;

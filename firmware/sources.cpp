@@ -14,8 +14,8 @@ bool is_runtime_core(std::string_view path) {
 }
 
 // What no header of the same name leads to.
-constexpr std::string_view kAlways[] = {"firmware/project/main.cpp", "runtime/ports/start.cpp", "runtime/ports/errno.cpp",
-                                        "runtime/ports/sections.ld", "runtime/ports/check_no_heap.cmake"};
+constexpr std::string_view kAlways[] = {"firmware/project/main.cpp", "runtime/ports/errno.cpp", "runtime/ports/check_no_heap.cmake"};
+constexpr std::string_view kEmulated[] = {"runtime/ports/start.cpp", "runtime/ports/sections.ld"};
 constexpr std::string_view kDelegate[] = {"backends/neutron_delegate/linked_driver.cpp", "backends/neutron_delegate/delegate.cpp"};
 constexpr std::string_view kModel[] = {"backends/neutron_model/neutron_model.cpp", "backends/neutron_model/check_calls.cpp",
                                        "backends/neutron_model/kernel_def.cpp", "backends/neutron_model/layout.cpp"};
@@ -51,15 +51,21 @@ std::vector<std::string> sources_behind(std::string_view header, std::string_vie
 
 }  // namespace
 
-std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, std::string_view board, std::string_view isa,
-                                     bool npu, bool npu_model) {
+std::string port_folder(std::string_view board, bool emulated) { return fmt::format("boards/{}", emulated ? "emulated" : board); }
+
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
+                                     bool npu_model) {
   Index index;
   for (const SourceFile& f : runtime.files) index.emplace(f.path, f.text);
   std::vector<std::string> todo;
   for (const SourceFile& f : runtime.files)  // those with a header of their own come in where it is included
     if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
   for (const std::string_view path : kAlways) todo.emplace_back(path);
-  todo.push_back(fmt::format("boards/{}/map.h", board));  // runtime/ports/board.h includes it by the name of the board
+  for (const char* file : {"port.cpp", "build.cmake"}) todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
+  if (board.emulated) {
+    for (const std::string_view path : kEmulated) todo.emplace_back(path);
+    todo.push_back(fmt::format("boards/{}/map.h", board.name));  // runtime/ports/board.h includes it by the name of the board
+  }
   for (const auto& [kernel, users] : kernels.cpu)
     if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
   if (npu)
@@ -85,7 +91,7 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
     const bool of_npu = of_model || path.starts_with("backends/neutron_delegate/");
     if ((of_model && !npu_model) || (of_npu && !npu)) continue;
     // The weak table of all NPU kernels gives way to the selection's.
-    for (std::string& source : sources_behind(path, isa))
+    for (std::string& source : sources_behind(path, board.isa))
       if (source != "backends/neutron_model/kernel_table.cpp") todo.push_back(std::move(source));
   }
   return needed;

@@ -21,10 +21,17 @@ struct RuntimeSources {
   std::map<std::string, KernelSource, std::less<>> kernels = {};  // of the CPU, by name: "cortex_m::quantized_add.out"
 };
 
+// What a firmware is for, as boards.txt has it.
+struct FirmwareBoard {
+  std::string_view name, isa;  // "scalar", "dsp", "mve"
+  bool emulated = true;
+};
+std::string port_folder(std::string_view board, bool emulated);  // "boards/emulated": port.cpp and build.cmake
+
 // A header asks for the source beside it of the same name, and a kernel's header also for the kernels of the
-// instruction set (`isa`: "scalar", "dsp", "mve"). A kernel that the runtime does not have is left out: the caller has compared. `npu`: the
+// instruction set of the board. A kernel that the runtime does not have is left out: the caller has compared. `npu`: the
 // delegate and its driver's interface; `npu_model`: the open machine model too.
-std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, std::string_view board, std::string_view isa,
-                                     bool npu, bool npu_model);
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
+                                     bool npu_model);
 
 }  // namespace deuteron

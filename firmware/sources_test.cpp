@@ -74,7 +74,7 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
     EXPECT_TRUE(
         symbols.at(std::string(kernel.path)).defined.contains(fmt::format("_ZN8deuteron{}{}E", kernel.symbol.size(), kernel.symbol)))
         << name << " in " << kernel.path;
-    const std::set<std::string> sources = needed_sources(runtime, {{{name, {}}}, {}, {}}, "mps2-an505", "dsp", false, false);
+    const std::set<std::string> sources = needed_sources(runtime, {{{name, {}}}, {}, {}}, {"mps2-an505", "dsp"}, false, false);
     EXPECT_THAT(undefined(sources, symbols, home), testing::IsEmpty()) << name;
     EXPECT_LT(sources.size(), 70u) << name;
   }
@@ -82,7 +82,7 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
     const char* name = neutron::name_of(static_cast<neutron::Kind>(k));
     if (!name) continue;
     std::set<std::string> missing =
-        undefined(needed_sources(runtime, {{}, {{name, {}}}, {}}, "mps2-an505", "dsp", true, true), symbols, home);
+        undefined(needed_sources(runtime, {{}, {{name, {}}}, {}}, {"mps2-an505", "dsp"}, true, true), symbols, home);
     std::erase_if(missing, [](const std::string& s) { return s.ends_with("kernel_table.cpp"); });  // the selection's own
     EXPECT_THAT(missing, testing::IsEmpty()) << name;
   }
@@ -94,13 +94,13 @@ TEST(FirmwareSources, OnlyWhatIsAskedFor) {
   EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").symbol, "kQuantizedConv2d");
   EXPECT_EQ(runtime.kernels.at("cortex_m::quantized_conv2d.out").path, "ops/conv2d/bind.cpp");
   EXPECT_FALSE(runtime.kernels.contains("cortex_m::quantized_conv2d.other"));
-  const std::set<std::string> sources = needed_sources(runtime, conv, "mps2-an505", "dsp", false, false);
+  const std::set<std::string> sources = needed_sources(runtime, conv, {"mps2-an505", "dsp"}, false, false);
   EXPECT_THAT(sources, Contains("ops/conv2d/kernel.cpp"));
   EXPECT_THAT(sources, Contains("runtime/load.cpp"));
   EXPECT_THAT(sources, Not(Contains("ops/softmax/kernel.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/all_kernels.cpp")));
   EXPECT_THAT(sources, Not(Contains("backends/neutron_delegate/delegate.cpp")));
-  const std::set<std::string> vendor = needed_sources(runtime, conv, "mps2-an505", "dsp", true, false);
+  const std::set<std::string> vendor = needed_sources(runtime, conv, {"mps2-an505", "dsp"}, true, false);
   EXPECT_THAT(vendor, Contains("backends/neutron_delegate/delegate.cpp"));
   EXPECT_THAT(vendor, Contains("backends/neutron_model/driver.h"));
   EXPECT_THAT(vendor, Not(Contains("backends/neutron_model/neutron_model.cpp")));

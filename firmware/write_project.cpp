@@ -37,6 +37,9 @@ std::string_view runtime_file(const RuntimeSources& runtime, const std::string& 
   return {};
 }
 
+// On a chip the NPU does not reach the flash.
+bool is_copied(const FirmwareProject& p, const FirmwareModel& model) { return !p.emulated && model.npu_reads; }
+
 std::string kernels_cpp(const FirmwareProject& p, const RuntimeSources& runtime) {
   std::string declared, listed;
   for (const auto& [name, users] : p.kernels.cpu) {
@@ -100,10 +103,12 @@ std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
 }
 
 std::string models_s(const FirmwareProject& p) {
-  std::string text = "/* The models and their inputs, each at a multiple of 16. */\n.section .models, \"a\", %progbits\n";
+  std::string text = "/* The models and their inputs, each at a multiple of 16. */\n";
   for (size_t m = 0; m < p.models.size(); ++m) {
+    text += is_copied(p, p.models[m]) ? ".section .models_copied, \"a\", %progbits\n" : ".section .models, \"a\", %progbits\n";
     text += fmt::format(".balign 16\n.global model_{0}, model_{0}_end\nmodel_{0}:\n.incbin \"models/{1}.pte\"\nmodel_{0}_end:\n", m,
                         p.models[m].name);
+    text += ".section .models, \"a\", %progbits\n";
     for (size_t i = 0; i < p.models[m].inputs.size(); ++i)
       text += fmt::format(".balign 16\n.global model_{0}_input_{1}\nmodel_{0}_input_{1}:\n.incbin \"models/{2}.input{1}.bin\"\n", m, i,
                           p.models[m].name);
@@ -112,11 +117,16 @@ std::string models_s(const FirmwareProject& p) {
 }
 
 std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
+  // Behind all that is loaded: the start-up copies from right behind the code.
+  constexpr std::string_view kCopied =
+      "  .models_copied : { . = ALIGN(16); models_copied_begin = .; *(.models_copied) . = ALIGN(16); models_copied_end = .; } > POOL AT > "
+      "CODE\n"
+      "  models_copied_from = LOADADDR(.models_copied);\n";
   return fmt::format(
       "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE boards/{}/memory.ld\nSECTIONS\n{{\n"
-      "  .models : {{ . = ALIGN(16); *(.models) . = ALIGN(16); }} > {}\n"
+      "  .models : {{ . = ALIGN(16); *(.models) . = ALIGN(16); }} > {}\n{}"
       "  .planned (NOLOAD) : {{ . = ALIGN(16); *(.planned) . = ALIGN(16); }} > {}\n}}\n",
-      p.board, memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
+      p.board, memory.models_in_pool ? "POOL" : "CODE", p.emulated ? "" : kCopied, memory.planned_in_pool ? "POOL" : "RAM");
 }
 
 std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>& sources) {
@@ -130,18 +140,27 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
     for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
   }
   return fmt::format(
-      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(CPU_FLAGS {})\nset(NPU {})\nset(MODEL_FILES{})\n"
-      "set(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
-      p.board, p.flags, p.npu ? "ON" : "OFF", models, of_runtime, of_npu);
+      "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD {}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
+      "{})\n"
+      "set(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
+      p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF", std::max<uint64_t>(p.npu_calls, 1), models, of_runtime,
+      of_npu);
+}
+
+std::string_view how_to_build(const FirmwareProject& p) {
+  if (p.emulated)
+    return "cmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
+           "cmake --build build --target run                    # qemu-system-arm\n";
+  return "cmake -S . -B build -DMCUX_SDK=PATH/mcuxsdk && cmake --build build    # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
+         "LinkServer flash MIMXRT798S:MIMXRT700-EVK load build/firmware.elf     # then reset; text comes on the debug UART, 115200 baud\n";
 }
 
 std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text = fmt::format(
       "# Firmware for {}\n\nMade by `deuteron firmware`. Runs each model once and prints a checksum of every output, which is compared "
       "with the host's.\n\n"
-      "```\ncmake -S . -B build && cmake --build build          # gcc-arm-none-eabi, libnewlib-arm-none-eabi, cmake\n"
-      "cmake --build build --target run                    # qemu-system-arm\n```\n\n",
-      p.board);
+      "```\n{}```\n\n",
+      p.board, how_to_build(p));
   text += "| model | program (flash) | inputs (flash) | tables (RAM) | planned (RAM) | from |\n| --- | --- | --- | --- | --- | --- |\n";
   for (const FirmwareModel& m : p.models) {
     uint64_t inputs = 0;
@@ -168,9 +187,17 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
     text += " --output-dir out/\n";
   }
   text += "```\n";
-  if (p.npu)
-    text += fmt::format("\nThe NPU: {}. `cmake -S . -B build -DNEUTRON_DRIVER=libNeutronDriver.a` links the vendor's driver instead.\n",
-                        p.vendor_driver ? "the vendor's driver, which is not part of this project" : "the open model of the machine");
+  if (p.npu && p.vendor_driver)
+    text +=
+        "\nThe NPU: the vendor's driver, which is not part of this project: `-DNEUTRON_DRIVER=libNeutronDriver.a "
+        "-DNEUTRON_FIRMWARE=libNeutronFirmware.a`, and `-DNEUTRON_KERNELS=kernels.c` for its selection of kernels.\n";
+  if (p.npu && !p.vendor_driver)
+    text +=
+        "\nThe NPU: the open model of the machine, which the processor plays. `cmake -S . -B build -DNEUTRON_DRIVER=LIBRARY` links another "
+        "driver of its interface.\n";
+  if (memory.copied_bytes > 0)
+    text += fmt::format("\nThe NPU does not reach the flash: {} bytes of models are copied to POOL before anything runs.\n",
+                        memory.copied_bytes);
   text +=
       "\n| file | what |\n| --- | --- |\n| `main.cpp` | what you change |\n| `kernels.cpp`, `neutron_kernels.c` | the tables of kernels, "
       "from `firmware.sel` |\n"
@@ -191,17 +218,21 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
   for (const FirmwareModel& model : p.models) {
     m.models_bytes += aligned(model.program.size());
     for (const auto& i : model.inputs) m.inputs_bytes += aligned(i.size());
+    if (is_copied(p, model)) m.copied_bytes += aligned(model.program.size());
     m.tables_bytes += aligned(model.tables_bytes);
     m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
   }
-  m.models_in_pool = m.models_bytes + m.inputs_bytes + kRoomForCode > code;
-  m.planned_in_pool = m.planned_bytes + m.tables_bytes + kRoomForStack > ram;
-  const uint64_t in_pool = (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0);
+  const uint64_t in_code = m.models_bytes + m.inputs_bytes + kRoomForCode;
+  m.models_in_pool = p.emulated && in_code > code;
+  m.planned_in_pool = !p.emulated || m.planned_bytes + m.tables_bytes + kRoomForStack > ram;  // on a chip what the NPU writes is not cached
+  const uint64_t in_pool =
+      (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0) + m.copied_bytes;
   const auto too_much = [&](const char* what, uint64_t measured, uint64_t limit) {
     diagnostics.add({Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit),
                      "firmware.memory", "take another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
+  if (!m.models_in_pool && in_code > code) too_much("the models and the code do not fit into the flash", in_code, code);
   if (m.tables_bytes + kRoomForStack > ram)
     too_much("the tables of the models do not fit beside the stack", m.tables_bytes + kRoomForStack, ram);
   if (diagnostics.has_errors()) return std::nullopt;
@@ -209,7 +240,7 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
 }
 
 std::map<std::string, std::string> firmware_files(const FirmwareProject& p, const FirmwareMemory& memory, const RuntimeSources& runtime) {
-  const std::set<std::string> sources = needed_sources(runtime, p.kernels, p.board, p.isa, p.npu, p.npu && !p.vendor_driver);
+  const std::set<std::string> sources = needed_sources(runtime, p.kernels, {p.board, p.isa, p.emulated}, p.npu, p.npu && !p.vendor_driver);
   Files files;
   for (const SourceFile& f : runtime.files) {
     const bool of_project = f.path.starts_with(kProjectFolder);

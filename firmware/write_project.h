@@ -22,12 +22,15 @@ struct FirmwareModel {
   std::vector<std::vector<uint8_t>> inputs_npy;  // the same as files for `deuteron run`
   std::vector<uint64_t> expected;                // FNV-1a of the outputs; empty: not known
   uint64_t planned_bytes = 0, tables_bytes = 0;
+  bool npu_reads = false;  // the NPU reads constants where they lie in the program
 };
 
 struct FirmwareProject {
   std::string board, isa, flags;  // flags of the compiler, with spaces between them
+  bool emulated = true;           // the board
   bool vendor_driver = false;
   bool npu = false;             // a model has delegates for it
+  uint64_t npu_calls = 0;       // of delegates, in the model that has most
   bool tables_measured = true;  // on the board; false: on the host, whose pointers are larger
   KernelList kernels;
   std::vector<FirmwareModel> models;
@@ -38,6 +41,7 @@ uint64_t checksum_of(std::span<const uint8_t> bytes);
 
 struct FirmwareMemory {
   uint64_t models_bytes = 0, inputs_bytes = 0, tables_bytes = 0, planned_bytes = 0;
+  uint64_t copied_bytes = 0;  // of models that lie in the flash and are copied to where the NPU reads them
   bool models_in_pool = false, planned_in_pool = false;
 };
 // nullopt, with a diagnostic: the board has too little memory.

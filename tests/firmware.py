@@ -5,6 +5,7 @@ import array
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -17,7 +18,7 @@ for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
         print(f"left out: no {needed}")
         sys.exit(77)
 sys.path.insert(0, str(SOURCE))
-from boards.boards import all_boards
+from boards.boards import emulated_boards
 
 wrong = 0
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_firmware_"))
@@ -98,6 +99,24 @@ image = build(fw)
 code, text = emulate(image, "mps2-an505", where / "outputs.bin")
 check(code == 0 and text.count("as on the host") == 2 and "NOT" not in text, f"two models: {code} {text}")
 check((where / "outputs.bin").read_bytes() == host_outputs(fw, ["digits", "digits_cpu"]), "other bits than deuteron run")
+
+
+def counts(text, name):
+    """Instructions of the processor's own work, and those with which it plays the NPU; 0: none printed."""
+    found = re.search(rf"^@run {name} instructions (\d+)(?: and to play the NPU (\d+))?$", text, re.M)
+    return (int(found.group(1)), int(found.group(2) or 0)) if found else (0, 0)
+
+
+# The NPU is counted apart: with it the processor's own work is a small part of that on the CPU alone, and the same as `deuteron run` counts.
+with_npu, alone = counts(text, "digits"), counts(text, "digits_cpu")
+check(0 < 4 * with_npu[0] < alone[0] and with_npu[1] > 0 and alone[1] == 0, f"instructions: {with_npu} with the NPU, {alone} without")
+for name, here in (("digits", with_npu), ("digits_cpu", alone)):
+    tool("run", fw / "models" / f"{name}.pte", "--input", fw / "models" / f"{name}.input0.npy", "--on", "qemu:mps2-an505", "--output-dir",
+         where / "on_board", "--json", where / "run.json")
+    run = json.loads((where / "run.json").read_text())
+    there = run["instructions"][0] if isinstance(run["instructions"], list) else run["instructions"]
+    # The runner asks before each run whether it is traced, and is another image: two dozen instructions.
+    check(abs(here[0] - there) <= 64, f"{name}: {here[0]} instructions of its own, {there} in the runner")
 everything = BUILD / "boards" / "mps2-an505.elf"
 print(f"code and constants of the runtime: {text_bytes(image)} bytes for digits on NPU and CPU, {text_bytes(everything)} in the image with all kernels")
 check(text_bytes(image) < text_bytes(everything) / 2, "the image is not half of that with all kernels")
@@ -141,7 +160,7 @@ said = tool("firmware", one, "--board", "mps2-an505", "-o", where / "vendor", "-
 check("[firmware.driver]" in said and not (where / "vendor").exists(), said)
 
 # Every core, and a selection of several.
-for board in all_boards():
+for board in emulated_boards():
     small = where / board.name
     tool("firmware", compiled(softmax, board.target, "soft", *samples("s.bin", 30)), "--board", board.name, "-o", small, "--input", where / "s.bin")
     code, text = emulate(build(small), board.name, where / "outputs.bin")

@@ -22,9 +22,9 @@ paths = [a for a in sys.argv[1:] if not a.startswith("--")]
 TOOL = pathlib.Path(paths[0] if paths else ROOT / "build" / "deuteron").resolve()
 OPS = pathlib.Path(paths[1] if len(paths) > 1 else ROOT.parent / "shared") / "fixtures" / "ops"
 sys.path.insert(0, str(ROOT))
-from boards.boards import all_boards
+from boards.boards import emulated_boards
 
-BOARDS = {b.target: b.name for b in all_boards()}
+BOARDS = {b.target: b.name for b in emulated_boards()}
 MUST_BE_INT8 = 130
 # What cannot be compiled, and the rule that says so.
 REFUSED = {
@@ -108,7 +108,7 @@ def run_case(case, core, boards):
 
 def main():
     if not OPS.is_dir():
-        print("left out: the operator cases of ../shared, which is not there")
+        print(f"left out: there is no {OPS}")
         return 77
     cases = json.loads((OPS / "ops.json").read_text())
     boards, listed = "--boards" in sys.argv, "--list" in sys.argv

@@ -36,7 +36,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
   const std::string models = fmt::format("{}/fixtures/models", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(models))
     GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
-  for (const Board& board : all_boards())
+  for (const Board& board : emulated_boards())
     for (const char* model : {"dscnn_kws", "digits_cnn", "digits_bmm"}) {
       Diagnostics d;
       std::optional<Graph> graph = read_graph(fmt::format("{}/{}/float.pt2", models, model), d);

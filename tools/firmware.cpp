@@ -28,7 +28,7 @@ namespace {
 
 struct FirmwareOptions {
   std::vector<std::string> models, inputs, kernels;
-  std::string board, output, driver = "model", json;
+  std::string board, output, driver, json;
   ImageMap image;
   bool merge = false, force = false;
 };
@@ -36,9 +36,10 @@ struct FirmwareOptions {
 constexpr size_t kMostModels = 16;  // firmware/project/main.cpp
 
 const Board* board_called(const std::string& name, Diagnostics& diagnostics) {
-  const Board* board = find_board(name);
+  const Board* board = find_board(all_boards(), name);
   if (!board)
-    diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, board_names()));
+    diagnostics.error("--board " + name, fmt::format("there is no board `{}`", name), "board.unknown",
+                      suggestion(name, names_of(all_boards())));
   return board;
 }
 
@@ -66,10 +67,13 @@ bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProj
   if (!s.isa.empty() && s.isa != project.isa)
     diagnostics.add({Severity::error, file.path, "was compiled for another instruction set than the board's", s.isa, project.isa,
                      "firmware.isa", fmt::format("compile it for the core of {} (`deuteron targets`)", project.board)});
+  uint64_t npu_calls = 0;
   for (const PteCall& call : s.calls) {
     const bool is_delegate = std::ranges::any_of(s.delegates, [&](const PteDelegate& d) { return d.id == call.op; });
-    if (!is_delegate) project.kernels.cpu[call.op].insert(name);
+    if (is_delegate) ++npu_calls;
+    else project.kernels.cpu[call.op].insert(name);
   }
+  project.npu_calls = std::max(project.npu_calls, npu_calls);
   for (const PteDelegate& d : s.delegates) {
     const std::string where = fmt::format("{}: delegate {}", file.path, d.id);
     if (d.id != kNeutronBackendId) {
@@ -87,7 +91,7 @@ bool take_kernels(const ProgramFile& file, const std::string& name, FirmwareProj
           project.vendor_driver ? "its payload is for the open model of the machine, which the vendor's driver refuses"
                                 : "its payload is the vendor's, which the open model of the machine refuses",
           "firmware.driver",
-          project.vendor_driver ? "compile the program with --neutron-converter, or leave --driver vendor out" : "give --driver vendor");
+          project.vendor_driver ? "compile the program with --neutron-converter, or give --driver model" : "give --driver vendor");
     for (const std::string& kernel : d.kernels) project.kernels.npu[kernel].insert(name);
     if (d.neutron->is_open_model) project.kernels.machine = neutron::kFormatTag;
   }
@@ -154,7 +158,11 @@ bool add_expected(const ProgramFile& file, FirmwareModel& model, Diagnostics& di
 }
 
 // The tables hold pointers, so their size on the board is known there: the board's runner says it, where there is an emulator.
-bool measure_on_board(const std::string& board, FirmwareModel& model) {
+// A chip's pointers are those of the emulated boards.
+bool measure_on_board(const FirmwareProject& project, FirmwareModel& model) {
+  std::string_view board = project.board;
+  for (const Board& b : emulated_boards())
+    if (!project.emulated && b.isa == project.isa) board = b.name;
   const EmulatedRun run = run_emulated(board, model.program, {});
   if (!run.ok || run.tables_bytes == 0) return false;
   model.planned_bytes = run.planned_bytes;
@@ -179,13 +187,14 @@ bool add_model(const FirmwareOptions& o, const std::string& path, FirmwareProjec
   model.name = name_for(path, project.models);
   model.from = path;
   model.program = plain({file->bytes.data(), file->bytes.size()});
+  for (const PteDelegate& d : file->summary.delegates) model.npu_reads |= d.neutron && d.neutron->sram_bytes == 0;  // it fetches nothing
   if (!take_kernels(*file, model.name, project, diagnostics) || !add_inputs(o, *file, model, diagnostics)) return false;
   if (project.vendor_driver && !file->summary.delegates.empty()) {
     size_unrun(*file, model);
     project.tables_measured = false;
   } else {
     if (!add_expected(*file, model, diagnostics)) return false;
-    project.tables_measured &= measure_on_board(project.board, model);
+    project.tables_measured &= measure_on_board(project, model);
   }
   project.models.push_back(std::move(model));
   return true;
@@ -232,7 +241,9 @@ Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMe
           {"models", std::move(models)},
           {"cpu_kernels", std::move(cpu)},
           {"npu_kernels", std::move(npu)},
-          {"npu_driver", !p.npu ? "none" : o.driver},
+          {"npu_driver", !p.npu            ? "none"
+                         : p.vendor_driver ? "vendor"
+                                           : "model"},
           {"models_bytes", m.models_bytes},
           {"inputs_bytes", m.inputs_bytes},
           {"planned_bytes", m.planned_bytes},
@@ -253,7 +264,7 @@ int firmware(const FirmwareOptions& o) {
   if (o.merge) return merge(o);
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
-    diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of_boards(""));
+    diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of(all_boards(), ""));
     return fail();
   }
   const Board* board = board_called(o.board, diagnostics);
@@ -269,7 +280,8 @@ int firmware(const FirmwareOptions& o) {
   project.board = board->name;
   project.isa = board->isa;
   project.flags = board->flags;
-  project.vendor_driver = o.driver == "vendor";
+  project.emulated = board->emulated;
+  project.vendor_driver = o.driver.empty() ? !board->emulated : o.driver == "vendor";
   for (const std::string& path : o.models) add_model(o, path, project, diagnostics);
   for (const std::string& path : o.kernels)
     if (const std::optional<KernelList> list = read_list(path, diagnostics))
@@ -291,11 +303,11 @@ int firmware(const FirmwareOptions& o) {
       o.json, diagnostics, report(o, project, *memory, files.size(), source_bytes),
       fmt::format("{}: {}, {} for the CPU, {} for the NPU, {} of the runtime ({} KB)\n"
                   "flash: {} bytes of models and inputs, and the code; RAM: {} bytes planned, {} of tables, and the stack\n"
-                  "build: cmake -S {} -B {}/build && cmake --build {}/build\n",
+                  "build: cmake -S {} -B {}/build{} && cmake --build {}/build\n",
                   folder, counted(static_cast<long long>(project.models.size()), "model"),
                   counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.kernels.npu.size(),
                   counted(static_cast<long long>(sources), "file"), source_bytes / 1024, memory->models_bytes + memory->inputs_bytes,
-                  memory->planned_bytes, memory->tables_bytes, folder, folder, folder));
+                  memory->planned_bytes, memory->tables_bytes, folder, folder, board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
 }
 
 }  // namespace
@@ -308,11 +320,12 @@ void add_firmware(CommandLine& line) {
                                 "--build fw/build --target run\n  deuteron firmware --merge a/firmware.sel b/firmware.sel -o all.sel",
                                 firmware, o);
   verb.option("models", o->models, "the programs (.pte); with --merge the selections of kernels").value("P...").required();
-  verb.option("--board", o->board, list_of_boards("")).value("B");
+  verb.option("--board", o->board, list_of(all_boards(), "")).value("B");
   verb.option("-o,--output", o->output, "the folder of the project, whole or not at all; with --merge the file").value("OUT").required();
   add_files(verb, "--input", o->inputs, "what the firmware runs the model on, once for each input in order; default: made-up values");
   verb.option("--kernels", o->kernels, "link these kernels too: a selection; may be repeated").value("FILE").one_each();
-  verb.option("--driver", o->driver, "of the NPU: model (default, the open model of the machine) or vendor (its library, given to CMake)")
+  verb.option("--driver", o->driver,
+              "of the NPU: model (the open model of the machine, default for emulated boards) or vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
   verb.flag("--merge", o->merge, "make one selection of several");

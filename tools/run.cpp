@@ -148,8 +148,8 @@ std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions&
   const std::string simulation = npu > 0 ? fmt::format(", beside {} that simulate the NPU", npu) : "";
   r.summary = fmt::format(
       "{} on qemu:{}: {} instructions each (first sample){}, {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
-      counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], simulation, run.load_instructions, run.planned_bytes,
-      run.tables_bytes, run.stack_used_bytes);
+      counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], simulation, run.load_instructions,
+      run.planned_bytes, run.tables_bytes, run.stack_used_bytes);
   if (!o.profile.empty()) {
     r.profile = std::move(run.profile);
     describe_profile(r, run.profile_events, run.profile_dropped, hides_kernels, file.path, diagnostics);
@@ -249,7 +249,7 @@ int run(const RunOptions& o) {
 void add_run_options(Verb& verb, RunOptions* o) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--input", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
-  verb.option("--on", o->on, "host (default), " + list_of_boards("qemu:")).value("WHERE").check([](const std::string& where) {
+  verb.option("--on", o->on, "host (default), " + list_of(emulated_boards(), "qemu:")).value("WHERE").check([](const std::string& where) {
     return where == "host" || (where.starts_with("qemu:") && where.size() > 5) ? std::string()
                                                                                : "`" + where + "` is neither `host` nor `qemu:BOARD`";
   });

@@ -1,8 +1,6 @@
 // Semihosting by `bkpt 0xab`, the number in r0 and the argument block's address in r1.
 #include "runtime/ports/semihosting.h"
 
-#include "runtime/decimal.h"
-
 namespace deuteron {
 namespace {
 
@@ -58,23 +56,6 @@ void end_board(BoardExit code) {
   for (;;) {}
 }
 
-Line& Line::text(const char* s) {
-  while (*s) put(*s++);
-  return *this;
-}
-
-Line& Line::number(uint64_t v) { return text(Decimal(v).text()); }
-
-Line& Line::hex(uint32_t v) {
-  text("0x");
-  for (int shift = 28; shift >= 0; shift -= 4) put("0123456789abcdef"[v >> shift & 15]);
-  return *this;
-}
-
-void Line::print() {
-  text_[used_] = '\n';
-  text_[used_ + 1] = 0;
-  call(kWrite0, text_);
-}
+void write_console(const char* text) { call(kWrite0, text); }
 
 }  // namespace deuteron

@@ -1,6 +1,6 @@
 // What the runtime says, as a line on the console: the runner's and a firmware's.
 #pragma once
-#include "runtime/ports/semihosting.h"
+#include "runtime/ports/line.h"
 #include "runtime/status.h"
 
 namespace deuteron {

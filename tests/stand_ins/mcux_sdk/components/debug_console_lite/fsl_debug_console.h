@@ -1,0 +1,2 @@
+#pragma once
+int DbgConsole_Putchar(int ch);

@@ -1,0 +1,3 @@
+#include "fsl_power.h"
+void POWER_DisablePD(pd_bit_t en) { (void)en; }
+void POWER_ApplyPD(void) {}

@@ -1,0 +1,5 @@
+/* The board's set-up, as port.cpp calls it. */
+#pragma once
+void BOARD_InitAHBSC(void);
+void BOARD_ConfigMPU(void);
+void BOARD_InitDebugConsole(void);

@@ -1,0 +1,2 @@
+#pragma once
+void BOARD_BootClockHSRUN(void);

@@ -1,0 +1,3 @@
+#include "pmic_support.h"
+void BOARD_InitPmic(void) {}
+void BOARD_SetPmicVdd2Voltage(uint32_t volt) { (void)volt; }

@@ -1,0 +1,4 @@
+#pragma once
+#include <stdint.h>
+void BOARD_InitPmic(void);
+void BOARD_SetPmicVdd2Voltage(uint32_t volt);
