@@ -117,8 +117,8 @@ class DelegateLowering {
       if (kernel.kind == neutron::Kind::kProfileDump) kernel.vendor_name = k.name;
       for (size_t own = 0; own < used.size() && !kernel.is_predicted; ++own) {
         const neutron::KernelUse& use = ours->kernels[own];
-        const bool is_fetch = use.kind == neutron::Kind::kMemCpy;  // whose constants, the vendor's text does not say
-        if (used[own] || use.kind != kernel.kind || (!is_fetch && use.ops != k.ops)) continue;
+        const bool is_open = use.kind == neutron::Kind::kMemCpy && k.ops.empty();  // whose constants, the text need not say
+        if (used[own] || use.kind != kernel.kind || (!is_open && use.ops != k.ops)) continue;
         used[own] = kernel.is_predicted = true;
         kernel.cost = use.cost;
       }

@@ -52,6 +52,17 @@ std::string constants_in(std::string_view arguments) {
   return found;
 }
 
+// "(Consts + 0x40)": each once.
+std::vector<std::string> addresses_in(std::string_view arguments) {
+  std::vector<std::string> found;
+  for (size_t at = arguments.find('('); at != std::string_view::npos; at = arguments.find('(', at + 1)) {
+    const std::string_view inside = arguments.substr(at + 1, arguments.find(')', at) - at - 1);
+    std::string address(trimmed(inside));
+    if (inside.find(" + 0x") != std::string_view::npos && std::ranges::count(found, address) == 0) found.push_back(std::move(address));
+  }
+  return found;
+}
+
 enum class Part : u8 { head, imported, optimize, extract, code, generated };
 
 class DumpReader {
@@ -158,7 +169,7 @@ class DumpReader {
     const std::string_view rest = trimmed(text.substr(at + kCall.size()));
     const auto end = std::find_if_not(rest.begin(), rest.end(), is_word);
     if (end == rest.begin()) return;
-    dump_.calls.push_back({std::string(rest.begin(), end), {}});
+    dump_.calls.push_back({std::string(rest.begin(), end), {}, {}});
     if (rest.find('{') != std::string_view::npos) in_arguments_ = true, arguments_.clear(), arguments(rest);
   }
 
@@ -168,6 +179,7 @@ class DumpReader {
     arguments_ += ' ';
     if (text.find('}') == std::string_view::npos && arguments_.size() < kLongestArguments) return;
     dump_.calls.back().constants = constants_in(arguments_);
+    dump_.calls.back().addresses = addresses_in(arguments_);
     in_arguments_ = false;
   }
 

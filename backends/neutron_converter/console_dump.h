@@ -34,7 +34,8 @@ struct DumpOperator {
 // A call in the microcode (CALLARGS).
 struct DumpCall {
   std::string kernel;
-  std::string constants;  // where its weights, bias and scales lie, as printed: the same for repetitions of one call
+  std::string constants;               // where its weights, bias and scales lie, as printed: the same for repetitions of one call
+  std::vector<std::string> addresses;  // all that its arguments name, as printed: "Consts + 0x40"
 };
 
 struct ConsoleDump {

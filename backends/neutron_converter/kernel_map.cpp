@@ -7,6 +7,7 @@
 #include <set>
 
 #include "backends/neutron_converter/regions.h"
+#include "backends/neutron_model/microcode.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -113,6 +114,24 @@ class CallAligner {
   std::vector<MappedKernel> kernels_;
 };
 
+// A copy of constants names where it reads them and where it writes them. It is for the calls behind it that name where it writes, up to
+// the next copy that writes there.
+void give_copies_operators(std::span<const DumpCall> calls, std::vector<MappedKernel>& kernels) {
+  const std::string_view copy = name_of(Kind::kMemCpy);
+  const auto names = [&](size_t call, const std::string& address) { return std::ranges::count(calls[call].addresses, address) > 0; };
+  for (size_t k = 0; k < calls.size(); ++k) {
+    const auto is_constant = [](const std::string& address) { return address.starts_with("Consts"); };
+    if (calls[k].kernel != copy || !kernels[k].ops.empty() || std::ranges::none_of(calls[k].addresses, is_constant)) continue;
+    std::set<i32> ops;
+    for (const std::string& address : calls[k].addresses) {
+      if (is_constant(address)) continue;
+      for (size_t later = k + 1; later < calls.size() && !(calls[later].kernel == copy && names(later, address)); ++later)
+        if (names(later, address)) ops.insert(kernels[later].ops.begin(), kernels[later].ops.end());
+    }
+    kernels[k].ops.assign(ops.begin(), ops.end());
+  }
+}
+
 // What the text says of the model that was read must be the model that was given.
 bool is_of_model(const ConsoleDump& dump, const ModelFace& model, const std::string& where, Diagnostics& diagnostics) {
   const auto fail = [&](std::string what, std::string measured, std::string limit) {
@@ -141,10 +160,10 @@ std::optional<std::vector<DumpCall>> calls_of(const ConsoleDump& dump, std::span
   std::vector<DumpCall> calls = dump.calls;
   if (calls.empty() && microcode.empty())
     for (const DumpOperator& row : dump.extracted)
-      for (const std::string& kernel : row.kernels) calls.push_back({kernel, {}});
+      for (const std::string& kernel : row.kernels) calls.push_back({kernel, {}, {}});
   if (microcode.empty()) return calls;
   if (calls.empty())
-    for (const std::string& kernel : microcode) calls.push_back({kernel, {}});
+    for (const std::string& kernel : microcode) calls.push_back({kernel, {}, {}});
   size_t at = 0;
   while (at < calls.size() && at < microcode.size() && calls[at].kernel == microcode[at]) ++at;
   if (at == calls.size() && at == microcode.size()) return calls;
@@ -175,6 +194,7 @@ std::optional<KernelMap> map_kernels(const ConsoleDump& dump, const ModelFace& m
     for (const DumpCall& call : *calls) map.kernels.push_back({call.kernel, {}, misfit});
     return map;
   }
+  give_copies_operators(*calls, map.kernels);
   std::set<i32> computed;
   bool all_known = true;
   for (const MappedKernel& k : map.kernels) computed.insert(k.ops.begin(), k.ops.end()), all_known &= k.open.empty() || !k.ops.empty();

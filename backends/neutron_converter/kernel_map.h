@@ -4,8 +4,8 @@
 // tensors without such a name to each other form a region; a region computes the operators between the anchors that it reads and those that
 // it writes, whatever they were turned into: one to one, fused, split, several kernels for one, parallel kernels of one input, joins.
 // Inside a region a call gets the operators that its own list names, where that is only possible in one way; else it counts for the region
-// as a whole. Operators in no region have no kernel: the converter removed them. Kernels that no list names (copies of constants) were
-// added.
+// as a whole. Operators in no region have no kernel: the converter removed them. Kernels that no list names were added; a copy of constants
+// gets the operators of the calls that read where it writes, where the text shows both addresses.
 //
 // What the text leaves open stays open, with the reason: a call without operators, or one row for operators that cannot be told apart.
 #pragma once

@@ -148,6 +148,17 @@ TEST_F(NeutronKernelMap, CallsThatNoListHas) {
   EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{}, {0}, {}, {1}}));
 }
 
+// A copy is for the calls that read where it writes, up to the next that writes there; what nobody reads stays open.
+TEST_F(NeutronKernelMap, CopiesOfConstants) {
+  d_.model = {{"CONV_2D", {"x"}, {"a"}}, {"CONV_2D", {"a"}, {"b"}}, {"SOFTMAX", {"b"}, {"y"}}};
+  d_.row("Conv2DStandardV1", d_.model[0]);
+  d_.row("Conv2DStandardV1", d_.model[1]);
+  d_.row("Softmax", d_.model[2]);
+  d_.calls = {"MemCpy 0x0 0x1000",           "MemCpy 0x100 0x2000", "Conv2DStandardV1 0x0 0x1000", "MemCpy 0x200 0x1000",
+              "Conv2DStandardV1 0x0 0x2000", "Softmax 0x0 0x1000",  "MemCpy 0x300 0x3000"};
+  EXPECT_EQ(ops({"x"}, {"y"}), (Ops{{0}, {1}, {0}, {2}, {1}, {2}, {}}));
+}
+
 // A batch of three: the calls of a row are repeated. Rows of one kernel are told apart by their weights.
 TEST_F(NeutronKernelMap, RepeatedCalls) {
   d_.model = {{"CONV_2D", {"x"}, {"a"}}, {"CONV_2D", {"a"}, {"b"}}, {"SOFTMAX", {"b"}, {"y"}}};

@@ -25,8 +25,10 @@ class TestDump {
   std::vector<std::string> constants;  // tensors
   std::vector<TestNode> model;
   std::vector<TestRow> rows;
-  std::vector<std::string> calls;  // "Conv2DPointwise 0x40"; empty: no microcode is printed
-  i64 kernel_calls = -1;           // -1: as many as calls
+  // "Conv2DPointwise 0x40", or "Conv2DPointwise 0x40 0x1000" with a place in SRAM, where "MemCpy 0x40 0x1000" copies to; empty: no
+  // microcode is printed.
+  std::vector<std::string> calls;
+  i64 kernel_calls = -1;  // -1: as many as calls
 
   // A row of one node, whose ports are the node's.
   void row(const std::string& kernel, const TestNode& node) { rows.push_back({{kernel}, {node}, node.inputs, node.outputs}); }
@@ -57,9 +59,11 @@ class TestDump {
     t += "=====\nGenerate code for NeutronGraph \"subgraph_099\"\n";
     if (!calls.empty()) t += fmt::format("  numKernelCalls   {:#x}\n", kernel_calls < 0 ? static_cast<i64>(calls.size()) : kernel_calls);
     for (const std::string& call : calls) {
-      const size_t space = call.find(' ');
-      t += fmt::format("    CALLARGS {} @() {{ inPtr: (Scratch + 0x0),\n      filterPtr: (Consts + {}) }}\n", call.substr(0, space),
-                       space == std::string::npos ? "0x0" : call.substr(space + 1));
+      const size_t space = call.find(' '), second = call.find(' ', space + 1);
+      const std::string kernel = call.substr(0, space), constants = space == call.npos ? "0x0" : call.substr(space + 1, second - space - 1);
+      t += fmt::format("    CALLARGS {} @() {{ {}\n      {}: (Consts + {})", kernel, kernel == "MemCpy" ? "" : "inPtr: (Scratch + 0x0),",
+                       kernel == "MemCpy" ? "srcPtr" : "filterPtr", constants);
+      t += space == call.npos || second == call.npos ? " }\n" : fmt::format(", otherPtr: (Weights + {}) }}\n", call.substr(second + 1));
     }
     t += "Graphs:\n";
     for (size_t k = 0; k < rows.size(); ++k) {

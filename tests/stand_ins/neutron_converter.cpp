@@ -276,9 +276,19 @@ void print_extract(const std::vector<NeutronOperator>& list) {
 void print_microcode(const Converted& converted, size_t graph) {
   fmt::print("Generate code for NeutronGraph \"subgraph_{:03}\"\n  Header:\n    numKernelCalls      {:#x}\n  Microinstructions:\n", graph,
              converted.kernels.size());
-  for (size_t k = 0; k < converted.kernels.size(); ++k)
-    fmt::print("    {:04}: CALLARGS {} @() {{ inPtr: (Scratch + {:#x}), filterPtr: (Consts + {:#x}), biasPtr: (Consts + {:#x}) }}\n", k,
-               name_of(converted.kernels[k].kind), 64 * k, 256 * k, 256 * k + 128);
+  const auto is_copy = [&](size_t k) { return converted.kernels[k].kind == Kind::kMemCpy; };
+  for (size_t k = 0; k < converted.kernels.size(); ++k) {
+    if (is_copy(k)) {
+      fmt::print("    {:04}: CALLARGS MemCpy @() {{ srcPtr: (Consts + {:#x}), dstPtr: (Weights + {:#x}) }}\n", k, 256 * k, 256 * k);
+      continue;
+    }
+    std::string fetched;  // where the copies before it put its constants
+    for (size_t c = 0; c < k; ++c)
+      if (is_copy(c) && converted.kernels[c].ops == converted.kernels[k].ops)
+        fetched += fmt::format(", extraPtr: (Weights + {:#x})", 256 * c);
+    fmt::print("    {:04}: CALLARGS {} @() {{ inPtr: (Scratch + {:#x}), filterPtr: (Consts + {:#x}), biasPtr: (Consts + {:#x}){} }}\n", k,
+               name_of(converted.kernels[k].kind), 64 * k, 256 * k, 256 * k + 128, fetched);
+  }
 }
 
 void print_generated(const std::vector<NeutronOperator>& list, const Graph& g) {
