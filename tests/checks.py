@@ -13,3 +13,12 @@ def check(condition, what):
 
 def verdict():
     return f"{count - failed} of {count} checks hold"
+
+
+def those_there(models, names):
+    """Of `names` those that have a folder in `models`; the others are named as left out. None at all is a failure."""
+    there = [name for name in names if (models / name).is_dir()]
+    if len(there) < len(names):
+        print(f"left out: {', '.join(sorted(set(names) - set(there)))}, not in {models}")
+    check(there, f"one of {', '.join(names)} is in {models}")
+    return there

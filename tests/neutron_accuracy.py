@@ -23,7 +23,8 @@ if MODELS.is_dir():
         folder = MODELS / name
         CASES.append((f"{name} {file}", folder / f"{file}.pt2", folder / "float.pt2", folder / "inputs" if file == "float" else None))
 else:
-    print("left out: the models of ../shared, which is not there")
+    print(f"left out: there is no {MODELS}")
+    sys.exit(77)
 wrong = 0
 
 

@@ -19,7 +19,7 @@ TOOL, MODELS = sys.argv[1], pathlib.Path(sys.argv[2]) / "fixtures" / "models"
 TARGETS = ["imxrt700cm", "imxrt700", "cortex-m33", "cortex-m55", "cortex-m3"]
 CONVOLUTIONAL = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "cifarnet", "digits_cnn", "mobilenet_v2", "mobilenet_v3_small"]
 if not MODELS.is_dir():
-    print("left out: ../shared/fixtures is not there")
+    print(f"left out: there is no {MODELS}")
     sys.exit(77)
 wrong = []
 

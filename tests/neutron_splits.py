@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import those_there
+
 TOOL, MODELS = sys.argv[1], pathlib.Path(sys.argv[2]) / "fixtures" / "models"
 SUBSETS, ON_BOARD = 50, 6
 # model: (file, calibrated, every way on the board, ways from the float graph, delegates that some way must have)
@@ -29,7 +31,7 @@ CASES = {
     "mobilenet_v3_small": ("float.pt2", True, False, 0, 10),
 }
 if not MODELS.is_dir():
-    print("left out: ../shared/fixtures is not there")
+    print(f"left out: there is no {MODELS}")
     sys.exit(77)
 wrong = []
 
@@ -132,7 +134,7 @@ def divide(name):
 
 
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    for line in pool.map(divide, sys.argv[3:] or CASES):
+    for line in pool.map(divide, sys.argv[3:] or those_there(MODELS, list(CASES))):
         print(line)
 for problem in wrong[:40]:
     print(f"WRONG {problem}")

@@ -5,9 +5,12 @@ profiles.py DEUTERON SHARED
 """
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
+
+from checks import those_there
 
 tool, shared = os.path.abspath(sys.argv[1]), sys.argv[2]
 models = os.path.join(shared, "fixtures/models")
@@ -31,7 +34,7 @@ def expect(condition, what):
 profiles = 0
 with tempfile.TemporaryDirectory() as folder:
     at = lambda name: os.path.join(folder, name)
-    for model in ("cifarnet", "resnet8", "mobilenet_v2", "digits_cnn", "digits_bmm", "mnist_lstm"):
+    for model in those_there(pathlib.Path(models), ["cifarnet", "resnet8", "mobilenet_v2", "digits_cnn", "digits_bmm", "mnist_lstm"]):
         inputs = os.path.join(models, model, "inputs")
         sample = os.path.join(inputs, sorted(os.listdir(inputs))[0])
         for target in ("imxrt700", "imxrt700cm", "cortex-m55", "cortex-m33"):

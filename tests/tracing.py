@@ -201,11 +201,11 @@ def check_clocks_and_buffers(where):
 
 def main():
     if not MODELS.is_dir():
-        print("left out: the models of ../shared, which is not there")
+        print(f"left out: there is no {MODELS}")
         return 77
     with tempfile.TemporaryDirectory() as scratch:
         where = pathlib.Path(scratch)
-        for name in NETWORKS:
+        for name in checks.those_there(MODELS, NETWORKS):
             for target in BOARD_OF:
                 check_network(where, name, target)
         check_cost(where)

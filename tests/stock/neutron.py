@@ -1,6 +1,6 @@
 """Programs with a Neutron delegate in our runtime and in the stock one: same bits.
 
-    neutron.py DEUTERON PTE_SEEDS STOCK_RUNNER [UPSTREAM_RUNNER]
+    neutron.py DEUTERON PTE_SEEDS SHARED STOCK_RUNNER [UPSTREAM_RUNNER]
 
 UPSTREAM_RUNNER has ExecuTorch's own NeutronBackend.cpp instead of ours (cmake -DEXECUTORCH_CHECKOUT=DIR). All run on the open machine model.
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import checks
 from checks import check
 
-tool, seeds, *runners = sys.argv[1:]
+tool, seeds, shared, *runners = sys.argv[1:]
 
 
 def call(*arguments):
@@ -45,15 +45,17 @@ with tempfile.TemporaryDirectory() as scratch:
                 for k in range(2):
                     check(np.fromfile(where / f"stock{k}.bin", np.int8).tobytes() == expected[k].tobytes(), f"{name}, output {k} in {runner}")
     # What the compiler makes: networks wholly and partly on the NPU.
-    models = pathlib.Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "models"
+    models = pathlib.Path(shared) / "fixtures" / "models"
     if not models.is_dir():
-        print("left out: ../shared/fixtures is not there")
+        print(f"left out: there is no {models}")
+        sys.exit(1 if checks.failed else 77)
     QUICK = ["--observer", "minmax", "--equalization", "off", "--bias-correction", "off"]
     # (file, options, ways to divide it by operators that stay off the NPU)
     NETWORKS = {"cifarnet": ("qdq.pt2", [], 0), "dscnn_kws": ("qdq.pt2", [], 0), "autoencoder_ad": ("qdq.pt2", [], 0), "resnet8": ("qdq.pt2", [], 10),
                 "digits_cnn": ("qdq.pt2", [], 10), "digits_bmm": ("qdq.pt2", [], 10), "mnist_lstm": ("qdq.pt2", ["--calibrate"], 3),
                 "mobilenet_v3_small": ("float.pt2", [*QUICK, "--calibrate"], 3)}
-    for name, (file, options, divisions) in NETWORKS.items() if models.is_dir() else []:
+    for name in checks.those_there(models, list(NETWORKS)):
+        file, options, divisions = NETWORKS[name]
         sample = models / name / "inputs" / "000.bin"
         shape = json.loads((models / name / "model.json").read_text())["inputs"][0]["shape"]
         x = np.fromfile(sample, "<f4").reshape(shape)
@@ -82,7 +84,7 @@ with tempfile.TemporaryDirectory() as scratch:
     TURNED = {"resnet8": (models / "resnet8" / "qdq.pt2", models / "resnet8" / "inputs" / "000.bin"),
               "conv2d_k1": (operators / "qdq" / "conv2d_k1.pt2", operators / "conv2d_k1.in0.bin"),
               "conv2d_batch2": (operators / "qdq" / "conv2d_batch2.pt2", operators / "conv2d_batch2.in0.bin")}
-    for name, (model, sample) in TURNED.items() if models.is_dir() else []:
+    for name, (model, sample) in TURNED.items():
         for by in ["npu", "cpu", "auto"]:
             what = f"{name} in the user's order, transposed by {by}"
             check(call(tool, "compile", model, "--target", "imxrt700cm", "--io-layout", "contiguous", "--neutron-format-conversion", by, "-o", where / "m.pte",

@@ -47,7 +47,7 @@ def check_model(name, report, problems):
 def main():
     tool, runner, shared = sys.argv[1], sys.argv[2], Path(sys.argv[3]) / "fixtures"
     if not shared.is_dir():
-        print("left out: ../shared/fixtures is not there")
+        print(f"left out: there is no {shared}")
         return 77
     cases = []  # name, model, samples
     for name in sorted(p.name for p in (shared / "models").iterdir() if p.is_dir()):
