@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -38,14 +39,16 @@ std::map<Origin, NodeId> last_calls(const Graph& g) {
 }
 
 // Quantize or dequantize at the edge of what is int8.
-bool is_edge(const KernelCall& call) { return call.name == "cortex_m::quantize_per_tensor" || call.name == "cortex_m::dequantize_per_tensor"; }
+bool is_edge(const std::string& kernel) { return kernel == "cortex_m::quantize_per_tensor" || kernel == "cortex_m::dequantize_per_tensor"; }
 
 // The last node of the reference that computes nothing but (a part of) these operators: its result is theirs. Quantizers, which a model
 // that came quantized has, are compared with quantizers only.
 const Node* last_within(const Graph& reference, const Origin& origin, bool quantizers) {
   const Node* last = nullptr;
   for (const Node& node : reference.nodes)
-    if (is_quantize_or_dequantize(node.op) == quantizers && std::includes(origin.begin(), origin.end(), node.origin.begin(), node.origin.end())) last = &node;
+    if (is_quantize_or_dequantize(node.op) == quantizers &&
+        std::includes(origin.begin(), origin.end(), node.origin.begin(), node.origin.end()))
+      last = &node;
   return last;
 }
 
@@ -56,7 +59,7 @@ std::vector<Pair> pairs_of(const Compilation& c) {
     const ValueId v = c.graph.nodes[call].outputs[0];
     const Type& type = c.graph.type(v);
     const bool is_number = type.dtype == DType::f32 || (type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel());
-    const Node* reference = last_within(c.equalized, origin, is_edge(*call_of(c.graph.nodes[call].op)));
+    const Node* reference = last_within(c.equalized, origin, is_edge(call_of(c.graph.nodes[call].op)->name));
     if (!is_number || !reference || c.equalized.type(reference->outputs[0]).elements() != type.elements()) continue;
     pairs.push_back({call, v, reference->outputs[0]});
   }
@@ -76,7 +79,7 @@ class Stepper {
 
   void run() {
     for (const Node& node : g_.nodes) {
-      if (const auto* call = call_of(node.op)) run(node, *call);
+      if (call_of(node.op)) run_kernel(node);
       else if (const auto* slice = std::get_if<Slice>(&node.op)) {
         const Type& x = g_.type(node.inputs[0]);
         std::vector<std::byte>& to = room(node.outputs[0]);
@@ -101,13 +104,13 @@ class Stepper {
     if (g_.is_constant(v)) return const_cast<std::byte*>(g_.values[v].constant->bytes.data());
     return bytes_[v].data();
   }
-  void run(const Node& node, const KernelCall& call) {
+  void run_kernel(const Node& node) {
     std::vector<const Type*> in, out;
     std::vector<void*> in_data, out_data;
     std::vector<bool> constant;
     for (const ValueId v : node.inputs) in_data.push_back(data(v)), constant.push_back(g_.is_constant(v));
     for (const ValueId v : node.outputs) out_data.push_back(room(v).data());
-    run_call(call, g_.types(node.inputs, in), g_.types(node.outputs, out), in_data, out_data, constant);
+    run_call(*call_of(node.op), g_.types(node.inputs, in), g_.types(node.outputs, out), in_data, out_data, constant);
   }
 
   const Graph& g_;
@@ -131,58 +134,112 @@ struct Sums {
   }
 };
 
+Shape without_ones(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
+// A value of the program, and the same value of the float graph.
+struct Compared {
+  LayerError layer;
+  ValueId reference;
+};
+
+LayerError layer_of(std::string name, std::string op, const Type& type) {
+  LayerError layer;
+  layer.name = std::move(name), layer.op = std::move(op);
+  if (type.quant.empty()) return layer;
+  layer.low = static_cast<float>(type.quant.low - type.quant.zero_point[0]) * type.quant.scale[0];
+  layer.high = static_cast<float>(type.quant.high - type.quant.zero_point[0]) * type.quant.scale[0];
+  return layer;
+}
+
+void sum_up(std::span<const std::vector<Sums>> by_sample, size_t p, LayerError& layer) {
+  Sums all;
+  for (const std::vector<Sums>& one : by_sample) {
+    all.signal += one[p].signal, all.noise += one[p].noise, all.max_abs = std::max(all.max_abs, one[p].max_abs);
+    all.clipped += one[p].clipped, all.elements += one[p].elements;
+    all.low = std::min(all.low, one[p].low), all.high = std::max(all.high, one[p].high);
+  }
+  layer.sqnr_db = all.noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(all.signal / all.noise);
+  layer.max_abs = all.max_abs;
+  layer.clipped = all.elements ? static_cast<double>(all.clipped) / static_cast<double>(all.elements) : 0;
+  layer.used = layer.high > layer.low ? static_cast<double>(all.high - all.low) / static_cast<double>(layer.high - layer.low) : 1;
+}
+
+// `found`: of a sample the values of all that is compared, in storage order.
+std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compared> compared, const Samples& samples, int threads,
+                                  const std::function<std::vector<std::vector<float>>(size_t sample)>& found) {
+  const FloatExecutor executor(reference);
+  std::multimap<ValueId, size_t> compared_with;  // by value of the reference
+  for (size_t p = 0; p < compared.size(); ++p) compared_with.emplace(compared[p].reference, p);
+  std::vector<std::vector<Sums>> by_sample(samples.size(), std::vector<Sums>(compared.size()));
+  for_each_sample(samples.size(), threads, [&](size_t s, int) {
+    std::vector<std::vector<float>> stored;
+    for (size_t i = 0; i < reference.inputs.size(); ++i) {
+      const Port& port = reference.inputs[i];
+      stored.push_back(to_storage(port, reference.type(port.value).shape, samples[s][i]));
+    }
+    const std::vector<std::vector<float>> values = found(s);
+    executor.run(stored, [&](ValueId v, std::span<const float> expected) {
+      const auto [first, end] = compared_with.equal_range(v);
+      for (auto at = first; at != end; ++at) {
+        const LayerError& layer = compared[at->second].layer;
+        const bool is_float = layer.low == layer.high;
+        const float infinity = std::numeric_limits<float>::infinity();
+        by_sample[s][at->second].add(expected, values[at->second], is_float ? -infinity : layer.low, is_float ? infinity : layer.high);
+      }
+    });
+  });
+  std::vector<LayerError> layers;
+  for (size_t p = 0; p < compared.size(); ++p) {
+    layers.push_back(compared[p].layer);
+    sum_up(by_sample, p, layers.back());
+  }
+  return layers;
+}
+
 }  // namespace
 
 std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samples, int threads) {
   const std::vector<Pair> pairs = pairs_of(c);
-  std::vector<LayerError> layers(pairs.size());
-  for (size_t p = 0; p < pairs.size(); ++p) {
-    const Node& call = c.graph.nodes[pairs[p].call];
-    const Type& type = c.graph.type(pairs[p].value);
-    layers[p].name = user_names(c.graph, call.origin);
-    layers[p].op = std::get<KernelCall>(call.op).name;
-    if (type.quant.empty()) continue;
-    layers[p].low = static_cast<float>(type.quant.low - type.quant.zero_point[0]) * type.quant.scale[0];
-    layers[p].high = static_cast<float>(type.quant.high - type.quant.zero_point[0]) * type.quant.scale[0];
+  std::vector<Compared> compared;
+  for (const Pair& pair : pairs) {
+    const Node& call = c.graph.nodes[pair.call];
+    compared.push_back({layer_of(user_names(c.graph, call.origin), call_of(call.op)->name, c.graph.type(pair.value)), pair.reference});
   }
-  const FloatExecutor executor(c.equalized);
-  std::multimap<ValueId, size_t> pairs_with;  // by value of the reference
-  for (size_t p = 0; p < pairs.size(); ++p) pairs_with.emplace(pairs[p].reference, p);
-  std::vector<std::vector<Sums>> by_sample(samples.size(), std::vector<Sums>(pairs.size()));
-  for_each_sample(samples.size(), threads, [&](size_t s, int) {
+  return errors_of(c.equalized, compared, samples, threads, [&](size_t s) {
     Stepper program(c.graph);
-    std::vector<std::vector<float>> stored;
-    for (size_t i = 0; i < c.graph.inputs.size(); ++i) {
-      program.set_input(c.graph.inputs[i], samples[s][i]);
-      const Port& port = c.equalized.inputs[i];
-      stored.push_back(to_storage(port, c.equalized.type(port.value).shape, samples[s][i]));
-    }
+    for (size_t i = 0; i < c.graph.inputs.size(); ++i) program.set_input(c.graph.inputs[i], samples[s][i]);
     program.run();
-    executor.run(stored, [&](ValueId v, std::span<const float> reference) {
-      const auto [first, end] = pairs_with.equal_range(v);
-      for (auto at = first; at != end; ++at) {
-        const LayerError& layer = layers[at->second];
-        const bool is_float = layer.low == layer.high;
-        const float infinity = std::numeric_limits<float>::infinity();
-        by_sample[s][at->second].add(reference, program.real(pairs[at->second].value), is_float ? -infinity : layer.low,
-                                     is_float ? infinity : layer.high);
-      }
-    });
+    std::vector<std::vector<float>> values;
+    for (const Pair& pair : pairs) values.push_back(program.real(pair.value));
+    return values;
   });
-  for (size_t p = 0; p < pairs.size(); ++p) {
-    Sums all;
-    for (const std::vector<Sums>& one : by_sample) {
-      all.signal += one[p].signal, all.noise += one[p].noise, all.max_abs = std::max(all.max_abs, one[p].max_abs);
-      all.clipped += one[p].clipped, all.elements += one[p].elements;
-      all.low = std::min(all.low, one[p].low), all.high = std::max(all.high, one[p].high);
-    }
-    LayerError& layer = layers[p];
-    layer.sqnr_db = all.noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(all.signal / all.noise);
-    layer.max_abs = all.max_abs;
-    layer.clipped = all.elements ? static_cast<double>(all.clipped) / static_cast<double>(all.elements) : 0;
-    layer.used = layer.high > layer.low ? static_cast<double>(all.high - all.low) / static_cast<double>(layer.high - layer.low) : 1;
+}
+
+std::vector<LayerError> compare_taps(const Compilation& c, std::span<const Tap> taps, const Samples& samples,
+                                     std::span<const std::vector<std::vector<std::byte>>> found, int threads) {
+  // Several with one origin compute it together: the last of them has the result.
+  std::map<Origin, size_t> last;
+  for (size_t t = 0; t < taps.size(); ++t) last[taps[t].origin] = t;
+  std::vector<Compared> compared;
+  std::vector<size_t> which;
+  for (size_t t = 0; t < taps.size(); ++t) {
+    const Node* reference = last_within(c.equalized, taps[t].origin, false);
+    // Another shape is another value with that origin: one that a rewrite put in between. Of a vector axes of extent 1 come and go.
+    if (!reference || last.at(taps[t].origin) != t) continue;
+    const Shape &expected = c.equalized.type(reference->outputs[0]).shape, &given = taps[t].type.shape;
+    const bool same_vector = without_ones(given).size() <= 1 && without_ones(expected) == without_ones(given);
+    if (expected != given && !same_vector) continue;
+    compared.push_back({layer_of(user_names(c.equalized, taps[t].origin), taps[t].op, taps[t].type), reference->outputs[0]});
+    which.push_back(t);
   }
-  return layers;
+  return errors_of(c.equalized, compared, samples, threads, [&](size_t s) {
+    std::vector<std::vector<float>> values;
+    for (const size_t t : which) values.push_back(numbers_of(found[s][t].data(), taps[t].type));
+    return values;
+  });
 }
 
 }  // namespace deuteron

@@ -1,9 +1,12 @@
 // Where a quantized program departs from its float model: every value that both have, side by side.
 #pragma once
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "calibrate/samples.h"
+#include "inspect/tap_values.h"
 
 namespace deuteron {
 
@@ -22,5 +25,9 @@ struct LayerError {
 // One entry for each kernel call whose result the float graph has too, in execution order. Errors add up along the way: an entry is not
 // what its own kernel lost, but what its value has lost so far.
 std::vector<LayerError> compare_layers(const Compilation& compilation, const Samples& samples, int threads);
+
+// The same from values that a tapped program gave: found[sample][tap], the bytes in storage order.
+std::vector<LayerError> compare_taps(const Compilation& compilation, std::span<const Tap> taps, const Samples& samples,
+                                     std::span<const std::vector<std::vector<std::byte>>> found, int threads);
 
 }  // namespace deuteron

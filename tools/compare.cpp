@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "inspect/layers.h"
+#include "tools/compare_operators.h"
 #include "tools/compile_model.h"
 #include "tools/ends.h"
 #include "tools/float_model.h"
@@ -25,37 +25,28 @@ struct CompareOptions {
   int threads = 0;
   double timeout = 0;
   ImageMap image;
+  ModelOptions given;  // that the program was compiled with
 };
 
-// What gave the program; nothing when it was compiled with other data, options or by another version.
-std::optional<CompiledModel> compiled_again(const CompareOptions& o, const ProgramFile& file) {
-  static constexpr std::pair<const char*, const char*> kTargets[] = {{"mve", "cortex-m55"}, {"dsp", "cortex-m33"}, {"scalar", "cortex-m3"}};
-  const auto target = std::find_if(std::begin(kTargets), std::end(kTargets), [&](const auto& t) { return file.summary.isa == t.first; });
-  if (target == std::end(kTargets)) return std::nullopt;
-  for (const char* layout : {"auto", "contiguous"}) {
-    ModelOptions options;
-    options.model = o.model;
-    options.target = target->second;
-    options.io_layout = layout;
-    options.calibrate = o.calibrate.empty() ? o.inputs : o.calibrate;
-    options.image = o.image;
-    options.compile.threads = o.threads;
-    Diagnostics silent;
-    std::optional<CompiledModel> model = compile_model(options, false, silent);
-    if (model && std::ranges::equal(std::as_bytes(std::span(model->compilation.pte)), std::span(file.bytes.data(), file.bytes.size())))
-      return model;
-  }
-  return std::nullopt;
-}
-
-// A table of every operator, those that lost most first.
-std::string compare_operators(const CompareOptions& o, const ProgramFile& file, std::span<const InputSeries> inputs, Json& json) {
-  const std::optional<CompiledModel> model = compiled_again(o, file);
-  if (!model)
+// A table of every operator, those that lost most first. nullopt, with a diagnostic: a fault.
+std::optional<std::string> table_of_operators(const CompareOptions& o, const ProgramFile& file, std::span<const InputSeries> inputs,
+                                              Json& json, Diagnostics& diagnostics) {
+  ModelOptions given = o.given;
+  given.model = o.model;
+  given.calibrate = o.calibrate.empty() ? o.inputs : o.calibrate;
+  given.image = o.image;
+  given.compile.threads = o.threads;
+  std::optional<CompiledModel> model;
+  const std::optional<ModelOptions> options = options_of(file, given, &model);
+  if (!options)
     return fmt::format(
-        "operators: not compared, because compiling {} with {} does not give {}; give --calibrate the data that it was compiled with\n",
+        "operators: not compared, because compiling {} with {} does not give {}; give --calibrate the data that it was compiled with, and "
+        "the options\n",
         o.model, o.calibrate.empty() ? "these inputs" : "this data", o.program);
-  std::vector<LayerError> layers = compare_layers(model->compilation, to_samples(inputs), o.threads);
+  json["target"] = model->target.name;
+  std::optional<std::vector<LayerError>> compared = compare_operators(file, *options, *model, inputs, diagnostics);
+  if (!compared) return std::nullopt;
+  std::vector<LayerError>& layers = *compared;
   std::ranges::stable_sort(layers, {}, &LayerError::sqnr_db);
   json["operators"] = Json::array();
   std::string text = fmt::format("{:>9} {:>12} {:>9} {:>7}  {}\n", "SQNR dB", "largest", "clipped", "range", "operator");
@@ -123,7 +114,9 @@ int compare(const CompareOptions& o) {
                            d.sqnr_db, d.max_abs, d.sample, d.index);
   }
   json["samples"] = samples;
-  summary += compare_operators(o, *file, *inputs, json);
+  const std::optional<std::string> table = table_of_operators(o, *file, *inputs, json, diagnostics);
+  if (!table) return fail();
+  summary += *table;
   json["seconds"] = seconds_of_process();
   return finish(o.json, diagnostics, std::move(json), summary);
 }
@@ -138,6 +131,9 @@ void add_compare(CommandLine& line) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");
+  verb.option("--target", o->given.target, "what the program was compiled for; default: the targets that have its kernels").value("T");
+  add_accuracy_options(verb, o->given);
+  add_npu_options(verb, o->given);
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);

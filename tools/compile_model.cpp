@@ -78,7 +78,7 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
 
 }  // namespace
 
-static void add_accuracy_options(Verb& verb, ModelOptions& o) {
+void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
@@ -92,7 +92,7 @@ static void add_accuracy_options(Verb& verb, ModelOptions& o) {
       .one_of({"auto", "on", "off"});
 }
 
-static void add_npu_options(Verb& verb, ModelOptions& o) {
+void add_npu_options(Verb& verb, ModelOptions& o) {
   verb.option("--neutron-exclude", o.compile.npu.exclude,
                    "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
       .value("NAME")

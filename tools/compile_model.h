@@ -26,12 +26,14 @@ struct ModelOptions {
   CompileOptions compile;
 };
 void add_model_options(Verb& verb, ModelOptions& options);
+void add_accuracy_options(Verb& verb, ModelOptions& options);  // of those: how values are quantized
+void add_npu_options(Verb& verb, ModelOptions& options);       // of those: what goes to the NPU, and how
 
 struct CompiledModel {
   Target target;
   Compilation compilation;
   ProgramReport program;  // what the compilation came to; empty where there is no program
-  Samples samples;  // empty: nothing to measure accuracy on
+  Samples samples;        // empty: nothing to measure accuracy on
   bool made_up_samples = false;
 };
 
