@@ -10,6 +10,7 @@
 //   const deuteron::Tensor& y = program.output(0);
 #pragma once
 #include "runtime/backend.h"
+#include "runtime/isa.h"
 #include "runtime/kernel.h"
 #include "runtime/status.h"
 
@@ -25,12 +26,6 @@ struct File {
   const void* data = nullptr;  // 16-aligned; must outlive the Program (names, sizes and constants are used in place)
   size_t bytes = 0;
 };
-
-// The instruction set whose conventions a program follows (scratch sizes, folded biases). Files of Deuteron say it, stock files do not.
-enum class Isa : uint8_t { scalar, dsp, mve };
-const char* name_of(Isa);
-// What this build accepts: its own instruction set on Arm, every one on a host (bit i: Isa i).
-uint8_t accepted_isas();
 
 // What a program needs, read without memory of the caller's (but 4 KB of stack). When ok, load() can only refuse overlaps.
 struct Needs {

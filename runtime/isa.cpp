@@ -1,5 +1,5 @@
-// Which instruction set's conventions this build accepts in a program file.
-#include "runtime/deuteron.h"
+// The names of instruction sets, and which this build accepts in a program file.
+#include "runtime/isa.h"
 
 namespace deuteron {
 
@@ -15,19 +15,6 @@ const char* name_of(Isa isa) {
   return "?";
 }
 
-// Macros: Arm C Language Extensions, sections "M-profile Vector Extension" and "DSP instructions".
-uint8_t accepted_isas() {
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-#if defined(__ARM_FEATURE_MVE)
-  return 1u << static_cast<int>(Isa::mve);
-#elif defined(__ARM_FEATURE_DSP)
-  return 1u << static_cast<int>(Isa::dsp);
-#else
-  return 1u << static_cast<int>(Isa::scalar);
-#endif
-#else
-  return 7;
-#endif
-}
+uint8_t accepted_isas() { return kIsHost ? 7 : static_cast<uint8_t>(1u << static_cast<int>(kBuildIsa)); }
 
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/isa.h"
 #include "runtime/status.h"
 
 namespace deuteron {
@@ -88,8 +89,9 @@ struct Prepared {
 // not constant: measure() calls it with addresses where there is no memory.
 struct Call {
   const Value* const* args;
-  int32_t count;  // without the repeated return value
-  Arena* arena;   // for the struct that Prepared::args points to
+  int32_t count;        // without the repeated return value
+  Arena* arena;         // for the struct that Prepared::args points to
+  Isa isa = kBuildIsa;  // the program's: on a host it may be any
 
   const Tensor& tensor(int i) const { return *args[i]->tensor; }
   const Tensor* optional_tensor(int i) const { return args[i]->kind == Kind::tensor ? args[i]->tensor : nullptr; }

@@ -111,8 +111,9 @@ Status prepare(DelegateCall& call, const Backend& backend, const Status& where, 
   return s;
 }
 
-Status prepare(const Kernel& kernel, const Value* const* args, int32_t count, Arena& arena, const Status& where, Prepared* prepared) {
-  Call call{args, count, &arena};
+Status prepare(const Kernel& kernel, const Value* const* args, int32_t count, Isa isa, Arena& arena, const Status& where,
+               Prepared* prepared) {
+  Call call{args, count, &arena, isa};
   Status s = kernel.prepare(call, prepared);
   s.instruction = where.instruction;
   s.op = where.op;
@@ -178,7 +179,7 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
     }
     int32_t count = 0;
     decode_call(plan, call, room, &count);
-    *status = prepare(kernel, args, count, arena, where, &prepared);
+    *status = prepare(kernel, args, count, plan.isa, arena, where, &prepared);
     if (!status->ok() && status->code != Code::out_of_memory) return false;
     *status = Status{};
     *bytes += (arena.used + 7) / 8 * 8;
@@ -321,7 +322,7 @@ struct Loader {
   Status prepare_kernel(const CallView& call, uint32_t k, const Status& where, Prepared* prepared) {
     int32_t count = 0;
     const Value* const* args = decode_call(plan, call, room, &count);
-    return prepare(*static_cast<const Kernel*>(tables.calls[k].args), args, count, arena, where, prepared);
+    return prepare(*static_cast<const Kernel*>(tables.calls[k].args), args, count, plan.isa, arena, where, prepared);
   }
 
   Status prepare_delegate(const CallView& call, uint32_t k, const Status& where, Prepared* prepared) {

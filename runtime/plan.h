@@ -35,6 +35,7 @@ struct Plan {
   uint32_t ports_end = 0;                          // with the inputs and outputs for which the file plans no memory
   uint32_t planned_bytes = 0;                      // and with the workspace that delegates share, which begins at ports_end
   uint8_t* planned = nullptr;                      // null until memory is given
+  Isa isa = kBuildIsa;                             // unless the file says another
 };
 
 // open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked at yet.

@@ -83,7 +83,7 @@ bool check_tensor(Plan& plan, FlatTable t, ValueShapes& shapes) {
   return data_index == 0 || check_constant(plan, data_index, element, bytes);
 }
 
-bool check_marker(FlatReader& r, const char* text) {
+bool read_marker(Plan& plan, const char* text) {
   for (int i = 0; kIsaMarker[i]; ++i)
     if (text[i] != kIsaMarker[i]) return true;
   const char* name = text + sizeof kIsaMarker - 1;
@@ -92,14 +92,15 @@ bool check_marker(FlatReader& r, const char* text) {
     int i = 0;
     while (known[i] && known[i] == name[i]) ++i;
     if (known[i] != name[i]) continue;
+    plan.isa = static_cast<Isa>(isa);
     if (accepted_isas() >> isa & 1) return true;
     static const char* const kMadeFor[] = {
         "the program was made for the scalar instruction set (cortex-m0, m3, m23), not for this processor's",
         "the program was made for the DSP instruction set (cortex-m4, m7, m33), not for this processor's",
         "the program was made for the MVE instruction set (cortex-m55, m85), not for this processor's"};
-    return r.fail(Code::wrong_isa, kMadeFor[isa]), false;
+    return plan.reader.fail(Code::wrong_isa, kMadeFor[isa]), false;
   }
-  return r.fail(Code::wrong_isa, "the program was made for an instruction set that this runtime does not know"), false;
+  return plan.reader.fail(Code::wrong_isa, "the program was made for an instruction set that this runtime does not know"), false;
 }
 
 // Elements of a list must come before it and have the right type; -1 is `none` where that is allowed.
@@ -140,7 +141,7 @@ bool check_value(Plan& plan, uint32_t index, ValueShapes& shapes) {
     case ValueTag::string: {
       const char* text = r.string(payload, 0);
       if (!r.fault && !text) r.corrupt("a string value has no text");
-      return !r.fault && check_marker(r, text);
+      return !r.fault && read_marker(plan, text);
     }
     case ValueTag::int_list:
       return check_items<int64_t>(plan, index, r.vector(payload, 0, 8), ValueTag::integer, false) && !r.fault;

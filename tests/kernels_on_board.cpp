@@ -11,6 +11,8 @@
 
 namespace deuteron {
 
+Isa KernelCases::isa() const { return board_ == "mps3-an547" ? Isa::mve : kBuildIsa; }
+
 void KernelCases::run_on_board() {
   if (board_.empty() || expected_.empty()) return;
   namespace fs = std::filesystem;

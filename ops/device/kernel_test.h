@@ -26,12 +26,16 @@ class KernelCases {
   ~KernelCases() { run_on_board(); }
   KernelCases(const KernelCases&) = delete;
 
+  // Of the program that the cases are: the board's, where there is one.
+  Isa isa() const;
+
   // Runs the call; what it gives must be expected at once. A failure says the name.
   void run(std::string name, TestCall& call) {
     name_ = std::move(name);
     call_ = &call;
     if (!board_.empty()) write(call);
     SCOPED_TRACE(name_);
+    call.isa = isa();
     call.run();
   }
   template <class T>

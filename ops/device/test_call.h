@@ -77,13 +77,15 @@ class TestCall {
   Tensor& tensor_at(int i) { return const_cast<Tensor&>(*argument(i).tensor); }
   int32_t* sizes_at(int i) { return const_cast<int32_t*>(tensor_at(i).sizes); }
 
+  Isa isa = kBuildIsa;  // of the program
+
   Status prepare() {
     check_schema();
     std::vector<const Value*> pointers(arguments_.begin(), arguments_.end());
     Arena arena;
     arena.base = tables_;
     arena.bytes = sizeof tables_;
-    Call call{pointers.data(), static_cast<int32_t>(pointers.size()), &arena};
+    Call call{pointers.data(), static_cast<int32_t>(pointers.size()), &arena, isa};
     return kernel_.prepare(call, &prepared_);
   }
   // prepare() must agree; then the kernel runs.

@@ -16,6 +16,7 @@ struct QuantizeCall {
 };
 void run_s8(const QuantizeCall& c) { quantize_s8(c.args, c.x, static_cast<int8_t*>(c.y)); }
 void run_s8_mve(const QuantizeCall& c) { quantize_s8_mve(c.args, c.x, static_cast<int8_t*>(c.y)); }
+void run_s8_as_mve(const QuantizeCall& c) { quantize_s8_as_mve(c.args, c.x, static_cast<int8_t*>(c.y)); }
 void run_s8_dsp(const QuantizeCall& c) { quantize_s8_dsp(c.args, c.x, static_cast<int8_t*>(c.y)); }
 void run_s8_scalar(const QuantizeCall& c) { quantize_s8_scalar(c.args, c.x, static_cast<int8_t*>(c.y)); }
 void run_s16(const QuantizeCall& c) { quantize_s16(c.args, c.x, static_cast<int16_t*>(c.y)); }
@@ -41,6 +42,8 @@ Status prepare(Call& call, Prepared* prepared) {
                        y.data};
   if (wide) return keep<QuantizeCall, run_s16>(call, prepared, c);
   if constexpr (kHasMveFloat) return keep<QuantizeCall, run_s8_mve>(call, prepared, c);
+  if constexpr (kHasMve || kIsHost)  // without floats in the vector unit, or not on the core at all
+    if (call.isa == Isa::mve) return keep<QuantizeCall, run_s8_as_mve>(call, prepared, c);
   if constexpr (kHasDspFloat) return keep<QuantizeCall, run_s8_dsp>(call, prepared, c);
   if constexpr (kHasSoftFloat) return keep<QuantizeCall, run_s8_scalar>(call, prepared, c);
   return keep<QuantizeCall, run_s8>(call, prepared, c);

@@ -20,7 +20,27 @@ void quantize(const QuantizeArgs& a, const float* x, T* y) {
   }
 }
 
+// What the vector unit reads: it has no floats below the normal ones.
+double normal(float v) { return v < 0x1p-126f && v > -0x1p-126f ? 0.0 : static_cast<double>(v); }
+
 }  // namespace
+
+// The product of two float32 is exact in double, and rounds to an integer when a number is added at which double has steps of one.
+void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y) {
+  constexpr double kDoubleRounder = 0x1.8p52;
+  const double low = a.low - a.zero, high = a.high - a.zero, reciprocal = normal(a.reciprocal);
+  const int32_t fused = a.count / kQuantizeBlock * kQuantizeBlock;
+  for (int32_t i = 0; i < fused; ++i) {
+    double v = normal(x[i]) * reciprocal;
+    v = v == v ? v : 0.0;
+    v = v < low ? low : v;
+    v = v > high ? high : v;
+    y[i] = static_cast<int8_t>(static_cast<int32_t>((v + kDoubleRounder) - kDoubleRounder) + a.zero);
+  }
+  QuantizeArgs rest = a;
+  rest.count -= fused;
+  quantize_s8(rest, x + fused, y + fused);
+}
 
 void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y) { quantize(a, x, y); }
 void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y) { quantize(a, x, y); }

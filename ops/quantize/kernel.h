@@ -5,6 +5,8 @@
 // Units    reciprocal = 1 / scale, computed in float32, finite; zero, low, high in steps, within the type of y; low <= high
 // Scratch  none   Errors  none   Aliasing  y may begin where x begins: element i is read before it is written
 // Source   ExecuTorch 1.5, cortex_m::quantize_per_tensor; saturation of what it leaves undefined: docs/numerics.md
+// With the M-profile Vector Extension, int8: whole blocks of kQuantizeBlock elements round the exact product, once, and take what is below
+// the normal floats for zero; the elements behind the last block are as above. That is the fused multiply-add of stock firmware.
 #pragma once
 #include <cstdint>
 
@@ -16,13 +18,16 @@ struct QuantizeArgs {
   int32_t zero, low, high;
 };
 
+inline constexpr int32_t kQuantizeBlock = 16;
+
 void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y);
 void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y);
 
-// The same with the M-profile Vector Extension and its floats.
+// As cores with the M-profile Vector Extension do: with its instructions, and for hosts without.
 void quantize_s8_mve(const QuantizeArgs& a, const float* x, int8_t* y);
+void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y);
 
-// The same with the DSP extension and single-precision floats.
+// The same as quantize_s8 with the DSP extension and single-precision floats.
 void quantize_s8_dsp(const QuantizeArgs& a, const float* x, int8_t* y);
 
 // The same in integers, for cores with Thumb-2 and no floating-point unit.

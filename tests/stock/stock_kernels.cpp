@@ -2,9 +2,11 @@
 #include <executorch/runtime/kernel/kernel_includes.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@ namespace {
 // The program file: tensors whose data lie in it are constants.
 const uint8_t* file_begin = nullptr;
 const uint8_t* file_end = nullptr;
+deuteron::Isa file_isa = deuteron::kBuildIsa;  // the string value of docs/formats-pte.md
 
 // Everything that one call's arguments need, in our form. Pointers stay valid while `values` and the lists do not grow.
 struct Arguments {
@@ -113,7 +116,7 @@ void run(const deuteron::Kernel& kernel, et::KernelRuntimeContext& context, et::
   }
   alignas(16) static uint8_t memory[1 << 16];
   deuteron::Arena arena{memory, sizeof memory, 0};
-  deuteron::Call call{a.args.data(), static_cast<int32_t>(count), &arena};
+  deuteron::Call call{a.args.data(), static_cast<int32_t>(count), &arena, file_isa};
   deuteron::Prepared prepared;
   const deuteron::Status status = kernel.prepare(call, &prepared);
   if (!status.ok()) {
@@ -152,5 +155,9 @@ void register_all(std::integer_sequence<int, kIndices...>) {
 void register_our_kernels(const void* file, size_t bytes) {
   file_begin = static_cast<const uint8_t*>(file);
   file_end = file_begin + bytes;
+  for (const deuteron::Isa isa : {deuteron::Isa::scalar, deuteron::Isa::dsp, deuteron::Isa::mve}) {
+    const std::string marker = std::string("deuteron:isa=") + deuteron::name_of(isa);
+    if (std::search(file_begin, file_end, marker.begin(), marker.end()) != file_end) file_isa = isa;
+  }
   register_all(std::make_integer_sequence<int, kMaxKernels>());
 }
