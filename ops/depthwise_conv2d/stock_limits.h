@@ -10,10 +10,7 @@ namespace deuteron {
 inline const char* why_stock_depthwise_conv2d_differs(const DepthwiseConv2dArgs& a, Isa isa) {
   if (a.n != 1) return "the batch must be 1";
   if (isa == Isa::mve && a.in_c == 1 && a.out_c > 1)  // arm_depthwise_conv_to_conv_s8
-    return why_stock_conv2d_differs({a.n,        a.in_h,   a.in_w,     1,          a.out_h,      a.out_w, a.out_c,      a.kernel_h,
-                                     a.kernel_w, 1,        a.stride_h, a.stride_w, a.pad_h,      a.pad_w, a.dilation_h, a.dilation_w,
-                                     a.x_offset, a.y_zero, a.y_min,    a.y_max,    a.multiplier, a.shift},
-                                    isa);
+    return why_stock_conv2d_differs(as_conv2d(a), isa);
   // arm_depthwise_conv_3x3_s8 reads the middle column of every window: none may begin in the last column.
   const bool is_3x3 = a.depth_multiplier == 1 && a.dilation_h == 1 && a.dilation_w == 1 && a.kernel_h == 3 && a.kernel_w == 3 &&
                       a.pad_h <= 1 && a.pad_w <= 1;

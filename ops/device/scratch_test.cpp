@@ -358,6 +358,20 @@ int check(const char* table) {
 }
 
 TEST(Scratch, EqualsEveryNodeOfTheStockFiles) { EXPECT_EQ(check(kStockNodes), 163); }
+// Where a depthwise convolution over one channel becomes a 1x1 or a row-wise convolution, the kernel asks for less than ExecuTorch's compiler
+// plans, and with runtime checks takes no other size: CMSIS-NN dbf45dbf, arm_depthwise_conv_wrapper_s8_get_buffer_size.
+TEST(Scratch, IsWhatTheKernelAsksForOverOneChannel) {
+  DepthwiseConv2dArgs a{};
+  a.n = a.in_h = a.in_w = a.in_c = a.out_h = a.out_w = a.kernel_h = a.kernel_w = 1;
+  a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
+  a.out_c = a.depth_multiplier = 16;
+  EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve), 16);
+  a.in_w = 5, a.kernel_w = 3, a.out_w = 3;
+  EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve), 64 + 48);  // stride * channels is no multiple of 4: columns
+  a.stride_w = 4, a.in_w = 7, a.out_w = 2;
+  EXPECT_EQ(depthwise_conv2d_scratch_bytes(a, Isa::mve), 3 + 48);
+}
+
 TEST(Scratch, EqualsTheStockSizingFunctions) { EXPECT_EQ(check(kSizingFunctions), 130); }
 
 }  // namespace
