@@ -27,6 +27,8 @@ struct FormSite {
   const std::string* name = nullptr;
   Isa isa = Isa::scalar;
   bool beside_npu = false;  // results shall have the NPU's bits
+  CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
+  bool for_stock = false;  // what stock firmware's kernels compute soonest, of forms with the same bits
 };
 
 // Ids count the operands and then what has been added.

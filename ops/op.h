@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/device/cmsis_nn.h"
 #include "ops/facts.h"
 #include "ops/kernel_call/kernel_call.h"
 #include "ops/npu.h"
@@ -49,6 +50,7 @@ struct LowerContext {
   std::span<const Constant* const> data;
   Isa isa;
   Rounding rounding = Rounding::once;
+  CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
 };
 
 // What the operator becomes (ops/form.h). True: it has been written. Null: it stays what it is.

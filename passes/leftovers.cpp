@@ -19,7 +19,8 @@ static bool has_int8_kernel(const Graph& g, const Node& node, const Target& targ
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  const Result<Lowered> call = lower_to_cortex_m(node.op, {g.types(node.inputs, in), g.types(node.outputs, out), data, target.isa});
+  const LowerContext context{g.types(node.inputs, in), g.types(node.outputs, out), data, target.isa, Rounding::once, target.cmsis_nn};
+  const Result<Lowered> call = lower_to_cortex_m(node.op, context);
   return call && !(target.options.dialect == "stock" && is_own_dialect(call->call));
 }
 

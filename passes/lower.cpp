@@ -43,7 +43,7 @@ void lower(PassContext& pass) {
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
     const Rounding rounding = pass.target.npu ? Rounding::tflite : Rounding::once;
     const i64 count = macs(node.op, in, out);
-    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding});
+    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn});
     const bool is_float = out[0].dtype == DType::f32 && !is_dequantize(node.op);
     if (!lowered && is_float && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {

@@ -1,5 +1,8 @@
 #include "rewrite/forms.h"
 
+#include <utility>
+
+#include "base/check.h"
 #include "ops/form.h"
 #include "rewrite/borders.h"
 
@@ -46,6 +49,8 @@ std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, Form
   site.name = &g.values[node.outputs[0]].name;
   site.isa = target.isa;
   site.beside_npu = target.beside_npu;
+  site.cmsis_nn = target.cmsis_nn;
+  site.for_stock = target.for_stock;
   FormBuilder builder(site);
   if (!write_form(node.op, kind, builder)) return std::nullopt;
   return patch_of(g, root, builder.take());
@@ -55,15 +60,24 @@ std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root)
 std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::last); }
 
 // A rule is a plain function: one for each kind of target.
-template <Isa isa, bool beside_npu>
+static constexpr size_t kFormTargets = 24;
+static constexpr FormTarget form_target(size_t k) {
+  return {static_cast<Isa>(k / 8), (k / 4) % 2 == 1, static_cast<CmsisNn>((k / 2) % 2), k % 2 == 1};
+}
+template <size_t k>
 static std::optional<Patch> kernel_form_on(const Graph& g, const Uses& uses, NodeId root) {
-  return form_of(g, uses, root, FormKind::kernel, {isa, beside_npu});
+  return form_of(g, uses, root, FormKind::kernel, form_target(k));
+}
+template <size_t... k>
+static Rule kernel_form_of(size_t target, std::index_sequence<k...>) {
+  static constexpr Rule kRules[] = {kernel_form_on<k>...};
+  return kRules[target];
 }
 Rule kernel_form(const FormTarget& target) {
-  static constexpr Rule kRules[][2] = {{kernel_form_on<Isa::scalar, false>, kernel_form_on<Isa::scalar, true>},
-                                       {kernel_form_on<Isa::dsp, false>, kernel_form_on<Isa::dsp, true>},
-                                       {kernel_form_on<Isa::mve, false>, kernel_form_on<Isa::mve, true>}};
-  return kRules[static_cast<size_t>(target.isa)][target.beside_npu];
+  size_t k = 0;
+  while (k < kFormTargets && form_target(k) != target) ++k;
+  DEUTERON_CHECK(k < kFormTargets, std::to_string(k));
+  return kernel_form_of(k, std::make_index_sequence<kFormTargets>());
 }
 
 }  // namespace deuteron

@@ -8,6 +8,9 @@ namespace deuteron {
 struct FormTarget {
   Isa isa = Isa::scalar;
   bool beside_npu = false;
+  CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
+  bool for_stock = false;
+  bool operator==(const FormTarget&) const = default;
 };
 // Nothing when the operator stays what it is.
 std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, FormKind kind, const FormTarget& target = {});

@@ -46,7 +46,7 @@ class Reader {
 
   std::optional<Target> read(const toml::table& root) {
     known_keys(root, "the target file",
-               {"format", "base", "name", "description", "extends", "backends", "options", "cpu", "npu", "memory"});
+               {"format", "base", "name", "description", "extends", "backends", "options", "cpu", "npu", "memory", "stock"});
     Target t;
     t.file = file_;
     if (const toml::node* base = root.get("base"); base && base->value_or(true))
@@ -65,6 +65,7 @@ class Reader {
     if (const toml::node* node = root.get("memory")) read_memories(*node, t);
     if (const toml::table* npu = table(root, "npu", t.has_backend("neutron"))) read_npu(*npu, t);
     if (const toml::table* options = table(root, "options")) read_options(*options, t);
+    if (const toml::table* stock = table(root, "stock")) read_stock(*stock, t);
     if (!failed_) check_sharing(root.get("memory"), t);
     return failed_ ? std::nullopt : std::optional(std::move(t));
   }
@@ -273,6 +274,13 @@ class Reader {
       known_keys(*cpu, "[options.cortex_m]", {"dialect"});
       o.dialect = one_of(*cpu, "dialect", kDialects, o.dialect);
     }
+  }
+
+  void read_stock(const toml::table& from, Target& t) {
+    known_keys(from, "[stock]", {"cmsis_nn"});
+    const std::string name = one_of(from, "cmsis_nn", {std::begin(kCmsisNnNames), std::end(kCmsisNnNames)}, name_of(t.cmsis_nn));
+    for (const CmsisNn version : {CmsisNn::at_dbf45dbf, CmsisNn::at_99f736a})
+      if (name == name_of(version)) t.cmsis_nn = version;
   }
 
   // Tensors lie in one memory, which everybody who reads or writes them must reach. The CPU always does: it sets the inputs.

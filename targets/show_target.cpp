@@ -68,6 +68,7 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
     out += fmt::format("\n[options.neutron]\nprefer = {}\ndelegate_min_macs = {}\nfetch_constants_to_sram = {}\n",
                        in_quotes(t.options.prefer), t.options.min_macs, t.options.fetch_constants);
   if (t.has_backend("cortex_m")) out += fmt::format("\n[options.cortex_m]\ndialect = {}\n", in_quotes(t.options.dialect));
+  if (t.has_backend("cortex_m")) out += fmt::format("\n[stock]\ncmsis_nn = {}\n", in_quotes(name_of(t.cmsis_nn)));
   out += fmt::format("\n[cpu]\ncore = {}\nisa = {}\n", in_quotes(t.cpu), in_quotes(name_of(t.isa)));
   if (t.clock_hz > 0) out += fmt::format("clock_hz = {}\n", t.clock_hz);
   if (!t.cpu_cost.empty()) out += "\n# instructions at one a cycle; all but `call` in 1/256: docs/cpu-cost.md\n[cpu.cost]\n";
@@ -111,9 +112,19 @@ nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::st
     backends.push_back({{"name", b}, {"options", std::move(options)}, {"quantizer", quantizer_of(b)}});
   }
   for (const CpuKernelCost& c : t.cpu_cost) cost[c.kernel] = json_of(kCostKeys, c);
-  Json j = {{"name", t.name},         {"description", t.description}, {"cpu", t.cpu},         {"isa", name_of(t.isa)},
-            {"backends", t.backends}, {"clock_hz", t.clock_hz},       {"memories", memories}, {"file", t.file},
-            {"extends", t.extends},   {"recipe", backends},           {"stages", stages},     {"cpu_cost", cost}};
+  Json j = {{"name", t.name},
+            {"description", t.description},
+            {"cpu", t.cpu},
+            {"isa", name_of(t.isa)},
+            {"backends", t.backends},
+            {"clock_hz", t.clock_hz},
+            {"memories", memories},
+            {"file", t.file},
+            {"extends", t.extends},
+            {"recipe", backends},
+            {"stages", stages},
+            {"cpu_cost", cost},
+            {"stock", {{"cmsis_nn", name_of(t.cmsis_nn)}}}};
   if (t.npu)
     j["npu"] = {{"family", t.npu->family},
                 {"limits", json_of(kLimitKeys, t.npu->limits)},

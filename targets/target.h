@@ -7,6 +7,7 @@
 
 #include "backends/neutron_model/machine.h"
 #include "base/diagnostic.h"
+#include "ops/device/cmsis_nn.h"
 #include "ops/npu.h"
 #include "runtime/deuteron.h"
 #include "targets/cpu_cost.h"
@@ -59,8 +60,9 @@ struct Target {
   std::optional<Npu> npu;               // exactly when "neutron" is among the backends
   std::vector<CpuKernelCost> cpu_cost;  // [cpu.cost]; empty: cycles of the CPU are not known
   RecipeOptions options;
-  std::string file;                  // where it was read from
-  std::vector<std::string> extends;  // every file that it takes from, as named, the nearest first
+  CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;  // [stock]: of stock firmware that may run the program
+  std::string file;                         // where it was read from
+  std::vector<std::string> extends;         // every file that it takes from, as named, the nearest first
 
   bool has_backend(std::string_view backend) const;
 };

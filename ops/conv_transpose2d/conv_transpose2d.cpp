@@ -73,7 +73,8 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
     return Refusal{"the kernel has neither dilation nor groups", to_text(Shape{a.dilation.h, a.dilation.w, a.groups}), "1,1,1",
                    "cortex_m.conv_transpose2d.window"};
   const ConvTranspose2dArgs args = kernel_args(a, x.shape, weight.shape, y.shape);
-  if (const char* why = why_stock_conv_transpose2d_differs(args)) return Refusal{why, "", "", "cortex_m.conv_transpose2d.stock"};
+  if (const char* why = why_stock_conv_transpose2d_differs(args, c.cmsis_nn))
+    return Refusal{why, "", "", "cortex_m.conv_transpose2d.stock"};
   const i64 oc = weight.shape[0];
   const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv_transpose2d.scale");
   if (!multipliers) return multipliers.why;

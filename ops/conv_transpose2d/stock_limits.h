@@ -1,15 +1,18 @@
 // Where the stock kernel of cortex_m::quantized_transpose_conv2d does not compute the contract of kernel.h, or writes outside its tensors.
-// Ours has none of these limits. Source: CMSIS-NN 99f736a, arm_transpose_conv_s8 and arm_transpose_conv_wrapper_s8; found and confirmed as
-// in ops/conv2d/stock_limits.h.
+// Ours has none of these limits. Source: CMSIS-NN dbf45dbf and 99f736a, arm_transpose_conv_s8 and arm_transpose_conv_wrapper_s8; found and
+// confirmed as in ops/conv2d/stock_limits.h.
 #pragma once
 #include "ops/conv_transpose2d/scratch.h"
+#include "ops/device/cmsis_nn.h"
 
 namespace deuteron {
 
 // Null when the stock kernel gives what kernel.h says.
-inline const char* why_stock_conv_transpose2d_differs(const ConvTranspose2dArgs& a) {
+inline const char* why_stock_conv_transpose2d_differs(const ConvTranspose2dArgs& a, CmsisNn version) {
   if (conv_transpose2d_is_reversed(a))
     return a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w ? "reversed: the padding must be less than the kernel" : nullptr;
+  // Rows that are done leave a ring of sums stride_h at a time; where the padding ends within such a step, all rows behind are misplaced.
+  if (version == CmsisNn::at_dbf45dbf && a.pad_h % a.stride_h != 0) return "scattered: the padding must be a multiple of the stride";
   const auto larger = [](int64_t u, int64_t v) { return u > v ? u : v; };
   if (int64_t{a.in_h} * a.stride_h - a.pad_h > a.out_h)
     return "scattered: more rows become final than the output has, and are written past its end";

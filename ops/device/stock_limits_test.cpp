@@ -210,7 +210,7 @@ mve dw 1 1 6 1 1 2 3 1 5 3 1 4 1 2 2 1 differs
 mve dw 1 1 1 1 1 1 2 1 4 2 2 4 1 3 1 1 differs
 )";
 
-const char* said(const std::string& op, Isa isa, const std::vector<int32_t>& v) {
+const char* said(const std::string& op, Isa isa, const std::vector<int32_t>& v, CmsisNn version) {
   const auto fill = [&v](auto& a) {
     a.n = v[0], a.in_h = v[1], a.in_w = v[2], a.in_c = v[3], a.out_h = v[4], a.out_w = v[5], a.out_c = v[6], a.kernel_h = v[7],
     a.kernel_w = v[8];
@@ -219,7 +219,7 @@ const char* said(const std::string& op, Isa isa, const std::vector<int32_t>& v) 
     ConvTranspose2dArgs a{};
     fill(a);
     a.stride_h = v[9], a.stride_w = v[10], a.pad_h = v[11], a.pad_w = v[12];
-    return why_stock_conv_transpose2d_differs(a);
+    return why_stock_conv_transpose2d_differs(a, version);
   }
   const auto fill_rest = [&v](auto& a) {
     a.stride_h = v[10], a.stride_w = v[11], a.pad_h = v[12], a.pad_w = v[13], a.dilation_h = v[14], a.dilation_w = v[15];
@@ -250,8 +250,13 @@ TEST(StockLimits, SayWhatTheStockKernelsDo) {
     for (int32_t n; words >> n;) v.push_back(n);
     words.clear();
     words >> outcome;
-    const char* why = said(op, isa == "mve" ? Isa::mve : isa == "dsp" ? Isa::dsp : Isa::scalar, v);
+    const Isa set = isa == "mve" ? Isa::mve : isa == "dsp" ? Isa::dsp : Isa::scalar;
+    const char* why = said(op, set, v, CmsisNn::at_99f736a);
     EXPECT_EQ(why == nullptr, outcome == "same") << line << "  " << (why ? why : "");
+    // dbf45dbf differs in one thing: tests/stock/cmsis_nn_limits.cpp holds it against that commit.
+    const bool reversed = op == "tc" && v[3] > 16 && v[9] <= 2 && v[10] <= 2;
+    const bool misplaced = op == "tc" && !reversed && v[11] % v[9] != 0;
+    EXPECT_EQ(said(op, set, v, CmsisNn::at_dbf45dbf) == nullptr, outcome == "same" && !misplaced) << line;
     ++lines;
   }
   EXPECT_EQ(lines, 193);
