@@ -69,19 +69,6 @@ Answer float_form(const MaxPool2d& a, const LowerContext& c) {
   return call.done();
 }
 
-Answer float_form(const AvgPool2d& a, const LowerContext& c) {
-  CallBuilder call("aten::avg_pool2d", c.in.size(), 1);
-  call.in(0, channels_last_face(c.in[0].shape))
-      .integers({a.kernel.h, a.kernel.w})
-      .integers({a.stride.h, a.stride.w})
-      .integers({a.pad.h, a.pad.w});
-  call.boolean(a.ceil_mode).boolean(a.count_include_pad);
-  if (a.divisor != 0) call.integer(a.divisor);
-  else call.none();
-  call.out(0, channels_last_face(c.out[0].shape));
-  return call.done();
-}
-
 Answer float_form(const Softmax& a, const LowerContext& c) {
   CallBuilder call("aten::_softmax", c.in.size(), 1);
   call.in(0, plain_face(c.in[0].shape)).integer(a.axis).boolean(false).out(0, plain_face(c.out[0].shape));
@@ -132,15 +119,6 @@ Answer float_form(const Reduce& a, const LowerContext& c) {
   return call.done();
 }
 
-// The second operand is seen transposed.
-Answer float_form(const Matmul& a, const LowerContext& c) {
-  if (a.scale != 1) return Refusal{"the portable product has no factor", fmt::format("{:g}", a.scale), "1", "portable.matmul.scale"};
-  const Shape& other = c.in[1].shape;
-  CallBuilder call("aten::bmm", c.in.size(), 1);
-  call.in(0, plain_face(c.in[0].shape)).in(1, {{other[0], other[2], other[1]}, {0, 2, 1}}).out(0, plain_face(c.out[0].shape));
-  return call.done();
-}
-
 Answer float_form(const Resize2d& a, const LowerContext& c) {
   if (a.mode != Resize2d::kBilinear || (!a.align_corners && !a.half_pixel)) return no_kernel("resize2d with these positions");
   CallBuilder call("aten::upsample_bilinear2d", c.in.size(), 1);
@@ -161,11 +139,6 @@ Answer float_form(const Unary& a, const LowerContext& c) {
     return call.done();
   }
   return no_kernel(name_of(a.fn));
-}
-
-Answer float_form(const BatchNorm& a, const LowerContext& c) {
-  (void)c;
-  return Refusal{"a batch norm is folded or decomposed before", fmt::format("{:g}", a.epsilon), "0", "portable.batch_norm"};
 }
 
 // Of the functions above, or of one that the operator's own header declares.

@@ -10,6 +10,7 @@
 #include "passes/portable_calls.h"
 #include "rewrite/forms.h"
 #include "rewrite/patch.h"
+#include "rewrite/view_rules.h"
 #include "targets/target.h"
 #include "tensor/elements.h"
 
@@ -82,8 +83,9 @@ static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, con
 }
 
 void leftovers(PassContext& pass) {
-  static constexpr Rule kRules[] = {without_bounds, spelled_out, island};
-  rewrite(pass.graph, kRules, pass.rules());
+  std::vector<Rule> rules(view_rules().begin(), view_rules().end());
+  rules.insert(rules.end(), {without_bounds, spelled_out, island});
+  rewrite(pass.graph, rules, pass.rules());
 }
 
 }  // namespace deuteron

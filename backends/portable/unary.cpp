@@ -64,7 +64,8 @@ constexpr UnaryOp kLog1p = {[](float v, float, float) { return std::log1p(v); },
 constexpr UnaryOp kLog2 = {[](float v, float, float) { return std::log2(v); }, nullptr};
 constexpr UnaryOp kLog10 = {[](float v, float, float) { return std::log10(v); }, nullptr};
 constexpr UnaryOp kSqrt = {[](float v, float, float) { return std::sqrt(v); }, nullptr};
-constexpr UnaryOp kRsqrt = {[](float v, float, float) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(v))); }, nullptr};
+// ExecuTorch divides in double and rounds, which gives the same float: a quotient of double has more than twice the bits and two.
+constexpr UnaryOp kRsqrt = {[](float v, float, float) { return 1.0f / std::sqrt(v); }, nullptr};
 constexpr UnaryOp kReciprocal = {[](float v, float, float) { return 1.0f / v; }, nullptr};
 constexpr UnaryOp kErf = {[](float v, float, float) { return std::erf(v); }, nullptr};
 

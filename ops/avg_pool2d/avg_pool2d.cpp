@@ -79,6 +79,18 @@ static constexpr AxisRules<AvgPool2d> kAxes{
     },
     .has_bands = [](const AvgPool2d& a, TypeView in, TypeView out) { return reads_whole_rows(a, 1, in[0].shape, out[0].shape); },
     .band = same_for_every_band<AvgPool2d>};
+Result<Lowered> float_form(const AvgPool2d& a, const LowerContext& c) {
+  // Stock firmware's kernel takes the order n,c,h,w alone. One channel lies in both orders; the form for portable kernels leaves one.
+  const auto face = [](const Shape& s) { return s[3] == 1 ? plain_face({s[0], 1, s[1], s[2]}) : channels_last_face(s); };
+  CallBuilder call("aten::avg_pool2d", c.in.size(), 1);
+  call.in(0, face(c.in[0].shape)).integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w});
+  call.boolean(a.ceil_mode).boolean(a.count_include_pad);
+  if (a.divisor != 0) call.integer(a.divisor);
+  else call.none();
+  call.out(0, face(c.out[0].shape));
+  return call.done();
+}
+
 static OpFacts facts_of(const AvgPool2d&) { return facts(Family::pool); }
 static std::vector<Example<AvgPool2d>> examples() {
   return {{"2x2", pool({2, 2}, {2, 2}), {{1, 6, 10, 3}}}, {"3x1 over neighbours", pool({3, 1}, {1, 1}), {{2, 7, 5, 4}}}};
@@ -95,7 +107,7 @@ const OpDef<AvgPool2d>& def_of(const AvgPool2d&) {
                                       .facts = facts_of,
                                       .axes = kAxes,
                                       .view = nullptr,
-                                      .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = nullptr},
+                                      .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = portable_form},
                                       .examples = examples,
                                       .function = nullptr};
   return d;

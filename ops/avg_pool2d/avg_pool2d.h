@@ -8,7 +8,11 @@ namespace deuteron {
 
 template <class T>
 struct OpDef;
+template <class T>
+struct Result;
 struct HostTensor;
+struct LowerContext;
+struct Lowered;
 class FormBuilder;
 
 struct AvgPool2d {
@@ -30,5 +34,7 @@ void execute(const AvgPool2d&, std::span<const HostTensor> in, std::span<const H
 
 // forms.cpp
 bool simpler_form(const AvgPool2d&, FormBuilder&);
+bool portable_form(const AvgPool2d&, FormBuilder&);
+Result<Lowered> float_form(const AvgPool2d&, const LowerContext&);  // avg_pool2d.cpp; passes/float_calls.cpp asks for it
 
 }  // namespace deuteron

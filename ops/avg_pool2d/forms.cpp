@@ -41,4 +41,13 @@ static bool divided_pool_to_depthwise(const AvgPool2d& a, FormBuilder& b) {
 
 bool simpler_form(const AvgPool2d& a, FormBuilder& b) { return split_counted_padding(a, b) || divided_pool_to_depthwise(a, b); }
 
+// avg_pool2d in float over channels   becomes   one over images of a single channel, which are copied together and apart again: the stock
+// kernel takes no other order.
+bool portable_form(const AvgPool2d& a, FormBuilder& b) {
+  const Shape &x = b.type(0).shape, &y = b.result().shape;
+  if (b.result().dtype != DType::f32 || x[3] == 1) return false;
+  const ValueId images = b.add(Reshape{{x[0] * x[3], x[1], x[2], 1}}, {b.add(Permute{{0, 3, 1, 2}}, {0})});
+  return b.finish(b.add(Permute{{0, 2, 3, 1}}, {b.add(Reshape{{x[0], x[3], y[1], y[2]}}, {b.add(a, {images})})}));
+}
+
 }  // namespace deuteron

@@ -82,6 +82,15 @@ static constexpr QuantSpec kNpuQuant[] = {
 static std::span<const QuantSpec> npu_quantize(const Matmul&) { return kNpuQuant; }
 static constexpr NpuSupport<Matmul> kNpuSupport{.rows = kNpu, .builtin = "BATCH_MATMUL", .absent = {}, .quantize = npu_quantize};
 
+// The second operand is seen transposed.
+Result<Lowered> float_form(const Matmul& a, const LowerContext& c) {
+  if (a.scale != 1) return Refusal{"the portable product has no factor", fmt::format("{:g}", a.scale), "1", "portable.matmul.scale"};
+  const Shape& other = c.in[1].shape;
+  CallBuilder call("aten::bmm", c.in.size(), 1);
+  call.in(0, plain_face(c.in[0].shape)).in(1, {{other[0], other[2], other[1]}, {0, 2, 1}}).out(0, plain_face(c.out[0].shape));
+  return call.done();
+}
+
 static OpFacts facts_of(const Matmul&) { return facts(Family::product); }
 static std::vector<Example<Matmul>> examples() {
   return {{"1x8x16", {}, {{1, 8, 16}, {1, 24, 16}}}, {"odd extents", {}, {{3, 5, 7}, {3, 2, 7}}}};

@@ -26,4 +26,10 @@ void execute(const Matmul&, std::span<const HostTensor> in, std::span<const Host
 // forms.cpp
 bool portable_form(const Matmul&, FormBuilder&);
 
+struct LowerContext;
+struct Lowered;
+template <class T>
+struct Result;
+Result<Lowered> float_form(const Matmul&, const LowerContext&);  // matmul.cpp; passes/float_calls.cpp asks for it
+
 }  // namespace deuteron
