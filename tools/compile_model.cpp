@@ -285,6 +285,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   options.quantize.choose_bias_correction = o.bias_correction == "auto";
   if (o.observer == "minmax") options.quantize.observer = Observer::min_max;
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
+  options.quantize.per_channel_linear = recipe.dialect != "stock" || result.target.isa == Isa::mve;  // stock's kernel has one multiplier
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
   if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);
