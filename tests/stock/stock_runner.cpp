@@ -88,7 +88,14 @@ int main(int argc, char** argv) {
                                       strides.data());
     need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
   }
+#ifdef STOCK_COUNTER  // a board's free-running counter, and the instructions of a tick
+  volatile const uint32_t& counter = *reinterpret_cast<volatile const uint32_t*>(STOCK_COUNTER);
+  const uint32_t before = counter;
   need(method.execute(), "execute");
+  std::printf("instructions %llu\n", static_cast<unsigned long long>(counter - before) * STOCK_INSTRUCTIONS_PER_TICK);
+#else
+  need(method.execute(), "execute");
+#endif
   for (size_t i = 0; i < method.outputs_size(); ++i) {
     const executorch::aten::Tensor& t = method.get_output(i).toTensor();
     std::ofstream(std::string(argv[2]) + std::to_string(i) + ".bin", std::ios::binary)
