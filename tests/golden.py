@@ -10,6 +10,7 @@
     --- npy x.npy                                                       an array (f32[2,3] 1,2,3,4,5,6),
     --- npz all.npz                                                     or several (a line `name = f32[2,3] 0.5` for each),
     --- pt2 net.pt2                                                     a model of torch.export (tests/pt2_text.py),
+    --- tflite net.tflite                                               a model of TFLite (tests/tflite_made.py),
     --- hex damaged.pte                                                 or bytes
     --- expect
     <standard output and errors>
@@ -32,6 +33,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import pt2_text  # noqa: E402
+import tflite_made  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "golden"
@@ -72,6 +74,7 @@ MAKERS = {
     "npy": npy,
     "npz": npz,
     "pt2": pt2_text.archive,
+    "tflite": tflite_made.model,
     "hex": lambda text: bytes.fromhex(re.sub(r"#.*", "", text)),
 }
 
@@ -123,7 +126,7 @@ class Golden:
 
 def product_texts():
     for folder in ("backends", "calibrate", "boards", "cost", "data", "emit", "firmware", "frontends", "inspect", "ir", "memory", "ops", "passes",
-                   "quantize", "report", "rewrite", "runtime", "targets", "tools", "traces"):
+                   "quantize", "report", "rewrite", "runtime", "targets", "tflite", "tools", "traces"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".cpp", ".h", ".inc") and not re.search(r"(_test|_fuzz)\.|/test_|random_graph", str(path)):
                 yield path.read_text(encoding="utf-8")
@@ -160,7 +163,7 @@ def coverage(goldens, tool):
     for golden in goldens:
         found = re.findall(r"\[((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)\]", golden.expected)
         # What the inference of shapes refuses has the reader's name before it.
-        printed |= set(found) | {rule.removeprefix("pt2.").removeprefix("text.") for rule in found}
+        printed |= set(found) | {rule.removeprefix("pt2.").removeprefix("tflite.").removeprefix("text.") for rule in found}
     named = {golden.path.stem for golden in goldens}
     reached = (rules & named) | (diagnostics & printed)
     listed = [line for line in NOT_REACHED.read_text().split("\n") if line and not line.startswith("#")] if NOT_REACHED.exists() else []

@@ -121,7 +121,7 @@ def check_failures(where):
         ("partial-graph", "neutron.extract.leftovers", "operators were not converted", []),
         ("other-result", "neutron.external.ports", "input", []),
         ("other-model", "neutron.external.ports", "input", []),
-        ("truncated", "neutron.tflite.verify", "reading its result", []),
+        ("truncated", "tflite.file.verify", "reading its result", []),
         ("no-dump", "neutron.dump.missing", "it printed no graphs", ["--profile"]),
         ("no-dump", "neutron.selection.unknown", "not known", ["--neutron-kernel-selection", where / "k.c"]),
     ]

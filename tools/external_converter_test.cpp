@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "backends/neutron/converter.h"
-#include "backends/neutron/tflite_writer.h"
+#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
 #include "tools/watched_tool.h"
 
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::vector<u8> small_model() {
-  TfliteWriter w;
+  tflite::Writer w;
   const i32 x = w.tensor({1, 4, 5, 8}, 0.05f, 3);
   return w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))});
 }
@@ -158,7 +158,7 @@ TEST_F(ExternalNeutronConverter, WritesAPart) {
   refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "neutron.tflite.verify", "reading its result");
 }
 TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
-  TfliteWriter w;
+  tflite::Writer w;
   const i32 x = w.tensor({4}, 0.05f, 3), y = w.tensor({4}, 0.05f, 3);
   const i32 z = w.op(tflite::BuiltinOperator::ADD, {x, y}, w.tensor({4}, 0.05f, 3));
   Diagnostics d;
@@ -169,7 +169,7 @@ TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
 }
 TEST_F(ExternalNeutronConverter, ConvertsAModelOfTheSamePorts) {
   for (const auto& [scale, zero, text] : {std::tuple(0.04f, 3, "scale of input"), std::tuple(0.05f, 4, "zero point of input")}) {
-    TfliteWriter w;
+    tflite::Writer w;
     const i32 x = w.tensor({1, 4, 5, 8}, scale, zero);
     Diagnostics d;
     const auto c = convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {n3_64()}, d);

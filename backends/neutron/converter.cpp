@@ -11,7 +11,7 @@
 #include "backends/neutron/lowering.h"
 #include "backends/neutron/place.h"
 #include "backends/neutron/read_tflite.h"
-#include "backends/neutron/tflite_bytes.h"
+#include "tflite/open.h"
 
 namespace deuteron::neutron {
 namespace {

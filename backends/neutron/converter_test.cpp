@@ -7,7 +7,7 @@
 #include <random>
 
 #include "backends/neutron/run_extracted.h"
-#include "backends/neutron/tflite_writer.h"
+#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::neutron {
@@ -80,7 +80,7 @@ Converted converted(const std::vector<u8>& ir, ConvertOptions options = usual())
 }
 
 // A writer with the operators that the tests use.
-struct Net : TfliteWriter {
+struct Net : tflite::Writer {
   i32 conv(i32 x, i64 c, Shape y, i64 k, i32 stride = 1, float y_scale = 0.3f, i32 y_zero = -9) {
     const i64 oc = y.back();
     const i32 w = constant({oc, k, k, c}, noise(oc * k * k * c, 5), std::vector<float>(static_cast<size_t>(oc), 0.01f));

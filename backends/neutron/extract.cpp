@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "backends/neutron/converter.h"
-#include "backends/neutron/tflite_bytes.h"
+#include "tflite/open.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -31,18 +31,18 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
     diagnostics.add({Severity::error, where, std::move(what), std::move(measured), std::move(limit), rule, std::move(fix)});
     return std::optional<Extracted>();
   };
-  const tflite::Model* m = open_tflite(bytes, where, diagnostics);
+  const tflite::Model* m = tflite::open_tflite(bytes, where, diagnostics);
   if (!m) return std::nullopt;
   const tflite::SubGraph& g = *m->subgraphs()->Get(0);
   size_t graphs = 0;
   std::string left;  // operators beside it
   const tflite::Operator* op = nullptr;
   for (const tflite::Operator* o : *g.operators()) {
-    const OperatorCode code = *code_of(*m, *o);
+    const tflite::OperatorKind code = *tflite::code_of(*m, *o);
     const bool is_graph = code.builtin == static_cast<i32>(tflite::BuiltinOperator::CUSTOM) && code.custom == kNeutronGraph;
     if (is_graph && ++graphs == 1) op = o;
     if (!is_graph && left.size() < 256)
-      left += fmt::format("{}{}", left.empty() ? "" : ", ", code.custom.empty() ? name_of_builtin(code.builtin) : code.custom);
+      left += fmt::format("{}{}", left.empty() ? "" : ", ", code.custom.empty() ? tflite::name_of_builtin(code.builtin) : code.custom);
   }
   if (!op)
     return fail("the converted model has no NeutronGraph", "neutron.extract.none", left.empty() ? "no operators" : left,
@@ -51,8 +51,8 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
     return fail("operators were not converted", "neutron.extract.leftovers", left, "one NeutronGraph",
                 "keep these operators off the NPU with --neutron-exclude");
   if (graphs != 1) return fail("the converted model has several NeutronGraphs", "neutron.extract.several", fmt::format("{}", graphs), "1");
-  const auto operands = ints_of(op->inputs()), results = ints_of(op->outputs()), inputs = ints_of(g.inputs()),
-             outputs = ints_of(g.outputs());
+  const auto operands = tflite::ints_of(op->inputs()), results = tflite::ints_of(op->outputs()), inputs = tflite::ints_of(g.inputs()),
+             outputs = tflite::ints_of(g.outputs());
   if (operands.size() < kSections)
     return fail("operands of the NeutronGraph", "neutron.extract.operands", fmt::format("{}", operands.size()), "at least 3");
   if (inputs.size() > kMostPorts || outputs.size() > kMostPorts)
@@ -79,7 +79,7 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
     if (t.type() != tflite::TensorType::UINT8)
       return fail(fmt::format("type of the {} tensor", names[i]), "neutron.extract.section", fmt::format("{}", static_cast<int>(t.type())),
                   "uint8");
-    const auto data = buffer_of(*m, t);
+    const auto data = tflite::buffer_of(*m, t);
     sections[i]->assign(data.begin(), data.end());
   }
   if (!check_sections(e.sections, e.version, static_cast<i64>(e.input_map.size()), static_cast<i64>(e.output_map.size()), where,
@@ -88,7 +88,7 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
   e.facts = *read_facts(e.sections.microcode, e.version, where, diagnostics);
   const tflite::Tensor& scratch = *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(results[outputs.size()]));
   i64 scratch_bytes = 1;
-  for (const i32 extent : ints_of(scratch.shape()))
+  for (const i32 extent : tflite::ints_of(scratch.shape()))
     if (extent < 0 || (scratch_bytes *= extent) > i64{1} << 40) return fail("shape of the scratch tensor", "neutron.extract.scratch");
   if (scratch_bytes < e.facts.scratch_bytes)
     return fail("the scratch tensor is smaller than the microcode says", "neutron.extract.scratch", fmt::format("{} bytes", scratch_bytes),

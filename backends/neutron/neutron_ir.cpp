@@ -6,7 +6,7 @@
 #include <set>
 
 #include "backends/neutron/forms.h"
-#include "backends/neutron/tflite_generated.h"
+#include "tflite/tflite_generated.h"
 #include "base/check.h"
 #include "ops/integer/bounds.h"
 #include "ops/unary/functions.h"

@@ -41,7 +41,7 @@ Fault OperatorReader::tensor(const tflite::Tensor& t) {
   if (!dtype) return wrong("unknown type of element", fmt::format("{}", static_cast<int>(t.type())), "int8, int32 and others");
   r.type.dtype = *dtype;
   if (t.is_variable() || t.sparsity()) return wrong("variables and sparse tensors are not supported");
-  const auto shape = ints_of(t.shape());
+  const auto shape = tflite::ints_of(t.shape());
   if (shape.size() > kMostTensorRank) return wrong("rank", fmt::format("{}", shape.size()), fmt::format("{}", kMostTensorRank));
   i64 bytes = bytes_of(*dtype);
   for (const i32 extent : shape) {
@@ -50,7 +50,7 @@ Fault OperatorReader::tensor(const tflite::Tensor& t) {
     if (bytes > kMostTensorBytes) return wrong("bytes of a tensor", fmt::format("{}", bytes), fmt::format("{}", kMostTensorBytes));
     r.type.shape.push_back(extent);
   }
-  for (const i32 extent : ints_of(t.shape_signature()))
+  for (const i32 extent : tflite::ints_of(t.shape_signature()))
     if (extent < 0) return wrong("shapes that are only known at run time are not supported");
   if (const auto* q = t.quantization(); q && q->scale() && q->scale()->size() > 0) {
     const flatbuffers::uoffset_t n = q->scale()->size();
@@ -75,7 +75,7 @@ Fault OperatorReader::tensor(const tflite::Tensor& t) {
       r.type.quant.zero_point.push_back(static_cast<i32>(zero));
     }
   }
-  if (const auto data = buffer_of(file_, t); !data.empty()) {
+  if (const auto data = tflite::buffer_of(file_, t); !data.empty()) {
     if (static_cast<i64>(data.size()) != bytes)
       return wrong("bytes of a constant", fmt::format("{}", data.size()), fmt::format("{}", bytes));
     r.constant = Constant{nullptr, std::as_bytes(data)};

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backends/neutron/operation.h"
-#include "backends/neutron/tflite_generated.h"
+#include "tflite/tflite_generated.h"
 #include "ops/op.h"
 
 namespace deuteron::neutron {

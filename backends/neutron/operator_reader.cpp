@@ -36,7 +36,7 @@ static const TfliteRow* row_of(i32 builtin) {
 Fault OperatorReader::op(const tflite::Operator& o, i32 index, i32 builtin) {
   rule_ = "operator";
   index_ = index;
-  const auto ins = ints_of(o.inputs()), outs = ints_of(o.outputs());
+  const auto ins = tflite::ints_of(o.inputs()), outs = tflite::ints_of(o.outputs());
   in_.assign(ins.begin(), ins.end());
   const TfliteRow* row = row_of(builtin);
   if (!row) return wrong("the NPU has no kernel for this operator");

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backends/neutron/operation_def.h"
-#include "backends/neutron/tflite_bytes.h"
+#include "tflite/open.h"
 
 namespace deuteron::neutron {
 

@@ -8,7 +8,7 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/extract.h"
-#include "backends/neutron/tflite_writer.h"
+#include "tflite/writer.h"
 #include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/microcode.h"
 
@@ -180,7 +180,7 @@ struct Faults {
   i64 scratch = 96;
 };
 std::vector<u8> converted_model(const Faults& f) {
-  TfliteWriter w;
+  tflite::Writer w;
   w.name_custom(f.custom);
   const i32 x = w.tensor({1, 2, 3, 4}, 0.1f, 0), unused = w.tensor({3}, 0.1f, 0), other = w.tensor({2, 2}, 0.1f, 0),
             y = w.tensor({5}, 0.1f, 0);

@@ -9,7 +9,7 @@ namespace deuteron::neutron {
 
 std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnostics) {
   const std::string kWhere = "Neutron IR";
-  const tflite::Model* file = open_tflite(bytes, kWhere, diagnostics);
+  const tflite::Model* file = tflite::open_tflite(bytes, kWhere, diagnostics);
   if (!file) return std::nullopt;
   const tflite::SubGraph& g = *file->subgraphs()->Get(0);
   Model model;
@@ -24,8 +24,8 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
       report(fmt::format("tensor `{}`", t->name() ? t->name()->string_view() : ""), *fault);
       return std::nullopt;
     }
-  for (const i32 t : ints_of(g.inputs())) model.inputs.push_back(t);
-  for (const i32 t : ints_of(g.outputs())) model.outputs.push_back(t);
+  for (const i32 t : tflite::ints_of(g.inputs())) model.inputs.push_back(t);
+  for (const i32 t : tflite::ints_of(g.outputs())) model.outputs.push_back(t);
 
   // Made: constants, inputs, and results as the operators come.
   std::vector<bool> made(model.tensors.size());
@@ -40,13 +40,13 @@ std::optional<Model> read_tflite(std::span<const u8> bytes, Diagnostics& diagnos
   }
   i32 index = 0;
   for (const tflite::Operator* o : *g.operators()) {
-    const OperatorCode code = *code_of(*file, *o);
-    model.op_names.push_back(name_of_builtin(code.builtin));
-    const auto outs = ints_of(o->outputs());
+    const tflite::OperatorKind code = *tflite::code_of(*file, *o);
+    model.op_names.push_back(tflite::name_of_builtin(code.builtin));
+    const auto outs = tflite::ints_of(o->outputs());
     const std::string where =
         fmt::format("{} `{}` (operator {})", model.op_names.back(), outs.empty() ? "" : model.tensors[outs[0]].name, index);
     std::optional<Refusal> fault;
-    for (const i32 t : ints_of(o->inputs()))
+    for (const i32 t : tflite::ints_of(o->inputs()))
       if (t >= 0 && !made[t])
         fault = Refusal{fmt::format("reads `{}` before it is made", model.tensors[t].name), {}, {}, "neutron.ir.order"};
     for (const i32 t : outs) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "backends/neutron/tflite_bytes.h"
+#include "tflite/open.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -34,14 +34,14 @@ class FaceReader {
 
   ModelFace read() const {
     ModelFace face;
-    for (const i32 t : ints_of(graph_.inputs())) face.inputs.push_back(port(t));
-    for (const i32 t : ints_of(graph_.outputs())) face.outputs.push_back(port(t));
+    for (const i32 t : tflite::ints_of(graph_.inputs())) face.inputs.push_back(port(t));
+    for (const i32 t : tflite::ints_of(graph_.outputs())) face.outputs.push_back(port(t));
     for (const tflite::Operator* o : *graph_.operators()) {
-      const OperatorCode code = *code_of(model_, *o);
-      ModelOperator op{code.custom.empty() ? name_of_builtin(code.builtin) : code.custom, {}, {}, {}};
-      for (const i32 t : ints_of(o->inputs()))
-        if (t >= 0) op.inputs.push_back(name_of_tensor(t)), op.is_constant.push_back(!buffer_of(model_, tensor(t)).empty());
-      for (const i32 t : ints_of(o->outputs())) op.outputs.push_back(name_of_tensor(t));
+      const tflite::OperatorKind code = *tflite::code_of(model_, *o);
+      ModelOperator op{code.custom.empty() ? tflite::name_of_builtin(code.builtin) : code.custom, {}, {}, {}};
+      for (const i32 t : tflite::ints_of(o->inputs()))
+        if (t >= 0) op.inputs.push_back(name_of_tensor(t)), op.is_constant.push_back(!tflite::buffer_of(model_, tensor(t)).empty());
+      for (const i32 t : tflite::ints_of(o->outputs())) op.outputs.push_back(name_of_tensor(t));
       face.operators.push_back(std::move(op));
     }
     return face;
@@ -53,7 +53,7 @@ class FaceReader {
 
   ModelPort port(i32 index) const {
     const tflite::Tensor& t = tensor(index);
-    const auto shape = ints_of(t.shape());
+    const auto shape = tflite::ints_of(t.shape());
     ModelPort p{name_of_tensor(index), dtype_name(t.type()), {shape.begin(), shape.end()}, {}, {}};
     if (const auto* q = t.quantization()) {
       if (q->scale()) p.scale.assign(q->scale()->begin(), q->scale()->end());

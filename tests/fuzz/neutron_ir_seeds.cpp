@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "backends/neutron/converter.h"
-#include "backends/neutron/tflite_writer.h"
+#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
 
 using namespace deuteron;
@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
     std::ofstream(folder / name, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   };
-  TfliteWriter w;
+  tflite::Writer w;
   auto& b = w.builder();
   const i32 x = w.tensor({1, 4, 5, 8}, 0.05f, 3), other = w.tensor({1, 1, 5, 8}, 0.05f, 3);
   const i32 pad = w.op(B::PAD, {x, w.constant({0, 0, 1, 1, 1, 1, 0, 0}, {4, 2})}, w.tensor({1, 6, 7, 8}, 0.05f, 3), O::PadOptions,

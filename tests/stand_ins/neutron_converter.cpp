@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "backends/neutron/converter.h"
-#include "backends/neutron/tflite_bytes.h"
-#include "backends/neutron/tflite_writer.h"
+#include "tflite/open.h"
+#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
 
 namespace deuteron::neutron {
@@ -110,14 +110,14 @@ Graph read_graph(std::span<const u8> model) {
   const tflite::SubGraph& g = *m.subgraphs()->Get(0);
   const auto name_of = [&](i32 t) { return g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(t))->name()->str(); };
   Graph graph;
-  for (const tflite::Tensor* t : *g.tensors()) graph.tensors.emplace_back(t->name()->str(), !buffer_of(m, *t).empty());
-  for (const i32 t : ints_of(g.inputs())) graph.inputs.push_back(name_of(t));
-  for (const i32 t : ints_of(g.outputs())) graph.outputs.push_back(name_of(t));
+  for (const tflite::Tensor* t : *g.tensors()) graph.tensors.emplace_back(t->name()->str(), !tflite::buffer_of(m, *t).empty());
+  for (const i32 t : tflite::ints_of(g.inputs())) graph.inputs.push_back(name_of(t));
+  for (const i32 t : tflite::ints_of(g.outputs())) graph.outputs.push_back(name_of(t));
   for (const tflite::Operator* o : *g.operators()) {
-    Op op{name_of_builtin(code_of(m, *o)->builtin), {}, {}};
-    for (const i32 t : ints_of(o->inputs()))
+    Op op{tflite::name_of_builtin(tflite::code_of(m, *o)->builtin), {}, {}};
+    for (const i32 t : tflite::ints_of(o->inputs()))
       if (t >= 0) op.inputs.push_back(name_of(t));
-    for (const i32 t : ints_of(o->outputs())) op.outputs.push_back(name_of(t));
+    for (const i32 t : tflite::ints_of(o->outputs())) op.outputs.push_back(name_of(t));
     graph.ops.push_back(std::move(op));
   }
   return graph;
@@ -336,20 +336,20 @@ void write_selection(const Converted& converted) {
 void reverse_ports(std::vector<u8>& model) {
   const tflite::SubGraph& g = *tflite::GetModel(model.data())->subgraphs()->Get(0);
   for (const auto* list : {g.inputs(), g.outputs()}) {
-    const auto ports = ints_of(list);
+    const auto ports = tflite::ints_of(list);
     std::reverse(const_cast<i32*>(ports.data()), const_cast<i32*>(ports.data()) + ports.size());
   }
 }
 
 // Its last operator stays one of the CPU.
 std::vector<u8> partial_graph(const Graph& g) {
-  TfliteWriter w;
+  tflite::Writer w;
   w.name_custom(kNeutronGraph);
   const i32 x = w.tensor({1, 8}, 0.5f, 0, "x"), middle = w.tensor({1, 8}, 0.5f, 0, "middle"), y = w.tensor({1, 8}, 0.5f, 0, "y");
   w.op(tflite::BuiltinOperator::CUSTOM, {x}, middle);
   tflite::BuiltinOperator last = tflite::BuiltinOperator::SOFTMAX;
   for (int code = 0; code <= static_cast<int>(tflite::BuiltinOperator::MAX); ++code)
-    if (!g.ops.empty() && name_of_builtin(code) == g.ops.back().type) last = static_cast<tflite::BuiltinOperator>(code);
+    if (!g.ops.empty() && tflite::name_of_builtin(code) == g.ops.back().type) last = static_cast<tflite::BuiltinOperator>(code);
   w.op(last, {middle}, y);
   return w.finish({x}, {y});
 }

@@ -1,11 +1,11 @@
-// See tflite_bytes.h.
-#include "backends/neutron/tflite_bytes.h"
+// See open.h.
+#include "tflite/open.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace deuteron::neutron {
+namespace deuteron::tflite {
 namespace {
 
 constexpr uint32_t kVersion = 3;
@@ -34,43 +34,42 @@ std::span<const i32> ints_of(const flatbuffers::Vector<i32>* v) {
 const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics) {
   Opening o{where, diagnostics};
   if (bytes.size() < 16 || bytes.size() > FLATBUFFERS_MAX_BUFFER_SIZE)
-    return o.fail("not a TFLite model", "neutron.tflite.size", fmt::format("{} bytes", bytes.size()), "16 bytes to 2 GiB");
+    return o.fail("not a TFLite model", "tflite.file.size", fmt::format("{} bytes", bytes.size()), "16 bytes to 2 GiB");
   // The vectors of a flatbuffer are read in place: the start must be aligned.
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) return o.fail("the bytes are not aligned", "neutron.tflite.alignment");
-  if (!tflite::ModelBufferHasIdentifier(bytes.data()))
-    return o.fail("not a TFLite model: no `TFL3` at byte 4", "neutron.tflite.identifier");
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) return o.fail("the bytes are not aligned", "tflite.file.alignment");
+  if (!tflite::ModelBufferHasIdentifier(bytes.data())) return o.fail("not a TFLite model: no `TFL3` at byte 4", "tflite.file.identifier");
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
-  if (!tflite::VerifyModelBuffer(verifier)) return o.fail("the flatbuffer is damaged", "neutron.tflite.verify");
+  if (!tflite::VerifyModelBuffer(verifier)) return o.fail("the flatbuffer is damaged", "tflite.file.verify");
   const tflite::Model* m = tflite::GetModel(bytes.data());
   if (m->version() != kVersion)
-    return o.fail("unknown version of the TFLite schema", "neutron.tflite.version", fmt::format("{}", m->version()), "3");
+    return o.fail("unknown version of the TFLite schema", "tflite.file.version", fmt::format("{}", m->version()), "3");
   const size_t graphs = m->subgraphs() ? m->subgraphs()->size() : 0;
-  if (graphs != 1) return o.fail("a model must have one subgraph", "neutron.tflite.subgraphs", fmt::format("{}", graphs), "1");
-  if (!m->buffers() || !m->operator_codes()) return o.fail("no buffers or no operator codes", "neutron.tflite.tables");
+  if (graphs != 1) return o.fail("a model must have one subgraph", "tflite.file.subgraphs", fmt::format("{}", graphs), "1");
+  if (!m->buffers() || !m->operator_codes()) return o.fail("no buffers or no operator codes", "tflite.file.tables");
   const tflite::SubGraph* g = m->subgraphs()->Get(0);
-  if (!g->tensors() || !g->operators()) return o.fail("no tensors or no operators", "neutron.tflite.tables");
+  if (!g->tensors() || !g->operators()) return o.fail("no tensors or no operators", "tflite.file.tables");
   const i64 tensors = g->tensors()->size();
   for (const tflite::Tensor* t : *g->tensors())
     if (t->buffer() >= m->buffers()->size())
-      return o.fail("a tensor names a buffer that does not exist", "neutron.tflite.buffer", fmt::format("{}", t->buffer()),
+      return o.fail("a tensor names a buffer that does not exist", "tflite.file.buffer", fmt::format("{}", t->buffer()),
                     fmt::format("below {}", m->buffers()->size()));
   if (!in_range(ints_of(g->inputs()), tensors, 0) || !in_range(ints_of(g->outputs()), tensors, 0))
-    return o.fail("an input or output of the graph names a tensor that does not exist", "neutron.tflite.tensor");
+    return o.fail("an input or output of the graph names a tensor that does not exist", "tflite.file.tensor");
   for (const tflite::Operator* op : *g->operators()) {
     if (op->opcode_index() >= m->operator_codes()->size())
-      return o.fail("an operator names a code that does not exist", "neutron.tflite.code", fmt::format("{}", op->opcode_index()),
+      return o.fail("an operator names a code that does not exist", "tflite.file.code", fmt::format("{}", op->opcode_index()),
                     fmt::format("below {}", m->operator_codes()->size()));
     if (!in_range(ints_of(op->inputs()), tensors, -1) || !in_range(ints_of(op->outputs()), tensors, 0))
-      return o.fail("an operator names a tensor that does not exist", "neutron.tflite.tensor");
+      return o.fail("an operator names a tensor that does not exist", "tflite.file.tensor");
   }
   return m;
 }
 
-std::optional<OperatorCode> code_of(const tflite::Model& model, const tflite::Operator& op) {
+std::optional<OperatorKind> code_of(const tflite::Model& model, const tflite::Operator& op) {
   if (op.opcode_index() >= model.operator_codes()->size()) return std::nullopt;
   const tflite::OperatorCode* c = model.operator_codes()->Get(op.opcode_index());
   const i32 builtin = std::max<i32>(c->deprecated_builtin_code(), static_cast<i32>(c->builtin_code()));
-  return OperatorCode{builtin, c->custom_code() ? c->custom_code()->str() : std::string()};
+  return OperatorKind{builtin, c->custom_code() ? c->custom_code()->str() : std::string()};
 }
 
 std::string name_of_builtin(i32 builtin) {
@@ -83,4 +82,4 @@ std::span<const u8> buffer_of(const tflite::Model& model, const tflite::Tensor& 
   return b->data() ? std::span<const u8>(b->data()->data(), b->data()->size()) : std::span<const u8>();
 }
 
-}  // namespace deuteron::neutron
+}  // namespace deuteron::tflite

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "backends/neutron/tflite_generated.h"
 #include "tensor/type.h"
+#include "tflite/tflite_generated.h"
 
-namespace deuteron::neutron {
+namespace deuteron::tflite {
 
-class TfliteWriter {
+class Writer {
  public:
-  TfliteWriter() { buffers_.push_back(tflite::CreateBuffer(b_)); }
+  Writer() { buffers_.push_back(tflite::CreateBuffer(b_)); }
 
   i32 tensor(const Shape& shape, float scale, i32 zero, const char* name = "t") {
     return add(shape, tflite::TensorType::INT8, {scale}, zero, 0, 0, name);
@@ -80,4 +80,4 @@ class TfliteWriter {
   std::string custom_;
 };
 
-}  // namespace deuteron::neutron
+}  // namespace deuteron::tflite

@@ -1,24 +1,25 @@
 // A TFLite flatbuffer, verified: one subgraph, whose tensors, buffers and operators can be read without further checks of indices.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 
-#include "backends/neutron/operation.h"
-#include "backends/neutron/tflite_generated.h"
 #include "base/diagnostic.h"
+#include "tensor/type.h"
+#include "tflite/tflite_generated.h"
 
-namespace deuteron::neutron {
+namespace deuteron::tflite {
 
 // Null: a diagnostic says why. `where` begins every message ("Neutron IR").
 const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics);
 
 // Of an operator: the builtin, and the code's custom name when it is CUSTOM.
-struct OperatorCode {
+struct OperatorKind {
   i32 builtin = 0;
   std::string custom;
 };
 // Empty: an index outside of the table.
-std::optional<OperatorCode> code_of(const tflite::Model& model, const tflite::Operator& op);
+std::optional<OperatorKind> code_of(const tflite::Model& model, const tflite::Operator& op);
 std::string name_of_builtin(i32 builtin);  // "CONV_2D", or "builtin 205"
 
 // The content of a tensor's buffer; empty when it has none.
@@ -26,4 +27,4 @@ std::span<const u8> buffer_of(const tflite::Model& model, const tflite::Tensor& 
 
 std::span<const i32> ints_of(const flatbuffers::Vector<i32>* v);
 
-}  // namespace deuteron::neutron
+}  // namespace deuteron::tflite
