@@ -56,8 +56,12 @@ struct Folded {
   std::string reason;
 };
 
+// Whose integers the results of int8 operators are: ours (docs/numerics.md), or those of TFLite's reference kernels, as the model asks.
+enum class Numerics : u8 { own, tflite };
+
 struct Graph {
   std::string name;  // the model's file name, for messages
+  Numerics numerics = Numerics::own;
   std::vector<GraphValue> values;
   std::vector<Node> nodes;
   std::vector<Port> inputs, outputs;

@@ -44,6 +44,7 @@ class Parser {
   void body_line();
   void finish_bodies();
   void source();
+  void numerics();
   void folded();
   void input();
   void output();
@@ -268,8 +269,15 @@ void Parser::constant(const std::vector<std::string>& names, size_t at) {
   define(names[0], std::move(t), std::move(bytes), at);
 }
 
+void Parser::numerics() {
+  const size_t at = c_.position();
+  if (c_.accept_word("tflite")) g_.numerics = Numerics::tflite;
+  else if (!c_.accept_word("own")) c_.fail_at(at, "expected own or tflite");
+}
+
 void Parser::statement() {
   if (c_.accept_word("graph")) g_.name = c_.string();
+  else if (c_.accept_word("numerics")) numerics();
   else if (c_.accept_word("source")) source();
   else if (c_.accept_word("folded")) folded();
   else if (c_.accept_word("input")) input();

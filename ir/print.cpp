@@ -232,6 +232,7 @@ void Printer::node(const Node& node) {
 
 std::string Printer::run() {
   if (!g_.name.empty()) text_ += fmt::format("graph {}\n", in_quotes(g_.name));
+  if (g_.numerics == Numerics::tflite) text_ += "numerics tflite\n";
   for (size_t k = 0; k < g_.sources.size(); ++k) {
     const SourceOp& source = g_.sources[k];
     text_ += fmt::format("source {} {} {}", k, in_quotes(source.name), in_quotes(source.target));

@@ -26,7 +26,7 @@ struct FormSite {
   const Type* result = nullptr;
   const std::string* name = nullptr;
   Isa isa = Isa::scalar;
-  bool beside_npu = false;  // results shall have the NPU's bits
+  bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
   bool for_stock = false;  // what stock firmware's kernels compute soonest, of forms with the same bits
 };

@@ -41,8 +41,10 @@ struct HostTensor {
 
 // How a kernel brings its sum to the result's scale. once: with a multiplier that needs no shift, where that is exact enough: rounded once,
 // and the shifts of all layers are one constant. tflite: with the full multiplier, rounded twice, as TFLite and an NPU beside the CPU do:
-// then a result does not depend on who computes it.
-enum class Rounding : u8 { once, tflite };
+// then a result does not depend on who computes it. reference: that, and everything else as TFLite's reference kernels have it: bounds, tables
+// and layers too. For models that came with their int8 parameters from TFLite. reference_once: that of a FULLY_CONNECTED, which rounds once.
+enum class Rounding : u8 { once, tflite, reference, reference_once };
+inline bool is_reference(Rounding r) { return r == Rounding::reference || r == Rounding::reference_once; }
 
 // What a lowering sees. `data[i]` is null where operand i is not a constant.
 struct LowerContext {

@@ -82,6 +82,11 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
       quant.zero_point.push_back(0);
     }
     double real;
+    // TFLite adds the integers of the file, whatever scale stands beside them.
+    if (g.numerics == Numerics::tflite && value.type.dtype == DType::s32 && !value.type.quant.empty()) {
+      steps[c] = value.constant->as<i32>()[c];
+      continue;
+    }
     if (value.type.dtype == DType::s32 && !value.type.quant.empty()) {
       const size_t own = value.type.quant.per_channel() ? c : 0;
       real = (static_cast<double>(value.constant->as<i32>()[c]) - value.type.quant.zero_point[own]) * value.type.quant.scale[own];
@@ -183,6 +188,7 @@ static std::optional<Patch> fuse_clamp_behind_quantization(const Graph& g, const
   Bounds* bounds = bounds_of(op);
   const std::span<const QuantSpec> specs = quant_specs(op);
   if (!bounds || is_elementwise(op) || specs.empty() || specs.back().gran != Gran::per_tensor) return std::nullopt;
+  if (g.numerics == Numerics::tflite) return std::nullopt;  // rounded twice, as the model says
   const auto only_reader = [&](ValueId v) { return uses.has_single_reader(v) ? uses.readers[v][0] : -1; };
   const NodeId quantize = only_reader(node.outputs[0]);
   if (quantize < 0 || !is_quantize(g.nodes[quantize].op)) return std::nullopt;

@@ -26,7 +26,9 @@ void fuse(PassContext& pass) { fuse_with(pass, {}); }
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},
                         kBesideNpu[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
-  if (pass.target.npu) fuse_with(pass, kBesideNpu);
+  static constexpr Rule kAsTflite[] = {reduce_unless_int8};  // its means are rounded once, and its products stay products
+  if (pass.graph.numerics == Numerics::tflite) fuse_with(pass, kAsTflite);
+  else if (pass.target.npu) fuse_with(pass, kBesideNpu);
   else fuse_with(pass, kRules);
 }
 

@@ -31,6 +31,14 @@ static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
   return view || call_of(node.op) != nullptr || (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
 }
 
+// TFLite's FULLY_CONNECTED rounds once and its convolutions twice; a layer may be a convolution by now.
+static Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
+  if (g.numerics != Numerics::tflite) return target.npu ? Rounding::tflite : Rounding::once;
+  // The last of a node's operators makes its result; the others made or share its operands.
+  const bool once = !node.origin.empty() && g.sources[node.origin.back()].target == "FULLY_CONNECTED";
+  return once ? Rounding::reference_once : Rounding::reference;
+}
+
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
   Homes homes;
@@ -41,7 +49,7 @@ void lower(PassContext& pass) {
     std::vector<const Constant*> data;
     const TypeView in = g.types(node.inputs, in_types), out = g.types(node.outputs, out_types);
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-    const Rounding rounding = pass.target.npu ? Rounding::tflite : Rounding::once;
+    const Rounding rounding = rounding_of(g, node, pass.target);
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn});
     const bool is_float = out[0].dtype == DType::f32 && !is_dequantize(node.op);

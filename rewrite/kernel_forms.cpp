@@ -47,11 +47,13 @@ std::optional<Patch> bilinear_in_float(const Graph& g, const Uses& uses, NodeId 
   const std::string& name = g.values[old].name;
   const NodeId above = uses.producer[x];
   PatchBuilder b(g, root, "");
-  const ValueId real = quantizes_to(g, above) ? g.nodes[above].inputs[0] : b.add(Dequantize{}, {x}, {}, g.values[x].name + "_float");
+  // TFLite rounds its operand and its result, whatever stands around them.
+  const bool rounds = g.numerics == Numerics::tflite;
+  const ValueId real = quantizes_to(g, above) && !rounds ? g.nodes[above].inputs[0] : b.add(Dequantize{}, {x}, {}, g.values[x].name + "_float");
   const ValueId y = b.add(node.op, {real}, {}, name + "_float");
   bool wants_steps = uses.output_uses[old] != 0;
   for (const NodeId n : uses.readers[old]) {
-    if (is_dequantize(g.nodes[n].op)) b.replace(g.nodes[n].outputs[0], y);
+    if (is_dequantize(g.nodes[n].op) && !rounds) b.replace(g.nodes[n].outputs[0], y);
     else wants_steps = true;
   }
   if (wants_steps) b.replace(old, b.add(Quantize{g.type(old).quant}, {y}, g.type(old).quant, name));

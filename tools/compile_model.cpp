@@ -160,7 +160,7 @@ static void add_look_inside_options(Verb& verb, ModelOptions& o) {
 }
 
 void add_model_options(Verb& verb, ModelOptions& o) {
-  verb.option("model", o.model, "the model (.pt2, from torch.export.save; or a graph as text)").value("M").required();
+  verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; or a graph as text)").value("M").required();
   verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
       .value("T")
       .required();
@@ -217,6 +217,7 @@ std::vector<NamedPath> outputs_of(const ModelOptions& o) {
 }
 
 bool is_quantized(const Graph& graph) {
+  if (graph.numerics == Numerics::tflite) return true;
   for (const Node& n : graph.nodes)
     if (is_quantize_or_dequantize(n.op)) return true;
   return false;

@@ -24,7 +24,7 @@ static Result<Lowered> cortex_m(const Add& op, const LowerContext& c) {
   const Multiplier &ma = multipliers->x, &mb = multipliers->other, &my = multipliers->y;
   // A positive shift would be applied to a sum of up to 2 * 255 * 2^20 / 2.
   if (my.shift > 2) return Refusal{"the result's scale is too fine for the operands'", std::to_string(my.shift), "2", "cortex_m.add.scale"};
-  const StepRange range = step_range(op.bounds, y.quant);
+  const StepRange range = step_range(op.bounds, y.quant, of_bounds(c.rounding));
 
   CallBuilder call("cortex_m::quantized_add", c.in.size(), 1);
   call.in(0, elementwise_face(a.shape)).integer(a.quant.zero_point[0]).integer(ma.value).integer(ma.shift);

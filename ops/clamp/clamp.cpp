@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/unary/reference_table.h"
 #include "ops/unary/table.h"
 
 namespace deuteron {
@@ -15,6 +16,8 @@ static Result<std::vector<Type>> infer(const Clamp& a, TypeView in) {
 }
 
 static Result<Lowered> cortex_m(const Clamp& a, const LowerContext& c) {
+  if (is_reference(c.rounding))
+    return lower_made_table(c, "cortex_m.clamp.dtype", [&](const Quant& x, const Quant& y) { return reference_clamp(a.bounds, x, y); });
   return lower_as_table(c, "cortex_m.clamp.dtype", [&](float x) { return std::min(std::max(x, a.bounds.low), a.bounds.high); });
 }
 

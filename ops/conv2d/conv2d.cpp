@@ -101,7 +101,7 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   else call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
   call.integers({a.stride.h, a.stride.w}).integers({a.pad_before.h, a.pad_before.w}).integers({a.dilation.h, a.dilation.w});
   if (depthwise) call.integer(oc / x.shape[3]);
-  const StepRange range = step_range(a.bounds, y.quant);
+  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
   call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
   call.integer(range.low).integer(range.high);

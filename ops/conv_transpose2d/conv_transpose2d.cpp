@@ -86,7 +86,7 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   if (c.in.size() > 2) call.in(kBias, plain_face({oc}));
   else call.none();
   call.integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).integers({a.output_pad.h, a.output_pad.w}).integers({1, 1});
-  const StepRange range = step_range(a.bounds, y.quant);
+  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
   call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
   call.integer(range.low).integer(range.high);

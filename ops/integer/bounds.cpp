@@ -6,7 +6,7 @@
 namespace deuteron {
 
 i32 bound_step(float bound, const Quant& quant, Rounding rounding) {
-  if (rounding != Rounding::tflite) return quantize_value(bound, quant.scale[0], quant.zero_point[0], quant.low, quant.high);
+  if (rounding == Rounding::once) return quantize_value(bound, quant.scale[0], quant.zero_point[0], quant.low, quant.high);
   const double step = quant.zero_point[0] + static_cast<double>(std::round(bound / quant.scale[0]));
   return static_cast<i32>(std::clamp<double>(step, quant.low, quant.high));
 }

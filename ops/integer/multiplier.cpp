@@ -49,7 +49,7 @@ Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant&
 }
 
 double product_factor(const Quant& x, const Quant& other, const Quant& y, Rounding rounding, Quotient quotient, double more) {
-  if (rounding != Rounding::tflite) return static_cast<double>(x.scale[0]) * other.scale[0] * more / y.scale[0];
+  if (rounding == Rounding::once) return static_cast<double>(x.scale[0]) * other.scale[0] * more / y.scale[0];
   const float product = x.scale[0] * other.scale[0];
   return quotient == Quotient::single ? product / y.scale[0] * more : product * more / y.scale[0];
 }

@@ -23,8 +23,8 @@ struct MultiplierForm {
   Ties ties = Ties::to_even;
   bool unshifted = false;
 };
-inline Ties ties_of(Rounding rounding) { return rounding == Rounding::tflite ? Ties::away : Ties::to_even; }
-inline MultiplierForm form_of(Rounding rounding) { return {ties_of(rounding), rounding == Rounding::once}; }
+inline Ties ties_of(Rounding rounding) { return rounding == Rounding::once ? Ties::to_even : Ties::away; }
+inline MultiplierForm form_of(Rounding rounding) { return {ties_of(rounding), rounding == Rounding::once || rounding == Rounding::reference_once}; }
 
 // Below 2^-32 every accumulator would round to zero: {0, 0}. Nothing for a factor that is negative, not finite, or 2^30 or more.
 std::optional<Multiplier> multiplier_of(double factor, MultiplierForm form);

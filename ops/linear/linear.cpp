@@ -48,10 +48,14 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
     return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
                    "cortex_m.linear.symmetric"};
   const i64 out = weight.shape[0], in = weight.shape[1];
-  const auto multiplier = channel_multipliers(x.quant, weight.quant, y.quant, 1, {ties_of(c.rounding), true}, "cortex_m.linear.scale");
+  // TFLite's FULLY_CONNECTED with one scale for all outputs forms the product of scales in float32. It rounds once, as a multiplier without a
+  // shift does.
+  const Rounding product = is_reference(c.rounding) ? c.rounding : Rounding::once;
+  const double factor = product_factor(x.quant, weight.quant, y.quant, product, Quotient::wide);
+  const auto multiplier = checked_multiplier(factor, {ties_of(c.rounding), true}, "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
   const i32 input_offset = -x.quant.zero_point[0];
-  const StepRange range = step_range(a.bounds, y.quant);
+  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   const bool has_bias = c.in.size() > 2;
 
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
@@ -66,7 +70,7 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
     call.none();
   }
   call.integer(input_offset).integer(0).integer(y.quant.zero_point[0]);
-  call.integers({(*multiplier)[0].value}).integers({(*multiplier)[0].shift});
+  call.integers({multiplier->value}).integers({multiplier->shift});
   call.integer(range.high).integer(range.low);  // the dialect has them in this order
   call.out(0, plain_face(y.shape));
   return call.done();

@@ -29,7 +29,7 @@ static Result<Lowered> cortex_m(const MaxPool2d& a, const LowerContext& c) {
   if (auto r = require_same_quant(x, y, "cortex_m.max_pool2d.quant")) return *r;
   if (a.dilation != HW{1, 1})
     return Refusal{"the kernel has no dilation", to_text(Shape{a.dilation.h, a.dilation.w}), "1,1", "cortex_m.max_pool2d.dilation"};
-  const StepRange range = step_range(a.bounds, y.quant);
+  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
 
   // The kernel cuts windows at the image's end and takes the result's extents as they are, so ceil_mode needs no word of its own.
   CallBuilder call("cortex_m::quantized_max_pool2d", c.in.size(), 1);

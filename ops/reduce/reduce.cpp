@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ops/op.h"
 #include "ops/integer/refusals.h"
+#include "ops/op.h"
 #include "ops/reduce/multiplier.h"
 
 namespace deuteron {
@@ -51,8 +51,12 @@ static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
   const i64 count = x.shape.back();
   if (count > kMostSummed)
     return Refusal{"elements of a sum in int32", std::to_string(count), std::to_string(kMostSummed), "cortex_m.reduce.elements"};
-  const auto m =
-      reduce_multiplier(x.quant, y.quant, a.fn == Reduce::kMean ? count : 1, ties_of(c.rounding), "cortex_m.reduce.scale");
+  // TFLite's SUM rounds once, its MEAN twice.
+  const bool once = is_reference(c.rounding) && a.fn == Reduce::kSum;
+  const double ratio = static_cast<double>(x.quant.scale[0]) / y.quant.scale[0];
+  const auto m = once
+                     ? checked_multiplier(ratio, form_of(Rounding::reference_once), "cortex_m.reduce.scale")
+                     : reduce_multiplier(x.quant, y.quant, a.fn == Reduce::kMean ? count : 1, ties_of(c.rounding), "cortex_m.reduce.scale");
   if (!m) return m.why;
   const i32 offset = -x.quant.zero_point[0];
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);

@@ -5,6 +5,7 @@
 #include "ops/form.h"
 #include "ops/unary/functions.h"
 #include "ops/unary/pair_table.h"
+#include "ops/unary/reference_table.h"
 #include "ops/unary/table.h"
 
 namespace deuteron {
@@ -39,6 +40,7 @@ static std::optional<std::vector<int8_t>> npu_table(const Unary& a, const Quant&
 
 static Result<Lowered> cortex_m(const Unary& a, const LowerContext& c) {
   return lower_made_table(c, "cortex_m.unary.dtype", [&](const Quant& x, const Quant& y) {
+    if (is_reference(c.rounding)) return reference_table(a, x, y);
     const auto table = c.rounding == Rounding::tflite ? npu_table(a, x, y) : std::nullopt;
     return table ? *table : table_of(x, y, [&](float v) { return evaluate(a.fn, v, a.alpha); });
   });
