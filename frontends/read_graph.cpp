@@ -9,13 +9,14 @@
 #include <sstream>
 
 #include "frontends/pt2/import.h"
+#include "frontends/tflite/import.h"
 #include "ir/text.h"
 
 namespace deuteron {
 
 namespace fs = std::filesystem;
 
-static constexpr const char* kReadable = "give a .pt2 archive (torch.export.save) or a graph in the text form (.txt)";
+static constexpr const char* kReadable = "give a .pt2 archive (torch.export.save), a .tflite model or a graph in the text form (.txt)";
 
 static bool has_extension(const std::string& path, std::string_view extension) {
   std::string found = fs::path(path).extension().string();
@@ -24,10 +25,12 @@ static bool has_extension(const std::string& path, std::string_view extension) {
   return found == extension;
 }
 
-// What the file seems to be, for the refusal. Identifiers: FlatBuffers file_identifier at byte 4 of the TFLite and ExecuTorch schemas.
+// Identifiers: FlatBuffers file_identifier at byte 4 of the TFLite and ExecuTorch schemas.
+static std::string_view identifier_of(std::string_view start) { return start.size() >= 8 ? start.substr(4, 4) : ""; }
+
+// What the file seems to be, for the refusal.
 static std::string kind_of(const std::string& path, std::string_view start) {
-  const std::string_view identifier = start.size() >= 8 ? start.substr(4, 4) : "";
-  if (identifier == "TFL3" || has_extension(path, ".tflite")) return "a TFLite model; models in that format are not read yet";
+  const std::string_view identifier = identifier_of(start);
   if (identifier.substr(0, 2) == "ET" || has_extension(path, ".pte")) return "a compiled program, not a model";
   if (has_extension(path, ".onnx")) return "an ONNX model; models in that format are not read yet";
   if (has_extension(path, ".pt") || has_extension(path, ".pth"))
@@ -73,6 +76,7 @@ std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostic
   file.read(bytes, sizeof bytes);
   const std::string_view start(bytes, static_cast<size_t>(file.gcount()));
   if (has_extension(path, ".txt")) return read_text(path, file, diagnostics);
+  if (identifier_of(start) == "TFL3" || has_extension(path, ".tflite")) return import_tflite(path, diagnostics);
   // Local file header, or the end record of an empty archive: PKWARE APPNOTE, sections 4.3.7 and 4.3.16.
   const bool zip = start.substr(0, 4) == "PK\x03\x04" || start.substr(0, 4) == "PK\x05\x06";
   if (has_extension(path, ".pt2") || (zip && !has_extension(path, ".pt") && !has_extension(path, ".pth")))

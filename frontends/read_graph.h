@@ -8,8 +8,8 @@
 
 namespace deuteron {
 
-// `.pt2` archives (known by their content or their name) and graphs in the text form (`.txt`, docs/text-form.md). Everything else is
-// refused with what it seems to be and what is read. The result verifies; errors are in `diagnostics`.
+// `.pt2` archives and `.tflite` models (known by their content or their name) and graphs in the text form (`.txt`, docs/text-form.md).
+// Everything else is refused with what it seems to be and what is read. The result verifies; errors are in `diagnostics`.
 std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics);
 
 }  // namespace deuteron

@@ -207,7 +207,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   compile("/dev/null", "is not a regular file");
   compile(put("empty.pt2", ""), "is empty");
   compile(put("text.pt2", "this is not a model, but it has some length to look at"), "error:");
-  compile(put("m.tflite", "xxxxTFL3xxxxxxxxxxxxx"), "is a TFLite model");
+  compile(put("m.tflite", "xxxxTFL3xxxxxxxxxxxxx"), "the flatbuffer is damaged");
   compile(put("\xff\xfe strange.pt2", "no model"), "strange.pt2");
   compile(kModel, "a float model needs sample data");
   compile(kModel, "there is no such file", {"--calibrate", path("none.npy")});
@@ -229,7 +229,7 @@ TEST_F(Cli, BadFilesAreOneAndLeaveNothing) {
   refused(1, {"run", kModel, "--output-dir", path("d")}, "is a zip archive, not a program");
   refused(1, {"run", put("bad.pte", std::string(200, 'x')), "--output-dir", path("d")}, "pte.not_a_program");
   refused(1, {"inspect", path("text.pt2")}, "is of a kind that is not known");
-  refused(1, {"inspect", path("m.tflite")}, "is a TFLite model");
+  refused(1, {"inspect", path("m.tflite")}, "the flatbuffer is damaged");
   refused(1, {"inspect", folder_}, "is a folder");
   refused(1, {"evaluate", path("bad.pte"), "--inputs", kTestInputs, "--labels", kTestLabels}, "pte.not_a_program");
   refused(1, {"compare", kModel, path("bad.pte"), "--inputs", kTestInputs}, "pte.not_a_program");

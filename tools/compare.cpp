@@ -127,7 +127,7 @@ void add_compare(CommandLine& line) {
   CompareOptions* o = nullptr;
   Verb verb = add_verb<CompareOptions>(line, "compare", "compare a program with the float model, operator by operator",
                                        "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
-  verb.option("model", o->model, "the float model (.pt2)").value("M").required();
+  verb.option("model", o->model, "the float model (.pt2 or .tflite)").value("M").required();
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");

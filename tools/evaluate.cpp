@@ -148,7 +148,7 @@ void add_evaluate(CommandLine& line) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
-  verb.option("--model", o->model, "the float model (.pt2) to set beside it").value("M");
+  verb.option("--model", o->model, "the float model (.pt2 or .tflite) to set beside it").value("M");
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);

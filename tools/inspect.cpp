@@ -8,6 +8,7 @@
 
 #include "data/read_file.h"
 #include "frontends/pt2/summary.h"
+#include "frontends/tflite/summary.h"
 #include "report/status_text.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
@@ -162,6 +163,29 @@ int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
+int inspect_tflite(const InspectOptions& o, Diagnostics& diagnostics) {
+  const std::optional<TfliteSummary> s = summarize_tflite(o.file, diagnostics);
+  if (!s) return finish(o.json, diagnostics, {}, "");
+  Json json = {{"file", o.file},
+               {"kind", "tflite"},
+               {"description", s->description},
+               {"file_bytes", s->file_bytes},
+               {"nodes", s->operators_total},
+               {"constants", {{"tensors", s->constants}, {"bytes", s->constant_bytes}}},
+               {"inputs", Json::array()},
+               {"outputs", Json::array()},
+               {"operators", Json::object()},
+               {"not_importable", Json::array()}};
+  for (const bool input : {true, false})
+    for (const TfliteSummary::Tensor& t : input ? s->inputs : s->outputs)
+      json[input ? "inputs" : "outputs"].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
+  for (const TfliteSummary::Operator& op : s->operators) {
+    json["operators"][op.name] = op.count;
+    if (!op.is_importable) json["not_importable"].push_back(op.name);
+  }
+  return finish(o.json, diagnostics, std::move(json), to_text(*s));
+}
+
 // By content, not by name.
 int inspect(const InspectOptions& o) {
   Diagnostics diagnostics;
@@ -182,11 +206,10 @@ int inspect(const InspectOptions& o) {
     }
   if (has(0, "PK\3\4") && is_etrecord(*bytes)) return inspect_etrecord(o, *bytes);
   if (has(0, "PK\3\4")) return inspect_pt2(o, diagnostics);
+  if (has(4, "TFL3")) return inspect_tflite(o, diagnostics);
   if (has(4, "ET12") || o.file.ends_with(".pte")) return inspect_pte(o, diagnostics);
-  const char* kind = has(4, "TFL3")   ? "a TFLite model"
-                     : has(4, "ETxx") ? "an ExecuTorch program of another version"
-                                      : "of a kind that is not known";
-  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs, .pt2 models, ETDump traces and ETRecords", kind),
+  const char* kind = has(4, "ETxx") ? "an ExecuTorch program of another version" : "of a kind that is not known";
+  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs, .pt2 and .tflite models, ETDump traces and ETRecords", kind),
                     "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }
@@ -198,7 +221,7 @@ void add_inspect(CommandLine& line) {
   Verb verb = add_verb<InspectOptions>(
       line, "inspect", "show what is in a program or model, or where a trace's time went",
       "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
-  verb.option("file", o->file, "a .pte or .pt2 file, an ETDump trace or an ETRecord").value("FILE").required();
+  verb.option("file", o->file, "a .pte, .pt2 or .tflite file, an ETDump trace or an ETRecord").value("FILE").required();
   const auto file = [&](const char* name, std::string& path, const char* help) { verb.option(name, path, help).value("FILE"); };
   file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
   file("--csv", o->csv, "of a trace: write its tables as CSV");

@@ -34,6 +34,8 @@ deuteron_fuzzer(pte deuteron_runtime 65536 2048 CORPORA ${STOCK_OPS})
 # The .pt2 reader.
 set(DIGITS ${PROJECT_SOURCE_DIR}/models/digits_cnn)
 deuteron_fuzzer(pt2 deuteron_core 262144 2048 SEEDS ${DIGITS}/float.pt2 ${DIGITS}/qat_qdq.pt2)
+# The .tflite reader.
+deuteron_fuzzer(tflite deuteron_core 65536 2048)
 # The microcode of the Neutron machine model.
 deuteron_fuzzer(neutron neutron_model 4096 2048)
 # The Neutron converter.

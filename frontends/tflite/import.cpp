@@ -1,0 +1,177 @@
+#include "frontends/tflite/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "frontends/pt2_archive/mapped_file.h"
+#include "frontends/tflite_operators/import_table.h"
+
+namespace deuteron {
+namespace tflite {
+namespace {
+
+constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest are counted
+
+class Walk {
+ public:
+  Walk(const Model& model, std::vector<ModelTensor> tensors, Graph& graph, Diagnostics& diagnostics)
+      : model_(model), sub_(*model.subgraphs()->Get(0)), diagnostics_(diagnostics), state_{model, std::move(tensors), graph, diagnostics} {}
+
+  bool run() {
+    add_sources();
+    declare_inputs();
+    i32 index = 0;
+    for (const Operator* op : *sub_.operators()) visit(*op, index++);
+    report_unknown();
+    if (diagnostics_.has_errors()) return false;
+    add_outputs();
+    return !diagnostics_.has_errors();
+  }
+
+ private:
+  Graph& graph() { return state_.graph; }
+  std::string name_of(const Operator& op) const {
+    const OperatorKind kind = *code_of(model_, op);
+    return kind.custom.empty() ? name_of_builtin(kind.builtin) : kind.custom;
+  }
+  void error(std::string what, const char* rule, std::string fix = {}) {
+    diagnostics_.error(graph().name, std::move(what), rule, std::move(fix));
+  }
+
+  void add_sources() {
+    for (const Operator* op : *sub_.operators()) {
+      const auto out = ints_of(op->outputs());
+      graph().sources.push_back({out.empty() ? "" : state_.tensors[out[0]].name, name_of(*op), "", ""});
+    }
+  }
+
+  void declare_inputs() {
+    for (const i32 id : ints_of(sub_.inputs())) {
+      ModelTensor& t = state_.tensors[id];
+      if (t.state != ModelTensor::State::unknown || t.constant) {
+        error(fmt::format("input `{}` is a constant, or given twice", t.name), "tflite.input.constant");
+        continue;
+      }
+      if (t.unsupported)
+        diagnostics_.add({Severity::error,
+                          fmt::format("{}: input `{}`", graph().name, t.name),
+                          t.unsupported->what,
+                          t.unsupported->measured,
+                          t.unsupported->limit,
+                          t.unsupported->rule,
+                          {}});
+      const DType d = t.type.dtype;
+      const bool is_plain = d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8;
+      const bool has_steps = d == DType::s8 && !t.type.quant.empty() && !t.type.quant.per_channel();
+      if (!t.unsupported && !is_plain && !has_steps)
+        diagnostics_.add({Severity::error,
+                          fmt::format("{}: input `{}`", graph().name, t.name),
+                          "has elements of a type that is not supported",
+                          std::string(name_of_type(t)),
+                          "FLOAT32, INT8 and UINT8 with a scale, INT32, INT64, BOOL",
+                          "tflite.input.type",
+                          {}});
+      t.state = ModelTensor::State::there;
+      t.value = graph().add_value(t.name, {has_steps ? DType::f32 : d, t.type.shape, {}});
+      graph().inputs.push_back({t.value, t.name, all_axes(t.type)});
+      if (has_steps) graph().numerics = Numerics::tflite;
+    }
+  }
+
+  static std::string name_of_type(const ModelTensor& t) {
+    return std::string(t.shifted ? "u8" : deuteron::name_of(t.type.dtype)) + (t.type.quant.empty() ? " without a scale" : "");
+  }
+  static Axes all_axes(const Type& type) {
+    Axes order(type.shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+
+  void visit(const Operator& op, i32 index) {
+    const OperatorKind kind = *code_of(model_, op);
+    Call call(state_, op, index, name_of(op));
+    const ImportRow* row = kind.custom.empty() ? find_import(kind.builtin) : nullptr;
+    if (!row) unknown_[name_of(op)].push_back(index);
+    for (const i32 id : ints_of(op.outputs())) {
+      const ModelTensor& t = state_.tensors[id];
+      if (t.state != ModelTensor::State::unknown || t.constant)
+        call.refuse({fmt::format("makes `{}`, which is there already", t.name), "", "", "tflite.graph.duplicate"});
+    }
+    const size_t nodes = graph().nodes.size();
+    if (row && call.ok()) row->import(call);
+    for (const i32 id : ints_of(op.outputs())) {
+      ModelTensor& t = state_.tensors[id];
+      if (row && call.ok() && t.state == ModelTensor::State::unknown)
+        call.refuse({"has a result that is not expected", "", "", "tflite.operator.results"});
+      t.maker = index;
+      if (!call.ok() || !row) t.state = ModelTensor::State::broken;
+      if (!t.type.quant.empty()) graph().numerics = Numerics::tflite;
+    }
+    if (row && call.ok() && graph().nodes.size() == nodes) graph().folded.push_back({{index}, "identity"});
+  }
+
+  // One message for each builtin, not one for each use.
+  void report_unknown() {
+    for (const auto& [name, uses] : unknown_) {
+      std::string where;
+      for (size_t k = 0; k < std::min(uses.size(), kNamedUses); ++k)
+        where += fmt::format("{}`{}` (operator {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
+      if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
+      const bool custom = !code_of(model_, *sub_.operators()->Get(static_cast<flatbuffers::uoffset_t>(uses[0])))->custom.empty();
+      error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
+            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
+    }
+  }
+
+  void add_outputs() {
+    for (const i32 id : ints_of(sub_.outputs())) {
+      ModelTensor& t = state_.tensors[id];
+      if (t.state != ModelTensor::State::there) {
+        error(fmt::format("output `{}` is made by no operator", t.name), "tflite.output.missing");
+        continue;
+      }
+      ValueId v = t.value;
+      if (!t.type.quant.empty() && t.maker >= 0) {
+        // One that others read stays theirs.
+        v = graph().add_node(Dequantize{}, {t.value}, {{DType::f32, t.type.shape, {}}}, t.name, {t.maker});
+      }
+      graph().outputs.push_back({v, t.name, all_axes(t.type)});
+    }
+    if (graph().outputs.empty()) error("has no outputs", "tflite.output.missing");
+  }
+
+  const Model& model_;
+  const SubGraph& sub_;
+  Diagnostics& diagnostics_;
+  ImportState state_;
+  std::map<std::string, std::vector<i32>> unknown_;
+};
+
+}  // namespace
+}  // namespace tflite
+
+std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+                                   Diagnostics& diagnostics) {
+  const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
+  const tflite::Model* model = tflite::open_tflite(data, name, diagnostics);
+  if (!model) return std::nullopt;
+  auto tensors = tflite::read_tensors(*model, owner, name, diagnostics);
+  if (!tensors) return std::nullopt;
+  Graph graph;
+  graph.name = name;
+  if (!tflite::Walk(*model, std::move(*tensors), graph, diagnostics).run()) return std::nullopt;
+  remove_dead(graph, "result is not used");
+  return graph;
+}
+
+std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics) {
+  const pt2::MappedFile file = pt2::map_file(path, diagnostics);
+  if (!file.owner) return std::nullopt;
+  return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(), diagnostics);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,100 @@
+// One operator of a .tflite model while it is imported: its options, operands and results. What the functions of the import table work
+// with.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/tflite_call/tensors.h"
+#include "ir/graph.h"
+
+namespace deuteron::tflite {
+
+// What is being made, in the order of the model's operators.
+struct ImportState {
+  const Model& model;
+  std::vector<ModelTensor> tensors;
+  Graph& graph;
+  Diagnostics& diagnostics;
+  i64 made_elements = 0;  // of constants that stand in no file
+};
+
+// Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
+// steers anything that must be valid.
+class Call {
+ public:
+  Call(ImportState& state, const Operator& op, i32 index, std::string builtin);
+
+  bool ok() const { return ok_; }
+  const std::string& builtin() const { return builtin_; }  // "CONV_2D"
+  void refuse(Refusal why, std::string fix = {});
+  // Refuses when it does not hold.
+  void require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule);
+
+  // Of another kind than the builtin's, or left out: refused.
+  template <class T>
+  const T* options() {
+    const T* found =
+        op_.builtin_options_type() == BuiltinOptionsTraits<T>::enum_value ? static_cast<const T*>(op_.builtin_options()) : nullptr;
+    require(found != nullptr, "has no options of its kind", "", "", "tflite.operator.options");
+    return ok_ ? found : nullptr;
+  }
+
+  // Operands and results by position.
+  size_t operands() const { return in_.size(); }
+  size_t results() const { return out_.size(); }
+  void takes(size_t fewest, size_t most, size_t results = 1);
+  bool has(size_t i) const { return i < in_.size() && in_[i] >= 0; }
+  const Type& declared(size_t i);         // of operand i
+  const Type& declared_result(size_t i);  // of result i
+  bool is_constant(size_t i);
+  bool is_quantized_result(size_t i = 0) { return !declared_result(i).quant.empty(); }
+
+  ValueId in(size_t i);    // float32 where it is float or quantized, else integers or truth values
+  ValueId real(size_t i);  // float32; anything else is refused
+  // A bias beside int8 operands: its int32 in steps of x.scale * weight.scale; or float32.
+  ValueId bias(size_t i, const Type& x, const Type& weight, i64 channels);
+  std::vector<i64> integers(size_t i);                         // of a constant
+  std::vector<float> numbers(size_t i);                        // of a constant of floats or steps, as real values
+  std::span<const int8_t> steps(size_t i);                     // of a quantized constant
+  std::vector<float> scaled_integers(size_t i, double scale);  // of a constant of int32
+  i64 axis(i64 value, i64 rank);
+  Axes axes(size_t i, i64 rank);  // of a constant: ascending, each once
+
+  const Shape& shape(ValueId v) const;
+  i64 rank(ValueId v) const { return static_cast<i64>(shape(v).size()); }
+  const Type& type(ValueId v) const;
+
+  // New values. The suffix "" names a value as the operator's first result.
+  ValueId constant(std::string_view suffix, Type type, Constant data);
+  ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
+  std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
+  ValueId add_call(KernelCall call, std::vector<ValueId> inputs, Type type);
+  ValueId permute(ValueId x, Axes perm, std::string_view suffix = {});
+  ValueId reshape(ValueId x, Shape shape, std::string_view suffix = {});
+  // To the steps of the result and back: what TFLite computes next sees rounded values.
+  ValueId rounded(ValueId v, std::string_view suffix = "rounded");
+
+  // Result i is v: in the steps of its tensor, if that has any. The shape must be the declared one.
+  void result(ValueId v) { result(0, v); }
+  void result(size_t i, ValueId v);
+
+  std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
+
+ private:
+  ModelTensor* tensor(size_t i);  // operand; null: refused
+  ValueId value_of(ModelTensor& t);
+  ValueId steps_to_real(ModelTensor& t);
+
+  ImportState& state_;
+  const Operator& op_;
+  i32 index_;
+  std::string builtin_;
+  std::span<const i32> in_, out_;
+  bool ok_ = true;
+};
+
+inline constexpr i64 kMostMadeElements = i64{1} << 25;  // a few bytes of a model can ask for any number: 128 MB of float32
+
+}  // namespace deuteron::tflite

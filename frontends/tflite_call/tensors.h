@@ -1,0 +1,35 @@
+// The tensors of a .tflite model: what the file says of them, and what stands for them in the graph.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "ir/graph.h"
+#include "tflite/open.h"
+
+namespace deuteron::tflite {
+
+struct ModelTensor {
+  std::string name;
+  Type type;                           // uint8 is int8 here: 128 less, values and zero point
+  bool shifted = false;                // was uint8
+  std::optional<Constant> constant;    // of the type above
+  std::optional<Refusal> unsupported;  // why nothing can be done with it: its type, for one. Said of the operator that touches it
+  bool is_variable = false;
+
+  enum class State : u8 { unknown, there, broken } state = State::unknown;  // broken: of an operator that was refused
+  ValueId value = -1;                                                       // as the type says; -1 of a constant: not asked for so far
+  ValueId real = -1;                                                        // dequantized
+  NodeId to_real = -1;   // the node that makes `real`: it works for everybody who reads it
+  NodeId to_steps = -1;  // of an input: the node that makes `value`
+  i32 maker = -1;        // operator
+};
+
+// Reads the table of tensors; constants lie in `bytes`, which `owner` keeps alive. Reports tensors that cannot be.
+std::optional<std::vector<ModelTensor>> read_tensors(const Model& model, const std::shared_ptr<const void>& owner, const std::string& file,
+                                                     Diagnostics& diagnostics);
+
+}  // namespace deuteron::tflite

@@ -1,0 +1,128 @@
+// Functions of one element, softmax, and changes of parameters.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "frontends/tflite_operators/import_table.h"
+
+namespace deuteron::tflite {
+namespace {
+
+void finish_unary(Call& c, UnaryFn fn, float alpha = 0) {
+  c.takes(1, 1);
+  c.require(std::isfinite(alpha), "has a factor that is not finite", fmt::format("{}", alpha), "finite", "tflite.operator.alpha");
+  c.result(c.add(Unary{fn, alpha}, {c.real(0)}));
+}
+
+template <UnaryFn fn>
+void import_unary(Call& c) {
+  finish_unary(c, fn);
+}
+
+void finish_clamp(Call& c, float low, float high) {
+  c.takes(1, 1);
+  c.result(c.add(Clamp{{low, high}}, {c.real(0)}));
+}
+
+// A change of type or parameters: the result's own steps, or none.
+void import_conversion(Call& c) {
+  c.takes(1, 1);
+  c.result(c.real(0));
+}
+
+}  // namespace
+
+static void import_relu(Call& c) { finish_clamp(c, 0, std::numeric_limits<float>::infinity()); }
+static void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
+static void import_relu_n1_to_1(Call& c) { finish_clamp(c, -1, 1); }
+static void import_relu_0_to_1(Call& c) { finish_clamp(c, 0, 1); }
+
+static void import_leaky_relu(Call& c) {
+  if (const auto* o = c.options<LeakyReluOptions>()) finish_unary(c, UnaryFn::leaky_relu, o->alpha());
+}
+
+static void import_elu(Call& c) { finish_unary(c, UnaryFn::elu, 1); }
+static void import_square(Call& c) { finish_unary(c, UnaryFn::pow, 2); }
+
+static void import_gelu(Call& c) {
+  if (const auto* o = c.options<GeluOptions>()) finish_unary(c, o->approximate() ? UnaryFn::gelu_tanh : UnaryFn::gelu);
+}
+
+// The slope has one element for each channel, or one for all.
+static void import_prelu(Call& c) {
+  c.takes(2, 2);
+  const ValueId x = c.real(0);
+  ValueId slope = c.real(1);
+  c.require(c.is_constant(1), "has slopes that are computed, they have to be constants", "", "", "tflite.operand.constant");
+  if (!c.ok()) return;
+  const i64 count = c.type(slope).elements(), channels = c.rank(x) == 0 ? 1 : c.shape(x).back();
+  c.require(count == 1 || (count == channels && c.shape(slope).back() == count), "has slopes along other axes than the last one",
+            to_text(c.shape(slope)), fmt::format("1 or {}", channels), "tflite.prelu.slope");
+  slope = c.reshape(slope, {count}, "slope");
+  c.result(c.add(Prelu{}, {x, slope}));
+}
+
+// Over the last axis. Of steps beta would be a part of the multiplier.
+static void import_softmax(Call& c) {
+  const auto* o = c.options<SoftmaxOptions>();
+  c.takes(1, 1);
+  ValueId x = c.real(0);
+  if (!c.ok()) return;
+  c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
+  c.require(std::isfinite(o->beta()) && (o->beta() == 1 || !c.is_quantized_result()), "has a factor beta that is not supported",
+            fmt::format("{}", o->beta()), "1", "tflite.softmax.beta");
+  if (c.ok() && o->beta() != 1) {
+    const ValueId beta = c.constant("beta", {DType::f32, {1}, {}}, constant_of(std::vector<float>{o->beta()}));
+    x = c.add(Mul{}, {x, beta}, "scaled");
+  }
+  c.result(c.add(Softmax{c.rank(x) - 1}, {x}));
+}
+
+// x - (max + log(sum(exp(x - max)))), in float.
+static void import_log_softmax(Call& c) {
+  c.takes(1, 1);
+  const ValueId x = c.real(0);
+  c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
+  if (!c.ok()) return;
+  const Axes last{c.rank(x) - 1};
+  Add difference;
+  difference.alpha = -1;
+  const ValueId below = c.add(difference, {x, c.add(Reduce{Reduce::kMax, last}, {x}, "most")}, "below");
+  const ValueId sum = c.add(Reduce{Reduce::kSum, last}, {c.add(Unary{UnaryFn::exp, 0}, {below}, "exp")}, "sum");
+  c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
+}
+
+static constexpr ImportRow kActivationsRows[] = {
+    {BuiltinOperator::ABS, import_unary<UnaryFn::abs>},
+    {BuiltinOperator::CEIL, import_unary<UnaryFn::ceil>},
+    {BuiltinOperator::COS, import_unary<UnaryFn::cos>},
+    {BuiltinOperator::DEQUANTIZE, import_conversion},
+    {BuiltinOperator::ELU, import_elu},
+    {BuiltinOperator::EXP, import_unary<UnaryFn::exp>},
+    {BuiltinOperator::FLOOR, import_unary<UnaryFn::floor>},
+    {BuiltinOperator::GELU, import_gelu},
+    {BuiltinOperator::HARD_SWISH, import_unary<UnaryFn::hardswish>},
+    {BuiltinOperator::LEAKY_RELU, import_leaky_relu},
+    {BuiltinOperator::LOG, import_unary<UnaryFn::log>},
+    {BuiltinOperator::LOGISTIC, import_unary<UnaryFn::sigmoid>},
+    {BuiltinOperator::LOG_SOFTMAX, import_log_softmax},
+    {BuiltinOperator::NEG, import_unary<UnaryFn::neg>},
+    {BuiltinOperator::PRELU, import_prelu},
+    {BuiltinOperator::QUANTIZE, import_conversion},
+    {BuiltinOperator::RELU, import_relu},
+    {BuiltinOperator::RELU6, import_relu6},
+    {BuiltinOperator::RELU_0_TO_1, import_relu_0_to_1},
+    {BuiltinOperator::RELU_N1_TO_1, import_relu_n1_to_1},
+    {BuiltinOperator::ROUND, import_unary<UnaryFn::round>},
+    {BuiltinOperator::RSQRT, import_unary<UnaryFn::rsqrt>},
+    {BuiltinOperator::SIGN, import_unary<UnaryFn::sign>},
+    {BuiltinOperator::SIN, import_unary<UnaryFn::sin>},
+    {BuiltinOperator::SOFTMAX, import_softmax},
+    {BuiltinOperator::SQRT, import_unary<UnaryFn::sqrt>},
+    {BuiltinOperator::SQUARE, import_square},
+    {BuiltinOperator::TANH, import_unary<UnaryFn::tanh>},
+};
+ImportRows activations_rows() { return kActivationsRows; }
+
+}  // namespace deuteron::tflite

@@ -1,0 +1,176 @@
+// Convolutions, fully connected layers and products of matrices.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite_operators/window.h"
+
+namespace deuteron::tflite {
+namespace {
+
+struct Layer {
+  ValueId x = -1, weight = -1;
+};
+
+// Image and weights; the weights are constants, int8 or uint8 where the image is.
+Layer read_layer(Call& c, size_t image, size_t weight, i64 weight_rank) {
+  c.require(c.is_constant(weight), "has weights that are computed, they have to be constants", "", "", "tflite.operand.constant");
+  const Type &x = c.declared(image), &w = c.declared(weight);
+  if (c.ok() && x.dtype == DType::f32 && (w.dtype == DType::s8 || w.dtype == DType::u8))
+    c.refuse({"is hybrid: int8 weights beside float activations, which is not supported", "FLOAT32, INT8", "both FLOAT32, or both INT8",
+              "tflite.operator.hybrid"},
+             "convert the model with int8 activations too (full integer quantization), or leave it in float");
+  c.require(w.rank() == weight_rank, "has weights of another rank", std::to_string(w.rank()), std::to_string(weight_rank),
+            "tflite.operand.rank");
+  return {c.real(image), c.real(weight)};
+}
+
+std::vector<ValueId> operands(Call& c, const Layer& l, size_t image, size_t weight, size_t bias, i64 channels) {
+  std::vector<ValueId> inputs{l.x, l.weight};
+  if (c.ok() && c.has(bias)) inputs.push_back(c.bias(bias, c.declared(image), c.declared(weight), channels));
+  return inputs;
+}
+
+// `kernel`: the axes of the weights that are height and width.
+template <class Options>
+void set_window(Call& c, Conv2d& op, const Options& o, const Shape& x, i64 kernel_h, i64 kernel_w) {
+  Side h{x[1], kernel_h, o.stride_h(), o.dilation_h_factor()}, w{x[2], kernel_w, o.stride_w(), o.dilation_w_factor()};
+  pad_side(c, o.padding(), h);
+  pad_side(c, o.padding(), w);
+  op.stride = {h.stride, w.stride}, op.dilation = {h.dilation, w.dilation};
+  op.pad_before = {h.before, w.before}, op.pad_after = {h.after, w.after};
+  op.bounds = bounds_of(c, o.fused_activation_function());
+}
+
+void require_image(Call& c, ValueId x) {
+  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4", "tflite.operand.rank");
+}
+
+}  // namespace
+
+static void import_conv_2d(Call& c) {
+  const auto* o = c.options<Conv2DOptions>();
+  c.takes(2, 3);
+  const Layer l = read_layer(c, 0, 1, 4);
+  require_image(c, l.x);
+  if (!c.ok()) return;
+  const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
+  Conv2d op;
+  set_window(c, op, *o, x, w[1], w[2]);
+  c.require(x[3] % w[3] == 0 && w[0] % (x[3] / w[3]) == 0, "has weights that do not fit the image's channels", std::to_string(w[3]),
+            fmt::format("a divisor of {}", x[3]), "tflite.conv_2d.groups");
+  if (!c.ok()) return;
+  op.groups = x[3] / w[3];
+  const i64 channels = w[0];
+  c.result(c.add(op, operands(c, l, 0, 1, 2, channels)));
+}
+
+// The weight [1,kh,kw,oc] becomes [oc,kh,kw,1].
+static void import_depthwise_conv_2d(Call& c) {
+  const auto* o = c.options<DepthwiseConv2DOptions>();
+  c.takes(2, 3);
+  Layer l = read_layer(c, 0, 1, 4);
+  require_image(c, l.x);
+  if (!c.ok()) return;
+  const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
+  Conv2d op;
+  set_window(c, op, *o, x, w[1], w[2]);
+  c.require(w[0] == 1 && w[3] % x[3] == 0, "has weights that do not fit the image's channels", to_text(w),
+            fmt::format("1,..,..,a multiple of {}", x[3]), "tflite.depthwise_conv_2d.weight");
+  if (!c.ok()) return;
+  op.groups = x[3];
+  const i64 channels = w[3];
+  l.weight = c.permute(l.weight, {3, 1, 2, 0}, "weight");
+  c.result(c.add(op, operands(c, l, 0, 1, 2, channels)));
+}
+
+// Rows of as many elements as the weight has inputs, whatever their axes were.
+static void import_fully_connected(Call& c) {
+  const auto* o = c.options<FullyConnectedOptions>();
+  c.takes(2, 3);
+  if (o)
+    c.require(o->weights_format() == FullyConnectedWeightsFormat::DEFAULT, "has shuffled weights", "SHUFFLED4x16INT8", "DEFAULT",
+              "tflite.fully_connected.format");
+  Layer l = read_layer(c, 0, 1, 2);
+  if (!c.ok()) return;
+  const i64 outputs = c.shape(l.weight)[0], inputs = c.shape(l.weight)[1], elements = c.type(l.x).elements();
+  c.require(elements % inputs == 0, "has weights that do not fit its operand", std::to_string(inputs),
+            fmt::format("a divisor of {}", elements), "tflite.fully_connected.inputs");
+  if (!c.ok()) return;
+  if (c.shape(l.x) != Shape{elements / inputs, inputs}) l.x = c.reshape(l.x, {elements / inputs, inputs}, "rows");
+  Linear op;
+  op.bounds = bounds_of(c, o->fused_activation_function());
+  const ValueId rows = c.add(op, operands(c, l, 0, 1, 2, outputs));
+  const Type& declared = c.declared_result(0);
+  c.require(declared.elements() == elements / inputs * outputs, "has a result of another shape than the file says: it is damaged",
+            to_text(declared.shape), to_text(c.shape(rows)), "tflite.result.shape");
+  if (c.ok()) c.result(declared.shape == c.shape(rows) ? rows : c.reshape(c.rounded(rows), declared.shape, "reshaped"));
+}
+
+// Where the padding takes an odd number of elements from the result, the last one is cut off behind it.
+static void import_transpose_conv(Call& c) {
+  const auto* o = c.options<TransposeConvOptions>();
+  c.takes(3, 4);
+  const Layer l = read_layer(c, 2, 1, 4);
+  require_image(c, l.x);
+  const Shape out = c.declared_result(0).shape;
+  c.require(out.size() == 4, "makes an image of 4 axes", std::to_string(out.size()), "4", "tflite.operand.rank");
+  if (!c.ok()) return;
+  const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
+  ConvTranspose2d op;
+  op.stride = {o->stride_h(), o->stride_w()};
+  op.bounds = bounds_of(c, o->fused_activation_function());
+  i64 cut[2] = {0, 0};
+  for (const size_t k : {0, 1}) {
+    Side s{out[k + 1], w[k + 1], k == 0 ? op.stride.h : op.stride.w, 1};
+    pad_side(c, o->padding(), s);
+    c.require(s.out == x[k + 1], "makes an image of another size than its operand gives", std::to_string(out[k + 1]),
+              fmt::format("what {} windows cover", x[k + 1]), "tflite.transpose_conv.extent");
+    if (!c.ok()) return;
+    const i64 spare = out[k + 1] - ((x[k + 1] - 1) * s.stride + s.kernel - 2 * s.before);
+    (k == 0 ? op.pad.h : op.pad.w) = s.before;
+    (k == 0 ? op.output_pad.h : op.output_pad.w) = std::max<i64>(spare, 0);
+    cut[k] = std::max<i64>(-spare, 0);
+  }
+  const bool cuts = cut[0] > 0 || cut[1] > 0;
+  const i64 channels = w[0];
+  ValueId y = c.add(op, operands(c, l, 2, 1, 3, channels), cuts ? "whole" : "");
+  if (cuts) y = c.rounded(y);
+  for (const size_t k : {0, 1})
+    if (c.ok() && cut[k] > 0) y = c.add(Slice{static_cast<i64>(k) + 1, 0, out[k + 1], 1}, {y}, k == 0 ? "rows" : "columns");
+  c.result(y);
+}
+
+// [..,m,k] x [..,k,n]; the kernel takes the second one transposed.
+static void import_batch_matmul(Call& c) {
+  const auto* o = c.options<BatchMatMulOptions>();
+  c.takes(2, 2);
+  ValueId x = c.real(0), other = c.real(1);
+  c.require(c.rank(x) >= 2 && c.rank(x) == c.rank(other), "works on matrices with the same number of axes",
+            fmt::format("{}, {}", c.rank(x), c.rank(other)), "2..", "tflite.batch_matmul.rank");
+  if (!c.ok()) return;
+  const Shape a = c.shape(x), b = c.shape(other);
+  const size_t batch_axes = a.size() - 2;
+  c.require(std::equal(a.begin(), a.end() - 2, b.begin()), "repeats matrices of one operand", to_text(b), to_text(a),
+            "tflite.batch_matmul.batch");
+  if (!c.ok()) return;
+  const i64 batch = numel(std::span(a).first(batch_axes));
+  x = c.reshape(x, {batch, a[batch_axes], a[batch_axes + 1]}, "x");
+  other = c.reshape(other, {batch, b[batch_axes], b[batch_axes + 1]}, "other");
+  if (o->adj_x()) x = c.permute(x, {0, 2, 1}, "x_transposed");
+  if (!o->adj_y()) other = c.permute(other, {0, 2, 1}, "other_transposed");
+  Matmul op;
+  op.rank = static_cast<i64>(a.size());
+  const ValueId y = c.add(op, {x, other});
+  if (c.ok()) c.result(c.shape(y) == c.declared_result(0).shape ? y : c.reshape(c.rounded(y), c.declared_result(0).shape, "reshaped"));
+}
+
+static constexpr ImportRow kConvolutionRows[] = {
+    {BuiltinOperator::BATCH_MATMUL, import_batch_matmul},           {BuiltinOperator::CONV_2D, import_conv_2d},
+    {BuiltinOperator::DEPTHWISE_CONV_2D, import_depthwise_conv_2d}, {BuiltinOperator::FULLY_CONNECTED, import_fully_connected},
+    {BuiltinOperator::TRANSPOSE_CONV, import_transpose_conv},
+};
+ImportRows convolution_rows() { return kConvolutionRows; }
+
+}  // namespace deuteron::tflite

@@ -1,0 +1,28 @@
+// Which function imports which builtin of TFLite. Each file of this folder holds the functions of one subject and ends with their rows.
+#pragma once
+#include <span>
+
+#include "frontends/tflite_call/call.h"
+
+namespace deuteron::tflite {
+
+struct ImportRow {
+  BuiltinOperator builtin;
+  void (*import)(Call&);
+};
+using ImportRows = std::span<const ImportRow>;
+
+#define DEUTERON_TFLITE_FILES(FILE) \
+  FILE(activations) FILE(arithmetic) FILE(convolution) FILE(moves) FILE(pooling) FILE(recurrent) FILE(reductions)
+
+#define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
+DEUTERON_TFLITE_FILES(DEUTERON_DECLARE_ROWS)
+#undef DEUTERON_DECLARE_ROWS
+
+// The rows of all files, one list for each.
+std::span<const ImportRows> import_tables();
+
+// Null: not supported.
+const ImportRow* find_import(i32 builtin);
+
+}  // namespace deuteron::tflite

@@ -1,0 +1,20 @@
+// The .tflite reader: a graph that comes out must verify.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/check.h"
+#include "frontends/tflite/import.h"
+#include "ir/verify.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace deuteron;
+  auto owner = std::make_shared<std::vector<i64>>(size / 8 + 1);
+  std::memcpy(owner->data(), data, size);
+  Diagnostics diagnostics;
+  const auto graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(size), owner, "net.tflite", diagnostics);
+  if (graph.has_value() == diagnostics.has_errors()) std::abort();
+  if (graph && find_fault(*graph)) std::abort();
+  return 0;
+}
