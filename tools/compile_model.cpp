@@ -94,12 +94,12 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
 
 void add_npu_options(Verb& verb, ModelOptions& o) {
   verb.option("--neutron-exclude", o.compile.npu.exclude,
-                   "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
+              "keep an operator (`conv2d`, `aten.conv2d.default`), a node or a module of the model off the NPU; may be repeated")
       .value("NAME")
       .one_each()
       .group("NPU");
   verb.option("--prefer", o.prefer,
-                   "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
+              "npu: wherever possible; fastest: by the cost models of both sides and of crossing; default: what the recipe says")
       .value("KIND")
       .one_of({"npu", "fastest"})
       .group("NPU");
@@ -108,7 +108,7 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .not_negative()
       .group("NPU");
   verb.flag("--fetch-constants-to-sram", o.compile.npu.fetch_constants,
-                 "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time")
+            "the NPU's constants lie in flash, which it cannot read: copy them to SRAM in time")
       .group("NPU");
   verb.option(
           "--neutron-format-conversion", o.format_conversion,
@@ -118,11 +118,11 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .group("NPU");
   verb.flag("--profile", o.compile.npu.profile, "the NPU writes an event for each kernel").group("NPU");
   verb.option("--neutron-converter", o.compile.npu.converter.path,
-                   "the vendor's neutron-converter instead of ours for the open model of the machine")
+              "the vendor's neutron-converter instead of ours for the open model of the machine")
       .value("PATH")
       .group("NPU");
   verb.option("--neutron-converter-option", o.converter_options,
-                   "an option of the vendor's converter, as ExecuTorch or its command line names it (`minNumOpsPerGraph=1`); may be repeated")
+              "an option of the vendor's converter, as ExecuTorch or its command line names it (`minNumOpsPerGraph=1`); may be repeated")
       .value("NAME=VALUE")
       .one_each()
       .group("NPU");
@@ -131,7 +131,7 @@ void add_npu_options(Verb& verb, ModelOptions& o) {
       .positive()
       .group("NPU");
   verb.option("--neutron-kernel-selection", o.kernel_selection,
-                   "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
+              "write the NPU kernels that the program needs as a C file; merged with those of a file that is there")
       .value("FILE")
       .group("NPU");
 }
@@ -140,14 +140,8 @@ static void add_look_inside_options(Verb& verb, ModelOptions& o) {
   verb.option("--intermediates", o.compile.intermediates, "write the graph after every pass to this folder")
       .value("DIR")
       .group("To look inside");
-  verb.option("--stop-after", o.compile.stop_after, "stop after this pass")
-      .value("P")
-      .check(check_pass)
-      .group("To look inside");
-  verb.option("--dump-after", o.compile.dump_after, "print the graph after this pass")
-      .value("P")
-      .check(check_pass)
-      .group("To look inside");
+  verb.option("--stop-after", o.compile.stop_after, "stop after this pass").value("P").check(check_pass).group("To look inside");
+  verb.option("--dump-after", o.compile.dump_after, "print the graph after this pass").value("P").check(check_pass).group("To look inside");
   verb.option("--skip-pass", o.compile.skip_passes, "leave this pass out; may be repeated")
       .value("P")
       .one_each()
@@ -161,40 +155,38 @@ static void add_look_inside_options(Verb& verb, ModelOptions& o) {
 
 void add_model_options(Verb& verb, ModelOptions& o) {
   verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; or a graph as text)").value("M").required();
-  verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file")
-      .value("T")
-      .required();
+  verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
   verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
       .value("KIND")
       .one_of({"float", "int8"});
   verb.option("--io-layout", o.io_layout,
-                   "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
+              "auto (default): the order that costs no transpose; contiguous: the user's order, whatever it costs")
       .value("KIND")
       .one_of({"auto", "contiguous"});
   add_accuracy_options(verb, o);
   verb.option("--max-ram", o.compile.max_ram,
-                   "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
+              "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
       .value("BYTES")
       .positive();
   verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
       .value("N")
       .between(1, 1024);
   verb.option("--dialect", o.dialect,
-                   "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
+              "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
       .value("KIND")
       .one_of({"deuteron", "stock"});
   verb.option("--weights", o.weights,
-                   "packed: in the order in which the kernels of our runtime read them, for the instruction set of the target; plain "
-                   "(default): as stock firmware reads them; never changes a bit of the result")
+              "packed: in the order in which the kernels of our runtime read them, for the instruction set of the target; plain "
+              "(default): as stock firmware reads them; never changes a bit of the result")
       .value("KIND")
       .one_of({"plain", "packed"});
   verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
   verb.option("--firmware-ops", o.firmware_ops,
-                   "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
+              "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
       .value("FILE");
   verb.option("--explain", o.explain,
-                   "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
+              "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
       .value("NODE")
       .one_each();
   add_npu_options(verb, o);
@@ -229,6 +221,35 @@ std::vector<InputSpec> float_inputs(const Graph& graph) {
   return specs;
 }
 
+// What a float model's ranges are chosen on.
+static bool read_samples(const ModelOptions& o, const Graph& graph, bool make_up_samples, CompiledModel& result, Diagnostics& diagnostics) {
+  const std::vector<InputSpec> inputs = float_inputs(graph);
+  if (!o.calibrate.empty()) {
+    std::optional<std::vector<InputSeries>> data = read_inputs(o.calibrate, inputs, {"--calibrate", o.image}, diagnostics);
+    if (!data) return false;
+    result.samples = to_samples(*data);
+  } else if (!is_quantized(graph)) {
+    std::string names;
+    for (const InputSpec& i : inputs) names += fmt::format("{}`{}` [{}]", names.empty() ? "" : ", ", i.name, to_text(i.shape));
+    if (!make_up_samples) {
+      diagnostics.error(o.model, "a float model needs sample data to choose its int8 ranges, and no --calibrate is given",
+                        "calibrate.missing",
+                        fmt::format("give --calibrate F once for each input ({}): a .npy, .npz, .bin or image, or a folder of typical "
+                                    "inputs; 32 samples are often enough",
+                                    names));
+      return false;
+    }
+    diagnostics.warning(
+        o.model,
+        fmt::format("no --calibrate: ranges come from {} made-up inputs between -1 and 1, so figures of accuracy mean nothing",
+                    kMadeUpSamples),
+        "calibrate.made_up", fmt::format("give --calibrate F once for each input ({})", names));
+    result.samples = made_up_samples(inputs);
+    result.made_up_samples = true;
+  }
+  return true;
+}
+
 std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
   // The cheap questions first, so that nobody waits for a misspelt name.
   std::optional<Target> target = find_target(o.target, diagnostics);
@@ -239,30 +260,7 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   if (diagnostics.has_errors()) return std::nullopt;
 
   CompiledModel result{std::move(*target), {}, {}, {}, false};
-  const std::vector<InputSpec> inputs = float_inputs(*graph);
-  if (!o.calibrate.empty()) {
-    std::optional<std::vector<InputSeries>> data = read_inputs(o.calibrate, inputs, {"--calibrate", o.image}, diagnostics);
-    if (!data) return std::nullopt;
-    result.samples = to_samples(*data);
-  } else if (!is_quantized(*graph)) {
-    std::string names;
-    for (const InputSpec& i : inputs) names += fmt::format("{}`{}` [{}]", names.empty() ? "" : ", ", i.name, to_text(i.shape));
-    if (!make_up_samples) {
-      diagnostics.error(o.model, "a float model needs sample data to choose its int8 ranges, and no --calibrate is given",
-                        "calibrate.missing",
-                        fmt::format("give --calibrate F once for each input ({}): a .npy, .npz, .bin or image, or a folder of typical "
-                                    "inputs; 32 samples are often enough",
-                                    names));
-      return std::nullopt;
-    }
-    diagnostics.warning(
-        o.model,
-        fmt::format("no --calibrate: ranges come from {} made-up inputs between -1 and 1, so figures of accuracy mean nothing",
-                    kMadeUpSamples),
-        "calibrate.made_up", fmt::format("give --calibrate F once for each input ({})", names));
-    result.samples = made_up_samples(inputs);
-    result.made_up_samples = true;
-  }
+  if (!read_samples(o, *graph, make_up_samples, result, diagnostics)) return std::nullopt;
 
   CompileOptions options = o.compile;
   options.npu.converter.kernel_selection = !o.kernel_selection.empty();
