@@ -84,10 +84,16 @@ std::optional<Patch> finish(const Graph& g, NodeId root, PointProgram program, V
   return b.replace_root(Reshape{y.shape}, {b.add(std::move(op), {leaf})});
 }
 
+// Steps in, steps out: one operator of the model, whose integers TFLite's numerics prescribe. A table would round its real result.
+bool is_on_steps(const Graph& g, const Uses& uses, const Node& node) {
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return dequantized(g, uses, v) >= 0; });
+}
+
 // f(x, number), f(g(x), h(x)), f(x, x)   become   one function of x
 std::optional<Patch> join_binary(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (!is_binary(node.op) || !is_float(g, node)) return std::nullopt;
+  if (g.numerics == Numerics::tflite && is_on_steps(g, uses, node)) return std::nullopt;
   const ValueId a = node.inputs[0], b = node.inputs[1];
   const bool a_number = scalar_of(g, uses, a).has_value(), b_number = scalar_of(g, uses, b).has_value();
   if (a_number && b_number) return std::nullopt;
