@@ -3,8 +3,8 @@
     build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--splits 8 | --folds 3] [--samples N] [--models A,B] [--no-pt2e]
 
 Two thirds of a model's samples (or N of them) calibrate, the rest is held out; with --folds each Nth sample is held out once. Figures are signal to noise against the float model in dB, of all
-held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` the largest distance of its
-mean over the splits from the truth. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
+held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` how far its mean is from
+the truth. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
 """
 import argparse
 import concurrent.futures

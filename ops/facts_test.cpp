@@ -207,6 +207,8 @@ TEST(Forms, InFloatComputeTheSame) {
       FormBuilder builder(site);
       if (!write_form(r.example.op, kind, builder)) continue;
       const Form form = builder.take();
+      const auto is_call = [](const Form::Step& step) { return is_lowered(step.op); };
+      if (std::ranges::any_of(form.steps, is_call)) continue;  // of the device; what it computes is for tests of its kernel
       Operands values = r.operands;
       for (const Form::Value& value : form.values) {
         values.emplace_back(value.type.shape, std::vector<float>());
@@ -248,15 +250,11 @@ TEST(UnaryFunctions, AreWhatTheirBuiltinsCompute) {
       row.builtins(writer, {}, alpha);
       EXPECT_EQ(writer.fits(), row.fn != UnaryFn::pow || alpha != 1) << row.name;
       for (const PointStep& s : writer.program().steps)
-        if (s.fn == PointFn::unary) {
-          EXPECT_FALSE(row_of(s.unary).neutron.empty()) << row.name << " of " << name_of(s.unary);
-        }
+        if (s.fn == PointFn::unary) { EXPECT_FALSE(row_of(s.unary).neutron.empty()) << row.name << " of " << name_of(s.unary); }
       if (!writer.fits()) continue;
       for (int k = -60; k <= 60; ++k) {
         const float x = static_cast<float>(k) / 10, y = row.value(x, alpha);
-        if (std::isfinite(y)) {
-          EXPECT_NEAR(evaluate(writer.program(), x), y, 1e-3f * (1 + std::abs(y))) << row.name << " " << x;
-        }
+        if (std::isfinite(y)) { EXPECT_NEAR(evaluate(writer.program(), x), y, 1e-3f * (1 + std::abs(y))) << row.name << " " << x; }
       }
     }
   }

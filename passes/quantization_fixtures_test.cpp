@@ -32,8 +32,9 @@ struct Model {
   const char* name;
   double pt2e;  // dB, mean of the thirds: bench/held_out.py --folds 3
 };
-constexpr Model kModels[] = {{"resnet8", 17.11},  {"dscnn_kws", 22.43},  {"mobilenet_v1_025_vww", 26.33}, {"autoencoder_ad", 30.51},
-                             {"cifarnet", 26.61}, {"digits_cnn", 28.78}, {"hello_sine", 28.13},           {"mnist_lstm", 48.01}};
+constexpr Model kModels[] = {{"resnet8", 17.11},        {"dscnn_kws", 22.43}, {"mobilenet_v1_025_vww", 26.33},
+                             {"autoencoder_ad", 30.51}, {"cifarnet", 26.61},  {"digits_cnn", 28.78},
+                             {"hello_sine", 28.13}};
 
 struct Data {
   std::vector<std::vector<float>> inputs, expected;
@@ -53,6 +54,8 @@ double held_out_db(const fs::path& model, const Data& data, size_t third) {
   Diagnostics diagnostics;
   auto graph = import_pt2((model / "float.pt2").string(), diagnostics);
   EXPECT_TRUE(graph);
+  EXPECT_GE(data.inputs.size(), 6U) << model;
+  if (!graph || data.inputs.size() < 6) return 0;
   Samples samples;
   for (size_t s = 0; s < data.inputs.size(); ++s)
     if (s % 3 != third) samples.push_back({data.inputs[s]});

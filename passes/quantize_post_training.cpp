@@ -13,7 +13,8 @@
 namespace deuteron {
 
 static bool is_quantized(const Graph& g) {
-  return g.numerics == Numerics::tflite || std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
+  return g.numerics == Numerics::tflite ||
+         std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
 }
 
 void quantize_post_training(PassContext& pass) {

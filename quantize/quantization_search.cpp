@@ -30,7 +30,7 @@ constexpr Equalization kEqualizations[] = {
 constexpr double kChance = 0.25;       // dB: equalized channels that gain less are not worth their risk on other data
 constexpr i64 kCostOfAnElement = 8;    // in multiply-adds
 constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 to 30 ns
-// Samples never reach as far as what follows them: both ends of every range lie so much further out (docs/accuracy.md has what it gains).
+// Samples never reach as far as what follows them: both ends of every range lie so much further out.
 constexpr double kMargin = 0.1;
 
 i64 cost_of_a_run(const Graph& g) {

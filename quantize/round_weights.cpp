@@ -1,8 +1,8 @@
 #include "quantize/round_weights.h"
 
-#include <eigen3/Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <eigen3/Eigen/Cholesky>
 #include <numeric>
 
 namespace deuteron {

@@ -80,10 +80,21 @@ TEST(RoundWeights, IsPlainRoundingWhereInputsAreIndependent) {
 }
 
 TEST(RoundWeights, StaysWithinTheSteps) {
-  const Case c = make(16, 32, 0.99, 3);
+  Case c = make(16, 32, 0, 3);
+  c.moments.sum.assign(32, 0);
+  c.moments.products.assign(32 * 32, 0);
+  for (size_t i = 0; i < 32; ++i) c.moments.products[i * 33] = 1;
   Quant q = by_filter(c);
-  for (float& scale : q.scale) scale /= 2;  // half of the weights lie past the last step
-  for (const int8_t step : round_weights(c.weight, q, c.moments)) EXPECT_GE(step, -127);
+  for (float& scale : q.scale) scale /= 16;
+  const std::vector<int8_t> rounded = round_weights(c.weight, q, c.moments);
+  i64 past = 0;
+  for (size_t k = 0; k < rounded.size(); ++k) {
+    const float steps = c.weight[k] / q.scale[k / 32];
+    if (std::fabs(steps) < 128) continue;
+    EXPECT_EQ(rounded[k], steps > 0 ? 127 : -127);
+    ++past;
+  }
+  EXPECT_GT(past, 200);
 }
 
 TEST(RoundWeights, TakesInputsThatAreAlwaysTheSame) {

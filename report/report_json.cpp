@@ -64,13 +64,14 @@ Json folded(const ProgramReport& r) {
 Json cycles_json(const ProgramCost& cost, const ReportFacts& f) {
   const i64 clock = f.target ? f.target->clock_hz : 0;
   const bool known = cost.total() > 0;
-  return {{"npu", cost.npu},
-          {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
-          {"crossing", cost.crossing},
-          {"wait_for_constants", cost.wait},
-          {"total", known ? Json(cost.total()) : Json(nullptr)},
-          {"cpu_calls_not_known", cost.not_known},
-          {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
+  return {
+      {"npu", cost.npu},
+      {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
+      {"crossing", cost.crossing},
+      {"wait_for_constants", cost.wait},
+      {"total", known ? Json(cost.total()) : Json(nullptr)},
+      {"cpu_calls_not_known", cost.not_known},
+      {"milliseconds", known && clock > 0 ? Json(1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock)) : Json(nullptr)}};
 }
 
 Json crossings(const Compilation& c, const ProgramCost& cost) {

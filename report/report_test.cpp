@@ -75,12 +75,13 @@ TEST(Report, ErrorMayBeUnknownOrNone) {
   const Json unknown = Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, std::nullopt, 0}));
   EXPECT_TRUE(unknown.at("sqnr_db").is_null());
   EXPECT_FALSE(unknown.contains("exact"));
-  const Json exact = Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}));
+  const Json exact =
+      Json::parse(report_json(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}));
   EXPECT_TRUE(exact.at("sqnr_db").is_null());
   EXPECT_EQ(exact.at("exact"), true);
-  EXPECT_NE(
-      report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0}).find("equal to the float model"),
-      std::string::npos);
+  EXPECT_NE(report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{std::numeric_limits<double>::infinity(), 0, 4}, 0})
+                .find("equal to the float model"),
+            std::string::npos);
 }
 
 TEST(Report, NamesOfAnyBytesStayJson) {
@@ -104,7 +105,8 @@ TEST(Report, SummaryIsForPeople) {
                 grouped(static_cast<i64>(small().pte.size())) +
                 ", padding 0\n"
                 "  multiply-adds  1234.6 k\n"
-                "  error          31.5 dB signal to noise against the float model, largest difference 0.02, over 32 samples\n"
+                "  error          31.5 dB signal to noise against the float model, largest difference 0.02, over 32 samples of the "
+                "calibration (in-sample)\n"
                 "  time           0.13 s\n");
 }
 

@@ -49,7 +49,8 @@ std::optional<Patch> bilinear_in_float(const Graph& g, const Uses& uses, NodeId 
   PatchBuilder b(g, root, "");
   // TFLite rounds its operand and its result, whatever stands around them.
   const bool rounds = g.numerics == Numerics::tflite;
-  const ValueId real = quantizes_to(g, above) && !rounds ? g.nodes[above].inputs[0] : b.add(Dequantize{}, {x}, {}, g.values[x].name + "_float");
+  const ValueId real =
+      quantizes_to(g, above) && !rounds ? g.nodes[above].inputs[0] : b.add(Dequantize{}, {x}, {}, g.values[x].name + "_float");
   const ValueId y = b.add(node.op, {real}, {}, name + "_float");
   bool wants_steps = uses.output_uses[old] != 0;
   for (const NodeId n : uses.readers[old]) {

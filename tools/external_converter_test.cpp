@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "backends/neutron/converter.h"
-#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
+#include "tflite/writer.h"
 #include "tools/watched_tool.h"
 
 namespace deuteron::neutron {
@@ -151,11 +151,11 @@ TEST_F(ExternalNeutronConverter, Hangs) {
 TEST_F(ExternalNeutronConverter, WritesNothing) { refuses(at(script("echo done")), "neutron.external.no-result", "done"); }
 TEST_F(ExternalNeutronConverter, WritesAnEmptyFile) { refuses(at(script(": > $4")), "neutron.external.result-size", "0 bytes"); }
 TEST_F(ExternalNeutronConverter, WritesSomethingElse) {
-  refuses(at(script("echo this is not a model at all > $4; echo text")), "neutron.tflite.identifier", "text");
+  refuses(at(script("echo this is not a model at all > $4; echo text")), "tflite.file.identifier", "text");
 }
 TEST_F(ExternalNeutronConverter, ConvertsNothing) { refuses(at(script("cp $2 $4")), "neutron.extract.none", "LOGISTIC"); }
 TEST_F(ExternalNeutronConverter, WritesAPart) {
-  refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "neutron.tflite.verify", "reading its result");
+  refuses(at(script(fmt::format("head -c 700 {} > $4", good()))), "tflite.file.verify", "reading its result");
 }
 TEST_F(ExternalNeutronConverter, ConvertsAnotherModel) {
   tflite::Writer w;
@@ -172,7 +172,8 @@ TEST_F(ExternalNeutronConverter, ConvertsAModelOfTheSamePorts) {
     tflite::Writer w;
     const i32 x = w.tensor({1, 4, 5, 8}, scale, zero);
     Diagnostics d;
-    const auto c = convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {n3_64()}, d);
+    const auto c =
+        convert(w.finish({x}, {w.op(tflite::BuiltinOperator::LOGISTIC, {x}, w.tensor({1, 4, 5, 8}, 1.0f / 256, -128))}), {n3_64()}, d);
     ASSERT_TRUE(c);
     write(folder_ / "other.tflite", c->model);
     refuses(at(script(fmt::format("cp {} $4", (folder_ / "other.tflite").string()))), "neutron.external.ports", text);

@@ -209,7 +209,8 @@ int inspect(const InspectOptions& o) {
   if (has(4, "TFL3")) return inspect_tflite(o, diagnostics);
   if (has(4, "ET12") || o.file.ends_with(".pte")) return inspect_pte(o, diagnostics);
   const char* kind = has(4, "ETxx") ? "an ExecuTorch program of another version" : "of a kind that is not known";
-  diagnostics.error(o.file, fmt::format("is {}; this version inspects .pte programs, .pt2 and .tflite models, ETDump traces and ETRecords", kind),
+  diagnostics.error(o.file,
+                    fmt::format("is {}; this version inspects .pte programs, .pt2 and .tflite models, ETDump traces and ETRecords", kind),
                     "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "backends/neutron/run_extracted.h"
-#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
+#include "tflite/writer.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "backends/neutron/forms.h"
-#include "tflite/tflite_generated.h"
 #include "base/check.h"
 #include "ops/integer/bounds.h"
 #include "ops/unary/functions.h"
+#include "tflite/tflite_generated.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -105,7 +105,8 @@ class Writer {
   i32 add_tensor(const Type& type, const std::string& name, uint32_t buffer) {
     const auto shape = b_.CreateVector(narrow(with_axis(type.shape)));
     const auto quant = quantization(type.quant);
-    tensors_.push_back(tflite::CreateTensor(b_, shape, type_of(type.dtype), buffer, b_.CreateString(unique(name)), quant, false, 0, 0, true));
+    tensors_.push_back(
+        tflite::CreateTensor(b_, shape, type_of(type.dtype), buffer, b_.CreateString(unique(name)), quant, false, 0, 0, true));
     return static_cast<i32>(tensors_.size()) - 1;
   }
 

@@ -174,8 +174,8 @@ Fault OperatorReader::activation(tflite::ActivationFunctionType a, Operation* s)
   return std::nullopt;
 }
 
-Fault OperatorReader::window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation, const char* side, i64* before,
-                       i64* after) const {
+Fault OperatorReader::window(tflite::Padding padding, i64 extent, i64 out, i64 kernel, i64 stride, i64 dilation, const char* side,
+                             i64* before, i64* after) const {
   if (stride < 1 || dilation < 1 || kernel < 1)
     return wrong(fmt::format("{}: kernel, stride and dilation", side), fmt::format("{}, {}, {}", kernel, stride, dilation), "at least 1");
   const i64 span = (kernel - 1) * dilation + 1;

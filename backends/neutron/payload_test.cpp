@@ -8,9 +8,9 @@
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/extract.h"
-#include "tflite/writer.h"
 #include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/microcode.h"
+#include "tflite/writer.h"
 
 namespace deuteron::neutron {
 namespace {

@@ -135,9 +135,10 @@ class Walk {
         continue;
       }
       ValueId v = t.value;
-      if (!t.type.quant.empty() && t.maker >= 0) {
-        // One that others read stays theirs.
-        v = graph().add_node(Dequantize{}, {t.value}, {{DType::f32, t.type.shape, {}}}, t.name, {t.maker});
+      if (!t.type.quant.empty() && graph().type(v).dtype != DType::f32) {
+        // One that others read stays theirs. An input that is an output too has no maker, but its first reader's quantize.
+        const Origin origin = t.maker >= 0 ? Origin{t.maker} : graph().nodes[Uses(graph()).producer[v]].origin;
+        v = graph().add_node(Dequantize{}, {t.value}, {{DType::f32, t.type.shape, {}}}, t.name, origin);
       }
       graph().outputs.push_back({v, t.name, all_axes(t.type)});
     }

@@ -79,6 +79,11 @@ void import_call(Call& c) {
   for (const CallRow& row : kCalls)
     if (EnumNameBuiltinOperator(row.builtin) == c.builtin()) {
       c.takes(row.operands, row.operands);
+      if (!c.ok()) return;
+      // The first SELECT picks rows by a condition of one axis; the second broadcasts, as ours does.
+      if (row.builtin == BuiltinOperator::SELECT)
+        c.require(c.declared(0).shape == c.declared(1).shape || c.declared(0).elements() == 1, "picks whole rows, which is not supported",
+                  to_text(c.declared(0).shape), to_text(c.declared(1).shape), "tflite.select.rows");
       return finish_call(c, row.name, row.overload, row.result);
     }
 }

@@ -9,8 +9,16 @@
 namespace deuteron::tflite {
 namespace {
 
+// Positions are written out one by one, so a small file may not ask for many.
+constexpr i64 kMostPositions = 1 << 24;
+bool can_pick(Call& c, i64 count) {
+  c.require(count <= kMostPositions, "picks along an axis that is too long", std::to_string(count), std::to_string(kMostPositions),
+            "tflite.axis.extent");
+  return c.ok();
+}
+
 ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
-  if (!c.ok()) return -1;
+  if (!c.ok() || !can_pick(c, c.shape(x)[axis])) return -1;
   Axes all(static_cast<size_t>(c.shape(x)[axis]));
   std::iota(all.begin(), all.end(), 0);
   return index == all ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
@@ -21,6 +29,7 @@ ValueId part(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::
   if (!c.ok()) return -1;
   if (count == c.shape(x)[axis] && step == 1) return x;
   if (step > 0) return c.add(Slice{axis, start, count, step}, {x}, suffix);
+  if (!can_pick(c, count)) return -1;
   Axes index;
   for (i64 k = 0; k < count; ++k) index.push_back(start + k * step);
   return picked(c, x, axis, std::move(index), suffix);
@@ -173,6 +182,10 @@ static void import_split_v(Call& c) {
   const i64 axis = c.axis(scalar(c, 2), c.rank(x));
   if (!c.ok()) return;
   i64 rest = c.shape(x)[axis];
+  for (const i64 s : sizes)
+    c.require(s >= -1 && s <= c.shape(x)[axis], "has a part that the axis does not have", std::to_string(s),
+              fmt::format("-1..{}", c.shape(x)[axis]), "tflite.split.sizes");
+  if (!c.ok()) return;
   for (const i64 s : sizes) rest -= std::max<i64>(s, 0);
   for (i64& s : sizes)
     if (s == -1) s = rest, rest = 0;
@@ -186,8 +199,8 @@ static void import_slice(Call& c) {
   c.require(!c.ok() || (static_cast<i64>(begin.size()) == c.rank(x) && begin.size() == size.size()), "slices another number of axes",
             fmt::format("{}, {}", begin.size(), size.size()), std::to_string(c.rank(x)), "tflite.slice.axes");
   for (size_t k = 0; c.ok() && k < begin.size(); ++k) {
-    const i64 extent = c.shape(x)[k], count = size[k] == -1 ? extent - begin[k] : size[k];
-    c.require(begin[k] >= 0 && count >= 1 && begin[k] <= extent && count <= extent - begin[k], "slices what its operand does not have",
+    const i64 extent = c.shape(x)[k], first = std::clamp<i64>(begin[k], 0, extent), count = size[k] == -1 ? extent - first : size[k];
+    c.require(begin[k] >= 0 && count >= 1 && begin[k] <= extent && count <= extent - first, "slices what its operand does not have",
               fmt::format("{} elements from {}", count, begin[k]), fmt::format("0..{}", extent - 1), "tflite.slice.range");
     x = part(c, x, static_cast<i64>(k), begin[k], count, 1, fmt::format("axis{}", k));
   }
@@ -250,8 +263,9 @@ static void import_mirror_pad(Call& c) {
     const auto [before, after] = paddings[k];
     c.require(std::max(before, after) <= extent - skipped, "mirrors more than there is", std::to_string(std::max(before, after)),
               std::to_string(extent - skipped), "tflite.pad.extent");
+    if (!c.ok() || !can_pick(c, extent)) return;
     Axes index;
-    for (i64 at = -before; c.ok() && at < extent + after; ++at)
+    for (i64 at = -before; at < extent + after; ++at)
       index.push_back(at < 0 ? -at - 1 + skipped : at < extent ? at : 2 * extent - 1 - skipped - at);
     x = picked(c, x, static_cast<i64>(k), std::move(index), fmt::format("axis{}", k));
   }
@@ -282,6 +296,7 @@ static void import_reverse_v2(Call& c) {
   c.takes(2, 2);
   ValueId x = c.in(0);
   for (const i64 axis : c.axes(1, c.rank(x))) {
+    if (!can_pick(c, c.shape(x)[axis])) return;
     Axes index(static_cast<size_t>(c.shape(x)[axis]));
     std::iota(index.rbegin(), index.rend(), 0);
     x = picked(c, x, axis, std::move(index), fmt::format("axis{}", axis));
@@ -297,7 +312,7 @@ static void import_tile(Call& c) {
             std::to_string(c.rank(x)), "tflite.tile.axes");
   for (size_t k = 0; c.ok() && k < times.size(); ++k) {
     const i64 extent = c.shape(x)[k];
-    c.require(times[k] >= 1 && times[k] * extent <= 1 << 20, "repeats out of range", std::to_string(times[k]),
+    c.require(times[k] >= 1 && times[k] <= (1 << 20) / extent, "repeats out of range", std::to_string(times[k]),
               fmt::format("1..{}", std::max<i64>(1, (1 << 20) / extent)), "tflite.tile.times");
     Axes index;
     for (i64 at = 0; c.ok() && at < times[k] * extent; ++at) index.push_back(at % extent);

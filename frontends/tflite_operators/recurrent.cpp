@@ -91,7 +91,7 @@ static void import_unidirectional_sequence_lstm(Call& c) {
       c.constant("recurrent_bias", {DType::f32, {4 * units}, {}}, constant_of(std::vector<float>(static_cast<size_t>(4 * units))));
   Lstm op;
   op.form.batch_first = !o->time_major();
-  // An int16 cell state says its range, and so does a bound.
+  // An int16 cell state says its range.
   const Quant& cell = c.declared(kCellState).quant;
   if (!cell.empty()) op.cell_range = cell.scale[0] * static_cast<float>(std::numeric_limits<int16_t>::max());
   const std::vector<ValueId> results = c.add_all(op, {x, weight, recurrent, b, zeros});

@@ -17,7 +17,7 @@ static void step(const FloatStep& s) {
 }
 
 void execute(const Lstm& a, std::span<const HostTensor> in, std::span<const HostTensor> out) {
-  execute_recurrent(a.form, kLstm, in, out, step);
+  execute_recurrent(a.form, kLstmCell, in, out, step);
 }
 
 // The final cell states of the layer cut after each number of steps would do; one layer whose hidden state is kept in their place is the
@@ -25,7 +25,7 @@ void execute(const Lstm& a, std::span<const HostTensor> in, std::span<const Host
 float largest_cell(const Lstm& a, std::span<const HostTensor> in) {
   std::vector<const Type*> types;
   for (const HostTensor& t : in) types.push_back(t.type);
-  const Result<std::vector<Type>> results = infer_recurrent(a.form, kLstm, TypeView(types));
+  const Result<std::vector<Type>> results = infer_recurrent(a.form, kLstmCell, TypeView(types));
   std::vector<std::vector<float>> data;
   std::vector<HostTensor> out;
   for (const Type& t : *results) data.emplace_back(static_cast<size_t>(t.elements()));
@@ -34,7 +34,7 @@ float largest_cell(const Lstm& a, std::span<const HostTensor> in) {
   most = 0;
   if (in.size() > initial_operand(a.form))
     for (i64 k = 0; k < in.back().type->elements(); ++k) most = std::max(most, std::fabs(in.back().data[k]));
-  execute_recurrent(a.form, kLstm, in, out, [](const FloatStep& s) {
+  execute_recurrent(a.form, kLstmCell, in, out, [](const FloatStep& s) {
     step(s);
     for (i64 j = 0; j < s.units; ++j) most = std::max(most, std::fabs(s.cell[j]));
   });

@@ -9,7 +9,7 @@
 
 namespace deuteron {
 
-static Result<std::vector<Type>> infer(const Lstm& a, TypeView in) { return infer_recurrent(a.form, kLstm, in); }
+static Result<std::vector<Type>> infer(const Lstm& a, TypeView in) { return infer_recurrent(a.form, kLstmCell, in); }
 static i64 count_macs(const Lstm& a, TypeView in, TypeView) { return recurrent_macs(a.form, in); }
 
 // |c| grows by less than 1 a step. What calibration saw gets half of it as headroom.
@@ -18,7 +18,7 @@ static constexpr double kHeadroom = 1.5;
 static constexpr double kMostUnknown = 32;
 
 static Result<Lowered> deuteron_call(const Lstm& a, const LowerContext& c) {
-  Result<RecurrentCall> begun = begin_recurrent_call("deuteron::lstm", a.form, kLstm, c, 0x1p-12, 4 * c.out[0].shape.back(), 0x1p-30);
+  Result<RecurrentCall> begun = begin_recurrent_call("deuteron::lstm", a.form, kLstmCell, c, 0x1p-12, 4 * c.out[0].shape.back(), 0x1p-30);
   if (!begun) return begun.why;
   CallBuilder& call = begun.value->call;
   const RecurrentSizes& s = begun.value->sizes;

@@ -14,7 +14,7 @@ struct Lstm {
     visit("cell_range", self.cell_range);
   }
 };
-inline constexpr RecurrentKind kLstm{"lstm", 4, 2};
+inline constexpr RecurrentKind kLstmCell{"lstm", 4, 2};
 const OpDef<Lstm>& def_of(const Lstm&);
 void execute(const Lstm&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
 // The largest magnitude that the cell state has on the way.

@@ -26,7 +26,9 @@ void add_outside(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int3
 }
 
 int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t zero) {
-  const int64_t product = static_cast<int32_t>(sum) * doubled_multiplier + (int64_t{1} << 31);
+  // Unsigned: with bytes that no compiler wrote, the product may leave int64.
+  const auto exact = static_cast<uint64_t>(int64_t{static_cast<int32_t>(sum)}) * static_cast<uint64_t>(doubled_multiplier);
+  const auto product = static_cast<int64_t>(exact + (uint64_t{1} << 31));
   return static_cast<int8_t>(clamp_to(add_wrapping(static_cast<int32_t>(product >> 32), zero), -128, 127));
 }
 

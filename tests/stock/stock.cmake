@@ -80,7 +80,7 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME neutron_bad_input COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/neutron_bad_input.py $<TARGET_FILE:deuteron>)
   set_tests_properties(neutron_reductions neutron_ports neutron_bad_input PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME tflite_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_import.py $<TARGET_FILE:deuteron>
-           ${PROJECT_SOURCE_DIR}/../shared)
+           ${FIXTURES})
   set_tests_properties(tflite_models PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME networks COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/networks.py $<TARGET_FILE:deuteron>)
   set_tests_properties(networks PROPERTIES LABELS release TIMEOUT 1200)

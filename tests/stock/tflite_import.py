@@ -61,16 +61,19 @@ class Score:
         for w, f in zip(wanted, found):
             if w.dtype != f.dtype or w.shape != f.shape:
                 return "%s: %s %s instead of %s %s" % (name, f.dtype, f.shape, w.dtype, w.shape)
-            d = np.abs(w.astype(np.int64) - f.astype(np.int64)) if w.dtype != np.float32 else np.zeros(1)
+            if w.dtype == np.float32:
+                d = (np.abs(w - f) > 1e-5 * max(1.0, float(np.abs(w).max(initial=0)))).astype(np.int64)
+            else:
+                d = np.abs(w.astype(np.int64) - f.astype(np.int64))
             self.elements += d.size
             self.differing += int(np.count_nonzero(d))
             if d.max(initial=0) > self.largest:
                 self.largest, self.worst = int(d.max()), name
         return "wrong number of outputs" if len(wanted) != len(found) else ""
 
-    def verdict(self, key):
+    def verdict(self, key, least=1):
         most, share = BOUNDS.get(key, (0, 0))
-        good = self.largest <= most and self.differing * 1e6 <= share * max(self.elements, 1) + 1e-9
+        good = self.models >= least and self.largest <= most and self.differing * 1e6 <= share * max(self.elements, 1) + 1e-9
         text = "%s %-20s %4d models, %8d elements" % ("ok  " if good else "FAIL", key, self.models, self.elements)
         if self.differing:
             text += ", %d differ (%.0f in a million), by up to %d (%s)" % (self.differing, self.differing * 1e6 / self.elements, self.largest, self.worst)
@@ -125,7 +128,11 @@ def compare(options, name, r, score, folder):
 
 def fixtures(options, folder):
     good = True
-    for path in sorted(Path(options.shared).glob("fixtures/models/*/*_int8.tflite")):
+    paths = sorted(Path(options.shared).glob("fixtures/models/*/*_int8.tflite"))
+    if not paths:
+        print("FAIL fixtures: no fixtures/models/*/*_int8.tflite in %s" % options.shared)
+    good &= bool(paths)
+    for path in paths:
         data, name = path.read_bytes(), path.parent.name
         from ai_edge_litert.interpreter import Interpreter
         details = Interpreter(model_content=data).get_input_details()
@@ -155,8 +162,6 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         folder = Path(d)
         if not options.only:
-            if not (Path(options.shared) / "fixtures").exists():
-                print("skipped: no fixtures in %s" % options.shared)
             good &= fixtures(options, folder)
         for name in sorted(set(ALONE)):
             if options.only not in (None, name):
@@ -168,7 +173,7 @@ def main():
                 if fault:
                     faults.append(fault)
                 seed += 1
-            passed, text = score.verdict(name)
+            passed, text = score.verdict(name, options.each // 2)
             print(text, *faults[:3], sep="\n     ", flush=True)
             good &= passed and not faults
         if options.only in (None, "graphs"):
@@ -178,7 +183,7 @@ def main():
                 fault = compare(options, "graph%d" % seed, model(seed), score, folder)
                 if fault:
                     faults.append(fault)
-            passed, text = score.verdict("graphs")
+            passed, text = score.verdict("graphs", options.seeds // 2)
             print(text, *faults[:3], sep="\n     ")
             good &= passed and not faults
     return 0 if good else 1
