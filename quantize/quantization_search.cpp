@@ -32,6 +32,7 @@ constexpr i64 kCostOfAnElement = 8;    // in multiply-adds
 constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 to 30 ns
 // Samples never reach as far as what follows them: both ends of every range lie so much further out.
 constexpr double kMargin = 0.1;
+constexpr double kRiskOfNoMargin = 2;  // dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
 
 i64 cost_of_a_run(const Graph& g) {
   i64 cost = 0;
@@ -136,9 +137,13 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yar
   const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
     c.options.observer = observer;
     c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
+    if (c.options.margin > 0) c.name += fmt::format(", ranges {:.0f} % wider", 100 * c.options.margin);
     measure(c, yardstick);
     tried.push_back(std::move(c));
   };
+  Candidate as_seen = plain;
+  as_seen.options.margin = 0;
+  as_seen.risk = kRiskOfNoMargin;
   try_one(plain, Observer::histogram, "");
   try_one(plain, Observer::min_max, "");
   const Observer better = tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
@@ -158,6 +163,7 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yar
     try_one(c, better, suffix);
     if (yardstick.simulations() < yardstick.most_simulations() / 2) try_one(std::move(c), other, suffix);
   }
+  for (const Observer observer : {Observer::histogram, Observer::min_max}) try_one(as_seen, observer, "");
   return tried;
 }
 
@@ -191,7 +197,6 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   Candidate best = std::move(*std::ranges::max_element(*tried, {}, &Candidate::value));
   QuantizationChoice choice;
   choice.policy = best.name;
-  choice.policy += fmt::format(", ranges {:.0f} % wider", 100 * kMargin);
   if (yardstick.has_time_to_observe_and_score()) {
     const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, diagnostics);
     if (!own) return std::nullopt;
