@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+import checks
+from checks import check
+
 TOOL, SOURCE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
     if not shutil.which(needed):
@@ -18,18 +21,10 @@ for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
 
 BOARD = "mimxrt700-evk"
 SCRIPT = f"deuteron/boards/{BOARD}/memory.ld"
-wrong = 0
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_rt700_"))
 environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
 if shutil.which("ccache"):
     environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
-
-
-def check(right, what):
-    global wrong
-    if not right:
-        wrong += 1
-        print(f"WRONG {what}")
 
 
 def tool(*arguments, code=0):
@@ -174,6 +169,6 @@ real = os.environ.get("MCUX_SDK")
 if real:
     tool("firmware", where / "npu.pte", "--board", BOARD, "-o", where / "real", "--driver", "model")
     check_memories(build(where / "real", f"-DMCUX_SDK={real}"), (where / "npu.pte").stat().st_size, planned_of(where / "real"), True, "the SDK")
-print(f"firmware projects of {BOARD}{', with the SDK too' if real else ''}: {wrong} wrong")
+print(f"firmware projects of {BOARD}{', with the SDK too' if real else ''}: {checks.verdict()}")
 shutil.rmtree(where)
-sys.exit(1 if wrong else 0)
+sys.exit(1 if checks.failed else 0)

@@ -7,15 +7,14 @@
 #include <map>
 
 #include "frontends/pt2_archive/mapped_file.h"
+#include "frontends/tflite_call/tensors.h"
 #include "frontends/tflite_operators/import_table.h"
 
 namespace deuteron {
 namespace tflite {
 
 static TfliteSummary::Tensor describe(const Tensor& t) {
-  const char* name = EnumNameTensorType(t.type());
-  TfliteSummary::Tensor result{
-      t.name() ? t.name()->str() : "", name && *name ? name : fmt::format("type {}", static_cast<int>(t.type())), {}};
+  TfliteSummary::Tensor result{t.name() ? t.name()->str() : "", name_of_type(t.type()), {}};
   for (const i32 extent : ints_of(t.shape())) result.shape.push_back(extent);
   const QuantizationParameters* q = t.quantization();
   if (q && q->scale() && q->scale()->size() == 1) result.type += fmt::format(" scale {:g}", q->scale()->Get(0));

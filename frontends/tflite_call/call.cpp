@@ -12,8 +12,6 @@
 
 namespace deuteron::tflite {
 
-constexpr i64 kMostElements = i64{1} << 31;  // of one tensor
-
 Call::Call(ImportState& state, const Operator& op, i32 index, std::string builtin)
     : state_(state), op_(op), index_(index), builtin_(std::move(builtin)), in_(ints_of(op.inputs())), out_(ints_of(op.outputs())) {}
 

@@ -10,7 +10,6 @@
 namespace deuteron::tflite {
 namespace {
 
-constexpr i64 kMostElements = i64{1} << 31;  // of one tensor: products of two such numbers fit 64 bits
 constexpr size_t kMostRank = 8;
 constexpr i32 kShift = 128;  // from uint8 to int8
 
@@ -22,11 +21,6 @@ constexpr TypeRow kTypes[] = {
     {TensorType::FLOAT32, DType::f32}, {TensorType::FLOAT16, DType::f16}, {TensorType::INT8, DType::s8},   {TensorType::UINT8, DType::u8},
     {TensorType::INT16, DType::s16},   {TensorType::INT32, DType::s32},   {TensorType::INT64, DType::s64}, {TensorType::BOOL, DType::b8},
 };
-
-std::string name_of_type(TensorType type) {
-  const char* name = EnumNameTensorType(type);
-  return name && *name ? name : fmt::format("type {}", static_cast<int>(type));
-}
 
 Refusal wrong(std::string what, std::string measured, std::string limit, const char* rule) {
   return {std::move(what), std::move(measured), std::move(limit), rule};
@@ -160,6 +154,11 @@ std::optional<Refusal> read(const Model& model, const Tensor& t, const std::shar
 }
 
 }  // namespace
+
+std::string name_of_type(TensorType type) {
+  const char* name = EnumNameTensorType(type);
+  return name && *name ? name : fmt::format("type {}", static_cast<int>(type));
+}
 
 std::optional<std::vector<ModelTensor>> read_tensors(const Model& model, const std::shared_ptr<const void>& owner, const std::string& file,
                                                      Diagnostics& diagnostics) {

@@ -12,6 +12,10 @@
 
 namespace deuteron::tflite {
 
+inline constexpr i64 kMostElements = i64{1} << 31;  // of one tensor: products of two such numbers fit 64 bits
+// "INT8"; "type 99" for a number that the schema does not name.
+std::string name_of_type(TensorType);
+
 struct ModelTensor {
   std::string name;
   Type type;                           // uint8 is int8 here: 128 less, values and zero point

@@ -7,22 +7,13 @@
 namespace deuteron {
 namespace {
 
-// sums[i] += one pixel of x under the tap (kh, kw) times the weights of the tile's filter i.
-template <Packing p>
-void add_tap(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t kw, const int8_t* x, uint32_t (&sums)[kPackedTile]) {
+// sums[i] += one pixel under the tap (kh, kw), whose channel c is x(c), times the weights of the tile's filter i.
+template <Packing p, class Pixel>
+void add_tap(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t kw, const Pixel& x, uint32_t (&sums)[kPackedTile]) {
   const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
   const int32_t first = tap * a.in_c, length = a.length();
   for (int32_t c = 0; c < a.in_c; ++c)
-    for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(x[c] * packed_weight<p>(tile, length, i, first + c));
-}
-
-// What a tap outside x adds: each element reads as the zero point.
-template <Packing p>
-void add_outside(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t kw, uint32_t (&sums)[kPackedTile]) {
-  const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
-  const int32_t first = tap * a.in_c, length = a.length();
-  for (int32_t c = 0; c < a.in_c; ++c)
-    for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(a.x_zero * packed_weight<p>(tile, length, i, first + c));
+    for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(x(c) * packed_weight<p>(tile, length, i, first + c));
 }
 
 int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t zero) {
@@ -40,8 +31,9 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
     for (int32_t kw = 0; kw < a.kernel_w; ++kw) {
       const int32_t h = ih + kh * a.dilation_h, w = iw + kw * a.dilation_w;
       const bool inside = h >= 0 && h < a.in_h && w >= 0 && w < a.in_w;
-      if (inside) add_tap<p>(a, tile, kh, kw, image + (h * a.in_w + w) * a.in_c, sums);
-      else add_outside<p>(a, tile, kh, kw, sums);
+      const int8_t* const x = inside ? image + (h * a.in_w + w) * a.in_c : nullptr;
+      add_tap<p>(
+          a, tile, kh, kw, [&](int32_t c) -> int32_t { return inside ? x[c] : a.x_zero; }, sums);  // outside: the zero point
     }
   for (int32_t i = 0; i < count; ++i) {
     const PackedNumbers n = packed_numbers<p>(tile, a.length(), i);
