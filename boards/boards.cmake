@@ -1,6 +1,7 @@
 # Builds one runner image for each emulated board of boards.txt with the cross compiler and puts all of them into the program (boards/emulate.h).
 # Ninja compiles the sources of all boards in parallel; header dependencies come from the compiler. Included by the root CMakeLists.txt
 # after RUNTIME_SOURCES are known.
+include(runtime/ports/optimization.cmake)
 set(BOARD_DIR ${PROJECT_BINARY_DIR}/boards)
 find_program(ARM_CXX arm-none-eabi-g++)
 find_program(ARM_NM arm-none-eabi-nm)
@@ -45,7 +46,7 @@ elseif(DEUTERON_FIRMWARE)
 endif()
 
 # The same arithmetic as on the host needs -ffp-contract=off: these cores have a fused multiply-add.
-set(BOARD_FLAGS -mthumb -std=c++17 -O3 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
+set(BOARD_FLAGS -mthumb -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit -fno-math-errno -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -I${PROJECT_SOURCE_DIR}
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(NEUTRON_MODEL_SOURCES)
@@ -65,12 +66,13 @@ foreach(board IN LISTS BOARDS)
     set(object ${BOARD_DIR}/${board}/${name}.o)
     get_filename_component(folder ${object} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})
+    optimization_of(${name} optimization)
     set(trace "")
     if(DEUTERON_TRACE AND name IN_LIST TRACED_SOURCES)
       set(trace -DDEUTERON_TRACE)
     endif()
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} ${trace} -MMD -MT ${object} -MF ${object}.d
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${optimization} ${MAP_${board}} ${trace} -MMD -MT ${object} -MF ${object}.d
               -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
     list(APPEND objects ${object})
@@ -102,8 +104,9 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
     set(object ${BOARD_DIR}/${board}/${name}.o)
     if(name IN_LIST TRACED_SOURCES)
       set(object ${BOARD_DIR}/${board}/${name}.untraced.o)
+      optimization_of(${name} optimization)
       add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} -MMD -MT ${object} -MF ${object}.d
+        COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${optimization} ${MAP_${board}} -MMD -MT ${object} -MF ${object}.d
                 -c ${source} -o ${object}
         DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}, untraced: ${name}" VERBATIM)
     endif()

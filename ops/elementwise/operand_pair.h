@@ -6,9 +6,9 @@
 namespace deuteron {
 
 struct OperandPair {
-  int32_t count;   // elements of the result and of the longer operand
-  int32_t period;  // elements of the shorter operand, which repeats; equals count when both are as long
-  bool swapped;    // the shorter operand is the first
+  int32_t count = 0;     // elements of the result and of the longer operand
+  int32_t period = 0;    // elements of the shorter operand, which repeats; equals count when both are as long
+  bool swapped = false;  // the shorter operand is the first
 };
 
 // Arguments are positions in the call, to say which one is wrong.
