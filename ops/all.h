@@ -17,6 +17,7 @@
 #include "ops/gather/gather.h"
 #include "ops/gru/gru.h"
 #include "ops/kernel_call/kernel_call.h"
+#include "ops/layer_norm/layer_norm.h"
 #include "ops/linear/linear.h"
 #include "ops/lstm/lstm.h"
 #include "ops/matmul/matmul.h"

@@ -79,7 +79,11 @@ std::string_view function_of(const Op& op) {
 }
 
 template <class T>
-static auto form_of(const OpDef<T>& def, FormKind kind) {
+concept HasParts = requires(const T& op, FormBuilder& builder) {
+  parts_form(op, builder);
+};
+template <class T>
+static bool (*form_of(const OpDef<T>& def, FormKind kind))(const T&, FormBuilder&) {
   switch (kind) {
     case FormKind::simpler:
       return def.forms.simpler;
@@ -89,6 +93,9 @@ static auto form_of(const OpDef<T>& def, FormKind kind) {
       return def.forms.last;
     case FormKind::portable:
       return def.forms.portable;
+    case FormKind::parts:
+      if constexpr (HasParts<T>) return parts_form;
+      return nullptr;
   }
   return def.forms.kernel;
 }

@@ -45,7 +45,8 @@ std::optional<i64> view_of(const Op& op, TypeView in);
 std::string_view function_of(const Op& op);
 
 class FormBuilder;
-enum class FormKind : u8 { simpler, kernel, last, portable };
+// parts: that of an operator whose header declares parts_form.
+enum class FormKind : u8 { simpler, kernel, last, portable, parts };
 bool has_form(const Op& op, FormKind kind);
 bool write_form(const Op& op, FormKind kind, FormBuilder& builder);
 

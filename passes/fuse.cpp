@@ -4,6 +4,7 @@
 
 #include "passes/pass.h"
 #include "rewrite/affine_rules.h"
+#include "rewrite/forms.h"
 #include "rewrite/fuse_rules.h"
 #include "rewrite/pointwise_rules.h"
 #include "rewrite/reduce_rules.h"
@@ -21,7 +22,12 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
   rewrite(pass.graph, rules, pass.rules());
 }
 
-void fuse(PassContext& pass) { fuse_with(pass, {}); }
+// What only our own kernels have whole: the NPU and stock firmware take the int8 operators that it is made of.
+void fuse(PassContext& pass) {
+  static constexpr Rule kRules[] = {in_parts};
+  const bool whole = !pass.target.npu && pass.target.options.dialect != "stock";
+  fuse_with(pass, whole ? std::span<const Rule>() : kRules);
+}
 
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},

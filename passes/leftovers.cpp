@@ -50,7 +50,8 @@ static std::optional<Patch> without_bounds(const Graph& g, const Uses&, NodeId r
 }
 
 // An operator in float that no portable kernel computes   becomes   what it is made of: OpDef::form
-static std::optional<Patch> spelled_out(const Graph& g, const Uses& uses, NodeId root) {
+static std::optional<Patch> spelled_out(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
+  if (has_form(g.nodes[root].op, FormKind::parts) && !float_op(g, g.nodes[root], context.target->isa)) return in_parts(g, uses, root);
   return form_of(g, uses, root, FormKind::portable);
 }
 

@@ -58,6 +58,7 @@ std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, Form
 
 std::optional<Patch> simpler_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::simpler); }
 std::optional<Patch> last_form(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::last); }
+std::optional<Patch> in_parts(const Graph& g, const Uses& uses, NodeId root) { return form_of(g, uses, root, FormKind::parts); }
 
 // A rule is a plain function: one for each kind of target.
 static constexpr size_t kFormTargets = 24;

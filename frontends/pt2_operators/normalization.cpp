@@ -1,4 +1,5 @@
-// Normalization with the statistics of the values themselves: layer, group, instance and RMS norm, from operators that have int8 forms.
+// Normalization with the statistics of the values themselves: layer and RMS norm; group and instance norm, from operators that have int8
+// forms.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -23,10 +24,6 @@ double epsilon_of(Call& c, std::string_view argument) {
   return eps;
 }
 
-ValueId times(Call& c, ValueId y, std::string_view argument, std::string_view suffix) {
-  return c.has(argument) ? c.add(Mul{}, {y, c.tensor(argument)}, suffix) : y;
-}
-
 Axes last_axes(Call& c, ValueId x) {
   const std::vector<i64> normalized = c.integers("normalized_shape");
   const i64 rank = c.rank(x), count = static_cast<i64>(normalized.size());
@@ -45,7 +42,7 @@ ValueId channel_affine(Call& c, ValueId y) {
   for (i64 k = 2; k < rank; ++k) to_last.push_back(k);
   to_last.push_back(1);
   y = c.permute(y, to_last, "channels_last");
-  y = times(c, y, "weight", "times_weight");
+  if (c.has("weight")) y = c.add(Mul{}, {y, c.tensor("weight")}, "times_weight");
   if (c.has("bias")) y = c.add(Add{}, {y, c.tensor("bias")}, "plus_bias");
   return c.permute(y, inverse(to_last));
 }
@@ -83,28 +80,25 @@ void finish_group_norm(Call& c, ValueId x, i64 groups, double epsilon) {
 
 }  // namespace
 
-static void import_layer_norm(Call& c) {
+// Both norms of slices; RMS norm has no bias and may have no epsilon: float32's then.
+static void import_slice_norm(Call& c, bool centered) {
   const ValueId x = c.tensor("input");
   const Axes axes = last_axes(c, x);
-  const double epsilon = epsilon_of(c, "eps");
+  const double epsilon = centered || c.has("eps") ? epsilon_of(c, "eps") : 1.1920928955078125e-07;
   if (!c.ok()) return;
-  ValueId deviation = -1;
-  const ValueId squared = deviation_squared(c, x, axes, &deviation);
-  ValueId y = scaled_by_root(c, deviation, reduced(c, Reduce::kMean, squared, axes, "variance"), epsilon, "normalized");
-  y = times(c, y, "weight", "times_weight");
-  if (c.has("bias")) y = c.add(Add{}, {y, c.tensor("bias")});
-  c.result(y);
+  const bool biased = centered && c.has("bias");
+  std::vector<ValueId> operands{x};
+  ValueId weight = -1, bias = -1;
+  if (c.has("weight")) operands.push_back(weight = c.tensor("weight"));
+  if (biased && weight < 0) {
+    const Shape slice(c.shape(x).end() - static_cast<std::ptrdiff_t>(axes.size()), c.shape(x).end());
+    operands.push_back(c.constant("ones", slice, std::vector<float>(static_cast<size_t>(numel(slice)), 1.0f)));
+  }
+  if (biased) operands.push_back(bias = c.tensor("bias"));
+  if (c.ok()) c.result(c.add(LayerNorm{static_cast<i64>(axes.size()), static_cast<float>(epsilon), centered}, operands));
 }
-
-static void import_rms_norm(Call& c) {
-  const ValueId x = c.tensor("input");
-  const Axes axes = last_axes(c, x);
-  const double epsilon = c.has("eps") ? epsilon_of(c, "eps") : 1.1920928955078125e-07;  // float32's
-  if (!c.ok()) return;
-  const ValueId squared = c.add(Unary{UnaryFn::pow, 2}, {x}, "squared");
-  const ValueId y = scaled_by_root(c, x, reduced(c, Reduce::kMean, squared, axes, "mean_squared"), epsilon, "normalized");
-  c.result(times(c, y, "weight", ""));
-}
+static void import_layer_norm(Call& c) { import_slice_norm(c, true); }
+static void import_rms_norm(Call& c) { import_slice_norm(c, false); }
 
 static void import_group_norm(Call& c) {
   const ValueId x = c.tensor("input");

@@ -21,7 +21,8 @@ ValueId reduced(Call& c, i64 fn, ValueId x, Axes axes, std::string_view suffix) 
   return c.add(std::move(op), {x}, suffix);
 }
 
-ValueId deviation_squared(Call& c, ValueId x, const Axes& axes, ValueId* deviation) {
+// (x - mean(x))^2, and x - mean(x)
+static ValueId deviation_squared(Call& c, ValueId x, const Axes& axes, ValueId* deviation) {
   Add difference;
   difference.alpha = -1;
   const ValueId mean = reduced(c, Reduce::kMean, x, axes, "mean");

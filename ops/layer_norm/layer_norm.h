@@ -1,0 +1,35 @@
+// Each slice over the last `axes` axes brought to mean 0 and variance 1, then weighted: y = (x - mean) / sqrt(variance + epsilon) * weight
+// + bias. Not centered, it is the RMS norm: y = x / sqrt(mean of x squared + epsilon) * weight + bias.
+// Operands  x, weight, bias: weight and bias constants with the extents of those axes; bias, or both, may be missing     Result  y, as x
+#pragma once
+#include "ops/attributes.h"
+
+namespace deuteron {
+
+class FormBuilder;
+struct HostTensor;
+struct LowerContext;
+struct Lowered;
+template <class T>
+struct OpDef;
+template <class T>
+struct Result;
+
+struct LayerNorm {
+  i64 axes = 1;           // 1..rank
+  float epsilon = 1e-5f;  // 0 or more
+  bool centered = true;
+  bool operator==(const LayerNorm&) const = default;
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
+    visit("axes", self.axes);
+    visit("epsilon", self.epsilon);
+    visit("centered", self.centered);
+  }
+};
+const OpDef<LayerNorm>& def_of(const LayerNorm&);
+void execute(const LayerNorm&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+Result<Lowered> float_form(const LayerNorm&, const LowerContext&);                                // passes/float_calls.cpp asks for it
+
+bool parts_form(const LayerNorm&, FormBuilder&);  // forms.cpp; FormKind::parts
+
+}  // namespace deuteron
