@@ -3,13 +3,10 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "frontends/tflite/import.h"
+#include "frontends/tflite/test_models.h"
 #include "ir/verify.h"
-#include "tests/paths.h"
-#include "tflite/writer.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -35,58 +32,40 @@ bool imports(std::span<const u8> bytes) {
   return graph.has_value();
 }
 
-// A convolution, a fully connected layer and moves between them.
-std::vector<u8> small_model() {
-  Writer w;
-  auto& b = w.builder();
-  const i32 x = w.tensor({1, 4, 4, 2}, 0.5f, 3, "x");
-  const i32 weight = w.constant({3, 2, 2, 2}, std::vector<int8_t>(24, 5), {0.1f, 0.2f, 0.3f});
-  const i32 bias = w.constant({10, -20, 30});
-  const i32 conv = w.tensor({1, 4, 4, 3}, 0.25f, -5, "conv");
-  w.op(BuiltinOperator::CONV_2D, {x, weight, bias}, conv, BuiltinOptions::Conv2DOptions,
-       CreateConv2DOptions(b, Padding::SAME, 1, 1, ActivationFunctionType::RELU));
-  const i32 pads = w.constant({0, 0, 1, 1, 0, 1, 0, 0}, {4, 2});
-  const i32 padded = w.tensor({1, 6, 5, 3}, 0.25f, -5, "padded");
-  w.op(BuiltinOperator::PAD, {conv, pads}, padded, BuiltinOptions::PadOptions, CreatePadOptions(b));
-  const i32 pooled = w.tensor({1, 3, 3, 3}, 0.25f, -5, "pooled");
-  w.op(BuiltinOperator::AVERAGE_POOL_2D, {padded}, pooled, BuiltinOptions::Pool2DOptions,
-       CreatePool2DOptions(b, Padding::SAME, 2, 2, 2, 2));
-  const i32 flat = w.tensor({1, 27}, 0.25f, -5, "flat");
-  w.op(BuiltinOperator::RESHAPE, {pooled}, flat);
-  const i32 dense = w.constant({2, 27}, std::vector<int8_t>(54, -7), {0.1f});
-  const i32 y = w.tensor({1, 2}, 0.5f, 0, "y");
-  w.op(BuiltinOperator::FULLY_CONNECTED, {flat, dense}, y, BuiltinOptions::FullyConnectedOptions, CreateFullyConnectedOptions(b));
-  return w.finish({x}, {y});
-}
+class TfliteDamage : public testing::TestWithParam<size_t> {
+ protected:
+  const NamedModel model_ = test_models()[GetParam()];
+  const std::vector<u8>& sound_ = model_.bytes;
+};
 
-TEST(TfliteDamage, TheModelIsSound) { EXPECT_TRUE(imports(small_model())); }
+TEST_P(TfliteDamage, TheModelIsSound) { EXPECT_TRUE(imports(sound_)); }
 
-TEST(TfliteDamage, EveryByteOverwritten) {
-  const std::vector<u8> sound = small_model();
+TEST_P(TfliteDamage, EveryByteOverwritten) {
   i64 refused = 0;
-  for (size_t at = 0; at < sound.size(); ++at)
+  for (size_t at = 0; at < sound_.size(); ++at)
     for (const u8 value : {u8{0}, u8{1}, u8{4}, u8{0x7f}, u8{0x80}, u8{0xff}}) {
-      std::vector<u8> bytes = sound;
+      std::vector<u8> bytes = sound_;
       bytes[at] = value;
       refused += imports(bytes) ? 0 : 1;
     }
   EXPECT_GT(refused, 0);
 }
 
-TEST(TfliteDamage, EveryWordOverwritten) {
-  const std::vector<u8> sound = small_model();
-  for (size_t at = 0; at + 4 <= sound.size(); at += 4)
+TEST_P(TfliteDamage, EveryWordOverwritten) {
+  for (size_t at = 0; at + 4 <= sound_.size(); at += 4)
     for (const uint32_t value : {0u, 1u, 0x7fffffffu, 0x80000000u, 0xffffffffu, 0x7fc00000u, 1u << 20}) {
-      std::vector<u8> bytes = sound;
+      std::vector<u8> bytes = sound_;
       std::memcpy(&bytes[at], &value, 4);
       imports(bytes);
     }
 }
 
-TEST(TfliteDamage, EveryLength) {
-  const std::vector<u8> sound = small_model();
-  for (size_t length = 0; length < sound.size(); ++length) EXPECT_FALSE(imports(std::span(sound).first(length))) << length;
+TEST_P(TfliteDamage, EveryLength) {
+  for (size_t length = 0; length < sound_.size(); ++length) EXPECT_FALSE(imports(std::span(sound_).first(length))) << length;
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, TfliteDamage, testing::Range<size_t>(0, test_models().size()),
+                         [](const auto& info) { return test_models()[info.param].name; });
 
 }  // namespace
 }  // namespace deuteron::tflite

@@ -1,0 +1,79 @@
+// Small models that together go most ways through the reader: what damage is done to, and where the fuzzer begins.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tflite/writer.h"
+
+namespace deuteron::tflite {
+
+// A convolution, a pad, a pool and a fully connected layer.
+inline std::vector<u8> model_of_layers() {
+  Writer w;
+  auto& b = w.builder();
+  const i32 x = w.tensor({1, 4, 4, 2}, 0.5f, 3, "x");
+  const i32 weight = w.constant({3, 2, 2, 2}, std::vector<int8_t>(24, 5), {0.1f, 0.2f, 0.3f});
+  const i32 bias = w.constant({10, -20, 30});
+  const i32 conv = w.tensor({1, 4, 4, 3}, 0.25f, -5, "conv");
+  w.op(BuiltinOperator::CONV_2D, {x, weight, bias}, conv, BuiltinOptions::Conv2DOptions,
+       CreateConv2DOptions(b, Padding::SAME, 1, 1, ActivationFunctionType::RELU));
+  const i32 pads = w.constant({0, 0, 1, 1, 0, 1, 0, 0}, {4, 2});
+  const i32 padded = w.tensor({1, 6, 5, 3}, 0.25f, -5, "padded");
+  w.op(BuiltinOperator::PAD, {conv, pads}, padded, BuiltinOptions::PadOptions, CreatePadOptions(b));
+  const i32 pooled = w.tensor({1, 3, 3, 3}, 0.25f, -5, "pooled");
+  w.op(BuiltinOperator::AVERAGE_POOL_2D, {padded}, pooled, BuiltinOptions::Pool2DOptions,
+       CreatePool2DOptions(b, Padding::SAME, 2, 2, 2, 2));
+  const i32 flat = w.tensor({1, 27}, 0.25f, -5, "flat");
+  w.op(BuiltinOperator::RESHAPE, {pooled}, flat);
+  const i32 dense = w.constant({2, 27}, std::vector<int8_t>(54, -7), {0.1f});
+  const i32 y = w.tensor({1, 2}, 0.5f, 0, "y");
+  w.op(BuiltinOperator::FULLY_CONNECTED, {flat, dense}, y, BuiltinOptions::FullyConnectedOptions, CreateFullyConnectedOptions(b));
+  return w.finish({x}, {y});
+}
+
+// What takes, repeats, turns and divides.
+inline std::vector<u8> model_of_moves() {
+  Writer w;
+  auto& b = w.builder();
+  const auto int8 = [&](const Shape& shape, const char* name) { return w.tensor(shape, 0.5f, 3, name); };
+  const i32 x = int8({1, 4, 4, 2}, "x"), part = int8({1, 2, 2, 2}, "part"), turned = int8({2, 2, 2, 1}, "turned"), y = int8({2, 2, 2}, "y");
+  w.op(BuiltinOperator::STRIDED_SLICE, {x, w.constant({0, 0, 0, 0}), w.constant({1, 4, 4, 2}), w.constant({1, 2, 2, 1})}, part,
+       BuiltinOptions::StridedSliceOptions, CreateStridedSliceOptions(b));
+  w.op(BuiltinOperator::TRANSPOSE, {part, w.constant({3, 1, 2, 0})}, turned);
+  w.op(BuiltinOperator::SQUEEZE, {turned}, y);
+  const i32 slice = int8({1, 3, 2, 2}, "slice"), tiled = int8({1, 3, 4, 2}, "tiled"), back = int8({1, 3, 4, 2}, "back");
+  w.op(BuiltinOperator::SLICE, {x, w.constant({0, 1, 0, 0}), w.constant({1, 3, 2, -1})}, slice);
+  w.op(BuiltinOperator::TILE, {slice, w.constant({1, 1, 2, 1})}, tiled);
+  w.op(BuiltinOperator::REVERSE_V2, {tiled, w.constant(std::vector<i32>{2})}, back);
+  const i32 first = int8({1, 1, 4, 2}, "first"), rest = int8({1, 2, 4, 2}, "rest");
+  w.op(BuiltinOperator::SPLIT_V, {back, w.constant({1, -1}), w.constant({1}, Shape{1})}, std::vector<i32>{first, rest});
+  return w.finish({x}, {y, first, rest});
+}
+
+inline std::vector<u8> model_of_lstm() {
+  Writer w;
+  const auto real = [&](const Shape& shape, const char* name) { return w.add(shape, TensorType::FLOAT32, {}, 0, 0, 0, name); };
+  const auto constant = [&](const Shape& shape, float value) {
+    const std::vector<float> data(static_cast<size_t>(numel(shape)), value);
+    return w.add(shape, TensorType::FLOAT32, {}, 0, 0, w.buffer(data.data(), data.size() * sizeof(float)), "constant");
+  };
+  const i32 x = real({1, 5, 3}, "x"), y = real({1, 5, 2}, "y"), state = real({1, 2}, "state"), cell = real({1, 2}, "cell");
+  const i32 weight = constant({2, 3}, 0.5f), recurrent = constant({2, 2}, -0.25f), bias = constant({2}, 0.125f), none = -1;
+  w.op(BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM,
+       {x,    weight, weight, weight, weight, recurrent, recurrent, recurrent, recurrent, none,
+        none, none,   bias,   bias,   bias,   bias,      none,      none,      state,     cell},
+       y, BuiltinOptions::UnidirectionalSequenceLSTMOptions,
+       CreateUnidirectionalSequenceLSTMOptions(w.builder(), ActivationFunctionType::TANH));
+  return w.finish({x}, {y});
+}
+
+struct NamedModel {
+  std::string name;
+  std::vector<u8> bytes;
+};
+inline std::vector<NamedModel> test_models() {
+  return {{"layers", model_of_layers()}, {"moves", model_of_moves()}, {"lstm", model_of_lstm()}};
+}
+
+}  // namespace deuteron::tflite
