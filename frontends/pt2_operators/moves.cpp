@@ -128,12 +128,18 @@ static void import_select(Call& c) {
 
 static void import_split(Call& c) {
   const ValueId x = c.any_tensor("self");
+  const i64 axis = c.axis("dim", c.rank(x)), size = c.integer("split_size");
+  require_axes(c, x);
+  c.require(!c.ok() || size >= 1, "splits into parts of no extent", std::to_string(size), "1", "pt2.split.sizes");
+  if (c.ok()) finish_split(c, x, axis, equal_parts(c.shape(x)[axis], size));
+}
+
+static void import_split_sizes(Call& c) {
+  const ValueId x = c.any_tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
-  const bool sized = c.has("split_sizes");
-  const std::vector<i64> sizes = c.integers(sized ? "split_sizes" : "split_size");
-  c.require(!c.ok() || sized || sizes[0] >= 1, "splits into parts of no extent", "0", "1", "pt2.split.sizes");
-  if (c.ok()) finish_split(c, x, axis, sized ? sizes : equal_parts(c.shape(x)[axis], sizes[0]));
+  const std::vector<i64> sizes = c.integers(c.has("split_sizes") ? "split_sizes" : "split_size");  // of aten.split.sizes
+  if (c.ok()) finish_split(c, x, axis, sizes);
 }
 
 static void import_chunk(Call& c) {
@@ -280,9 +286,9 @@ static constexpr ImportRow kMovesRows[] = {
     {"aten.slice.Tensor", import_slice},
     {"aten.slice_copy.Tensor", import_slice},
     {"aten.split.Tensor", import_split},
-    {"aten.split.sizes", import_split},
-    {"aten.split_with_sizes.default", import_split},
-    {"aten.split_with_sizes_copy.default", import_split},
+    {"aten.split.sizes", import_split_sizes},
+    {"aten.split_with_sizes.default", import_split_sizes},
+    {"aten.split_with_sizes_copy.default", import_split_sizes},
     {"aten.stack.default", import_stack},
     {"aten.tile.default", import_repeat},
     {"aten.unbind.int", import_unbind},
