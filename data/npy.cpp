@@ -155,7 +155,6 @@ std::optional<NpyHeader> parse_npy_header(std::span<const std::byte> file, const
   i64 bytes = type->bytes;
   bool overflow = false;
   for (const i64 extent : header.shape) overflow |= __builtin_mul_overflow(bytes, extent, &bytes);
-  if (std::count(header.shape.begin(), header.shape.end(), 0)) bytes = 0, overflow = false;
   const size_t data_bytes = overflow ? kTooMany : static_cast<size_t>(bytes);
   return NpyHeader{*type, big_endian, header.fortran_order, std::move(header.shape), prefix + header_bytes, data_bytes};
 }
