@@ -23,11 +23,12 @@ int run_verb(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   deuteron::note_start_of_process();
+  deuteron::end_in_order_without_memory();
   deuteron::end_in_order_on_signals();
   try {
     return run_verb(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "deuteron: error: out of memory  [memory]\n    give fewer samples at once, or a smaller model\n");
+    deuteron::say_out_of_memory();
     return deuteron::kUserError;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "deuteron: internal fault: %s\n    please report this with the command line\n", e.what());

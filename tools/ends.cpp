@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
@@ -32,6 +35,25 @@ void end_in_order_on_signals() {
     std::fprintf(stderr, "deuteron: ended by signal %d (%s)\n", number, sigdescr_np(number));
     ::_exit(128 + number);
   }).detach();
+}
+
+void say_out_of_memory() {
+  std::fputs("deuteron: error: out of memory  [memory]\n    give fewer samples at once, or a smaller model\n", stderr);
+}
+
+void end_in_order_without_memory() {
+  static std::atomic<bool> is_missing = false;  // a library may swallow the exception before it ends the process
+  static const std::terminate_handler kUsual = std::get_terminate();
+  std::set_new_handler([] {
+    is_missing = true;
+    throw std::bad_alloc();
+  });
+  std::set_terminate([] {
+    if (!is_missing) kUsual();
+    remove_temporary_paths();
+    say_out_of_memory();
+    ::_exit(kUserError);
+  });
 }
 
 TimeLimit::TimeLimit(double seconds, std::function<int()> finish) {

@@ -1,4 +1,4 @@
-// The two ends of a process that do not come from the verb itself: a signal, and a limit of time.
+// The ends of a process that do not come from the verb itself: a signal, a limit of time, and no memory.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -11,6 +11,11 @@ namespace deuteron {
 // SIGINT, SIGTERM and SIGHUP take temporary files and folders away and end the process with 128 + their number; what was ignored stays so.
 // A file that may not grow further (SIGXFSZ) is an error of writing. Before any other thread is started.
 void end_in_order_on_signals();
+
+// Memory that is missing where no exception may leave (the destructors of nlohmann::json take some) is the user's error, as it is
+// elsewhere: temporary files are taken away, and the exit code is 1.
+void end_in_order_without_memory();
+void say_out_of_memory();
 
 // Ends the process after `seconds` (0: never) unless it is destroyed before: `finish` tells the user and answers the exit code, then
 // temporary files are taken away. `finish` runs in another thread, beside what took too long: it may only touch what that does not change.
