@@ -1,6 +1,6 @@
 // Any bytes as a record, and what a profile asks of it.
-#include "traces/read_etrecord.h"
 #include "inspect/perfetto.h"
+#include "traces/read_etrecord.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace deuteron;

@@ -1,59 +1,133 @@
-# The libFuzzer targets (clang; preset `fuzz`): `./dev fuzz SECONDS` runs them one after the other; `ninja -C build/fuzz fuzz_NAME` one of them.
-set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
-if(NOT DEUTERON_FUZZ)
-  return()
-endif()
+# The fuzz targets: tests/fuzz/NAME_fuzz.cpp is a function of bytes, tests/fuzz/corpus/NAME holds the inputs that are kept (docs/fuzzing.md).
+# With the preset `fuzz` (clang) each is a libFuzzer program: `ninja -C build/fuzz fuzz_NAME`. Without it all are one program, fuzz_replay,
+# which runs the kept inputs and a fixed number of changed ones.
+#
+# name, longest input in bytes, memory in MB, schema whose fields are changed, library, and how many changed inputs `./dev test` runs
+set(FUZZ_TARGETS
+  "pte           65536 2048 program deuteron_runtime 20000"
+  "pt2          262144 2048 -       deuteron_core       400"
+  "tflite        65536 2048 tflite  deuteron_core    10000"
+  "text           4096 2048 -       deuteron_core     5000"
+  "neutron        4096 2048 -       neutron_model    20000"
+  "neutron_ir    65536 4096 tflite  deuteron_core     5000"
+  "console_dump  16384 2048 -       deuteron_core     5000"
+  "etdump        65536 2048 etdump  deuteron_core     3000"
+  "etrecord      65536 2048 -       deuteron_core      1000"
+  "npy            4096 2048 -       deuteron_core    20000"
+  "npz            8192 2048 -       deuteron_core     5000"
+  "image         16384 2048 -       deuteron_core     5000"
+  "target         8192 2048 -       deuteron_core     3000"
+  "selection      4096 2048 -       deuteron_core     5000"
+  "command_line   1024 2048 -       deuteron_core       300"
+  "compile        4096 4096 -       deuteron_core      200"
+  "operators       512 4096 -       deuteron_core      200"
+  "networks       2048 4096 -       deuteron_core        3")
+set(FUZZ_CORPORA ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
+set(command_line_SOURCES tools/command_line.cpp tools/options.cpp)
+set(networks_SOURCES tests/fuzz/same_bits.cpp)
+# More inputs, where they are.
+file(GLOB pte_MORE ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)
+set(etdump_MORE ${PROJECT_SOURCE_DIR}/tests/traces)  # traces and records: each target refuses the other's
+set(etrecord_MORE ${etdump_MORE})
 
-# fuzz_NAME: NAME_seeds writes the first inputs (from the files SEEDS), NAME_fuzz changes them, and those in the folders CORPORA.
-function(deuteron_fuzzer name library max_len rss_limit_mb)
-  cmake_parse_arguments(PARSE_ARGV 4 F "" "" "SEEDS;CORPORA")
-  foreach(program ${name}_seeds ${name}_fuzz)
-    if(NOT TARGET ${program})
-      add_executable(${program} tests/fuzz/${program}.cpp)
-      target_link_libraries(${program} PRIVATE ${library})
-    endif()
-  endforeach()
-  target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(${name}_seeds PRIVATE -fsanitize=address,undefined)
-  set(corpus ${PROJECT_BINARY_DIR}/${name}_corpus)
-  add_custom_target(fuzz_${name}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${corpus}
-    COMMAND ${name}_seeds ${corpus} ${F_SEEDS}
-    COMMAND ${name}_fuzz -max_len=${max_len} -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=${rss_limit_mb} ${corpus} ${F_CORPORA}
-    DEPENDS ${name}_seeds ${name}_fuzz USES_TERMINAL VERBATIM)
+# The schemas of flatbuffers as data, for tests/fuzz/change_field.cpp.
+foreach(schema emit/program tflite/tflite traces/etdump)
+  cmake_path(GET schema FILENAME name)
+  set(${name}_BFBS ${PROJECT_BINARY_DIR}/generated/${name}.bfbs)
+  add_custom_command(OUTPUT ${${name}_BFBS}
+    COMMAND ${FLATC} --binary --schema -o ${PROJECT_BINARY_DIR}/generated ${PROJECT_SOURCE_DIR}/${schema}.fbs
+    DEPENDS ${schema}.fbs VERBATIM)
+  list(APPEND FUZZ_SCHEMAS ${${name}_BFBS})
+endforeach()
+add_library(fuzz_change OBJECT EXCLUDE_FROM_ALL tests/fuzz/change_field.cpp ${FUZZ_SCHEMAS} ${PROGRAM_FBS_H} ${TFLITE_FBS_H} ${ETDUMP_FBS_H})
+target_link_libraries(fuzz_change PUBLIC deuteron_options)
+target_compile_definitions(fuzz_change PRIVATE DEUTERON_SCHEMAS="${PROJECT_BINARY_DIR}/generated")
+
+# What writes first inputs that are not kept as files: NAME_seeds FOLDER FILE... (tests/stock/stock.cmake has one of them too.)
+function(deuteron_seeds name library)
+  if(NOT TARGET ${name}_seeds)
+    add_executable(${name}_seeds EXCLUDE_FROM_ALL tests/fuzz/${name}_seeds.cpp)
+    target_link_libraries(${name}_seeds PRIVATE ${library})
+  endif()
 endfunction()
-
-foreach(library deuteron_runtime deuteron_core neutron_model)
-  target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+set(DIGITS ${PROJECT_SOURCE_DIR}/models/digits_cnn)
+set(pt2_FILES ${DIGITS}/float.pt2 ${DIGITS}/qat_qdq.pt2)
+deuteron_seeds(pte deuteron_runtime)
+deuteron_seeds(neutron neutron_model)
+foreach(name pt2 tflite neutron_ir)
+  deuteron_seeds(${name} deuteron_core)
 endforeach()
 
-# The program loader.
-file(GLOB STOCK_OPS ${PROJECT_SOURCE_DIR}/../shared/fixtures/stock/ops)  # more seeds, where they are
-deuteron_fuzzer(pte deuteron_runtime 65536 2048 CORPORA ${STOCK_OPS})
-# The .pt2 reader.
-set(DIGITS ${PROJECT_SOURCE_DIR}/models/digits_cnn)
-deuteron_fuzzer(pt2 deuteron_core 262144 2048 SEEDS ${DIGITS}/float.pt2 ${DIGITS}/qat_qdq.pt2)
-# The .tflite reader.
-deuteron_fuzzer(tflite deuteron_core 65536 2048)
-# The microcode of the Neutron machine model.
-deuteron_fuzzer(neutron neutron_model 4096 2048)
-# The Neutron converter.
-deuteron_fuzzer(neutron_ir deuteron_core 65536 4096)
-
-# What has its seeds as files.
-function(deuteron_fuzzer_of_files name max_len seeds)
-  add_executable(${name}_fuzz tests/fuzz/${name}_fuzz.cpp)
-  target_link_libraries(${name}_fuzz PRIVATE deuteron_core)
-  target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
-  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
-  set(corpus ${PROJECT_BINARY_DIR}/${name}_corpus)
-  add_custom_target(fuzz_${name}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${corpus}
-    COMMAND ${name}_fuzz -max_len=${max_len} -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=2048 ${corpus} ${seeds}
-    DEPENDS ${name}_fuzz USES_TERMINAL VERBATIM)
-endfunction()
-deuteron_fuzzer_of_files(text 4096 ${PROJECT_SOURCE_DIR}/tests/fuzz/text_seeds)
-# Traces and records: each fuzzer refuses the other's seeds, which does no harm.
-deuteron_fuzzer_of_files(etdump 65536 ${PROJECT_SOURCE_DIR}/tests/traces)
-deuteron_fuzzer_of_files(etrecord 65536 ${PROJECT_SOURCE_DIR}/tests/traces)
+if(DEUTERON_FUZZ)
+  set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
+  target_compile_options(deuteron_options INTERFACE -Wno-error)  # gcc's warnings are those that the project keeps to
+  foreach(library deuteron_runtime deuteron_core neutron_model)
+    target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping)
+    target_link_options(${library} PUBLIC -fprofile-instr-generate)
+  endforeach()
+  # clang 14 cannot map these units ("File exit not handled before popRegions"); they read nothing that comes from outside.
+  set_source_files_properties(${PROJECT_BINARY_DIR}/units/core/rewrite_0.cpp ${PROJECT_BINARY_DIR}/units/operators/ops_batch_norm_0.cpp
+                              PROPERTIES COMPILE_OPTIONS -fno-coverage-mapping)
+  foreach(row ${FUZZ_TARGETS})
+    separate_arguments(row UNIX_COMMAND "${row}")
+    list(POP_FRONT row name max_len rss_limit_mb schema library)
+    add_executable(${name}_fuzz tests/fuzz/${name}_fuzz.cpp ${${name}_SOURCES})
+    target_link_libraries(${name}_fuzz PRIVATE ${library} $<$<STREQUAL:${name},command_line>:CLI11::CLI11>)
+    target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    if(NOT schema STREQUAL -)
+      target_sources(${name}_fuzz PRIVATE tests/fuzz/field_mutator.cpp)
+      target_compile_definitions(${name}_fuzz PRIVATE DEUTERON_SCHEMA="${schema}")
+      target_link_libraries(${name}_fuzz PRIVATE fuzz_change flatbuffers)
+    endif()
+    set(found ${PROJECT_BINARY_DIR}/corpus/${name})  # grows from run to run
+    set(seeds)
+    if(TARGET ${name}_seeds)
+      set(seeds COMMAND ${name}_seeds ${found} ${${name}_FILES})
+    endif()
+    add_custom_target(fuzz_${name}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${found}
+      ${seeds}
+      COMMAND ${CMAKE_COMMAND} -E env LLVM_PROFILE_FILE=${PROJECT_BINARY_DIR}/coverage/${name}.profraw
+              $<TARGET_FILE:${name}_fuzz> -max_len=${max_len} -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20
+              -rss_limit_mb=${rss_limit_mb} -artifact_prefix=${PROJECT_BINARY_DIR}/${name}- -print_final_stats=1
+              ${found} ${FUZZ_CORPORA}/${name} ${${name}_MORE} >${PROJECT_BINARY_DIR}/corpus/${name}.log 2>&1
+      DEPENDS ${name}_fuzz)
+    # The smallest set of inputs with the same coverage, in place of those that are kept.
+    add_custom_target(keep_${name}
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${PROJECT_BINARY_DIR}/kept/${name}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/kept/${name}
+      COMMAND ${name}_fuzz -merge=1 -max_len=${max_len} ${PROJECT_BINARY_DIR}/kept/${name} ${FUZZ_CORPORA}/${name} ${found}
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${FUZZ_CORPORA}/${name}
+      COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_BINARY_DIR}/kept/${name} ${FUZZ_CORPORA}/${name}
+      VERBATIM)
+    list(APPEND all_programs ${name}_fuzz)
+    list(APPEND all_fuzz fuzz_${name})
+    list(APPEND all_keep keep_${name})
+  endforeach()
+  add_custom_target(fuzzers DEPENDS ${all_programs})
+  add_custom_target(fuzz_all DEPENDS ${all_fuzz})  # as many at a time as ninja has jobs
+  add_custom_target(keep_all DEPENDS ${all_keep})
+else()
+  set(targets "")
+  foreach(row ${FUZZ_TARGETS})
+    separate_arguments(row UNIX_COMMAND "${row}")
+    list(POP_FRONT row name max_len rss_limit_mb schema library changed)
+    set_source_files_properties(tests/fuzz/${name}_fuzz.cpp PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
+    string(APPEND targets "DEUTERON_FUZZ_TARGET(${name}, ${max_len}, \"${schema}\", ${changed})\n")
+    list(APPEND sources tests/fuzz/${name}_fuzz.cpp)
+    list(APPEND names ${name})
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/fuzz_targets.inc CONTENT "${targets}")
+  add_executable(fuzz_replay tests/fuzz/replay.cpp ${sources} ${command_line_SOURCES} ${networks_SOURCES})
+  target_link_libraries(fuzz_replay PRIVATE deuteron_core fuzz_change CLI11::CLI11 flatbuffers)
+  if(DEUTERON_SANITIZE)
+    foreach(name ${names})
+      add_test(NAME fuzz.${name} COMMAND fuzz_replay ${FUZZ_CORPORA} --change 1 ${name})
+      set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 600)
+    endforeach()
+  else()
+    set_target_properties(fuzz_replay PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endif()
+include(tests/fuzz/networks.cmake OPTIONAL)

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "backends/neutron/converter.h"
-#include "tflite/writer.h"
 #include "backends/neutron_model/test_machine.h"
+#include "tflite/writer.h"
 
 using namespace deuteron;
 using namespace deuteron::neutron;

@@ -11,7 +11,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace deuteron;
   auto owner = std::make_shared<std::vector<i64>>(size / 8 + 1);
-  std::memcpy(owner->data(), data, size);
+  if (size > 0) std::memcpy(owner->data(), data, size);
   Diagnostics diagnostics;
   const auto graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(size), owner, "net.tflite", diagnostics);
   if (graph.has_value() == diagnostics.has_errors()) std::abort();

@@ -1,0 +1,39 @@
+// What the vendor's converter prints. The bytes are its text; up to the first zero they are an option for it. The model that the kernels
+// are mapped to is the one that the text shows.
+#include "backends/neutron_converter/converter_options.h"
+#include "backends/neutron_converter/kernel_map.h"
+#include "base/check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace deuteron;
+  using namespace deuteron::neutron;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const size_t zero = text.find('\0'); zero != text.npos) {
+    Diagnostics refused;
+    const auto option = read_converter_option(text.substr(0, zero), refused);
+    DEUTERON_CHECK(option.has_value() != refused.has_errors());
+    if (option) DEUTERON_CHECK(arguments_of(std::vector{*option}).size() <= 2);
+    text.remove_prefix(zero + 1);
+  }
+  const ConsoleDump dump = read_console_dump(text);
+  ModelFace face;
+  face.inputs.push_back({"x", "int8", {1}, {}, {}});
+  face.outputs.push_back({"y", "int8", {1}, {}, {}});
+  for (const DumpNode& node : dump.imported) {
+    ModelOperator op{node.type, node.inputs, node.outputs, {}};
+    for (const std::string& in : node.inputs) {
+      const auto known = dump.constant.find(in);
+      op.is_constant.push_back(known != dump.constant.end() && known->second);
+    }
+    face.operators.push_back(std::move(op));
+  }
+  Diagnostics diagnostics;
+  const auto map = map_kernels(dump, face, {}, "fuzz", diagnostics);
+  DEUTERON_CHECK(map.has_value() != diagnostics.has_errors());
+  if (!map) return 0;
+  const auto operators = static_cast<i32>(face.operators.size());
+  for (const MappedKernel& kernel : map->kernels)
+    for (const i32 op : kernel.ops) DEUTERON_CHECK(op >= 0 && op < operators);
+  for (const i32 op : map->without_kernel) DEUTERON_CHECK(op >= 0 && op < operators);
+  return 0;
+}

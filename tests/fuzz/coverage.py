@@ -1,0 +1,77 @@
+"""What a run of `./dev fuzz` has done: executions and new inputs by target, and how many lines of each reader were reached.
+
+    coverage.py BUILD_FUZZ
+
+Lines are those that clang's coverage counts (llvm-profdata, llvm-cov of LLVM 14), in the files that READERS names. Standard library only. The
+exit code is 1 when a target has left an input that crashes, hangs or takes too much memory."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+# The files that a target is for. What it runs beside them counts for others.
+READERS = {
+    "pte": r"runtime/(?!test_|ports/|etdump|trace)[^/]*\.(cpp|h)$",
+    "pt2": r"frontends/(pt2|pt2_archive|pt2_call)/",
+    "tflite": r"frontends/(tflite|tflite_call|tflite_operators)/(?!summary)",
+    "text": r"ir/(cursor|parse|text_|print|verify)",
+    "neutron": r"backends/neutron_model/|backends/neutron/kernels/[^/]+/(check|kernel)\.cpp",
+    "neutron_ir": r"backends/neutron/[^/]*\.cpp|backends/neutron/kernels/[^/]+/operation\.cpp|backends/neutron_delegate/payload",
+    "console_dump": r"backends/neutron_converter/(console_dump|kernel_map|converter_options)",
+    "etdump": r"traces/(read_)?etdump|inspect/(perfetto|tables|attribute)",
+    "etrecord": r"traces/read_etrecord",
+    "npy": r"data/(npy|array|labels|inputs)\.cpp",
+    "npz": r"data/npz",
+    "image": r"data/(bmp|image|jpeg|png)",
+    "target": r"targets/(extend|read_target|target)\.cpp|targets/target_keys",
+    "selection": r"firmware/kernel_list",
+    "command_line": r"tools/(command_line|options)\.cpp|data/option_number",
+    "compile": r"passes/|rewrite/|quantize/|memory/",
+    "operators": r"frontends/(pt2_operators|torch_schema)/",
+    "networks": r"passes/|rewrite/|quantize/|memory/",
+}
+
+
+def lines_of(program, profile, pattern):
+    """(reached, all)"""
+    done = subprocess.run(["llvm-cov", "export", "-summary-only", f"-instr-profile={profile}", program], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"llvm-cov: {done.stderr}")
+    reached = every = 0
+    for file in json.loads(done.stdout)["data"][0]["files"]:
+        name = file["filename"].removeprefix("build/fuzz/")  # where the compiler worked; the prefix of the sources is mapped away
+        if re.match(pattern, name) and not name.endswith("_test.cpp"):
+            reached += file["summary"]["lines"]["covered"]
+            every += file["summary"]["lines"]["count"]
+    return reached, every
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    print(f"{'target':13} {'executions':>11} {'a second':>9} {'inputs':>7}   lines of its reader")
+    total, bad = 0, []
+    for name, pattern in READERS.items():
+        log, raw = build / "corpus" / f"{name}.log", build / "coverage" / f"{name}.profraw"
+        text = log.read_text(errors="replace") if log.exists() else ""
+        done = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
+        speed = re.search(r"stat::average_exec_per_sec:\s*(\d+)", text)
+        executions = int(done[1]) if done else 0
+        total += executions
+        inputs = len(list((build / "corpus" / name).glob("*")))
+        share = "no profile: it has not ended well"
+        if raw.exists():
+            profile = raw.with_suffix(".profdata")
+            subprocess.run(["llvm-profdata", "merge", "-sparse", raw, "-o", profile], check=True)
+            reached, every = lines_of(build / f"{name}_fuzz", profile, pattern)
+            share = f"{reached} of {every}, {100 * reached / max(every, 1):.1f} %"
+        print(f"{name:13} {executions:11} {int(speed[1]) if speed else 0:9} {inputs:7}   {share}")
+        bad += [str(p) for kind in ("crash", "timeout", "oom", "leak") for p in build.glob(f"{name}-{kind}-*")]
+    print(f"{total} executions")
+    for path in bad:
+        print(f"left: {path}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

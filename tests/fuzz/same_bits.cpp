@@ -1,0 +1,237 @@
+#include "tests/fuzz/same_bits.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "passes/compilation.h"
+#include "passes/compile.h"
+#include "passes/options.h"
+#include "targets/target.h"
+#include "tests/fuzz/load_and_run.h"
+#include "tests/fuzz/random_network.h"
+
+namespace deuteron::test {
+namespace {
+
+// By sample, then output, in the user's axes; int8 as the numbers that it stands for.
+using Outputs = std::vector<std::vector<std::vector<float>>>;
+
+bool is_quantized(const Type& type) { return type.dtype == DType::s8 && !type.quant.empty(); }
+
+// The bytes of an input: float as it is, int8 rounded as the quantize kernel does.
+std::vector<uint8_t> bytes_of_input(const Port& port, const Type& type, const std::vector<float>& user) {
+  const std::vector<float> stored = to_storage(port, type.shape, user);
+  std::vector<uint8_t> bytes(static_cast<size_t>(type.bytes()));
+  if (!is_quantized(type)) {
+    std::memcpy(bytes.data(), stored.data(), bytes.size());
+    return bytes;
+  }
+  const float reciprocal = 1.0f / type.quant.scale[0];
+  for (size_t k = 0; k < stored.size(); ++k) {
+    const float steps = std::nearbyint(stored[k] * reciprocal) + static_cast<float>(type.quant.zero_point[0]);
+    bytes[k] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(steps, -128.0f, 127.0f)));
+  }
+  return bytes;
+}
+
+std::vector<float> numbers_of_output(const Port& port, const Type& type, const uint8_t* bytes) {
+  std::vector<float> stored(static_cast<size_t>(type.elements()));
+  if (is_quantized(type)) {
+    for (size_t k = 0; k < stored.size(); ++k)
+      stored[k] = static_cast<float>(static_cast<int8_t>(bytes[k]) - type.quant.zero_point[0]) * type.quant.scale[0];
+  } else {
+    DEUTERON_CHECK(type.dtype == DType::f32);
+    std::memcpy(stored.data(), bytes, stored.size() * sizeof(float));
+  }
+  return to_user(port, type.shape, stored);
+}
+
+ByteSamples inputs_of(const Compilation& c, const Samples& samples) {
+  ByteSamples all;
+  for (const auto& sample : samples) {
+    auto& inputs = all.emplace_back();
+    for (size_t i = 0; i < c.graph.inputs.size(); ++i)
+      inputs.push_back(bytes_of_input(c.graph.inputs[i], c.graph.type(c.graph.inputs[i].value), sample[i]));
+  }
+  return all;
+}
+
+Outputs outputs_of(const Compilation& c, const ByteSamples& bytes) {
+  Outputs outputs;
+  for (const auto& of_sample : bytes) {
+    auto& sample = outputs.emplace_back();
+    for (size_t i = 0; i < of_sample.size(); ++i)
+      sample.push_back(numbers_of_output(c.graph.outputs[i], c.graph.type(c.graph.outputs[i].value), of_sample[i].data()));
+  }
+  return outputs;
+}
+
+// On the host, under guard.
+ByteSamples run_here(const Compilation& c, const Samples& samples) {
+  const Block file(c.pte);
+  Needs needs;
+  DEUTERON_CHECK(measure(file.file(), kAllKernels, &needs).ok());
+  const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0xA5);
+  Program program;
+  const Status loaded = program.load(file.file(), kAllKernels, tables.memory(), planned.memory());
+  DEUTERON_CHECK(loaded.ok(), std::string("the program does not load: ") + loaded.detail);
+  const UnloadAtEnd unload{program};
+  GuardedRun run(program, kAllKernels, planned.memory());
+  ByteSamples outputs;
+  for (const auto& sample : inputs_of(c, samples)) {
+    for (size_t i = 0; i < sample.size(); ++i)
+      DEUTERON_CHECK(program.set_input(static_cast<int32_t>(i), sample[i].data(), sample[i].size()).ok());
+    DEUTERON_CHECK(run.run(0x5A).ok());
+    auto& of_sample = outputs.emplace_back();
+    for (int32_t i = 0; i < program.output_count(); ++i) {
+      const Tensor& y = program.output(i);
+      const auto* data = static_cast<const uint8_t*>(y.data);
+      of_sample.emplace_back(data, data + static_cast<size_t>(y.numel) * element_bytes(y.type));
+    }
+  }
+  return outputs;
+}
+
+std::optional<std::string> differ(const Outputs& a, const Outputs& b) {
+  for (size_t s = 0; s < a.size(); ++s)
+    for (size_t i = 0; i < a[s].size(); ++i) {
+      if (a[s][i].size() != b[s][i].size()) return fmt::format("output {} has {} numbers, not {}", i, b[s][i].size(), a[s][i].size());
+      for (size_t k = 0; k < a[s][i].size(); ++k)
+        if (std::memcmp(&a[s][i][k], &b[s][i][k], sizeof(float)) != 0)
+          return fmt::format("sample {}, output {}, element {}: {}, not {}", s, i, k, b[s][i][k], a[s][i][k]);
+    }
+  return std::nullopt;
+}
+
+// Some of it is computed in float: then other edges between float and int8 are other bits.
+bool is_in_float(const Compilation& c) {
+  for (const deuteron::Node& node : c.graph.nodes) {
+    const KernelCall* call = call_of(node.op);
+    if (!call || call->delegate || call->name.find("quantize_per_tensor") != std::string::npos) continue;
+    for (const ValueId v : node.outputs)
+      if (c.graph.type(v).dtype == DType::f32) return true;
+  }
+  return false;
+}
+
+struct Way {
+  const char* name;
+  void (*choose)(CompileOptions&, const Compilation& plain);
+  bool needs_npu = false;
+  bool int8_only = false;  // other bits where something is computed in float
+  bool may_fail = false;   // by a limit
+};
+
+constexpr Way kWays[] = {
+    {.name = "--weights packed", .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = true; }},
+    {.name = "--skip-pass split-rows", .choose = [](CompileOptions& o, const Compilation&) { o.skip_passes = {"split-rows"}; }},
+    {.name = "--max-ram",
+     .choose = [](CompileOptions& o, const Compilation& plain) { o.max_ram = std::max<i64>(64, plain.plan.bytes * 2 / 3); },
+     .may_fail = true},
+    {.name = "--io-layout contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
+    {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.int8_io = true; }, .int8_only = true},
+    {.name = "--fetch-constants-to-sram",
+     .choose = [](CompileOptions& o, const Compilation&) { o.npu.fetch_constants = true; },
+     .needs_npu = true},
+    {.name = "--profile", .choose = [](CompileOptions& o, const Compilation&) { o.npu.profile = true; }, .needs_npu = true},
+    {.name = "--delegate-min-macs",
+     .choose = [](CompileOptions& o, const Compilation&) { o.npu.min_macs = 1000000000; },
+     .needs_npu = true,
+     .int8_only = true},
+    {.name = "--prefer fastest",
+     .choose = [](CompileOptions& o, const Compilation&) { o.npu.prefer = "fastest"; },
+     .needs_npu = true,
+     .int8_only = true},
+};
+
+class Check {
+ public:
+  Check(const Target& target, const RunOnBoard& board, Checked& checked) : target_(target), board_(board), checked_(checked) {}
+
+  // A float graph, or one with its quantization, for which `calibration` is empty. The ways are those of the latter: a float graph gets
+  // other ranges where calibration sees it otherwise, and to search them takes most of the time.
+  void all_ways(const Graph& graph, const Samples& calibration, const Samples& samples) {
+    const char* what = calibration.empty() ? "quantized" : "float";
+    CompileOptions plain_options;
+    plain_options.threads = 1;
+    const std::optional<Compilation> plain = compiled(graph, calibration, plain_options);
+    if (!plain) return;
+    const auto bytes = run_here(*plain, samples);
+    const Outputs expected = outputs_of(*plain, bytes);
+    ++checked_.programs;
+    again(graph, calibration, *plain, what);
+    const bool in_float = is_in_float(*plain);
+    if (board_ && !in_float) on_board(*plain, samples, bytes, what);  // the C library of the board has float functions of its own
+    if (!calibration.empty()) return;
+    for (const Way& way : kWays) {
+      if ((way.needs_npu && !target_.npu) || (way.int8_only && in_float)) continue;
+      CompileOptions options = plain_options;
+      way.choose(options, *plain);
+      Diagnostics diagnostics;
+      const std::optional<Compilation> other = compile(graph, target_, {}, options, diagnostics);
+      if (!other && way.may_fail) continue;
+      if (!other) return fault(fmt::format("{}: refused: {}", way.name, format_diagnostic(diagnostics.list().front())));
+      if (way.int8_only && is_in_float(*other)) continue;
+      ++checked_.programs, ++checked_.compared;
+      if (const auto d = differ(expected, outputs_of(*other, run_here(*other, samples)))) return fault(fmt::format("{}: {}", way.name, *d));
+    }
+  }
+
+  // The graph with its quantization, as a model that comes quantized.
+  std::optional<Graph> quantized(const Graph& graph, const Samples& samples) {
+    CompileOptions options;
+    options.threads = 1;
+    options.stop_after = "quantize";
+    std::optional<Compilation> c = compiled(graph, samples, options);
+    return c ? std::optional(std::move(c->graph)) : std::nullopt;
+  }
+
+ private:
+  void fault(const std::string& what) {
+    if (!checked_.fault) checked_.fault = fmt::format("{}: {}", target_.name, what);
+  }
+  std::optional<Compilation> compiled(const Graph& graph, const Samples& samples, const CompileOptions& options) {
+    Diagnostics diagnostics;
+    std::optional<Compilation> c = compile(graph, target_, samples, options, diagnostics);
+    DEUTERON_CHECK(c.has_value() != diagnostics.has_errors());
+    return c;
+  }
+  // More threads, the same bytes.
+  void again(const Graph& graph, const Samples& calibration, const Compilation& plain, const char* what) {
+    CompileOptions options;
+    options.threads = 3;
+    const std::optional<Compilation> other = compiled(graph, calibration, options);
+    if (!other || other->pte != plain.pte) fault(fmt::format("{} --threads 3: another program", what));
+  }
+  void on_board(const Compilation& plain, const Samples& samples, const ByteSamples& bytes, const char* what) {
+    const auto run = board_(target_.name, plain.pte, inputs_of(plain, samples));
+    if (!run) return;
+    ++checked_.compared;
+    if (!run->error.empty()) fault(fmt::format("{} on {}: {}", what, run->board, run->error));
+    else if (run->outputs != bytes) fault(fmt::format("{} on {}: other bits", what, run->board));
+  }
+
+  const Target& target_;
+  const RunOnBoard& board_;
+  Checked& checked_;
+};
+
+}  // namespace
+
+Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& board) {
+  static const std::vector<std::string> kTargets = {"cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0"};
+  Diagnostics diagnostics;
+  const std::optional<Target> target = find_target(kTargets[choice % kTargets.size()], diagnostics);
+  DEUTERON_CHECK(target.has_value());
+  const Samples samples = samples_of(graph);
+  Checked checked;
+  Check check(*target, board, checked);
+  check.all_ways(graph, samples, samples);
+  if (const std::optional<Graph> quantized = check.quantized(graph, samples); quantized && !checked.fault)
+    check.all_ways(*quantized, {}, samples);
+  return checked;
+}
+
+}  // namespace deuteron::test
