@@ -1,0 +1,10 @@
+# Random networks, compiled in every way that must not change a bit: `networks` is run by tests/networks.py. Without sanitizers, which take
+# ten times as long: the fuzz target of the same name has them.
+if(NOT DEUTERON_FUZZ)
+  add_executable(networks EXCLUDE_FROM_ALL tests/fuzz/networks.cpp tests/fuzz/same_bits.cpp)
+  target_link_libraries(networks PRIVATE deuteron_boards)
+  if(NOT DEUTERON_SANITIZE)
+    add_test(NAME random_networks COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/networks.py $<TARGET_FILE:networks> --boards 60 --jobs 1)
+    set_tests_properties(random_networks PROPERTIES LABELS release TIMEOUT 1200)
+  endif()
+endif()
