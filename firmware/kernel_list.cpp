@@ -30,9 +30,9 @@ std::string_view trimmed(std::string_view s) {
 KernelList::Users words_of(std::string_view text) {
   KernelList::Users words;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-    const size_t end = std::min(text.find(' '), text.size());
-    words.emplace(text.substr(0, end));
-    text.remove_prefix(end);
+    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return std::isspace(static_cast<unsigned char>(c)); });
+    words.emplace(text.begin(), end);
+    text.remove_prefix(static_cast<size_t>(end - text.begin()));
   }
   return words;
 }
