@@ -114,9 +114,11 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
   return text + more_text(rows.size(), limit);
 }
 
+// A spreadsheet takes what begins like this for a formula; behind an apostrophe it is text.
 std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
+  const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  if (!is_formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = is_formula ? "\"'" : "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
 }
