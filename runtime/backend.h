@@ -28,7 +28,7 @@ struct DelegateCall {
   uint32_t delegate = 0, args_at = 0;
 };
 
-enum class Use : uint8_t { none, read, write };
+enum class Use : uint8_t { none, read, write, scratch };  // scratch: overwritten, and nobody may read what is left there
 
 // In the order in which they are called. A Status is completed with the instruction and the id by the runtime.
 struct Backend {
@@ -39,7 +39,7 @@ struct Backend {
   // Everything that can be checked without the memory. `workspace_bytes`: memory that run() needs beside its arguments, free for others
   // between two runs.
   Status (*check)(const DelegateCall& call, uint32_t* workspace_bytes);
-  // What run() does with an argument; after check() has passed. Scratch is a write.
+  // What run() does with an argument; after check() has passed.
   Use (*use)(const DelegateCall& call, int32_t argument);
   // Fills a state in the arena's memory without touching the library or the bytes of tensors: measure() calls it too. Takes all its memory
   // before it answers out_of_memory().

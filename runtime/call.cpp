@@ -311,9 +311,10 @@ bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backen
   for (uint32_t i = 0; i < call.args.count; ++i) {
     where->argument = static_cast<int16_t>(i);
     const Use use = backend.use(d, static_cast<int32_t>(i));
+    const bool writes = use == Use::write || use == Use::scratch;
     const uint32_t index = r.item<uint32_t>(call.args, i);
-    if (use != Use::none && !check_tensor(plan, index, known_value(plan, index).payload, use == Use::write)) return false;
-    size->writes += use == Use::write;
+    if (use != Use::none && !check_tensor(plan, index, known_value(plan, index).payload, writes)) return false;
+    size->writes += writes;
   }
   where->argument = -1;
   return true;

@@ -106,8 +106,8 @@ uint32_t collect_delegate_uses(const Plan& plan, const CallView& call, const Bac
     TensorUse& use = uses[count];
     if (how == Use::none || !planned_use(plan, plan.reader.item<uint32_t>(call.args, static_cast<uint32_t>(i)), &use)) continue;
     use.argument = static_cast<int16_t>(i);
-    use.write = how == Use::write;
-    use.scratch = false;
+    use.write = how != Use::read;
+    use.scratch = how == Use::scratch;
     ++count;
   }
   return count;

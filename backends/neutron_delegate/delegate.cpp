@@ -188,7 +188,7 @@ Use neutron_use(const DelegateCall& call, int32_t argument) {
   if (!read_payload(call.payload, call.payload_bytes, &p).ok()) return Use::none;  // never: check() has passed
   if (argument >= p.arguments) return Use::write;
   if (is_in_map(p.input_map, p.inputs, argument)) return Use::read;
-  return argument == scratch_argument(call, p) ? Use::write : Use::none;
+  return argument == scratch_argument(call, p) ? Use::scratch : Use::none;
 }
 
 Status neutron_prepare(DelegateCall& call, void** state) {
