@@ -1,4 +1,5 @@
-// CHECK: our own mistakes. Prints both values and where, then ends the process with exit code 3. Never for the user's input.
+// CHECK: our own mistakes. Prints both values and where, then ends the process with exit code 3; in a thread with a Watch it throws a Fault
+// (base/watch.h). Never for the user's input.
 #pragma once
 #include <string>
 

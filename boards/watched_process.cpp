@@ -18,6 +18,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/watch.h"
+
 namespace deuteron {
 namespace {
 
@@ -161,8 +163,7 @@ std::vector<uint8_t> MemoryFile::content() const {
 }
 
 ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
-                       const std::function<bool(std::string_view)>& on_line, HostFiles files,
-                       const std::string& folder) {
+                       const std::function<bool(std::string_view)>& on_line, HostFiles files, const std::string& folder) {
   ProcessEnd end;
   Pipe text, failed;
   if (!text.ok() || !failed.ok()) {
@@ -186,12 +187,14 @@ ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const 
   const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(limit_seconds, 0.01, 1e7)));
   Clock::time_point deadline = Clock::now() + limit;
   Lines lines(on_line);
+  const Watch* const watch = watch_of_thread();
+  const auto is_stopped = [&] { return watch && watch->stop.load(); };
   bool open = true;
-  while (open) {
+  while (open && !is_stopped()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) break;
     pollfd p{text.read, POLLIN, 0};
-    const int ready = poll(&p, 1, static_cast<int>(std::min<long long>(left, 1000)));
+    const int ready = poll(&p, 1, static_cast<int>(std::min<long long>(left, watch ? 100 : 1000)));
     if (ready <= 0) continue;
     char buffer[4096];
     const ssize_t n = read(text.read, buffer, sizeof buffer);
@@ -202,12 +205,13 @@ ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const 
   lines.end();
 
   int status = 0;
-  if (!wait_until(child, deadline, &status)) {
+  if (!wait_until(child, is_stopped() ? Clock::now() : deadline, &status)) {
     end.timed_out = true;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   }
+  stop_if_asked(watch);
   int error = 0;
   if (read(failed.read, &error, sizeof error) == sizeof error) end.start_error = error;
   if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);

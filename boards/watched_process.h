@@ -35,6 +35,7 @@ struct ProcessEnd {
 
 enum class HostFiles : uint8_t { open, read_only };
 
+// Ends with Interrupted, the child gone, where the thread's Watch says so (base/watch.h).
 // `on_line` gets each line of the child's output and error text without its end; when it returns true the time starts again.
 // `folder`: where the child works; empty: where we do.
 // With `read_only` the child can make, change and remove no file but those that it is given, where the kernel has Landlock.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/watch.h"
 #include "ops/dense/dnn.h"
 
 namespace deuteron {
@@ -17,12 +18,17 @@ inline int thread_count(int threads) {
   return threads > 0 ? std::min(threads, most) : most;
 }
 
-// body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has.
+// body(index, worker), worker in 0..thread_count(threads)-1; threads 0: as many as the machine has. Ends early with Interrupted where the
+// thread's Watch says so, and gives that watch to the workers.
 template <class Body>
 void for_each_sample(size_t count, int threads, const Body& body) {
   const int workers = static_cast<int>(std::min<size_t>(static_cast<size_t>(thread_count(threads)), count));
+  Watch* const watch = watch_of_thread();
   if (workers <= 1) {
-    for (size_t i = 0; i < count; ++i) body(i, 0);
+    for (size_t i = 0; i < count; ++i) {
+      stop_if_asked(watch);
+      body(i, 0);
+    }
     return;
   }
   tbb::task_arena arena(workers);
@@ -30,7 +36,11 @@ void for_each_sample(size_t count, int threads, const Body& body) {
     tbb::parallel_for(
         tbb::blocked_range<size_t>(0, count, 1),
         [&](const tbb::blocked_range<size_t>& range) {
-          for (size_t i = range.begin(); i < range.end(); ++i) body(i, tbb::this_task_arena::current_thread_index());
+          const WatchScope scope(watch);
+          for (size_t i = range.begin(); i < range.end(); ++i) {
+            stop_if_asked(watch);
+            body(i, tbb::this_task_arena::current_thread_index());
+          }
         },
         tbb::simple_partitioner());
   });

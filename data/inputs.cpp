@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "base/check.h"
@@ -19,6 +20,15 @@ namespace {
 
 enum class FileKind { npy, npz, bin, image, unknown };
 
+// A name without an extension says nothing (/dev/fd/3): the first bytes may.
+FileKind kind_of_content(const std::string& path) {
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(path, ec)) return FileKind::unknown;  // a pipe could make us wait for ever
+  char start[6] = {};
+  std::ifstream(path, std::ios::binary).read(start, sizeof start);
+  return std::string_view(start, 6) == "\x93NUMPY" ? FileKind::npy : FileKind::unknown;
+}
+
 FileKind kind_of(const std::string& path) {
   static constexpr std::pair<std::string_view, FileKind> kKinds[] = {
       {".npy", FileKind::npy},   {".npz", FileKind::npz},    {".bin", FileKind::bin},  {".png", FileKind::image},
@@ -27,6 +37,7 @@ FileKind kind_of(const std::string& path) {
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   for (const auto& [extension, kind] : kKinds)
     if (lower.ends_with(extension)) return kind;
+  if (lower.find('.') == std::string::npos) return kind_of_content(path);
   return FileKind::unknown;
 }
 constexpr const char* kKnownFiles = "taken are .npy, .npz, .bin (raw little-endian), .png, .jpg, .bmp, or a folder of one kind of them";
@@ -77,6 +88,28 @@ class InputReader {
     return all;
   }
 
+  // One for each input, as many as there are, each with as many samples as the first.
+  std::optional<std::vector<InputSeries>> read_all(size_t given, std::span<const InputSpec> specs, auto read_one) {
+    if (given != specs.size()) {
+      std::string names;
+      for (const InputSpec& s : specs)
+        names += fmt::format("{}`{}` {}[{}]", names.empty() ? "" : ", ", s.name, name_of(s.dtype), to_text(s.shape));
+      diagnostics_.add(
+          {Severity::error, options_.option, "every input needs its data, in order", std::to_string(given), std::to_string(specs.size()),
+           "input.count",
+           fmt::format("the inputs are: {}; one `.npz` with input0, input1, ... may stand for all", names.empty() ? "none" : names)});
+      return std::nullopt;
+    }
+    std::vector<InputSeries> all;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      std::optional<InputSeries> one = read_one(i);
+      if (!one) return std::nullopt;
+      all.push_back(std::move(*one));
+      if (all[i].count != all[0].count) return unequal_counts(all, i), std::nullopt;
+    }
+    return all;
+  }
+
   // A folder counts as npz when that is what its files are.
   bool is_npz(const std::string& path) {
     if (!is_folder(path)) return kind_of(path) == FileKind::npz;
@@ -84,6 +117,18 @@ class InputReader {
     for (std::filesystem::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec))
       if (kind_of(it->path().native()) == FileKind::npz) return true;
     return false;
+  }
+
+  bool append(const Array& array, const std::string& where, const InputSpec& spec, InputSeries& out) {
+    const std::optional<SampleCount> n = samples_of(array.shape, where, spec);
+    if (!n) return false;
+    const std::optional<std::vector<std::byte>> bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
+    if (!bytes) return false;
+    if (out.bytes.empty()) out.bytes = std::move(*bytes);
+    else out.bytes.insert(out.bytes.end(), bytes->begin(), bytes->end());
+    out.count += n->count;
+    out.series = out.series || n->series;
+    return true;
   }
 
   void unequal_counts(std::span<const InputSeries> all, size_t i) {
@@ -162,18 +207,6 @@ class InputReader {
     }
     if (n->count == 0) return refuse(where, "the series has no samples", "input.samples"), std::nullopt;
     return n;
-  }
-
-  bool append(const Array& array, const std::string& where, const InputSpec& spec, InputSeries& out) {
-    const std::optional<SampleCount> n = samples_of(array.shape, where, spec);
-    if (!n) return false;
-    const std::optional<std::vector<std::byte>> bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
-    if (!bytes) return false;
-    if (out.bytes.empty()) out.bytes = std::move(*bytes);
-    else out.bytes.insert(out.bytes.end(), bytes->begin(), bytes->end());
-    out.count += n->count;
-    out.series = out.series || n->series;
-    return true;
   }
 
   bool append_bin(const std::string& path, const InputSpec& spec, InputSeries& out) {
@@ -299,24 +332,17 @@ std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string>
                                                     const InputOptions& options, Diagnostics& diagnostics) {
   InputReader reader(options, diagnostics);
   if (paths.size() == 1 && !specs.empty() && reader.is_npz(paths[0])) return reader.read_npz(paths[0], specs);
-  if (paths.size() != specs.size()) {
-    std::string names;
-    for (const InputSpec& s : specs)
-      names += fmt::format("{}`{}` {}[{}]", names.empty() ? "" : ", ", s.name, name_of(s.dtype), to_text(s.shape));
-    diagnostics.add(
-        {Severity::error, options.option, "every input needs its data, in order", std::to_string(paths.size()),
-         std::to_string(specs.size()), "input.count",
-         fmt::format("the inputs are: {}; one `.npz` with input0, input1, ... may stand for all", names.empty() ? "none" : names)});
-    return std::nullopt;
-  }
-  std::vector<InputSeries> all;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    std::optional<InputSeries> one = reader.read(paths[i], specs[i]);
-    if (!one) return std::nullopt;
-    all.push_back(std::move(*one));
-    if (all[i].count != all[0].count) return reader.unequal_counts(all, i), std::nullopt;
-  }
-  return all;
+  return reader.read_all(paths.size(), specs, [&](size_t i) { return reader.read(paths[i], specs[i]); });
+}
+
+std::optional<std::vector<InputSeries>> convert_inputs(std::span<const Array> arrays, std::span<const InputSpec> specs,
+                                                       const InputOptions& options, Diagnostics& diagnostics) {
+  InputReader reader(options, diagnostics);
+  return reader.read_all(arrays.size(), specs, [&](size_t i) -> std::optional<InputSeries> {
+    InputSeries out{specs[i].dtype, specs[i].shape, 0, false, {}};
+    if (!reader.append(arrays[i], options.option, specs[i], out)) return std::nullopt;
+    return out;
+  });
 }
 
 std::vector<std::vector<std::vector<float>>> to_samples(std::span<const InputSeries> inputs) {

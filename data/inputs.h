@@ -48,6 +48,10 @@ struct InputOptions {
 std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string> paths, std::span<const InputSpec> specs,
                                                     const InputOptions& options, Diagnostics& diagnostics);
 
+// The same of arrays in memory, one for each input.
+std::optional<std::vector<InputSeries>> convert_inputs(std::span<const Array> arrays, std::span<const InputSpec> specs,
+                                                       const InputOptions& options, Diagnostics& diagnostics);
+
 // How many samples of `input` an array of `file` shape holds, and whether it is a series:
 //   file == input                                one sample
 //   file[1:] == input                            a series

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zip.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -313,6 +314,34 @@ TEST_F(Inputs, PathsThatCannotBe) {
   const std::string strange = put_floats("\xff\xfe a b.npy", {2});
   EXPECT_TRUE(read({strange}, {x})) << "a name need not be UTF-8";
   EXPECT_TRUE(read({}, {}));
+}
+
+TEST_F(Inputs, ContentSaysWhatANameWithoutExtensionDoesNot) {
+  const InputSpec x{"x", DType::f32, {2}};
+  const auto data = read({put_floats("data", {3, 2})}, {x});
+  ASSERT_TRUE(data);
+  EXPECT_EQ((*data)[0].count, 3);
+  EXPECT_THAT(error({put_text("text", "no array")}, {x}), HasSubstr("the file name does not say what the data is"));
+}
+
+// Arrays in memory have the rules of files.
+TEST(ConvertInputs, TakesArraysAsFilesAre) {
+  const InputSpec x{"x", DType::f32, {1, 2}}, y{"y", DType::s8, {2}};
+  const Array series{{'f', 4}, {3, 2}, std::vector<std::byte>(24)}, steps{{'i', 1}, {3, 2}, std::vector<std::byte>(6)};
+  Diagnostics diagnostics;
+  const auto both = convert_inputs(std::array{series, steps}, std::array{x, y}, {"run", {}}, diagnostics);
+  ASSERT_TRUE(both);
+  EXPECT_EQ((*both)[0].count, 3);
+  EXPECT_TRUE((*both)[1].series);
+  const auto refused = [&](std::vector<Array> arrays) {
+    Diagnostics d;
+    EXPECT_FALSE(convert_inputs(arrays, std::array{x, y}, {"run", {}}, d));
+    return d.list().empty() ? "" : d.list()[0].rule;
+  };
+  EXPECT_EQ(refused({series}), "input.count");
+  EXPECT_EQ(refused({series, series}), "input.dtype");
+  EXPECT_EQ(refused({steps, {{'i', 1}, {2, 2}, std::vector<std::byte>(4)}}), "input.samples");
+  EXPECT_EQ(refused({steps, {{'i', 1}, {3, 1}, std::vector<std::byte>(3)}}), "input.shape");
 }
 
 }  // namespace

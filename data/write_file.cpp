@@ -57,9 +57,9 @@ int write_all(int file, std::span<const uint8_t> bytes) {
   return 0;
 }
 
-// Devices and pipes (/dev/stdout, /dev/full) cannot be replaced by renaming: written as they are.
+// Devices, pipes (/dev/stdout, /dev/full) and files without a name cannot be replaced by renaming: written as they are.
 bool write_in_place(const std::string& path, std::span<const uint8_t> bytes, Diagnostics& diagnostics) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC);
   if (file < 0) return fail(path, "cannot be opened for writing", errno, diagnostics);
   int error = write_all(file, bytes);
   if (::close(file) != 0 && error == 0) error = errno;
@@ -150,7 +150,8 @@ bool write_file(const std::string& path, std::span<const uint8_t> bytes, Diagnos
   struct stat existing;
   const bool exists = ::stat(path.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) return fail(path, "cannot be written", EISDIR, diagnostics);
-  if (exists && !S_ISREG(existing.st_mode)) return write_in_place(path, bytes, diagnostics);
+  const bool is_nameless = exists && existing.st_nlink == 0;  // /dev/fd/3 of a file in memory, or of one that was removed
+  if (exists && (!S_ISREG(existing.st_mode) || is_nameless)) return write_in_place(path, bytes, diagnostics);
   if (path.back() == '/') return fail(path, "cannot be written", EISDIR, diagnostics);
   if (exists && ::access(path.c_str(), W_OK) != 0) return fail(path, "cannot be written", errno, diagnostics);
 

@@ -1,6 +1,7 @@
 #include "data/write_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +101,16 @@ TEST_F(WriteFile, AFullDeviceIsReported) {
 TEST_F(WriteFile, ADeviceIsWrittenNotReplaced) {
   EXPECT_TRUE(write("/dev/null", "text"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(WriteFile, AFileInMemoryIsWrittenNotReplaced) {
+  const int file = ::memfd_create("test", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  const fs::path p = "/proc/self/fd/" + std::to_string(file);
+  EXPECT_TRUE(write(p, "longer"));
+  EXPECT_TRUE(write(p, "text"));
+  EXPECT_EQ(read(p), "text");
+  ::close(file);
 }
 
 // A disk that fills up in the middle, without one: the limit on the size of files gives the same error from the same call.

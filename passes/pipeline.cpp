@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/printable.h"
+#include "base/watch.h"
 #include "data/write_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -79,9 +80,12 @@ static size_t index_of(std::string_view name) {
 bool run_passes(PassContext& context, std::string_view from, std::string_view to) {
   const size_t first = from.empty() ? 0 : index_of(from), last = to.empty() ? std::size(kPipeline) - 1 : index_of(to);
   if (first == 0 && !keep_intermediate(context, 0, "import")) return false;
+  const bool is_whole = from.empty() && to.empty();  // a trial runs a part of the list, beside the whole
   const std::vector<std::string>& skip = context.options.skip_passes;
   for (size_t i = first; i <= last; ++i) {
     const Pass& pass = kPipeline[i];
+    if (is_whole) note_progress(pass.name, static_cast<int64_t>(i), static_cast<int64_t>(std::size(kPipeline)));
+    stop_if_asked(watch_of_thread());
     if (std::find(skip.begin(), skip.end(), pass.name) == skip.end()) {
       pass.run(context);
       refuse_unusable_scales(context.graph, context.diagnostics);

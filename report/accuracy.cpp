@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/watch.h"
 #include "calibrate/float_executor.h"
 #include "passes/compilation.h"
 #include "tensor/elements.h"
@@ -79,9 +80,14 @@ Accuracy measure_accuracy(const Compilation& c, const Samples& samples, int thre
   std::vector<Sums> sums(samples.size());  // added up in order, so that the figure does not depend on the threads
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   threads > 0 ? static_cast<size_t>(threads) : std::thread::hardware_concurrency());
+  Watch* const watch = watch_of_thread();
   tbb::parallel_for(tbb::blocked_range<size_t>(0, samples.size()), [&](const tbb::blocked_range<size_t>& range) {
+    const WatchScope scope(watch);
     LoadedProgram loaded(c.pte);
-    for (size_t s = range.begin(); s < range.end(); ++s) sums[s] = compare_sample(c, reference, loaded.program, samples[s]);
+    for (size_t s = range.begin(); s < range.end(); ++s) {
+      stop_if_asked(watch);
+      sums[s] = compare_sample(c, reference, loaded.program, samples[s]);
+    }
   });
   Accuracy a;
   double signal = 0, noise = 0;

@@ -82,6 +82,19 @@ Verb CommandLine::add(const char* name, const char* what, const char* example, s
   return Verb(verb);
 }
 
+std::vector<OptionFacts> CommandLine::options_of(const std::string& verb) const {
+  std::vector<OptionFacts> all;
+  for (const CLI::Option* o : app_->get_subcommand(verb)->get_options()) {
+    if (o->get_lnames().empty() && o->get_positional())
+      all.push_back({o->get_name(), o->get_option_text(), o->get_description(), "", false, false, true, o->get_required()});
+    for (const std::string& name : o->get_lnames())
+      if (name != "help")
+        all.push_back({"--" + name, o->get_option_text(), o->get_description(), o->get_group(), o->get_expected_max() == 0,
+                       o->get_expected_max() > 1, false, o->get_required()});
+  }
+  return all;
+}
+
 int CommandLine::run(int argc, char** argv) {
   // CLI11 would say that a verb is required, whatever stands there.
   std::vector<std::string> verbs;
@@ -95,8 +108,7 @@ int CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e), kDone;  // --help and --version
-    std::fprintf(stderr, "%s\nRun with --help for more information.\n", printable(e.what(), Lines::escaped).c_str());
-    return kWrongUsage;
+    return refuse_usage(printable(e.what(), Lines::escaped));
   }
   return chosen_();
 }

@@ -58,6 +58,17 @@ class Verb {
   CLI::App* app_;
 };
 
+// What an option of a verb takes, for callers that are no command line.
+struct OptionFacts {
+  std::string name;   // "--target"; of a value by its place "model"
+  std::string value;  // what --help says behind the name
+  std::string help, group;
+  bool is_flag = false;    // takes no value
+  bool is_list = false;    // may be given several times
+  bool is_placed = false;  // a value by its place
+  bool is_required = false;
+};
+
 class CommandLine {
  public:
   CommandLine();
@@ -65,6 +76,7 @@ class CommandLine {
   // `run` answers the exit code; it is called when the user has named the verb.
   Verb add(const char* name, const char* what, const char* example, std::function<int()> run);
   int run(int argc, char** argv);
+  std::vector<OptionFacts> options_of(const std::string& verb) const;  // of a verb that there is
 
  private:
   std::unique_ptr<CLI::App> app_;

@@ -13,9 +13,7 @@ namespace {
 int run_verb(int argc, char** argv) {
   using namespace deuteron;
   CommandLine line;
-  for (auto add :
-       {add_analyze, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops})
-    add(line);
+  add_verbs(line);
   return line.run(argc, argv);
 }
 

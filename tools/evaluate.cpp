@@ -42,10 +42,7 @@ i64 equal_count(std::span<const i64> a, std::span<const i64> b) {
 double share(i64 n, i64 of) { return of > 0 ? 100.0 * static_cast<double>(n) / static_cast<double>(of) : 0; }
 
 int evaluate(const EvaluateOptions& o) {
-  if (o.labels.empty() && o.model.empty()) {
-    std::fprintf(stderr, "--labels or --model is required\nRun with --help for more information.\n");
-    return kWrongUsage;
-  }
+  if (o.labels.empty() && o.model.empty()) return refuse_usage("--labels or --model is required");
   Diagnostics diagnostics;
   std::vector<NamedPath> read = {{"the program", o.program}, {"the model", o.model}, {"--labels", o.labels}};
   add_paths(read, "--inputs", o.inputs);

@@ -24,11 +24,14 @@ AlignedBytes::AlignedBytes(size_t bytes) : data_(static_cast<std::byte*>(std::ca
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
 std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics) {
-  const std::optional<std::vector<std::byte>> read = read_file(path, diagnostics);
-  if (!read) return std::nullopt;
-  ProgramFile p{path, AlignedBytes(read->size()), {}};
-  std::memcpy(p.bytes.data(), read->data(), read->size());
-  if (read->size() >= 4 && std::memcmp(read->data(), "PK\3\4", 4) == 0) {
+  const std::optional<std::vector<std::byte>> content = read_file(path, diagnostics);
+  return content ? read(path, *content, diagnostics) : std::nullopt;
+}
+
+std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<const std::byte> content, Diagnostics& diagnostics) {
+  ProgramFile p{path, AlignedBytes(content.size()), {}};
+  std::memcpy(p.bytes.data(), content.data(), content.size());
+  if (content.size() >= 4 && std::memcmp(content.data(), "PK\3\4", 4) == 0) {
     diagnostics.error(path, "is a zip archive, not a program", "pte.not_a_program",
                       "a model is made a program by `deuteron compile MODEL.pt2 --target T -o FILE.pte`");
     return std::nullopt;

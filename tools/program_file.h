@@ -37,6 +37,7 @@ struct ProgramFile {
   PteSummary summary;
 
   static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics);
+  static std::optional<ProgramFile> read(const std::string& name, std::span<const std::byte> content, Diagnostics& diagnostics);
   File file() const { return {bytes.data(), bytes.size()}; }
   std::vector<InputSpec> inputs() const;  // named input0, input1, ...
 

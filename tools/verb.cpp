@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
+#include "base/watch.h"
 #include "data/write_file.h"
+#include "tools/command_line.h"
 
 namespace deuteron {
 namespace {
@@ -17,6 +19,8 @@ namespace {
 double wall_clock() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double g_start_of_main = 0, g_before_main = 0;
+thread_local VerbEnd* t_end = nullptr;
+thread_local double t_start_of_verb = 0;
 
 Json as_json(const Diagnostic& d) {
   static constexpr const char* kSeverities[] = {"note", "warning", "error"};
@@ -28,6 +32,15 @@ Json as_json(const Diagnostic& d) {
 
 }  // namespace
 
+void add_verbs(CommandLine& line) {
+  for (auto add :
+       {add_analyze, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops})
+    add(line);
+}
+
+VerbEndScope::VerbEndScope(VerbEnd& end) { t_end = &end, t_start_of_verb = wall_clock(); }
+VerbEndScope::~VerbEndScope() { t_end = nullptr; }
+
 // The time before main is not seen by a clock that starts there; it is processor time of this process, mostly the dynamic loader's.
 void note_start_of_process() {
   timespec cpu{};
@@ -36,20 +49,33 @@ void note_start_of_process() {
   g_start_of_main = wall_clock();
 }
 
-double seconds_of_process() { return g_before_main + wall_clock() - g_start_of_main; }
+double seconds_of_process() { return t_end ? wall_clock() - t_start_of_verb : g_before_main + wall_clock() - g_start_of_main; }
+
+int refuse_usage(const std::string& text) {
+  if (t_end) t_end->usage = text;
+  else std::fprintf(stderr, "%s\nRun with --help for more information.\n", text.c_str());
+  return kWrongUsage;
+}
+
+// The result with its diagnostics and the exit code. Paths need not be UTF-8, JSON must be.
+static std::string json_text(Json result, const Diagnostics& diagnostics, int code) {
+  Json list = Json::array();
+  for (const Diagnostic& d : diagnostics.list()) list.push_back(as_json(d));
+  if (!result.is_object() || code != kDone) result = Json::object();
+  result["diagnostics"] = std::move(list);
+  result["exit_code"] = code;
+  return result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, const std::string& summary) {
   int code = diagnostics.has_errors() ? kUserError : kDone;
-  if (!json_path.empty()) {
-    Json list = Json::array();
-    for (const Diagnostic& d : diagnostics.list()) list.push_back(as_json(d));
-    if (!result.is_object() || code != kDone) result = Json::object();
-    result["diagnostics"] = std::move(list);
-    result["exit_code"] = code;
-    // Paths need not be UTF-8, JSON must be.
-    const std::string text = result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (t_end || !json_path.empty()) {
+    std::string text = json_text(std::move(result), diagnostics, code);
+    if (!json_path.empty() && json_path != "-" &&
+        !write_file(json_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics))
+      code = kUserError;
+    if (t_end) return *t_end = {code, std::move(text), printable(summary, Lines::kept), "", diagnostics.list()}, code;
     if (json_path == "-") std::fwrite(text.data(), 1, text.size(), stdout);
-    else if (!write_file(json_path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics)) code = kUserError;
   }
   for (const Diagnostic& d : diagnostics.list()) std::fprintf(stderr, "%s\n", format_diagnostic(d).c_str());
   if (code == kDone) {
@@ -64,9 +90,10 @@ int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, 
 std::string counted(long long n, const char* singular) { return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s"); }
 
 Progress::Progress(std::string what, long long total)
-    : what_(std::move(what)), total_(total), start_(wall_clock()), terminal_(::isatty(2) == 1) {}
+    : what_(std::move(what)), total_(total), start_(wall_clock()), terminal_(!t_end && ::isatty(2) == 1) {}
 
 void Progress::at(long long done) {
+  note_progress(what_, done, total_);
   if (!terminal_) return;
   const double now = wall_clock();
   if (now - start_ < 1 || now - shown_ < 0.1) return;

@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "base/diagnostic.h"
 
@@ -11,7 +12,8 @@ class CommandLine;
 
 using Json = nlohmann::ordered_json;
 
-// Each adds its verb to the command line.
+// Each adds its verb to the command line; the first adds all of them.
+void add_verbs(CommandLine& line);
 void add_analyze(CommandLine& line);
 void add_compile(CommandLine& line);
 void add_run(CommandLine& line);
@@ -29,7 +31,26 @@ inline constexpr int kDone = 0, kUserError = 1, kWrongUsage = 2, kOurFault = 3;
 // code to `json_path` ("": nowhere; "-": standard output, and then the summary goes to standard error). Answers the exit code.
 int finish(const std::string& json_path, Diagnostics& diagnostics, Json result, const std::string& summary);
 
-// Seconds since this process began, time in the loader included.
+// Ends a verb that was called wrongly: `text` to standard error. Answers kWrongUsage.
+int refuse_usage(const std::string& text);
+
+// How a verb ended that runs inside another program (tools/embed.h): what would else be printed. JSON files are written all the same.
+struct VerbEnd {
+  int code = kOurFault;
+  std::string json, summary, usage;  // `usage`: why the call itself was wrong
+  std::vector<Diagnostic> diagnostics;
+};
+
+// As long as it lives, verbs that this thread runs end there and print nothing.
+class VerbEndScope {
+ public:
+  explicit VerbEndScope(VerbEnd& end);
+  ~VerbEndScope();
+  VerbEndScope(const VerbEndScope&) = delete;
+  VerbEndScope& operator=(const VerbEndScope&) = delete;
+};
+
+// Seconds since this process began, time in the loader included; inside another program, since the verb began.
 double seconds_of_process();
 void note_start_of_process();  // first thing in main
 
@@ -37,6 +58,7 @@ void note_start_of_process();  // first thing in main
 std::string counted(long long n, const char* singular);
 
 // A line on standard error that is rewritten in place while something takes longer than a second; nothing where that is no terminal.
+// A thread with a Watch tells that instead.
 class Progress {
  public:
   Progress(std::string what, long long total);

@@ -1,0 +1,18 @@
+#include "base/watch.h"
+
+namespace deuteron {
+
+static thread_local Watch* t_watch = nullptr;
+
+Watch* watch_of_thread() { return t_watch; }
+
+WatchScope::WatchScope(Watch* watch) : before_(t_watch) { t_watch = watch; }
+WatchScope::~WatchScope() { t_watch = before_; }
+
+void note_progress(std::string_view what, int64_t done, int64_t total) {
+  Watch* watch = t_watch;
+  stop_if_asked(watch);
+  if (watch && watch->at) watch->at(what, done, total);
+}
+
+}  // namespace deuteron
