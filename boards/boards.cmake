@@ -169,7 +169,7 @@ target_link_libraries(deuteron_boards PUBLIC deuteron_core)
 
 # Only programs link it: a library that did would wait for the images before it compiles its first file.
 function(link_boards)
-  foreach(program deuteron compiler_tests)
+  foreach(program deuteron deuteron_program compiler_tests)
     if(TARGET ${program})
       target_link_libraries(${program} PRIVATE deuteron_boards deuteron_firmware_files)
     endif()

@@ -1,0 +1,38 @@
+"""Deuteron makes a trained PyTorch model run as int8 on a microcontroller.
+
+>>> import deuteron
+>>> program = deuteron.compile(demo_model, target="cortex-m55", calibration=demo_images)
+>>> program.report.ram_bytes
+6512
+"""
+
+from ._compile import compile, ops, targets
+from ._core import __version__
+from ._data import InputSpec
+from ._diagnostics import DeuteronWarning, Diagnostic, Error, InternalError, UsageError
+from ._options import Option, options
+from ._program import Program, load
+from ._report import Comparison, Evaluation, KernelTime, Report, Target, TargetOperator
+
+__all__ = [
+    "Comparison",
+    "DeuteronWarning",
+    "Diagnostic",
+    "Error",
+    "Evaluation",
+    "InputSpec",
+    "InternalError",
+    "KernelTime",
+    "Option",
+    "Program",
+    "Report",
+    "Target",
+    "TargetOperator",
+    "UsageError",
+    "__version__",
+    "compile",
+    "load",
+    "ops",
+    "options",
+    "targets",
+]

@@ -1,0 +1,18 @@
+"""The command `deuteron` of the package: the program inside it, and `deuteron demo`."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+
+PACKAGE = pathlib.Path(__file__).parent
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["demo"]:
+        from ._demo import demo
+
+        sys.exit(demo(sys.argv[2:]))
+    program = PACKAGE / "bin" / "deuteron"
+    os.execv(program, ["deuteron", *sys.argv[1:]])

@@ -1,0 +1,96 @@
+"""deuteron.compile, and what can be asked of targets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _core
+from ._data import Path, is_path, read_samples, specs_of
+from ._diagnostics import error, tell
+from ._memory_file import MemoryFiles
+from ._model import model_path
+from ._options import words_of
+from ._program import Program, program_of
+from ._report import Target, TargetOperator, from_json
+from ._verbs import Progress, run_verb
+
+_OWN = ("model", "target", "calibration", "example_inputs", "has_labels", "progress")
+
+
+def compile(
+    model: Any,
+    *,
+    target: Path,
+    calibration: Any = None,
+    example_inputs: Any = None,
+    has_labels: bool = False,
+    progress: Progress = None,
+    **options: Any,
+) -> Program:
+    """A model becomes a program for a target.
+
+    `model` is the path of a `.pt2` or `.tflite` file, a `torch.export.ExportedProgram`, or an `nn.Module` in evaluation mode with
+    `example_inputs`. `target` is a name of `deuteron.targets()` or the path of a `.toml` file. `calibration` is sample data for a
+    float model: an array, a tensor, any iterable of arrays, tensors, tuples of them (one for each input) or dicts by the inputs' names,
+    or the path of a file or folder. Batches are taken apart. `has_labels`: the last member of each tuple is a label and is left out.
+
+    `options` are those of `deuteron compile`, with underscores: `max_ram=65536`, `dialect="stock"`, `strict=True`,
+    `explain=["conv1"]`; `deuteron.options()` lists them. `progress` is called with (what, done, total); True shows a bar where tqdm is
+    installed. The GIL is released meanwhile, and Ctrl-C ends the compilation within a second.
+
+    >>> import deuteron
+    >>> program = deuteron.compile(demo_model, target="imxrt700cm", calibration=demo_images)
+    >>> program.report.counts
+    Counts(npu=11, cortex_m=2, portable=0)
+    >>> deuteron.compile(demo_model, target="cortex-m55", calibration=demo_images, max_ran=1)
+    Traceback (most recent call last):
+        ...
+    TypeError: compile() has no option 'max_ran'; near it: max_ram (deuteron.options('compile') lists them)
+    """
+    kept = {name: options.pop(name, None) for name in ("html", "etrecord")}
+    words = words_of("compile", options, _OWN)
+    with MemoryFiles() as files:
+        path = model_path(model, example_inputs, files)
+        words += calibration_words(path, calibration, has_labels, files)
+        program, page, record = (files.add(name) for name in ("<program>", "<page>", "<record>"))
+        words += [f"--output={program.path}", f"--html={page.path}", f"--etrecord={record.path}"]
+        result = run_verb(["compile", path, f"--target={os.fspath(target)}", *words], files.names, progress)
+        if "stopped_after" in result:
+            raise error(result["model"], f"stopped after {result['stopped_after']}, so there is no program", "pipeline.stopped", "leave stop_after out")
+        for name, file in (("html", page), ("etrecord", record)):
+            if kept[name] is not None:
+                tell(_core.write_whole(os.fspath(kept[name]), file.read()))
+        return program_of(program.read(), result, page.read(), record.read(), {**options, "target": os.fspath(target)})
+
+
+def calibration_words(path: str, calibration: Any, has_labels: bool, files: MemoryFiles) -> list[str]:
+    if calibration is None:
+        return []
+    specs = []
+    if not is_path(calibration):
+        raw, _, diagnostics = _core.model_inputs(path)
+        tell(diagnostics, files.names)
+        specs = specs_of(raw)
+    paths, _ = read_samples(calibration, specs, has_labels, "calibration", files)
+    return [f"--calibrate={one}" for one in paths]
+
+
+def targets() -> list[Target]:
+    """What can be compiled for.
+
+    >>> import deuteron
+    >>> [t.isa for t in deuteron.targets() if t.name == "cortex-m55"]
+    ['mve']
+    """
+    return [from_json(Target, one) for one in run_verb(["targets"], {})["targets"]]
+
+
+def ops(target: Path) -> list[TargetOperator]:
+    """The operators that a target has, with their limits.
+
+    >>> import deuteron
+    >>> [o.kernel for o in deuteron.ops("cortex-m55") if o.name == "add"]
+    ['cortex_m::quantized_add']
+    """
+    return [from_json(TargetOperator, one) for one in run_verb(["ops", f"--target={os.fspath(target)}"], {})["operators"]]

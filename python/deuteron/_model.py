@@ -1,0 +1,60 @@
+"""Models: a path, or an object of torch that becomes a file in memory. torch is never imported unless one of its objects is given."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ._data import is_path, is_tensor
+from ._diagnostics import error
+from ._memory_file import MemoryFiles
+
+
+def model_path(model: Any, example_inputs: Any, files: MemoryFiles) -> str:
+    """Where the compiler reads the model."""
+    if is_path(model):
+        if example_inputs is not None:
+            raise TypeError("example_inputs belong to an nn.Module; a file has its own")
+        return os.fspath(model)  # type: ignore[no-any-return]
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(model, (torch.nn.Module, exported_program(torch))):
+        raise TypeError(f"model is a path, a torch.export.ExportedProgram or an nn.Module, not {type(model).__name__}")
+    if isinstance(model, torch.nn.Module):
+        model = export(torch, model, example_inputs)
+    elif example_inputs is not None:
+        raise TypeError("example_inputs belong to an nn.Module; an ExportedProgram has its own")
+    file = files.add("<ExportedProgram>")
+    with file.opened() as stream:
+        torch.export.save(model, stream)
+    return file.path
+
+
+def exported_program(torch: Any) -> Any:
+    import torch.export as torch_export
+
+    return torch_export.ExportedProgram
+
+
+def export(torch: Any, module: Any, example_inputs: Any) -> Any:
+    name = type(module).__name__
+    if example_inputs is None:
+        raise error(
+            name,
+            "an nn.Module is exported with example inputs, and none are given",
+            "model.example_inputs",
+            "give example_inputs=(x,): a tuple of tensors of the shapes that the program will take",
+        )
+    training = [path or name for path, part in module.named_modules() if part.training]
+    if training:
+        raise error(
+            name,
+            f"is in training mode: `{training[0]}`" + (f" and {len(training) - 1} more modules" if len(training) > 1 else ""),
+            "model.training",
+            "call model.eval() first: dropout and batch norm compute something else in training",
+        )
+    if is_tensor(example_inputs):
+        example_inputs = (example_inputs,)
+    named = dict(example_inputs) if isinstance(example_inputs, Mapping) else None
+    return torch.export.export(module, () if named is not None else tuple(example_inputs), named)

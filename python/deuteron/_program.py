@@ -1,0 +1,218 @@
+"""A compiled program: run it, measure it, save it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _core
+from ._data import Array, InputSpec, Path, read_samples, run_inputs, specs_of, to_numpy
+from ._diagnostics import InternalError, error, tell
+from ._memory_file import ArrayFile, MemoryFiles
+from ._model import model_path
+from ._options import all_options, words_of
+from ._report import Comparison, Evaluation, KernelTime, Report, from_json
+from ._verbs import Progress, run_verb
+
+_SEED = 20251121
+Bytes = bytes  # Program has a property of that name
+
+
+class Program:
+    """A program (.pte) for a target. `deuteron.compile` makes one, `deuteron.load` reads one.
+
+    >>> import deuteron, numpy as np
+    >>> program = deuteron.compile(demo_model, target="cortex-m55", calibration=demo_images)
+    >>> len(program.bytes), program.report.ram_bytes
+    (10456, 6512)
+    >>> program.run(demo_images[:2]).shape
+    (2, 10)
+    """
+
+    def __init__(self, content: Bytes, name: str, *, report: Optional[Report] = None, record: Bytes = b"", options: Optional[dict[str, Any]] = None) -> None:
+        self._content = Bytes(content)
+        self._name = name
+        self._report = report
+        self._record = record  # ETRecord: how a profile finds the model's operators
+        self._options = options or {}
+        self._host: Optional[_core.HostRun] = None
+        self._lock = threading.Lock()
+
+    @property
+    def bytes(self) -> Bytes:
+        """The file's content."""
+        return self._content
+
+    @property
+    def report(self) -> Report:
+        """What the compilation came to. A program that was loaded from a file has none: `deuteron.Error`."""
+        if self._report is None:
+            raise error(self._name, "was loaded from a file, which has no report", "program.report", "compile the model to have one")
+        return self._report
+
+    @property
+    def inputs(self) -> list[InputSpec]:
+        """Name, dtype and shape of each input."""
+        return specs_of(self._opened().inputs())
+
+    @property
+    def outputs(self) -> list[InputSpec]:
+        """Name, dtype and shape of each output."""
+        return specs_of(self._opened().outputs())
+
+    def save(self, path: Path) -> None:
+        """Writes the program whole or not at all."""
+        tell(_core.write_whole(os.fspath(path), self._content))
+
+    def run(self, *inputs: Any, on: str = "host", progress: Progress = None) -> Any:
+        """The outputs for the inputs: one array, or a tuple of them where the program has several outputs.
+
+        Inputs are arrays or tensors in the order of `inputs`, or one dict by their names. Each is one sample or a series of them;
+        outputs are a series where inputs are. Floats or int8, as the program takes. `on`: "host" or "qemu:BOARD".
+        """
+        arrays = run_inputs(inputs, self.inputs)
+        if on != "host":
+            return self._run_on_board(arrays, on, progress)
+        callback = progress if callable(progress) else None
+        outputs, count, is_series, diagnostics = self._opened().run(arrays, callback)
+        tell(diagnostics)
+        results = []
+        for content, spec in zip(outputs, self.outputs):
+            shape = (count, *spec.shape) if is_series and count >= 1 else spec.shape
+            shape = (count * spec.shape[0], *spec.shape[1:]) if is_series and spec.shape[:1] == (1,) else shape
+            results.append(np.frombuffer(content, np.dtype(spec.dtype)).reshape(shape))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def compare(
+        self, model: Any, data: Any, *, calibration: Any = None, example_inputs: Any = None, has_labels: bool = False, progress: Progress = None, **options: Any
+    ) -> Comparison:
+        """The program beside the float model, output by output and operator by operator, worst first.
+
+        `calibration` is what the program was compiled with, where that is not `data`; `options` are those of the compilation. A program
+        of `deuteron.compile` knows its own.
+        """
+        known = {k: v for k, v in self._options.items() if k in all_options("compare") and k != "target"}
+        with MemoryFiles() as files:
+            words = ["compare", model_path(model, example_inputs, files), self._path(files), *words_of("compare", {**known, **options})]
+            if "target" in self._options:
+                words.append(f"--target={self._options['target']}")
+            for option, samples in (("inputs", data), ("calibrate", calibration)):
+                if samples is not None:
+                    words += self._data_words(option, samples, has_labels, files)[0]
+            return from_json(Comparison, run_verb(words, files.names, progress))
+
+    def evaluate(
+        self, data: Any, labels: Any = None, *, model: Any = None, has_labels: bool = False, progress: Progress = None, **options: Any
+    ) -> Evaluation:
+        """Accuracy on labelled data; with `model`, the float model beside it.
+
+        `labels` are class numbers, one for each sample. With `has_labels` the data gives (inputs, label), as a DataLoader does.
+        """
+        with MemoryFiles() as files:
+            words = ["evaluate", self._path(files), *words_of("evaluate", options)]
+            more, found = self._data_words("inputs", data, has_labels, files)
+            words += more
+            labels = found if labels is None else labels
+            if labels is not None:
+                words.append(f"--labels={labels if isinstance(labels, (str, os.PathLike)) else self._labels_path(labels, files)}")
+            if model is not None:
+                words.append(f"--model={model_path(model, None, files)}")
+            return from_json(Evaluation, run_verb(words, files.names, progress))
+
+    def profile(self, data: Any = None, *, on: str = "host", progress: Progress = None, **options: Any) -> list[KernelTime]:
+        """The time of every kernel, as rows: `pandas.DataFrame(program.profile())`. Without data: seeded random inputs."""
+        with MemoryFiles() as files:
+            trace = files.add("<trace>")
+            words = ["profile", self._path(files), f"--on={on}", f"--output={trace.path}", *words_of("profile", options)]
+            run_verb(words + self._data_words("input", self._made_up(on) if data is None else data, False, files)[0], files.names, progress)
+            words = ["inspect", trace.path, "--rows=0"]
+            if self._record:
+                words.append(f"--etrecord={files.add('<record>', self._record).path}")
+            return [from_json(KernelTime, row) for row in run_verb(words, files.names)["kernels"]]
+
+    def _made_up(self, on: str) -> dict[str, Array]:
+        samples = 16 if on == "host" else 1
+        random = np.random.default_rng(_SEED)
+        return {
+            s.name: random.uniform(-1, 1, (samples, *s.shape)).astype(np.float32) if s.dtype == "float32" else np.zeros((samples, *s.shape), s.dtype)
+            for s in self.inputs
+        }
+
+    def _opened(self) -> _core.HostRun:
+        with self._lock:
+            if self._host is None:
+                self._host, diagnostics = _core.HostRun.open(self._name, self._content)
+                tell(diagnostics)
+                if self._host is None:
+                    raise InternalError("a program that does not load, and no message")
+            return self._host
+
+    def _path(self, files: MemoryFiles) -> str:
+        return files.add(self._name, self._content).path
+
+    def _data_words(self, option: str, data: Any, has_labels: bool, files: MemoryFiles) -> tuple[list[str], Optional[Array]]:
+        paths, labels = read_samples(data, self.inputs, has_labels, option, files)
+        return [f"--{option}={path}" for path in paths], labels
+
+    def _labels_path(self, labels: Any, files: MemoryFiles) -> str:
+        array = to_numpy(labels, "labels").reshape(-1)
+        file = ArrayFile("labels", array.dtype, ())
+        files.keep(file)
+        file.append(array)
+        file.finish()
+        return file.path
+
+    def _run_on_board(self, arrays: Sequence[Array], on: str, progress: Progress) -> Any:
+        with MemoryFiles() as files, tempfile.TemporaryDirectory(prefix="deuteron") as folder:
+            words = ["run", self._path(files), f"--on={on}", f"--output-dir={folder}"]
+            for i, array in enumerate(arrays):
+                file = ArrayFile(f"run, input {i}", array.dtype, array.shape[1:])
+                files.keep(file)
+                file.append(array)
+                file.finish()
+                words.append(f"--input={file.path}")
+            written = run_verb(words, files.names, progress)["outputs"]
+            results = [np.load(one["file"]) for one in written]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def __repr__(self) -> str:
+        if self._report is None:
+            return f"<deuteron.Program {self._name}: {len(self._content)} bytes>"
+        r = self._report
+        return f"<deuteron.Program {r.model} for {r.target}: {r.file_bytes} bytes, {r.ram_bytes} bytes of RAM>"
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_() if self._report else f"<code>{self!r}</code>"
+
+
+def load(path: Path) -> Program:
+    """A program from its file (.pte).
+
+    >>> import deuteron, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.pte")
+    >>> deuteron.compile(demo_model, target="cortex-m4", calibration=demo_images).save(path)
+    >>> deuteron.load(path).outputs
+    [InputSpec(name='output0', dtype='float32', shape=(1, 10))]
+    """
+    name = os.fspath(path)
+    try:
+        with open(name, "rb") as file:
+            content = file.read()
+    except OSError as e:
+        raise error(name, f"cannot be read: {e.strerror}", "file.unreadable") from e
+    program = Program(content, name)
+    program._opened()
+    return program
+
+
+def program_of(
+    content: bytes, result: Mapping[str, Any], page: bytes, record: bytes, options: dict[str, Any]
+) -> Program:
+    report = replace(from_json(Report, dict(result)), json=dict(result), page=page.decode(errors="replace"))
+    return Program(content, report.model, report=report, record=record, options=options)

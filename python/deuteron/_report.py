@@ -1,0 +1,344 @@
+"""The report of a compilation, typed. docs/report.md says what its figures mean."""
+
+from __future__ import annotations
+
+import functools
+import html
+import types
+import typing
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, Optional, TypeVar
+
+T = TypeVar("T")
+
+
+def from_json(kind: type[T], value: dict[str, Any]) -> T:
+    """A dataclass of the members that it has; others are left out, missing ones have their defaults."""
+    hints = hints_of(typing.cast(Any, kind))
+    members = {name: convert(hint, value[name]) for name, hint in hints.items() if name in value}
+    return kind(**members)
+
+
+@functools.lru_cache(maxsize=None)
+def hints_of(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def convert(hint: Any, value: Any) -> Any:
+    arguments = typing.get_args(hint)
+    if typing.get_origin(hint) in (typing.Union, getattr(types, "UnionType", None)):
+        return None if value is None else convert(arguments[0], value)
+    if typing.get_origin(hint) is list:
+        return [convert(arguments[0], one) for one in value]
+    return from_json(typing.cast(type, hint), value) if is_dataclass(hint) else value
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or an output of the model, in its own axes."""
+
+    name: str
+    dtype: str
+    shape: list[int]
+    storage_order: list[int]
+
+
+@dataclass(frozen=True)
+class OperatorPlace:
+    """Where an operator went, and why."""
+
+    name: str
+    op: str
+    source: str
+    placement: str  #: "npu", "cortex_m" or "portable"
+    reason: str
+    macs: int
+    float_bytes: int
+    delegate: int
+    cycles: Optional[int]
+    bound: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Operators by placement."""
+
+    npu: int
+    cortex_m: int
+    portable: int
+
+
+@dataclass(frozen=True)
+class RowSplit:
+    """What computing in bands of rows saved and cost."""
+
+    operators: int
+    bands: int
+    extra_calls: int
+    extra_macs: int
+    ram_before: int
+    ram_after: int
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Predicted time of one inference; None: not known."""
+
+    npu: int
+    cpu: Optional[int]
+    crossing: int
+    wait_for_constants: int
+    total: Optional[int]
+    cpu_calls_not_known: int
+    milliseconds: Optional[float]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A tensor that crosses the NPU's border."""
+
+    tensor: str
+    delegate: int
+    to: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Preference:
+    """How the NPU's part was chosen."""
+
+    prefer: str
+    cycles: Optional[int]
+    all_npu_cycles: Optional[int]
+    all_cpu_cycles: Optional[int]
+    programs_compared: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An operator that either side could take."""
+
+    operator: str
+    placement: str
+    why_not_npu: str
+    npu_cycles: Optional[int]
+    cpu_cycles: Optional[int]
+
+
+@dataclass(frozen=True)
+class RamAtCall:
+    """Bytes alive while a kernel runs."""
+
+    call: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """A memory of the target; bytes None: as large as need be."""
+
+    name: str
+    bytes: Optional[int]
+    holds: list[str]
+    reach: list[str]
+    planned: int
+
+
+@dataclass(frozen=True)
+class Flash:
+    """Bytes of the file."""
+
+    constants: int
+    npu: int
+    program: int
+    padding: int
+    file: int
+
+
+@dataclass(frozen=True)
+class PeakTensor:
+    """A tensor that is alive at the peak."""
+
+    name: str
+    bytes: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Peak:
+    """What is alive where the most memory is used."""
+
+    operator: str
+    tensors: list[PeakTensor]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """An operator of the model that needs no kernel."""
+
+    name: str
+    op: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """The int8 parameters of a tensor, and the range that they were chosen for."""
+
+    name: str
+    low: Optional[float]
+    high: Optional[float]
+    scale: float
+    zero_point: int
+    observer: str
+    mean_squared_error: Optional[float]
+    shared: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a compilation came to."""
+
+    model: str
+    target: str
+    operators: list[OperatorPlace]
+    counts: Counts
+    not_in_stock_firmware: list[str]
+    ram_bytes: int
+    ram_lower_bound_bytes: int
+    ram_optimal: bool
+    scratch_bytes: int
+    constants_bytes: int
+    program_bytes: int
+    file_bytes: int
+    macs: int
+    delegates_bytes: int
+    npu_cycles: int
+    npu_macs: int
+    npu_delegates: int
+    cycles: Cycles
+    crossings: list[Crossing]
+    transposes: int
+    npu_transposes: int
+    border_transposes: int
+    prefer: Optional[Preference]
+    choices: list[Choice]
+    ram_over_time: list[RamAtCall]
+    memories: list[MemoryUse]
+    flash: Flash
+    inputs: list[Port]
+    outputs: list[Port]
+    peak: Optional[Peak]
+    folded: list[Folded]
+    model_was_quantized: bool
+    quantization_policy: str
+    quantization: list[Quantization]
+    quantization_gain_db: Optional[float] = None
+    npu_macs_share: Optional[float] = None
+    npu_kernels_not_predicted: int = 0
+    row_split: Optional[RowSplit] = None
+    sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
+    held_out_sqnr_db: Optional[float] = None
+    exact: bool = False
+    max_abs_error: Optional[float] = None
+    samples: int = 0
+    seconds: float = 0.0
+    json: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: all of it, as `--json` writes it
+    page: str = field(default="", repr=False, compare=False)  #: the page that `--html` writes
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.page)}" style="width:100%;height:40em;border:0"></iframe>'
+
+
+@dataclass(frozen=True)
+class OutputDifference:
+    """How far an output is from the float model's. `sqnr_db` None: equal."""
+
+    index: int
+    name: str
+    sqnr_db: Optional[float]
+    max_abs_error: float
+    worst_sample: int
+    worst_index: int
+
+
+@dataclass(frozen=True)
+class OperatorDifference:
+    """What an operator has lost up to there."""
+
+    name: str
+    op: str
+    sqnr_db: Optional[float]
+    max_abs_error: float
+    clipped: float
+    range_used: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A program beside the float model. `operators` is empty where compiling with these options does not give the program."""
+
+    outputs: list[OutputDifference]
+    samples: int
+    operators: list[OperatorDifference] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Accuracy of a program, and of the float model where that was given. Shares from 0 to 1."""
+
+    samples: int
+    program_top1: Optional[float] = None
+    program_right: Optional[int] = None
+    model_top1: Optional[float] = None
+    model_right: Optional[int] = None
+    agreement: Optional[float] = None
+    sqnr_db: Optional[float] = None
+    max_abs_error: Optional[float] = None
+    inference_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """A kernel of a profile: a row of a table. Ticks are those of `clock`."""
+
+    name: str
+    calls: int
+    min: int
+    median: int
+    max: int
+    total: int
+    share: float
+    operators_text: str = ""  #: the model's operators that it computes; empty: none, or no record of the compilation
+    placement: str = ""
+    clock: str = ""
+    macs: Optional[int] = None
+    macs_per_tick: Optional[float] = None
+    bytes: Optional[int] = None
+    predicted_cycles: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """What can be compiled for."""
+
+    name: str
+    description: str
+    cpu: str
+    isa: str
+    backends: list[str]
+
+
+@dataclass(frozen=True)
+class TargetOperator:
+    """An operator on a target: its kernel or NPU builtin, how it is quantized, and its limits."""
+
+    name: str
+    target: str
+    kernel: str
+    builtin: str
+    operands: str
+    result: str
+    constraints: str

@@ -1,0 +1,60 @@
+"""Calls a verb of the command line in this process."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from . import _core
+from ._diagnostics import Diagnostic, InternalError, UsageError, renamed, tell
+
+log = logging.getLogger("deuteron")
+
+#: Called with what is done, how much of it is behind, and how much there is. True: a bar of tqdm where that is installed.
+Progress = Union[bool, Callable[[str, int, int], object], None]
+
+
+class Bar:
+    """A bar of tqdm, or nothing where there is no tqdm."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if self.bar is None:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                return
+            self.bar = tqdm(total=total, leave=False)
+        self.bar.set_description(what, refresh=False)
+        self.bar.total = total
+        self.bar.update(done - self.bar.n)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def run_verb(words: Sequence[str], names: dict[str, str], progress: Progress = None) -> dict[str, Any]:
+    """The JSON that the verb writes. `names`: what messages call the paths of files in memory."""
+    bar = Bar() if progress is True else None
+    callback = bar or (progress if callable(progress) else None)
+    try:
+        code, text, summary, usage, diagnostics = _core.run_verb(list(words), callback)
+    except SystemError as e:
+        raise InternalError(f"{e}; please report this with the model if you can") from e
+    finally:
+        if bar:
+            bar.close()
+    if usage:
+        raise UsageError([Diagnostic("error", f"deuteron {words[0]}", renamed(usage, names), rule="usage")])
+    tell(diagnostics, names)
+    if code != 0:
+        raise InternalError(f"deuteron {words[0]} ended with {code} and no message")
+    if summary:
+        log.info("%s", renamed(summary.decode(errors="replace"), names))
+    result: dict[str, Any] = json.loads(renamed(text.decode(), names))
+    return result

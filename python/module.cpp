@@ -1,0 +1,178 @@
+// The extension of the Python package `deuteron`: the verbs of the command line, and a loaded program to run. Data comes and goes as plain
+// Python objects; python/deuteron/*.py makes the interface of them.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <mutex>
+
+#include "data/read_file.h"
+#include "data/write_file.h"
+#include "frontends/read_graph.h"
+#include "python/worker.h"
+#include "report/status_text.h"
+#include "tools/compile_model.h"
+#include "tools/embed.h"
+#include "tools/program_file.h"
+
+namespace nb = nanobind;
+
+namespace deuteron {
+namespace {
+
+// (severity, where, what, measured, limit, rule, fix)
+nb::list as_list(const std::vector<Diagnostic>& diagnostics) {
+  static constexpr const char* kSeverities[] = {"note", "warning", "error"};
+  nb::list list;
+  for (const Diagnostic& d : diagnostics)
+    list.append(nb::make_tuple(kSeverities[static_cast<int>(d.severity)], d.where, d.what, d.measured, d.limit, d.rule, d.fix));
+  return list;
+}
+
+// (name, dtype as NumPy has it, shape)
+nb::list as_list(const std::vector<InputSpec>& specs) {
+  nb::list list;
+  for (const InputSpec& s : specs) {
+    nb::list shape;
+    for (const i64 extent : s.shape) shape.append(extent);
+    list.append(nb::make_tuple(s.name, s.dtype == DType::bf16 ? "bfloat16" : to_text(element_of(s.dtype)), nb::tuple(shape)));
+  }
+  return list;
+}
+
+nb::tuple run_verb(const std::vector<std::string>& arguments, nb::object progress) {
+  const VerbEnd end = in_worker(std::move(progress), [&](Watch& watch) { return run_verb_here(arguments, watch); });
+  return nb::make_tuple(end.code, nb::bytes(end.json.data(), end.json.size()), nb::bytes(end.summary.data(), end.summary.size()), end.usage,
+                        as_list(end.diagnostics));
+}
+
+nb::list options_of(const std::string& verb) {
+  nb::list list;
+  for (const OptionFacts& o : options_of_verb(verb))
+    list.append(nb::make_tuple(o.name, o.value, o.help, o.group, o.is_flag, o.is_list, o.is_placed, o.is_required));
+  return list;
+}
+
+// What a model takes, in the user's axes; and whether it is quantized already.
+nb::tuple model_inputs(const std::string& path) {
+  Diagnostics diagnostics;
+  std::vector<InputSpec> specs;
+  bool quantized = false;
+  in_worker(nb::none(), [&](Watch&) {
+    if (!check_regular_file(path, diagnostics)) return 0;
+    if (const std::optional<Graph> graph = read_graph(path, diagnostics)) specs = float_inputs(*graph), quantized = is_quantized(*graph);
+    return 0;
+  });
+  return nb::make_tuple(as_list(specs), quantized, as_list(diagnostics.list()));
+}
+
+nb::list write_whole(const std::string& path, nb::bytes content) {
+  Diagnostics diagnostics;
+  write_file(path, {static_cast<const uint8_t*>(content.data()), content.size()}, diagnostics);
+  return as_list(diagnostics.list());
+}
+
+using InputArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+Array as_array(const InputArray& a) {
+  static constexpr std::pair<nb::dlpack::dtype_code, char> kKinds[] = {{nb::dlpack::dtype_code::Float, 'f'},
+                                                                       {nb::dlpack::dtype_code::Int, 'i'},
+                                                                       {nb::dlpack::dtype_code::UInt, 'u'},
+                                                                       {nb::dlpack::dtype_code::Bool, 'b'}};
+  Array array;
+  array.type = {'?', a.dtype().bits / 8};
+  for (const auto& [code, kind] : kKinds)
+    if (a.dtype().code == static_cast<uint8_t>(code)) array.type.kind = kind;
+  if (array.type.kind == '?') throw nb::type_error("the array does not hold real numbers");
+  for (size_t i = 0; i < a.ndim(); ++i) array.shape.push_back(static_cast<i64>(a.shape(i)));
+  const auto* data = static_cast<const std::byte*>(a.data());
+  array.bytes.assign(data, data + a.size() * static_cast<size_t>(array.type.bytes));
+  return array;
+}
+
+// A program on this machine's runtime. One run at a time: others wait.
+class HostRun {
+ public:
+  static nb::tuple open(const std::string& name, nb::bytes content) {
+    Diagnostics diagnostics;
+    auto run = std::make_unique<HostRun>();
+    std::optional<ProgramFile> file = ProgramFile::read(name, {static_cast<const std::byte*>(content.data()), content.size()}, diagnostics);
+    if (!file) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
+    run->file_ = std::move(*file);
+    if (!(run->host_ = HostProgram::load(run->file_, diagnostics))) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
+    return nb::make_tuple(nb::cast(run.release(), nb::rv_policy::take_ownership), as_list(diagnostics.list()));
+  }
+
+  nb::list inputs() const { return as_list(file_.inputs()); }
+  nb::list outputs() const {
+    std::vector<InputSpec> specs;
+    for (size_t i = 0; i < file_.summary.outputs.size(); ++i)
+      specs.push_back({"output" + std::to_string(i), *dtype_of(file_.summary.outputs[i].type), file_.summary.outputs[i].sizes});
+    return as_list(specs);
+  }
+
+  // ([(bytes, series)] of each output, diagnostics): all samples one after the other.
+  nb::tuple run(const std::vector<InputArray>& given, nb::object progress) {
+    std::vector<Array> arrays;
+    for (const InputArray& a : given) arrays.push_back(as_array(a));
+    Diagnostics diagnostics;
+    std::vector<std::vector<std::byte>> outputs(file_.summary.outputs.size());
+    bool series = false, good = false;
+    i64 samples = 1;
+    in_worker(std::move(progress), [&](Watch& watch) {
+      const WatchScope scope(&watch);
+      const std::optional<std::vector<InputSeries>> inputs = convert_inputs(arrays, file_.inputs(), {"run", {}}, diagnostics);
+      if (!inputs) return 0;
+      for (const InputSeries& i : *inputs) series |= i.series;
+      samples = inputs->empty() ? 1 : (*inputs)[0].count;
+      const std::lock_guard lock(mutex_);
+      for (i64 s = 0; s < samples; ++s) {
+        note_progress("run", s, samples);
+        const auto one = host_->run(file_.stored_inputs(*inputs, s), diagnostics);
+        if (!one) return 0;
+        for (size_t o = 0; o < outputs.size(); ++o) {
+          const std::vector<std::byte> user = file_.user_output(o, (*one)[o]);
+          outputs[o].insert(outputs[o].end(), user.begin(), user.end());
+        }
+      }
+      good = true;
+      return 0;
+    });
+    nb::list list;
+    for (const std::vector<std::byte>& o : outputs)
+      if (good) list.append(nb::bytes(o.data(), o.size()));
+    return nb::make_tuple(list, samples, series, as_list(diagnostics.list()));
+  }
+
+ private:
+  ProgramFile file_;
+  std::unique_ptr<HostProgram> host_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+}  // namespace deuteron
+
+NB_MODULE(_core, m) {
+  using namespace deuteron;
+  nb::set_leak_warnings(false);  // an exception that is kept keeps what it saw
+  m.attr("__version__") = DEUTERON_VERSION;
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Fault& fault) { PyErr_SetString(PyExc_SystemError, fault.what()); }
+  });
+  m.def("run_verb", &run_verb, nb::arg("arguments"), nb::arg("progress").none());
+  m.def("options_of", &options_of);
+  m.def("model_inputs", &model_inputs);
+  m.def("write_whole", &write_whole);
+  nb::class_<HostRun>(m, "HostRun")
+      .def_static("open", &HostRun::open)
+      .def("inputs", &HostRun::inputs)
+      .def("outputs", &HostRun::outputs)
+      .def("run", &HostRun::run, nb::arg("arrays"), nb::arg("progress").none());
+}

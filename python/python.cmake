@@ -1,0 +1,64 @@
+# The Python package: what pyproject.toml installs into a wheel. The compiler is one shared library that the extension and the program link.
+# Included by the root CMakeLists.txt after the target `deuteron`. The module needs nanobind, which the interpreter DEUTERON_PYTHON_EXECUTABLE has.
+if(NOT DEUTERON_PYTHON)
+  return()
+endif()
+foreach(library deuteron_core deuteron_verbs deuteron_boards deuteron_firmware_files)
+  set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${library} PRIVATE -fno-semantic-interposition)  # else a function that could be inlined is called
+endforeach()
+
+set(python_default python3)
+if(EXISTS ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
+  set(python_default ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
+endif()
+set(DEUTERON_PYTHON_EXECUTABLE ${python_default} CACHE FILEPATH "the interpreter that the package is built for and tested with")
+if(SKBUILD)
+  set(DEUTERON_PYTHON_EXECUTABLE ${Python_EXECUTABLE})
+endif()
+set(Python_EXECUTABLE ${DEUTERON_PYTHON_EXECUTABLE})
+find_package(Python 3.10 COMPONENTS Interpreter Development.Module)
+if(Python_FOUND)
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(nanobind_ROOT)
+  find_package(nanobind CONFIG QUIET)
+endif()
+if(NOT nanobind_FOUND)
+  message(STATUS "no Python module: ${Python_EXECUTABLE} has no nanobind (python/requirements.txt)")
+  return()
+endif()
+
+# All of the compiler as one library, which binds its own calls itself (-Bsymbolic): nobody replaces them.
+set(PACKAGE_DIR ${PROJECT_BINARY_DIR}/python/deuteron)
+add_library(deuteron_program SHARED EXCLUDE_FROM_ALL python/library.cpp)
+target_link_libraries(deuteron_program PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,deuteron_verbs>" deuteron_core)
+target_link_options(deuteron_program PRIVATE -Wl,-Bsymbolic -Wl,--exclude-libs,libpng16.a:libjpeg.a:libz.a)
+set_target_properties(deuteron_program PROPERTIES OUTPUT_NAME deuteron LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR})
+
+# The program of the wheel: main() alone, over that library.
+add_executable(deuteron_in_package EXCLUDE_FROM_ALL tools/deuteron.cpp)
+target_link_libraries(deuteron_in_package PRIVATE deuteron_options deuteron_program)
+set_target_properties(deuteron_in_package PROPERTIES OUTPUT_NAME deuteron RUNTIME_OUTPUT_DIRECTORY ${PACKAGE_DIR}/bin
+                      BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN/.. INSTALL_RPATH $ORIGIN/..)
+
+nanobind_add_module(deuteron_module EXCLUDE_FROM_ALL python/module.cpp python/worker.cpp)
+target_link_libraries(deuteron_module PRIVATE deuteron_options deuteron_program)
+target_compile_options(nanobind-static PRIVATE -w)
+set_target_properties(deuteron_module PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR}
+                      BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN INSTALL_RPATH $ORIGIN)
+# Beside what is built, the rest of the package: the folder can be imported as it is.
+file(GLOB package_files CONFIGURE_DEPENDS python/deuteron/*.py python/deuteron/*.pyi python/deuteron/py.typed)
+foreach(file IN LISTS package_files)
+  get_filename_component(name ${file} NAME)
+  file(CREATE_LINK ${file} ${PACKAGE_DIR}/${name} SYMBOLIC)
+endforeach()
+file(MAKE_DIRECTORY ${PACKAGE_DIR}/models)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models/digits_cnn ${PACKAGE_DIR}/models/digits_cnn SYMBOLIC)
+add_custom_target(python_package DEPENDS deuteron_module deuteron_in_package)
+
+install(TARGETS deuteron_program LIBRARY DESTINATION deuteron COMPONENT python)
+install(TARGETS deuteron_module LIBRARY DESTINATION deuteron COMPONENT python)
+install(TARGETS deuteron_in_package RUNTIME DESTINATION deuteron/bin COMPONENT python)
+install(FILES models/digits_cnn/README.md models/digits_cnn/float.pt2 models/digits_cnn/calibrate.npy models/digits_cnn/test_inputs.npy
+        models/digits_cnn/test_labels.npy DESTINATION deuteron/models/digits_cnn COMPONENT python)

@@ -1,0 +1,57 @@
+"""Examples run: docstrings, and the blocks of documents."""
+import contextlib
+import doctest
+import importlib
+import io
+import pathlib
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+
+import deuteron
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODULES = [m.name for m in pkgutil.iter_modules(deuteron.__path__) if m.name not in ("__main__", "_core", "libdeuteron")]
+
+
+def globs():
+    return {"demo_model": str(ROOT / "models/digits_cnn/float.pt2"), "demo_images": np.load(ROOT / "models/digits_cnn/calibrate.npy")}
+
+
+@pytest.mark.parametrize("name", ["deuteron", *(f"deuteron.{m}" for m in MODULES)])
+def test_docstrings(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, extraglobs=globs(), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def test_there_are_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    with_examples = {t.name.split(".")[-1] for m in MODULES for t in finder.find(importlib.import_module(f"deuteron.{m}")) if t.examples}
+    assert {"compile", "load", "targets", "ops", "options", "Program", "Error"} <= with_examples
+
+
+def run_blocks(path, folder, monkeypatch):
+    """Runs the ```python blocks of a page one after the other; a block ```output behind one is what it prints."""
+    monkeypatch.chdir(folder)
+    scope = {}
+    printed = ""
+    blocks = re.findall(r"^```(python|output)\n(.*?)^```", path.read_text(), re.S | re.M)
+    assert blocks
+    for kind, text in blocks:
+        if kind == "output":
+            assert printed == text
+            continue
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(text, str(path), "exec"), scope)
+        printed = out.getvalue()
+
+
+@pytest.mark.parametrize("page", [p.name for p in (ROOT / "docs").glob("*.md") if "```python\n" in p.read_text()])
+def test_pages(page, tmp_path, monkeypatch):
+    (tmp_path / "models").symlink_to(ROOT / "models")
+    run_blocks(ROOT / "docs" / page, tmp_path, monkeypatch)

@@ -1,0 +1,96 @@
+"""What a Program does: the figures of the command line, from objects in memory."""
+import json
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+import torch
+
+import deuteron
+
+
+def test_run_gives_the_bits_of_the_command(program, images, tool, tmp_path):
+    program.save(tmp_path / "m.pte")
+    assert (tmp_path / "m.pte").read_bytes() == program.bytes
+    np.save(tmp_path / "x.npy", images)
+    subprocess.run([tool, "run", tmp_path / "m.pte", "--input", tmp_path / "x.npy", "--output-dir", tmp_path / "out"], check=True,
+                   stdout=subprocess.DEVNULL)
+    expected = np.load(tmp_path / "out" / "output0.npy")
+    for given in (images, torch.from_numpy(images), {"input0": images}, images.astype(np.float64)):
+        result = program.run(given)
+        assert result.dtype == np.float32 and result.reshape(expected.shape).tobytes() == expected.tobytes()
+    one = program.run(images[0])
+    assert one.shape == (1, 10) and one.tobytes() == expected[0].tobytes()
+    assert deuteron.load(tmp_path / "m.pte").run(images).tobytes() == expected.tobytes()
+
+
+def test_int8(digits, images):
+    program = deuteron.compile(digits, target="cortex-m55", calibration=images, io="int8")
+    assert program.inputs[0].dtype == program.outputs[0].dtype == "int8"
+    assert program.run(np.zeros((3, 1, 8, 8), np.int8)).dtype == np.int8
+
+
+def test_board(program, images):
+    shutil = pytest.importorskip("shutil")
+    if not shutil.which("qemu-system-arm"):
+        pytest.skip("no qemu-system-arm")
+    assert program.run(images[:2], on="qemu:mps3-an547").tobytes() == program.run(images[:2]).tobytes()
+    rows = program.profile(images[:1], on="qemu:mps3-an547")
+    assert {r.clock for r in rows} == {"cpu"} and sum(r.total for r in rows) > 0
+
+
+def test_evaluate(program, digits, test_set, tool, tmp_path):
+    inputs, labels = test_set
+    program.save(tmp_path / "m.pte")
+    subprocess.run([tool, "evaluate", tmp_path / "m.pte", "--inputs", digits.parent / "test_inputs.npy", "--labels",
+                    digits.parent / "test_labels.npy", "--model", digits, "--json", tmp_path / "e.json"], check=True, stdout=subprocess.DEVNULL)
+    expected = json.loads((tmp_path / "e.json").read_text())
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.from_numpy(inputs), torch.from_numpy(labels)), batch_size=100)
+    for result in (program.evaluate(inputs, labels, model=digits), program.evaluate(loader, has_labels=True, model=torch.export.load(digits))):
+        for key in ("samples", "program_top1", "program_right", "model_top1", "model_right", "agreement", "sqnr_db", "max_abs_error"):
+            assert getattr(result, key) == expected[key]
+
+
+def test_compare(program, digits, images, exported):
+    for model in (digits, exported):
+        result = program.compare(model, images)
+        assert result.outputs[0].sqnr_db > 20 and result.samples == 32
+        assert len(result.operators) > 5
+        assert [o.sqnr_db for o in result.operators] == sorted(o.sqnr_db for o in result.operators)
+    other = deuteron.compile(digits, target="cortex-m55", calibration=images, observer="minmax")
+    assert other.compare(digits, images).operators  # it knows its own options
+
+
+def test_profile(program, images):
+    rows = program.profile(images)
+    assert abs(sum(r.share for r in rows) - 1) < 1e-6
+    assert any("conv2d" in r.operators_text for r in rows) and all(r.calls == 32 for r in rows)
+    assert program.profile()
+
+
+def test_targets_and_operators():
+    names = [t.name for t in deuteron.targets()]
+    assert {"cortex-m55", "imxrt700cm"} <= set(names)
+    assert any(o.builtin for o in deuteron.ops("imxrt700"))
+    with pytest.raises(deuteron.Error):
+        deuteron.ops("nothing")
+
+
+def test_demo(capsys):
+    from deuteron._demo import demo
+
+    assert demo([]) == 0
+    text = capsys.readouterr().out
+    assert "top-1 program   97.91 %  (704 of 719)" in text and "bytes planned" in text and "cortex_m::quantized_conv2d" in text
+
+
+def test_command():
+    import os
+    import sys
+
+    run = lambda *words: subprocess.run([sys.executable, "-m", "deuteron", *words], capture_output=True, text=True)  # noqa: E731
+    assert run("--version").stdout == f"deuteron {deuteron.__version__}\n"
+    assert run("nothing").returncode == 2
+    assert "torch" not in subprocess.run([sys.executable, "-X", "importtime", "-c", "import deuteron"], capture_output=True, text=True,
+                                         env=dict(os.environ)).stderr
