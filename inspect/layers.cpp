@@ -207,6 +207,7 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
   for (const Pair& pair : pairs) {
     const Node& call = c.graph.nodes[pair.call];
     compared.push_back({layer_of(user_names(c.graph, call.origin), call_of(call.op)->name, c.graph.type(pair.value)), pair.reference});
+    compared.back().layer.origin = call.origin;
   }
   return errors_of(c.equalized, compared, samples, threads, [&](size_t s) {
     Stepper program(c.graph);

@@ -20,6 +20,7 @@ struct LayerError {
   double clipped = 0;       // share of elements that lie at an end of the int8 range while the float value lies beyond it
   double used = 0;          // share of the 256 steps between the smallest and the largest that occur
   float low = 0, high = 0;  // what the steps reach from and to; equal: the value is float
+  Origin origin = {};       // of the call; compare_layers() alone
 };
 
 // One entry for each kernel call whose result the float graph has too, in execution order. Errors add up along the way: an entry is not

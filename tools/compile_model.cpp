@@ -254,12 +254,16 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
   // The cheap questions first, so that nobody waits for a misspelt name.
   std::optional<Target> target = find_target(o.target, diagnostics);
   if (!check_regular_file(o.model, diagnostics) || !target) return std::nullopt;
+  return compile_model_for(std::move(*target), o, make_up_samples, diagnostics);
+}
+
+std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
   std::optional<Graph> graph = read_graph(o.model, diagnostics);
   if (!graph) return std::nullopt;
   check_explain(*graph, o.explain, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
 
-  CompiledModel result{std::move(*target), {}, {}, {}, false};
+  CompiledModel result{std::move(target), {}, {}, {}, false};
   if (!read_samples(o, *graph, make_up_samples, result, diagnostics)) return std::nullopt;
 
   CompileOptions options = o.compile;

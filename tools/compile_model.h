@@ -43,6 +43,8 @@ std::vector<NamedPath> outputs_of(const ModelOptions& options);
 
 // `make_up_samples`: a float model without calibration data gets seeded random inputs and a warning; else that is an error.
 std::optional<CompiledModel> compile_model(const ModelOptions& options, bool make_up_samples, Diagnostics& diagnostics);
+// For a target that is no file's: options.target is not read.
+std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions& options, bool make_up_samples, Diagnostics& diagnostics);
 
 // Whether it stopped before there was a program (--stop-after).
 inline bool has_program(const CompiledModel& m) { return !m.compilation.pte.empty(); }

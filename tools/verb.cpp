@@ -34,7 +34,7 @@ Json as_json(const Diagnostic& d) {
 
 void add_verbs(CommandLine& line) {
   for (auto add :
-       {add_analyze, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops})
+       {add_analyze, add_doctor, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops})
     add(line);
 }
 

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 // Each adds its verb to the command line; the first adds all of them.
 void add_verbs(CommandLine& line);
 void add_analyze(CommandLine& line);
+void add_doctor(CommandLine& line);
 void add_compile(CommandLine& line);
 void add_run(CommandLine& line);
 void add_profile(CommandLine& line);

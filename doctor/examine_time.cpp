@@ -1,0 +1,141 @@
+// What takes time wherever it runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "doctor/doctor.h"
+#include "ops/families.h"
+#include "report/numbers.h"
+#include "report/report.h"
+
+namespace deuteron {
+namespace {
+
+constexpr double kLeastShare = 0.01;       // of all cycles: less is not told
+constexpr double kDominantShare = 0.3;     // of all cycles, of one operator
+constexpr size_t kLeastOperators = 3;      // fewer than that always dominate
+constexpr double kLeastUnusedLanes = 0.2;  // of the products of a layer
+
+void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vector<Place> where, i64 cycles, const char* how,
+                 std::vector<Finding>& findings) {
+  if (cycles > 0 && share_of_cycles(p, cycles) >= kLeastShare)
+    findings.push_back(finding_of(kind, std::move(what), std::move(where), static_cast<double>(cycles), cycles_text(p, cycles, how)));
+}
+
+void ports(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
+  const Graph& g = p.compilation.graph;
+  i64 cycles = 0;
+  std::vector<Place> where;
+  for (const OperatorReport& o : p.program.operators) {
+    const Node& node = g.nodes[nodes[static_cast<size_t>(o.instruction)]];
+    if (!is_at_port(g, node)) continue;
+    cycles += std::max<i64>(o.cycles, 0);
+    const bool is_input = g.type(node.inputs[0]).dtype == DType::f32;
+    const ValueId v = is_input ? node.inputs[0] : node.outputs[0];
+    where.push_back(
+        {fmt::format("{} `{}`, {} elements", is_input ? "input" : "output", g.values[v].name, grouped(g.type(v).elements())), "", ""});
+  }
+  add_if_dear(p, FindingKind::float_ports, "the CPU quantizes float inputs and dequantizes outputs", std::move(where), cycles, kOfCpu,
+              findings);
+}
+
+void transposes(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
+  const Graph& g = p.compilation.graph;
+  i64 cycles = 0;
+  std::vector<Place> where;
+  for (const OperatorReport& o : p.program.operators) {
+    const auto* call = call_of(g.nodes[nodes[static_cast<size_t>(o.instruction)]].op);
+    if (o.op != "cortex_m::transpose" && o.op != "aten::permute_copy" &&
+        !(call->delegate && o.op.find("Transpose") != o.op.npos && o.macs == 0))
+      continue;
+    cycles += std::max<i64>(o.cycles, 0);
+    where.push_back(place_of(g, o.origin));
+  }
+  add_if_dear(p, FindingKind::transposes, "changes the order of axes at run time", std::move(where), cycles, "cost models of both sides",
+              findings);
+}
+
+void crossings(const Patient& p, std::vector<Finding>& findings) {
+  const ProgramCost& cost = p.program.cost;
+  if (cost.calls < 2) return;
+  add_if_dear(p, FindingKind::crossings,
+              fmt::format("{} calls of the NPU, and {} bytes that cross its border", cost.calls, grouped(cost.crossing_bytes())), {},
+              cost.crossing, "assumed: docs/neutron-machine.md", findings);
+}
+
+// Of a kernel that computes layers of the partition: which share of its products is padding.
+void lanes(const Patient& p, std::vector<Finding>& findings) {
+  const Compilation& c = p.compilation;
+  if (!p.target.npu) return;
+  const PartitionDecisions& partition = c.partition;
+  const i64 lanes = p.target.npu->machine.lanes, units = p.target.npu->machine.units;
+  for (size_t n = 0; n < partition.graph.nodes.size(); ++n) {
+    const Node& node = partition.graph.nodes[n];
+    if (!partition.nodes[n].on_npu || !is_layer(node.op) || node.inputs.size() < 2) continue;
+    const Shape& weight = partition.graph.type(node.inputs[1]).shape;
+    const i64 in = weight.back(), out = weight.front();
+    if (in == 1 || weight.size() < 2) continue;  // depthwise: has no sums over channels
+    const double used = static_cast<double>(in * out) / static_cast<double>(round_up(in, lanes) * round_up(out, units));
+    const auto kernel = std::ranges::find_if(c.npu.kernels, [&](const NpuKernel& k) {
+      return k.is_predicted && k.cost.macs > 0 &&
+             std::find_first_of(k.origin.begin(), k.origin.end(), node.origin.begin(), node.origin.end()) != k.origin.end();
+    });
+    if (used > 1 - kLeastUnusedLanes || kernel == c.npu.kernels.end() || kernel->cost.bound() != neutron::Bound::kCompute) continue;
+    add_if_dear(p, FindingKind::lanes,
+                fmt::format("{} input and {} output channels fill {:.0f} % of groups of {} and {}", in, out, 100 * used, lanes, units),
+                {place_of(c.graph, kernel->origin)}, static_cast<i64>((1 - used) * static_cast<double>(kernel->cost.compute)),
+                "unused products on the open model of the NPU", findings);
+  }
+}
+
+void batch_norms(const Patient& p, std::vector<Finding>& findings) {
+  const Graph& g = p.compilation.graph;
+  for (const OperatorReport& o : p.program.operators) {
+    const bool is_norm =
+        !o.origin.empty() && std::ranges::all_of(o.origin, [&](i32 id) { return g.sources[id].target.starts_with("aten.batch_norm"); });
+    if (is_norm && o.cycles > 0)
+      findings.push_back(finding_of(FindingKind::unfolded_batch_norm, fmt::format("a batch norm is a call of its own, {}", o.op),
+                                    {place_of(g, o.origin)}, static_cast<double>(o.cycles),
+                                    cycles_text(p, o.cycles, o.placement == Placement::npu ? kOfNpu : kOfCpu)));
+  }
+}
+
+void dominant(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
+  const Graph& g = p.compilation.graph;
+  if (p.program.operators.size() < kLeastOperators) return;
+  for (const OperatorReport& o : p.program.operators) {
+    if (o.cycles < 0 || share_of_cycles(p, o.cycles) < kDominantShare || is_at_port(g, g.nodes[nodes[static_cast<size_t>(o.instruction)]]))
+      continue;
+    findings.push_back(finding_of(
+        FindingKind::dominant_operator,
+        fmt::format("{} takes {:.0f} % of the time, with {} multiply-adds", o.op, 100 * share_of_cycles(p, o.cycles), grouped(o.macs)),
+        {place_of(g, o.origin)}, static_cast<double>(o.cycles), cycles_text(p, o.cycles, o.placement == Placement::npu ? kOfNpu : kOfCpu)));
+  }
+}
+
+void memories(const Patient& p, std::vector<Finding>& findings) {
+  add_if_dear(p, FindingKind::slow_constants, "the CPU waits for its constants", {}, p.program.cost.wait, "assumed: docs/cpu-cost.md",
+              findings);
+  const RowBands& bands = p.compilation.row_bands;
+  if (bands.operators == 0) return;
+  Finding f = finding_of(
+      FindingKind::row_bands,
+      fmt::format("{} operators in up to {} bands of rows, {} more calls", bands.operators, bands.bands, bands.extra_calls), {}, -1,
+      fmt::format("{} more multiply-adds of {} (counted); cycles not known", grouped(bands.extra_macs), grouped(p.program.macs)));
+  findings.push_back(std::move(f));
+}
+
+}  // namespace
+
+void examine_time(const Patient& p, std::vector<Finding>& findings) {
+  const std::vector<NodeId> nodes = nodes_of_instructions(p.compilation.graph);
+  ports(p, nodes, findings);
+  transposes(p, nodes, findings);
+  crossings(p, findings);
+  lanes(p, findings);
+  batch_norms(p, findings);
+  dominant(p, nodes, findings);
+  memories(p, findings);
+}
+
+}  // namespace deuteron
