@@ -67,14 +67,16 @@ std::optional<Finding> finding_of_error(const Diagnostic& e) {
                                    : std::string("there is no program"));
   f.rule = e.rule;
   if (advice) f.change = advice->change, f.code = advice->code;
-  f.why = is_memory ? e.fix : e.measured.empty() ? e.fix : fmt::format("{}, limit {}", e.measured, e.limit);
+  f.why = is_memory            ? e.fix
+          : e.measured.empty() ? std::string("a rule of the NPU, and the target has no kernels of a CPU")
+                               : fmt::format("{}, limit {}", e.measured, e.limit);
   return f;
 }
 
 std::string good_text(const Patient& p) {
   std::vector<std::string> parts;
   const i64 in_float = count_of(p.program, Placement::portable);
-  parts.push_back(in_float == 0 ? std::string("int8 throughout") : fmt::format("{} calls in float", in_float));
+  parts.push_back(in_float == 0 ? std::string("int8 throughout") : fmt::format("{} call{} in float", in_float, in_float == 1 ? "" : "s"));
   if (const NpuTotal npu = npu_total(p.program); npu.kernels > 0 && p.program.macs > 0)
     parts.push_back(fmt::format("{:.1f} % of the multiply-adds on the NPU",
                                 100.0 * static_cast<double>(npu.macs) / static_cast<double>(p.program.macs)));

@@ -7,6 +7,7 @@
 #include "calibrate/calibrate.h"
 #include "doctor/doctor.h"
 #include "ops/families.h"
+#include "passes/memories.h"
 
 namespace deuteron {
 namespace {
@@ -15,6 +16,7 @@ constexpr i64 kEnoughSamples = 32;
 constexpr double kGoodDb = 30;        // of the outputs: from there on nothing is told of accuracy
 constexpr double kLossDb = 6;         // of a value, below what it was made of: half of its precision
 constexpr double kOutlierRatio = 16;  // the largest channel to the median: four of eight bits are left
+constexpr double kLeastGainDb = 0.5;  // by more samples
 constexpr size_t kMostTold = 3;       // operators, of a kind
 
 bool is_good(const Patient& p) { return p.accuracy && p.accuracy->sqnr_db >= kGoodDb; }
@@ -27,6 +29,7 @@ void data(const Patient& p, std::vector<Finding>& findings) {
   if (p.made_up_samples || q.model_was_quantized || count == 0 || count >= kEnoughSamples) return;
   const bool known = q.held_out_db && p.accuracy && std::isfinite(p.accuracy->sqnr_db);
   const double cost = known ? std::max(0.0, p.accuracy->sqnr_db - *q.held_out_db) : -1;
+  if (known && cost < kLeastGainDb) return;
   findings.push_back(finding_of(FindingKind::few_samples,
                                 fmt::format("the ranges were chosen on {} sample{}", count, count == 1 ? "" : "s"), {}, cost,
                                 known ? fmt::format("{:.1f} dB: {:.1f} dB on these samples, about {:.1f} dB on others (cross-validation)",
@@ -61,6 +64,7 @@ std::vector<Loss> losses_of(const Compilation& c, const std::vector<LayerError>&
 
 void operators(const Patient& p, std::vector<Finding>& findings) {
   const Compilation& c = p.compilation;
+  if (calls_npu(c.graph)) return;  // what never leaves a call of the NPU is `compare`'s
   const std::vector<LayerError> layers = compare_layers(c, p.samples, p.threads);
   const std::vector<Loss> losses = losses_of(c, layers);
   for (size_t k = 0; k < std::min(kMostTold, losses.size()); ++k) {

@@ -15,6 +15,7 @@ constexpr double kLeastOfPlan = 0.1;  // what would fall away, of the plan
 constexpr double kPeakOfPlan = 0.25;  // what one place alone has above all others, of the plan
 constexpr double kLargeShare = 0.25;  // of the file, of one operator's weights
 constexpr i64 kLeastFlashBytes = 4096;
+constexpr i64 kLeastRamBytes = 1024;
 constexpr size_t kLeastLayers = 3;  // fewer than that are always large
 
 std::string bytes_text(i64 bytes, i64 of, const char* how) {
@@ -28,7 +29,7 @@ void float_ports(const Patient& p, const std::vector<i64>& alive, std::vector<Fi
   for (size_t n = 0; n < alive.size(); ++n)
     if (!is_at_port(c.graph, c.graph.nodes[n])) rest = std::max(rest, alive[n]);
   const i64 saved = c.plan.bytes - rest;
-  if (static_cast<double>(saved) < kLeastOfPlan * static_cast<double>(c.plan.bytes)) return;
+  if (saved < kLeastRamBytes || static_cast<double>(saved) < kLeastOfPlan * static_cast<double>(c.plan.bytes)) return;
   std::vector<Place> where;
   for (const LiveTensor& t : c.plan.peak)
     if (c.graph.type(t.value).dtype == DType::f32)
@@ -60,7 +61,8 @@ void early_peak(const Patient& p, const std::vector<i64>& alive, std::vector<Fin
   for (size_t n = 0; n < alive.size(); ++n)
     if (!touches(c.graph.nodes[n], largest)) others = std::max(others, alive[n]);
   const i64 above = alive[peak] - others;
-  if (largest < 0 || static_cast<double>(above) < kPeakOfPlan * static_cast<double>(c.plan.bytes)) return;
+  if (largest < 0 || others == 0 || above < kLeastRamBytes || static_cast<double>(above) < kPeakOfPlan * static_cast<double>(c.plan.bytes))
+    return;
   findings.push_back(finding_of(FindingKind::early_peak,
                                 fmt::format("one place needs far more than all others; `{}` has {} bytes", c.graph.values[largest].name,
                                             grouped(c.graph.type(largest).bytes())),

@@ -32,8 +32,8 @@ void ports(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Findi
     cycles += std::max<i64>(o.cycles, 0);
     const bool is_input = g.type(node.inputs[0]).dtype == DType::f32;
     const ValueId v = is_input ? node.inputs[0] : node.outputs[0];
-    where.push_back(
-        {fmt::format("{} `{}`, {} elements", is_input ? "input" : "output", g.values[v].name, grouped(g.type(v).elements())), "", ""});
+    const std::string& name = std::ranges::find(is_input ? g.inputs : g.outputs, v, &Port::value)->name;
+    where.push_back({fmt::format("{} `{}`, {} elements", is_input ? "input" : "output", name, grouped(g.type(v).elements())), "", ""});
   }
   add_if_dear(p, FindingKind::float_ports, "the CPU quantizes float inputs and dequantizes outputs", std::move(where), cycles, kOfCpu,
               findings);
@@ -100,16 +100,24 @@ void batch_norms(const Patient& p, std::vector<Finding>& findings) {
   }
 }
 
-void dominant(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
+// Of operators that multiply: what else takes long has a finding of its own.
+void dominant(const Patient& p, std::vector<Finding>& findings) {
   const Graph& g = p.compilation.graph;
-  if (p.program.operators.size() < kLeastOperators) return;
+  std::vector<OperatorReport> operators;  // those of one origin, in bands of rows, as one
   for (const OperatorReport& o : p.program.operators) {
-    if (o.cycles < 0 || share_of_cycles(p, o.cycles) < kDominantShare || is_at_port(g, g.nodes[nodes[static_cast<size_t>(o.instruction)]]))
-      continue;
-    findings.push_back(finding_of(
-        FindingKind::dominant_operator,
-        fmt::format("{} takes {:.0f} % of the time, with {} multiply-adds", o.op, 100 * share_of_cycles(p, o.cycles), grouped(o.macs)),
-        {place_of(g, o.origin)}, static_cast<double>(o.cycles), cycles_text(p, o.cycles, o.placement == Placement::npu ? kOfNpu : kOfCpu)));
+    if (o.cycles < 0 || o.macs == 0) continue;
+    const auto same = std::ranges::find(operators, o.origin, &OperatorReport::origin);
+    if (same == operators.end()) operators.push_back(o);
+    else same->cycles += o.cycles, same->macs += o.macs;
+  }
+  if (operators.size() < kLeastOperators) return;
+  for (const OperatorReport& o : operators) {
+    const double share = share_of_cycles(p, o.cycles);
+    if (share < kDominantShare) continue;
+    findings.push_back(finding_of(FindingKind::dominant_operator,
+                                  fmt::format("{} takes {:.0f} % of the time, with {} multiply-adds", o.op, 100 * share, grouped(o.macs)),
+                                  {place_of(g, o.origin)}, static_cast<double>(o.cycles),
+                                  cycles_text(p, o.cycles, o.placement == Placement::npu ? kOfNpu : kOfCpu)));
   }
 }
 
@@ -118,11 +126,13 @@ void memories(const Patient& p, std::vector<Finding>& findings) {
               findings);
   const RowBands& bands = p.compilation.row_bands;
   if (bands.operators == 0) return;
-  Finding f = finding_of(
-      FindingKind::row_bands,
-      fmt::format("{} operators in up to {} bands of rows, {} more calls", bands.operators, bands.bands, bands.extra_calls), {}, -1,
-      fmt::format("{} more multiply-adds of {} (counted); cycles not known", grouped(bands.extra_macs), grouped(p.program.macs)));
-  findings.push_back(std::move(f));
+  const std::string macs = bands.extra_macs > 0
+                               ? fmt::format("{} more multiply-adds of {} (counted)", grouped(bands.extra_macs), grouped(p.program.macs))
+                               : std::string("no more multiply-adds (counted)");
+  findings.push_back(
+      finding_of(FindingKind::row_bands,
+                 fmt::format("{} operators in up to {} bands of rows, {} more calls", bands.operators, bands.bands, bands.extra_calls), {},
+                 -1, macs + "; cycles not known"));
 }
 
 }  // namespace
@@ -134,7 +144,7 @@ void examine_time(const Patient& p, std::vector<Finding>& findings) {
   crossings(p, findings);
   lanes(p, findings);
   batch_norms(p, findings);
-  dominant(p, nodes, findings);
+  dominant(p, findings);
   memories(p, findings);
 }
 

@@ -30,7 +30,7 @@ struct Place {
 struct Finding {
   FindingKind kind;
   Concern concern;
-  std::string rule;  // "neutron.conv2d.taps", "doctor.float_input"
+  std::string rule;  // "neutron.conv2d.taps", "doctor.float_ports"
   std::string what;  // a sentence without a full stop
   std::vector<Place> where;
   double cost = -1;  // -1: not known

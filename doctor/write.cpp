@@ -25,11 +25,11 @@ std::string place_text(const Place& p) {
 class Text {
  public:
   void line(std::string_view label, const std::string& what) {
-    if (!what.empty()) text += fmt::format("     {:<8}{}\n", label, what);
+    if (!what.empty()) text += fmt::format("     {:<9}{}\n", label, what);
   }
 
   void finding(size_t number, const Finding& f, const std::vector<Attempt>& attempts) {
-    text += fmt::format("{:>3}  {:<8}{}  [{}]\n", number, name_of(f.concern), f.what, f.rule);
+    text += fmt::format("{:>3}  {:<9}{}  [{}]\n", number, name_of(f.concern), f.what, f.rule);
     for (size_t k = 0; k < std::min(kMostPlaces, f.where.size()); ++k) line(k == 0 ? "where" : "", place_text(f.where[k]));
     if (f.where.size() > kMostPlaces) line("", fmt::format("and {} more", f.where.size() - kMostPlaces));
     line("costs", f.cost_text);
@@ -47,10 +47,10 @@ class Text {
 std::string findings_text(const std::vector<Finding>& findings, const std::vector<Attempt>& attempts) {
   Text t;
   for (size_t k = 0; k < findings.size(); ++k) t.finding(k + 1, findings[k], attempts);
-  if (findings.empty()) t.text += "  found    nothing that is worth a change\n";
+  if (findings.empty()) t.text += "  found       nothing that is worth a change\n";
   for (const Attempt& a : attempts)
     if (std::ranges::find(findings, a.option, &Finding::attempt) == findings.end())
-      t.text += fmt::format("  tried    {}: {}\n", a.option, a.result);
+      t.text += fmt::format("  tried       {}: {}\n", a.option, a.result);
   return t.text;
 }
 

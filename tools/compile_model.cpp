@@ -153,7 +153,7 @@ static void add_look_inside_options(Verb& verb, ModelOptions& o) {
       .group("To look inside");
 }
 
-void add_model_options(Verb& verb, ModelOptions& o) {
+void add_program_options(Verb& verb, ModelOptions& o) {
   verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; or a graph as text)").value("M").required();
   verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
@@ -181,6 +181,13 @@ void add_model_options(Verb& verb, ModelOptions& o) {
               "(default): as stock firmware reads them; never changes a bit of the result")
       .value("KIND")
       .one_of({"plain", "packed"});
+  add_npu_options(verb, o);
+  add_image_options(verb, o.image);
+  add_json(verb, o.json);
+}
+
+void add_model_options(Verb& verb, ModelOptions& o) {
+  add_program_options(verb, o);
   verb.flag("--strict", o.strict, "an operator that no backend of the target takes is an error");
   verb.option("--firmware-ops", o.firmware_ops,
               "the kernels of the firmware that will run the program: a list, or an ELF image of ours; a missing one is an error")
@@ -189,11 +196,8 @@ void add_model_options(Verb& verb, ModelOptions& o) {
               "print why an operator went where it did: by its name, its module, or its number in the model; may be repeated")
       .value("NODE")
       .one_each();
-  add_npu_options(verb, o);
   add_look_inside_options(verb, o);
-  add_image_options(verb, o.image);
   verb.option("--html", o.html, "write the report as one page: graph by placement, memory plan, reasons").value("FILE");
-  add_json(verb, o.json);
 }
 
 std::vector<NamedPath> inputs_of(const ModelOptions& o) {

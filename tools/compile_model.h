@@ -26,6 +26,7 @@ struct ModelOptions {
   CompileOptions compile;
 };
 void add_model_options(Verb& verb, ModelOptions& options);
+void add_program_options(Verb& verb, ModelOptions& options);   // of those: what the program depends on
 void add_accuracy_options(Verb& verb, ModelOptions& options);  // of those: how values are quantized
 void add_npu_options(Verb& verb, ModelOptions& options);       // of those: what goes to the NPU, and how
 

@@ -62,7 +62,7 @@ Examined compile_patient(const ModelOptions& o, Diagnostics& diagnostics) {
     e.instead = target.name;
   } else {
     relaxed.compile.max_ram = 0;
-    for (MemoryRegion& memory : target.memories) memory.bytes = 0;
+    target.memories.clear();
     e.instead = target.name + " without limits of memory";
   }
   Diagnostics second;
@@ -90,8 +90,8 @@ int doctor(const DoctorVerb& o) {
   std::vector<Attempt> attempts;
   if (o.attempt) attempts = try_options(o.model, m, patient.accuracy, findings);
 
-  std::string text = fmt::format("{} for {}\n  good     {}\n", o.model.model, o.model.target, good_text(patient));
-  if (!e.instead.empty()) text += fmt::format("  instead  there is no program; the figures are those of {}\n", e.instead);
+  std::string text = fmt::format("{} for {}\n  good        {}\n", o.model.model, o.model.target, good_text(patient));
+  if (!e.instead.empty()) text += fmt::format("  instead     there is no program; the figures are those of {}\n", e.instead);
   Json json = findings_json(findings, attempts);
   json["model"] = o.model.model, json["target"] = o.model.target, json["good"] = good_text(patient);
   if (!e.instead.empty()) json["instead"] = e.instead;
@@ -105,7 +105,7 @@ void add_doctor(CommandLine& line) {
   Verb verb =
       add_verb<DoctorVerb>(line, "doctor", "say what keeps a model off the NPU, out of RAM, slow, large or inaccurate, and what to change",
                            "deuteron doctor model.pt2 --target imxrt700cm --calibrate samples.npy --try", doctor, o);
-  add_model_options(verb, o->model);
+  add_program_options(verb, o->model);
   verb.flag("--try", o->attempt, "compile again with each option that may help, and tell what it came to");
 }
 
