@@ -7,6 +7,7 @@
 #include "ops/depthwise_conv2d/taps_dsp.h"
 #include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/depthwise_conv2d/turned.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 namespace {
@@ -47,37 +48,44 @@ void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t 
   }
 }
 
-// The input of `rows` rows of the planes, from row ih and column iw on; what lies outside is 0.
-void fill_planes(const Block& b, int32_t ih, int32_t iw, int32_t rows, int32_t columns, int16_t* planes) {
-  const DepthwiseConv2dArgs& a = b.a;
-  const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
-  const int32_t left = iw < 0 ? least(-iw, columns) : 0, end = a.in_w - iw < columns ? (a.in_w - iw > left ? a.in_w - iw : left) : columns;
-  for (int32_t r = 0; r < rows; ++r, planes += kPlaneRow) {
-    const bool is_inside = ih + r >= 0 && ih + r < a.in_h;
-    if (!is_inside || left > 0 || end < columns)
-      for (int32_t p = 0; p < kPlanes; ++p) {
-        int16_t* row = planes + p * kPlane;
-        if (!is_inside) std::memset(row, 0, sizeof(int16_t) * kPlaneRow);
-        for (int32_t i = 0; i < left; ++i) row[i] = 0;
-        for (int32_t i = end; i < columns; ++i) row[i] = 0;
-      }
-    if (is_inside && end > left)
-      deuteron_fill_planes_dsp(b.x + ((ih + r) * a.in_w + iw + left) * a.in_c, a.in_c, end - left, planes + left, 2 * kPlane,
-                               offset << 16 | offset);
-  }
+// Columns begin..begin+width-1 of the outputs, and the columns of x under them: columns left..end-1 of the planes. The others lie outside x
+// and are 0, once and for all rows and channels.
+struct Columns {
+  int32_t begin, width, left, end, count;
+};
+
+Columns columns_of(const DepthwiseConv2dArgs& a, int32_t begin, int32_t width) {
+  const int32_t iw = begin * a.stride_w - a.pad_w, count = (width - 1) * a.stride_w + 3;
+  const int32_t left = iw < 0 ? least(-iw, count) : 0, end = least(a.in_w - iw, count);
+  return {begin, width, left, end > left ? end : left, count};
 }
 
-// Four channels of the outputs begin..begin+width-1 of every row.
-void run_columns(const Block& b, int32_t begin, int32_t width) {
+// The input of `rows` rows of the planes, from row ih on; rows outside are 0.
+void fill_planes(const Block& b, const Columns& k, int32_t ih, int32_t rows, int16_t* planes) {
+  const DepthwiseConv2dArgs& a = b.a;
+  const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
+  const Taps inside = taps_inside(ih, rows, 1, a.in_h);
+  for (int32_t r = 0; r < rows; ++r)
+    if (r < inside.first || r >= inside.end)
+      for (int32_t p = 0; p < kPlanes; ++p)
+        std::memset(planes + p * kPlane + r * kPlaneRow, 0, sizeof(int16_t) * static_cast<size_t>(k.count));
+  if (inside.end == inside.first || k.end == k.left) return;
+  const int8_t* from = b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * a.in_c;
+  const DspFill fill{from,       a.in_c,         a.in_w * a.in_c,           planes + inside.first * kPlaneRow + k.left,
+                     2 * kPlane, k.end - k.left, inside.end - inside.first, offset << 16 | offset};
+  deuteron_fill_planes_dsp(&fill);
+}
+
+// Four channels of some columns of every row.
+void run_columns(const Block& b, const Columns& k, int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kRows - 3) / s + 1;
-  alignas(4) int16_t planes[kPlanes * kPlane];
-  DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, width / 2, width % 2, a.y_min, a.y_max};
+  DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, k.width / 2, k.width % 2, a.y_min, a.y_max};
   for (int32_t r = 0; r < a.out_h; r += at_once) {
     d.rows = least(at_once, a.out_h - r);
-    fill_planes(b, r * s - a.pad_h, begin * s - a.pad_w, (d.rows - 1) * s + 3, (width - 1) * s + 3, planes);
+    fill_planes(b, k, r * s - a.pad_h, (d.rows - 1) * s + 3, planes);
     for (int32_t p = 0; p < kPlanes; ++p) {
-      d.y = b.y + r * row + begin * a.out_c + p;
+      d.y = b.y + r * row + k.begin * a.out_c + p;
       (s == 1 ? deuteron_depthwise_s1_dsp : deuteron_depthwise_s2_dsp)(planes + p * kPlane, b.channels + p, &d);
     }
   }
@@ -85,12 +93,17 @@ void run_columns(const Block& b, int32_t begin, int32_t width) {
 
 void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
+  alignas(4) int16_t planes[kPlanes * kPlane];
   Block b{a, nullptr, nullptr, {}};
-  for (int32_t c = 0; c < a.out_c; c += kPlanes) {
-    const int32_t first = least(c, a.out_c - kPlanes);  // the last ones overlap
-    fill_channels(b, weight, bias, first);
-    b.x = x + first, b.y = y + first;
-    for (int32_t begin = 0; begin < a.out_w; begin += most) run_columns(b, begin, least(most, a.out_w - begin));
+  for (int32_t begin = 0; begin < a.out_w; begin += most) {
+    const Columns k = columns_of(a, begin, least(most, a.out_w - begin));
+    std::memset(planes, 0, sizeof planes);
+    for (int32_t c = 0; c < a.out_c; c += kPlanes) {
+      const int32_t first = least(c, a.out_c - kPlanes);  // the last ones overlap
+      fill_channels(b, weight, bias, first);
+      b.x = x + first, b.y = y + first;
+      run_columns(b, k, planes);
+    }
   }
 }
 

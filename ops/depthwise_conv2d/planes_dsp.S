@@ -188,20 +188,37 @@
   DEPTHWISE deuteron_depthwise_s1_dsp, 1
   DEPTHWISE deuteron_depthwise_s2_dsp, 2
 
-@ void deuteron_fill_planes_dsp(const int8_t* x, int32_t step, int32_t pixels, int16_t* to, int32_t plane_bytes, uint32_t offset)
+@ void deuteron_fill_planes_dsp(const DspFill*)
+@ offsets: x 0, step 4, row_step 8, to 12, plane_bytes 16, pixels 20, rows 24, offset 28
+@ stack: 0 pixels - 2, 4 rows left; from the end of a row to the next: 8 bytes of x, 12 of the planes
+@   r0 x   r1 step   r2 pixels left   r3-r6 the planes   lr offset
   .section .text.deuteron_fill_planes_dsp,"ax"
   .global deuteron_fill_planes_dsp
   .type deuteron_fill_planes_dsp, %function
   .balign 4
 deuteron_fill_planes_dsp:
   push {r4-r11, lr}
-  ldrd r12, lr, [sp, #36]
+  sub sp, sp, #20
+  ldrd r1, r7, [r0, #4]
+  ldrd r3, r12, [r0, #12]
+  ldrd r8, r9, [r0, #20]
+  ldr lr, [r0, #28]
+  ldr r0, [r0]
   add r4, r3, r12
   add r5, r4, r12
   add r6, r5, r12
-  subs r2, #2
-  bmi 2f
-1:
+  bic r10, r8, #1                   @ pixels that go in pairs
+  mls r7, r10, r1, r7
+  rsb r10, r10, #(PITCH / 2)
+  lsl r10, r10, #1
+  strd r7, r10, [sp, #8]
+  subs r8, r8, #2
+  strd r8, r9, [sp]
+1:                                  @ a row
+  ldr r2, [sp]
+  cmp r2, #0
+  bmi 3f
+2:
   ldr r7, [r0]
   ldr r8, [r0, r1]
   add r0, r0, r1, lsl #1
@@ -217,11 +234,11 @@ deuteron_fill_planes_dsp:
   pkhtb r7, r8, r7, asr #16
   str r11, [r4], #4
   str r7, [r6], #4
-  subs r2, #2
-  bpl 1b
-2:
-  adds r2, #1
-  bmi 3f
+  subs r2, r2, #2
+  bpl 2b
+3:
+  adds r2, r2, #1
+  bmi 4f
   ldr r7, [r0]
   sxtab16 r9, lr, r7
   sxtab16 r7, lr, r7, ror #8
@@ -231,6 +248,17 @@ deuteron_fill_planes_dsp:
   lsr r7, r7, #16
   strh r9, [r5]
   strh r7, [r6]
-3:
+4:
+  ldrd r7, r8, [sp, #8]
+  ldr r9, [sp, #4]
+  add r0, r0, r7
+  add r3, r3, r8
+  add r4, r4, r8
+  add r5, r5, r8
+  add r6, r6, r8
+  subs r9, r9, #1
+  str r9, [sp, #4]
+  bne 1b
+  add sp, sp, #20
   pop {r4-r11, pc}
   .size deuteron_fill_planes_dsp, . - deuteron_fill_planes_dsp

@@ -9,8 +9,16 @@ namespace deuteron {
 
 inline constexpr int32_t kPlaneRow = 32;  // elements
 
-// `pixels` of 4 channels each, `step` bytes apart, to the same row of 4 planes, which are plane_bytes apart. `offset` in both halves.
-extern "C" void deuteron_fill_planes_dsp(const int8_t* x, int32_t step, int32_t pixels, int16_t* to, int32_t plane_bytes, uint32_t offset);
+// Rows of pixels of 4 channels each to the same rows of 4 planes.
+struct DspFill {
+  const int8_t* x;
+  int32_t step, row_step;  // bytes from a pixel to the next, and from row to row
+  int16_t* to;
+  int32_t plane_bytes;   // from a plane to the next
+  int32_t pixels, rows;  // at least 1
+  uint32_t offset;       // added, in both halves
+};
+extern "C" void deuteron_fill_planes_dsp(const DspFill* a);
 
 // Filters of a channel, and what becomes of its sums.
 struct DspChannel {
