@@ -144,16 +144,47 @@ deuteron_packed_windows_dsp:
   strb \a, [r2], #1
 .endm
 
+@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves away from zero: what is negative loses one
+@ first, and the last bit that is shifted out is added.
+.macro SHIFT_BY sum, shift
+  rsbs \shift, \shift, #0
+  beq 8f
+  add \sum, \sum, \sum, asr #31
+  asrs \sum, \sum, \shift
+  adc \sum, \sum, #0
+8:
+  add \sum, \sum, r0
+  ssat \sum, #8, \sum
+.endm
+.macro FINISH_PAIR_SHIFTED a, b, from
+  ldr r3, [\from], #4
+  sub \a, \a, \b
+  add \a, r3, \a, asr #8
+  ldrd r3, r12, [\from], #8
+  lsl \a, \a, #1
+  lsl \b, \b, #1
+  smmulr \a, \a, r3
+  smmulr \b, \b, r12
+  ldr r12, [sp, #28]
+  ldr r3, [r12], #4
+  SHIFT_BY \b, r3
+  ldr r3, [r12], #4
+  str r12, [sp, #28]
+  SHIFT_BY \a, r3
+  strb \b, [r2], #1
+  strb \a, [r2], #1
+.endm
+
 @ void deuteron_packed_window_dsp(const DspPackedWindow*)
-@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24
-@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 quads
+@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, shifts 28
+@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 quads, 28 shifts
   .section .text.deuteron_packed_window_dsp,"ax"
   .global deuteron_packed_window_dsp
   .type deuteron_packed_window_dsp, %function
   .balign 4
 deuteron_packed_window_dsp:
   push {r4-r11, lr}
-  sub sp, sp, #28
+  sub sp, sp, #36
   ldrd r4, r5, [r0]
   add r6, r4, r5, lsl #3
   strd r4, r6, [sp]
@@ -163,6 +194,8 @@ deuteron_packed_window_dsp:
   strd r4, r5, [sp, #8]
   ldrd r4, r5, [r0, #20]
   strd r4, r5, [sp, #16]
+  ldr r4, [r0, #28]
+  str r4, [sp, #28]
 1:                                  @ two tiles
   ldr r0, [sp]
   ldr r2, [sp, #16]
@@ -189,15 +222,72 @@ deuteron_packed_window_dsp:
   ldr r0, [sp, #20]
   subs r3, r3, #1
   str r3, [sp, #12]
+  ldr r12, [sp, #28]
+  cmp r12, #0
+  bne 5f                            @ the filters have shifts
   FINISH_PAIR_OF_ONE r4, r5, r1
   FINISH_PAIR_OF_ONE r6, r7, r1
   FINISH_PAIR_OF_ONE r8, r9, lr
   FINISH_PAIR_OF_ONE r10, r11, lr
+4:
   str r2, [sp, #8]
   ldr r3, [sp, #12]
   mov r1, lr
   cmp r3, #0
   bne 1b
-  add sp, sp, #28
+  add sp, sp, #36
   pop {r4-r11, pc}
+5:
+  FINISH_PAIR_SHIFTED r4, r5, r1
+  FINISH_PAIR_SHIFTED r6, r7, r1
+  FINISH_PAIR_SHIFTED r8, r9, lr
+  FINISH_PAIR_SHIFTED r10, r11, lr
+  b 4b
   .size deuteron_packed_window_dsp, . - deuteron_packed_window_dsp
+
+@ void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step, int16_t* to)
+@ Words of x where a quad lies in one row, also where it begins at no multiple of four; else bytes and halfwords of two rows are put together.
+@   r0 r1 rows of the windows   r2 row_step   r3 to   r8 r9 a quad of each
+.macro WIDEN_QUADS
+  sxtb16 r4, r8
+  sxtb16 r5, r9
+  sxtb16 r6, r8, ror #8
+  sxtb16 r7, r9, ror #8
+  stm r3!, {r4-r7}
+.endm
+.macro WIDEN_NINE at
+  ldr r8, [r0, #\at]
+  ldr r9, [r1, #\at]
+  WIDEN_QUADS
+.endm
+  .section .text.deuteron_widen_nines_dsp,"ax"
+  .global deuteron_widen_nines_dsp
+  .type deuteron_widen_nines_dsp, %function
+  .balign 4
+deuteron_widen_nines_dsp:
+  push {r4-r9, lr}
+  WIDEN_NINE 0
+  WIDEN_NINE 4
+  ldrb r12, [r0, #8]
+  ldrb lr, [r1, #8]
+  add r0, r0, r2
+  add r1, r1, r2
+  ldr r8, [r0]
+  ldr r9, [r1]
+  orr r8, r12, r8, lsl #8
+  orr r9, lr, r9, lsl #8
+  WIDEN_QUADS
+  WIDEN_NINE 3
+  ldrh r12, [r0, #7]
+  ldrh lr, [r1, #7]
+  add r0, r0, r2
+  add r1, r1, r2
+  ldr r8, [r0]
+  ldr r9, [r1]
+  orr r8, r12, r8, lsl #16
+  orr r9, lr, r9, lsl #16
+  WIDEN_QUADS
+  WIDEN_NINE 2
+  WIDEN_NINE 5
+  pop {r4-r9, pc}
+  .size deuteron_widen_nines_dsp, . - deuteron_widen_nines_dsp

@@ -15,6 +15,9 @@ struct DspPackedWindows {
 };
 extern "C" void deuteron_packed_windows_dsp(const DspPackedWindows* a);
 
+// Two windows of three rows of nine bytes each, `row_step` bytes apart, to seven quads, the last one with the elements 23..26.
+extern "C" void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step, int16_t* to);
+
 // One window, two tiles of filters at a time, `second` bytes apart.
 struct DspPackedWindow {
   const int16_t* x;
@@ -22,6 +25,7 @@ struct DspPackedWindow {
   const int8_t* packed;
   int8_t* y;  // 8 bytes for each pair of tiles
   int32_t pairs, second, y_zero;
+  const int8_t* shifts;  // of all filters, then multipliers are not doubled; null: there are none
 };
 extern "C" void deuteron_packed_window_dsp(const DspPackedWindow* a);
 

@@ -207,9 +207,16 @@ deuteron_packed_windows_mve:
   \op\().s8 r14, q0, q2
 .endm
 
+.macro SHIFT sums, by, rest
+  vand \rest, \sums, \by
+  vshr.s32 \rest, \rest, #31
+  vqadd.s32 \sums, \sums, \rest
+  vrshl.s32 \sums, \sums, \by
+.endm
+
 @ void deuteron_packed_window_mve(const MvePackedWindow*)
-@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28
-@ stack: 0 x, 4 blocks, 8 pairs left, 12 y_zero;  r9 second   q6 last block   q7 y_zero
+@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32
+@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts;  r9 second   q6 last block   q7 y_zero
   .section .text.deuteron_packed_window_mve,"ax"
   .global deuteron_packed_window_mve
   .type deuteron_packed_window_mve, %function
@@ -217,7 +224,7 @@ deuteron_packed_windows_mve:
 deuteron_packed_window_mve:
   push {r4-r11, lr}
   sub sp, sp, #4
-  vpush {d12-d15}
+  vpush {d8-d15}
   sub sp, sp, #16
   ldrd r1, r2, [r0]
   vldrb.u8 q6, [r2]
@@ -227,6 +234,8 @@ deuteron_packed_window_mve:
   str r5, [sp, #8]
   ldrd r9, r6, [r0, #24]
   vdup.16 q7, r6
+  ldr r6, [r0, #32]
+  str r6, [sp, #12]
 1:                                  @ two tiles
   ldrd r1, r11, [sp]
   add r5, r3, r9
@@ -281,8 +290,12 @@ deuteron_packed_window_mve:
   vldrw.u32 q2, [r5], #16
   vqrdmulh.s32 q0, q0, q3
   vadd.i32 q1, q1, q2
+  ldr r4, [sp, #12]
   vldrw.u32 q3, [r5], #16
   vqrdmulh.s32 q1, q1, q3
+  cmp r4, #0
+  bne 8f                            @ the filters have shifts
+7:
   vqmovnb.s32 q0, q0
   vqmovnt.s32 q0, q1                @ results of both tiles in turns
   mov r3, r5
@@ -296,7 +309,14 @@ deuteron_packed_window_mve:
   vstrb.32 q0, [r7], #4
   bne 1b
   add sp, sp, #16
-  vpop {d12-d15}
+  vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}
+8:                                  @ what is negative and has a shift loses one first, so that halves go away from zero
+  vldrw.u32 q2, [r4], #16
+  vldrw.u32 q3, [r4], #16
+  SHIFT q0, q2, q4
+  SHIFT q1, q3, q4
+  str r4, [sp, #12]
+  b 7b
   .size deuteron_packed_window_mve, . - deuteron_packed_window_mve

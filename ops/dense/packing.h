@@ -8,6 +8,7 @@
 //              the filters 3 and 2 likewise, then both words for the elements 1 and 3; then first[1], 2 * multiplier[1],
 //              2 * multiplier[0], and likewise for the filters 3 and 2. Where the length is no multiple of four, the last quad is the
 //              elements length-4..length-1, with weights of 0 for those that an earlier quad has
+// Behind all tiles of a call with shifts follow those of each tile, shift[4], -31..0; then dsp_4x4 has multipliers that are not doubled.
 // Units    int32, little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, for dsp_4x4 0..2^30-1 and weights -127..127
 #pragma once
 #include <cstdint>
@@ -37,10 +38,20 @@ constexpr Isa isa_of(Packing p) {
   return Isa::scalar;
 }
 
+// Whether there is a packing for the kernels of an instruction set.
+constexpr bool has_packing(Isa isa) {
+#define DEUTERON_PACKING(name, set) \
+  if (isa == set) return true;
+  DEUTERON_PACKINGS(DEUTERON_PACKING)
+#undef DEUTERON_PACKING
+  return false;
+}
+
 inline constexpr int32_t kPackedTile = 4;    // filters
 inline constexpr int32_t kPackedBlock = 16;  // elements of a block of mve_4x16
 inline constexpr int32_t kPackedQuad = 4;    // elements of a quad of dsp_4x4
 inline constexpr int32_t kTileNumbers = 32;  // bytes of a tile beside its weights
+inline constexpr int32_t kShiftsBytes = 16;  // of a tile's shifts
 
 constexpr int32_t packed_tiles(int32_t filters) { return (filters + kPackedTile - 1) / kPackedTile; }
 // The filter with which a tile begins.
@@ -53,6 +64,7 @@ constexpr int64_t packed_tile_bytes(Packing p, int64_t length) {
   return (length + unit - 1) / unit * unit * kPackedTile + kTileNumbers;
 }
 constexpr int64_t packed_bytes(Packing p, int32_t filters, int64_t length) { return packed_tiles(filters) * packed_tile_bytes(p, length); }
+constexpr int64_t packed_shifts_bytes(int32_t filters) { return int64_t{packed_tiles(filters)} * kShiftsBytes; }
 
 // Where element e of a filter stands in dsp_4x4: its quad, and which of the four.
 struct QuadPlace {
@@ -77,10 +89,9 @@ int32_t packed_weight(const int8_t* tile, int32_t length, int32_t filter, int32_
   return filter % 2 == 0 ? low : (both - low) / 256;
 }
 
-// What stands beside the weights of a filter; the multiplier is doubled.
+// What stands beside the weights of a filter.
 struct PackedNumbers {
-  int32_t first;
-  int64_t doubled_multiplier;
+  int32_t first, multiplier;  // the multiplier as it stands there: doubled for dsp_4x4 without shifts
 };
 inline int32_t packed_int(const int8_t* at) {
   int32_t v;
@@ -90,22 +101,27 @@ inline int32_t packed_int(const int8_t* at) {
 template <Packing p>
 PackedNumbers packed_numbers(const int8_t* tile, int32_t length, int32_t filter) {
   const int8_t* behind = tile + packed_tile_bytes(p, length) - kTileNumbers;
-  if constexpr (p == Packing::mve_4x16) return {packed_int(behind + filter * 4), int64_t{packed_int(behind + 16 + filter * 4)} * 2};
+  if constexpr (p == Packing::mve_4x16) return {packed_int(behind + filter * 4), packed_int(behind + 16 + filter * 4)};
   const int8_t* pair = behind + 8 + filter / 2 * 12;
   if (filter % 2 == 1) return {packed_int(pair), packed_int(pair + 4)};
   return {packed_int(tile + filter / 2 * 4), packed_int(pair + 8)};
 }
 
-// Writes the tiles. weight(filter, e): e in the order in which the kernel meets the elements of a window.
+// Writes the tiles. weight(filter, e): e in the order in which the kernel meets the elements of a window. `shift`: null, or of each filter;
+// then they are written too.
 template <Packing p, class Weight>
-void pack_weights(int32_t filters, int32_t length, const int32_t* first, const int32_t* multiplier, const Weight& weight, int8_t* to) {
+void pack_weights(int32_t filters, int32_t length, const int32_t* first, const int32_t* multiplier, const int32_t* shift,
+                  const Weight& weight, int8_t* to) {
   const int64_t bytes = packed_tile_bytes(p, length);
+  int8_t* const shifts = to + packed_bytes(p, filters, length);
+  if (shift) std::memset(shifts, 0, static_cast<size_t>(packed_shifts_bytes(filters)));
   std::memset(to, 0, static_cast<size_t>(packed_bytes(p, filters, length)));
   for (int32_t t = 0; t < packed_tiles(filters); ++t, to += bytes)
     for (int32_t i = 0; i < kPackedTile; ++i) {
       const int32_t f = first_of_tile(filters, t) + i;
       if (f >= filters) break;
       int8_t* behind = to + bytes - kTileNumbers;
+      if (shift) std::memcpy(shifts + t * kShiftsBytes + i * 4, shift + f, 4);
       if constexpr (p == Packing::mve_4x16) {
         for (int32_t e = 0; e < length; ++e)
           to[e / kPackedBlock * (kPackedTile * kPackedBlock) + i * kPackedBlock + e % kPackedBlock] = weight(f, e);
@@ -120,7 +136,7 @@ void pack_weights(int32_t filters, int32_t length, const int32_t* first, const i
           both = static_cast<int16_t>(both + weight(f, e) * (i % 2 == 0 ? 1 : 256));
           std::memcpy(half, &both, sizeof both);
         }
-        const int32_t doubled = multiplier[f] * 2;
+        const int32_t doubled = shift ? multiplier[f] : multiplier[f] * 2;
         int8_t* pair = behind + 8 + i / 2 * 12;
         std::memcpy(i % 2 == 0 ? to + i / 2 * 4 : pair, first + f, 4);
         std::memcpy(i % 2 == 0 ? pair + 8 : pair + 4, &doubled, 4);

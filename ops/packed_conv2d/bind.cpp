@@ -69,7 +69,10 @@ Status prepare(Call& call, Prepared* prepared) {
   const Tensor &packed = call.tensor(kPacked), &scratch = call.tensor(kScratch);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
   if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");
-  if (packed.numel != packed_bytes(p, a.out_c, a.length())) return bad_argument(kPacked, "must have the bytes that its packing takes");
+  const int64_t bytes = packed_bytes(p, a.out_c, a.length());
+  a.has_shifts = packed.numel == bytes + packed_shifts_bytes(a.out_c);
+  if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPacked, "must have the bytes that its packing takes");
+  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);  // now that the shifts are known
   if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
   if (scratch.numel < packed_conv2d_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
   if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");

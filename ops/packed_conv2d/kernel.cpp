@@ -16,16 +16,20 @@ void add_tap(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t 
     for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(x(c) * packed_weight<p>(tile, length, i, first + c));
 }
 
-int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t zero) {
+// `shift`: of other bytes than a compiler wrote it may be anything.
+int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t shift, int32_t zero) {
   // Unsigned: with bytes that no compiler wrote, the product may leave int64.
   const auto exact = static_cast<uint64_t>(int64_t{static_cast<int32_t>(sum)}) * static_cast<uint64_t>(doubled_multiplier);
   const auto product = static_cast<int64_t>(exact + (uint64_t{1} << 31));
-  return static_cast<int8_t>(clamp_to(add_wrapping(static_cast<int32_t>(product >> 32), zero), -128, 127));
+  const auto scaled = static_cast<int32_t>(product >> 32);
+  const int32_t shifted = shift < 0 && shift > -32 ? round_shift_right(scaled, -shift) : scaled;
+  return static_cast<int8_t>(clamp_to(add_wrapping(shifted, zero), -128, 127));
 }
 
 // The four filters of a tile at one place of the output.
 template <Packing p>
-void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile, int32_t ih, int32_t iw, int32_t count, int8_t* y) {
+void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile, const int8_t* shifts, int32_t ih, int32_t iw,
+              int32_t count, int8_t* y) {
   uint32_t sums[kPackedTile] = {};
   for (int32_t kh = 0; kh < a.kernel_h; ++kh)
     for (int32_t kw = 0; kw < a.kernel_w; ++kw) {
@@ -37,7 +41,9 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
     }
   for (int32_t i = 0; i < count; ++i) {
     const PackedNumbers n = packed_numbers<p>(tile, a.length(), i);
-    y[i] = finish(sums[i] + static_cast<uint32_t>(n.first), n.doubled_multiplier, a.y_zero);
+    const bool is_doubled = p == Packing::dsp_4x4 && !a.has_shifts;
+    const int32_t shift = a.has_shifts ? packed_int(shifts + i * 4) : 0;
+    y[i] = finish(sums[i] + static_cast<uint32_t>(n.first), int64_t{n.multiplier} * (is_doubled ? 1 : 2), shift, a.y_zero);
   }
 }
 
@@ -46,12 +52,14 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
 template <Packing p>
 void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
   const int64_t bytes = packed_tile_bytes(p, a.length());
+  const int8_t* const shifts = packed + packed_bytes(p, a.out_c, a.length());
   const int32_t count = a.out_c < kPackedTile ? a.out_c : kPackedTile;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh)
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.out_c)
         for (int32_t t = 0; t < packed_tiles(a.out_c); ++t)
-          run_tile<p>(a, x, packed + t * bytes, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, count, y + first_of_tile(a.out_c, t));
+          run_tile<p>(a, x, packed + t * bytes, shifts + t * kShiftsBytes, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, count,
+                      y + first_of_tile(a.out_c, t));
 }
 
 template void packed_conv2d_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, int8_t*);

@@ -1,10 +1,10 @@
 // int8 2-D convolution with weights packed ahead of time (ops/dense/packing.h); also fully connected layers: rows are then the image.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
-//     shift 0 (ops/integer/requantize.h)
+//     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h)
 // Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps; packed: packed_bytes(packing, out_c, length) bytes
-//          with length = kernel_h * kernel_w * in_c. Elements of a window follow one another by rows of taps, [kernel_h,kernel_w,in_c], for
-//          dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
+//          and packed_shifts_bytes(out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window follow one
+//          another by rows of taps, [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
 // Units    x_zero, y_zero -128..127
 // Padding  reads as x_zero, which first[] takes out again; on whichever side: pad_h, pad_w stand before the first element, and after the
 // last
@@ -28,6 +28,7 @@ struct PackedConv2dArgs {
   int32_t kernel_h, kernel_w;
   int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   int32_t x_zero, y_zero;
+  bool has_shifts;
   int32_t length() const { return kernel_h * kernel_w * in_c; }
 };
 
@@ -55,6 +56,7 @@ inline constexpr int32_t kPackedRagged = 256;  // elements of a window with dsp_
 inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
+  if (a.has_shifts && !packed_conv2d_is_alone(a)) return "has shifts and more windows than one in one piece";
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
   if (p == Packing::mve_4x16) return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
   if (length < kPackedQuad) return "has filters of fewer than 4 elements";

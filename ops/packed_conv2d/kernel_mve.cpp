@@ -24,13 +24,17 @@ void run_window(const Filters& f, const int8_t* x, int8_t* y) {
   const int32_t before = (f.blocks - 1) * kPackedBlock, channels = f.a.out_c;
   vst1q_s8(last, vld1q_z_s8(x + before, vctp8q(static_cast<uint32_t>(f.length - before))));
   const int32_t tiles = packed_tiles(channels), pairs = channels / (2 * kPackedTile);
-  MvePackedWindow w{x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes, f.a.y_zero};
+  const int8_t* const shifts = f.a.has_shifts ? f.packed + tiles * f.tile_bytes : nullptr;
+  MvePackedWindow w{x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes, f.a.y_zero, shifts};
   if (pairs > 0) deuteron_packed_window_mve(&w);
   const int32_t left = tiles - 2 * pairs;
   if (left == 0) return;
   int8_t out[2 * kPackedTile];  // of one tile, or of two that overlap
+  alignas(4) int8_t of_left[2 * kShiftsBytes] = {};
   w.packed += 2 * pairs * f.tile_bytes;
   w.y = out, w.pairs = 1, w.second = left == 2 ? f.tile_bytes : 0;
+  if (shifts)
+    w.shifts = static_cast<int8_t*>(std::memcpy(of_left, shifts + 2 * pairs * kShiftsBytes, static_cast<size_t>(left * kShiftsBytes)));
   deuteron_packed_window_mve(&w);
   const int32_t count = channels < kPackedTile ? channels : kPackedTile;
   for (int32_t i = 0; i < left; ++i)

@@ -13,10 +13,11 @@ struct Case {
   const char* name;
   int32_t n, h, w, c, oc, kh, kw, oh, ow, sh = 1, sw = 1, ph = 0, pw = 0, dh = 1, dw = 1;
   int32_t x_zero = -3, y_zero = 7;
+  bool has_shifts = false;
 };
 
 PackedConv2dArgs args_of(const Case& k) {
-  return {k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero};
+  return {k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero, k.has_shifts};
 }
 
 struct Filters {
@@ -27,7 +28,8 @@ Filters filters_of(const Case& k, Random& random, int32_t most_multiplier, int8_
   Filters f;
   for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i) f.weight.push_back(std::max(random.s8(), least_weight));
   f.bias = random.list(k.oc, -300000, 300000), f.shift.assign(static_cast<size_t>(k.oc), 0);
-  f.multiplier = random.list(k.oc, 0, random.in(0, 1) ? most_multiplier : 1 << 22);
+  f.multiplier = random.list(k.oc, 0, k.has_shifts ? INT32_MAX : random.in(0, 1) ? most_multiplier : 1 << 22);
+  if (k.has_shifts) f.shift = random.list(k.oc, -14, 0);
   return f;
 }
 
@@ -43,8 +45,8 @@ std::vector<int8_t> packed_of(const Case& k, const Filters& f) {
                   kw = p == Packing::mve_4x16 ? tap / k.kh : tap % k.kw;
     return f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
   };
-  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length)));
-  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), weight, packed.data());
+  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(k.oc) : 0)));
+  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? f.shift.data() : nullptr, weight, packed.data());
   return packed;
 }
 
@@ -108,6 +110,10 @@ constexpr Case kCases[] = {
     {"of five rows", 1, 5, 1, 30, 10, 1, 1, 5, 1},
     {"the largest zero points", 1, 6, 7, 4, 5, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, 127, -128},
     {"the least", 1, 6, 7, 4, 5, 3, 3, 6, 7, 1, 1, 1, 1, 1, 1, -128, 127},
+    {"rows of nine", 2, 9, 11, 3, 8, 3, 3, 9, 11, 1, 1, 1, 1},
+    {"rows of nine, stride 2", 1, 13, 9, 3, 9, 3, 3, 6, 4, 2, 2},
+    {"rows of nine of one channel", 1, 7, 14, 1, 5, 3, 9, 5, 6},
+    {"rows of nine, dilated rows", 1, 11, 9, 3, 4, 3, 3, 7, 7, 1, 1, 0, 0, 2, 1},
 };
 
 TEST(PackedConv2dKernel, EqualsTheReference) {
@@ -117,6 +123,18 @@ TEST(PackedConv2dKernel, EqualsTheReference) {
     check<Packing::mve_4x16>(mve, k, seed);
     check<Packing::dsp_4x4>(dsp, k, seed++);
   }
+}
+
+TEST(PackedConv2dKernel, ShiftsTheResultsOfOneWindow) {
+  KernelCases mve, dsp;
+  uint32_t seed = 1;
+  for (const int32_t length : {4, 16, 17, 30, 64, 77})
+    for (const int32_t filters : {1, 4, 5, 8, 9, 12, 13, 19}) {
+      Case k{"one window with shifts", 1, 1, 1, length, filters, 1, 1, 1, 1};
+      k.has_shifts = true;
+      check<Packing::mve_4x16>(mve, k, seed);
+      check<Packing::dsp_4x4>(dsp, k, seed++);
+    }
 }
 
 TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
@@ -143,7 +161,7 @@ TEST(Packing, GivesBackEveryWeight) {
     const auto weight = [&](int32_t f, int32_t e) { return static_cast<int8_t>((f * 131 + e * 37) % 255 - 127); };
     const auto holds = [&]<Packing p>() {
       std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, filters, length)));
-      pack_weights<p>(filters, length, first.data(), multiplier.data(), weight, packed.data());
+      pack_weights<p>(filters, length, first.data(), multiplier.data(), nullptr, weight, packed.data());
       for (int32_t t = 0; t < packed_tiles(filters); ++t)
         for (int32_t i = 0; i < kPackedTile; ++i) {
           const int8_t* tile = packed.data() + t * packed_tile_bytes(p, length);
@@ -151,7 +169,8 @@ TEST(Packing, GivesBackEveryWeight) {
           for (int32_t e = 0; e < length; ++e)
             ASSERT_EQ(packed_weight<p>(tile, length, i, e), weight(f, e)) << length << " " << f << " " << e;
           EXPECT_EQ(packed_numbers<p>(tile, length, i).first, first[static_cast<size_t>(f)]);
-          EXPECT_EQ(packed_numbers<p>(tile, length, i).doubled_multiplier, int64_t{multiplier[static_cast<size_t>(f)]} * 2);
+          const int32_t stands = multiplier[static_cast<size_t>(f)] * (p == Packing::dsp_4x4 ? 2 : 1);
+          EXPECT_EQ(packed_numbers<p>(tile, length, i).multiplier, stands);
         }
     };
     holds.operator()<Packing::mve_4x16>();
@@ -166,6 +185,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
     const Filters f = filters_of(k, random, 1 << 29);
     return call_of<Packing::mve_4x16>(k, packed_of<Packing::mve_4x16>(k, f), random);
   };
+  const int32_t with_shifts = static_cast<int32_t>(packed_bytes(Packing::mve_4x16, 6, 36) + packed_shifts_bytes(6));
   expect_refusals(make, {
                             {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
                             {9, "must be stored channels-last", order(9, {0, 1, 2, 3})},
@@ -176,6 +196,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
                             {1, "has the wrong dtype", type(1, ScalarType::s32)},
                             {1, "must be 4-aligned", misaligned(1, 2)},
                             {1, "must have the bytes that its packing takes", elements(1, 447)},
+                            {1, "has shifts and more windows than one in one piece", elements(1, with_shifts)},
                             {1, "must have the bytes that its packing takes", size(9, 1, 9)},
                             {1, "has fewer than 4 filters", size(9, 1, 3)},
                             {1, "has dilated columns", item(5, 1, 2)},

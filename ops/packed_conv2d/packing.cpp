@@ -119,14 +119,26 @@ std::optional<Unshifted> without_shift(i32 multiplier, i32 shift, i64 low, i64 h
   return std::nullopt;
 }
 
-// What ops/packed_conv2d/kernel.h leaves to the compiler. Scales lose their shifts.
+// Scales lose their shifts.
+std::optional<Refusal> make_unshifted(Dense& d, Packing p) {
+  const i64 most = p == Packing::dsp_4x4 ? (i64{1} << 30) - 1 : INT32_MAX;
+  for (i64 o = 0; o < d.a.out_c; ++o) {
+    const i64 reach = 128 * sum_of_filter(d, o, true);
+    const auto plain = without_shift(d.multiplier[o], d.shift[o], d.first[o] - reach, d.first[o] + reach, d.a.y_zero);
+    if (!plain) return Refusal{"a scale needs a shift", std::to_string(d.shift[o]), "0", ""};
+    if (plain->multiplier > most) return Refusal{"a scale is too large", std::to_string(plain->multiplier), std::to_string(most), ""};
+    d.multiplier[o] = plain->multiplier, d.shift[o] = 0, d.first[o] += plain->more;
+  }
+  return std::nullopt;
+}
+
+// What ops/packed_conv2d/kernel.h leaves to the compiler.
 std::optional<Refusal> make_exact(Dense& d, Packing p) {
   constexpr i64 kMostSum = i64{1} << 30, kMostUpper = i64{1} << 23;
   if (d.a.x_zero < -128 || d.a.x_zero > 127) return Refusal{"the zero point of the input is no int8", "", "", ""};
   if (d.y_min != -128 || d.y_max != 127) return Refusal{"the result has bounds of its own", "", "", ""};
   if (p == Packing::dsp_4x4 && std::find(d.weight.begin(), d.weight.end(), -128) != d.weight.end())
     return Refusal{"a weight is too small for two in a halfword", "-128", "-127", ""};
-  const i64 most = p == Packing::dsp_4x4 ? (i64{1} << 30) - 1 : INT32_MAX;
   for (i64 o = 0; o < d.a.out_c; ++o) {
     if (d.multiplier[o] < 0) return Refusal{"a scale is negative", std::to_string(d.multiplier[o]), "0", ""};
     const i64 reach = 128 * sum_of_filter(d, o, true), sum = std::abs(d.first[o]) + reach;
@@ -134,12 +146,15 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
     if (sum >= kMostSum) return Refusal{"a sum may become too large", std::to_string(sum), std::to_string(kMostSum - 1), ""};
     if (p == Packing::dsp_4x4 && reach >= kMostUpper)
       return Refusal{"a filter's weights are too large for 24 bits", std::to_string(reach), std::to_string(kMostUpper - 1), ""};
-    const auto plain = without_shift(d.multiplier[o], d.shift[o], d.first[o] - reach, d.first[o] + reach, d.a.y_zero);
-    if (!plain) return Refusal{"a scale needs a shift", std::to_string(d.shift[o]), "0", ""};
-    if (plain->multiplier > most) return Refusal{"a scale is too large", std::to_string(plain->multiplier), std::to_string(most), ""};
-    d.multiplier[o] = plain->multiplier, d.shift[o] = 0, d.first[o] += plain->more;
   }
-  return std::nullopt;
+  Dense unshifted = d;
+  const auto why = make_unshifted(unshifted, p);
+  if (!why) {
+    d = std::move(unshifted);
+    return std::nullopt;
+  }
+  d.a.has_shifts = packed_conv2d_is_alone(d.a) && *std::max_element(d.shift.begin(), d.shift.end()) <= 0;
+  return d.a.has_shifts ? std::nullopt : why;
 }
 
 template <Packing p>
@@ -157,9 +172,9 @@ Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
               kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
     return d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
   };
-  const i64 bytes = packed_bytes(p, a.out_c, length);
+  const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0);
   std::vector<int8_t> packed(static_cast<size_t>(bytes));
-  pack_weights<p>(a.out_c, length, first.data(), d.multiplier.data(), weight, packed.data());
+  pack_weights<p>(a.out_c, length, first.data(), d.multiplier.data(), a.has_shifts ? d.shift.data() : nullptr, weight, packed.data());
   CallBuilder call("deuteron::packed_conv2d", c.data.size(), 1);
   call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
   call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});

@@ -22,15 +22,17 @@ struct Made {
 
 // A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x.
 Made made(Random& r, i64 scales) {
-  const i64 h = r.in(1, 6), w = r.in(1, 7), c = r.in(1, 20), oc = r.in(4, 11), kh = r.in(1, 3), kw = r.in(1, 3);
+  const bool alone = scales == 3;  // a fully connected layer, with shifts of some bits
+  const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7), c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);
+  const i64 kh = alone ? 1 : r.in(1, 3), kw = alone ? 1 : r.in(1, 3);
   std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
   for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
   std::vector<i32> bias(oc), multiplier(oc), shift(oc);
   for (i64 o = 0; o < oc; ++o) {
     bias[o] = static_cast<i32>(r.in(0, 3) == 0 ? r.in(-500000000, 500000000) : r.in(-60000, 60000));
-    const bool shifted = scales == 2 || (scales == 1 && o == 0);
+    const bool shifted = scales >= 2 || (scales == 1 && o == 0);
     multiplier[o] = static_cast<i32>(shifted ? r.in(1 << 30, INT32_MAX) : r.in(0, 1 << 24));
-    shift[o] = static_cast<i32>(!shifted ? 0 : scales == 1 ? -r.in(11, 16) : -r.in(16, 31));
+    shift[o] = static_cast<i32>(!shifted ? 0 : scales == 1 ? -r.in(11, 16) : scales == 2 ? -r.in(16, 31) : -r.in(11, 14));
   }
   Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}};
   CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
@@ -65,9 +67,9 @@ std::vector<int8_t> result_of(const Lowered& lowered, const Type& x, const Type&
 
 TEST(Packing, KeepsEveryBitWhateverTheScales) {
   Random r{std::mt19937(20262)};
-  int packed_calls[3] = {};
-  for (int i = 0; i < 600; ++i) {
-    const i64 scales = i % 3;
+  int packed_calls[4] = {};
+  for (int i = 0; i < 800; ++i) {
+    const i64 scales = i % 4;
     const Made m = made(r, scales);
     std::vector<const Constant*> data{nullptr};
     for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
@@ -87,6 +89,7 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   EXPECT_GE(packed_calls[0], 100);  // without shifts
   EXPECT_GE(packed_calls[1], 10);   // with one filter for which a plain multiplier does
   EXPECT_GE(packed_calls[2], 100);  // scales next to nothing: constant filters
+  EXPECT_EQ(packed_calls[3], 400);  // fully connected layers, whatever their shifts: in both packings
 }
 
 TEST(Packing, SaysWhyACallStaysPlain) {

@@ -232,7 +232,7 @@ bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8
     const int32_t kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
     return weight[f * length + (kh * a.kernel_w + kw) * a.in_c + c];
   };
-  pack_weights<p>(a.out_c, length, first, plain.multiplier, element, packed);
+  pack_weights<p>(a.out_c, length, first, plain.multiplier, a.has_shifts ? plain.shift : nullptr, element, packed);
   return true;
 }
 
@@ -247,7 +247,7 @@ Conv2dArgs some_packed(Random& r) {
     if (r.one_in(2)) a.dilation_w = 1;
     if (rows) a.in_w = a.out_w = a.stride_h = a.stride_w = 1, a.pad_h = a.pad_w = 0, a.in_h = a.out_h = r.one_in(2) ? 1 : r.between(1, 9);
     a.n = !rows && r.one_in(5) ? 2 : 1;
-    a.in_c = a.kernel_c = rows && r.one_in(4) ? r.between(200, 2200) : some_channels(r);
+    a.in_c = a.kernel_c = rows && r.one_in(4) ? r.between(200, 2200) : r.one_in(4) ? 3 : some_channels(r);
     a.out_c = some_channels(r);
     const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.kernel_c;
     products = window * a.n * a.out_h * a.out_w * a.out_c;
@@ -264,15 +264,17 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
   for (int32_t i = 0; i < a.out_c; ++i)
     multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::dsp_4x4 ? 2 : 1)) >> (small ? 10 : 0), shifts[i] = 0;
   a.multiplier = multipliers, a.shift = shifts;
-  const PackedConv2dArgs k{a.n,        a.in_h,     a.in_w,  a.in_c,  a.out_h,      a.out_w,      a.out_c,     a.kernel_h, a.kernel_w,
-                           a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, -a.x_offset, a.y_zero};
+  PackedConv2dArgs k{a.n,        a.in_h,     a.in_w,  a.in_c,  a.out_h,      a.out_w,      a.out_c,     a.kernel_h, a.kernel_w,
+                     a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, -a.x_offset, a.y_zero,   false};
+  k.has_shifts = packed_conv2d_is_alone(k) && r.one_in(2);
+  for (int32_t i = 0; k.has_shifts && i < a.out_c; ++i) shifts[i] = r.one_in(4) ? 0 : -r.between(1, 31);
   if (why_not_packed_conv2d(k, p)) return Outcome::not_served;
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out_c);
   for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
   const int32_t* bias = r.one_in(6) ? nullptr : sums;
   const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.in_c), ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.out_c);
-  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length()));
+  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length()) + (k.has_shifts ? packed_shifts_bytes(a.out_c) : 0));
   const bool swap = r.one_in(2);
   int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *packed = (swap ? at_end_of_pool : at_end_of_ram)(bytes);
   const int32_t weights = a.out_c * k.length();
