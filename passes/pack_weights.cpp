@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "ops/linear_add/linear_form.h"
 #include "passes/call_node.h"
 #include "passes/options.h"
 #include "passes/pack_call.h"
@@ -20,6 +21,7 @@ constexpr PackRule kRules[] = {
     {"cortex_m::quantized_conv2d", pack_conv2d},
     {"cortex_m::quantized_depthwise_conv2d", pack_depthwise_conv2d},
     {"cortex_m::quantized_linear", pack_linear},
+    {"cortex_m::quantized_add", linearize_add},
 };
 
 // All packed calls together may take so much more than their plain constants: what fills up blocks and tiles.

@@ -26,10 +26,12 @@ namespace deuteron {
   K(kQuantizedMaxPool2d)            \
   K(kQuantizedBatchMatmul)
 
-// On packed weights (ops/dense/packing.h): deuteron::*, a symbol for each packing.
+// What stands in the place of calls of the dialect: on packed weights (ops/dense/packing.h), a symbol for each packing, and additions in
+// one step.
 #define DEUTERON_PACKED_KERNELS(K) \
   K(kPackedConv2dMve4x16)          \
-  K(kPackedConv2dDsp4x4)
+  K(kPackedConv2dDsp4x4)           \
+  K(kLinearAdd)
 
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)

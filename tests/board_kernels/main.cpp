@@ -22,6 +22,7 @@ constexpr CheckedKernel kChecked[] = {
     {"maximum", check_maximum},
     {"matmul", check_matmul},
     {"packed_conv2d", check_packed_conv2d},
+    {"linear_add", check_linear_add},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

@@ -5,6 +5,7 @@
 #include "ops/avg_pool2d/kernel.h"
 #include "ops/dequantize/kernel.h"
 #include "ops/image/window.h"
+#include "ops/linear_add/kernel.h"
 #include "ops/max_pool2d/kernel.h"
 #include "ops/minimum/kernel.h"
 #include "ops/mul/kernel.h"
@@ -75,6 +76,22 @@ Outcome check_add(uint32_t seed) {
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
   return Outcome::not_served;
+}
+
+Outcome check_linear_add(uint32_t seed) {
+  Random r(seed);
+  const Pair p = some_pair(r);
+  const auto number = [&](int32_t right) { return static_cast<int32_t>(r.next()) >> right; };
+  const int32_t right = r.one_in(4) ? 0 : 9;  // sums that wrap, and others
+  const LinearAddArgs a{p.count, p.period, number(right), number(right), number(right == 0 ? 0 : 2)};
+  Line line("@differs linear_add ");
+  line.number(seed).text(" count,period ").signed_number(a.count).text(" ").signed_number(a.period);
+  linear_add_s8(a, p.x, p.other, p.expected.data);
+  if constexpr (kHasMve) linear_add_s8_mve(a, operand(r, p), p.other, p.found.data);
+  else if constexpr (kHasDsp) linear_add_s8_dsp(a, operand(r, p), p.other, p.found.data);
+  else if constexpr (kHasThumb2) linear_add_s8_scalar(a, operand(r, p), p.other, p.found.data);
+  else return Outcome::not_served;
+  return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
 }
 
 Outcome check_mul(uint32_t seed) {

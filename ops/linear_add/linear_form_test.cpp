@@ -1,0 +1,76 @@
+// An addition in one step gives the bits of the one that rounds three times, or it is refused.
+#include "ops/linear_add/linear_form.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ops/add/kernel.h"
+#include "ops/linear_add/kernel.h"
+
+namespace deuteron {
+namespace {
+
+Lowered plain_call(const AddArgs& a) {
+  CallBuilder call("cortex_m::quantized_add", 2, 1);
+  const Face face = plain_face({256});
+  call.in(0, face).integer(a.x.zero).integer(a.x.multiplier).integer(a.x.shift);
+  call.in(1, face).integer(a.other.zero).integer(a.other.multiplier).integer(a.other.shift);
+  call.integer(a.y.zero).integer(a.y.multiplier).integer(a.y.shift).integer(a.y_min).integer(a.y_max).out(0, face).may_share(0, 1);
+  return call.done();
+}
+
+Result<Lowered> linear_of(const AddArgs& a) {
+  const Lowered plain = plain_call(a);
+  return linearize_add({plain.call, {}, Isa::scalar});
+}
+
+void expect_same_bits(const AddArgs& plain, const Lowered& linear_call) {
+  LinearAddArgs linear{256, 256, 0, 0, 0};
+  linear.x_factor = static_cast<i32>(linear_call.call.args[2].integer);
+  linear.other_factor = static_cast<i32>(linear_call.call.args[3].integer);
+  linear.first = static_cast<i32>(linear_call.call.args[4].integer);
+  AddArgs a = plain;
+  a.count = a.period = 256;
+  for (int v = -128; v < 128; ++v) {
+    std::vector<int8_t> x(256, static_cast<int8_t>(v)), other(256), expected(256), found(256);
+    for (int i = 0; i < 256; ++i) other[static_cast<size_t>(i)] = static_cast<int8_t>(i - 128);
+    add_s8(a, x.data(), other.data(), expected.data());
+    linear_add_s8(linear, x.data(), other.data(), found.data());
+    ASSERT_EQ(found, expected) << v;
+  }
+}
+
+TEST(LinearForm, KeepsEveryBit) {
+  std::mt19937 bits(20263);
+  const auto in = [&](i64 low, i64 high) {
+    return static_cast<i32>(low + static_cast<i64>(bits() % static_cast<uint32_t>(high - low + 1)));
+  };
+  int found = 0;
+  for (int k = 0; k < 60; ++k) {
+    // As lowering has them: the larger scale is one half, the sum is scaled down from 2^20 steps.
+    const AddArgs a{0,
+                    0,
+                    {in(-128, 127), in(1 << 30, INT32_MAX), -in(1, 3)},
+                    {in(-128, 127), 1 << 30, 0},
+                    {in(-128, 127), in(1 << 30, INT32_MAX), -in(17, 19)},
+                    -128,
+                    127};
+    const Result<Lowered> linear = linear_of(a);
+    if (!linear) continue;
+    ++found;
+    EXPECT_EQ(linear->call.in_place, (std::vector<std::pair<i64, i64>>{{0, 1}}));
+    expect_same_bits(a, *linear);
+  }
+  EXPECT_GE(found, 40);  // 15 of 15 additions of the fixture models
+}
+
+TEST(LinearForm, SaysWhyACallStaysAsItIs) {
+  AddArgs a{0, 0, {-128, 1419009300, -2}, {-11, 1 << 30, 0}, {-128, 1980954821, -18}, -100, 127};
+  EXPECT_EQ(linear_of(a).why.what, "the result has bounds of its own");
+  a.y_min = -128, a.y.shift = -10;  // a step of an operand is hundreds of the result
+  EXPECT_EQ(linear_of(a).why.what, "no factors give the same bits for all pairs of values");
+}
+
+}  // namespace
+}  // namespace deuteron

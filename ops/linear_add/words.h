@@ -1,0 +1,25 @@
+// Addition in one step, element by element, in Thumb-2 with or without the DSP extension: SSAT shifts too, so that an element is two loads,
+// two multiply-accumulates, SSAT and a store.
+#pragma once
+#include "ops/linear_add/kernel.h"
+
+namespace deuteron {
+
+inline void linear_add_s8_words(const LinearAddArgs a, const int8_t* x, const int8_t* other, int8_t* y) {
+  const auto one = [&](int32_t u, int32_t v) {
+    const uint32_t sum = static_cast<uint32_t>(u) * static_cast<uint32_t>(a.x_factor) + static_cast<uint32_t>(a.first) +
+                         static_cast<uint32_t>(v) * static_cast<uint32_t>(a.other_factor);
+    int32_t result;
+    asm("ssat %0, #8, %1, asr %2" : "=r"(result) : "r"(sum), "i"(kLinearAddRight));
+    return static_cast<int8_t>(result);
+  };
+  for (int32_t done = 0; done < a.count; done += a.period) {
+    const int8_t* from = other;
+    int32_t left = a.period;
+    for (; left >= 4; left -= 4, x += 4, from += 4, y += 4)
+      y[0] = one(x[0], from[0]), y[1] = one(x[1], from[1]), y[2] = one(x[2], from[2]), y[3] = one(x[3], from[3]);
+    for (; left > 0; --left) *y++ = one(*x++, *from++);
+  }
+}
+
+}  // namespace deuteron
