@@ -9,6 +9,7 @@
 #include "data/read_file.h"
 #include "frontends/read_graph.h"
 #include "memory/homes.h"
+#include "ops/dense/packing.h"
 #include "ops/families.h"
 #include "passes/compile.h"
 #include "report/explain.h"
@@ -58,12 +59,15 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
                         "leave --dialect out and link our kernels into the firmware, or change the model");
 }
 
-bool choose_weights(const ModelOptions& o, const RecipeOptions& recipe, CompileOptions& options, Diagnostics& diagnostics) {
+bool choose_weights(const ModelOptions& o, const Target& target, CompileOptions& options, Diagnostics& diagnostics) {
   options.packed_weights = o.weights == "packed";
-  const bool refused = options.packed_weights && recipe.dialect == "stock";
+  const bool refused = options.packed_weights && target.options.dialect == "stock";
   if (refused)
     diagnostics.error(o.model, "packed weights need kernels that stock firmware lacks, and the dialect is stock", "target.packed",
                       "leave --weights packed out, or use --dialect deuteron");
+  if (options.packed_weights && !refused && !has_packing(target.isa))
+    diagnostics.add({Severity::note, o.model, fmt::format("weights stay plain: no kernel for {} reads packed ones", target.name), "", "",
+                     "target.no_packing", ""});
   return !refused;
 }
 
@@ -284,7 +288,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   options.npu.run_tool = watched_tool();
   if (o.format_conversion == "npu") options.npu.format_conversion = FormatConversion::npu;
   if (o.format_conversion == "cpu") options.npu.format_conversion = FormatConversion::cpu;
-  if (!choose_weights(o, recipe, options, diagnostics)) return std::nullopt;
+  if (!choose_weights(o, result.target, options, diagnostics)) return std::nullopt;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   options.quantize.equalize = o.equalization == "auto";
