@@ -48,12 +48,12 @@ target_compile_options(nanobind-static PRIVATE -w)
 set_target_properties(deuteron_module PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${PACKAGE_DIR}
                       BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN INSTALL_RPATH $ORIGIN)
 # Beside what is built, the rest of the package: the folder can be imported as it is.
+file(MAKE_DIRECTORY ${PACKAGE_DIR}/models)
 file(GLOB package_files CONFIGURE_DEPENDS python/deuteron/*.py python/deuteron/*.pyi python/deuteron/py.typed)
 foreach(file IN LISTS package_files)
   get_filename_component(name ${file} NAME)
   file(CREATE_LINK ${file} ${PACKAGE_DIR}/${name} SYMBOLIC)
 endforeach()
-file(MAKE_DIRECTORY ${PACKAGE_DIR}/models)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models/digits_cnn ${PACKAGE_DIR}/models/digits_cnn SYMBOLIC)
 add_custom_target(python_package DEPENDS deuteron_module deuteron_in_package)
 
