@@ -1,7 +1,7 @@
 // int8 normalization of rows, exact up to one rounding at the end.
 //   q[i] = x[r,i] - x_zero, n = columns, S = sum of q (0 unless centered)
 //   V    = (n * sum of q^2 - S^2) * 2^epsilon_bits + epsilon                    n^2 (variance + epsilon), in squares of steps
-//   m    = floor(2^61 / floor(sqrt(V * 2^s))), s even, 2^60 <= V * 2^s < 2^62   about 2^31 / sqrt(V) by a power of two; 0 where V is
+//   m    = floor(2^61 / floor(sqrt(V * 2^s))), s even, 2^60 <= V * 2^s < 2^62   of 31 bits, so 2^31 becomes 2^31 - 1; 0 where V is 0
 //   d    = (n * q[i] - S) * m / 2^(41 - (epsilon_bits + s) / 2), rounded         the deviation in 2^-20 of the standard deviation
 //   y    = clamp(y_zero + (d * weight[i] + bias[i] * 2^20) / 2^(20 + shift), -128, 127), rounded: halves go up
 // Shapes   x, y [rows,columns]; weight, bias [columns]   storage order, no gaps

@@ -29,7 +29,7 @@ inline void layer_norm_reference(const LayerNormArgs& a, const int8_t* x, const 
         const Wide middle = (low + high) / 2;
         (middle * middle <= variance ? low : high) = middle;
       }
-      factor = (Wide{1} << 61) / low;
+      factor = std::min((Wide{1} << 61) / low, (Wide{1} << 31) - 1);
     }
     for (int64_t i = 0; i < a.columns; ++i) {
       const Wide q = Wide{x[first + i]} - a.x_zero;
