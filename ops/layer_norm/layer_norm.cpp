@@ -83,7 +83,7 @@ static Result<Lowered> deuteron_call(const LayerNorm& a, const LowerContext& c) 
 
 // ATen's kernel also gives the means and the reciprocals of the roots, which nobody reads.
 Result<Lowered> float_form(const LayerNorm& a, const LowerContext& c) {
-  if (!a.centered) return Refusal{"ATen's portable kernels have no RMS norm", "", "", "portable.layer_norm.centered"};
+  if (!a.centered) return Refusal{"there is no portable kernel of the RMS norm", "", "", "portable.kernel"};
   const Shape& x = c.in[0].shape;
   const auto kept = static_cast<size_t>(c.in[0].rank() - a.axes);
   Shape statistics(x);
