@@ -43,7 +43,9 @@ TEST(ForEachSample, FaultsOfWorkersComeOut) {
 TEST(Watch, TellsWhereTheWorkIs) {
   std::vector<std::string> said;
   Watch watch;
-  watch.at = [&](std::string_view what, int64_t done, int64_t total) { said.push_back(std::string(what) + std::to_string(done * 10 + total)); };
+  watch.at = [&](std::string_view what, int64_t done, int64_t total) {
+    said.push_back(std::string(what) + std::to_string(done * 10 + total));
+  };
   note_progress("nobody", 1, 2);
   {
     const WatchScope scope(&watch);

@@ -45,7 +45,7 @@ Finding finding_of(FindingKind kind, std::string what, std::vector<Place> where,
 
 void rank(std::vector<Finding>& findings) {
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
-    // What is not known comes first where nothing fits, and last elsewhere: a program that cannot be is worse than any number.
+    // A cost that is not known is -1, which comes last of its concern.
     return std::tuple(a.concern, -a.cost) < std::tuple(b.concern, -b.cost);
   });
 }

@@ -24,12 +24,19 @@ namespace nb = nanobind;
 namespace deuteron {
 namespace {
 
+// Names of a model and paths are bytes: what is no UTF-8 becomes surrogates, as in the names of files.
+nb::str as_text(const std::string& bytes) {
+  return nb::steal<nb::str>(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+}
+std::string from_bytes(const nb::bytes& b) { return {b.c_str(), b.size()}; }
+
 // (severity, where, what, measured, limit, rule, fix)
 nb::list as_list(const std::vector<Diagnostic>& diagnostics) {
   static constexpr const char* kSeverities[] = {"note", "warning", "error"};
   nb::list list;
   for (const Diagnostic& d : diagnostics)
-    list.append(nb::make_tuple(kSeverities[static_cast<int>(d.severity)], d.where, d.what, d.measured, d.limit, d.rule, d.fix));
+    list.append(nb::make_tuple(kSeverities[static_cast<int>(d.severity)], as_text(d.where), as_text(d.what), as_text(d.measured),
+                               as_text(d.limit), as_text(d.rule), as_text(d.fix)));
   return list;
 }
 
@@ -39,26 +46,30 @@ nb::list as_list(const std::vector<InputSpec>& specs) {
   for (const InputSpec& s : specs) {
     nb::list shape;
     for (const i64 extent : s.shape) shape.append(extent);
-    list.append(nb::make_tuple(s.name, s.dtype == DType::bf16 ? "bfloat16" : to_text(element_of(s.dtype)), nb::tuple(shape)));
+    list.append(nb::make_tuple(as_text(s.name), s.dtype == DType::bf16 ? "bfloat16" : to_text(element_of(s.dtype)), nb::tuple(shape)));
   }
   return list;
 }
 
-nb::tuple run_verb(const std::vector<std::string>& arguments, nb::object progress) {
+nb::tuple run_verb(const std::vector<nb::bytes>& words, nb::object progress) {
+  std::vector<std::string> arguments;
+  for (const nb::bytes& word : words) arguments.push_back(from_bytes(word));
   const VerbEnd end = in_worker(std::move(progress), [&](Watch& watch) { return run_verb_here(arguments, watch); });
-  return nb::make_tuple(end.code, nb::bytes(end.json.data(), end.json.size()), nb::bytes(end.summary.data(), end.summary.size()), end.usage,
-                        as_list(end.diagnostics));
+  return nb::make_tuple(end.code, nb::bytes(end.json.data(), end.json.size()), nb::bytes(end.summary.data(), end.summary.size()),
+                        as_text(end.usage), as_list(end.diagnostics));
 }
 
 nb::list options_of(const std::string& verb) {
+  const std::vector<OptionFacts> facts = in_worker(nb::none(), [&](Watch&) { return options_of_verb(verb); });
   nb::list list;
-  for (const OptionFacts& o : options_of_verb(verb))
+  for (const OptionFacts& o : facts)
     list.append(nb::make_tuple(o.name, o.value, o.help, o.group, o.is_flag, o.is_list, o.is_placed, o.is_required));
   return list;
 }
 
 // What a model takes, in the user's axes; and whether it is quantized already.
-nb::tuple model_inputs(const std::string& path) {
+nb::tuple model_inputs(const nb::bytes& file) {
+  const std::string path = from_bytes(file);
   Diagnostics diagnostics;
   std::vector<InputSpec> specs;
   bool quantized = false;
@@ -70,9 +81,11 @@ nb::tuple model_inputs(const std::string& path) {
   return nb::make_tuple(as_list(specs), quantized, as_list(diagnostics.list()));
 }
 
-nb::list write_whole(const std::string& path, nb::bytes content) {
+nb::list write_whole(const nb::bytes& path, const nb::bytes& content) {
   Diagnostics diagnostics;
-  write_file(path, {static_cast<const uint8_t*>(content.data()), content.size()}, diagnostics);
+  in_worker(nb::none(), [&, path = from_bytes(path), data = static_cast<const uint8_t*>(content.data()), size = content.size()](Watch&) {
+    return write_file(path, {data, size}, diagnostics);
+  });
   return as_list(diagnostics.list());
 }
 
@@ -97,13 +110,18 @@ Array as_array(const InputArray& a) {
 // A program on this machine's runtime. One run at a time: others wait.
 class HostRun {
  public:
-  static nb::tuple open(const std::string& name, nb::bytes content) {
+  static nb::tuple open(const nb::bytes& name, const nb::bytes& content) {
     Diagnostics diagnostics;
     auto run = std::make_unique<HostRun>();
-    std::optional<ProgramFile> file = ProgramFile::read(name, {static_cast<const std::byte*>(content.data()), content.size()}, diagnostics);
-    if (!file) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
-    run->file_ = std::move(*file);
-    if (!(run->host_ = HostProgram::load(run->file_, diagnostics))) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
+    in_worker(nb::none(),
+              [&, name = from_bytes(name), data = static_cast<const std::byte*>(content.data()), size = content.size()](Watch&) {
+                std::optional<ProgramFile> file = ProgramFile::read(name, {data, size}, diagnostics);
+                if (!file) return 0;
+                run->file_ = std::move(*file);
+                run->host_ = HostProgram::load(run->file_, diagnostics);
+                return 0;
+              });
+    if (!run->host_) return nb::make_tuple(nb::none(), as_list(diagnostics.list()));
     return nb::make_tuple(nb::cast(run.release(), nb::rv_policy::take_ownership), as_list(diagnostics.list()));
   }
 
@@ -123,8 +141,7 @@ class HostRun {
     std::vector<std::vector<std::byte>> outputs(file_.summary.outputs.size());
     bool series = false, good = false;
     i64 samples = 1;
-    in_worker(std::move(progress), [&](Watch& watch) {
-      const WatchScope scope(&watch);
+    in_worker(std::move(progress), [&](Watch&) {
       const std::optional<std::vector<InputSeries>> inputs = convert_inputs(arrays, file_.inputs(), {"run", {}}, diagnostics);
       if (!inputs) return 0;
       for (const InputSeries& i : *inputs) series |= i.series;
@@ -164,7 +181,10 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
-    } catch (const Fault& fault) { PyErr_SetString(PyExc_SystemError, fault.what()); }
+    } catch (const Fault& fault) {
+      const std::string text = std::string(fault.what()) + "; please report this with the model if you can";
+      PyErr_SetString(nb::module_::import_("deuteron._diagnostics").attr("InternalError").ptr(), text.c_str());
+    }
   });
   m.def("run_verb", &run_verb, nb::arg("arguments"), nb::arg("progress").none());
   m.def("options_of", &options_of);

@@ -42,6 +42,7 @@ auto in_worker(nanobind::object progress, Work work) {
   std::exception_ptr thrown;
   std::thread thread([&] {
     try {
+      const WatchScope scope(&watch);  // a CHECK that fails is an exception here
       result.emplace(work(watch));
     } catch (...) { thrown = std::current_exception(); }
     const std::lock_guard lock(state.mutex);

@@ -72,6 +72,7 @@ def main():
             text = (where / name).read_text()
             expect("owned" in text, f"{name} has no names: this test looks at nothing")
             expect("<script>document.title='owned'" not in text and "<img src=x" not in text, f"{name} has a name as markup")
+        expect(any(SAFE in p.read_text(errors="replace") for p in (where / "fw").rglob("*") if p.is_file()), "the project has no names: this test looks at nothing")
         for path in sorted((where / "fw").rglob("*")):
             if path.suffix in (".cpp", ".h", ".txt", ".cmake") and path.is_file():
                 code = re.sub(r'"(\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*' if path.suffix in (".cpp", ".h") else r'"(\\.|[^"\\])*"|#[^\n]*', "", path.read_text(), flags=re.S)

@@ -114,11 +114,19 @@ def main():
                   flush=True)
             seed = worst + 1
 
+    batches = iter(range(first, first + options.seeds, BATCH))  # one for all workers: there may be millions
+
+    def work():
+        while (seed := next(batches, None)) is not None and (options.seconds is None or time.monotonic() - start < options.seconds):
+            batch(seed)
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(batch, range(first, first + options.seeds, BATCH)))
+        for worker in [pool.submit(work) for _ in range(options.jobs)]:
+            worker.result()
     print(f"{totals[0]} networks, {totals[1]} programs ran, {totals[2]} compared with another way to the same bits, {len(failed)} failed, "
           f"{time.monotonic() - start:.0f} s")
-    return 1 if failed or not totals[2] else 0
+    # A network that the compiler refuses is compared with nothing; on average one gives four or five comparisons.
+    return 1 if failed or totals[2] < totals[0] or not totals[0] else 0
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ Json as_json(const Diagnostic& d) {
 }  // namespace
 
 void add_verbs(CommandLine& line) {
-  for (auto add :
-       {add_analyze, add_doctor, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware, add_targets, add_ops})
+  for (auto add : {add_analyze, add_doctor, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware,
+                   add_targets, add_ops})
     add(line);
 }
 

@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "ops/form.h"
+#include "ops/layer_norm/kernel.h"
 
 namespace deuteron {
 
@@ -26,6 +27,14 @@ bool parts_form(const LayerNorm& a, FormBuilder& b) {
   if (b.operands() > 1) y = add(Mul{}, {y, 1}, ".times_weight");
   if (b.operands() > 2) y = add(Add{}, {y, 2}, ".plus_bias");
   return b.finish(y);
+}
+
+// The same where our kernel does not take it: a slice too long for sums in int32, a weight or a bias that is computed.
+bool simpler_form(const LayerNorm& a, FormBuilder& b) {
+  const Shape& x = b.type(0).shape;
+  bool fits = numel(std::span(x).last(static_cast<size_t>(a.axes))) <= kMostNormalized;
+  for (const FormOperand& o : b.site().operands.subspan(1)) fits &= o.data || o.steps_data;
+  return !fits && parts_form(a, b);
 }
 
 }  // namespace deuteron

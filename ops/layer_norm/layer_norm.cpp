@@ -17,10 +17,13 @@ static Result<std::vector<Type>> infer(const LayerNorm& a, TypeView in) {
     return Refusal{"layer_norm takes x, and perhaps weight and bias", std::to_string(in.size()), "3", "layer_norm.operands"};
   if (a.axes < 1 || a.axes > in[0].rank())
     return Refusal{"layer_norm needs axes of x", std::to_string(a.axes), std::to_string(in[0].rank()), "layer_norm.axes"};
+  const auto slice = std::span(in[0].shape).last(static_cast<size_t>(a.axes));
   for (size_t k = 1; k < in.size(); ++k)
-    if (in[k].elements() != slice_of(a, in[0].shape))
-      return Refusal{"weight and bias have an element for each of a slice", std::to_string(in[k].elements()),
-                     std::to_string(slice_of(a, in[0].shape)), "layer_norm.shape"};
+    if (!std::equal(slice.begin(), slice.end(), in[k].shape.begin(), in[k].shape.end()))
+      return Refusal{"weight and bias have the extents of a slice", to_text(in[k].shape), to_text(Shape(slice.begin(), slice.end())),
+                     "layer_norm.shape"};
+  if (!(a.epsilon >= 0) || !std::isfinite(a.epsilon))
+    return Refusal{"epsilon is out of range", fmt::format("{:g}", a.epsilon), "0", "layer_norm.epsilon"};
   return std::vector<Type>{{in[0].dtype, in[0].shape, {}}};
 }
 
@@ -36,7 +39,7 @@ static std::optional<Epsilon> epsilon_of(const LayerNorm& a, i64 columns, double
   return std::nullopt;
 }
 
-// In steps of the result, as whole numbers of 2^-shift: `what` is what they are multiplied with before.
+// In steps of the result, as whole numbers of 2^-shift; all of them `unless` where there is no constant.
 static std::vector<i32> in_steps(const Constant* constant, float unless, i64 columns, double step, int shift) {
   std::vector<i32> steps;
   for (i64 i = 0; i < columns; ++i)
@@ -115,20 +118,19 @@ static std::vector<Example<LayerNorm>> examples() {
 }
 
 const OpDef<LayerNorm>& def_of(const LayerNorm&) {
-  static constexpr OpDef<LayerNorm> d{
-      .name = "layer_norm",
-      .infer = infer,
-      .quantize = kQuant,
-      .macs = no_macs,
-      .execute = execute,
-      .cortex_m = deuteron_call,
-      .npu = not_on_npu<LayerNorm>("Neutron IR has no normalization by slices"),
-      .facts = facts_of,
-      .axes = kNoAxisRules<LayerNorm>,
-      .view = nullptr,
-      .forms = kNoForms<LayerNorm>,
-      .examples = examples,
-      .function = nullptr};
+  static constexpr OpDef<LayerNorm> d{.name = "layer_norm",
+                                      .infer = infer,
+                                      .quantize = kQuant,
+                                      .macs = no_macs,
+                                      .execute = execute,
+                                      .cortex_m = deuteron_call,
+                                      .npu = not_on_npu<LayerNorm>("Neutron IR has no normalization by slices"),
+                                      .facts = facts_of,
+                                      .axes = kNoAxisRules<LayerNorm>,
+                                      .view = nullptr,
+                                      .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = nullptr},
+                                      .examples = examples,
+                                      .function = nullptr};
   return d;
 }
 

@@ -28,6 +28,9 @@ TEST(LayerNorm, RefusesWhatIsNoSlice) {
   EXPECT_EQ(rule_of({0}, {f32({4, 3})}), "layer_norm.axes");
   EXPECT_EQ(rule_of({3}, {f32({4, 3})}), "layer_norm.axes");
   EXPECT_EQ(rule_of({1}, {f32({4, 3}), f32({4})}), "layer_norm.shape");
+  EXPECT_EQ(rule_of({2}, {f32({4, 2, 3}), f32({6})}), "layer_norm.shape");
+  EXPECT_EQ(rule_of({1, -1e-3f}, {f32({4, 3})}), "layer_norm.epsilon");
+  EXPECT_EQ(rule_of({1, std::nanf("")}, {f32({4, 3})}), "layer_norm.epsilon");
   EXPECT_EQ(rule_of({1}, {f32({4, 3}), f32({3}), f32({4})}), "layer_norm.shape");
   EXPECT_EQ(rule_of({1}, {f32({4, 3}), f32({3}), f32({3}), f32({3})}), "layer_norm.operands");
 }

@@ -29,7 +29,7 @@ Filters filters_of(const Case& k, Random& random, int32_t most_multiplier, int8_
   for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i) f.weight.push_back(std::max(random.s8(), least_weight));
   f.bias = random.list(k.oc, -300000, 300000), f.shift.assign(static_cast<size_t>(k.oc), 0);
   f.multiplier = random.list(k.oc, 0, k.has_shifts ? INT32_MAX : random.in(0, 1) ? most_multiplier : 1 << 22);
-  if (k.has_shifts) f.shift = random.list(k.oc, -14, 0);
+  if (k.has_shifts) f.shift = random.list(k.oc, -31, 0);
   return f;
 }
 

@@ -60,7 +60,7 @@ def compile(
             raise error(result["model"], f"stopped after {result['stopped_after']}, so there is no program", "pipeline.stopped", "leave stop_after out")
         for name, file in (("html", page), ("etrecord", record)):
             if kept[name] is not None:
-                tell(_core.write_whole(os.fspath(kept[name]), file.read()))
+                tell(_core.write_whole(os.fsencode(kept[name]), file.read()))
         return program_of(program.read(), result, page.read(), record.read(), {**options, "target": os.fspath(target)})
 
 
@@ -69,7 +69,7 @@ def calibration_words(path: str, calibration: Any, has_labels: bool, files: Memo
         return []
     specs = []
     if not is_path(calibration):
-        raw, _, diagnostics = _core.model_inputs(path)
+        raw, _, diagnostics = _core.model_inputs(os.fsencode(path))
         tell(diagnostics, files.names)
         specs = specs_of(raw)
     paths, _ = read_samples(calibration, specs, has_labels, "calibration", files)

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._core import RawDiagnostic
@@ -94,3 +94,14 @@ def renamed(text: str, names: dict[str, str]) -> str:
     for path in sorted(names, key=len, reverse=True):  # /proc/self/fd/12 before /proc/self/fd/1
         text = text.replace(path, names[path])
     return text
+
+
+def renamed_within(value: Any, names: dict[str, str]) -> Any:
+    """The same in every string of a value from JSON."""
+    if isinstance(value, str):
+        return renamed(value, names)
+    if isinstance(value, list):
+        return [renamed_within(v, names) for v in value]
+    if isinstance(value, dict):
+        return {k: renamed_within(v, names) for k, v in value.items()}
+    return value

@@ -37,7 +37,7 @@ def keyword(name: str) -> str:
 
 
 #: Options that are parameters of the functions, or that would end the process.
-NOT_KEYWORDS = {"output", "json", "calibrate", "input", "inputs", "labels", "model", "output_dir", "timeout", "on", "target"}
+NOT_KEYWORDS = {"output", "json", "calibrate", "input", "inputs", "labels", "model", "output_dir", "timeout", "on", "target", "dump_after"}
 
 
 def options(verb: str = "compile") -> list[Option]:

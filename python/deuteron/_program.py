@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import threading
@@ -68,7 +69,7 @@ class Program:
 
     def save(self, path: Path) -> None:
         """Writes the program whole or not at all."""
-        tell(_core.write_whole(os.fspath(path), self._content))
+        tell(_core.write_whole(os.fsencode(path), self._content))
 
     def run(self, *inputs: Any, on: str = "host", progress: Progress = None) -> Any:
         """The outputs for the inputs: one array, or a tuple of them where the program has several outputs.
@@ -84,9 +85,7 @@ class Program:
         tell(diagnostics)
         results = []
         for content, spec in zip(outputs, self.outputs):
-            shape = (count, *spec.shape) if is_series and count >= 1 else spec.shape
-            shape = (count * spec.shape[0], *spec.shape[1:]) if is_series and spec.shape[:1] == (1,) else shape
-            results.append(np.frombuffer(content, np.dtype(spec.dtype)).reshape(shape))
+            results.append(as_series(np.frombuffer(content, np.dtype(spec.dtype)).copy(), spec.shape, count, is_series))
         return results[0] if len(results) == 1 else tuple(results)
 
     def compare(
@@ -147,7 +146,7 @@ class Program:
     def _opened(self) -> _core.HostRun:
         with self._lock:
             if self._host is None:
-                self._host, diagnostics = _core.HostRun.open(self._name, self._content)
+                self._host, diagnostics = _core.HostRun.open(os.fsencode(self._name), self._content)
                 tell(diagnostics)
                 if self._host is None:
                     raise InternalError("a program that does not load, and no message")
@@ -178,7 +177,11 @@ class Program:
                 file.finish()
                 words.append(f"--input={file.path}")
             written = run_verb(words, files.names, progress)["outputs"]
-            results = [np.load(one["file"]) for one in written]
+            samples = [np.load(one["file"]) for one in written]
+        results = []
+        for content, spec in zip(samples, self.outputs):
+            count = content.size // max(1, math.prod(spec.shape))
+            results.append(as_series(content, spec.shape, count, content.ndim > len(spec.shape)))
         return results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self) -> str:
@@ -189,6 +192,13 @@ class Program:
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_() if self._report else f"<code>{self!r}</code>"
+
+
+def as_series(content: Array, shape: tuple[int, ...], count: int, is_series: bool) -> Array:
+    """An output of one sample, or of `count` in a row: along the batch where the program has a batch of one, else along an axis before."""
+    if not is_series:
+        return content.reshape(shape)
+    return content.reshape((count, *shape[1:]) if shape[:1] == (1,) else (count, *shape))
 
 
 def load(path: Path) -> Program:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 from . import _core
-from ._diagnostics import Diagnostic, InternalError, UsageError, renamed, tell
+from ._diagnostics import Diagnostic, InternalError, UsageError, renamed, renamed_within, tell
 
 log = logging.getLogger("deuteron")
 
@@ -43,9 +44,7 @@ def run_verb(words: Sequence[str], names: dict[str, str], progress: Progress = N
     bar = Bar() if progress is True else None
     callback = bar or (progress if callable(progress) else None)
     try:
-        code, text, summary, usage, diagnostics = _core.run_verb(list(words), callback)
-    except SystemError as e:
-        raise InternalError(f"{e}; please report this with the model if you can") from e
+        code, text, summary, usage, diagnostics = _core.run_verb([os.fsencode(word) for word in words], callback)
     finally:
         if bar:
             bar.close()
@@ -56,5 +55,5 @@ def run_verb(words: Sequence[str], names: dict[str, str], progress: Progress = N
         raise InternalError(f"deuteron {words[0]} ended with {code} and no message")
     if summary:
         log.info("%s", renamed(summary.decode(errors="replace"), names))
-    result: dict[str, Any] = json.loads(renamed(text.decode(), names))
+    result: dict[str, Any] = renamed_within(json.loads(text.decode(errors="surrogateescape")), names)
     return result

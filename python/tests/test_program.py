@@ -19,7 +19,7 @@ def test_run_gives_the_bits_of_the_command(program, images, tool, tmp_path):
     expected = np.load(tmp_path / "out" / "output0.npy")
     for given in (images, torch.from_numpy(images), {"input0": images}, images.astype(np.float64)):
         result = program.run(given)
-        assert result.dtype == np.float32 and result.reshape(expected.shape).tobytes() == expected.tobytes()
+        assert result.shape == (len(images), 10) and result.dtype == np.float32 and result.tobytes() == expected.tobytes()
     one = program.run(images[0])
     assert one.shape == (1, 10) and one.tobytes() == expected[0].tobytes()
     assert deuteron.load(tmp_path / "m.pte").run(images).tobytes() == expected.tobytes()
@@ -35,7 +35,9 @@ def test_board(program, images):
     shutil = pytest.importorskip("shutil")
     if not shutil.which("qemu-system-arm"):
         pytest.skip("no qemu-system-arm")
-    assert program.run(images[:2], on="qemu:mps3-an547").tobytes() == program.run(images[:2]).tobytes()
+    for given, shape in ((images[:2], (2, 10)), (images[:1], (1, 10)), (images[0], (1, 10))):
+        on_board, on_host = program.run(given, on="qemu:mps3-an547"), program.run(given)
+        assert on_board.shape == on_host.shape == shape and on_board.tobytes() == on_host.tobytes()
     rows = program.profile(images[:1], on="qemu:mps3-an547")
     assert {r.clock for r in rows} == {"cpu"} and sum(r.total for r in rows) > 0
 

@@ -3,7 +3,7 @@
     coverage.py BUILD_FUZZ
 
 Lines are those that clang's coverage counts (llvm-profdata, llvm-cov of LLVM 14), in the files that READERS names. Standard library only. The
-exit code is 1 when a target has left an input that crashes, hangs or takes too much memory."""
+exit code is 1 when a target has left an input that crashes, hangs or takes too much memory, or has not run to its end."""
 import json
 import pathlib
 import re
@@ -65,11 +65,13 @@ def main():
             subprocess.run(["llvm-profdata", "merge", "-sparse", raw, "-o", profile], check=True)
             reached, every = lines_of(build / f"{name}_fuzz", profile, pattern)
             share = f"{reached} of {every}, {100 * reached / max(every, 1):.1f} %"
+        if not executions or not raw.exists():
+            bad.append(f"{name}: {'has not run' if not text else 'has not ended well'}, see {log}")
         print(f"{name:13} {executions:11} {int(speed[1]) if speed else 0:9} {inputs:7}   {share}")
         bad += [str(p) for kind in ("crash", "timeout", "oom", "leak") for p in build.glob(f"{name}-{kind}-*")]
     print(f"{total} executions")
-    for path in bad:
-        print(f"left: {path}")
+    for what in bad:
+        print(f"bad: {what}")
     return 1 if bad else 0
 
 
