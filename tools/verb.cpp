@@ -11,7 +11,6 @@
 #include "base/printable.h"
 #include "base/watch.h"
 #include "data/write_file.h"
-#include "tools/command_line.h"
 
 namespace deuteron {
 namespace {
@@ -31,12 +30,6 @@ Json as_json(const Diagnostic& d) {
 }
 
 }  // namespace
-
-void add_verbs(CommandLine& line) {
-  for (auto add : {add_analyze, add_doctor, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware,
-                   add_targets, add_ops})
-    add(line);
-}
 
 VerbEndScope::VerbEndScope(VerbEnd& end) { t_end = &end, t_start_of_verb = wall_clock(); }
 VerbEndScope::~VerbEndScope() { t_end = nullptr; }

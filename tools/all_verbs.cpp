@@ -1,0 +1,13 @@
+// Every verb of the command line, in the order of its help.
+#include "tools/command_line.h"
+#include "tools/verb.h"
+
+namespace deuteron {
+
+void add_verbs(CommandLine& line) {
+  for (auto add : {add_analyze, add_doctor, add_compile, add_run, add_profile, add_evaluate, add_compare, add_inspect, add_firmware,
+                   add_targets, add_ops})
+    add(line);
+}
+
+}  // namespace deuteron
