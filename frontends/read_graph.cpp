@@ -8,15 +8,18 @@
 #include <fstream>
 #include <sstream>
 
+#include "frontends/onnx/import.h"
 #include "frontends/pt2/import.h"
 #include "frontends/tflite/import.h"
 #include "ir/text.h"
+#include "onnx/open.h"
 
 namespace deuteron {
 
 namespace fs = std::filesystem;
 
-static constexpr const char* kReadable = "give a .pt2 archive (torch.export.save), a .tflite model or a graph in the text form (.txt)";
+static constexpr const char* kReadable =
+    "give a .pt2 archive (torch.export.save), a .tflite or .onnx model or a graph in the text form (.txt)";
 
 static bool has_extension(const std::string& path, std::string_view extension) {
   std::string found = fs::path(path).extension().string();
@@ -32,7 +35,6 @@ static std::string_view identifier_of(std::string_view start) { return start.siz
 static std::string kind_of(const std::string& path, std::string_view start) {
   const std::string_view identifier = identifier_of(start);
   if (identifier.substr(0, 2) == "ET" || has_extension(path, ".pte")) return "a compiled program, not a model";
-  if (has_extension(path, ".onnx")) return "an ONNX model; models in that format are not read yet";
   if (has_extension(path, ".pt") || has_extension(path, ".pth"))
     return "saved weights or a pickled module; export the model with torch.export first";
   return start.empty() ? "an empty file" : "no model in a known format";
@@ -55,7 +57,7 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
   return graph;
 }
 
-std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics) {
+std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::is_regular_file(status)) {
@@ -75,6 +77,13 @@ std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostic
   char bytes[8];
   file.read(bytes, sizeof bytes);
   const std::string_view start(bytes, static_cast<size_t>(file.gcount()));
+  if (has_extension(path, ".onnx") ||
+      (onnx::may_be_onnx(start) && identifier_of(start).substr(0, 2) != "ET" && identifier_of(start) != "TFL3"))
+    return import_onnx(path, shapes, diagnostics);
+  if (!shapes.empty()) {
+    diagnostics.error(path, "is a model whose sizes are fixed; --input-shape is for .onnx models", "model.input_shape");
+    return std::nullopt;
+  }
   if (has_extension(path, ".txt")) return read_text(path, file, diagnostics);
   if (identifier_of(start) == "TFL3" || has_extension(path, ".tflite")) return import_tflite(path, diagnostics);
   // Local file header, or the end record of an empty archive: PKWARE APPNOTE, sections 4.3.7 and 4.3.16.

@@ -60,7 +60,7 @@ TEST_F(ReadGraph, RefusesOtherFilesByWhatTheyAre) {
   EXPECT_THAT(refusal("/dev/zero"), HasSubstr("is not a regular file"));
   EXPECT_THAT(refusal(write("model", std::string_view("\x1c\0\0\0TFL3....", 12))), HasSubstr("a TFLite model"));
   EXPECT_THAT(refusal(write("model.bin", std::string_view("\x1c\0\0\0ET12....", 12))), HasSubstr("a compiled program, not a model"));
-  EXPECT_THAT(refusal(write("model.onnx", "\x08\x08")), HasSubstr("an ONNX model"));
+  EXPECT_THAT(refusal(write("model.onnx", "\x08\x08")), HasSubstr("holds no graph  [onnx.file.graph]"));
   EXPECT_THAT(refusal(write("model.pth", "PK\x03\x04....")), HasSubstr("export the model with torch.export"));
   EXPECT_THAT(refusal(write("model.dat", "")), HasSubstr("an empty file"));
   EXPECT_THAT(refusal(write("model.dat", "what?")), HasSubstr("no model in a known format  [model.format]\n    give a .pt2 archive"));

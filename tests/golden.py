@@ -11,6 +11,7 @@
     --- npz all.npz                                                     or several (a line `name = f32[2,3] 0.5` for each),
     --- pt2 net.pt2                                                     a model of torch.export (tests/pt2_text.py),
     --- tflite net.tflite                                               a model of TFLite (tests/tflite_made.py),
+    --- onnx net.onnx                                                   a model of ONNX (tests/onnx_made.py),
     --- hex damaged.pte                                                 or bytes
     --- expect
     <standard output and errors>
@@ -32,6 +33,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import onnx_made  # noqa: E402
 import pt2_text  # noqa: E402
 import tflite_made  # noqa: E402
 
@@ -75,6 +77,7 @@ MAKERS = {
     "npz": npz,
     "pt2": pt2_text.archive,
     "tflite": tflite_made.model,
+    "onnx": onnx_made.model,
     "hex": lambda text: bytes.fromhex(re.sub(r"#.*", "", text)),
 }
 
@@ -139,8 +142,8 @@ FORM = re.compile(r"^static bool (\w+)\(const \w+&(?: \w+)?, FormBuilder& b\) \{
 # The rule of a diagnostic, as it is printed: [conv2d.rank].
 DIAGNOSTIC = re.compile(r'"((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)"')
 # What has the form of one and is none: names of operators and of files, keys, and names in made-up models.
-NO_DIAGNOSTIC = re.compile(r"^(aten|quantized_decomposed|cortex_m|dim_order_ops|torch|stem|backbone|nets?|random|c0|x|m|a)\.|^deuteron\.operator\.|"
-                           r"\.(pt2|npy|npz|h|cpp|c|tflite|bin|txt|json|html|cmake|ld|py|page|weight|toml|elf)$")
+NO_DIAGNOSTIC = re.compile(r"^(aten|com|quantized_decomposed|cortex_m|dim_order_ops|torch|stem|backbone|nets?|random|c0|x|m|a)\.|^deuteron\.operator\.|"
+                           r"\.(pt2|npy|npz|h|cpp|c|tflite|onnx|bin|txt|json|html|cmake|ld|py|page|weight|toml|elf)$")
 
 
 def rewrite_rules(texts):
@@ -163,7 +166,7 @@ def coverage(goldens, tool):
     for golden in goldens:
         found = re.findall(r"\[((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)\]", golden.expected)
         # What the inference of shapes refuses has the reader's name before it.
-        printed |= set(found) | {rule.removeprefix("pt2.").removeprefix("tflite.").removeprefix("text.") for rule in found}
+        printed |= set(found) | {rule.removeprefix("pt2.").removeprefix("tflite.").removeprefix("onnx.").removeprefix("text.") for rule in found}
     named = {golden.path.stem for golden in goldens}
     reached = (rules & named) | (diagnostics & printed)
     listed = [line for line in NOT_REACHED.read_text().split("\n") if line and not line.startswith("#")] if NOT_REACHED.exists() else []

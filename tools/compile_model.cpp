@@ -158,9 +158,10 @@ static void add_look_inside_options(Verb& verb, ModelOptions& o) {
 }
 
 void add_program_options(Verb& verb, ModelOptions& o) {
-  verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; or a graph as text)").value("M").required();
+  verb.option("model", o.model, "the model (.pt2, from torch.export.save; .tflite; .onnx; or a graph as text)").value("M").required();
   verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
+  add_input_shape(verb, o.input_shapes);
   verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
       .value("KIND")
       .one_of({"float", "int8"});
@@ -266,7 +267,9 @@ std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_s
 }
 
 std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
-  std::optional<Graph> graph = read_graph(o.model, diagnostics);
+  const InputShapes shapes = parse_input_shapes(o.input_shapes, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes);
   if (!graph) return std::nullopt;
   check_explain(*graph, o.explain, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

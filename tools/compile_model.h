@@ -20,7 +20,7 @@ struct ModelOptions {
               format_conversion = "auto";
   std::string weights = "plain";
   std::string dialect, prefer;  // empty: what the recipe says
-  std::vector<std::string> calibrate, explain, converter_options;
+  std::vector<std::string> calibrate, explain, converter_options, input_shapes;
   ImageMap image;
   bool strict = false;
   CompileOptions compile;

@@ -19,7 +19,7 @@ namespace {
 
 struct EvaluateOptions {
   std::string program, labels, model, json;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, input_shapes;
   int threads = 0;
   double timeout = 0;
   ImageMap image;
@@ -81,7 +81,7 @@ int evaluate(const EvaluateOptions& o) {
   if (labels) report_top1("program", "program", program_best);
 
   if (!o.model.empty()) {
-    const std::optional<FloatOutputs> model = run_float_model(o.model, *inputs, samples, o.threads, diagnostics);
+    const std::optional<FloatOutputs> model = run_float_model(o.model, o.input_shapes, *inputs, samples, o.threads, diagnostics);
     if (!model) return fail();
     if (model->outputs.empty() || model->outputs[0].size() != first.size()) {
       diagnostics.add({Severity::error, o.model, "the model's first output has another size than the program's",
@@ -116,7 +116,8 @@ void add_evaluate(CommandLine& line) {
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "test data of one input, once for each input in order; a .npz stands for all");
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
-  verb.option("--model", o->model, "the float model (.pt2 or .tflite) to set beside it").value("M");
+  verb.option("--model", o->model, "the float model (.pt2, .tflite or .onnx) to set beside it").value("M");
+  add_input_shape(verb, o->input_shapes);
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);

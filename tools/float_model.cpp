@@ -35,9 +35,11 @@ static bool same_inputs(const std::string& path, std::span<const InputSpec> mode
   return true;
 }
 
-std::optional<FloatOutputs> run_float_model(const std::string& path, std::span<const InputSeries> inputs, i64 samples, int threads,
-                                            Diagnostics& diagnostics) {
-  const std::optional<Graph> graph = read_graph(path, diagnostics);
+std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes,
+                                            std::span<const InputSeries> inputs, i64 samples, int threads, Diagnostics& diagnostics) {
+  const InputShapes shapes = parse_input_shapes(input_shapes, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  const std::optional<Graph> graph = read_graph(path, diagnostics, shapes);
   if (!graph || !same_inputs(path, float_inputs(*graph), inputs, diagnostics)) return std::nullopt;
   const Graph& g = *graph;
   FloatOutputs result;

@@ -16,9 +16,9 @@ struct FloatOutputs {
   std::vector<std::vector<float>> outputs;  // [o]: all samples one after the other, in the user's order
 };
 
-// Runs a .pt2 model in float32 on the samples that were read for the program; its inputs must be those of the program.
-std::optional<FloatOutputs> run_float_model(const std::string& path, std::span<const InputSeries> inputs, i64 samples, int threads,
-                                            Diagnostics& diagnostics);
+// Runs a model in float32 on the samples that were read for the program; its inputs must be those of the program.
+std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes,
+                                            std::span<const InputSeries> inputs, i64 samples, int threads, Diagnostics& diagnostics);
 
 // How far `value` is from `reference`, over all samples.
 struct Difference {

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "data/read_file.h"
+#include "frontends/onnx/summary.h"
 #include "frontends/pt2/summary.h"
 #include "frontends/tflite/summary.h"
+#include "onnx/open.h"
 #include "report/status_text.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
@@ -186,6 +188,30 @@ int inspect_tflite(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
+int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
+  const std::optional<OnnxSummary> s = summarize_onnx(o.file, diagnostics);
+  if (!s) return finish(o.json, diagnostics, {}, "");
+  Json json = {{"file", o.file},
+               {"kind", "onnx"},
+               {"opset", s->opset},
+               {"producer", s->producer},
+               {"file_bytes", s->file_bytes},
+               {"nodes", s->nodes},
+               {"initializers", {{"tensors", s->initializers}, {"bytes", s->initializer_bytes}}},
+               {"inputs", Json::array()},
+               {"outputs", Json::array()},
+               {"operators", Json::object()},
+               {"not_importable", Json::array()}};
+  for (const bool input : {true, false})
+    for (const OnnxSummary::Tensor& t : input ? s->inputs : s->outputs)
+      json[input ? "inputs" : "outputs"].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
+  for (const OnnxSummary::Operator& op : s->operators) {
+    json["operators"][op.name] = op.count;
+    if (!op.is_importable) json["not_importable"].push_back(op.name);
+  }
+  return finish(o.json, diagnostics, std::move(json), to_text(*s));
+}
+
 // By content, not by name.
 int inspect(const InspectOptions& o) {
   Diagnostics diagnostics;
@@ -207,11 +233,13 @@ int inspect(const InspectOptions& o) {
   if (has(0, "PK\3\4") && is_etrecord(*bytes)) return inspect_etrecord(o, *bytes);
   if (has(0, "PK\3\4")) return inspect_pt2(o, diagnostics);
   if (has(4, "TFL3")) return inspect_tflite(o, diagnostics);
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (o.file.ends_with(".onnx") || (!has(4, "ET12") && onnx::may_be_onnx(text))) return inspect_onnx(o, diagnostics);
   if (has(4, "ET12") || o.file.ends_with(".pte")) return inspect_pte(o, diagnostics);
   const char* kind = has(4, "ETxx") ? "an ExecuTorch program of another version" : "of a kind that is not known";
-  diagnostics.error(o.file,
-                    fmt::format("is {}; this version inspects .pte programs, .pt2 and .tflite models, ETDump traces and ETRecords", kind),
-                    "inspect.kind");
+  diagnostics.error(
+      o.file, fmt::format("is {}; this version inspects .pte programs, .pt2, .tflite and .onnx models, ETDump traces and ETRecords", kind),
+      "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }
 
@@ -222,7 +250,7 @@ void add_inspect(CommandLine& line) {
   Verb verb = add_verb<InspectOptions>(
       line, "inspect", "show what is in a program or model, or where a trace's time went",
       "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
-  verb.option("file", o->file, "a .pte, .pt2 or .tflite file, an ETDump trace or an ETRecord").value("FILE").required();
+  verb.option("file", o->file, "a .pte, .pt2, .tflite or .onnx file, an ETDump trace or an ETRecord").value("FILE").required();
   const auto file = [&](const char* name, std::string& path, const char* help) { verb.option(name, path, help).value("FILE"); };
   file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
   file("--csv", o->csv, "of a trace: write its tables as CSV");

@@ -6,6 +6,12 @@ Option add_files(Verb& verb, const std::string& name, std::vector<std::string>& 
   return verb.option(name, files, help).value("F").one_each();
 }
 
+void add_input_shape(Verb& verb, std::vector<std::string>& texts) {
+  verb.option("--input-shape", texts, "of an .onnx model that leaves sizes open: the shape of an input; may be repeated")
+      .value("NAME=1,3,96,96")
+      .one_each();
+}
+
 void add_json(Verb& verb, std::string& path) {
   verb.option("--json", path, "write the result as JSON to this file (`-`: standard output)").value("FILE");
 }

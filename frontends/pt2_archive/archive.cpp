@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "frontends/pt2_archive/mapped_file.h"
+#include "data/mapped_file.h"
 
 namespace deuteron::pt2 {
 namespace {

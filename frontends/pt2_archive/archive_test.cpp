@@ -100,10 +100,10 @@ TEST(Archive, FilesThatAreNone) {
   std::ofstream(path).close();
   EXPECT_FALSE(open_archive(path, diagnostics));
   ASSERT_EQ(diagnostics.list().size(), 4u);
-  EXPECT_EQ(diagnostics.list()[0].rule, "pt2.file.open");
-  EXPECT_EQ(diagnostics.list()[1].rule, "pt2.file.kind");
-  EXPECT_EQ(diagnostics.list()[2].rule, "pt2.file.kind");
-  EXPECT_EQ(diagnostics.list()[3].rule, "pt2.file.empty");
+  EXPECT_EQ(diagnostics.list()[0].rule, "model.file.open");
+  EXPECT_EQ(diagnostics.list()[1].rule, "model.file.kind");
+  EXPECT_EQ(diagnostics.list()[2].rule, "model.file.kind");
+  EXPECT_EQ(diagnostics.list()[3].rule, "model.file.empty");
   std::remove(path.c_str());
 }
 

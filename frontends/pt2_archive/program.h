@@ -9,12 +9,12 @@
 
 #include "base/diagnostic.h"
 #include "frontends/pt2_archive/archive.h"
-#include "tensor/type.h"
+#include "tensor/limits.h"
 
 namespace deuteron::pt2 {
 
 inline constexpr i64 kMaxRank = 8;
-inline constexpr i64 kMaxElements = i64{1} << 31;  // of one tensor: products of two such numbers fit 64 bits
+inline constexpr i64 kMaxElements = kMostElements;  // of one tensor
 
 // Name -> index or value, looked up without making a string.
 struct NameHash {

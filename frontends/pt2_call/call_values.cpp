@@ -392,6 +392,10 @@ void Call::result(size_t index, ValueId v) {
   }
   if (index >= node_.outputs.size()) return refuse({"has fewer results in the model", "", "", "pt2.graph.result"});
   const auto it = state_.program.tensors.find(node_.outputs[index]);
+  if (it == state_.program.tensors.end() && !state_.declares_results) {
+    outcomes_[index].value = v;
+    return;
+  }
   if (it == state_.program.tensors.end()) return refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
   const TensorMeta& declared = it->second;
   if (declared.dtype && declared.dtype != type(v).dtype) v = known_integers(v, *declared.dtype);

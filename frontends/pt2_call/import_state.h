@@ -10,6 +10,7 @@
 #include "frontends/pt2_archive/program.h"
 #include "frontends/pt2_archive/weights.h"
 #include "ir/graph.h"
+#include "tensor/limits.h"
 
 namespace deuteron::pt2 {
 
@@ -32,9 +33,6 @@ struct Parameter {
   std::vector<std::pair<Type, ValueId>> values;  // one for each way in which it is read
 };
 
-// A few bytes of a model can ask for any number of elements: what no weight of the file pays for has this limit, 128 MB of float32.
-inline constexpr i64 kMostMadeElements = i64{1} << 25;
-
 // What is being made. Everything here is filled in the order of the model's nodes.
 struct ImportState {
   ImportState(const Archive& a, const Program& p, Graph& g, Diagnostics& d) : archive(a), program(p), graph(g), diagnostics(d) {}
@@ -44,6 +42,7 @@ struct ImportState {
   Graph& graph;
   Diagnostics& diagnostics;
 
+  bool declares_results = true;  // the program says what each result is; if not, the operators' own shape rules do
   ByName<Meaning> meanings;
   std::vector<Parameter> parameters;
   i32 memories = 0;

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "frontends/pt2_archive/mapped_file.h"
+#include "data/mapped_file.h"
 #include "frontends/tflite_operators/import_table.h"
 
 namespace deuteron {
@@ -170,7 +170,7 @@ std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared
 }
 
 std::optional<Graph> import_tflite(const std::string& path, Diagnostics& diagnostics) {
-  const pt2::MappedFile file = pt2::map_file(path, diagnostics);
+  const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
   return import_tflite(file.bytes, file.owner, std::filesystem::path(path).filename().string(), diagnostics);
 }

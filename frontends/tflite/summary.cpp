@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "frontends/pt2_archive/mapped_file.h"
+#include "data/mapped_file.h"
 #include "frontends/tflite_call/tensors.h"
 #include "frontends/tflite_operators/import_table.h"
 
@@ -29,7 +29,7 @@ static void count_constants(const Model& model, TfliteSummary& s) {
 }  // namespace tflite
 
 std::optional<TfliteSummary> summarize_tflite(const std::string& path, Diagnostics& diagnostics) {
-  const pt2::MappedFile file = pt2::map_file(path, diagnostics);
+  const MappedFile file = map_file(path, diagnostics);
   if (!file.owner) return std::nullopt;
   TfliteSummary s;
   s.file = std::filesystem::path(path).filename().string();

@@ -95,6 +95,4 @@ class Call {
   bool ok_ = true;
 };
 
-inline constexpr i64 kMostMadeElements = i64{1} << 25;  // a few bytes of a model can ask for any number: 128 MB of float32
-
 }  // namespace deuteron::tflite

@@ -8,11 +8,11 @@
 
 #include "base/diagnostic.h"
 #include "ir/graph.h"
+#include "tensor/limits.h"
 #include "tflite/open.h"
 
 namespace deuteron::tflite {
 
-inline constexpr i64 kMostElements = i64{1} << 31;  // of one tensor: products of two such numbers fit 64 bits
 // "INT8"; "type 99" for a number that the schema does not name.
 std::string name_of_type(TensorType);
 

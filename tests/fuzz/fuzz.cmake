@@ -7,6 +7,7 @@ set(FUZZ_TARGETS
   "pte           65536 2048 program deuteron_runtime 20000"
   "pt2          262144 2048 -       deuteron_core       400"
   "tflite        65536 2048 tflite  deuteron_core    10000"
+  "onnx          65536 2048 -       deuteron_core     5000"
   "text           4096 2048 -       deuteron_core     5000"
   "neutron        4096 2048 -       neutron_model    20000"
   "neutron_ir    65536 4096 tflite  deuteron_core     5000"
@@ -54,7 +55,7 @@ set(DIGITS ${PROJECT_SOURCE_DIR}/models/digits_cnn)
 set(pt2_FILES ${DIGITS}/float.pt2 ${DIGITS}/qat_qdq.pt2)
 deuteron_seeds(pte deuteron_runtime)
 deuteron_seeds(neutron neutron_model)
-foreach(name pt2 tflite neutron_ir)
+foreach(name pt2 tflite onnx neutron_ir)
   deuteron_seeds(${name} deuteron_core)
 endforeach()
 

@@ -82,6 +82,11 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME tflite_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_import.py $<TARGET_FILE:deuteron>
            ${FIXTURES})
   set_tests_properties(tflite_models PROPERTIES LABELS release TIMEOUT 1200)
+  add_executable(onnx_runner tests/stock/onnx_runner.cpp)
+  target_link_libraries(onnx_runner PRIVATE deuteron_core)
+  add_test(NAME onnx_models COMMAND ${PROJECT_SOURCE_DIR}/build/onnx_venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/onnx_import.py
+           $<TARGET_FILE:deuteron> $<TARGET_FILE:onnx_runner> ${FIXTURES})
+  set_tests_properties(onnx_models PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME networks COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/networks.py $<TARGET_FILE:deuteron>)
   set_tests_properties(networks PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME compare COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/compare.py $<TARGET_FILE:deuteron> ${FIXTURES})

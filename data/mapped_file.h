@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 
-namespace deuteron::pt2 {
+namespace deuteron {
 
 struct MappedFile {
   std::shared_ptr<const void> owner;  // null: could not be mapped, a diagnostic says why
@@ -15,4 +15,4 @@ struct MappedFile {
 };
 MappedFile map_file(const std::string& path, Diagnostics& diagnostics);
 
-}  // namespace deuteron::pt2
+}  // namespace deuteron

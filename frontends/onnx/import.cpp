@@ -1,0 +1,255 @@
+// Walks the nodes of the model in their order and asks the import table for each. What a refused node makes is broken: nothing more is said
+// of what reads it.
+#include "frontends/onnx/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "data/mapped_file.h"
+#include "frontends/onnx/inputs.h"
+#include "frontends/onnx/scope.h"
+#include "frontends/onnx_call/fold.h"
+#include "frontends/onnx_operators/import_table.h"
+#include "onnx/open.h"
+
+namespace deuteron {
+namespace onnx {
+namespace {
+
+constexpr size_t kNamedUses = 4;     // of an operator that is not known; the rest are counted
+constexpr int kDeepestCall = 16;     // of functions in functions
+constexpr i64 kMostNodes = 200'000;  // after functions are written out
+
+class Walk {
+ public:
+  Walk(const Model& model, const InputShapes& shapes, deuteron::Graph& graph, Diagnostics& diagnostics)
+      : model_(model), state_(model, graph, diagnostics), shapes_(shapes) {}
+
+  bool run() {
+    Scope scope;
+    for (const ModelTensor& t : model_.graph.initializers) add_constant(t, t.name);
+    declare_inputs(state_, model_.graph, shapes_);
+    visit_all(model_.graph.nodes, scope, 0);
+    report_unknown();
+    if (errors()) return false;
+    add_outputs();
+    return !errors();
+  }
+
+ private:
+  deuteron::Graph& graph() { return state_.graph; }
+  bool errors() const { return state_.diagnostics.has_errors(); }
+  void error(std::string what, const char* rule, std::string fix = {}) {
+    state_.diagnostics.error(graph().name, std::move(what), rule, std::move(fix));
+  }
+
+  // A tensor that the file holds. What is wrong with it is said where it is read.
+  void add_constant(const ModelTensor& t, const std::string& name) {
+    if (name.empty()) return;
+    if (state_.knows(name)) return error(fmt::format("tensor `{}` is there twice", name), "onnx.graph.duplicate");
+    Refusal why;
+    if (auto elements = elements_of(t, why))
+      state_.define(name, state_.torch.add_value(name, std::move(elements->type), std::move(elements->data)));
+    else state_.unavailable[name] = std::move(why);
+  }
+
+  void visit_all(const std::vector<ModelNode>& nodes, Scope& scope, int depth) {
+    for (const ModelNode& node : nodes) {
+      if (static_cast<i64>(graph().sources.size()) >= kMostNodes) return stop();
+      visit(scope.renamed(node), scope, depth);
+    }
+  }
+
+  void stop() {
+    if (!stopped_)
+      state_.diagnostics.add({Severity::error,
+                              graph().name,
+                              "has too many nodes after its functions are written out",
+                              "more",
+                              std::to_string(kMostNodes),
+                              "onnx.graph.nodes",
+                              {}});
+    stopped_ = true;
+  }
+
+  void visit(const ModelNode& node, Scope& scope, int depth) {
+    if (const Function* f = function_of(node)) return write_out(*f, node, depth);
+    const i32 source = static_cast<i32>(graph().sources.size());
+    graph().sources.push_back({name_of(node), node.domain.empty() ? node.op : node.domain + "." + node.op, "", ""});
+    if (is_broken(node)) return break_results(node);
+    if (node.op == "If" && node.domain.empty()) return choose_branch(node, scope, source, depth);
+    const ImportRow* row = find_import(node.op, node.domain);
+    if (!row) {
+      unknown_[graph().sources[source].target].push_back(source);
+      return break_results(node);
+    }
+    import(*row, node, source);
+  }
+
+  void import(const ImportRow& row, const ModelNode& node, i32 source) {
+    Call call(state_, node, source, row.moves_elements);
+    for (const std::string& name : node.outputs)
+      if (!name.empty() && state_.knows(name))
+        call.refuse({fmt::format("makes `{}`, which is there already", name), "", "", "onnx.graph.duplicate"});
+    for (const std::string& name : node.inputs)
+      if (const auto it = state_.unavailable.find(name); it != state_.unavailable.end() && call.ok()) {
+        Refusal why = it->second;
+        why.what = fmt::format("reads `{}`, which {}", name, why.what);
+        call.refuse(std::move(why));
+      }
+    const size_t nodes = graph().nodes.size();
+    if (call.ok() && !fold_integers(call) && call.ok()) row.import(call);
+    for (const std::string& name : node.outputs)
+      if (call.ok() && !name.empty() && !state_.knows(name))
+        call.refuse({fmt::format("its result `{}` is not supported", name), "", "", "onnx.operator.results"});
+    if (!call.ok()) return break_results(node);
+    if (graph().nodes.size() == nodes) graph().folded.push_back({{source}, "identity"});
+  }
+
+  static std::string name_of(const ModelNode& node) {
+    if (!node.name.empty()) return node.name;
+    const auto named = std::find_if(node.outputs.begin(), node.outputs.end(), [](const std::string& o) { return !o.empty(); });
+    return named == node.outputs.end() ? "" : *named;
+  }
+  bool is_broken(const ModelNode& node) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& i) { return state_.broken.contains(i); });
+  }
+  void break_results(const ModelNode& node) {
+    for (const std::string& name : node.outputs) state_.broken.insert(name);
+    state_.broken.erase("");
+  }
+
+  const Function* function_of(const ModelNode& node) const {
+    const auto it = std::find_if(model_.functions.begin(), model_.functions.end(),
+                                 [&](const Function& f) { return f.name == node.op && f.domain == node.domain; });
+    return it == model_.functions.end() ? nullptr : &*it;
+  }
+
+  // The nodes of a function in the place of its call, with names of their own.
+  void write_out(const Function& f, const ModelNode& call, int depth) {
+    if (depth >= kDeepestCall || call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size()) {
+      error(fmt::format("`{}` calls the function {} from too deep, or with too many operands", name_of(call), f.name),
+            "onnx.function.call");
+      return break_results(call);
+    }
+    Scope scope(call, f, fmt::format("{}.{}", name_of(call), calls_++));
+    visit_all(f.nodes, scope, depth + 1);
+    if (stopped_) return break_results(call);
+    for (size_t k = 0; k < call.outputs.size(); ++k) hand_on(scope.name(f.outputs[k]), call.outputs[k]);
+  }
+
+  // What stands under one name stands under another, too.
+  void hand_on(const std::string& from, const std::string& to) {
+    if (to.empty() || state_.knows(to)) return;
+    if (state_.knows(from)) state_.define(to, state_.value_of(from));
+    else if (!state_.broken.contains(from)) error(fmt::format("`{}` is made by no operator", to), "onnx.graph.undefined");
+    if (!state_.knows(to)) state_.broken.insert(to);
+  }
+
+  void choose_branch(const ModelNode& node, Scope& outer, i32 source, int depth) {
+    Call call(state_, node, source, false);
+    const std::vector<i64> condition = call.integers_of(0, "condition");
+    const Attribute* branch = call.attribute(!condition.empty() && condition[0] ? "then_branch" : "else_branch");
+    call.require(!call.ok() || (condition.size() == 1 && branch && branch->graph && depth < kDeepestCall), "has no such branch", "", "",
+                 "onnx.if.branch");
+    if (!call.ok()) return break_results(node);
+    const ModelGraph& g = *branch->graph;
+    Scope scope(outer, g, fmt::format("{}.{}", name_of(node), calls_++));
+    for (const ModelTensor& t : g.initializers) add_constant(t, scope.name(t.name));
+    visit_all(g.nodes, scope, depth + 1);
+    graph().folded.push_back({{source}, "its branch is known"});
+    for (size_t k = 0; k < node.outputs.size(); ++k)
+      if (k < g.outputs.size()) hand_on(scope.name(g.outputs[k].name), node.outputs[k]);
+      else break_results(node), error(fmt::format("`{}` has more results than its branch", name_of(node)), "onnx.if.branch");
+  }
+
+  // One message for each operator, not one for each use.
+  void report_unknown() {
+    for (const auto& [name, uses] : unknown_) {
+      std::string where;
+      for (size_t k = 0; k < std::min(uses.size(), kNamedUses); ++k)
+        where += fmt::format("{}`{}` (source op {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
+      if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
+      const bool controls = name == "If" || name == "Loop" || name == "Scan";
+      const bool foreign = name.find('.') != std::string::npos;
+      error(fmt::format("operator {} (opset {}) is not supported: {}", name, model_.opset(), where),
+            controls  ? "onnx.operator.control"
+            : foreign ? "onnx.operator.domain"
+                      : "onnx.operator.unknown",
+            controls  ? "export the model without control flow: with fixed sizes, and loops written out"
+            : foreign ? "export the model with the standard's operators only"
+                      : "docs/formats-onnx.md has the operators that are");
+    }
+  }
+
+  void add_outputs() {
+    for (const ModelPort& port : model_.graph.outputs) {
+      if (!state_.knows(port.name)) {
+        error(fmt::format("output `{}` is made by no operator", port.name), "onnx.output.missing");
+        continue;
+      }
+      ValueId v = state_.value_of(port.name);
+      if (!graph().type(v).quant.empty()) v = real_output(port, v);
+      if (v < 0) continue;
+      Axes order(graph().type(v).shape.size());
+      std::iota(order.begin(), order.end(), 0);
+      graph().outputs.push_back({v, port.name, std::move(order)});
+    }
+    if (graph().outputs.empty() && !errors()) error("has no outputs", "onnx.output.missing");
+  }
+
+  // Outputs are real numbers; --io int8 gives the steps. An output that is an input's steps is the work of who made these.
+  ValueId real_output(const ModelPort& port, ValueId v) {
+    const Uses uses(graph());
+    const ModelNode node{"Identity", "", port.name, {port.name}, {port.name}, {}};
+    Call call(state_, node, graph().nodes[uses.producer[v]].origin.back(), true);
+    const Operand y = call.operand(0);
+    return y ? state_.value_of(y.name) : -1;
+  }
+
+  const Model& model_;
+  ImportState state_;
+  const InputShapes& shapes_;
+  int calls_ = 0;
+  bool stopped_ = false;
+  std::map<std::string, std::vector<i32>> unknown_;
+};
+
+std::optional<deuteron::Graph> import_from(std::span<const std::byte> bytes, const std::string& name, const std::string& folder,
+                                           const InputShapes& shapes, Diagnostics& diagnostics) {
+  const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
+  const std::optional<Model> model = open_onnx(data, name, folder, diagnostics);
+  if (!model) return std::nullopt;
+  deuteron::Graph graph;
+  graph.name = name;
+  const auto count = [&] {
+    return std::count_if(diagnostics.list().begin(), diagnostics.list().end(),
+                         [](const Diagnostic& d) { return d.severity == Severity::error; });
+  };
+  const auto before = count();
+  if (!Walk(*model, shapes, graph, diagnostics).run() || count() != before) return std::nullopt;
+  remove_dead(graph, "result is not used");
+  return graph;
+}
+
+}  // namespace
+}  // namespace onnx
+
+std::optional<Graph> import_onnx(std::span<const std::byte> bytes, const std::string& name, const InputShapes& shapes,
+                                 Diagnostics& diagnostics) {
+  return onnx::import_from(bytes, name, "", shapes, diagnostics);
+}
+
+std::optional<Graph> import_onnx(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics) {
+  const MappedFile file = map_file(path, diagnostics);
+  if (!file.owner) return std::nullopt;
+  const std::filesystem::path whole(path);
+  const std::string folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
+  return onnx::import_from(file.bytes, whole.filename().string(), folder, shapes, diagnostics);
+}
+
+}  // namespace deuteron

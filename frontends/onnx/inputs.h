@@ -1,0 +1,12 @@
+// The inputs of an ONNX model, with the sizes that are fixed for the program.
+#pragma once
+#include "frontends/onnx/import.h"
+#include "frontends/onnx_call/state.h"
+
+namespace deuteron::onnx {
+
+// Adds them to the graph. A size that the file leaves open is the user's, or 1 in the first axis and wherever the same name stands; else it
+// is reported. An input that is an initializer, too, is that constant.
+void declare_inputs(ImportState& state, const ModelGraph& model, const InputShapes& given);
+
+}  // namespace deuteron::onnx

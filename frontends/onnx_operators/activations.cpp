@@ -1,0 +1,202 @@
+// Functions of one element, and softmax.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "frontends/onnx_operators/compose.h"
+#include "frontends/onnx_operators/import_table.h"
+
+namespace deuteron::onnx {
+namespace {
+
+// The name of each function's operator in torch, where it is called with the operand alone.
+constexpr Spelling kFunctions[] = {
+    {"Abs", "aten.abs.default"},
+    {"Ceil", "aten.ceil.default"},
+    {"Cos", "aten.cos.default"},
+    {"Erf", "aten.erf.default"},
+    {"Exp", "aten.exp.default"},
+    {"Floor", "aten.floor.default"},
+    {"HardSwish", "aten.hardswish.default"},
+    {"Log", "aten.log.default"},
+    {"Mish", "aten.mish.default"},
+    {"Neg", "aten.neg.default"},
+    {"Reciprocal", "aten.reciprocal.default"},
+    {"Relu", "aten.relu.default"},
+    {"Round", "aten.round.default"},
+    {"Sigmoid", "aten.sigmoid.default"},
+    {"Sign", "aten.sign.default"},
+    {"Sin", "aten.sin.default"},
+    {"Softplus", "aten.softplus.default"},
+    {"Sqrt", "aten.sqrt.default"},
+    {"Tanh", "aten.tanh.default"},
+};
+// These have no form of their own but a portable kernel, whose result is what is said of it.
+constexpr Spelling kKernels[] = {
+    {"Acos", "aten.acos.default"},   {"Acosh", "aten.acosh.default"}, {"Asin", "aten.asin.default"},
+    {"Asinh", "aten.asinh.default"}, {"Atan", "aten.atan.default"},   {"Atanh", "aten.atanh.default"},
+    {"Cosh", "aten.cosh.default"},   {"Sinh", "aten.sinh.default"},   {"Tan", "aten.tan.default"},
+};
+
+}  // namespace
+
+static void import_function(Call& c) { c.result(c.torch(target_of(kFunctions, c.op()), {{"self", c.operand(0)}})); }
+
+static void import_kernel(Call& c) {
+  const Operand x = c.operand(0);
+  c.result(c.torch_as(target_of(kKernels, c.op()), {{"self", x}}, DType::f32, c.shape(x)));
+}
+
+// Bounds are operands, each of which may be missing.
+static void import_clip(Call& c) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const Operand x = c.operand(0);
+  const double low = c.number_of(1, "lower bound", -kNone), high = c.number_of(2, "upper bound", kNone);
+  Args args{{"self", x}};
+  if (low > -kNone) args.emplace_back("min", low);
+  if (high < kNone) args.emplace_back("max", high);
+  c.result(args.size() == 1 ? x : c.torch("aten.clamp.default", std::move(args)));
+}
+
+static void import_leaky_relu(Call& c) { c.result(leaky_relu(c, c.operand(0), "")); }
+static void import_elu(Call& c) { c.result(c.torch("aten.elu.default", {{"self", c.operand(0)}, {"alpha", c.number("alpha", 1)}})); }
+static void import_celu(Call& c) { c.result(c.torch("aten.celu.default", {{"self", c.operand(0)}, {"alpha", c.number("alpha", 1)}})); }
+
+// gamma * elu(x, alpha); torch's has constants of its own, those of the standard to float32.
+static void import_selu(Call& c) {
+  constexpr float kAlpha = 1.67326319217681884765625f, kGamma = 1.05070102214813232421875f;
+  const double alpha = c.number("alpha", kAlpha), gamma = c.number("gamma", kGamma);
+  const Operand x = c.operand(0);
+  if (std::abs(alpha - kAlpha) < 1e-6 && std::abs(gamma - kGamma) < 1e-6) return c.result(c.torch("aten.selu.default", {{"self", x}}));
+  c.result(scaled(c, c.torch("aten.elu.default", {{"self", x}, {"alpha", alpha}}, "elu"), gamma, ""));
+}
+
+static void import_gelu(Call& c) {
+  const std::string approximate = c.text("approximate", "none");
+  c.result(c.torch("aten.gelu.default", {{"self", c.operand(0)}, {"approximate", approximate}}));
+}
+
+// Of the contributed operators: FastGelu is the one with tanh; both may have a bias.
+static void import_biased_gelu(Call& c) {
+  Operand x = c.operand(0);
+  if (c.has(1)) x = c.torch("aten.add.Tensor", {{"self", x}, {"other", c.operand(1)}}, "biased");
+  c.result(c.torch("aten.gelu.default", {{"self", x}, {"approximate", c.op() == "FastGelu" ? "tanh" : "none"}}));
+}
+
+// max(0, min(1, alpha * x + beta)); torch's has 1/6 and 1/2.
+static void import_hard_sigmoid(Call& c) {
+  const double alpha = c.number("alpha", 0.2), beta = c.number("beta", 0.5);
+  const Operand x = c.operand(0);
+  if (std::abs(alpha - 1.0 / 6) < 1e-6 && beta == 0.5) return c.result(c.torch("aten.hardsigmoid.default", {{"self", x}}));
+  const Operand line = shifted(c, scaled(c, x, alpha, "scaled"), beta, "shifted");
+  c.result(c.torch("aten.clamp.default", {{"self", line}, {"min", 0}, {"max", 1}}));
+}
+
+// x * sigmoid(alpha * x)
+static void import_swish(Call& c) {
+  const double alpha = c.number("alpha", c.op() == "QuickGelu" ? 1.702 : 1);
+  const Operand x = c.operand(0);
+  if (alpha == 1) return c.result(c.torch("aten.silu.default", {{"self", x}}));
+  const Operand gate = c.torch("aten.sigmoid.default", {{"self", scaled(c, x, alpha, "scaled")}}, "gate");
+  c.result(c.torch("aten.mul.Tensor", {{"self", x}, {"other", gate}}));
+}
+
+// x / (1 + |x|)
+static void import_softsign(Call& c) {
+  const Operand x = c.operand(0);
+  const Operand below = shifted(c, c.torch("aten.abs.default", {{"self", x}}, "abs"), 1, "below");
+  c.result(c.torch("aten.div.Tensor", {{"self", x}, {"other", below}}));
+}
+
+static void import_thresholded_relu(Call& c) {
+  c.result(c.torch("aten.threshold.default", {{"self", c.operand(0)}, {"threshold", c.number("alpha", 1)}, {"value", 0}}));
+}
+
+static void import_shrink(Call& c) {
+  const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
+  c.require(bias == 0 || bias == lambda, "shrinks by another bias than 0 or lambd", std::to_string(bias), std::to_string(lambda),
+            "onnx.shrink.bias");
+  c.result(c.torch(bias == 0 ? "aten.hardshrink.default" : "aten.softshrink.default", {{"self", c.operand(0)}, {"lambd", lambda}}));
+}
+
+// Slopes that fit the channels, axis 1, or one for all.
+static void import_prelu(Call& c) {
+  const Operand x = c.operand(0), slope = c.operand(1);
+  if (!c.ok()) return;
+  const i64 slopes = numel(c.shape(slope));
+  const bool by_channel = c.rank(x) >= 2 && slopes == c.shape(x)[1];
+  const Shape s = c.shape(slope);
+  const size_t at = s.size() + 1 - static_cast<size_t>(c.rank(x));  // of the channels among the slope's axes
+  const bool fits = slopes == 1 || (by_channel && s.size() < static_cast<size_t>(c.rank(x)) && at < s.size() && s[at] == slopes);
+  c.require(fits, "has slopes that are neither one for all nor one for each channel", to_text(s), to_text(c.shape(x)), "onnx.prelu.slope");
+  const Operand list = c.torch("aten.view.default", {{"self", slope}, {"size", std::vector<i64>{slopes}}}, "slopes");
+  c.result(c.torch("aten.prelu.default", {{"self", x}, {"weight", list}}));
+}
+
+// Up to opset 12 over all axes from `axis` on, since then over that one.
+static void softmax(Call& c, std::string_view target) {
+  const Operand x = c.operand(0);
+  const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", c.opset() < 13 ? 1 : -1), rank);
+  if (c.opset() >= 13 || axis == rank - 1) return c.result(c.torch(target, {{"self", x}, {"dim", axis}}));
+  if (!c.ok()) return;
+  const Shape shape = c.shape(x);
+  const i64 rows = numel(std::span(shape).first(static_cast<size_t>(axis)));
+  const Operand flat = c.torch("aten.view.default", {{"self", x}, {"size", std::vector<i64>{rows, -1}}}, "flat");
+  const Operand y = c.torch(target, {{"self", flat}, {"dim", 1}}, "softmax");
+  c.result(c.torch("aten.view.default", {{"self", y}, {"size", shape}}));
+}
+static void import_softmax(Call& c) { softmax(c, "aten.softmax.int"); }
+static void import_log_softmax(Call& c) { softmax(c, "aten.log_softmax.int"); }
+
+static constexpr ImportRow kActivationsRows[] = {
+    {"Abs", import_function},
+    {"Acos", import_kernel},
+    {"Acosh", import_kernel},
+    {"Asin", import_kernel},
+    {"Asinh", import_kernel},
+    {"Atan", import_kernel},
+    {"Atanh", import_kernel},
+    {"Ceil", import_function},
+    {"Celu", import_celu},
+    {"Clip", import_clip},
+    {"Cos", import_function},
+    {"Cosh", import_kernel},
+    {"Elu", import_elu},
+    {"Erf", import_function},
+    {"Exp", import_function},
+    {"Floor", import_function},
+    {"Gelu", import_gelu},
+    {"HardSigmoid", import_hard_sigmoid},
+    {"HardSwish", import_function},
+    {"LeakyRelu", import_leaky_relu},
+    {"Log", import_function},
+    {"LogSoftmax", import_log_softmax},
+    {"Mish", import_function},
+    {"Neg", import_function},
+    {"PRelu", import_prelu},
+    {"Reciprocal", import_function},
+    {"Relu", import_function},
+    {"Round", import_function},
+    {"Selu", import_selu},
+    {"Shrink", import_shrink},
+    {"Sigmoid", import_function},
+    {"Sign", import_function},
+    {"Sin", import_function},
+    {"Sinh", import_kernel},
+    {"Softmax", import_softmax},
+    {"Softplus", import_function},
+    {"Softsign", import_softsign},
+    {"Sqrt", import_function},
+    {"Swish", import_swish},
+    {"Tan", import_kernel},
+    {"Tanh", import_function},
+    {"ThresholdedRelu", import_thresholded_relu},
+    {"BiasGelu", import_biased_gelu, kMicrosoft},
+    {"FastGelu", import_biased_gelu, kMicrosoft},
+    {"Gelu", import_biased_gelu, kMicrosoft},
+    {"QuickGelu", import_swish, kMicrosoft},
+};
+ImportRows activations_rows() { return kActivationsRows; }
+
+}  // namespace deuteron::onnx

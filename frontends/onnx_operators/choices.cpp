@@ -1,0 +1,86 @@
+// Operators that choose: by a mask, by a triangle, by positions, the largest ones.
+#include <fmt/format.h>
+
+#include "frontends/onnx_operators/compose.h"
+#include "frontends/onnx_operators/import_table.h"
+
+namespace deuteron::onnx {
+
+static void import_where(Call& c) {
+  const Operand mask = c.operand(0), yes = c.operand(1), no = c.operand(2);
+  const Shape shape = broadcast(c, broadcast(c, c.shape(mask), c.shape(yes)), c.shape(no));
+  c.result(c.torch_as("aten.where.self", {{"condition", mask}, {"self", yes}, {"other", no}}, c.dtype(yes), shape));
+}
+
+static void import_trilu(Call& c) {
+  const bool upper = c.integer("upper", 1) != 0;
+  const double diagonal = c.number_of(1, "diagonal", 0);
+  const i64 k = diagonal < -1e6 ? -1'000'000 : diagonal > 1e6 ? 1'000'000 : static_cast<i64>(diagonal);
+  c.result(c.torch(upper ? "aten.triu.default" : "aten.tril.default", {{"self", c.operand(0)}, {"diagonal", k}}));
+}
+
+static void import_top_k(Call& c) {
+  const Operand x = c.operand(0);
+  const std::vector<i64> count = c.integers_of(1, "number of elements");
+  const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", -1), rank);
+  c.require(!c.ok() || (count.size() == 1 && rank > 0 && count[0] >= 1 && count[0] <= c.shape(x)[axis]), "picks too many elements",
+            count.empty() ? "none" : std::to_string(count[0]), c.ok() && rank > 0 ? std::to_string(c.shape(x)[axis]) : "1",
+            "onnx.topk.count");
+  if (!c.ok()) return;
+  Shape shape = c.shape(x);
+  shape[axis] = count[0];
+  const bool largest = c.integer("largest", 1) != 0, in_order = c.integer("sorted", 1) != 0;
+  const std::vector<Operand> y =
+      c.torch_all_as("aten.topk.default", {{"self", x}, {"k", count[0]}, {"dim", axis}, {"largest", largest}, {"sorted", in_order}},
+                     {{c.dtype(x), shape, {}}, {DType::s64, shape, {}}});
+  for (size_t k = 0; k < y.size(); ++k)
+    if (c.wants(k) && c.ok()) c.result(k, y[k]);
+}
+
+// A row of `off` with an `on` for each index: constants only where both are numbers.
+static void import_one_hot(Call& c) {
+  const Operand index = c.operand(0);
+  const double depth = c.number_of(1, "number of classes", 0);
+  const auto values = c.known_numbers(c.operand(2));
+  const i64 rank = c.rank(index), axis = c.axis(c.integer("axis", -1), rank + 1);
+  c.require(!c.ok() || (values && values->size() == 2 && depth >= 1 && depth <= 1 << 20),
+            "makes codes of computed values, or of no classes", std::to_string(depth), "1..", "onnx.one_hot.values");
+  if (!c.ok()) return;
+  Shape shape = c.shape(index);
+  shape.push_back(static_cast<i64>(depth));
+  Operand y = c.torch_as("aten.one_hot.default", {{"self", as_index(c, index)}, {"num_classes", static_cast<i64>(depth)}}, DType::s64,
+                         shape, "codes");
+  y = converted(c, y, DType::f32, "numbers");
+  const double off = static_cast<double>((*values)[0]), on = static_cast<double>((*values)[1]);
+  y = shifted(c, scaled(c, y, on - off, "scaled"), off, "shifted");
+  if (axis != rank) y = c.torch("aten.movedim.int", {{"self", y}, {"source", rank}, {"destination", axis}});
+  c.result(y);
+}
+
+static void import_gather_elements(Call& c) {
+  const Operand x = c.operand(0), index = c.operand(1);
+  const i64 axis = c.axis(c.integer("axis", 0), c.rank(x));
+  c.result(c.torch_as("aten.gather.default", {{"self", x}, {"dim", axis}, {"index", index}}, c.dtype(x), c.shape(index)));
+}
+
+static void import_scatter_elements(Call& c) {
+  const Operand x = c.operand(0), index = c.operand(1), updates = c.operand(2);
+  const i64 axis = c.axis(c.integer("axis", 0), c.rank(x));
+  const std::string reduction = c.text("reduction", "none");
+  c.require(reduction == "none" || reduction == "add", "joins what it scatters in a way that is not supported", reduction, "none, add",
+            "onnx.scatter.reduction");
+  c.result(c.torch_as(reduction == "add" ? "aten.scatter_add.default" : "aten.scatter.src",
+                      {{"self", x}, {"dim", axis}, {"index", index}, {"src", updates}}, c.dtype(x), c.shape(x)));
+}
+
+static constexpr ImportRow kChoicesRows[] = {
+    {"GatherElements", import_gather_elements},
+    {"OneHot", import_one_hot},
+    {"ScatterElements", import_scatter_elements},
+    {"TopK", import_top_k},
+    {"Trilu", import_trilu},
+    {"Where", import_where},
+};
+ImportRows choices_rows() { return kChoicesRows; }
+
+}  // namespace deuteron::onnx

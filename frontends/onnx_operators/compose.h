@@ -1,0 +1,56 @@
+// Short spellings for importers that compose an operator of ONNX from several of torch.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "frontends/onnx_call/call.h"
+
+namespace deuteron::onnx {
+
+// Operators that torch has under another name. Empty: not one of them.
+struct Spelling {
+  std::string_view op, target;
+};
+inline std::string_view target_of(std::span<const Spelling> spellings, std::string_view op) {
+  for (const Spelling& s : spellings)
+    if (s.op == op) return s.target;
+  return {};
+}
+
+inline Operand scaled(Call& c, const Operand& x, double factor, std::string_view suffix) {
+  return factor == 1 ? x : c.torch("aten.mul.Scalar", {{"self", x}, {"other", factor}}, suffix);
+}
+inline Operand shifted(Call& c, const Operand& x, double by, std::string_view suffix) {
+  return by == 0 ? x : c.torch("aten.add.Scalar", {{"self", x}, {"other", by}}, suffix);
+}
+inline Operand sum(Call& c, const Operand& a, const Operand& b, std::string_view suffix) {
+  return c.torch("aten.add.Tensor", {{"self", a}, {"other", b}}, suffix);
+}
+inline Operand product(Call& c, const Operand& a, const Operand& b, std::string_view suffix) {
+  return c.torch("aten.mul.Tensor", {{"self", a}, {"other", b}}, suffix);
+}
+inline Operand view(Call& c, const Operand& x, const Shape& shape, std::string_view suffix) {
+  return c.torch("aten.view.default", {{"self", x}, {"size", shape}}, suffix);
+}
+inline Operand permuted(Call& c, const Operand& x, const Axes& order, std::string_view suffix) {
+  return c.torch("aten.permute.default", {{"self", x}, {"dims", order}}, suffix);
+}
+// Elements first, first + step, .. of one axis, before `end`.
+inline Operand sliced(Call& c, const Operand& x, i64 axis, i64 first, i64 end, i64 step, std::string_view suffix) {
+  return c.torch("aten.slice.Tensor", {{"self", x}, {"dim", axis}, {"start", first}, {"end", end}, {"step", step}}, suffix);
+}
+inline Operand converted(Call& c, const Operand& x, DType to, std::string_view suffix) {
+  return c.torch("aten.to.dtype", {{"self", x}, {"dtype", Arg::dtype(to)}}, suffix);
+}
+// Positions as torch takes them.
+inline Operand as_index(Call& c, const Operand& x) { return c.dtype(x) == DType::s64 ? x : converted(c, x, DType::s64, "index"); }
+inline Operand leaky_relu(Call& c, const Operand& x, std::string_view suffix) {
+  return c.torch("aten.leaky_relu.default", {{"self", x}, {"negative_slope", c.number("alpha", 0.01)}}, suffix);
+}
+// Elements of one axis by their positions.
+inline Operand picked(Call& c, const Operand& x, i64 axis, const std::vector<i64>& positions, std::string_view suffix) {
+  const Operand index = c.known("positions", {DType::s64, {static_cast<i64>(positions.size())}, {}}, positions);
+  return c.torch("aten.index_select.default", {{"self", x}, {"dim", axis}, {"index", index}}, suffix);
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,13 @@
+// Layers with a weight, as their float and their integer forms share them: the operands are float32, the attributes the node's.
+#pragma once
+#include "frontends/onnx_call/call.h"
+
+namespace deuteron::onnx {
+
+Operand convolved(Call& c, const Operand& x, const Operand& weight, const Operand& bias, std::string_view suffix);
+Operand multiplied(Call& c, const Operand& a, const Operand& b, std::string_view suffix);  // MatMul
+Operand gemm(Call& c, Operand a, Operand b, const Operand& bias, std::string_view suffix);
+Operand pooled_average(Call& c, const Operand& x, std::string_view suffix);
+Operand pooled_globally(Call& c, const Operand& x, std::string_view target, std::string_view suffix);
+
+}  // namespace deuteron::onnx

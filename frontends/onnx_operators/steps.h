@@ -1,0 +1,21 @@
+// Steps, as quantized tensors hold them, and the real numbers that they stand for.
+#pragma once
+#include "frontends/onnx_call/call.h"
+
+namespace deuteron::onnx {
+
+// Scales and zero points of a tensor: one of each, or one for each index of an axis.
+struct Steps {
+  std::vector<float> scale;
+  std::vector<i64> zero;
+  DType dtype = DType::u8;  // s8, u8 or s32
+  bool by_channel() const { return scale.size() > 1; }
+};
+
+// From two operands that have to be known; the second may be missing: zero, of type `otherwise`.
+Steps read_steps(Call& c, size_t scale, size_t zero, DType otherwise = DType::u8);
+
+Operand quantized(Call& c, const Operand& x, const Steps& steps, i64 axis, std::string_view suffix);
+Operand dequantized(Call& c, const Operand& q, const Steps& steps, i64 axis, std::string_view suffix);
+
+}  // namespace deuteron::onnx
