@@ -65,6 +65,8 @@ static void import_comparison(Call& c) { finish_truth(c, c.operand(0), c.operand
 static void import_one(Call& c) {
   const Operand x = c.operand(0);
   const bool keeps = c.op() == "BitwiseNot";
+  c.require(c.integer("detect_positive", 1) != 0 && c.integer("detect_negative", 1) != 0, "looks for infinities of one sign only", "one",
+            "both", "onnx.is_inf.sign");
   c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", x}}, keeps ? c.dtype(x) : DType::b8, c.shape(x)));
 }
 

@@ -101,6 +101,8 @@ static void import_depth_to_space(Call& c) {
 static void import_space_to_depth(Call& c) {
   const Operand x = c.operand(0);
   const i64 b = c.integer("blocksize", 0);
+  const std::string mode = c.text("mode", "DCR");
+  c.require(!c.ok() || mode == "DCR", "has a mode that is not supported", mode, "DCR", "onnx.space_to_depth.mode");
   const Shape s = c.shape(x);
   c.require(!c.ok() || (s.size() == 4 && b >= 1 && b <= 1024 && s[2] % b == 0 && s[3] % b == 0),
             "height and width do not divide by the blocks", to_text(s), std::to_string(b), "onnx.space_to_depth.extent");
