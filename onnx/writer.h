@@ -27,7 +27,7 @@ class Writer {
 
  private:
   void varint(uint64_t value) {
-    for (; value > 127; value >>= 7) bytes_ += static_cast<char>(value & 127 | 128);
+    for (; value > 127; value >>= 7) bytes_ += static_cast<char>((value & 127) | 128);
     bytes_ += static_cast<char>(value);
   }
   std::string bytes_;

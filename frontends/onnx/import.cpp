@@ -20,8 +20,9 @@ namespace deuteron {
 namespace onnx {
 namespace {
 
-constexpr size_t kNamedUses = 4;     // of an operator that is not known; the rest are counted
-constexpr int kDeepestCall = 16;     // of functions in functions
+constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
+constexpr int kDeepestCall = 16;  // of functions in functions
+constexpr const char* kNoProduct = "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers only";
 constexpr i64 kMostNodes = 200'000;  // after functions are written out
 
 class Walk {
@@ -101,13 +102,26 @@ class Walk {
         why.what = fmt::format("reads `{}`, which {}", name, why.what);
         call.refuse(std::move(why));
       }
+    const StandIn read = check_stand_ins(row, node, call);
     const size_t nodes = graph().nodes.size();
     if (call.ok() && !fold_integers(call) && call.ok()) row.import(call);
     for (const std::string& name : node.outputs)
       if (call.ok() && !name.empty() && !state_.knows(name))
         call.refuse({fmt::format("its result `{}` is not supported", name), "", "", "onnx.operator.results"});
     if (!call.ok()) return break_results(node);
+    for (size_t k = 0; row.moves_elements && read != StandIn::none && k < node.outputs.size(); ++k) call.stands_in(k, read);
     if (graph().nodes.size() == nodes) graph().folded.push_back({{source}, "identity"});
+  }
+
+  StandIn check_stand_ins(const ImportRow& row, const ModelNode& node, Call& call) const {
+    StandIn read = StandIn::none;
+    for (const std::string& name : node.inputs) {
+      const auto it = state_.stand_ins.find(name);
+      if (it == state_.stand_ins.end()) continue;
+      read = it->second;
+      call.require(row.moves_elements || row.takes == read, kNoProduct, "", "", "onnx.quantize.dynamic");
+    }
+    return read;
   }
 
   static std::string name_of(const ModelNode& node) {
@@ -145,6 +159,7 @@ class Walk {
   // What stands under one name stands under another, too.
   void hand_on(const std::string& from, const std::string& to) {
     if (to.empty() || state_.knows(to)) return;
+    if (const auto it = state_.stand_ins.find(from); it != state_.stand_ins.end()) state_.stand_ins[to] = it->second;
     if (state_.knows(from)) state_.define(to, state_.value_of(from));
     else if (!state_.broken.contains(from)) error(fmt::format("`{}` is made by no operator", to), "onnx.graph.undefined");
     if (!state_.knows(to)) state_.broken.insert(to);
@@ -192,6 +207,7 @@ class Walk {
         error(fmt::format("output `{}` is made by no operator", port.name), "onnx.output.missing");
         continue;
       }
+      if (state_.stand_ins.contains(port.name)) error(fmt::format("output `{}` {}", port.name, kNoProduct), "onnx.quantize.dynamic");
       ValueId v = state_.value_of(port.name);
       if (!graph().type(v).quant.empty()) v = real_output(port, v);
       if (v < 0) continue;

@@ -313,6 +313,10 @@ void Call::result(size_t k, const Operand& x) {
   if (wants(k) && y) state_.define(node_.outputs[k], state_.value_of(y.name));
 }
 
+void Call::stands_in(size_t k, StandIn kind) {
+  if (ok_ && wants(k)) state_.stand_ins[node_.outputs[k]] = kind;
+}
+
 Shape broadcast(Call& c, const Shape& a, const Shape& b) {
   if (!c.ok()) return {};
   const std::optional<Shape> shape = broadcast_shape(a, b);

@@ -101,6 +101,7 @@ class Call {
   bool wants(size_t k) const { return k < node_.outputs.size() && !node_.outputs[k].empty(); }
   void result(const Operand& x) { result(0, x); }
   void result(size_t k, const Operand& x);
+  void stands_in(size_t k, StandIn kind);
 
  private:
   const Attribute* find(std::string_view name) const;

@@ -13,6 +13,10 @@
 
 namespace deuteron::onnx {
 
+// What stands in the place of steps that a model makes by a range that it finds as it runs: real numbers, and a scale of 1. Right only
+// where both meet in a product; everything else that reads them is refused.
+enum class StandIn : u8 { none, steps, scale };
+
 struct ImportState {
   ImportState(const Model& m, deuteron::Graph& g, Diagnostics& d) : model(m), graph(g), diagnostics(d), torch(archive, program, g, said) {
     archive.name = g.name;
@@ -24,7 +28,8 @@ struct ImportState {
   Diagnostics& diagnostics;
   std::set<std::string, std::less<>> broken;   // tensors of operators that were refused: nothing more is said of what reads them
   std::map<std::string, Refusal> unavailable;  // tensors of the file that nothing can be done with, and why
-  std::set<std::string> noted;                 // what has been said once
+  std::map<std::string, StandIn> stand_ins;
+  std::set<std::string> noted;  // what has been said once
   int made_names = 0;
 
   pt2::Archive archive;

@@ -105,7 +105,7 @@ static constexpr ImportRow kArithmeticRows[] = {
     {"Mean", import_mean},
     {"Min", import_several},
     {"Mod", import_mod},
-    {"Mul", import_two},
+    {"Mul", import_two, {}, false, StandIn::scale},
     {"Not", import_one},
     {"Or", import_comparison},
     {"Pow", import_pow},

@@ -37,7 +37,8 @@ static void import_top_k(Call& c) {
     if (c.wants(k) && c.ok()) c.result(k, y[k]);
 }
 
-// A row of `off` with an `on` for each index: constants only where both are numbers.
+// A row of `off` with an `on` for each index: constants only where both are numbers. Negative indices count from the end, and one outside
+// has no `on`: so a computed index is looked for from both ends.
 static void import_one_hot(Call& c) {
   const Operand index = c.operand(0);
   const double depth = c.number_of(1, "number of classes", 0);
@@ -48,29 +49,48 @@ static void import_one_hot(Call& c) {
   if (!c.ok()) return;
   Shape shape = c.shape(index);
   shape.push_back(static_cast<i64>(depth));
-  Operand y = c.torch_as("aten.one_hot.default", {{"self", as_index(c, index)}, {"num_classes", static_cast<i64>(depth)}}, DType::s64,
-                         shape, "codes");
-  y = converted(c, y, DType::f32, "numbers");
+  const i64 classes = static_cast<i64>(depth);
+  Shape column = c.shape(index);
+  column.push_back(1);
+  const Operand at = view(c, as_integers(c, index), column, "column");
+  const auto codes = [&](i64 first, const std::string& name) {
+    std::vector<i64> positions;
+    for (i64 k = 0; k < classes; ++k) positions.push_back(first + k);
+    const Operand each = c.known(name + "_classes", {DType::s64, {classes}, {}}, positions);
+    const Operand hits = c.torch_as("aten.eq.Tensor", {{"self", at}, {"other", each}}, DType::b8, shape, name + "_hits");
+    return converted(c, hits, DType::f32, name);
+  };
+  Operand y = sum(c, codes(0, "front"), codes(-classes, "back"), "codes");
   const double off = static_cast<double>((*values)[0]), on = static_cast<double>((*values)[1]);
   y = shifted(c, scaled(c, y, on - off, "scaled"), off, "shifted");
   if (axis != rank) y = c.torch("aten.movedim.int", {{"self", y}, {"source", rank}, {"destination", axis}});
   c.result(y);
 }
 
+static i64 axis_of_elements(Call& c, const Operand& x) {
+  const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", 0), rank);
+  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
+  return axis;
+}
+
 static void import_gather_elements(Call& c) {
   const Operand x = c.operand(0), index = c.operand(1);
-  const i64 axis = c.axis(c.integer("axis", 0), c.rank(x));
-  c.result(c.torch_as("aten.gather.default", {{"self", x}, {"dim", axis}, {"index", index}}, c.dtype(x), c.shape(index)));
+  const i64 axis = axis_of_elements(c, x);
+  if (!c.ok()) return;
+  const Operand at = as_index(c, index, c.shape(x)[axis]);
+  c.result(c.torch_as("aten.gather.default", {{"self", x}, {"dim", axis}, {"index", at}}, c.dtype(x), c.shape(index)));
 }
 
 static void import_scatter_elements(Call& c) {
   const Operand x = c.operand(0), index = c.operand(1), updates = c.operand(2);
-  const i64 axis = c.axis(c.integer("axis", 0), c.rank(x));
+  const i64 axis = axis_of_elements(c, x);
   const std::string reduction = c.text("reduction", "none");
   c.require(reduction == "none" || reduction == "add", "joins what it scatters in a way that is not supported", reduction, "none, add",
             "onnx.scatter.reduction");
+  if (!c.ok()) return;
+  const Operand at = as_index(c, index, c.shape(x)[axis]);
   c.result(c.torch_as(reduction == "add" ? "aten.scatter_add.default" : "aten.scatter.src",
-                      {{"self", x}, {"dim", axis}, {"index", index}, {"src", updates}}, c.dtype(x), c.shape(x)));
+                      {{"self", x}, {"dim", axis}, {"index", at}, {"src", updates}}, c.dtype(x), c.shape(x)));
 }
 
 static constexpr ImportRow kChoicesRows[] = {

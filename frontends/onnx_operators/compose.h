@@ -42,8 +42,18 @@ inline Operand sliced(Call& c, const Operand& x, i64 axis, i64 first, i64 end, i
 inline Operand converted(Call& c, const Operand& x, DType to, std::string_view suffix) {
   return c.torch("aten.to.dtype", {{"self", x}, {"dtype", Arg::dtype(to)}}, suffix);
 }
-// Positions as torch takes them.
-inline Operand as_index(Call& c, const Operand& x) { return c.dtype(x) == DType::s64 ? x : converted(c, x, DType::s64, "index"); }
+inline Operand as_integers(Call& c, const Operand& x) { return c.dtype(x) == DType::s64 ? x : converted(c, x, DType::s64, "wide"); }
+// Positions along an axis as torch takes them: ONNX counts negative ones from its end.
+inline Operand as_index(Call& c, const Operand& x, i64 extent) {
+  auto known = c.known_integers(x);
+  if (!known) return c.torch_as("aten.remainder.Scalar", {{"self", as_integers(c, x)}, {"other", extent}}, DType::s64, c.shape(x), "index");
+  for (i64& p : *known) {
+    c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p),
+              std::to_string(-extent) + ".." + std::to_string(extent - 1), "onnx.gather.range");
+    if (p < 0) p += extent;
+  }
+  return c.known("index", {DType::s64, c.shape(x), {}}, *known);
+}
 inline Operand leaky_relu(Call& c, const Operand& x, std::string_view suffix) {
   return c.torch("aten.leaky_relu.default", {{"self", x}, {"negative_slope", c.number("alpha", 0.01)}}, suffix);
 }

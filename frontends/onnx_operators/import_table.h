@@ -10,19 +10,22 @@ namespace deuteron::onnx {
 struct ImportRow {
   std::string_view op;  // "Conv"
   void (*import)(Call&);
-  std::string_view domain = {};  // "": the standard's
-  bool moves_elements = false;   // only: what it makes of quantized values has their steps
+  std::string_view domain = {};   // "": the standard's
+  bool moves_elements = false;    // only: what it makes of quantized values has their steps
+  StandIn takes = StandIn::none;  // what it may read
 };
 using ImportRows = std::span<const ImportRow>;
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operators of ONNX Runtime
 
-#define DEUTERON_ONNX_FILES(FILE)                                                                                                      \
-  FILE(activations)                                                                                                                    \
-  FILE(arithmetic)                                                                                                                     \
-  FILE(choices)                                                                                                                        \
-  FILE(constants) FILE(convolution) FILE(integer_layers) FILE(linear) FILE(moves) FILE(normalization) FILE(pooling) FILE(quantization) \
-      FILE(recurrent) FILE(reductions) FILE(resizing) FILE(shapes)
+#define DEUTERON_ONNX_FILES(FILE)                                                                                                     \
+  FILE(activations)                                                                                                                   \
+  FILE(arithmetic)                                                                                                                    \
+  FILE(choices)                                                                                                                       \
+  FILE(constants)                                                                                                                     \
+  FILE(convolution)                                                                                                                   \
+  FILE(integer_layers) FILE(linear) FILE(moves) FILE(normalization) FILE(pooling) FILE(quantization) FILE(recurrent) FILE(reductions) \
+      FILE(resizing) FILE(shapes)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
 DEUTERON_ONNX_FILES(DEUTERON_DECLARE_ROWS)

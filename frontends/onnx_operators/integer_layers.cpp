@@ -89,6 +89,7 @@ static void import_dynamic_quantize(Call& c) {
   c.result(0, c.operand(0));
   if (c.wants(1)) c.result(1, c.numbers("scale", {}, {1.0f}));
   if (c.wants(2)) c.result(2, c.known("zero_point", {DType::u8, {}, {}}, std::vector<i64>{0}));
+  for (size_t k = 0; k < c.results(); ++k) c.stands_in(k, k == 1 ? StandIn::scale : StandIn::steps);
 }
 
 // A weight of integers less its zero points, as numbers.
@@ -130,9 +131,9 @@ static void import_matmul_integer(Call& c) {
 }
 
 static constexpr ImportRow kIntegerLayersRows[] = {
-    {"ConvInteger", import_conv_integer},
+    {"ConvInteger", import_conv_integer, {}, false, StandIn::steps},
     {"DynamicQuantizeLinear", import_dynamic_quantize},
-    {"MatMulInteger", import_matmul_integer},
+    {"MatMulInteger", import_matmul_integer, {}, false, StandIn::steps},
     {"QLinearConv", import_qlinear_conv},
     {"QLinearMatMul", import_qlinear_matmul},
     {"QGemm", import_qgemm, kMicrosoft},

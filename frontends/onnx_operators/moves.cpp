@@ -70,8 +70,10 @@ static void import_split(Call& c) {
 // Rows of a table by computed positions.
 static Operand embedded(Call& c, const Operand& table, const Operand& index) {
   Shape shape = c.shape(index);
-  if (c.ok()) shape.push_back(c.shape(table)[1]);
-  return c.torch_as("aten.embedding.default", {{"weight", table}, {"indices", as_index(c, index)}}, DType::f32, shape);
+  if (!c.ok()) return {};
+  shape.push_back(c.shape(table)[1]);
+  const Operand rows = as_index(c, index, c.shape(table)[0]);
+  return c.torch_as("aten.embedding.default", {{"weight", table}, {"indices", rows}}, DType::f32, shape);
 }
 
 // The axes of the table of positions stand in the place of the one that it picks along.

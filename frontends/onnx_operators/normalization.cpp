@@ -1,6 +1,8 @@
 // Normalization: by statistics that the model holds, or by those of each sample.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
 
@@ -108,7 +110,7 @@ static void import_mean_variance(Call& c) {
   c.result(c.torch("aten.div.Tensor", {{"self", deviation}, {"other", root}}));
 }
 
-// x divided by its norm along an axis
+// x divided by its norm along an axis; 0 where all of it is 0
 static void import_lp_norm(Call& c) {
   const Operand x = c.operand(0);
   const i64 axis = c.axis(c.integer("axis", -1), c.rank(x)), p = c.integer("p", 2);
@@ -116,6 +118,7 @@ static void import_lp_norm(Call& c) {
   Operand y = c.torch(p == 1 ? "aten.abs.default" : "aten.square.default", {{"self", x}}, "magnitudes");
   y = c.torch("aten.sum.dim_IntList", {{"self", y}, {"dim", std::vector<i64>{axis}}, {"keepdim", true}}, "sum");
   if (p == 2) y = c.torch("aten.sqrt.default", {{"self", y}}, "norm");
+  y = c.torch("aten.clamp_min.default", {{"self", y}, {"min", static_cast<double>(std::numeric_limits<float>::min())}}, "above");
   c.result(c.torch("aten.div.Tensor", {{"self", x}, {"other", y}}));
 }
 

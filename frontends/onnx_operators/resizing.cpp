@@ -15,6 +15,8 @@ struct Resized {
   float scale = 1;
 };
 
+bool is_whole(const Resized& r) { return std::abs(r.scale * static_cast<float>(r.in) - static_cast<float>(r.out)) < 1e-3f; }
+
 // Where the standard finds an element of the result among those of the operand, along one axis.
 struct Rule {
   std::string coordinates, nearest, mode;
@@ -132,7 +134,7 @@ Operand resized_by_torch(Call& c, const Operand& x, const std::vector<Resized>& 
   for (i64 k = 2; k < rank; ++k) size.push_back(c.shape(x)[k]);
   for (const Resized& r : axes) {
     size[static_cast<size_t>(r.axis - 2)] = r.out;
-    exact_ratio = exact_ratio && std::abs(r.scale * static_cast<float>(r.in) - static_cast<float>(r.out)) < 1e-3f;
+    exact_ratio = exact_ratio && is_whole(r);
   }
   const std::string end = fmt::format("{}d.default", count);
   if (rule.mode == "nearest") {
@@ -166,6 +168,9 @@ static void import_resize(Call& c) {
             "onnx.resize.antialias");
   c.require(c.integer("exclude_outside", 0) == 0, "leaves out elements beyond the borders", "1", "0", "onnx.resize.outside");
   const std::vector<Resized> axes = read_axes(c, x);
+  for (const Resized& r : axes)  // the standard's corners lie between elements then, those of ONNX Runtime do not
+    c.require(rule.coordinates != "align_corners" || is_whole(r), "aligns corners of an axis whose scaled extent is not whole",
+              std::to_string(r.scale * static_cast<float>(r.in)), std::to_string(r.out), "onnx.resize.scale");
   if (!c.ok() || axes.empty()) return c.result(x);
   Operand y = resized_by_torch(c, x, axes, rule);
   if (y || !c.ok()) return c.result(y);
