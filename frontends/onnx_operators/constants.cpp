@@ -1,6 +1,7 @@
 // Tensors that the model makes from nothing or from shapes, identities, and changes of type.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "frontends/onnx_operators/compose.h"
@@ -17,7 +18,7 @@ Operand from_tensor(Call& c, const ModelTensor& tensor) {
 }
 
 // Of the dtype that `like` has, each element the same.
-Operand filled(Call& c, const Shape& shape, DType dtype, double value) {
+Operand filled(Call& c, const Shape& shape, DType dtype, float real, i64 integer) {
   i64 elements = 1;
   for (const i64 extent : shape) {
     c.require(extent >= 0 && extent <= pt2::kMaxElements && elements * extent <= pt2::kMaxElements, "the size is out of range",
@@ -27,8 +28,8 @@ Operand filled(Call& c, const Shape& shape, DType dtype, double value) {
   }
   if (!c.may_make(elements)) return {};
   const size_t count = static_cast<size_t>(elements);
-  if (dtype == DType::f32) return c.numbers("", shape, std::vector<float>(count, static_cast<float>(value)));
-  return c.known("", {dtype, shape, {}}, std::vector<i64>(count, static_cast<i64>(value)));
+  if (dtype == DType::f32) return c.numbers("", shape, std::vector<float>(count, real));
+  return c.known("", {dtype, shape, {}}, std::vector<i64>(count, integer));
 }
 
 }  // namespace
@@ -51,15 +52,17 @@ static void import_constant_of_shape(Call& c) {
   const std::vector<i64> shape = c.integers_of(0, "shape");
   const Attribute* value = c.attribute("value");
   DType dtype = DType::f32;
-  double number = 0;
+  float real = 0;
+  i64 integer = 0;
   if (value && value->kind == Attribute::Kind::tensor) {
     const Operand given = from_tensor(c, *value->tensor);
     const auto known = c.known_numbers(given);
     c.require(!c.ok() || (known && known->size() == 1), "has a value that is no single number", "", "", "onnx.constant.kind");
     if (!c.ok()) return;
-    dtype = c.dtype(given), number = static_cast<double>((*known)[0]);
+    dtype = c.dtype(given), real = (*known)[0];
+    if (const auto exact = c.known_integers(given)) integer = (*exact)[0];
   }
-  c.result(filled(c, shape, dtype, number));
+  c.result(filled(c, shape, dtype, real, integer));
 }
 
 // A slice of the operand's extents, cut off at the ends.
@@ -81,15 +84,18 @@ static void import_size(Call& c) {
 static void import_range(Call& c) {
   const Operand first = c.operand(0);
   const double start = c.number_of(0, "start", 0), end = c.number_of(1, "limit", 0), step = c.number_of(2, "step", 1);
-  const double count = step != 0 ? std::ceil((end - start) / step) : 0;
+  const double count = step != 0 ? std::max(std::ceil((end - start) / step), 0.0) : 0;
   c.require(!c.ok() || (step != 0 && std::isfinite(count) && count <= 1 << 24), "has no elements, or too many", fmt::format("{}", count),
             std::to_string(1 << 24), "onnx.constant.size");
-  if (!c.ok() || !c.may_make(static_cast<i64>(std::max(count, 0.0)))) return;
+  if (!c.ok() || !c.may_make(static_cast<i64>(count))) return;
   std::vector<float> numbers;
   for (i64 k = 0; k < static_cast<i64>(count); ++k) numbers.push_back(static_cast<float>(start + static_cast<double>(k) * step));
   const Shape shape{static_cast<i64>(numbers.size())};
   const DType dtype = c.dtype(first);
   if (dtype == DType::f32) return c.result(c.numbers("", shape, std::move(numbers)));
+  c.require(std::abs(start) <= 0x1p24 && std::abs(end) <= 0x1p24, "counts through integers that float32 does not hold",
+            fmt::format("{}..{}", start, end), "2^24", "onnx.constant.size");
+  if (!c.ok()) return;
   c.result(c.known("", {dtype, shape, {}}, std::vector<i64>(numbers.begin(), numbers.end())));
 }
 
@@ -103,7 +109,7 @@ static void import_dropout(Call& c) {
               "onnx.dropout.training");
   c.result(x);
   if (!c.wants(1) || !c.ok()) return;
-  const Operand mask = filled(c, c.shape(x), DType::b8, 1);
+  const Operand mask = filled(c, c.shape(x), DType::b8, 1, 1);
   c.result(1, mask);
 }
 

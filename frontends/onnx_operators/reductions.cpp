@@ -1,6 +1,7 @@
 // Sums, means, extremes and the like over some axes; positions of extremes; running sums.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "frontends/onnx_operators/compose.h"
@@ -94,7 +95,7 @@ static void import_position(Call& c) {
 
 static void import_running_sum(Call& c) {
   const Operand x = c.operand(0);
-  const i64 rank = c.rank(x), axis = c.axis(static_cast<i64>(c.number_of(1, "axis", 0)), rank);
+  const i64 rank = c.rank(x), axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
   const bool backward = c.integer("reverse", 0) != 0, exclusive = c.integer("exclusive", 0) != 0;
   if (!c.ok()) return;
   const auto flipped = [&](const Operand& v, const char* suffix) {
