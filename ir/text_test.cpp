@@ -332,7 +332,7 @@ TEST(Text, SurvivesDamage) {
 TEST(Text, ReadsTheSeedsOfTheFuzzer) {
   for (const char* name : {"float", "lowered"}) {
     std::ostringstream text;
-    text << std::ifstream(source_path("tests/fuzz/text_seeds/") + name + ".txt").rdbuf();
+    text << std::ifstream(source_path("tests/fuzz/corpus/text/") + name).rdbuf();
     EXPECT_GT(parsed(text.str()).nodes.size(), 3u) << name;
     expect_sound(text.str());
   }

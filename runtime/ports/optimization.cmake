@@ -1,7 +1,7 @@
-# How device sources are optimized: kernels for speed, what runs once for size. Names are relative to the root of the sources. Used by
+# How device sources are optimized: kernels (and the NPU border's transposes) for speed, what runs once for size. Names are relative to the root of the sources. Used by
 # boards/boards.cmake and by the projects that `deuteron firmware` writes.
 function(optimization_of name result)
-  if(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$")
+  if(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^backends/neutron_delegate/reorder[.]cpp$")
     set(${result} -O3 PARENT_SCOPE)
   # Half the code of -O3. The loader reads every byte of a program's description: with -Os it needs 40 % more instructions.
   elseif(name MATCHES "^runtime/[^/]+$|^backends/(portable/.*|neutron/kernels/[^/]+/kernel[.]cpp)$")
