@@ -1,5 +1,5 @@
-# How device sources are optimized: kernels (and the NPU border's transposes) for speed, what runs once for size. Names are relative to the root of the sources. Used by
-# boards/boards.cmake and by the projects that `deuteron firmware` writes.
+# How device sources are optimized: kernels and what transposes at the NPU's border for speed, what runs once for size. Names are relative to
+# the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes.
 function(optimization_of name result)
   if(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^backends/neutron_delegate/reorder[.]cpp$")
     set(${result} -O3 PARENT_SCOPE)
