@@ -165,6 +165,21 @@ int inspect_pt2(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
+// Of a model of TFLite or ONNX.
+template <class Summary>
+void add_ports_and_operators(Json& json, const Summary& s) {
+  for (const auto& [list, tensors] : {std::pair("inputs", &s.inputs), std::pair("outputs", &s.outputs)}) {
+    json[list] = Json::array();
+    for (const auto& t : *tensors) json[list].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
+  }
+  json["operators"] = Json::object();
+  json["not_importable"] = Json::array();
+  for (const auto& op : s.operators) {
+    json["operators"][op.name] = op.count;
+    if (!op.is_importable) json["not_importable"].push_back(op.name);
+  }
+}
+
 int inspect_tflite(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<TfliteSummary> s = summarize_tflite(o.file, diagnostics);
   if (!s) return finish(o.json, diagnostics, {}, "");
@@ -173,18 +188,8 @@ int inspect_tflite(const InspectOptions& o, Diagnostics& diagnostics) {
                {"description", s->description},
                {"file_bytes", s->file_bytes},
                {"nodes", s->operators_total},
-               {"constants", {{"tensors", s->constants}, {"bytes", s->constant_bytes}}},
-               {"inputs", Json::array()},
-               {"outputs", Json::array()},
-               {"operators", Json::object()},
-               {"not_importable", Json::array()}};
-  for (const bool input : {true, false})
-    for (const TfliteSummary::Tensor& t : input ? s->inputs : s->outputs)
-      json[input ? "inputs" : "outputs"].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
-  for (const TfliteSummary::Operator& op : s->operators) {
-    json["operators"][op.name] = op.count;
-    if (!op.is_importable) json["not_importable"].push_back(op.name);
-  }
+               {"constants", {{"tensors", s->constants}, {"bytes", s->constant_bytes}}}};
+  add_ports_and_operators(json, *s);
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
@@ -197,18 +202,8 @@ int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
                {"producer", s->producer},
                {"file_bytes", s->file_bytes},
                {"nodes", s->nodes},
-               {"initializers", {{"tensors", s->initializers}, {"bytes", s->initializer_bytes}}},
-               {"inputs", Json::array()},
-               {"outputs", Json::array()},
-               {"operators", Json::object()},
-               {"not_importable", Json::array()}};
-  for (const bool input : {true, false})
-    for (const OnnxSummary::Tensor& t : input ? s->inputs : s->outputs)
-      json[input ? "inputs" : "outputs"].push_back({{"name", t.name}, {"dtype", t.type}, {"sizes", t.shape}});
-  for (const OnnxSummary::Operator& op : s->operators) {
-    json["operators"][op.name] = op.count;
-    if (!op.is_importable) json["not_importable"].push_back(op.name);
-  }
+               {"initializers", {{"tensors", s->initializers}, {"bytes", s->initializer_bytes}}}};
+  add_ports_and_operators(json, *s);
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 

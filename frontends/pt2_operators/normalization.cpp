@@ -86,15 +86,14 @@ static void import_slice_norm(Call& c, bool centered) {
   const Axes axes = last_axes(c, x);
   const double epsilon = centered || c.has("eps") ? epsilon_of(c, "eps") : 1.1920928955078125e-07;
   if (!c.ok()) return;
-  const bool biased = centered && c.has("bias");
+  const bool weighted = c.has("weight"), biased = centered && c.has("bias");
   std::vector<ValueId> operands{x};
-  ValueId weight = -1, bias = -1;
-  if (c.has("weight")) operands.push_back(weight = c.tensor("weight"));
-  if (biased && weight < 0) {
+  if (weighted) operands.push_back(c.tensor("weight"));
+  if (biased && !weighted) {
     const Shape slice(c.shape(x).end() - static_cast<std::ptrdiff_t>(axes.size()), c.shape(x).end());
     operands.push_back(c.constant("ones", slice, std::vector<float>(static_cast<size_t>(numel(slice)), 1.0f)));
   }
-  if (biased) operands.push_back(bias = c.tensor("bias"));
+  if (biased) operands.push_back(c.tensor("bias"));
   if (c.ok()) c.result(c.add(LayerNorm{static_cast<i64>(axes.size()), static_cast<float>(epsilon), centered}, operands));
 }
 static void import_layer_norm(Call& c) { import_slice_norm(c, true); }
