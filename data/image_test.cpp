@@ -12,6 +12,8 @@
 #include <jpeglib.h>
 #include <png.h>
 
+#include "tests/temporary_path.h"
+
 namespace deuteron {
 namespace {
 
@@ -74,7 +76,7 @@ struct Read {
   std::string error;
 };
 Read read(const Bytes& file, const Shape& shape) {
-  const std::string path = testing::TempDir() + "image_test.bytes";
+  const std::string path = temporary_path("image");
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   Diagnostics d;
   const auto values = read_image(path, shape, {1.0f, {}, {}}, d);

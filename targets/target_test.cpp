@@ -13,6 +13,7 @@
 #include "targets/builtin.h"
 #include "targets/show_target.h"
 #include "targets/target_keys.h"
+#include "tests/temporary_path.h"
 
 namespace deuteron {
 namespace {
@@ -250,7 +251,7 @@ TEST(Target, FaultsOfWhatIsExtendedAreToldWhereTheyLie) {
   EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { call = -1 }\n")),
               AllOf(HasSubstr("b.toml:5"), HasSubstr("-1, limit 0")));
   EXPECT_THAT(errors_of(extending("\"cortex-m4\"", "[cpu.cost]\n\"*\" = { cal = 1 }\n")), HasSubstr("unknown key `cal`"));
-  const std::string folder = testing::TempDir() + "extend_test";
+  const std::string folder = temporary_path("extend_test");
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/a.toml") << extending("\"b.toml\"");
   std::ofstream(folder + "/b.toml") << extending("\"a.toml\"");
@@ -266,7 +267,7 @@ TEST(Target, FaultsOfWhatIsExtendedAreToldWhereTheyLie) {
 
 // Each file takes from the next one twice: read once each, 40 levels are nothing. One after the other, they have an end.
 TEST(Target, ABaseIsReadOnce) {
-  const std::string folder = testing::TempDir() + "extend_often";
+  const std::string folder = temporary_path("extend_often");
   std::filesystem::create_directories(folder);
   const auto write = [&](const char* kind, int i, int last, const std::string& times) {
     const std::string next = i == last ? "\"cortex-m4\"" : fmt::format("\"{}{}.toml\"", kind, i + 1);
@@ -342,7 +343,7 @@ TEST(Target, WhatIsShownReadsBackToTheSame) {
 }
 
 TEST(Target, FilesOfTheUserAreReadByPath) {
-  const std::string folder = testing::TempDir() + "target_test";
+  const std::string folder = temporary_path("target_test");
   std::filesystem::create_directories(folder + "/d.toml");
   std::ofstream(folder + "/b.toml") << kWhole;
   Diagnostics d;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "frontends/pt2/test_archive.h"
+#include "tests/temporary_path.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -96,7 +97,7 @@ TEST(Archive, FilesThatAreNone) {
   EXPECT_FALSE(open_archive(std::string("/nonexistent/x.pt2"), diagnostics));
   EXPECT_FALSE(open_archive(std::string("/"), diagnostics));
   EXPECT_FALSE(open_archive(std::string("/dev/null"), diagnostics));
-  const std::string path = ::testing::TempDir() + "/empty.pt2";
+  const std::string path = temporary_path("empty.pt2");
   std::ofstream(path).close();
   EXPECT_FALSE(open_archive(path, diagnostics));
   ASSERT_EQ(diagnostics.list().size(), 4u);
