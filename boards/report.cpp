@@ -82,6 +82,8 @@ std::string reason_of_fault(uint32_t cfsr) {
   return text.empty() ? "no reason given" : text;
 }
 
+constexpr const char* kReportIt = "this is a fault of the runtime or of a kernel: please report it with the program file";
+
 Diagnostic describe_fault(std::string_view board, std::span<const uint8_t> image, const BoardReport& a) {
   Words words(a.trouble);
   words.next();
@@ -90,13 +92,14 @@ Diagnostic describe_fault(std::string_view board, std::span<const uint8_t> image
   const auto cfsr = static_cast<uint32_t>(words.number_after("cfsr")), hfsr = static_cast<uint32_t>(words.number_after("hfsr"));
   const auto address = static_cast<uint32_t>(words.number_after("address"));
   if (a.trouble.ends_with("stack overflowed"))
-    return board_trouble(board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr), "board.stack_overflow");
+    return board_trouble(board, fmt::format("the stack overflowed {} ({}, CFSR {:#010x})", during(a), kind, cfsr), "board.stack_overflow",
+                         kReportIt);
   const std::string function = function_at(image, pc), caller = function_at(image, lr);
   return board_trouble(board,
                        fmt::format("{} {}: {} at PC {:#010x}{}, LR {:#010x}{}, address {:#010x}, CFSR {:#010x}, HFSR {:#010x}", kind,
                                    during(a), reason_of_fault(cfsr), pc, function.empty() ? "" : " `" + function + "`", lr,
                                    caller.empty() ? "" : " `" + caller + "`", address, cfsr, hfsr),
-                       "board.fault", "this is a fault of the runtime or of a kernel: please report it with the program file");
+                       "board.fault", kReportIt);
 }
 
 Diagnostic describe_status(std::string_view board, BoardExit end, const BoardReport& a) {
@@ -146,11 +149,14 @@ Diagnostic describe_memory(std::string_view board, const BoardReport& a) {
     regions += (regions.empty() ? "" : " + ") + w;
     total += std::stoull(w);
   }
+  const bool is_largest = board == largest_board().name;
   Diagnostic d = board_trouble(
       board,
-      fmt::format("the {} does not fit into the board's memory ({} bytes for it alone; program {}, planned {}, tables {}; memory {})", part,
-                  bytes, program, planned, tables, regions),
-      "board.memory", fmt::format("{} has the most memory: {} MB", largest_board().name, largest_board().memory_mb));
+      fmt::format("{} does not fit into the board's memory ({} bytes for it alone; program {}, planned {}, tables {}; memory {})",
+                  part == "planned" ? "its planned memory" : fmt::format("the {}", part), bytes, program, planned, tables, regions),
+      "board.memory",
+      is_largest ? "take a smaller model: no emulated board has more memory"
+                 : fmt::format("{} has the most memory: {} MB", largest_board().name, largest_board().memory_mb));
   d.measured = fmt::format("{} bytes", program + planned + tables);
   d.limit = fmt::format("{} bytes", total);
   return d;
@@ -244,7 +250,7 @@ Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, 
     case BoardExit::does_not_fit:
       return describe_memory(board, a);
     case BoardExit::stack_overflow:
-      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow");
+      return board_trouble(board, "the stack overflowed " + during(a), "board.stack_overflow", kReportIt);
     case BoardExit::bad_job:
       return board_trouble(board, a.trouble.starts_with("@job ") ? a.trouble.substr(5) : a.trouble, "board.job",
                            "`deuteron inspect` shows what the program takes");

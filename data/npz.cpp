@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMostUnpacked = size_t{1} << 25, kMostExpansion = 100;
 constexpr size_t kMostHeader = size_t{1} << 17;  // of a `.npy` file, and more
 constexpr zip_int64_t kMaxEntries = 1 << 16;
+constexpr const char* kAgain = "write it with numpy.savez";
 
 struct CloseZip {
   void operator()(zip_t* z) const { zip_discard(z); }
@@ -62,8 +63,7 @@ std::optional<Npz> Npz::open(const std::string& path, Diagnostics& diagnostics) 
   npz.file_ = std::move(*bytes);
   std::string fault;
   const Zip zip = open_zip(npz.file_, &fault);
-  if (!zip)
-    return diagnostics.error(path, "is not a readable `.npz` archive: " + fault, "npz.archive", "write it with numpy.savez"), std::nullopt;
+  if (!zip) return diagnostics.error(path, "is not a readable `.npz` archive: " + fault, "npz.archive", kAgain), std::nullopt;
   const zip_int64_t count = zip_get_num_entries(zip.get(), 0);
   if (count > kMaxEntries) {
     diagnostics.add({Severity::error, path, "has too many arrays", std::to_string(count), std::to_string(kMaxEntries), "npz.entries", ""});
@@ -75,8 +75,7 @@ std::optional<Npz> Npz::open(const std::string& path, Diagnostics& diagnostics) 
     if (!text.ends_with(".npy")) continue;
     text.resize(text.size() - 4);
     if (std::find(npz.names_.begin(), npz.names_.end(), text) != npz.names_.end())
-      return diagnostics.error(path, fmt::format("has two arrays of the name `{}`", text), "npz.twice", "write it with numpy.savez"),
-             std::nullopt;
+      return diagnostics.error(path, fmt::format("has two arrays of the name `{}`", text), "npz.twice", kAgain), std::nullopt;
     npz.names_.push_back(std::move(text));
   }
   return npz;
@@ -101,19 +100,20 @@ std::optional<Array> Npz::read(const std::string& name, const AcceptShape& accep
   if (!zip) return refuse("cannot be read: " + fault, "npz.archive");
   const zip_int64_t index = zip_name_locate(zip.get(), (name + ".npy").c_str(), ZIP_FL_ENC_RAW);
   std::unique_ptr<zip_file_t, CloseEntry> entry(index < 0 ? nullptr : zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(index), 0));
-  if (!entry) return refuse(fmt::format("cannot be read: {}", zip_strerror(zip.get())), "npz.entry");
+  if (!entry) return refuse(fmt::format("cannot be read: {}", zip_strerror(zip.get())), "npz.entry", kAgain);
   std::vector<std::byte> bytes;
   const auto unpack = [&](size_t most) { return unpack_up_to(entry.get(), most, bytes); };
-  if (!unpack(kMostHeader)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry");
+  if (!unpack(kMostHeader)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry", kAgain);
   const std::optional<NpyHeader> header = parse_npy_header(bytes, where, diagnostics);
   if (!header || !accept(header->shape)) return std::nullopt;
-  const size_t size = std::min(header->data_at + header->data_bytes, SIZE_MAX - 1), limit = std::max(kMostUnpacked, kMostExpansion * file_.size());
+  const size_t size = std::min(header->data_at + header->data_bytes, SIZE_MAX - 1),
+               limit = std::max(kMostUnpacked, kMostExpansion * file_.size());
   if (size > limit) {
     diagnostics.add({Severity::error, where, "unpacks to far more than the archive has", fmt::format("{} bytes", size),
                      fmt::format("{} bytes", limit), "npz.size", "write it with numpy.savez, which does not compress"});
     return std::nullopt;
   }
-  if (!unpack(size + 1)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry");
+  if (!unpack(size + 1)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry", kAgain);
   return parse_npy(bytes, where, diagnostics);
 }
 

@@ -51,8 +51,8 @@ const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& w
   const i64 tensors = g->tensors()->size();
   for (const tflite::Tensor* t : *g->tensors())
     if (t->buffer() >= m->buffers()->size())
-      return o.fail("a tensor names a buffer that does not exist", "tflite.file.buffer", fmt::format("{}", t->buffer()),
-                    fmt::format("below {}", m->buffers()->size()));
+      return o.fail(fmt::format("tensor `{}` names a buffer that does not exist", t->name() ? t->name()->string_view() : ""),
+                    "tflite.file.buffer", fmt::format("{}", t->buffer()), fmt::format("below {}", m->buffers()->size()));
   if (!in_range(ints_of(g->inputs()), tensors, 0) || !in_range(ints_of(g->outputs()), tensors, 0))
     return o.fail("an input or output of the graph names a tensor that does not exist", "tflite.file.tensor");
   for (const tflite::Operator* op : *g->operators()) {

@@ -51,7 +51,7 @@ bool write_selection(const std::string& path, const Compilation& c, Diagnostics&
                           : "the vendor's firmware takes the files of its converter, which lie beside this one");
     return false;
   }
-  std::vector<std::string> files{path};
+  std::vector<std::string> files{"this program"};
   if (std::filesystem::exists(path)) {
     const std::optional<std::vector<std::byte>> bytes = read_file(path, diagnostics);
     if (!bytes) return false;

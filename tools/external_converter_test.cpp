@@ -129,8 +129,8 @@ TEST_F(ExternalNeutronConverter, ItsKernelSelection) {
 }
 
 TEST_F(ExternalNeutronConverter, Missing) { refuses(at((folder_ / "nothing").string()), "neutron.external.missing", "start"); }
-TEST_F(ExternalNeutronConverter, AFolder) { refuses(at(folder_.string()), "neutron.external.not-executable", "start"); }
-TEST_F(ExternalNeutronConverter, NotExecutable) { refuses(at(script("exit 0", false)), "neutron.external.not-executable", "chmod"); }
+TEST_F(ExternalNeutronConverter, AFolder) { refuses(at(folder_.string()), "neutron.external.not_executable", "start"); }
+TEST_F(ExternalNeutronConverter, NotExecutable) { refuses(at(script("exit 0", false)), "neutron.external.not_executable", "chmod"); }
 TEST_F(ExternalNeutronConverter, NoProgram) {
   const fs::path p = folder_ / "converter";
   write(p, {0, 1, 2, 3});
@@ -148,8 +148,8 @@ TEST_F(ExternalNeutronConverter, Hangs) {
   tool.limit_seconds = 0.3;
   refuses(tool, "neutron.external.timeout", "working");
 }
-TEST_F(ExternalNeutronConverter, WritesNothing) { refuses(at(script("echo done")), "neutron.external.no-result", "done"); }
-TEST_F(ExternalNeutronConverter, WritesAnEmptyFile) { refuses(at(script(": > $4")), "neutron.external.result-size", "0 bytes"); }
+TEST_F(ExternalNeutronConverter, WritesNothing) { refuses(at(script("echo done")), "neutron.external.no_result", "done"); }
+TEST_F(ExternalNeutronConverter, WritesAnEmptyFile) { refuses(at(script(": > $4")), "neutron.external.result_size", "0 bytes"); }
 TEST_F(ExternalNeutronConverter, WritesSomethingElse) {
   refuses(at(script("echo this is not a model at all > $4; echo text")), "tflite.file.identifier", "text");
 }

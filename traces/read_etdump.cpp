@@ -59,7 +59,8 @@ class Reader {
   std::optional<Dump> read() {
     if (bytes_.size() < kSmallest) return refuse("is shorter than any trace", bytes_.size(), kSmallest, "etdump.truncated");
     if (!is_etdump(bytes_)) {
-      diagnostics_.error(name_, "is no ETDump trace: its identifier is not ED00", "etdump.magic");
+      diagnostics_.error(name_, "is no ETDump trace: its identifier is not ED00", "etdump.magic",
+                         "give a file that `deuteron profile` or an event tracer has written");
       return std::nullopt;
     }
     flatbuffers::uoffset_t claimed = 0;

@@ -77,8 +77,7 @@ std::optional<Extracted> extract(std::span<const u8> bytes, const std::string& w
   for (size_t i = 0; i < kSections; ++i) {
     const tflite::Tensor& t = *g.tensors()->Get(static_cast<flatbuffers::uoffset_t>(operands[used.size() + i]));
     if (t.type() != tflite::TensorType::UINT8)
-      return fail(fmt::format("type of the {} tensor", names[i]), "neutron.extract.section", fmt::format("{}", static_cast<int>(t.type())),
-                  "uint8");
+      return fail(fmt::format("type of the {} tensor", names[i]), "neutron.extract.section", tflite::EnumNameTensorType(t.type()), "UINT8");
     const auto data = tflite::buffer_of(*m, t);
     sections[i]->assign(data.begin(), data.end());
   }

@@ -84,14 +84,15 @@ bool check_sections(const Sections& s, u8 version, i64 inputs, i64 outputs, cons
   const auto bytes = [](const std::vector<u8>& v) { return static_cast<i64>(v.size()); };
   // The sections may have been padded on the way.
   const auto matches = [&](const char* what, const char* rule, i64 has, i64 says) {
-    return (has >= says && has <= static_cast<i64>(aligned(static_cast<size_t>(says)))) || report.equal(what, rule, has, says);
+    return (has >= says && has <= static_cast<i64>(aligned(static_cast<size_t>(says)))) ||
+           report.fail(what, rule, fmt::format("{} bytes", has), fmt::format("{} bytes", says));
   };
   // Word 8 is not one that the vendor's runtime reads: no size of the kernels to compare with.
   return matches("the microcode section is not as long as the microcode says", "neutron.microcode.bytes", bytes(s.microcode),
                  f->microcode_bytes) &&
          matches("the weights section is not as long as the microcode says", "neutron.weights.bytes", bytes(s.weights), f->weights_bytes) &&
-         report.equal("inputs that the microcode says", "neutron.microcode.inputs", f->inputs, inputs) &&
-         report.equal("outputs that the microcode says", "neutron.microcode.outputs", f->outputs, outputs);
+         report.equal("the microcode has another number of inputs than the delegate", "neutron.microcode.inputs", f->inputs, inputs) &&
+         report.equal("the microcode has another number of outputs than the delegate", "neutron.microcode.outputs", f->outputs, outputs);
 }
 
 std::optional<std::vector<u8>> make_payload(const PayloadHeader& h, const Sections& s, const std::string& where, Diagnostics& diagnostics) {

@@ -119,7 +119,7 @@ class Conversion {
       return fail("start: there is no such file", "neutron.external.missing",
                   "give the path of the vendor's neutron-converter to --neutron-converter");
     if (std::filesystem::is_directory(tool_.path, error) || access(tool_.path.c_str(), X_OK) != 0)
-      return fail("start: the file cannot be executed", "neutron.external.not-executable",
+      return fail("start: the file cannot be executed", "neutron.external.not_executable",
                   "chmod +x, or give another path to --neutron-converter");
     program_ = std::filesystem::absolute(tool_.path, error).string();  // it works in a folder of its own
     return true;
@@ -148,7 +148,9 @@ class Conversion {
       log_.emplace_back(line.substr(0, kLongestLine));
       if (log_.size() > kMostLines) log_.pop_front();
     });
-    if (end_.start_error != 0) return fail(fmt::format("start: {}", std::strerror(end_.start_error)), "neutron.external.start");
+    if (end_.start_error != 0)
+      return fail(fmt::format("start: {}", std::strerror(end_.start_error)), "neutron.external.start",
+                  "run it by hand on this machine: a script needs the interpreter that its first line names, a program its loader");
     if (end_.timed_out)
       return fail(fmt::format("{}: it did not end in time and was stopped", step), "neutron.external.timeout", printed(), "still running",
                   fmt::format("{:g} s", seconds));
@@ -183,12 +185,12 @@ class Conversion {
   bool read_result() {
     std::error_code error;
     const uintmax_t bytes = std::filesystem::file_size(folder_ / kOutput, error);
-    if (error) return fail("reading its result: it wrote none", "neutron.external.no-result", printed());
+    if (error) return fail("reading its result: it wrote none", "neutron.external.no_result", printed());
     if (bytes == 0 || bytes > kMostBytes)
-      return fail("reading its result: size of the file", "neutron.external.result-size", printed(), fmt::format("{} bytes", bytes),
+      return fail("reading its result: size of the file", "neutron.external.result_size", printed(), fmt::format("{} bytes", bytes),
                   fmt::format("1..{}", kMostBytes));
     result_.model = read_bytes(folder_ / kOutput, static_cast<size_t>(bytes));
-    if (result_.model.empty()) return fail("reading its result: the file cannot be read", "neutron.external.no-result", printed());
+    if (result_.model.empty()) return fail("reading its result: the file cannot be read", "neutron.external.no_result", printed());
     if (tool_.kernel_selection) {
       std::ifstream selection(folder_ / kSelectionFile);
       result_.kernel_selection.assign(std::istreambuf_iterator<char>(selection), {});

@@ -91,6 +91,8 @@ bool read_zip64(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
   return false;
 }
 
+constexpr const char* kAgain = "write it again with torch.export.save";
+
 // Collects the entries of one archive; the first fault ends it.
 class DirectoryReader {
  public:
@@ -98,9 +100,7 @@ class DirectoryReader {
 
   bool read() {
     const auto end = find_end(bytes_);
-    if (!end)
-      return fail("is not a zip archive, or is cut short: it has no end record", "pt2.archive.truncated",
-                  "write it again with torch.export.save");
+    if (!end) return fail("is not a zip archive, or is cut short: it has no end record", "pt2.archive.truncated");
     const auto directory = read_end(bytes_, *end);
     if (!directory) return fail("has a damaged end record", "pt2.archive.end");
     uint64_t offset = directory->offset;
@@ -115,7 +115,7 @@ class DirectoryReader {
   }
 
  private:
-  bool fail(std::string what, std::string rule, std::string fix = {}) {
+  bool fail(std::string what, std::string rule, std::string fix = kAgain) {
     diagnostics_.error(archive_.name, std::move(what), std::move(rule), std::move(fix));
     return false;
   }
@@ -146,13 +146,9 @@ class DirectoryReader {
     const uint64_t name_bytes = at<uint16_t>(bytes_, r.local + 26), extra = at<uint16_t>(bytes_, r.local + 28);
     const uint64_t data = r.local + kLocalBytes + name_bytes + extra;
     if (!fits(data, r.size, directory_offset)) {
-      diagnostics_.add({Severity::error,
-                        archive_.name,
-                        fmt::format("entry `{}` reaches past the end of the data", r.name),
-                        fmt::format("offset {} + {} bytes", data, r.size),
-                        fmt::format("{}", directory_offset),
-                        "pt2.archive.size",
-                        {}});
+      diagnostics_.add({Severity::error, archive_.name, fmt::format("entry `{}` reaches past the end of the data", r.name),
+                        fmt::format("offset {} + {} bytes", data, r.size), fmt::format("{}", directory_offset), "pt2.archive.size",
+                        kAgain});
       return false;
     }
     if (text_at(bytes_, r.local + kLocalBytes, name_bytes) != r.name || at<uint16_t>(bytes_, r.local + 8) != 0 ||
@@ -206,7 +202,8 @@ std::shared_ptr<zip> open_directory(const Archive& archive, Diagnostics& diagnos
   zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
   if (!opened) {
     if (source) zip_source_free(source);
-    diagnostics.error(archive.name, std::string("is a damaged zip archive: ") + zip_error_strerror(&error), "pt2.archive.inconsistent");
+    diagnostics.error(archive.name, std::string("is a damaged zip archive: ") + zip_error_strerror(&error), "pt2.archive.inconsistent",
+                      kAgain);
   }
   zip_error_fini(&error);
   return opened ? std::shared_ptr<zip>(opened, [](zip_t* z) { zip_discard(z); }) : nullptr;

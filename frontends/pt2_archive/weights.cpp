@@ -116,7 +116,7 @@ std::optional<Weight> read_weight(const Archive& archive, const WeightEntry& ent
   } else {
     if (count * item > kMaxGatheredBytes)
       return refuse("would be too large once its repeated elements are written out", fmt::format("{} bytes", count * item),
-                    std::to_string(kMaxGatheredBytes), "pt2.weights.expanded");
+                    fmt::format("{} bytes", kMaxGatheredBytes), "pt2.weights.expanded");
     std::iota(w.order.begin(), w.order.end(), 0);
     w.data = gather(m, blob->bytes, item);
   }
