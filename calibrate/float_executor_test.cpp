@@ -239,6 +239,7 @@ TEST(Observe, NamesOperatorAndSampleOfWhatIsNotFinite) {
   EXPECT_NE(format_diagnostic(broken.list()[0]).find("input `x`: error: calibration sample 1 has 1 of 4"), std::string::npos)
       << format_diagnostic(broken.list()[0]);
   EXPECT_FALSE(observe(t.g, {{{1, 2, 3}}}, 1, wrong_size));
+  EXPECT_EQ(wrong_size.list()[0].rule, "calibrate.elements");
   EXPECT_EQ(wrong_size.list()[0].measured, "3");
   EXPECT_EQ(wrong_size.list()[0].limit, "4");
   EXPECT_FALSE(observe(t.g, {{{1, 2, 3, 4}, {1}}}, 1, wrong_count));

@@ -56,7 +56,7 @@ TEST_F(ReadGraph, ReadsText) {
 
 TEST_F(ReadGraph, RefusesOtherFilesByWhatTheyAre) {
   EXPECT_THAT(refusal((folder_ / "none.pt2").string()), HasSubstr("none.pt2: error: there is no such file"));
-  EXPECT_THAT(refusal(folder_.string()), HasSubstr("is a folder, not a model"));
+  EXPECT_THAT(refusal(folder_.string()), HasSubstr("is a folder, not a model  [model.file]"));
   EXPECT_THAT(refusal("/dev/zero"), HasSubstr("is not a regular file"));
   EXPECT_THAT(refusal(write("model", std::string_view("\x1c\0\0\0TFL3....", 12))), HasSubstr("a TFLite model"));
   EXPECT_THAT(refusal(write("model.bin", std::string_view("\x1c\0\0\0ET12....", 12))), HasSubstr("a compiled program, not a model"));

@@ -100,6 +100,20 @@ TEST(Facts, SayWhereTheNumbersComeFrom) {
   }
 }
 
+// No text and no model makes one of these; a rewrite that did would be told.
+TEST(Inference, RefusesWhatOnlyAWrongRewriteMakes) {
+  const auto rule = [](const Op& op) {
+    const Type x{DType::f32, {2, 3}, {}};
+    const std::vector<const Type*> in{&x};
+    return infer(op, TypeView(in)).why.rule;
+  };
+  PointStep forward;
+  forward.a.from = 0;  // its own result
+  EXPECT_EQ(rule(Pointwise{PointProgram{{forward}}}), "pointwise.order");
+  EXPECT_EQ(rule(Pointwise{PointProgram{std::vector<PointStep>(kMostPointSteps + 1)}}), "pointwise.steps");
+  EXPECT_EQ(rule(KernelCall{}), "ir.kernel_call");
+}
+
 TEST(Facts, OfElementwiseOperatorsHoldElementByElement) {
   size_t seen = 0;
   for (const Case& r : runs()) {

@@ -7,6 +7,7 @@
 
 #include "backends/neutron_model/limits.h"
 #include "ops/families.h"
+#include "passes/npu_options.h"
 #include "passes/npu_support.h"
 #include "targets/target.h"
 
@@ -361,6 +362,16 @@ TEST(NpuLimits, NoLimitIsPastTheMachines) {
   EXPECT_LE(limits.stride, neutron::kMostWindow);
   EXPECT_LE(limits.dilation, neutron::kMostWindow);
   EXPECT_LE(limits.taps, neutron::kMostProducts);
+}
+
+// What nobody asks today: operators are asked before they become calls, and only where there is an NPU.
+TEST(NpuLimits, CallsAndTargetsWithoutAnNpuAreAnsweredToo) {
+  const Op call = KernelCall{};
+  EXPECT_EQ(npu_checks(call, {{}, {}, {}, imxrt700().npu->limits}).at(0).rule, "neutron.call");
+  Graph g;
+  const ValueId x = g.add_value("x", Type{DType::s8, {2, 3}, per_tensor(0.05f, 3)});
+  const Node node{Clamp{}, {x}, {x}, {}};
+  EXPECT_EQ(npu_checks(g, node, Target(), NpuOptions()).at(0).rule, "neutron.target");
 }
 
 TEST(NpuLimits, TheLimitIsTheTargets) {

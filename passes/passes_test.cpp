@@ -9,6 +9,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "passes/compilation.h"
+#include "passes/compile.h"
+#include "passes/float_calls.h"
 #include "passes/options.h"
 #include "passes/pipeline.h"
 #include "rewrite/fuse_rules.h"
@@ -258,6 +260,28 @@ output y
 output s
 )"),
               ElementsAre("pointwise", "matmul", "pointwise"));
+}
+
+// The command line asks for both before it compiles; other callers are told by the compiler.
+TEST(Passes, CompileSaysWhatIsMissing) {
+  const auto rule_of = [](const CompileOptions& options) {
+    Diagnostics diagnostics;
+    EXPECT_FALSE(compile(graph_of("input x : f32[2,3]\ny = unary(x) fn=tanh\noutput y\n"), Target(), {}, options, diagnostics));
+    return diagnostics.list().empty() ? "" : diagnostics.list()[0].rule;
+  };
+  CompileOptions unknown;
+  unknown.stop_after = "nonsense";
+  EXPECT_EQ(rule_of(unknown), "pipeline.pass");
+  EXPECT_EQ(rule_of({}), "calibrate.none");
+}
+
+// The passes before it leave no operator in float that the runtime's kernel refuses.
+TEST(Passes, AKernelThatRefusesItsOperandsIsNotCalled) {
+  const Type integers{DType::s32, {2, 3}, {}};
+  const std::vector<const Type*> one{&integers};
+  const std::vector<const Constant*> none{nullptr};
+  const LowerContext context{TypeView(one), TypeView(one), none, Isa::scalar};
+  EXPECT_EQ(float_call(Softmax{1}, context).why.rule, "portable.call");
 }
 
 }  // namespace

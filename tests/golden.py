@@ -12,14 +12,17 @@
     --- pt2 net.pt2                                                     a model of torch.export (tests/pt2_text.py),
     --- tflite net.tflite                                               a model of TFLite (tests/tflite_made.py),
     --- onnx net.onnx                                                   a model of ONNX (tests/onnx_made.py),
+    --- etdump t.etdp                                                   a trace (tests/etdump_made.py),
+    --- zip r.etrecord                                                  an archive (a line `name = text` for each entry; `fault name size`),
     --- hex damaged.pte                                                 or bytes
     --- expect
     <standard output and errors>
 
 --write writes what is printed into the files instead; look at the difference before you commit it.
 
-Every rewrite rule and every rule of a diagnostic has a file, or stands in tests/golden/not_reached.txt. A line there that is reached, or no
-longer exists, is a failure too: that list can only become shorter.
+Every rewrite rule and every rule of a diagnostic has a file here, or, where the command line cannot reach it, a line `RULE  TEST` in
+tests/golden/not_reached.txt: that test names the rule in a string. A line whose rule has a file here or is none any more is a failure too: that
+list can only become shorter.
 """
 import argparse
 import concurrent.futures
@@ -33,6 +36,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import etdump_made  # noqa: E402
 import onnx_made  # noqa: E402
 import pt2_text  # noqa: E402
 import tflite_made  # noqa: E402
@@ -40,7 +44,7 @@ import tflite_made  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "golden"
 NOT_REACHED = FOLDER / "not_reached.txt"
-MOST_NOT_REACHED = 116  # may only fall
+MOST_NOT_REACHED = 24  # may only fall
 MARK = "--- expect\n"
 TIMEOUT_SECONDS = 120
 
@@ -66,9 +70,16 @@ def npy(text):
 
 
 def npz(text):
-    """NAME = f32[2,3] 1,2,3,4,5,6 on each line."""
-    lines = [line.partition(" = ") for line in text.split("\n") if line.strip()]
-    return pt2_text.stored_zip({f"{name}.npy": npy(array) for name, _, array in lines})
+    """NAME = f32[2,3] 1,2,3,4,5,6 on each line, or `fault NAME.npy checksum`."""
+    return archive(text, lambda name, array: (f"{name}.npy", npy(array)))
+
+
+def archive(text, entry=lambda name, content: (name, content.encode())):
+    """An entry on each line, and `fault NAME checksum` (or another of the faults of pt2_text.py)."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    faults = dict(line.split()[1:] for line in lines if line.startswith("fault "))
+    entries = [line.partition(" =") for line in lines if not line.startswith("fault ")]
+    return pt2_text.stored_zip(dict(entry(name, content.strip()) for name, _, content in entries), faults)
 
 
 MAKERS = {
@@ -78,6 +89,8 @@ MAKERS = {
     "pt2": pt2_text.archive,
     "tflite": tflite_made.model,
     "onnx": onnx_made.model,
+    "etdump": etdump_made.trace,
+    "zip": archive,
     "hex": lambda text: bytes.fromhex(re.sub(r"#.*", "", text)),
 }
 
@@ -90,6 +103,7 @@ class Golden:
         self.commands = re.findall(r"^# RUN: (.*)$", self.given, re.M)
         exits = re.findall(r"^# EXIT: (\d+)$", self.given, re.M)
         self.exit = int(exits[0]) if exits else 0
+        self.left_out = False  # this build has no board runners
         self.fault = None if found and self.commands else "has no line `# RUN: deuteron ...` or no line `--- expect`"
 
     def files(self):
@@ -114,6 +128,9 @@ class Golden:
         if self.fault:
             return self.fault
         printed, code = self.run(tool)
+        if "[board.not_built]" in printed:
+            self.left_out = True
+            return None
         if code != self.exit:
             return f"exit code {code}, expected {self.exit}:\n{printed}"
         if printed == self.expected:
@@ -143,7 +160,7 @@ FORM = re.compile(r"^static bool (\w+)\(const \w+&(?: \w+)?, FormBuilder& b\) \{
 DIAGNOSTIC = re.compile(r'"((?:[a-z][a-z0-9_]*\.)+[a-z][a-z0-9_]*)"')
 # What has the form of one and is none: names of operators and of files, keys, and names in made-up models.
 NO_DIAGNOSTIC = re.compile(r"^(aten|com|quantized_decomposed|cortex_m|dim_order_ops|torch|stem|backbone|nets?|random|c0|x|m|a)\.|^deuteron\.operator\.|"
-                           r"\.(pt2|npy|npz|h|cpp|c|tflite|onnx|bin|txt|json|html|cmake|ld|py|page|weight|toml|elf)$")
+                           r"\.(pt2|npy|npz|h|cpp|c|tflite|onnx|bin|txt|json|html|cmake|ld|py|page|weight|toml|elf|sel)$")
 
 
 def rewrite_rules(texts):
@@ -158,6 +175,24 @@ def diagnostic_rules(texts, tool):
     return rules | set(re.findall(r"\b(neutron\.\w+(?:\.\w+)*)\b", table.stdout))
 
 
+def other_tests():
+    """{rule: path of the test that shows it}, of the rules that the command line cannot reach, and what is wrong with that list."""
+    tests, failures = {}, []
+    for line in NOT_REACHED.read_text(encoding="utf-8").split("\n"):
+        if not line.strip() or line.startswith("#"):
+            continue
+        rule, _, test = (part.strip() for part in line.partition(" "))
+        if rule in tests:
+            failures.append(f"{rule}: twice in tests/golden/not_reached.txt")
+        tests[rule] = test
+        path = ROOT / test
+        if not test or not re.search(r"(_test\.cpp|/test\w*\.py|^tests/.*\.(cpp|py))$", test) or not path.is_file():
+            failures.append(f"{rule}: tests/golden/not_reached.txt names no test for it: `{test}`")
+        elif not re.search(r"""["'][^"'\n]*(?<![\w.])""" + re.escape(rule) + r"""(?![\w.])[^"'\n]*["']""", path.read_text(encoding="utf-8")):
+            failures.append(f"{rule}: {test} does not have it in a string")
+    return tests, failures
+
+
 def coverage(goldens, tool):
     """Failures, and a line of counts."""
     texts = list(product_texts())
@@ -169,15 +204,15 @@ def coverage(goldens, tool):
         printed |= set(found) | {rule.removeprefix("pt2.").removeprefix("tflite.").removeprefix("onnx.").removeprefix("text.") for rule in found}
     named = {golden.path.stem for golden in goldens}
     reached = (rules & named) | (diagnostics & printed)
-    listed = [line for line in NOT_REACHED.read_text().split("\n") if line and not line.startswith("#")] if NOT_REACHED.exists() else []
-    failures = [f"{rule}: a rewrite rule without tests/golden/{rule}.txt" for rule in sorted(rules - named - set(listed))]
+    listed, failures = other_tests()
+    failures += [f"{rule}: a rewrite rule without tests/golden/{rule}.txt" for rule in sorted(rules - named - set(listed))]
     failures += [f"{rule}: no golden file prints this rule" for rule in sorted(diagnostics - printed - set(listed))]
     failures += [f"{rule}: has a golden file now: take it from tests/golden/not_reached.txt" for rule in sorted(reached & set(listed))]
     failures += [f"{rule}: no such rule: take it from tests/golden/not_reached.txt" for rule in sorted(set(listed) - rules - diagnostics)]
     if len(listed) > MOST_NOT_REACHED:
         failures.append(f"{len(listed)} rules in tests/golden/not_reached.txt, at most {MOST_NOT_REACHED}")
     return failures, (f"{len(rules & named)} of {len(rules)} rewrite rules and {len(diagnostics & printed)} of {len(diagnostics)} rules of "
-                      f"diagnostics have a golden file, {len(listed)} are listed as not reached")
+                      f"diagnostics have a golden file, {len(listed)} are shown by other tests")
 
 
 def main():
@@ -197,13 +232,13 @@ def main():
                 failed += 1
                 print(f"FAILED tests/golden/{golden.path.name}\n{why}")
     if not given.names:
-        if given.write:
-            goldens = [Golden(p) for p in paths]
-        failures, counts = coverage(goldens, tool)
+        failures, counts = coverage([Golden(p) for p in paths] if given.write else goldens, tool)
         for line in failures:
             print("FAILED", line)
         failed += len(failures)
         print(counts)
+    if left_out := sum(golden.left_out for golden in goldens):
+        print(f"left out: {left_out} golden files, because this build has no board runners")
     print(f"{len(goldens)} golden files, {failed} failures")
     return 1 if failed or not goldens else 0
 

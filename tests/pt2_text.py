@@ -9,7 +9,7 @@
     set weights:config.w.is_param = false                 of the description of the weights (or constants:)
     remove graph_module.graph.outputs.0
     member models/other.json = {}              another member of the archive, or other contents of one; `drop NAME` leaves one out
-    fault models/model.json checksum           a damaged entry: checksum, compressed, encrypted, size, offset, header, twice or root
+    fault models/model.json checksum           a damaged entry: one of FAULTS
 
 Arguments are names of values, numbers (1 an int, 1.0 a float), true, false, none, "text", lists of one of these, dtypes (f32), or json:{...}.
 """
@@ -20,6 +20,22 @@ import zlib
 
 DTYPES = {"u8": (1, "B"), "s8": (2, "b"), "s16": (3, "h"), "s32": (4, "i"), "s64": (5, "q"), "f16": (6, "e"), "f32": (7, "f"), "f64": (8, "d"), "b8": (12, "?"),
           "bf16": (13, "H")}
+
+
+FAULTS = {
+    "checksum": "another one than that of its bytes",
+    "local": "its own header has another one than the directory",
+    "compressed": "it says that it is",
+    "encrypted": "it says that it is",
+    "size": "a megabyte more than it has",
+    "huge": "it says that it is packed, and that a gigabyte is in it",
+    "offset": "eight bytes behind its place",
+    "header": "its own header has another name than the directory",
+    "twice": "two lines of the directory for it",
+    "again": "another entry of the same name",
+    "root": "it lies in no folder",
+    "directory": "bytes behind its line of the directory, which are no line",
+}
 
 
 def strides_of(shape):
@@ -173,17 +189,23 @@ class Model:
 def stored_zip(members, faults=None):
     """As torch lays an archive out: no sizes in local headers, data at multiples of 64, a zip64 end record."""
     out, directory, count = b"", b"", 0
-    for name, data in members.items():
-        fault = (faults or {}).get(name)
+    faults = faults or {}
+    assert set(faults.values()) <= set(FAULTS), faults
+    again = [(name, data) for name, data in members.items() if faults.get(name) == "again"]
+    for name, data in [*members.items(), *again]:
+        fault = faults.get(name)
         crc, at, raw = zlib.crc32(data) ^ (fault == "checksum"), len(out), (name.rsplit("/")[-1] if fault == "root" else name).encode()
-        flags, method = 0x0808 | (fault == "encrypted"), 8 if fault == "compressed" else 0
+        flags, method = (0 if fault == "local" else 0x0808) | (fault == "encrypted"), 8 if fault in ("compressed", "huge") else 0
         padding = -(at + 30 + len(raw) + 4) % 64
         local = raw[:-1] + b"_" if fault == "header" else raw
-        out += struct.pack("<IHHHIIIIHH", 0x04034B50, 0, flags, method, 0, 0, 0, 0, len(raw), padding + 4) + local + struct.pack("<HH", 0x4246, padding) + b"Z" * padding
+        own = (crc ^ 1, len(data), len(data)) if fault == "local" else (0, 0, 0)
+        out += struct.pack("<IHHHHHIIIHH", 0x04034B50, 0, flags, method, 0, 0, *own, len(raw), padding + 4) + local
+        out += struct.pack("<HH", 0x4246, padding) + b"Z" * padding
         out += data + struct.pack("<IIII", 0x08074B50, crc, len(data), len(data))
         size, offset = (len(data) + (1 << 20) if fault == "size" else len(data)), (at + 8 if fault == "offset" else at)
-        entry = struct.pack("<IHHHHIIIIHHHHHII", 0x02014B50, 0, 0, flags, method, 0, crc, size, size, len(raw), 0, 0, 0, 0, 0, offset) + raw
-        directory += entry * (2 if fault == "twice" else 1)
+        unpacked = 1 << 30 if fault == "huge" else size
+        entry = struct.pack("<IHHHHIIIIHHHHHII", 0x02014B50, 0, 0, flags, method, 0, crc, size, unpacked, len(raw), 0, 0, 0, 0, 0, offset) + raw
+        directory += entry * (2 if fault == "twice" else 1) + b"no line" * (fault == "directory")
         count += 2 if fault == "twice" else 1
     offset, end = len(out), len(out) + len(directory)
     out += directory + struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 0, 45, 0, 0, count, count, len(directory), offset)

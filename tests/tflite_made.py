@@ -2,20 +2,26 @@
 
     version 3                                     and `subgraphs 1`: what stands there unless the text says otherwise
     x : INT8[1,4] q(0.5;3)                        a tensor, with scales;zero points[;axis], each a number or several after one another
-    w : INT8[2,4] q(0.1 0.2;0 0;0) = 1            a constant: its elements, or one for all; `= hex 00ff` gives the bytes
+    w : INT8[2,4] q(0.1 0.2;0 0;0) = 1            a constant: its elements, or one for all; `= hex 00ff` gives the bytes,
+    m : UINT8[8] = words 1 0x80                   and `= words` numbers of 32 bits
     v : FLOAT32[1,4] variable                     words behind: variable, sparse, custom
     FULLY_CONNECTED(x, w, -) -> y FullyConnectedOptions keep_num_dims=1
     custom Spectrogram(x) -> y
-    input x
+    input x                                       or `input x 256 times`
     output y
+    set subgraphs.0.tensors.0.buffer = 9          any part of the file, when the rest is made (tflite/tflite.fbs names them)
+    remove operator_codes
 """
+import json
 import math
 import pathlib
 import re
 import struct
 
+from pt2_text import place
+
 SCHEMA = (pathlib.Path(__file__).resolve().parent.parent / "tflite" / "tflite.fbs").read_text()
-FORMS = {"byte": "b", "bool": "?", "ubyte": "B", "int": "i", "int32": "i", "uint": "I", "float": "f", "long": "q"}
+FORMS = {"byte": "b", "bool": "?", "ubyte": "B", "int": "i", "int32": "i", "uint": "I", "float": "f", "long": "q", "ulong": "Q"}
 PLAIN = re.sub(r"//.*", "", SCHEMA)
 
 
@@ -28,12 +34,12 @@ ENUMS, UNIONS = numbers_of("enum"), {"BuiltinOptions": numbers_of("union")["Buil
 ENUM_FORMS = {name: FORMS[form] for name, form in re.findall(r"enum (\w+) : (\w+)", PLAIN)}
 
 
-def tables():
+def tables(schema):
     """name: fields as (name, type) by slot. A union takes two slots: its type comes before it."""
     result = {}
-    for name, body in re.findall(r"table (\w+) \{(.*?)\}", PLAIN, re.S):
+    for name, body in re.findall(r"table (\w+) \{(.*?)\}", schema, re.S):
         fields = []
-        for field, kind in re.findall(r"(\w+):(\[?\w+\]?)", body):
+        for field, kind in re.findall(r"(\w+):\s*(\[?\w+\]?)", body):
             if kind in UNIONS:
                 fields.append((field + "_type", "ubyte"))
             fields.append((field, kind))
@@ -41,12 +47,12 @@ def tables():
     return result
 
 
-TABLES = tables()
+TABLES = tables(PLAIN)
 
 
 class Writer:
-    def __init__(self):
-        self.data = bytearray()
+    def __init__(self, schema=TABLES):
+        self.data, self.tables = bytearray(), schema
 
     def align(self, to, extra=0):
         while (len(self.data) + extra) % to:
@@ -57,7 +63,7 @@ class Writer:
 
     def vector(self, kind, items):
         inner = kind[1:-1]
-        if inner in TABLES:
+        if inner in self.tables:
             self.align(4)
             start = len(self.data)
             self.data += struct.pack("<I", len(items)) + bytes(4 * len(items))
@@ -78,7 +84,7 @@ class Writer:
         return start
 
     def table(self, name, values):
-        fields = TABLES[name]
+        fields = self.tables[name]
         unknown = set(values) - {f for f, _ in fields}
         assert not unknown, (name, unknown)
         inline, slots, later = bytearray(4), [0] * len(fields), []
@@ -125,6 +131,7 @@ class Model:
         self.names, self.tensors, self.operators, self.codes = [], [], [], []
         self.buffers, self.inputs, self.outputs = [{}], [], []
         self.version, self.subgraphs = 3, 1
+        self.changes = []
 
     def tensor(self, name, kind, extents, quant, words, data):
         shape = [int(v) for v in extents.split(",") if v]
@@ -143,6 +150,8 @@ class Model:
         if data is not None:
             if data.startswith("hex "):
                 packed = bytes.fromhex(data[4:])
+            elif data.startswith("words "):
+                packed = b"".join(struct.pack("<I", int(v, 0)) for v in data.split()[1:])
             else:
                 form = ELEMENTS[kind]
                 numbers = [(float if form in "fe" else int)(v) for v in data.split(",")]
@@ -174,22 +183,30 @@ class Model:
     def line(self, line):
         if m := re.fullmatch(r"(version|subgraphs) (\d+)", line):
             setattr(self, m[1], int(m[2]))
-        elif m := re.fullmatch(r"(input|output) (\S+)", line):
-            (self.inputs if m[1] == "input" else self.outputs).append(self.names.index(m[2]))
+        elif m := re.fullmatch(r"(input|output) (\S+)(?: (\d+) times)?", line):
+            (self.inputs if m[1] == "input" else self.outputs).extend([self.names.index(m[2])] * int(m[3] or 1))
         elif m := re.fullmatch(r"(\S+) : (\w+)\[([-\d,]*)\](?: q\(([^)]*)\))?((?: (?:variable|sparse|custom))*)(?: = (.*))?", line):
             self.tensor(m[1], m[2], m[3], m[4], m[5], m[6])
         elif m := re.fullmatch(r"(custom )?(\w+)\(([^)]*)\) -> ([^:]*?)(?: ([A-Z]\w+Options.*))?", line):
             self.operator(m[1], m[2], m[3], m[4], m[5] or "")
+        elif m := re.fullmatch(r"(set|remove) (\S+)(?: = (.*))?", line):
+            self.changes.append(m.groups())
         else:
             raise ValueError("not a line of a model: " + line)
 
     def bytes(self):
         codes = [{"deprecated_builtin_code": min(n, 127), "builtin_code": n, **({"custom_code": c} if c else {})} for n, c in self.codes]
         graph = {"tensors": self.tensors, "inputs": self.inputs, "outputs": self.outputs, "operators": self.operators, "name": "main"}
+        whole = {"version": self.version, "operator_codes": codes, "subgraphs": [graph] * self.subgraphs, "description": "", "buffers": self.buffers}
+        for verb, path, value in self.changes:
+            where, key = place(whole, path)
+            if verb == "set":
+                where[key] = json.loads(value)
+            else:
+                del where[key]
         w = Writer()
         w.data += struct.pack("<I4s", 0, b"TFL3")
-        w.point(0, w.table("Model", {"version": self.version, "operator_codes": codes, "subgraphs": [graph] * self.subgraphs,
-                                     "description": "", "buffers": self.buffers}))
+        w.point(0, w.table("Model", whole))
         return bytes(w.data)
 
 

@@ -367,6 +367,32 @@ TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
   EXPECT_THAT(rules(d), ElementsAre("neutron.softmax"));
 }
 
+TEST(NeutronConverter, PortsAndOrderOfItsModelAreChecked) {
+  const auto rules_of = [](auto make) {
+    Net n;
+    const i32 x = n.tensor({2, 4}, 0.05f, 4), f = n.add({2, 4}, tflite::TensorType::FLOAT32, {}, 0, 0, 0, "f");
+    const i32 y = n.tensor({2, 4}, 1.0f / 128, 0), z = n.tensor({2, 4}, 1.0f / 128, 0);
+    const std::vector<u8> ir = make(n, x, f, y, z);
+    Diagnostics d;
+    EXPECT_FALSE(convert(ir, usual(), d));
+    return rules(d);
+  };
+  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32) {
+                return n.op(B::TANH, {x}, y), n.finish({x, x}, {y});
+              }),
+              ElementsAre("neutron.ir.input"));
+  EXPECT_THAT(rules_of([](Net& n, i32 x, i32 f, i32 y, i32) {
+                return n.op(B::TANH, {x}, y), n.finish({x, f}, {y});
+              }),
+              ElementsAre("neutron.ir.input"));
+  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {z}, y), n.op(B::TANH, {x}, z), n.finish({x}, {y}); }),
+              ElementsAre("neutron.ir.order"));
+  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32) { return n.op(B::TANH, {x}, y), n.op(B::TANH, {x}, y), n.finish({x}, {y}); }),
+              ElementsAre("neutron.ir.order"));
+  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {x}, y), n.finish({x}, {z}); }),
+              ElementsAre("neutron.ir.output"));
+}
+
 // Every byte changed, every length cut: an answer or a diagnostic, never more.
 TEST(NeutronConverter, DamagedModelsAreRefused) {
   Net n;

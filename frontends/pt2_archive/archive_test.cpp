@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -106,6 +108,17 @@ TEST(Archive, FilesThatAreNone) {
   EXPECT_EQ(diagnostics.list()[2].rule, "model.file.kind");
   EXPECT_EQ(diagnostics.list()[3].rule, "model.file.empty");
   std::remove(path.c_str());
+}
+
+TEST(Archive, AFileLargerThanAnyMemory) {
+  const int file = memfd_create("large", 0);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(ftruncate(file, i64{1} << 60), 0);
+  Diagnostics diagnostics;
+  EXPECT_FALSE(open_archive("/proc/self/fd/" + std::to_string(file), diagnostics));
+  close(file);
+  ASSERT_EQ(diagnostics.list().size(), 1u);
+  EXPECT_EQ(diagnostics.list()[0].rule, "model.file.map");
 }
 
 }  // namespace

@@ -32,6 +32,18 @@ bool imports(std::span<const u8> bytes) {
   return graph.has_value();
 }
 
+// The command line maps whole files, which are aligned; other callers may have a model in the middle of something.
+TEST(TfliteBytes, AreRefusedWhereTheyAreNotAligned) {
+  const std::vector<u8> sound = test_models()[0].bytes;
+  auto owner = std::make_shared<std::vector<Block>>(sound.size() / sizeof(Block) + 2);
+  u8* odd = reinterpret_cast<u8*>(owner->data()) + 1;
+  std::memcpy(odd, sound.data(), sound.size());
+  Diagnostics diagnostics;
+  EXPECT_FALSE(import_tflite(std::as_bytes(std::span<const u8>(odd, sound.size())), owner, "net.tflite", diagnostics));
+  ASSERT_EQ(diagnostics.list().size(), 1u);
+  EXPECT_EQ(diagnostics.list()[0].rule, "tflite.file.alignment");
+}
+
 class TfliteDamage : public testing::TestWithParam<size_t> {
  protected:
   const NamedModel model_ = test_models()[GetParam()];
