@@ -114,6 +114,19 @@ TEST(Inference, RefusesWhatOnlyAWrongRewriteMakes) {
   EXPECT_EQ(rule(KernelCall{}), "ir.kernel_call");
 }
 
+// The pass that lowers asks for none of these: views have no kernel, calls are there already, and quantize makes int8.
+TEST(Lowering, RefusesWhatNoPassAsksFor) {
+  const auto rule = [](const Op& op) {
+    const Type x{DType::f32, {2, 3}, {}};
+    const std::vector<const Type*> one{&x};
+    const std::vector<const Constant*> data{nullptr};
+    return lower_to_cortex_m(op, {TypeView(one), TypeView(one), data, Isa::scalar}).why.rule;
+  };
+  EXPECT_EQ(rule(Reshape{{3, 2}}), "cortex_m.reshape");
+  EXPECT_EQ(rule(Quantize{}), "cortex_m.quantize.dtype");
+  EXPECT_EQ(rule(KernelCall{}), "cortex_m.kernel_call");
+}
+
 TEST(Facts, OfElementwiseOperatorsHoldElementByElement) {
   size_t seen = 0;
   for (const Case& r : runs()) {
