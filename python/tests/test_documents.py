@@ -1,11 +1,8 @@
-"""Examples run: docstrings, and the blocks of documents."""
-import contextlib
+"""Examples of docstrings run. Those of pages: tests/documents.py."""
 import doctest
 import importlib
-import io
 import pathlib
 import pkgutil
-import re
 
 import numpy as np
 import pytest
@@ -32,26 +29,3 @@ def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
     with_examples = {t.name.split(".")[-1] for m in MODULES for t in finder.find(importlib.import_module(f"deuteron.{m}")) if t.examples}
     assert {"compile", "load", "targets", "ops", "options", "Program", "Error"} <= with_examples
-
-
-def run_blocks(path, folder, monkeypatch):
-    """Runs the ```python blocks of a page one after the other; a block ```output behind one is what it prints."""
-    monkeypatch.chdir(folder)
-    scope = {}
-    printed = ""
-    blocks = re.findall(r"^```(python|output)\n(.*?)^```", path.read_text(), re.S | re.M)
-    assert blocks
-    for kind, text in blocks:
-        if kind == "output":
-            assert printed == text
-            continue
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(text, str(path), "exec"), scope)
-        printed = out.getvalue()
-
-
-@pytest.mark.parametrize("page", [p.name for p in (ROOT / "docs").glob("*.md") if "```python\n" in p.read_text()])
-def test_pages(page, tmp_path, monkeypatch):
-    (tmp_path / "models").symlink_to(ROOT / "models")
-    run_blocks(ROOT / "docs" / page, tmp_path, monkeypatch)

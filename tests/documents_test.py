@@ -1,0 +1,55 @@
+"""Small pages with one fault in each: tests/documents.py finds it, and passes the page without it.
+
+    documents_test.py
+"""
+import pathlib
+import tempfile
+
+import documents
+
+# what the page is called, its text, what the fault says (None: no fault)
+CASES = [
+    ("a true output", "```console\n$ echo one\none\n```\n", None),
+    ("a wrong output", "```console\n$ echo one\ntwo\n```\n", "the page says\ntwo"),
+    ("an output that is missing", "```console\n$ echo one\n```\n", "printed\none"),
+    ("anything", "```console\n$ echo a; echo b; echo c\na\n...\nc\n```\n", None),
+    ("anything, but not this", "```console\n$ echo a; echo b\n...\nc\n```\n", "the page says"),
+    ("a command that fails", "```console\n$ false\n```\n", "exit 1, not 0"),
+    ("a command that should fail", "```console\n$ true  # exit 1\n```\n", "exit 0, not 1"),
+    ("a command that fails, as told", "```console\n$ false  # exit 1\n```\n", None),
+    ("a command over two lines", "```console\n$ echo \\\n  one\none\n```\n", None),
+    ("a failing sh block", "```sh\nfalse\n```\n", "exit 1"),
+    ("commands that no test runs", "```\ndeuteron compile m.pt2\n```\n", "no test runs"),
+    ("commands that are marked", "<!-- not run: a model of yours -->\n```\ndeuteron compile m.pt2\n```\n", None),
+    ("a mark for another block", "<!-- not run: this one -->\n```\ndeuteron a\n```\ntext\n```\ndeuteron b\n```\n", "deuteron b"),
+    ("a file", '```toml title="a/b.toml"\nx = 1\n```\n```console\n$ cat a/b.toml\nx = 1\n```\n', None),
+    ("Python", "```python\nx = 2\n```\n```python\nprint(x + 1)\n```\n```output\n3\n```\n", None),
+    ("Python that prints something else", "```python\nprint(1)\n```\n```output\n2\n```\n", "the page says\n2"),
+    ("Python that raises", "```python\n1 / 0\n```\n", "ZeroDivisionError"),
+    ("an output of nothing", "```output\n2\n```\n", "without a ```python block"),
+]
+
+
+def main():
+    wrong = []
+    for name, text, wanted in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            page = documents.Page("page.md", "/bin/true", folder, pathlib.Path(folder), write=False)
+            try:
+                page.run(text)
+                said = None
+            except documents.Fault as fault:
+                said = str(fault)
+        if (said is None) != (wanted is None) or (wanted and wanted not in said):
+            wrong.append(f"{name}: {said!r}, not {wanted!r}")
+    with tempfile.TemporaryDirectory() as folder:  # --write puts the true output in, and nothing else
+        after = documents.Page("page.md", "/bin/true", folder, pathlib.Path(folder), write=True).run("a\n```console\n$ echo one\ntwo\n```\nb\n")
+    if after != "a\n```console\n$ echo one\none\n```\nb\n":
+        wrong.append(f"--write: {after!r}")
+    for line in wrong:
+        print(f"FAILED {line}")
+    print(f"{len(CASES) + 1} pages")
+    raise SystemExit(1 if wrong else 0)
+
+
+main()
