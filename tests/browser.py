@@ -90,7 +90,7 @@ class Browser:
         mobile = width < 600
         self.page("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)
         self.page("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.page("Page.navigate", url="file://" + os.path.abspath(path))
+        self.page("Page.navigate", url=path if path.startswith("http:") else "file://" + os.path.abspath(path))
         self.wait("document.readyState === 'complete' && document.querySelector('main') !== null")
 
     def run(self, script):
@@ -107,8 +107,8 @@ class Browser:
                 raise AssertionError(f"did not come true in {seconds} s: {condition}")
             time.sleep(0.05)
 
-    def faults(self):
-        """What the page complained of, and what it asked the network for."""
+    def faults(self, origin=None):
+        """What the page complained of, and what it asked the network for; a server of ours at `origin` is no network."""
         self.run("new Promise(done => requestAnimationFrame(() => setTimeout(done, 20)))")
         found = []
         for e in self.events:
@@ -121,7 +121,7 @@ class Browser:
                 found.append("log: " + p["entry"]["text"])
             if e["method"] == "Network.requestWillBeSent":
                 url = p["request"]["url"]
-                if not url.startswith(("data:", "blob:")) and not (url.startswith("file:") and p.get("type") == "Document"):
+                if not url.startswith(("data:", "blob:", origin or "data:")) and not (url.startswith("file:") and p.get("type") == "Document"):
                     found.append("asked the network for " + url)
         return found
 
