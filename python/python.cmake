@@ -55,10 +55,12 @@ set_target_properties(deuteron_module PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPU
                       BUILD_RPATH_USE_ORIGIN ON BUILD_RPATH $ORIGIN INSTALL_RPATH $ORIGIN)
 # Beside what is built, the rest of the package: the folder can be imported as it is.
 file(MAKE_DIRECTORY ${PACKAGE_DIR}/models)
-file(GLOB package_files CONFIGURE_DEPENDS python/deuteron/*.py python/deuteron/*.pyi python/deuteron/py.typed)
+file(GLOB package_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/deuteron
+     python/deuteron/*.py python/deuteron/*/*.py python/deuteron/*.pyi python/deuteron/py.typed)
 foreach(file IN LISTS package_files)
-  get_filename_component(name ${file} NAME)
-  file(CREATE_LINK ${file} ${PACKAGE_DIR}/${name} SYMBOLIC)
+  get_filename_component(folder ${PACKAGE_DIR}/${file} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/deuteron/${file} ${PACKAGE_DIR}/${file} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models/digits_cnn ${PACKAGE_DIR}/models/digits_cnn SYMBOLIC)
 add_custom_target(python_package DEPENDS deuteron_module deuteron_in_package)

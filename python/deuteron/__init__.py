@@ -13,26 +13,40 @@ from ._diagnostics import DeuteronWarning, Diagnostic, Error, InternalError, Usa
 from ._options import Option, options
 from ._program import Program, load
 from ._report import Comparison, Evaluation, KernelTime, Report, Target, TargetOperator
+from ._sweep.data import Data
+from ._sweep.figures import Figures
+from ._sweep.search import Candidate, Search, search
+from ._sweep.sweep import evaluate, sweep
+from ._sweep.table import Row, Table
 
 __all__ = [
+    "Candidate",
     "Comparison",
+    "Data",
     "DeuteronWarning",
     "Diagnostic",
     "Error",
     "Evaluation",
+    "Figures",
     "InputSpec",
     "InternalError",
     "KernelTime",
     "Option",
     "Program",
     "Report",
+    "Row",
+    "Search",
+    "Table",
     "Target",
     "TargetOperator",
     "UsageError",
     "__version__",
     "compile",
+    "evaluate",
     "load",
     "ops",
     "options",
+    "search",
+    "sweep",
     "targets",
 ]

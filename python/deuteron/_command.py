@@ -1,4 +1,4 @@
-"""The command `deuteron` of the package: the program inside it, and `deuteron demo`."""
+"""The command `deuteron` of the package: the program inside it, and the verbs that are Python's: demo, sweep, search."""
 
 from __future__ import annotations
 
@@ -14,5 +14,9 @@ def main() -> None:
         from ._demo import demo
 
         sys.exit(demo(sys.argv[2:]))
+    if sys.argv[1:2] in (["sweep"], ["search"]):
+        from ._sweep.command import main as command
+
+        sys.exit(command(sys.argv[1], sys.argv[2:]))
     program = PACKAGE / "bin" / "deuteron"
     os.execv(program, ["deuteron", *sys.argv[1:]])

@@ -10,14 +10,15 @@ import pytest
 import deuteron
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODULES = [m.name for m in pkgutil.iter_modules(deuteron.__path__) if m.name not in ("__main__", "_core", "libdeuteron")]
+LEFT_OUT = ("deuteron.__main__", "deuteron._core", "deuteron.libdeuteron")
+MODULES = [m.name for m in pkgutil.walk_packages(deuteron.__path__, "deuteron.") if m.name not in LEFT_OUT]
 
 
 def globs():
     return {"demo_model": str(ROOT / "models/digits_cnn/float.pt2"), "demo_images": np.load(ROOT / "models/digits_cnn/calibrate.npy")}
 
 
-@pytest.mark.parametrize("name", ["deuteron", *(f"deuteron.{m}" for m in MODULES)])
+@pytest.mark.parametrize("name", ["deuteron", *MODULES])
 def test_docstrings(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     module = importlib.import_module(name)
@@ -27,5 +28,5 @@ def test_docstrings(name, monkeypatch):
 
 def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    with_examples = {t.name.split(".")[-1] for m in MODULES for t in finder.find(importlib.import_module(f"deuteron.{m}")) if t.examples}
-    assert {"compile", "load", "targets", "ops", "options", "Program", "Error"} <= with_examples
+    with_examples = {t.name.split(".")[-1] for m in MODULES for t in finder.find(importlib.import_module(m)) if t.examples}
+    assert {"compile", "load", "targets", "ops", "options", "Program", "Error", "sweep", "evaluate"} <= with_examples

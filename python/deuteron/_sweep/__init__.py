@@ -1,0 +1,1 @@
+"""Many compilations and evaluations on many machines (docs/sweep.md): `deuteron.sweep`, `deuteron.evaluate`, `deuteron.search`."""

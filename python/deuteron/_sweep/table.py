@@ -1,0 +1,114 @@
+"""The rows of a sweep, and how they are written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, Optional
+
+from .files import LocalFiles, RemoteFiles, is_remote
+from .need import need
+from .store import Store
+
+
+@dataclass(frozen=True)
+class Row:
+    """A compilation, and the evaluation of its program. None: not known, or there is no program. docs/report.md says what the figures mean."""
+
+    model: str
+    target: str
+    options: str
+    error: Optional[str] = None  #: why there is no program, or no evaluation
+    rule: Optional[str] = None  #: of that error; "sweep...." is a failure of a machine, which the next sweep tries again
+    ram_bytes: Optional[int] = None
+    ram_lower_bound_bytes: Optional[int] = None
+    scratch_bytes: Optional[int] = None
+    constants_bytes: Optional[int] = None
+    program_bytes: Optional[int] = None
+    file_bytes: Optional[int] = None
+    macs: Optional[int] = None
+    npu_macs: Optional[int] = None
+    cycles: Optional[int] = None  #: predicted for one inference
+    cpu_cycles: Optional[int] = None
+    npu_cycles: Optional[int] = None
+    milliseconds: Optional[float] = None
+    npu_operators: Optional[int] = None
+    cortex_m_operators: Optional[int] = None
+    portable_operators: Optional[int] = None
+    sqnr_db: Optional[float] = None  #: on the calibration samples
+    held_out_sqnr_db: Optional[float] = None  #: estimated for other samples
+    exact: Optional[bool] = None
+    samples: Optional[int] = None  #: evaluated
+    right: Optional[int] = None
+    top1: Optional[float] = None
+    agreement: Optional[float] = None
+    test_sqnr_db: Optional[float] = None
+    test_max_abs_error: Optional[float] = None
+    program: Optional[str] = None  #: the SHA-256 of the program
+
+
+COLUMNS = [f.name for f in fields(Row)]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows in the order of models, targets and options. `computed` and `cached` count them.
+
+    >>> table = Table([Row("m", "cortex-m4", "", ram_bytes=4096)])
+    >>> print(table.to_csv().splitlines()[1][:24])
+    m,cortex-m4,,,,4096,,,,,
+    """
+
+    rows: list[Row]
+    computed: int = 0  #: rows with a compilation or an evaluation of this call
+    cached: int = 0
+    cache: str = field(default="", repr=False)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Plain data: `pandas.DataFrame(table.records())`."""
+        return [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
+
+    def program(self, row: Row) -> Any:
+        """The compiled program of a row, where it was kept (`keep_programs=True`, or evaluated)."""
+        from .._program import Program
+
+        content = None if row.program is None else Store(self.cache).content(row.program)
+        if content is None:
+            raise KeyError(f"no program of {row.model} for {row.target} is kept: sweep(..., keep_programs=True)")
+        return Program(content, row.model)
+
+    def to_csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([getattr(row, name) for name in COLUMNS] for row in self.rows)
+        return text.getvalue()
+
+    def to_parquet(self) -> bytes:
+        arrow = need("pyarrow", "a table in Parquet")
+        kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
+        hints = typing.get_type_hints(Row)
+        schema = arrow.schema([(name, kinds[(typing.get_args(hints[name]) or (hints[name],))[0]]) for name in COLUMNS])
+        sink = arrow.BufferOutputStream()
+        need("pyarrow.parquet", "a table in Parquet").write_table(arrow.Table.from_pylist(self.records(), schema=schema), sink)
+        content: bytes = sink.getvalue().to_pybytes()
+        return content
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """As `.parquet` or `.csv`, whole or not at all; `path` may be an address of fsspec."""
+        text = os.fspath(path)
+        if not text.endswith((".parquet", ".csv")):
+            raise ValueError(f"a table is written as .parquet or .csv, not {text!r}")
+        content = self.to_parquet() if text.endswith(".parquet") else self.to_csv().encode()
+        folder, name = os.path.split(text)
+        (RemoteFiles(folder) if is_remote(text) else LocalFiles(folder or ".", beside=True)).write(name, content)
