@@ -22,10 +22,17 @@ def disk_full(*_):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def crash_once():
+    mark = os.environ["DEUTERON_TEST_LOG"] + ".crashed"
+    if not os.path.exists(mark):
+        open(mark, "w").close()
+        crash()
+
+
 FAULTS = {
     "crash": crash,
+    "crash once": crash_once,
     "hang": lambda: time.sleep(3600),
-    "crash once": lambda: None if os.path.exists(os.environ["DEUTERON_TEST_LOG"] + ".crashed") else (open(os.environ["DEUTERON_TEST_LOG"] + ".crashed", "w"), crash()),
     "slow": lambda: time.sleep(0.5),
     "": lambda: None,
 }

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import cloudpickle
 import distributed
@@ -100,6 +101,14 @@ def test_worker_without_the_package(digits, images, plain, tmp_path):
             other.wait()
 
 
+@pytest.mark.parametrize("build, has_cache, said", [("another", True, "another build"), (None, False, "does not see the cache")])
+def test_worker_that_is_otherwise(digits, images, tmp_path, monkeypatch, build, has_cache, said):
+    from deuteron._sweep import job, probe
+    monkeypatch.setattr(probe, "look", lambda *_: probe.Seen(build or job.build_id(), has_cache))
+    with pytest.warns(deuteron.DeuteronWarning, match=said), pytest.raises(deuteron.Error, match="no worker can do the work"):
+        deuteron.sweep({"digits": digits}, TARGETS, FAST, images, cache=tmp_path, workers=1)
+
+
 def test_killed_scheduler(digits, images, plain, tmp_path):
     environment = {**os.environ, "DEUTERON_TEST_LOG": str(tmp_path / "jobs.log"), "DEUTERON_TEST_FAULT": "slow"}
     address = tmp_path / "scheduler.json"
@@ -156,8 +165,9 @@ def test_ended_by_its_user(digits, plain, images, tmp_path, engine, how):
     count = len(log_of(tmp_path))
     time.sleep(1)
     assert len(log_of(tmp_path)) == count and not [p for p in pathlib.Path("/proc").glob("[0-9]*") if is_ours(p, tmp_path)]  # nobody computes on
-    assert not list((tmp_path / "cache").rglob("*.unfinished"))
-    table = deuteron.sweep({"digits": digits}, TARGETS, FAST, images, cache=tmp_path / "cache", engine="threads")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", deuteron.DeuteronWarning)  # nothing is half-written
+        table = deuteron.sweep({"digits": digits}, TARGETS, FAST, images, cache=tmp_path / "cache", engine="threads")
     assert table.rows == plain.rows and table.cached >= 1
 
 

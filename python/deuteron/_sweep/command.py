@@ -33,7 +33,7 @@ def main(verb: str, words: list[str]) -> int:
     given = parser.parse_args(words)
     try:
         return run(verb, pathlib.Path(given.file), {k: v for k, v in (("workers", given.workers), ("scheduler", given.scheduler)) if v is not None})
-    except (Error, ImportError, TypeError, ValueError) as e:
+    except (Error, ImportError, OSError, TypeError, ValueError) as e:
         print(e, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

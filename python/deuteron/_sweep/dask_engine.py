@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from .._diagnostics import error
+from .._diagnostics import Error, error
 from .engine import Done, pump
 from .isolate import run_isolated
 from .job import Job, Outcome
@@ -19,6 +19,8 @@ from .probe import Probe
 _TRIES = 10  # of a job whose worker is lost
 _TASKS_FOR_EACH_THREAD = 3  # one computes, two are on their way
 _LOOK_SECONDS = 2.0
+# Threads of this process, whose pages nobody else sees.
+_HERE = {"processes": False, "memory_limit": 0, "dashboard_address": "localhost:0", "worker_dashboard_address": "localhost:0"}
 _numbers = itertools.count()
 
 
@@ -40,7 +42,7 @@ class DaskEngine:
         if self._given is not None:
             return Run(self._given, self._cache, self._seconds).run(jobs, done)
         with (
-            distributed.LocalCluster(n_workers=1, threads_per_worker=self._workers, processes=False, dashboard_address=None, memory_limit=0) as cluster,
+            distributed.LocalCluster(n_workers=1, threads_per_worker=self._workers, **_HERE) as cluster,
             distributed.Client(cluster) as client,
         ):
             Run(client, self._cache, self._seconds).run(jobs, done)
@@ -62,6 +64,10 @@ class Run:
         self._look()
         try:
             pump(jobs, done, self._room, lambda job: self._submit(job, 1), self._take)
+        except Exception as e:
+            if self._client.status == "running" or isinstance(e, Error):
+                raise
+            raise scheduler_lost() from e
         finally:
             if self._running:
                 try:
@@ -90,10 +96,13 @@ class Run:
             if future not in self._running:
                 continue
             job, attempt, _ = self._running.pop(future)
-            if future.status == "finished":
+            try:
                 outcome = future.result()
                 return job, Outcome(**{**outcome, "warnings": tuple(outcome["warnings"])})
-            failure = future.exception() if future.status == "error" else "its task was lost"
+            except Exception as e:  # the task, or its result on the way here, was lost: nothing that a job does raises
+                failure = e
+            while self._client.status == "connecting":  # it tries for as long as the client's `timeout`
+                time.sleep(0.1)
             self._look()  # a worker that cannot even load the task is found out here
             if attempt == _TRIES:
                 return job, Outcome.failed("sweep.worker", f"no worker has finished it in {_TRIES} tries; the last: {failure!r}")
@@ -104,7 +113,7 @@ class Run:
         if self._client.status not in ("running", "connecting"):
             raise scheduler_lost()
         self._looked = time.monotonic()
-        if self._client.status == "connecting":  # it tries for as long as the client's `timeout`
+        if self._client.status == "connecting":
             return
         try:
             there = {address: w["nthreads"] for address, w in self._client.scheduler_info(n_workers=-1).get("workers", {}).items()}

@@ -6,6 +6,7 @@ import os
 import tempfile
 from typing import Any, Optional
 
+from .._diagnostics import error
 from .._program import Program
 from .._verbs import Progress
 from .dask_engine import DaskEngine
@@ -79,7 +80,8 @@ def evaluate(
             nonlocal total
             value = outcome.value
             if value is None or "error" in value:
-                raise RuntimeError(outcome.failure if value is None else value["error"])
+                rule, why = (outcome.rule, outcome.failure) if value is None else (value["rule"], value["error"])
+                raise error("deuteron.evaluate", why, rule)
             for _ in range(shares[job.key]):
                 total += Figures.from_json(value)
             return []
