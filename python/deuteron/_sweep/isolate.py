@@ -21,6 +21,7 @@ from .job import Job, Outcome
 #: Run by a child; a test puts another in its place.
 COMMAND = [sys.executable, "-m", "deuteron._sweep.serve"]
 _TICK_SECONDS = 0.25
+_START_SECONDS = 300.0
 _TRIES = 2  # a process may be killed because others have taken the memory
 _here = threading.local()  # a child dies with its thread, so no other thread may use it
 
@@ -30,6 +31,7 @@ class Child:
         package = str(pathlib.Path(package_file).parents[1])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._said = tempfile.TemporaryFile()
+        self._is_ready = False
         # A session of its own: Ctrl-C is for the parent, whose end is the child's.
         self._process = subprocess.Popen(
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True,
@@ -38,12 +40,20 @@ class Child:
 
     def ask(self, request: str, seconds: float, is_over: Callable[[], bool]) -> str | None:
         """The answer; None: the time is over. EOFError: the process has ended; InterruptedError: nobody waits for the answer any more."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        if not self._is_ready:  # the time to begin is none of the job's
+            self._is_ready = self._line(_START_SECONDS, is_over) is not None
+            if not self._is_ready:
+                raise EOFError
         try:
             self._process.stdin.write(request.encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             raise EOFError from None
+        return self._line(seconds, is_over)
+
+    def _line(self, seconds: float, is_over: Callable[[], bool]) -> str | None:
+        assert self._process.stdout
         answer = b""
         end = time.monotonic() + seconds
         with selectors.DefaultSelector() as ready:

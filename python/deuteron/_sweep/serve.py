@@ -1,4 +1,7 @@
-"""The process that computes jobs, one after the other: a line of JSON in, a line out. What crashes or hangs it stops nothing else (isolate.py)."""
+"""The process that computes jobs, one after the other: a line of JSON in, a line out, after a line that says `ready`.
+
+What crashes or hangs it stops nothing else (isolate.py).
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ def serve(run: Callable[[Store, Job], Outcome] = run_job) -> None:
     die_with_parent()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints is no answer
+    answers.write("ready\n")
+    answers.flush()
     stores: dict[str, Store] = {}
     for line in sys.stdin:
         request = json.loads(line)
