@@ -27,6 +27,8 @@ std::span<const Board> emulated_boards() {
 
 bool has_board_runners() { return !emulated_boards()[0].image.empty(); }
 
+std::span<const uint8_t> block_counts_plugin() { return {deuteron_block_counts, deuteron_block_counts_end}; }
+
 const Board* find_board(std::span<const Board> among, std::string_view name) {
   for (const Board& b : among)
     if (b.name == name) return &b;

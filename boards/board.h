@@ -21,6 +21,8 @@ std::span<const Board> all_boards();       // the emulated ones first
 std::span<const Board> emulated_boards();  // each has a runner
 bool has_board_runners();                  // false: built without the cross compiler; run_emulated then says so
 
+std::span<const uint8_t> block_counts_plugin();  // boards/cycles/block_counts.c, for QEMU
+
 const Board* find_board(std::span<const Board> among, std::string_view name);  // null: there is none
 std::vector<std::string> names_of(std::span<const Board> boards);
 const Board& largest_board();  // of the emulated ones, with the most memory; the first of equals

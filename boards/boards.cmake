@@ -149,19 +149,27 @@ extern const unsigned char board_${symbol}[], board_${symbol}_end[];\n")
   endif()
   string(APPEND table "  {${ROW_${board}}, ${image}},\n")
 endforeach()
+# QEMU's plugin that counts blocks, for this machine.
+set(plugin ${BOARD_DIR}/block_counts.so)
+add_custom_command(OUTPUT ${plugin}
+  COMMAND ${CMAKE_C_COMPILER} -shared -fPIC -O2 -fvisibility=hidden -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR} -s
+          ${PROJECT_SOURCE_DIR}/boards/cycles/block_counts.c -o ${plugin}
+  DEPENDS boards/cycles/block_counts.c boards/cycles/marks.h COMMENT "plugin of the emulator" VERBATIM)
+string(APPEND embedded "__asm__(\".section .rodata\\n.balign 16\\n.global deuteron_block_counts, deuteron_block_counts_end\\n\"
+    \"deuteron_block_counts:\\n.incbin \\\"${plugin}\\\"\\ndeuteron_block_counts_end:\\n.byte 0\\n.previous\\n\");\n")
 list(LENGTH ALL_BOARDS board_count)
 file(CONFIGURE OUTPUT ${BOARD_DIR}/images.c CONTENT "#include \"boards/images.h\"
 ${embedded}const struct deuteron_board deuteron_boards[] = {
 ${table}};
 const int deuteron_board_count = ${board_count};
 " @ONLY)
-set_source_files_properties(${BOARD_DIR}/images.c PROPERTIES OBJECT_DEPENDS "${BOARD_IMAGES}")
+set_source_files_properties(${BOARD_DIR}/images.c PROPERTIES OBJECT_DEPENDS "${BOARD_IMAGES};${plugin}")
 # By the compiler itself: a compiler cache may not see that an image behind .incbin has changed.
 add_library(board_images OBJECT ${BOARD_DIR}/images.c)
 set_target_properties(board_images PROPERTIES C_COMPILER_LAUNCHER "" POSITION_INDEPENDENT_CODE ON)
 target_include_directories(board_images PRIVATE ${PROJECT_SOURCE_DIR})
 
-file(GLOB BOARD_HOST_SOURCES CONFIGURE_DEPENDS boards/*.cpp)
+file(GLOB BOARD_HOST_SOURCES CONFIGURE_DEPENDS boards/*.cpp boards/cycles/*.cpp)
 list(FILTER BOARD_HOST_SOURCES EXCLUDE REGEX "_test\\.cpp$")
 group_sources(BOARD_HOST_SOURCES boards 10)
 add_library(deuteron_boards STATIC ${BOARD_HOST_SOURCES} $<TARGET_OBJECTS:board_images>)

@@ -16,7 +16,6 @@
 #include "boards/report.h"
 #include "boards/watched_process.h"
 #include "runtime/deuteron.h"
-#include "targets/nearest.h"
 
 namespace deuteron {
 namespace {
@@ -138,6 +137,7 @@ std::vector<std::string> emulator_command(std::string_view board, const EmulateO
                                       "-semihosting-config",
                                       "enable=on,target=native,arg=/proc/self/fd/4,arg=/proc/self/fd/5,arg=/proc/self/fd/6"};
   if (sandbox) command.insert(command.end(), {"-sandbox", kSandbox});
+  if (options.count_blocks) command.insert(command.end(), {"-plugin", "file=/proc/self/fd/7,fd=8"});
   return command;
 }
 
@@ -145,18 +145,21 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
                     const EmulateOptions& options) {
   EmulatedRun run;
   const auto start = std::chrono::steady_clock::now();
-  MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs"), profile("deuteron-profile");
+  MemoryFile image("deuteron-board"), input("deuteron-job"), output("deuteron-outputs"), profile("deuteron-profile"),
+      plugin("deuteron-plugin"), blocks("deuteron-blocks");
   const std::span<const uint8_t> runner = options.image.empty() ? board.image : options.image;
   job.program_bytes = static_cast<uint32_t>(program.size());
   job.profile_events = options.profile_events;
   job.profile_clock = options.clock;
   job.clock_argument = options.clock_argument;
-  if (output.descriptor() < 0 || profile.descriptor() < 0 || !image.append(runner) || !write_job(input, job, program, samples)) {
+  if (output.descriptor() < 0 || profile.descriptor() < 0 || blocks.descriptor() < 0 || !image.append(runner) ||
+      !write_job(input, job, program, samples) || !plugin.append(block_counts_plugin())) {
     run.error = board_trouble(board.name, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)), "board.job_memory");
     return run;
   }
   BoardReport answer;
-  const int descriptors[] = {image.descriptor(), input.descriptor(), output.descriptor(), profile.descriptor()};
+  const int descriptors[] = {image.descriptor(),   input.descriptor(),  output.descriptor(),
+                             profile.descriptor(), plugin.descriptor(), blocks.descriptor()};
   const bool restart = options.timeout_seconds <= 0;
   const auto emulate = [&](bool sandbox) {
     return run_watched(
@@ -178,6 +181,7 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
   }
   const std::vector<uint8_t> bytes = output.content();
   run.profile = profile.content();
+  run.blocks = blocks.content();
   if (job.kind == JobKind::run) {
     run.ok = run.instructions.size() == samples.size() && answer.loaded && split_outputs(bytes, answer.output_bytes, samples.size(), run);
   } else {
@@ -199,9 +203,7 @@ const Board* board_to_run(std::string_view name, Diagnostic& problem) {
   if (board)
     problem = board_trouble(name, "this build has no board runners", "board.not_built",
                             "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi, and build again");
-  else
-    problem =
-        board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, names_of(emulated_boards())));
+  else problem = no_board(name);
   return nullptr;
 }
 
@@ -221,14 +223,14 @@ EmulatedRun run_emulated(std::string_view name, std::span<const uint8_t> program
   Job job;
   job.inputs = samples.empty() ? 0 : static_cast<uint32_t>(samples[0].size());
   job.samples = static_cast<uint32_t>(samples.size());
-  job.by_step = options.by_step;
+  job.steps = options.count_blocks ? Steps::marked : options.by_step ? Steps::apart : Steps::together;
   const double limit =
       options.timeout_seconds > 0 ? options.timeout_seconds : kBaseSeconds + kSecondsPerMultiplyAdd * estimate_work(program);
   run = run_job(*board, job, program, samples, limit, options);
-  if (run.ok || run.error.rule != "board.fault" || options.by_step || run.instructions.size() >= samples.size()) return run;
+  if (run.ok || run.error.rule != "board.fault" || job.steps != Steps::together || run.instructions.size() >= samples.size()) return run;
 
   // Once more from the sample that faulted, call by call, to name the operator.
-  job.by_step = 1;
+  job.steps = Steps::apart;
   job.samples = 1;
   const EmulatedRun again = run_job(*board, job, program, samples.subspan(run.instructions.size(), 1), limit, options);
   if (!again.ok && again.error.rule == "board.fault") run.error = again.error;

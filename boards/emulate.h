@@ -15,6 +15,7 @@ namespace deuteron {
 struct EmulateOptions {
   double timeout_seconds = 0;  // wall clock for the whole run; 0: from the estimated work, anew for each sample
   bool by_step = false;        // count each call by itself; `steps` is filled and `instructions` are the sums
+  bool count_blocks = false;   // by_step, and `blocks` is filled: for boards/cycles/estimate_cycles.h
   std::string qemu = "qemu-system-arm";
   uint32_t profile_events = 0;  // room for so many events of a profile; 0: no profile
   JobClock clock = JobClock::board;
@@ -38,6 +39,7 @@ struct EmulatedRun {
   uint64_t planned_bytes = 0, tables_bytes = 0;            // on the board
   uint64_t stack_used_bytes = 0, stack_bytes = 0;
   std::vector<uint8_t> profile;  // an ETDump
+  std::vector<uint8_t> blocks;   // what boards/cycles/block_counts.c wrote
   uint64_t profile_events = 0, profile_dropped = 0;
   double seconds = 0;  // wall clock
 };

@@ -11,6 +11,7 @@ struct deuteron_board {
 };
 extern const struct deuteron_board deuteron_boards[];
 extern const int deuteron_board_count;
+extern const unsigned char deuteron_block_counts[], deuteron_block_counts_end[]; /* boards/cycles/block_counts.c, a shared library */
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@
 #include "boards/board.h"
 #include "boards/symbols.h"
 #include "report/status_text.h"
+#include "targets/nearest.h"
 
 namespace deuteron {
 namespace {
@@ -171,6 +172,10 @@ Diagnostic board_trouble(std::string_view board, std::string what, std::string r
   d.rule = std::move(rule);
   d.fix = std::move(fix);
   return d;
+}
+
+Diagnostic no_board(std::string_view name) {
+  return board_trouble(name, fmt::format("there is no board `{}`", name), "board.unknown", suggestion(name, names_of(emulated_boards())));
 }
 
 bool take_line(std::string_view line, BoardReport& answer, EmulatedRun& run) {

@@ -27,6 +27,8 @@ bool take_line(std::string_view line, BoardReport& report, EmulatedRun& run);
 
 Diagnostic board_trouble(std::string_view board, std::string what, std::string rule, std::string fix = {});
 
+Diagnostic no_board(std::string_view name);  // a name that no board has
+
 // For a run that did not end with exit code 0. `image`: the board's ELF file, to name functions.
 Diagnostic describe_end(std::string_view board, std::span<const uint8_t> image, const ProcessEnd& end, const BoardReport& report,
                         const EmulateOptions& options, double limit_seconds);

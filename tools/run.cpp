@@ -13,6 +13,7 @@
 #include "data/read_file.h"
 #include "data/temporary_path.h"
 #include "data/write_file.h"
+#include "tools/cycles.h"
 #include "tools/ends.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
@@ -25,6 +26,7 @@ namespace {
 struct RunOptions {
   std::string program, output_dir, on = "host", json;
   std::string profile, clock = "board", runner;  // where the profile goes; boards: what times it, another image of the runner
+  std::string cycles;                            // boards: of which core; "": none
   uint32_t profile_events = 0;
   std::vector<std::string> inputs;
   double timeout = 0;
@@ -92,6 +94,20 @@ std::string check_clock(const std::string& text) {
   return "";
 }
 
+bool add_cycles(RunResult& r, const CoreModel& core, const RunOptions& o, const EmulatedRun& run, const EmulateOptions& options,
+                Diagnostics& diagnostics) {
+  std::vector<std::string> calls;
+  if (!run.steps.empty())
+    for (const StepCount& s : run.steps[0]) calls.push_back(s.op);
+  const std::span<const uint8_t> image = options.image.empty() ? find_board(emulated_boards(), o.on.substr(5))->image : options.image;
+  const std::optional<CycleEstimate> estimate = estimate_cycles(core, image, run.blocks, run.steps.size(), calls, diagnostics);
+  if (!estimate) return false;
+  r.figures["estimated_cycles"] = json_of(core, *estimate);
+  r.summary += "\n" + text_of(core, *estimate);
+  r.summary.pop_back();  // the caller ends the line
+  return true;
+}
+
 std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions& o, std::span<const InputSeries> inputs, i64 samples,
                                       Diagnostics& diagnostics) {
   const std::string board = o.on.substr(5);
@@ -112,6 +128,9 @@ std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions&
     hides_kernels = hides_npu_kernels(here->program());
     choose_clock(o.clock, options);
   }
+  const CoreModel* core = nullptr;
+  if (!o.cycles.empty() && !(core = core_for(board, o.cycles, diagnostics))) return std::nullopt;
+  options.count_blocks = core != nullptr;
   std::optional<std::vector<std::byte>> runner;
   if (!o.runner.empty()) {
     if (!(runner = read_file(o.runner, diagnostics))) return std::nullopt;
@@ -150,6 +169,7 @@ std::optional<RunResult> run_on_board(const ProgramFile& file, const RunOptions&
       "{} on qemu:{}: {} instructions each (first sample){}, {} to load; planned memory {} bytes, tables {} bytes, stack {} bytes",
       counted(samples, "sample"), board, run.instructions.empty() ? 0 : run.instructions[0], simulation, run.load_instructions,
       run.planned_bytes, run.tables_bytes, run.stack_used_bytes);
+  if (core && !add_cycles(r, *core, o, run, options, diagnostics)) return std::nullopt;
   if (!o.profile.empty()) {
     r.profile = std::move(run.profile);
     describe_profile(r, run.profile_events, run.profile_dropped, hides_kernels, file.path, diagnostics);
@@ -214,6 +234,8 @@ bool check_paths(const RunOptions& o, size_t outputs, Diagnostics& diagnostics) 
 int run(const RunOptions& o) {
   Diagnostics diagnostics;
   if (!check_paths(o, 0, diagnostics)) return finish("", diagnostics, {}, "");
+  if (!o.cycles.empty() && o.on == "host") return refuse_usage("--cycles is for emulated boards: --on qemu:BOARD");
+  if (!o.cycles.empty() && !o.profile.empty()) return refuse_usage("--cycles and --profile run a program in different ways: give one");
   Json json = {{"program", o.program}, {"on", o.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
@@ -276,6 +298,8 @@ void add_run(CommandLine& line) {
                                    run, o);
   verb.option("--output-dir", o->output_dir, "folder for output0.npy, output1.npy, ...; made where it is missing").value("D").required();
   verb.option("--profile", o->profile, "write the times of every kernel to this file (ETDump)").value("FILE");
+  verb.option("--cycles", o->cycles, "boards: estimate the cycles on this core, with LLVM's model; `board`: on the board's own")
+      .value("CORE");
   add_run_options(verb, o);
 }
 

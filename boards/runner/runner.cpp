@@ -6,6 +6,7 @@
 #include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/simulation.h"
 #endif
+#include "boards/cycles/marks.h"
 #include "runtime/deuteron.h"
 #include "runtime/ports/board.h"
 #include "runtime/ports/counter.h"
@@ -113,6 +114,17 @@ void run_step(void* p) {
   r.status = r.program->run_one(r.k);
 }
 
+// Each is one instruction.
+template <int kCode>
+void mark() {
+  asm volatile(".inst.n %c0" ::"i"(kCode) : "memory");
+}
+void run_marked_step(void* p) {
+  mark<DEUTERON_MARK_BEGIN>();
+  run_step(p);
+  mark<DEUTERON_MARK_END>();
+}
+
 // Instructions of the processor's own work, and those that it spends on playing the NPU.
 struct Counts {
   uint64_t own = 0, npu = 0;
@@ -124,12 +136,12 @@ Counts count_apart(void (*function)(void*), void* argument) {
 }
 
 // Naming each call before it runs: whoever faults or hangs is the last one named.
-Counts run_by_step(Running& r) {
+Counts run_by_step(Running& r, Steps steps) {
   Counts sum;
   for (r.k = 0; r.k < r.program->instruction_count() && r.status.ok(); r.k++) {
     const char* op = r.program->step(r.k).op;
     Line("@enter ").number(static_cast<uint32_t>(r.k)).text(" ").text(op ? op : "-").print();
-    const Counts n = count_apart(run_step, &r);
+    const Counts n = count_apart(steps == Steps::marked ? run_marked_step : run_step, &r);
     Line("@step ").number(static_cast<uint32_t>(r.k)).text(" ").number(n.own).text(" ").text(op ? op : "-").print();
     sum.own += n.own, sum.npu += n.npu;
   }
@@ -190,6 +202,11 @@ void play_npu(void (*function)(void*), void* argument) {
 #endif
   count_part(function, argument);
 }
+void play_npu_between_marks(void (*function)(void*), void* argument) {
+  mark<DEUTERON_MARK_PAUSE>();
+  play_npu(function, argument);
+  mark<DEUTERON_MARK_RESUME>();
+}
 #endif
 
 // What the NPU does is counted apart: every call of a delegate may be one of it.
@@ -200,7 +217,7 @@ void count_npu_apart(const Program& program, [[maybe_unused]] const Job& job) {
     if (const char* op = program.step(k).op; op && std::strcmp(op, kNeutronBackendId) == 0) calls++;
   if (calls == 0) return;
   use_parts(take(calls * kPartBytes), calls * kPartBytes);
-  neutron::simulate_in = play_npu;
+  neutron::simulate_in = job.steps == Steps::marked ? play_npu_between_marks : play_npu;
 #ifdef DEUTERON_TRACE
   clock_stands = job.profile_events && job.profile_clock == JobClock::board;
 #endif
@@ -219,7 +236,7 @@ BoardExit run_samples(const Program& program, Program& writable, const Job& job,
 #ifdef DEUTERON_TRACE
     running.trace = job.profile_events ? &tracer : nullptr;
 #endif
-    const Counts n = job.by_step ? run_by_step(running) : count_apart(run, &running);
+    const Counts n = job.steps != Steps::together ? run_by_step(running, job.steps) : count_apart(run, &running);
     if (!running.status.ok()) return refused(running.status, BoardExit::run_failed);
     if (stack_overflowed()) {
       Line("@stack overflowed ").number(stack_bytes()).print();

@@ -7,7 +7,7 @@
 namespace deuteron {
 
 inline constexpr uint32_t kJobMagic = 0x424f4a44;  // "DJOB"
-inline constexpr uint32_t kJobVersion = 2;
+inline constexpr uint32_t kJobVersion = 3;
 
 enum class JobKind : uint32_t {
   run,             // load the program, run every sample
@@ -22,15 +22,22 @@ enum class FaultKind : uint32_t { read_nowhere, write_nowhere, undefined_instruc
 // What times the events of a profile.
 enum class JobClock : uint32_t { board, dwt, pmu, systick };
 
+// How the calls of a program are run.
+enum class Steps : uint32_t {
+  together,
+  apart,   // call by call, and each is counted; the sum then includes the counting's own loop
+  marked,  // and each stands between marks (boards/cycles/marks.h)
+};
+
 struct Job {
   uint32_t magic = kJobMagic;
   uint32_t version = kJobVersion;
   JobKind kind = JobKind::run;
   uint32_t argument = 0;
   uint32_t program_bytes = 0;
-  uint32_t inputs = 0;          // for each sample
-  uint32_t samples = 0;         // may be 0: load only
-  uint32_t by_step = 0;         // 1: run call by call and count each; the sum then includes the counting's own loop
+  uint32_t inputs = 0;   // for each sample
+  uint32_t samples = 0;  // may be 0: load only
+  Steps steps = Steps::together;
   uint32_t profile_events = 0;  // room for so many events; 0: no profile
   JobClock profile_clock = JobClock::board;
   uint32_t clock_argument = 0;  // systick: what it counts down from

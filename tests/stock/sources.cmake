@@ -66,6 +66,7 @@ set(STOCK_BOARD_ARGUMENTS "")
 set(STOCK_IMAGES "")
 set(STOCK_BOARDS
     "cortex-m4|mps2-an386|-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16|0|0x21000000, LENGTH = 16M|0x40028018|40"
+    "cortex-m33|mps2-an505|-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16|0x10000000|0x80000000, LENGTH = 16M|0x50302018|50"
     "cortex-m55|mps3-an547|-mcpu=cortex-m55 -mfloat-abi=hard|0x10000000|0x60000000, LENGTH = 64M|0x59302018|50")
 find_program(ARM_CC arm-none-eabi-gcc)
 find_program(FLATC flatc)
@@ -116,7 +117,7 @@ if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers
         COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${compile} ${flags} -DC10_USING_CUSTOM_GENERATED_MACROS -DCORTEX_M_ENABLE_RUNTIME_CHECKS
                 -DFLATBUFFERS_LOCALE_INDEPENDENT=0 -DSTOCK_COUNTER=${counter} -DSTOCK_INSTRUCTIONS_PER_TICK=${tick} -I${STOCK_SHIM}/schema
                 -I${STOCK_SHIM} -I${DEUTERON_STOCK_SOURCES}/flatbuffers/include -I${STOCK_ET}/runtime/core/portable_type/c10
-                -I${STOCK_NN}/Include -I${STOCK_ET}/backends/cortex_m/ops -I${STOCK_DIR}/generated -c ${source} -o ${object}
+                -I${STOCK_NN}/Include -I${STOCK_ET}/backends/cortex_m/ops -I${STOCK_DIR}/generated -I${PROJECT_SOURCE_DIR} -c ${source} -o ${object}
         DEPENDS ${source} ${STOCK_REGISTRATION} COMMENT "stock ${machine}: ${source}" VERBATIM)
       list(APPEND objects ${object})
     endforeach()

@@ -15,11 +15,23 @@
 #include <string>
 #include <vector>
 
+#ifdef STOCK_COUNTER
+#include "boards/cycles/marks.h"
+#endif
+
 namespace et = executorch::runtime;
 void register_our_kernels(const void* file, size_t bytes);
 void register_neutron();
 
 namespace {
+
+#ifdef STOCK_COUNTER
+// For bench/cycles.py: between two marks QEMU counts blocks.
+template <int kCode>
+void mark() {
+  asm volatile(".inst.n %c0" ::"i"(kCode) : "memory");
+}
+#endif
 
 std::vector<char> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -91,7 +103,9 @@ int main(int argc, char** argv) {
 #ifdef STOCK_COUNTER  // a board's free-running counter, and the instructions of a tick
   volatile const uint32_t& counter = *reinterpret_cast<volatile const uint32_t*>(STOCK_COUNTER);
   const uint32_t before = counter;
+  mark<DEUTERON_MARK_BEGIN>();
   need(method.execute(), "execute");
+  mark<DEUTERON_MARK_END>();
   std::printf("instructions %llu\n", static_cast<unsigned long long>(counter - before) * STOCK_INSTRUCTIONS_PER_TICK);
 #else
   need(method.execute(), "execute");
