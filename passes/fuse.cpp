@@ -22,10 +22,11 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
   rewrite(pass.graph, rules, pass.rules());
 }
 
-// What only our own kernels have whole: the NPU and stock firmware take the int8 operators that it is made of.
+// What only our own kernels have whole: the NPU and stock firmware take the int8 operators that it is made of. A quantized model has no
+// parameters for these.
 void fuse(PassContext& pass) {
   static constexpr Rule kRules[] = {in_parts};
-  const bool whole = !pass.target.npu && pass.target.options.dialect != "stock";
+  const bool whole = pass.target.options.dialect != "stock" && (!pass.target.npu || is_quantized(pass.graph));
   fuse_with(pass, whole ? std::span<const Rule>() : kRules);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron/extract.h"
@@ -204,17 +205,22 @@ class DelegateLowering {
 // With the NPU alone everything that computes must have gone there.
 void refuse_the_rest(PassContext& pass) {
   const Graph& g = pass.graph;
+  std::set<Origin> told;  // of an operator's parts the first is enough
   for (const Node& node : g.nodes) {
     const bool computes_nothing = is_quantize_or_dequantize(node.op) || facts_of(node.op).values == Values::same;
     if (std::holds_alternative<Delegate>(node.op) || computes_nothing) continue;
+    if (!node.origin.empty() && !told.insert(node.origin).second) continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
     const auto& kept = pass.result.partition.kept_on_cpu;
     const auto own = std::find_if(kept.begin(), kept.end(), [&](const KeptOnCpu& k) { return k.origin == node.origin; });
     if (own != kept.end()) why = own->why;
+    // A quantized model that has left it in float says no ranges for its parts; samples do.
+    const bool without_ranges = pass.result.quantization.model_was_quantized && g.type(node.outputs[0]).dtype == DType::f32;
+    const char* const change = without_ranges ? "quantize it too, compile the float model with --calibrate" : "change the model";
     pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, describe(g, node)),
                           fmt::format("the Neutron backend does not take it, and {} has no other: {}", pass.target.name, why.what),
                           why.measured, why.limit, why.rule,
-                          "change the model, or compile for a target whose CPU takes what is left (imxrt700cm)"});
+                          fmt::format("{}, or compile for a target whose CPU takes what is left (imxrt700cm)", change)});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "backends/neutron/forms.h"
 #include "ops/families.h"
 #include "passes/choose_sides.h"
 #include "passes/compilation.h"
@@ -275,6 +276,7 @@ void partition(PassContext& pass) {
                            "target.cost", has_choice ? "add a table [cpu.cost], or extend a base that has one" : "compile for imxrt700cm");
     return;
   }
+  if (!has_choice) neutron::make_operands_symmetric(pass.graph, pass.rules());
   if (has_choice) pass.result.partition.preference.prefer = pass.options.npu.prefer;
   check_exclusions(pass.graph, pass.options.npu, pass.diagnostics);
   if (pass.diagnostics.has_errors()) return;

@@ -26,6 +26,9 @@ struct Pass {
   void (*run)(PassContext&);
 };
 
+// A model that says the parameters of its values itself: passes/quantize_post_training.cpp
+bool is_quantized(const Graph&);
+
 void fold_constants(PassContext&);          // passes/fold_constants.cpp
 void fuse(PassContext&);                    // passes/fuse.cpp
 void fuse_again(PassContext&);              // passes/fuse.cpp

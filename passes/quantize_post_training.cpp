@@ -12,7 +12,7 @@
 
 namespace deuteron {
 
-static bool is_quantized(const Graph& g) {
+bool is_quantized(const Graph& g) {
   return g.numerics == Numerics::tflite ||
          std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
 }

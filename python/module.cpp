@@ -13,6 +13,7 @@
 #include "data/read_file.h"
 #include "data/write_file.h"
 #include "frontends/read_graph.h"
+#include "passes/pass.h"
 #include "python/worker.h"
 #include "report/status_text.h"
 #include "tools/compile_model.h"

@@ -10,8 +10,8 @@
 #include "frontends/read_graph.h"
 #include "memory/homes.h"
 #include "ops/dense/packing.h"
-#include "ops/families.h"
 #include "passes/compile.h"
+#include "passes/pass.h"
 #include "report/explain.h"
 #include "targets/nearest.h"
 #include "tools/firmware_ops.h"
@@ -215,13 +215,6 @@ std::vector<NamedPath> inputs_of(const ModelOptions& o) {
 
 std::vector<NamedPath> outputs_of(const ModelOptions& o) {
   return {{"--html", o.html}, {"--neutron-kernel-selection", o.kernel_selection}, {"--json", o.json}};
-}
-
-bool is_quantized(const Graph& graph) {
-  if (graph.numerics == Numerics::tflite) return true;
-  for (const Node& n : graph.nodes)
-    if (is_quantize_or_dequantize(n.op)) return true;
-  return false;
 }
 
 std::vector<InputSpec> float_inputs(const Graph& graph) {

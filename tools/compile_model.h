@@ -50,7 +50,6 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
 // Whether it stopped before there was a program (--stop-after).
 inline bool has_program(const CompiledModel& m) { return !m.compilation.pte.empty(); }
 
-bool is_quantized(const Graph& graph);
 std::vector<InputSpec> float_inputs(const Graph& graph);  // in the user's axes
 
 }  // namespace deuteron

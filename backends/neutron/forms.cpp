@@ -134,6 +134,25 @@ static std::optional<Patch> scaled_matmul(const Graph& g, const Uses&, NodeId ro
   return b.replace_root(Mul{}, {product, number(b, matmul->scale)});
 }
 
+// matmul of operands whose zero points differ   becomes   matmul of copies whose zero points are 0
+// For an NPU that takes no other and has no CPU beside it. What comes of a softmax keeps 127 of its 255 steps.
+static std::optional<Patch> symmetric_operands(const Graph& g, const Uses&, NodeId root) {
+  if (!op_as<Matmul>(g, root) || g.numerics == Numerics::tflite) return std::nullopt;
+  const Node& node = g.nodes[root];
+  const Quant &x = g.type(node.inputs[0]).quant, &other = g.type(node.inputs[1]).quant;
+  if (x.empty() || other.empty() || x.zero_point == other.zero_point) return std::nullopt;
+  PatchBuilder b(g, root, "");
+  std::vector<ValueId> inputs = node.inputs;
+  for (ValueId& v : inputs) {
+    const Quant& q = g.type(v).quant;
+    if (q.zero_point[0] == 0 || g.is_constant(v)) continue;
+    const float most = static_cast<float>(std::max(127 - q.zero_point[0], q.zero_point[0] + 128)) * q.scale[0];
+    v = b.add(Clamp{}, {v}, per_tensor(most / 127, 0), g.values[v].name + "_symmetric");
+  }
+  if (inputs == node.inputs) return std::nullopt;
+  return b.replace_root(node.op, std::move(inputs));
+}
+
 // A function whose builtin has a result of fixed parameters, with parameters of the model's   become   the builtin with its fixed ones -> a
 // change of parameters
 static std::optional<Patch> fixed_parameters(const Graph& g, const Uses&, NodeId root) {
@@ -217,6 +236,11 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
       return n.activation;
   }
   return std::nullopt;
+}
+
+void make_operands_symmetric(Graph& g, const RuleContext& context) {
+  static constexpr Rule kRules[] = {symmetric_operands};
+  rewrite(g, kRules, context);
 }
 
 void to_neutron_forms(Graph& body, i64* budget) {

@@ -59,7 +59,7 @@ bool disassemble(const CoreModel& core, std::span<const uint8_t> image, Disassem
                   trouble);
 }
 
-// "ldrd.w" is "ldrd".
+// Without the width: ldrd of ldrd.w.
 std::string_view mnemonic_of(std::string_view instruction) {
   std::string_view word = instruction.substr(0, std::min(instruction.find_first_of(" \t"), instruction.size()));
   for (const std::string_view width : {".w", ".n"})
