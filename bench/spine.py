@@ -33,6 +33,7 @@ BARS = {
     "cifarnet": (47.8, 102200, None),
     "digits_cnn": (29.1, 22673, None),
 }
+MOST_GROWTH = 1.03  # of a file with packed weights over that with plain ones
 COMPILE_SECONDS = {"resnet8": (0.15, 1.0), "mobilenet_v1_025_vww": (0.3, None)}
 missed = 0
 
@@ -109,15 +110,19 @@ def measure(name, where):
     pte, report = where / f"{name}.pte", where / f"{name}.json"
     runs = [tool("compile", folder / "float.pt2", "--target", "cortex-m55", "--calibrate", series, "-o", pte, "--json", report) for _ in range(3)]
     seconds, peak = min(r[0] for r in runs), max(r[1] for r in runs)
+    for_stock = where / f"{name}.stock.pte"  # what stock firmware runs
+    said = tool("compile", folder / "float.pt2", "--target", "cortex-m55", "--dialect", "stock", "--calibrate", series, "-o", for_stock, "--json", report)[2]
     j = json.loads(report.read_text())
     calls = [o["op"] for o in j["operators"]]
-    row["operators"] = bar(f"{len(calls)}", j["counts"]["portable"] == 0 and all(c.startswith("cortex_m::") for c in calls) and not runs[0][2])
+    row["operators"] = bar(f"{len(calls)}", j["counts"]["portable"] == 0 and all(c.startswith("cortex_m::") for c in calls) and not said + runs[0][2])
     got, _ = outputs(pte, series, where / f"{name}.host")
     per = len(expected) // len(files)
     all_db, first_db = sqnr(expected, got), sqnr(expected[:4 * per], got[:4 * per])
     row["SQNR in-sample, all inputs (PT2E)"] = bar(f"{all_db:.2f} ({info['qdq']['sqnr_db']:.2f})", all_db >= info["qdq"]["sqnr_db"] - 0.5)
     row["SQNR in-sample, first 4 (stock)"] = bar(f"{first_db:.2f} ({stock_db})", first_db >= stock_db - 0.5)
-    row["file (stock)"] = bar(f"{pte.stat().st_size} ({file_limit})", pte.stat().st_size <= file_limit)
+    plain_bytes, packed_bytes = for_stock.stat().st_size, pte.stat().st_size
+    row["file, --dialect stock (stock)"] = bar(f"{plain_bytes} ({file_limit})", plain_bytes <= file_limit)
+    row["file"] = bar(f"{packed_bytes}", packed_bytes <= min(file_limit, plain_bytes) * MOST_GROWTH)
     _, float_limit = COMPILE_SECONDS.get(name, (None, None))
     row["compile, float"] = bar(f"{seconds:.2f} s", float_limit is None or seconds <= float_limit)
     row["peak memory"] = bar(f"{peak / 1e6:.0f} MB", peak <= 5 * 4 * info["params"] + 50e6)

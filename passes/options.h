@@ -11,13 +11,14 @@ namespace deuteron {
 struct CompileOptions {
   QuantizeOptions quantize;
   NpuOptions npu;
-  bool int8_io = false;         // --io int8: inputs and outputs are the quantized tensors themselves
-  bool contiguous_io = false;   // --io-layout contiguous: keep the user's memory format even if that costs a transpose
-  bool packed_weights = false;  // --weights packed: for kernels that only our runtime has
-  int threads = 0;              // 0: as many as the machine has
-  std::string intermediates;    // folder for the graph after every pass
-  std::string stop_after;       // pass name: the result then has only `graph`
-  std::string dump_after;       // pass name: its graph is printed to standard output
+  bool int8_io = false;           // --io int8: inputs and outputs are the quantized tensors themselves
+  bool contiguous_io = false;     // --io-layout contiguous: keep the user's memory format even if that costs a transpose
+  bool packed_weights = false;    // --weights packed: for kernels that only our runtime has
+  i64 packed_growth_percent = 3;  // all packed calls together may have so many more bytes than their plain constants
+  int threads = 0;                // 0: as many as the machine has
+  std::string intermediates;      // folder for the graph after every pass
+  std::string stop_after;         // pass name: the result then has only `graph`
+  std::string dump_after;         // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
   i64 max_ram = 0;        // --max-ram: the plan may have so many bytes; 0: what the target has for activations
   i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect

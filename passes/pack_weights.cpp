@@ -1,6 +1,8 @@
 // Weights become what the kernels of our runtime read: after lowering, so that every way to a dense call is served, with the numbers that
 // the plain call has.
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "ops/families.h"
 #include "ops/linear_add/linear_form.h"
@@ -24,21 +26,10 @@ constexpr PackRule kRules[] = {
     {"cortex_m::quantized_add", linearize_add},
 };
 
-// All packed calls together may take so much more than their plain constants: what fills up blocks and tiles.
-constexpr i64 kMostGrowthPercent = 3;
-
 struct Candidate {
   size_t node;
   Lowered lowered;
-  i64 growth;  // bytes of constants
 };
-
-i64 constant_bytes(const Graph& g, const Node& node) {
-  i64 bytes = 0;
-  for (const ValueId v : node.inputs)
-    if (g.is_constant(v)) bytes += g.type(v).bytes();
-  return bytes;
-}
 
 std::optional<Candidate> candidate(const Graph& g, size_t n, Isa isa) {
   const Node& node = g.nodes[n];
@@ -48,10 +39,67 @@ std::optional<Candidate> candidate(const Graph& g, size_t n, Isa isa) {
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
   Result<Lowered> lowered = pack_call({*call, data, isa});
   if (!lowered) return std::nullopt;
-  i64 growth = -constant_bytes(g, node);
-  for (const NewConstant& c : lowered->constants) growth += c.type.bytes();
   lowered.value->call.macs = call->macs;
-  return Candidate{n, std::move(*lowered.value), growth};
+  return Candidate{n, std::move(*lowered.value)};
+}
+
+std::string_view content(const Constant& c) { return {reinterpret_cast<const char*>(c.bytes.data()), c.bytes.size()}; }
+
+// How often the calls read each constant. The file has it once: bands of rows share their weights.
+using Readers = std::map<std::string_view, i64>;
+void add_constants(const Graph& g, const Node& node, Readers& readers) {
+  for (const ValueId v : node.inputs)
+    if (g.is_constant(v)) ++readers[content(*g.values[v].constant)];
+}
+
+// Those that the packed call no longer reads.
+void add_replaced(const Graph& g, const Candidate& c, Readers& readers) {
+  const std::vector<ValueId>& inputs = g.nodes[c.node].inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto is_read = [&](const KernelArg& a) { return a.kind == KernelArg::Kind::input && a.integer == static_cast<i64>(i); };
+    if (g.is_constant(inputs[i]) && std::ranges::none_of(c.lowered.call.args, is_read)) ++readers[content(*g.values[inputs[i]].constant)];
+  }
+}
+
+// Calls whose packed weights are the same bytes: all of them are packed, or none.
+struct Group {
+  std::vector<Candidate> calls;
+  Readers plain;   // that they no longer read
+  i64 packed = 0;  // bytes
+  i64 growth() const {
+    i64 bytes = packed;
+    for (const auto& [data, count] : plain) bytes -= static_cast<i64>(data.size());
+    return bytes;
+  }
+};
+
+std::vector<Group> groups_of(const Graph& g, std::vector<Candidate> candidates) {
+  std::vector<Group> groups;
+  std::map<std::string_view, size_t> group_of;  // by packed weights
+  for (Candidate& c : candidates) {
+    const auto& constants = c.lowered.constants;
+    const auto [at, is_new] = group_of.try_emplace(constants.empty() ? "" : content(constants[0].data), groups.size());
+    if (is_new) groups.emplace_back();
+    Group& group = groups[at->second];
+    group.packed = constants.empty() ? 0 : constants[0].type.bytes();
+    add_replaced(g, c, group.plain);
+    group.calls.push_back(std::move(c));
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.growth() < b.growth(); });
+  return groups;
+}
+
+// How many of the groups can be packed, so that the constants of the file have at most `most` bytes more.
+size_t groups_within(const std::vector<Group>& groups, Readers readers, i64 most) {
+  size_t count = 0;
+  i64 growth = 0;
+  for (size_t k = 0; k < groups.size(); ++k) {
+    growth += groups[k].packed;
+    for (const auto& [data, times] : groups[k].plain)
+      if ((readers[data] -= times) == 0) growth -= static_cast<i64>(data.size());
+    if (growth <= most) count = k + 1;
+  }
+  return count;
 }
 
 }  // namespace
@@ -66,19 +114,22 @@ void pack_weights(PassContext& pass) {
   if (!pass.options.packed_weights) return;
   Graph& g = pass.graph;
   std::vector<Candidate> candidates;
-  i64 left = 0;
+  Readers readers;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    left += constant_bytes(g, g.nodes[n]) * kMostGrowthPercent / 100;
+    add_constants(g, g.nodes[n], readers);
     if (auto c = candidate(g, n, pass.target.isa)) candidates.push_back(std::move(*c));
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.growth < b.growth; });
-  for (Candidate& c : candidates) {
-    if (c.growth > left) break;
-    left -= c.growth;
-    Node& node = g.nodes[c.node];
-    const Node result{node.op, node.inputs, {node.outputs[0]}, node.origin};  // without the scratch of the plain kernel
-    node = call_node(g, result, std::move(c.lowered));
-  }
+  i64 plain = 0;
+  for (const auto& [data, count] : readers) plain += static_cast<i64>(data.size());
+  const i64 most = plain * pass.options.packed_growth_percent / 100;  // for what fills up blocks and tiles
+  std::vector<Group> groups = groups_of(g, std::move(candidates));
+  groups.resize(groups_within(groups, readers, most));
+  for (Group& group : groups)
+    for (Candidate& c : group.calls) {
+      Node& node = g.nodes[c.node];
+      const Node result{node.op, node.inputs, {node.outputs[0]}, node.origin};  // without the scratch of the plain kernel
+      node = call_node(g, result, std::move(c.lowered));
+    }
 }
 
 }  // namespace deuteron

@@ -1,5 +1,7 @@
 // Calls of the lowered program that compute in float, because no int8 kernel takes the operator.
 #pragma once
+#include <string_view>
+
 #include "base/diagnostic.h"
 #include "ir/graph.h"
 
@@ -16,6 +18,10 @@ void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target
 
 // Of the dialect that only our runtime has: docs/operators-own.md.
 inline bool is_own_dialect(const KernelCall& call) { return call.name.starts_with("deuteron::"); }
+// Nothing that stock firmware has computes as these do: with --dialect stock they are errors. The others then have another form.
+inline bool has_no_stock_form(std::string_view kernel) {
+  return kernel == "deuteron::lstm" || kernel == "deuteron::gru" || kernel == "deuteron::rnn";
+}
 inline bool is_of_dialect(const KernelCall& call) { return call.name.starts_with("cortex_m::") || is_own_dialect(call); }
 
 }  // namespace deuteron

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "passes/compilation.h"
+#include "passes/portable_calls.h"
 #include "report/numbers.h"
 #include "report/report.h"
 #include "targets/target.h"
@@ -146,11 +148,13 @@ class Summary {
   }
 
   void firmware() {
-    if (const std::vector<std::string> own = own_kernels(r_); !own.empty())
-      line("firmware",
-           fmt::format(
-               "stock firmware lacks {}: link our runtime's kernels, or compile with --dialect stock to be told where they come from",
-               fmt::join(own, ", ")));
+    const std::vector<std::string> own = own_kernels(r_);
+    if (own.empty()) return line("firmware", "ours, or stock ExecuTorch");
+    std::vector<std::string> only_ours;
+    std::ranges::copy_if(own, std::back_inserter(only_ours), has_no_stock_form);
+    line("firmware", fmt::format("ours; stock ExecuTorch lacks {}: {}", fmt::join(own, ", "),
+                                 only_ours.empty() ? "for stock firmware compile with --dialect stock"
+                                                   : fmt::format("it has nothing to stand for {}", fmt::join(only_ours, ", "))));
   }
 
   void ram() {

@@ -16,7 +16,7 @@ TOOL, MODELS = sys.argv[1], pathlib.Path(sys.argv[2]) / "fixtures" / "models"
 LEAST_DB = 5
 # Options beside --target, and what compare must be told of them: the file shows the rest.
 OPTIONS = [([], []), (["--profile"], []), (["--fetch-constants-to-sram"], []), (["--io-layout", "contiguous"], []),
-           (["--neutron-exclude", "linear"], ["--neutron-exclude", "linear"]), (["--dialect", "stock"], []), (["--observer", "minmax"], ["--observer", "minmax"])]
+           (["--neutron-exclude", "linear"], ["--neutron-exclude", "linear"]), (["--dialect", "stock"], []), (["--weights", "plain"], []), (["--observer", "minmax"], ["--observer", "minmax"])]
 if not MODELS.is_dir():
     print(f"left out: there is no {MODELS}")
     sys.exit(77)

@@ -94,7 +94,7 @@ tool("firmware", one, other, "--board", "mps2-an505", "-o", fw, "--json", where 
 report = json.loads((where / "fw.json").read_text())
 check(report["tables_measured_on_board"], "tables were not measured on the board")
 selection = (fw / "firmware.sel").read_text()
-check("cortex_m::quantized_conv2d.out  # digits_cpu\n" in selection and "neutron::Conv2DPointwise  # digits\n" in selection, "selection: " + selection)
+check("deuteron::packed_conv2d.dsp_4x4  # digits_cpu\n" in selection and "neutron::Conv2DPointwise  # digits\n" in selection, "selection: " + selection)
 image = build(fw)
 code, text = emulate(image, "mps2-an505", where / "outputs.bin")
 check(code == 0 and text.count("as on the host") == 2 and "NOT" not in text, f"two models: {code} {text}")

@@ -4,7 +4,8 @@ images, as recorded in tests/sizes.json.
     python3 tests/sizes.py [build/deuteron] [../shared] [--write]
 
 A change, of an image by more than 1 %, is a failure until the record is changed too, in a commit that says why (--write does it, for the
-models that are there). Models that are not there are left out; without the cross compiler the images are, too. Standard library only.
+models that are there). So is a program with packed weights whose constants are more than 3 % larger than with plain ones, or whose plan is
+larger at all, whatever the record says. Models that are not there are left out; without the cross compiler the images are, too. Standard library only.
 """
 import concurrent.futures
 import json
@@ -32,7 +33,10 @@ def run(*command, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=900, **options)
 
 
-def sizes(model, target, kind):
+MOST_GROWTH = 1.03  # of constants, with packed weights
+
+
+def sizes(model, target, kind, weights=()):
     """File, planned RAM, scratch and constants of a model, float or quantized; None: there is none of that kind."""
     source = MODELS / model / f"{kind}.pt2"
     if not source.exists():
@@ -40,7 +44,7 @@ def sizes(model, target, kind):
     with tempfile.TemporaryDirectory() as folder:
         where = pathlib.Path(folder)
         calibrate = ["--calibrate", MODELS / model / "inputs"] if kind == "float" else []
-        done = run(TOOL, "compile", source, "--target", target, *calibrate, "-o", where / "m.pte", "--json", where / "m.json")
+        done = run(TOOL, "compile", source, "--target", target, *calibrate, *weights, "-o", where / "m.pte", "--json", where / "m.json")
         if done.returncode:
             return "refused"
         j = json.loads((where / "m.json").read_text())
@@ -79,16 +83,24 @@ def main():
         print(f"left out: the sizes of firmware images: no {' or '.join(CROSS)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(cases, pool.map(lambda case: sizes(*case), cases)))
+        plain = dict(zip(cases, pool.map(lambda case: sizes(*case, ["--weights", "plain"]), cases)))
         found_images = {" ".join(i): s for i, s in zip(images, pool.map(lambda i: image_sizes(*i), images))}
     record = {"models": {m: known["models"][m] for m in absent}, "images": {**known["images"], **found_images}}
     for (model, target, kind), size in found.items():
         if size is not None:
             record["models"].setdefault(model, {}).setdefault(target, {})[kind] = size
     record["models"] = dict(sorted(record["models"].items()))
-    if "--write" in sys.argv:
+    grown = 0
+    for (model, target, kind), now in found.items():
+        if isinstance(now, dict):
+            was = plain[model, target, kind]
+            if now["constants_bytes"] > MOST_GROWTH * was["constants_bytes"] or now["ram_bytes"] > was["ram_bytes"]:
+                grown += 1
+                print(f"FAILED {model} ({kind}) for {target}: {now}, with plain weights {was}")
+    if "--write" in sys.argv and not grown:
         RECORD.write_text(json.dumps(record, indent=1) + "\n")
         return 0
-    wrong = 0
+    wrong = grown
     for (model, target, kind), now in found.items():
         was = known["models"].get(model, {}).get(target, {}).get(kind)
         if was != now:

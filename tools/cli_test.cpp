@@ -663,6 +663,47 @@ TEST_F(Cli, HostAndBoardGiveTheSameBits) {
   EXPECT_FALSE(fs::exists(path("wrong")));
 }
 
+// The packing itself is refused by a core that lacks its kernel, also where the marker of the file says that it is for that core.
+TEST_F(Cli, PackedWeightsAreForTheCoreOfTheirPacking) {
+  std::string bytes = content_of(program());
+  const std::string marker = "deuteron:isa=mve";
+  const size_t at = bytes.find(marker);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_NE(bytes.find("packed_conv2d"), std::string::npos) << "packed weights are the default";
+  bytes.replace(at, marker.size(), "deuteron:isa=dsp");
+  const Ended e = run({"run", put("changed.pte", bytes), "--input", put_floats("x.npy", {1, 1, 8, 8}, 0.25f), "--output-dir", path("out"),
+                       "--on", "qemu:mps2-an386"});
+  if (e.err.find("board.not_built") != std::string::npos || e.err.find("board.qemu_missing") != std::string::npos)
+    GTEST_SKIP() << "left out: the emulated board (" << e.err << ")";
+  EXPECT_EQ(e.code, 1);
+  EXPECT_THAT(e.err, HasSubstr("wrong_isa"));
+  EXPECT_THAT(e.err, HasSubstr("packed_conv2d"));
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(Cli, StockFirmwareGetsPlainWeights) {
+  const auto weights = [&](std::vector<std::string> more, const char* target) {
+    std::vector<std::string> args = {"compile", kModel, "--target", target, "--calibrate", kCalibrate, "-o", path("w.pte")};
+    args.insert(args.end(), more.begin(), more.end());
+    const Ended e = run(args);
+    EXPECT_EQ(e.code, 0) << e.err;
+    EXPECT_EQ(e.err, "");  // a core without a packing is no cause for a note, unless packed weights are asked for
+    const bool packed = content_of(path("w.pte")).find("packed_conv2d") != std::string::npos;
+    EXPECT_THAT(e.out, HasSubstr(packed ? "firmware       ours; stock ExecuTorch lacks deuteron::packed_conv2d" : "firmware       ours"));
+    return packed;
+  };
+  for (const char* target : {"cortex-m55", "cortex-m4"}) {
+    EXPECT_TRUE(weights({}, target)) << target;
+    EXPECT_FALSE(weights({"--dialect", "stock"}, target)) << target;
+    EXPECT_FALSE(weights({"--weights", "plain"}, target)) << target;
+  }
+  EXPECT_FALSE(weights({}, "cortex-m3"));
+  refused(1,
+          {"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("n.pte"), "--dialect", "stock", "--weights",
+           "packed"},
+          "target.packed");
+}
+
 // Stock files: the outputs of the stock runtime, bit for bit, through the command line.
 TEST_F(Cli, StockProgramsRun) {
   const std::string stock = shared_path("fixtures/stock/");

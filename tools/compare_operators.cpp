@@ -16,8 +16,11 @@ namespace {
 
 constexpr size_t kMostTaps = 100;  // of one program: an NPU part has at most 255 outputs
 
-// --io-layout, --dialect
-constexpr std::pair<const char*, const char*> kWays[] = {{"auto", ""}, {"contiguous", ""}, {"auto", "stock"}, {"contiguous", "stock"}};
+struct Way {
+  const char *layout, *dialect, *weights;
+};
+constexpr Way kWays[] = {{"auto", "", ""},      {"contiguous", "", ""},     {"auto", "stock", ""}, {"contiguous", "stock", ""},
+                         {"auto", "", "plain"}, {"contiguous", "", "plain"}};
 
 bool is_on_npu(const ProgramFile& file) { return !file.summary.delegates.empty(); }
 
@@ -98,11 +101,12 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
     targets.assign(likely.begin(), likely.end());
   }
   for (const std::string& target : targets)
-    for (const auto& [layout, dialect] : kWays) {
+    for (const Way& way : kWays) {
       ModelOptions options = given;
       options.target = target;
-      options.io_layout = layout;
-      options.dialect = dialect;
+      options.io_layout = way.layout;
+      options.dialect = way.dialect;
+      options.weights = way.weights;
       for (const PteDelegate& d : file.summary.delegates)
         if (d.neutron) {
           options.compile.npu.profile |= d.neutron->profile_bytes > 0;

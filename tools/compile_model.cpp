@@ -59,13 +59,15 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
                         "leave --dialect out and link our kernels into the firmware, or change the model");
 }
 
+// Packed, unless stock firmware is to run the program; what is asked for and cannot be is told.
 bool choose_weights(const ModelOptions& o, const Target& target, CompileOptions& options, Diagnostics& diagnostics) {
-  options.packed_weights = o.weights == "packed";
-  const bool refused = options.packed_weights && target.options.dialect == "stock";
+  const bool stock = target.options.dialect == "stock", asked = o.weights == "packed";
+  options.packed_weights = asked || (o.weights.empty() && !stock);
+  const bool refused = asked && stock;
   if (refused)
     diagnostics.error(o.model, "packed weights need kernels that stock firmware lacks, and the dialect is stock", "target.packed",
                       "leave --weights packed out, or use --dialect deuteron");
-  if (options.packed_weights && !refused && !has_packing(target.isa))
+  if (asked && !refused && !has_packing(target.isa))
     diagnostics.add({Severity::note, o.model, fmt::format("weights stay plain: no kernel for {} reads packed ones", target.name), "", "",
                      "target.no_packing", ""});
   return !refused;
@@ -178,12 +180,13 @@ void add_program_options(Verb& verb, ModelOptions& o) {
       .value("N")
       .between(1, 1024);
   verb.option("--dialect", o.dialect,
-              "deuteron (default): also kernels that only our runtime has; stock: an operator that needs one is an error")
+              "deuteron (default): also kernels that only our runtime has; stock: for stock ExecuTorch firmware: plain weights, and an "
+              "operator that needs a kernel of ours is an error")
       .value("KIND")
       .one_of({"deuteron", "stock"});
   verb.option("--weights", o.weights,
-              "packed: in the order in which the kernels of our runtime read them, for the instruction set of the target; plain "
-              "(default): as stock firmware reads them; never changes a bit of the result")
+              "packed (default, but for --dialect stock): in the order in which the kernels of our runtime read them, for the instruction "
+              "set of the target; plain: as stock kernels read them; never changes a bit of the result")
       .value("KIND")
       .one_of({"plain", "packed"});
   add_npu_options(verb, o);

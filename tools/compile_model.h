@@ -18,7 +18,7 @@ struct ModelOptions {
   std::string model, target, json, html, firmware_ops, kernel_selection;
   std::string io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
               format_conversion = "auto";
-  std::string weights = "plain";
+  std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
   std::vector<std::string> calibrate, explain, converter_options, input_shapes;
   ImageMap image;

@@ -49,6 +49,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
         samples[0].push_back(std::move(values));
       }
       CompileOptions options;
+      options.packed_weights = true;  // as `deuteron compile` has it
       options.quantize.observer = Observer::min_max;
       const std::optional<Compilation> c = compile(std::move(*graph), *target, samples, options, d);
       ASSERT_TRUE(c) << model;

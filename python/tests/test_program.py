@@ -84,7 +84,7 @@ def test_demo(capsys):
 
     assert demo([]) == 0
     text = capsys.readouterr().out
-    assert "top-1 program   97.91 %  (704 of 719)" in text and "bytes planned" in text and "cortex_m::quantized_conv2d" in text
+    assert "top-1 program   97.91 %  (704 of 719)" in text and "bytes planned" in text and "deuteron::packed_conv2d" in text
 
 
 def test_command():

@@ -118,17 +118,18 @@ bool is_in_float(const Compilation& c) {
 
 struct Way {
   const char* name;
-  void (*choose)(CompileOptions&, const Compilation& plain);
+  void (*choose)(CompileOptions&, const Compilation& usual);
   bool needs_npu = false;
   bool int8_only = false;  // other bits where something is computed in float
   bool may_fail = false;   // by a limit
+  bool on_board = false;   // also where the usual program ran on one
 };
 
 constexpr Way kWays[] = {
-    {.name = "--weights packed", .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = true; }},
+    {.name = "--weights plain", .choose = [](CompileOptions& o, const Compilation&) { o.packed_weights = false; }, .on_board = true},
     {.name = "--skip-pass split-rows", .choose = [](CompileOptions& o, const Compilation&) { o.skip_passes = {"split-rows"}; }},
     {.name = "--max-ram",
-     .choose = [](CompileOptions& o, const Compilation& plain) { o.max_ram = std::max<i64>(64, plain.plan.bytes * 2 / 3); },
+     .choose = [](CompileOptions& o, const Compilation& usual) { o.max_ram = std::max<i64>(64, usual.plan.bytes * 2 / 3); },
      .may_fail = true},
     {.name = "--io-layout contiguous", .choose = [](CompileOptions& o, const Compilation&) { o.contiguous_io = true; }},
     {.name = "--io int8", .choose = [](CompileOptions& o, const Compilation&) { o.int8_io = true; }, .int8_only = true},
@@ -146,6 +147,14 @@ constexpr Way kWays[] = {
      .int8_only = true},
 };
 
+// As `deuteron compile` has them, on one thread.
+CompileOptions options_of_tool() {
+  CompileOptions options;
+  options.packed_weights = true;
+  options.threads = 1;
+  return options;
+}
+
 class Check {
  public:
   Check(const Target& target, const RunOnBoard& board, Checked& checked) : target_(target), board_(board), checked_(checked) {}
@@ -154,35 +163,35 @@ class Check {
   // other ranges where calibration sees it otherwise, and to search them takes most of the time.
   void all_ways(const Graph& graph, const Samples& calibration, const Samples& samples) {
     const char* what = calibration.empty() ? "quantized" : "float";
-    CompileOptions plain_options;
-    plain_options.threads = 1;
-    const std::optional<Compilation> plain = compiled(graph, calibration, plain_options);
-    if (!plain) return;
-    const auto bytes = run_here(*plain, samples);
-    const Outputs expected = outputs_of(*plain, bytes);
+    const CompileOptions usual_options = options_of_tool();
+    const std::optional<Compilation> usual = compiled(graph, calibration, usual_options);
+    if (!usual) return;
+    const auto bytes = run_here(*usual, samples);
+    const Outputs expected = outputs_of(*usual, bytes);
     ++checked_.programs;
-    again(graph, calibration, *plain, what);
-    const bool in_float = is_in_float(*plain);
-    if (board_ && !in_float) on_board(*plain, samples, bytes, what);  // the C library of the board has float functions of its own
+    again(graph, calibration, *usual, what);
+    const bool in_float = is_in_float(*usual);
+    if (board_ && !in_float) on_board(*usual, samples, bytes, what);  // the C library of the board has float functions of its own
     if (!calibration.empty()) return;
     for (const Way& way : kWays) {
       if ((way.needs_npu && !target_.npu) || (way.int8_only && in_float)) continue;
-      CompileOptions options = plain_options;
-      way.choose(options, *plain);
+      CompileOptions options = usual_options;
+      way.choose(options, *usual);
       Diagnostics diagnostics;
       const std::optional<Compilation> other = compile(graph, target_, {}, options, diagnostics);
       if (!other && way.may_fail) continue;
       if (!other) return fault(fmt::format("{}: refused: {}", way.name, format_diagnostic(diagnostics.list().front())));
       if (way.int8_only && is_in_float(*other)) continue;
       ++checked_.programs, ++checked_.compared;
-      if (const auto d = differ(expected, outputs_of(*other, run_here(*other, samples)))) return fault(fmt::format("{}: {}", way.name, *d));
+      const auto other_bytes = run_here(*other, samples);
+      if (const auto d = differ(expected, outputs_of(*other, other_bytes))) return fault(fmt::format("{}: {}", way.name, *d));
+      if (board_ && way.on_board && !in_float) on_board(*other, samples, other_bytes, way.name);
     }
   }
 
   // The graph with its quantization, as a model that comes quantized.
   std::optional<Graph> quantized(const Graph& graph, const Samples& samples) {
-    CompileOptions options;
-    options.threads = 1;
+    CompileOptions options = options_of_tool();
     options.stop_after = "quantize";
     std::optional<Compilation> c = compiled(graph, samples, options);
     return c ? std::optional(std::move(c->graph)) : std::nullopt;
@@ -199,14 +208,14 @@ class Check {
     return c;
   }
   // More threads, the same bytes.
-  void again(const Graph& graph, const Samples& calibration, const Compilation& plain, const char* what) {
-    CompileOptions options;
+  void again(const Graph& graph, const Samples& calibration, const Compilation& usual, const char* what) {
+    CompileOptions options = options_of_tool();
     options.threads = 3;
     const std::optional<Compilation> other = compiled(graph, calibration, options);
-    if (!other || other->pte != plain.pte) fault(fmt::format("{} --threads 3: another program", what));
+    if (!other || other->pte != usual.pte) fault(fmt::format("{} --threads 3: another program", what));
   }
-  void on_board(const Compilation& plain, const Samples& samples, const ByteSamples& bytes, const char* what) {
-    const auto run = board_(target_.name, plain.pte, inputs_of(plain, samples));
+  void on_board(const Compilation& c, const Samples& samples, const ByteSamples& bytes, const char* what) {
+    const auto run = board_(target_.name, c.pte, inputs_of(c, samples));
     if (!run) return;
     ++checked_.compared;
     if (!run->error.empty()) fault(fmt::format("{} on {}: {}", what, run->board, run->error));

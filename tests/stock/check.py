@@ -1,9 +1,11 @@
-"""Runs our programs in the stock ExecuTorch runtime, with our kernels, and deserializes them with its Python package.
+"""Runs our programs in the stock ExecuTorch runtime, with our kernels under their names, and deserializes them with its Python package.
 
     check.py DEUTERON STOCK_RUNNER SHARED
 
-Every model below is compiled for every instruction set; the stock runtime must give the bits that `deuteron run` gives.
+Every model below is compiled for every instruction set, for our runtime and with --dialect stock; the stock runtime must give the bits that
+`deuteron run` gives. Without the kernels of our own dialect it must refuse the former, by its error for a missing operator, and load the latter.
 """
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -47,7 +49,17 @@ def storage_to_user(tensor, data):
     return np.transpose(stored, np.argsort(order))
 
 
-def run_in_both(pte, samples, where, only_dialect=True):
+OPERATOR_MISSING = "load_method fails: error 0x14"  # executorch::runtime::Error
+
+
+def refuses_ours(pte, where):
+    """Without our dialect: nothing runs, and the error is that of a missing operator."""
+    r = subprocess.run([runner, "--stock-dialects", pte, where / "none"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+    check(r.returncode == 1 and OPERATOR_MISSING in r.stderr, f"{pte.name}: stock firmware does not refuse it: {r.returncode} {r.stderr[-300:]}")
+    check(not list(where.glob("none*")), f"{pte.name}: refused, and yet there are outputs")
+
+
+def run_in_both(pte, samples, where, for_stock):
     """Bits of every output in the user's order from the stock runtime and from ours, for one sample of each input."""
     plan = deserialized(pte).execution_plan[0]
     given, named = [], []
@@ -57,15 +69,16 @@ def run_in_both(pte, samples, where, only_dialect=True):
         np.save(where / f"in{k}.npy", sample)
         given.append(where / f"in{k}.bin")
         named += ["--input", where / f"in{k}.npy"]
-    if not check(call([runner, pte, where / "stock", *given]), f"{pte.name} in the stock runtime"):
-        return
+    if not check(call([runner, *(["--stock-dialects"] if for_stock else []), pte, where / "stock", *given]), f"{pte.name} in the stock runtime"):
+        return []
     check(call([tool, "run", pte, *named, "--output-dir", where / "ours"]), f"{pte.name} in our runtime")
     for k, index in enumerate(plan.outputs):
         ours = np.load(where / "ours" / f"output{k}.npy")
         stock = storage_to_user(plan.values[index].val, np.fromfile(where / f"stock{k}.bin", ours.dtype))
         check(ours.tobytes() == stock.tobytes(), f"{pte.name}: the stock runtime gives other bits for output {k}")
-    if only_dialect:
+    if for_stock:
         check(len(plan.operators) > 1 and all(o.name.startswith("cortex_m::") for o in plan.operators), f"{pte.name}: operators outside cortex_m")
+    return [o.name for o in plan.operators]
 
 
 def check_case(case, folder):
@@ -84,15 +97,19 @@ def check_case(case, folder):
 
 
 def check_model(name, model, calibration, samples, shape):
-    for core in CORES:
+    for core, dialect in itertools.product(CORES, ("deuteron", "stock")):
         with tempfile.TemporaryDirectory() as folder:
             where = pathlib.Path(folder)
-            pte = where / f"{name}.{core}.{model.stem}.pte"
+            pte = where / f"{name}.{core}.{model.stem}.{dialect}.pte"
             calibrate = ["--calibrate", calibration] if "qdq" not in model.stem else []
-            if not check(call([tool, "compile", model, "--target", core, *calibrate, "-o", pte]), f"compile {name} for {core}"):
+            if not check(call([tool, "compile", model, "--target", core, "--dialect", dialect, *calibrate, "-o", pte]), f"compile {pte.name}"):
                 continue
             for sample in samples[:2]:
-                run_in_both(pte, [sample.reshape(shape)], where)
+                operators = run_in_both(pte, [sample.reshape(shape)], where, dialect == "stock")
+            if dialect == "deuteron" and core != "cortex-m3" and name != "hello_sine":  # whose filters of one element would grow
+                check("deuteron::packed_conv2d" in operators, f"{pte.name}: no packed weights")
+            if any(o.startswith("deuteron::") for o in operators):
+                refuses_ours(pte, where)
 
 
 digits = root / "models" / "digits_cnn"

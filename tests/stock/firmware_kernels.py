@@ -23,7 +23,8 @@ import checks
 from checks import check
 
 CORES = ["cortex-m3", "cortex-m4", "cortex-m55"]
-OPTIONS = {"": [], "int8": ["--io", "int8"], "contiguous": ["--io-layout", "contiguous"], "stock": ["--dialect", "stock"]}
+PLAIN = ["--weights", "plain"]  # as stock kernels read them
+OPTIONS = {"": PLAIN, "int8": [*PLAIN, "--io", "int8"], "contiguous": [*PLAIN, "--io-layout", "contiguous"], "stock": ["--dialect", "stock"]}
 BANDS = {"resnet8": 40000, "mobilenet_v1_025_vww": 40000, "dscnn_kws": 12000}
 
 
@@ -148,7 +149,7 @@ def models(shared):
                     given = [np.random.default_rng(1).integers(-128, 128, shapes[0], np.int8)] if option == "int8" else samples
                     yield Case(f"{folder.name}/{model} {option}".strip(), folder / model, calibrate, given, words)
         if folder.name in BANDS:
-            yield Case(f"{folder.name}/bands", folder / "float.pt2", [folder / "inputs"], samples, ["--max-ram", BANDS[folder.name]])
+            yield Case(f"{folder.name}/bands", folder / "float.pt2", [folder / "inputs"], samples, [*PLAIN, "--max-ram", BANDS[folder.name]])
 
 
 def operators(shared):
@@ -158,7 +159,7 @@ def operators(shared):
         if any(i["dtype"] == "bfloat16" for i in named):  # which numpy lacks, and the compiler refuses
             continue
         samples = [np.fromfile(folder / i["file"], i["dtype"]).reshape(i["shape"]) for i in named]
-        yield Case(f"ops/{case['name']}", folder / case["file"], [folder / i["file"] for i in named], samples)
+        yield Case(f"ops/{case['name']}", folder / case["file"], [folder / i["file"] for i in named], samples, PLAIN)
 
 
 def networks(count, folder):
@@ -175,7 +176,7 @@ def networks(count, folder):
         for k, v in enumerate(plan.inputs):
             files.append(folder / f"net{seed}.{k}.npy")
             np.save(files[-1], np.stack([t.numpy() for t in plan.values[v]]))
-        yield Case(f"network {seed}", model, files, [plan.values[v][0].numpy() for v in plan.inputs])
+        yield Case(f"network {seed}", model, files, [plan.values[v][0].numpy() for v in plan.inputs], PLAIN)
 
 
 def main():

@@ -137,13 +137,14 @@ void call_kernel(et::KernelRuntimeContext& context, et::Span<et::EValue*> stack)
 constexpr int kMaxKernels = 512;
 
 template <int... kIndices>
-void register_all(std::integer_sequence<int, kIndices...>) {
+void register_all(bool own_dialect, std::integer_sequence<int, kIndices...>) {
   if (deuteron::kAllKernels.count > kMaxKernels) {
     std::fprintf(stderr, "%d kernels, room for %d\n", static_cast<int>(deuteron::kAllKernels.count), kMaxKernels);
     std::exit(2);
   }
   static constexpr et::OpFunction kFunctions[] = {call_kernel<kIndices>...};
   for (int i = 0; i < deuteron::kAllKernels.count; ++i) {
+    if (!own_dialect && std::strncmp(deuteron::kAllKernels.kernels[i]->name, "deuteron::", 10) == 0) continue;
     const et::Kernel kernel(deuteron::kAllKernels.kernels[i]->name, kFunctions[i]);
     if (et::register_kernel(kernel) != et::Error::Ok) std::fprintf(stderr, "cannot register %s\n", deuteron::kAllKernels.kernels[i]->name);
   }
@@ -151,13 +152,13 @@ void register_all(std::integer_sequence<int, kIndices...>) {
 
 }  // namespace
 
-// `file` must outlive all calls.
-void register_our_kernels(const void* file, size_t bytes) {
+// `file` must outlive all calls. `own_dialect`: also those of deuteron::.
+void register_our_kernels(const void* file, size_t bytes, bool own_dialect) {
   file_begin = static_cast<const uint8_t*>(file);
   file_end = file_begin + bytes;
   for (const deuteron::Isa isa : {deuteron::Isa::scalar, deuteron::Isa::dsp, deuteron::Isa::mve}) {
     const std::string marker = std::string("deuteron:isa=") + deuteron::name_of(isa);
     if (std::search(file_begin, file_end, marker.begin(), marker.end()) != file_end) file_isa = isa;
   }
-  register_all(std::make_integer_sequence<int, kMaxKernels>());
+  register_all(own_dialect, std::make_integer_sequence<int, kMaxKernels>());
 }

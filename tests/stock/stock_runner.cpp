@@ -1,5 +1,6 @@
 // Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on raw inputs.
-//   stock_runner PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
+//   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
+// --stock-dialects: without the kernels of our own dialect, as stock firmware is.
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #ifdef STOCK_COUNTER
@@ -20,7 +22,7 @@
 #endif
 
 namespace et = executorch::runtime;
-void register_our_kernels(const void* file, size_t bytes);
+void register_our_kernels(const void* file, size_t bytes, bool own_dialect);
 void register_neutron();
 
 namespace {
@@ -60,10 +62,12 @@ void need(et::Error error, const char* step) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool own_dialect = argc < 2 || std::string_view(argv[1]) != "--stock-dialects";
+  if (!own_dialect) ++argv, --argc;
   if (argc < 3) return 2;
   et::runtime_init();
   const std::vector<char> file = read_file(argv[1]);
-  register_our_kernels(file.data(), file.size());
+  register_our_kernels(file.data(), file.size(), own_dialect);
   register_neutron();
   executorch::extension::BufferDataLoader loader(file.data(), file.size());
   et::Program program = need(et::Program::load(&loader, et::Program::Verification::InternalConsistency), "Program::load");
