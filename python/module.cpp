@@ -13,6 +13,7 @@
 #include "data/read_file.h"
 #include "data/write_file.h"
 #include "frontends/read_graph.h"
+#include "passes/annotations.h"
 #include "passes/pass.h"
 #include "python/worker.h"
 #include "report/status_text.h"
@@ -80,6 +81,35 @@ nb::tuple model_inputs(const nb::bytes& file) {
     return 0;
   });
   return nb::make_tuple(as_list(specs), quantized, as_list(diagnostics.list()));
+}
+
+nb::tuple as_tuple(const Annotations& a) {
+  nb::list values, constants, identities, in_parts, in_float;
+  for (const AnnotatedValue& v : a.values)
+    values.append(nb::make_tuple(as_text(v.name), v.cluster, to_text(element_of(v.dtype)), v.symmetric,
+                                 v.fixed ? nb::object(nb::make_tuple(v.fixed->fixed_scale, v.fixed->fixed_zero)) : nb::none()));
+  for (const AnnotatedConstant& c : a.constants)
+    constants.append(nb::make_tuple(as_text(c.name), as_text(c.reader), to_text(element_of(c.dtype)), c.low, c.high, c.axis, c.symmetric));
+  for (const std::string& name : a.identities) identities.append(as_text(name));
+  for (const std::string& name : a.in_parts) in_parts.append(as_text(name));
+  for (const SourceOp& op : a.in_float) in_float.append(nb::make_tuple(as_text(op.name), as_text(op.target), as_text(op.module)));
+  return nb::make_tuple(values, constants, identities, in_parts, in_float, a.was_quantized);
+}
+
+// How a float model is quantized for a target (passes/annotations.h). The rows mean nothing where there is an error.
+nb::tuple annotations(const nb::bytes& model, const std::string& target) {
+  const std::string path = from_bytes(model);
+  Diagnostics diagnostics;
+  Annotations found;
+  in_worker(nb::none(), [&](Watch&) {
+    const std::optional<Target> known = find_target(target, diagnostics, "target");
+    if (!known || !check_regular_file(path, diagnostics)) return 0;
+    CompileOptions options;
+    follow_recipe(*known, options);
+    if (const std::optional<Graph> graph = read_graph(path, diagnostics)) found = annotations_for(*graph, *known, options, diagnostics);
+    return 0;
+  });
+  return nb::make_tuple(as_tuple(found), as_list(diagnostics.list()));
 }
 
 nb::list write_whole(const nb::bytes& path, const nb::bytes& content) {
@@ -190,6 +220,7 @@ NB_MODULE(_core, m) {
   m.def("run_verb", &run_verb, nb::arg("arguments"), nb::arg("progress").none());
   m.def("options_of", &options_of);
   m.def("model_inputs", &model_inputs);
+  m.def("annotations", &annotations, nb::arg("model"), nb::arg("target"));
   m.def("write_whole", &write_whole);
   nb::class_<HostRun>(m, "HostRun")
       .def_static("open", &HostRun::open)

@@ -204,8 +204,7 @@ class Inserter {
       const std::span<const float> given = g_.values[operands[2]].constant->as<float>();
       bias.assign(given.begin(), given.end());
     }
-    const bool whole = std::holds_alternative<Linear>(node.op) && !options_.per_channel_linear;
-    Quant q = weight_quant(data, weight.shape, whole ? -1 : spec.axis, options_.weight_low, 127);
+    Quant q = weight_quant(data, weight.shape, weight_axis(node, spec, options_), options_.weight_low, 127);
     make_room_for_bias(q, x_scale(x), bias);
     std::vector<float> loss;
     if (moments) {

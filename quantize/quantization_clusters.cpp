@@ -49,6 +49,10 @@ std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const Q
   return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
 }
 
+i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& options) {
+  return std::holds_alternative<Linear>(node.op) && !options.per_channel_linear ? -1 : spec.axis;
+}
+
 QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics) {
   QuantizationPlan plan;
   plan.quantized.resize(g.nodes.size());

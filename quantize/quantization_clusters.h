@@ -31,6 +31,9 @@ QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& op
 // How the node is quantized: by the rules of the backend that will run it.
 std::span<const QuantSpec> quant_specs(const Graph&, const Node&, const QuantizeOptions&);
 
+// The axis along which a weight with this spec has a scale for each slice; -1: one for all.
+i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& options);
+
 // The spec of operand k, and of the result: the last entry.
 inline const QuantSpec& operand_spec(std::span<const QuantSpec> specs, size_t k) { return specs[std::min(k, specs.size() - 2)]; }
 inline const QuantSpec& result_spec(std::span<const QuantSpec> specs) { return specs.back(); }

@@ -255,6 +255,14 @@ static bool read_samples(const ModelOptions& o, const Graph& graph, bool make_up
   return true;
 }
 
+void follow_recipe(const Target& target, CompileOptions& options) {
+  const RecipeOptions& recipe = target.options;
+  options.npu.prefer = recipe.prefer;
+  options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
+  options.npu.fetch_constants |= recipe.fetch_constants;
+  options.quantize.per_channel_linear = recipe.dialect != "stock" || target.isa == Isa::mve;  // stock's kernel has one multiplier
+}
+
 std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
   // The cheap questions first, so that nobody waits for a misspelt name.
   std::optional<Target> target = find_target(o.target, diagnostics);
@@ -281,9 +289,8 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   // What the command line does not say is the recipe's.
   if (!o.dialect.empty()) result.target.options.dialect = o.dialect;
   const RecipeOptions& recipe = result.target.options;
-  options.npu.prefer = o.prefer.empty() ? recipe.prefer : o.prefer;
-  options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
-  options.npu.fetch_constants |= recipe.fetch_constants;
+  follow_recipe(result.target, options);
+  if (!o.prefer.empty()) options.npu.prefer = o.prefer;
   options.npu.run_tool = watched_tool();
   if (o.format_conversion == "npu") options.npu.format_conversion = FormatConversion::npu;
   if (o.format_conversion == "cpu") options.npu.format_conversion = FormatConversion::cpu;
@@ -295,7 +302,6 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   options.quantize.choose_bias_correction = o.bias_correction == "auto";
   if (o.observer == "minmax") options.quantize.observer = Observer::min_max;
   if (o.observer == "histogram") options.quantize.observer = Observer::histogram;
-  options.quantize.per_channel_linear = recipe.dialect != "stock" || result.target.isa == Isa::mve;  // stock's kernel has one multiplier
   std::optional<Compilation> compilation = compile(std::move(*graph), result.target, result.samples, options, diagnostics);
   if (!compilation) return std::nullopt;
   if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);

@@ -30,6 +30,9 @@ void add_program_options(Verb& verb, ModelOptions& options);   // of those: what
 void add_accuracy_options(Verb& verb, ModelOptions& options);  // of those: how values are quantized
 void add_npu_options(Verb& verb, ModelOptions& options);       // of those: what goes to the NPU, and how
 
+// What the recipe of the target says about quantization and the NPU, beside what the options say already.
+void follow_recipe(const Target& target, CompileOptions& options);
+
 struct CompiledModel {
   Target target;
   Compilation compilation;

@@ -6,6 +6,8 @@
 6512
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._compile import compile, ops, targets
 from ._core import __version__
 from ._data import InputSpec
@@ -18,6 +20,9 @@ from ._sweep.figures import Figures
 from ._sweep.search import Candidate, Search, search
 from ._sweep.sweep import evaluate, sweep
 from ._sweep.table import Row, Table
+
+if TYPE_CHECKING:
+    from .quantizer import Quantizer
 
 __all__ = [
     "Candidate",
@@ -33,6 +38,7 @@ __all__ = [
     "KernelTime",
     "Option",
     "Program",
+    "Quantizer",
     "Report",
     "Row",
     "Search",
@@ -50,3 +56,11 @@ __all__ = [
     "sweep",
     "targets",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Quantizer":  # torch and torchao are read where it is asked for
+        from .quantizer import Quantizer
+
+        return Quantizer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

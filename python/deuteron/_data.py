@@ -169,7 +169,10 @@ def read_samples(data: Any, specs: Sequence[InputSpec], has_labels: bool, what: 
 
 def run_inputs(inputs: Sequence[Any], specs: Sequence[InputSpec]) -> list[Array]:
     if len(inputs) == 1 and isinstance(inputs[0], Mapping):
-        inputs = members_of(inputs[0], specs, False, "run")[0]
+        numbered = {f"input{i}": s.name for i, s in enumerate(specs)}
+        named = {s.name for s in specs}
+        item = {name if name in named else numbered.get(name, name): one for name, one in inputs[0].items()}
+        inputs = members_of(item, specs, False, "run")[0]
     arrays = [to_numpy(one, f"run, input {i}") for i, one in enumerate(inputs)]
     for i, (array, spec) in enumerate(zip(arrays, specs)):
         if spec.shape[:1] == (1,) and array.shape == spec.shape[1:]:  # one sample without its first axis

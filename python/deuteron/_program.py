@@ -59,8 +59,10 @@ class Program:
 
     @property
     def inputs(self) -> list[InputSpec]:
-        """Name, dtype and shape of each input."""
-        return specs_of(self._opened().inputs())
+        """Name, dtype and shape of each input. A file has no names: a loaded program's are input0, input1, ..."""
+        specs = specs_of(self._opened().inputs())
+        ports = self._report.inputs if self._report else []
+        return [s._replace(name=p.name) for s, p in zip(specs, ports)] if ports else specs
 
     @property
     def outputs(self) -> list[InputSpec]:
@@ -74,7 +76,7 @@ class Program:
     def run(self, *inputs: Any, on: str = "host", progress: Progress = None) -> Any:
         """The outputs for the inputs: one array, or a tuple of them where the program has several outputs.
 
-        Inputs are arrays or tensors in the order of `inputs`, or one dict by their names. Each is one sample or a series of them;
+        Inputs are arrays or tensors in the order of `inputs`, or one dict by their names (`input0` means the first). Each is one sample or a series of them;
         outputs are a series where inputs are. Floats or int8, as the program takes. `on`: "host" or "qemu:BOARD".
         """
         arrays = run_inputs(inputs, self.inputs)
@@ -170,7 +172,7 @@ class Program:
     def _run_on_board(self, arrays: Sequence[Array], on: str, progress: Progress) -> Any:
         with MemoryFiles() as files, tempfile.TemporaryDirectory(prefix="deuteron") as folder:
             words = ["run", self._path(files), f"--on={on}", f"--output-dir={folder}"]
-            for i, array in enumerate(arrays):
+            for i, array in enumerate(np.atleast_1d(a) for a in arrays):
                 file = ArrayFile(f"run, input {i}", array.dtype, array.shape[1:])
                 files.keep(file)
                 file.append(array)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NEEDED = ("distributed", "fsspec", "mypy", "nanobind", "numpy", "optuna", "pyarrow", "pytest", "torch")
+NEEDED = ("distributed", "fsspec", "mypy", "nanobind", "numpy", "optuna", "pyarrow", "pytest", "torch", "torchao")
 
 
 def main():

@@ -17,12 +17,27 @@ def test_run_gives_the_bits_of_the_command(program, images, tool, tmp_path):
     subprocess.run([tool, "run", tmp_path / "m.pte", "--input", tmp_path / "x.npy", "--output-dir", tmp_path / "out"], check=True,
                    stdout=subprocess.DEVNULL)
     expected = np.load(tmp_path / "out" / "output0.npy")
-    for given in (images, torch.from_numpy(images), {"input0": images}, images.astype(np.float64)):
+    for given in (images, torch.from_numpy(images), {"x": images}, {"input0": images}, images.astype(np.float64)):
         result = program.run(given)
         assert result.shape == (len(images), 10) and result.dtype == np.float32 and result.tobytes() == expected.tobytes()
     one = program.run(images[0])
     assert one.shape == (1, 10) and one.tobytes() == expected[0].tobytes()
     assert deuteron.load(tmp_path / "m.pte").run(images).tobytes() == expected.tobytes()
+
+
+def test_names_of_inputs(program, images, tmp_path):
+    assert [s.name for s in program.inputs] == ["x"]
+    program.save(tmp_path / "m.pte")
+    assert [s.name for s in deuteron.load(tmp_path / "m.pte").inputs] == ["input0"]
+    with pytest.raises(deuteron.Error, match="has no input `x`"):
+        program.run({"y": images})
+
+
+@pytest.mark.parametrize("on", ["host", "qemu:mps3-an547"])
+def test_a_number_is_no_sample(program, on):
+    with pytest.raises(deuteron.Error) as e:
+        program.run(3.0, on=on)
+    assert e.value.rule == "input.shape"
 
 
 def test_int8(digits, images):
