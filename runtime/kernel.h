@@ -87,11 +87,15 @@ struct Prepared {
 // `args` and every Value, Tensor and List behind them live only until prepare() returns: copy what run needs. What they point to
 // (data, sizes, dim_order, strings) lives as long as the program. prepare() neither reads nor writes the bytes of a tensor that is
 // not constant: measure() calls it with addresses where there is no memory.
+struct CallRecorder;  // ops/device/record_call.h
 struct Call {
   const Value* const* args;
   int32_t count;        // without the repeated return value
   Arena* arena;         // for the struct that Prepared::args points to
   Isa isa = kBuildIsa;  // the program's: on a host it may be any
+#if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
+  const CallRecorder* recorder = nullptr;  // on a host: gets the call instead of the arena
+#endif
 
   const Tensor& tensor(int i) const { return *args[i]->tensor; }
   const Tensor* optional_tensor(int i) const { return args[i]->kind == Kind::tensor ? args[i]->tensor : nullptr; }

@@ -6,6 +6,10 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(Rescale, zero, multiplier, shift)
+DEUTERON_FIELDS(AddArgs, count, period, x, other, y, y_min, y_max)
+
 namespace {
 
 enum {
@@ -24,16 +28,6 @@ enum {
   kYMax,
   kOut
 };
-
-struct AddCall {
-  AddArgs args;
-  const int8_t *x, *other;
-  int8_t* y;
-};
-void run(const AddCall& c) { add_s8(c.args, c.x, c.other, c.y); }
-void run_mve(const AddCall& c) { add_s8_mve(c.args, c.x, c.other, c.y); }
-void run_scalar(const AddCall& c) { add_s8_scalar(c.args, c.x, c.other, c.y); }
-void run_dsp(const AddCall& c) { add_s8_dsp(c.args, c.x, c.other, c.y); }
 
 // Zero point, multiplier and shift stand together, from argument `first` on.
 Status read_rescale(const Call& call, int first, Rescale* r) {
@@ -56,16 +50,16 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!lies_in(call.integer(kYMax), call.integer(kYMin), 127)) return bad_argument(kYMax, "must be activation_min..127");
   a.y_min = static_cast<int32_t>(call.integer(kYMin));
   a.y_max = static_cast<int32_t>(call.integer(kYMax));
-  const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
-  const AddCall c{a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data),
-                  static_cast<int8_t*>(call.tensor(kOut).data)};
-  if constexpr (kHasMve)
-    if (why_not_add_mve(a) == nullptr) return keep<AddCall, run_mve>(call, prepared, c);
-  if constexpr (kHasDsp)
-    if (why_not_add_dsp(a) == nullptr) return keep<AddCall, run_dsp>(call, prepared, c);
-  if constexpr (kHasThumb2)
-    if (why_not_add_scalar(a) == nullptr) return keep<AddCall, run_scalar>(call, prepared, c);
-  return keep<AddCall, run>(call, prepared, c);
+  const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
+  const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
+  auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
+  if (is_for<Feature::mve>(call) && why_not_add_mve(a) == nullptr)
+    return keep_for<Feature::mve, add_s8_mve>(call, prepared, a, x, other, y);
+  if (is_for<Feature::dsp>(call) && why_not_add_dsp(a) == nullptr)
+    return keep_for<Feature::dsp, add_s8_dsp>(call, prepared, a, x, other, y);
+  if (is_for<Feature::thumb2>(call) && why_not_add_scalar(a) == nullptr)
+    return keep_for<Feature::thumb2, add_s8_scalar>(call, prepared, a, x, other, y);
+  return keep<add_s8>(call, prepared, a, x, other, y);
 }
 
 }  // namespace

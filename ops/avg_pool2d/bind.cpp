@@ -7,20 +7,12 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(AvgPool2dArgs, n, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w)
+
 namespace {
 
 enum { kX, kKernel, kStride, kPadding, kCeilMode, kZero, kMultiplier, kShift, kScratch, kOut };
-
-struct AvgPoolCall {
-  AvgPool2dArgs args;
-  const int8_t* x;
-  int8_t* y;
-};
-void run(const AvgPoolCall& c) {
-  if constexpr (kHasMve) avg_pool2d_s8_mve(c.args, c.x, c.y);
-  else if constexpr (kHasDsp) avg_pool2d_s8_dsp(c.args, c.x, c.y);
-  else avg_pool2d_s8(c.args, c.x, c.y);
-}
 
 // The number of windows along one axis; ceil_mode admits a last one that reaches past the padding if it begins before its end.
 int64_t windows(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {
@@ -51,7 +43,11 @@ Status prepare(Call& call, Prepared* prepared) {
   const int64_t taps = int64_t{a.kernel_h < a.in_h ? a.kernel_h : a.in_h} * (a.kernel_w < a.in_w ? a.kernel_w : a.in_w);
   if (taps > 1 << 23) return bad_argument(kKernel, "must cover 2^23 elements or fewer");
   if (y.numel == 0) return keep_nothing(prepared);
-  return keep<AvgPoolCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+  const auto* from = static_cast<const int8_t*>(x.data);
+  auto* to = static_cast<int8_t*>(y.data);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, avg_pool2d_s8_mve>(call, prepared, a, from, to);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, avg_pool2d_s8_dsp>(call, prepared, a, from, to);
+  return keep<avg_pool2d_s8>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -6,6 +6,10 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(Conv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, kernel_c, stride_h, stride_w, pad_h, pad_w,
+                dilation_h, dilation_w, x_offset, y_zero, y_min, y_max, multiplier, shift, has_shifts, has_large_multipliers)
+
 namespace {
 
 enum { kX, kWeight, kBias, kStride, kPadding, kDilation, kXOffset, kYZero, kMultipliers, kShifts, kYMin, kYMax, kScratch, kOut };
@@ -19,19 +23,16 @@ Status read_numbers(const Call& call, Conv2dArgs& a) {
 }
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
-  using Known = ConvCall<Conv2dArgs>;
-  if constexpr (kHasThumb2) return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_scalar>>(call, prepared, c);
-  if constexpr (kHasMve || kHasDsp) {
-    Known known = c;
+  if (is_for<Feature::thumb2>(call)) return keep_in_scratch_for<Feature::thumb2, conv2d_s8_scalar>(call, prepared, c);
+  if (is_for<Feature::mve>(call) || is_for<Feature::dsp>(call)) {
+    ConvCall<Conv2dArgs> known = c;
     note_scales(known.args);
-    if constexpr (kHasMve)
-      if (why_not_conv2d_mve(known.args) == nullptr)
-        return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_mve>>(call, prepared, known);
-    if constexpr (kHasDsp)
-      if (why_not_conv2d_dsp(known.args) == nullptr)
-        return keep<Known, run_conv_in_scratch<Conv2dArgs, conv2d_s8_dsp>>(call, prepared, known);
+    if (is_for<Feature::mve>(call) && why_not_conv2d_mve(known.args) == nullptr)
+      return keep_in_scratch_for<Feature::mve, conv2d_s8_mve>(call, prepared, known);
+    if (is_for<Feature::dsp>(call) && why_not_conv2d_dsp(known.args) == nullptr)
+      return keep_in_scratch_for<Feature::dsp, conv2d_s8_dsp>(call, prepared, known);
   }
-  return keep<Known, run_conv<Conv2dArgs, conv2d_s8>>(call, prepared, c);
+  return keep_plain<conv2d_s8>(call, prepared, c);
 }
 
 Status prepare(Call& call, Prepared* prepared) {

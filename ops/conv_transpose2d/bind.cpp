@@ -5,6 +5,10 @@
 #include "ops/image/window.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(ConvTranspose2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w,
+                x_offset, y_zero, y_min, y_max, multiplier, shift)
+
 namespace {
 
 enum {
@@ -41,7 +45,7 @@ bool is_reach(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t p
 }
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<ConvTranspose2dArgs>& c) {
-  return keep<ConvCall<ConvTranspose2dArgs>, run_conv<ConvTranspose2dArgs, conv_transpose2d_s8>>(call, prepared, c);
+  return keep_plain<conv_transpose2d_s8>(call, prepared, c);
 }
 
 Status prepare(Call& call, Prepared* prepared) {

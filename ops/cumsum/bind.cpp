@@ -4,16 +4,12 @@
 #include "ops/device/prepare.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(CumsumArgs, outer, length, inner, x_zero, y_zero, multiplier, shift)
+
 namespace {
 
 enum { kX, kDim, kXZero, kYZero, kMultiplier, kShift, kOut };
-
-struct CumsumCall {
-  CumsumArgs args;
-  const int8_t* x;
-  int8_t* y;
-};
-void run(const CumsumCall& c) { cumsum_s8(c.args, c.x, c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
@@ -37,7 +33,7 @@ Status prepare(Call& call, Prepared* prepared) {
                      static_cast<int32_t>(call.integer(kYZero)),
                      static_cast<int32_t>(call.integer(kMultiplier)),
                      static_cast<int32_t>(call.integer(kShift))};
-  return keep<CumsumCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+  return keep<cumsum_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

@@ -36,14 +36,18 @@ struct ConvCall {
   void* scratch;
   int32_t scratch_bytes;
 };
-template <class Args, void (*kernel)(const Args&, const int8_t*, const int8_t*, const int32_t*, int8_t*)>
-void run_conv(const ConvCall<Args>& c) {
-  kernel(c.args, c.x, c.weight, c.bias, c.y);
+template <auto kernel, class Args>
+Status keep_plain(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
+  return keep<kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
 }
-// For kernels of an instruction set, which have scratch.
-template <class Args, void (*kernel)(const Args&, const int8_t*, const int8_t*, const int32_t*, void*, int32_t, int8_t*)>
-void run_conv_in_scratch(const ConvCall<Args>& c) {
-  kernel(c.args, c.x, c.weight, c.bias, c.scratch, c.scratch_bytes, c.y);
+// For kernels of an instruction set.
+template <Feature f, auto kernel, class Args>
+Status keep_plain_for(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
+  return keep_for<f, kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
+}
+template <Feature f, auto kernel, class Args>
+Status keep_in_scratch_for(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
+  return keep_for<f, kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.scratch, c.scratch_bytes, c.y);
 }
 
 // Checks what there is for each output channel and keeps the call. `choose` keeps it for the kernel that serves it.

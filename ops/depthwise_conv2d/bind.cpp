@@ -6,6 +6,10 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(DepthwiseConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, depth_multiplier, kernel_h, kernel_w, stride_h, stride_w,
+                pad_h, pad_w, dilation_h, dilation_w, x_offset, y_zero, y_min, y_max, multiplier, shift)
+
 namespace {
 
 enum {
@@ -35,15 +39,12 @@ Status read_numbers(const Call& call, DepthwiseConv2dArgs& a) {
 }
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
-  if constexpr (kHasMve)
-    if (why_not_depthwise_conv2d_mve(c.args) == nullptr)
-      return keep<ConvCall<DepthwiseConv2dArgs>, run_conv_in_scratch<DepthwiseConv2dArgs, depthwise_conv2d_s8_mve>>(call, prepared, c);
-  if constexpr (kHasDsp)
-    if (why_not_depthwise_conv2d_dsp(c.args) == nullptr)
-      return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8_dsp>>(call, prepared, c);
-  if constexpr (kHasThumb2)
-    return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8_scalar>>(call, prepared, c);
-  return keep<ConvCall<DepthwiseConv2dArgs>, run_conv<DepthwiseConv2dArgs, depthwise_conv2d_s8>>(call, prepared, c);
+  if (is_for<Feature::mve>(call) && why_not_depthwise_conv2d_mve(c.args) == nullptr)
+    return keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve>(call, prepared, c);
+  if (is_for<Feature::dsp>(call) && why_not_depthwise_conv2d_dsp(c.args) == nullptr)
+    return keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp>(call, prepared, c);
+  if (is_for<Feature::thumb2>(call)) return keep_plain_for<Feature::thumb2, depthwise_conv2d_s8_scalar>(call, prepared, c);
+  return keep_plain<depthwise_conv2d_s8>(call, prepared, c);
 }
 
 Status prepare(Call& call, Prepared* prepared) {

@@ -5,19 +5,12 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(DequantizeArgs, count, scale, zero)
+
 namespace {
 
 enum { kX, kScale, kZero, kLow, kHigh, kDtype, kOut };
-
-struct DequantizeCall {
-  DequantizeArgs args;
-  const void* x;
-  float* y;
-};
-void run_s8(const DequantizeCall& c) { dequantize_s8(c.args, static_cast<const int8_t*>(c.x), c.y); }
-void run_s8_mve(const DequantizeCall& c) { dequantize_s8_mve(c.args, static_cast<const int8_t*>(c.x), c.y); }
-void run_s8_dsp(const DequantizeCall& c) { dequantize_s8_dsp(c.args, static_cast<const int8_t*>(c.x), c.y); }
-void run_s16(const DequantizeCall& c) { dequantize_s16(c.args, static_cast<const int16_t*>(c.x), c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
@@ -32,11 +25,13 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!lies_in(call.integer(kLow), least, most)) return bad_argument(kLow, "must be within the dtype");
   if (!lies_in(call.integer(kHigh), call.integer(kLow), most)) return bad_argument(kHigh, "must be quant_min or more, within the dtype");
   if (!lies_in(call.integer(kZero), call.integer(kLow), call.integer(kHigh))) return bad_argument(kZero, "must be quant_min..quant_max");
-  const DequantizeCall c{{x.numel, scale, static_cast<int32_t>(call.integer(kZero))}, x.data, static_cast<float*>(y.data)};
-  if (wide) return keep<DequantizeCall, run_s16>(call, prepared, c);
-  if constexpr (kHasMveFloat) return keep<DequantizeCall, run_s8_mve>(call, prepared, c);
-  if constexpr (kHasDspFloat) return keep<DequantizeCall, run_s8_dsp>(call, prepared, c);
-  return keep<DequantizeCall, run_s8>(call, prepared, c);
+  const DequantizeArgs a{x.numel, scale, static_cast<int32_t>(call.integer(kZero))};
+  auto* to = static_cast<float*>(y.data);
+  if (wide) return keep<dequantize_s16>(call, prepared, a, static_cast<const int16_t*>(x.data), to);
+  const auto* from = static_cast<const int8_t*>(x.data);
+  if (is_for<Feature::mve_float>(call)) return keep_for<Feature::mve_float, dequantize_s8_mve>(call, prepared, a, from, to);
+  if (is_for<Feature::dsp_float>(call)) return keep_for<Feature::dsp_float, dequantize_s8_dsp>(call, prepared, a, from, to);
+  return keep<dequantize_s8>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 // What prepare() asks of a call's arguments, in one wording for all kernels, and how it keeps what run needs.
 // A check named why_not_... gives null when all is well, else the words for Status::detail: no strings are made on a device.
 #pragma once
-#include "runtime/kernel.h"
+#include <new>
+#include <tuple>
+#include <type_traits>
+
+#include "ops/device/record_call.h"
 
 namespace deuteron {
 
@@ -92,7 +96,7 @@ inline Status keep_nothing(Prepared* prepared) {
   return Status{};
 }
 
-// Copies `args` into the program's tables and makes `run` their function.
+// Copies `args` into the program's tables and makes `run` their function: for kernels with a struct of their own, which no C program calls.
 template <class T, void (*run)(const T&)>
 Status keep(Call& call, Prepared* prepared, const T& args) {
   T* kept = call.arena->make<T>();
@@ -101,6 +105,40 @@ Status keep(Call& call, Prepared* prepared, const T& args) {
   prepared->args = kept;
   prepared->run = [](const void* p) { run(*static_cast<const T*>(p)); };
   return Status{};
+}
+
+// The arguments of a kernel as the program's tables keep them.
+template <auto kernel>
+struct KeptCall;
+template <class... P, void (*kernel)(P...)>
+struct KeptCall<kernel> {
+  std::tuple<std::decay_t<P>...> arguments;
+  static void run(const void* kept) {
+    std::apply([](const auto&... a) { kernel(a...); }, static_cast<const KeptCall*>(kept)->arguments);
+  }
+};
+
+// Copies the kernel's arguments into the program's tables, for `run` to call it with; or tells them, where somebody asks.
+template <auto kernel, class... A>
+Status keep(Call& call, Prepared* prepared, const A&... arguments) {
+#if !defined(DEUTERON_MICROCONTROLLER)
+  if (call.recorder != nullptr) return tell<kernel>(*call.recorder, kernel, arguments...), keep_nothing(prepared);
+#endif
+  void* room = call.arena->make<KeptCall<kernel>>();
+  if (room == nullptr) return out_of_memory();
+  prepared->args = new (room) KeptCall<kernel>{{arguments...}};
+  prepared->run = KeptCall<kernel>::run;
+  return Status{};
+}
+
+// The same with a kernel that only cores with the feature have; where is_for<f>(call).
+template <Feature f, auto kernel, class... A>
+Status keep_for(Call& call, Prepared* prepared, const A&... arguments) {
+  if constexpr (build_has<f>()) return keep<kernel>(call, prepared, arguments...);
+#if !defined(DEUTERON_MICROCONTROLLER)
+  tell<kernel>(*call.recorder, kernel, arguments...);
+#endif
+  return keep_nothing(prepared);
 }
 
 }  // namespace deuteron

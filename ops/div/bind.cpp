@@ -4,21 +4,12 @@
 #include "ops/div/kernel.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(DivArgs, count, x_zero, other_zero, y_zero, scale)
+
 namespace {
 
 enum { kX, kXZero, kOther, kOtherZero, kYZero, kScale, kOut };
-
-struct DivCall {
-  DivArgs args;
-  const void *x, *other;
-  void* y;
-};
-void run_s8(const DivCall& c) {
-  div_s8(c.args, static_cast<const int8_t*>(c.x), static_cast<const int8_t*>(c.other), static_cast<int8_t*>(c.y));
-}
-void run_s16(const DivCall& c) {
-  div_s16(c.args, static_cast<const int16_t*>(c.x), static_cast<const int16_t*>(c.other), static_cast<int16_t*>(c.y));
-}
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
@@ -37,12 +28,13 @@ Status prepare(Call& call, Prepared* prepared) {
     if (!lies_in(call.integer(zero), least, most)) return bad_argument(zero, "must be within the dtype");
   const float scale = static_cast<float>(call.real(kScale));
   if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f)) return bad_argument(kScale, "must be finite");
-  const DivCall c{{x.numel, static_cast<int32_t>(call.integer(kXZero)), static_cast<int32_t>(call.integer(kOtherZero)),
-                   static_cast<int32_t>(call.integer(kYZero)), scale},
-                  x.data,
-                  other.data,
-                  y.data};
-  return wide ? keep<DivCall, run_s16>(call, prepared, c) : keep<DivCall, run_s8>(call, prepared, c);
+  const DivArgs a{x.numel, static_cast<int32_t>(call.integer(kXZero)), static_cast<int32_t>(call.integer(kOtherZero)),
+                  static_cast<int32_t>(call.integer(kYZero)), scale};
+  if (wide)
+    return keep<div_s16>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<const int16_t*>(other.data),
+                         static_cast<int16_t*>(y.data));
+  return keep<div_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data),
+                      static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

@@ -4,11 +4,12 @@
 #include "ops/recurrent/prepare.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(GruArgs, layer, state_bits, first_zero, first_multiplier, first_shift, states)
+
 namespace {
 
 enum { kStateBits = kRecurrentOwn, kFirstZero, kFirstMultiplier, kFirstShift, kY, kLastState, kScratch };
-
-void run(const GruArgs& a) { gru_s8(a); }
 
 Status prepare(Call& call, Prepared* prepared) {
   GruArgs a{};
@@ -24,7 +25,7 @@ Status prepare(Call& call, Prepared* prepared) {
   a.first_multiplier = static_cast<int32_t>(call.integer(kFirstMultiplier));
   a.first_shift = static_cast<int32_t>(call.integer(kFirstShift));
   a.states = static_cast<int16_t*>(scratch.data);
-  return keep<GruArgs, run>(call, prepared, a);
+  return keep<gru_s8>(call, prepared, a);
 }
 
 }  // namespace

@@ -4,18 +4,13 @@
 #include "ops/layer_norm/kernel.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(LayerNormArgs, rows, columns, x_zero, y_zero, epsilon_bits, shift, epsilon, centered)
+
 namespace {
 
 enum { kX, kWeight, kBias, kXZero, kYZero, kCentered, kEpsilonBits, kEpsilon, kShift, kOut };
 constexpr int32_t kMostFactor = 1 << 30;
-
-struct LayerNormCall {
-  LayerNormArgs args;
-  const int8_t* x;
-  const int32_t *weight, *bias;
-  int8_t* y;
-};
-void run(const LayerNormCall& c) { layer_norm_s8(c.args, c.x, c.weight, c.bias, c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut), &weight = call.tensor(kWeight);
@@ -47,9 +42,8 @@ Status prepare(Call& call, Prepared* prepared) {
                         static_cast<int32_t>(call.integer(kShift)),
                         epsilon,
                         call.boolean(kCentered)};
-  return keep<LayerNormCall, run>(call, prepared,
-                                  {a, static_cast<const int8_t*>(x.data), static_cast<const int32_t*>(weight.data),
-                                   static_cast<const int32_t*>(call.tensor(kBias).data), static_cast<int8_t*>(y.data)});
+  return keep<layer_norm_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<const int32_t*>(weight.data),
+                             static_cast<const int32_t*>(call.tensor(kBias).data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

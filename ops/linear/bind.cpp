@@ -5,20 +5,12 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(LinearArgs, rows, in, out, x_offset, weight_offset, y_zero, multiplier, shift, y_min, y_max)
+
 namespace {
 
 enum { kX, kWeight, kBias, kKernelSum, kXOffset, kWeightOffset, kYZero, kMultipliers, kShifts, kYMax, kYMin, kOut };
-
-struct LinearCall {
-  LinearArgs args;
-  const int8_t *x, *weight;
-  const int32_t* first;
-  int8_t* y;
-};
-void run(const LinearCall& c) { linear_s8(c.args, c.x, c.weight, c.first, c.y); }
-void run_mve(const LinearCall& c) { linear_s8_mve(c.args, c.x, c.weight, c.first, c.y); }
-void run_scalar(const LinearCall& c) { linear_s8_scalar(c.args, c.x, c.weight, c.first, c.y); }
-void run_dsp(const LinearCall& c) { linear_s8_dsp(c.args, c.x, c.weight, c.first, c.y); }
 
 Status read_numbers(const Call& call, LinearArgs& a) {
   if (!lies_in(call.integer(kXOffset), -255, 255)) return bad_argument(kXOffset, "must be -255..255");
@@ -68,15 +60,17 @@ Status prepare(Call& call, Prepared* prepared) {
   if (sum != nullptr)
     if (const char* why = why_not_channel_sums(*sum, a.out)) return bad_argument(kKernelSum, why);
   if (sum != nullptr) a.x_offset = 0;  // it is in the sums
-  const Tensor* first = sum ? sum : bias;
-  const LinearCall c{a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(call.tensor(kWeight).data),
-                     first ? static_cast<const int32_t*>(first->data) : nullptr, static_cast<int8_t*>(call.tensor(kOut).data)};
-  if constexpr (kHasMve)
-    if (why_not_linear_mve(a) == nullptr) return keep<LinearCall, run_mve>(call, prepared, c);
-  if constexpr (kHasDsp)
-    if (why_not_linear_dsp(a) == nullptr) return keep<LinearCall, run_dsp>(call, prepared, c);
-  if constexpr (kHasThumb2) return keep<LinearCall, run_scalar>(call, prepared, c);
-  return keep<LinearCall, run>(call, prepared, c);
+  const Tensor* sums = sum ? sum : bias;
+  const auto* x = static_cast<const int8_t*>(call.tensor(kX).data);
+  const auto* weight = static_cast<const int8_t*>(call.tensor(kWeight).data);
+  const auto* first = sums ? static_cast<const int32_t*>(sums->data) : nullptr;
+  auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
+  if (is_for<Feature::mve>(call) && why_not_linear_mve(a) == nullptr)
+    return keep_for<Feature::mve, linear_s8_mve>(call, prepared, a, x, weight, first, y);
+  if (is_for<Feature::dsp>(call) && why_not_linear_dsp(a) == nullptr)
+    return keep_for<Feature::dsp, linear_s8_dsp>(call, prepared, a, x, weight, first, y);
+  if (is_for<Feature::thumb2>(call)) return keep_for<Feature::thumb2, linear_s8_scalar>(call, prepared, a, x, weight, first, y);
+  return keep<linear_s8>(call, prepared, a, x, weight, first, y);
 }
 
 }  // namespace

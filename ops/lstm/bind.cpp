@@ -4,6 +4,10 @@
 #include "ops/recurrent/prepare.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(LstmArgs, layer, cell_bits, first_zero, first_multiplier, first_shift, last_zero, last_multiplier, last_shift, c_0, c_n,
+                cells)
+
 namespace {
 
 enum {
@@ -20,8 +24,6 @@ enum {
   kLastCell,
   kScratch
 };
-
-void run(const LstmArgs& a) { lstm_s8(a); }
 
 Status prepare(Call& call, Prepared* prepared) {
   LstmArgs a{};
@@ -51,7 +53,7 @@ Status prepare(Call& call, Prepared* prepared) {
   a.c_0 = c_0 != nullptr ? static_cast<const int8_t*>(c_0->data) : nullptr;
   a.c_n = static_cast<int8_t*>(c_n.data);
   a.cells = static_cast<int16_t*>(scratch.data);
-  return keep<LstmArgs, run>(call, prepared, a);
+  return keep<lstm_s8>(call, prepared, a);
 }
 
 }  // namespace

@@ -7,19 +7,12 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(MatmulArgs, batch, rows, columns, inner, x_offset, other_offset, y_zero, multiplier, shift)
+
 namespace {
 
 enum { kX, kXOffset, kOther, kOtherOffset, kYZero, kMultiplier, kShift, kScratch, kOut };
-
-struct MatmulCall {
-  MatmulArgs args;
-  const int8_t *x, *other;
-  int8_t* y;
-};
-template <void (*kernel)(const MatmulArgs&, const int8_t*, const int8_t*, int8_t*)>
-void run(const MatmulCall& c) {
-  kernel(c.args, c.x, c.other, c.y);
-}
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
@@ -43,13 +36,14 @@ Status prepare(Call& call, Prepared* prepared) {
   a.y_zero = static_cast<int32_t>(call.integer(kYZero));
   a.multiplier = static_cast<int32_t>(call.integer(kMultiplier));
   a.shift = static_cast<int32_t>(call.integer(kShift));
-  const MatmulCall c{a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)};
-  if constexpr (kHasMve)
-    if (why_not_linear_mve(linear_of(a)) == nullptr) return keep<MatmulCall, run<matmul_s8_mve>>(call, prepared, c);
-  if constexpr (kHasDsp)
-    if (why_not_linear_dsp(linear_of(a)) == nullptr) return keep<MatmulCall, run<matmul_s8_dsp>>(call, prepared, c);
-  if constexpr (kHasThumb2) return keep<MatmulCall, run<matmul_s8_scalar>>(call, prepared, c);
-  return keep<MatmulCall, run<matmul_s8>>(call, prepared, c);
+  const auto *left = static_cast<const int8_t*>(x.data), *right = static_cast<const int8_t*>(other.data);
+  auto* to = static_cast<int8_t*>(y.data);
+  if (is_for<Feature::mve>(call) && why_not_linear_mve(linear_of(a)) == nullptr)
+    return keep_for<Feature::mve, matmul_s8_mve>(call, prepared, a, left, right, to);
+  if (is_for<Feature::dsp>(call) && why_not_linear_dsp(linear_of(a)) == nullptr)
+    return keep_for<Feature::dsp, matmul_s8_dsp>(call, prepared, a, left, right, to);
+  if (is_for<Feature::thumb2>(call)) return keep_for<Feature::thumb2, matmul_s8_scalar>(call, prepared, a, left, right, to);
+  return keep<matmul_s8>(call, prepared, a, left, right, to);
 }
 
 }  // namespace

@@ -7,20 +7,13 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(MaxPool2dArgs, n, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h,
+                dilation_w, y_min, y_max)
+
 namespace {
 
 enum { kX, kKernel, kStride, kPadding, kDilation, kCeilMode, kXZero, kYZero, kYMin, kYMax, kOut };
-
-struct MaxPoolCall {
-  MaxPool2dArgs args;
-  const int8_t* x;
-  int8_t* y;
-};
-void run(const MaxPoolCall& c) {
-  if constexpr (kHasMve) max_pool2d_s8_mve(c.args, c.x, c.y);
-  else if constexpr (kHasDsp) max_pool2d_s8_dsp(c.args, c.x, c.y);
-  else max_pool2d_s8(c.args, c.x, c.y);
-}
 
 Status read_numbers(const Call& call, MaxPool2dArgs& a) {
   if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);
@@ -47,7 +40,11 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
   if (y.numel == 0) return keep_nothing(prepared);
-  return keep<MaxPoolCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+  const auto* from = static_cast<const int8_t*>(x.data);
+  auto* to = static_cast<int8_t*>(y.data);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, max_pool2d_s8_mve>(call, prepared, a, from, to);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, max_pool2d_s8_dsp>(call, prepared, a, from, to);
+  return keep<max_pool2d_s8>(call, prepared, a, from, to);
 }
 
 }  // namespace

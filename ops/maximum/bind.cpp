@@ -1,15 +1,12 @@
 // cortex_m::maximum: the other half of ops/minimum.
 #include "ops/device/kernels.h"
 #include "ops/minimum/prepare.h"
-#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
 
 Status prepare_maximum(Call& call, Prepared* prepared) {
-  if constexpr (kHasMve) return prepare_extremum(call, prepared, maximum_s8_mve);
-  else if constexpr (kHasDsp) return prepare_extremum(call, prepared, maximum_s8_dsp);
-  else return prepare_extremum(call, prepared, maximum_s8);
+  return prepare_extremum<maximum_s8, maximum_s8_dsp, maximum_s8_mve>(call, prepared);
 }
 
 }  // namespace

@@ -4,20 +4,9 @@
 #include "ops/device/prepare.h"
 #include "ops/minimum/kernel.h"
 #include "ops/minimum/prepare.h"
-#include "runtime/instruction_set.h"
 
 namespace deuteron {
 namespace {
-
-enum { kX, kOther, kOut };
-
-struct ExtremumCall {
-  void (*kernel)(const ExtremumArgs&, const int8_t*, const int8_t*, int8_t*);
-  ExtremumArgs args;
-  const int8_t *x, *other;
-  int8_t* y;
-};
-void run(const ExtremumCall& c) { c.kernel(c.args, c.x, c.other, c.y); }
 
 // What one step of each dimension of `y` moves in `t`, whose dimensions are the last ones of y. False when they do not broadcast.
 bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
@@ -36,19 +25,18 @@ bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
 }
 
 Status prepare_minimum(Call& call, Prepared* prepared) {
-  if constexpr (kHasMve) return prepare_extremum(call, prepared, minimum_s8_mve);
-  else if constexpr (kHasDsp) return prepare_extremum(call, prepared, minimum_s8_dsp);
-  else return prepare_extremum(call, prepared, minimum_s8);
+  return prepare_extremum<minimum_s8, minimum_s8_dsp, minimum_s8_mve>(call, prepared);
 }
 
 }  // namespace
 
-Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const ExtremumArgs&, const int8_t*, const int8_t*, int8_t*)) {
+Status read_extremum(const Call& call, ExtremumArgs& a) {
+  constexpr int kX = kExtremumX, kOther = kExtremumOther, kOut = kExtremumOut;
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
   if (x.type != ScalarType::s8) return bad_argument(kX, "must be int8");
   if (other.type != ScalarType::s8) return bad_argument(kOther, "must be int8");
   if (y.type != ScalarType::s8) return bad_argument(kOut, "must be int8");
-  if (y.numel == 0) return keep_nothing(prepared);
+  if (y.numel == 0) return Status{};
   int32_t x_step[kMaxRank], other_step[kMaxRank];
   if (!read_steps(x, y, x_step)) return bad_argument(kX, "must broadcast to the output");
   if (!read_steps(other, y, other_step)) return bad_argument(kOther, "must broadcast to the output");
@@ -60,8 +48,6 @@ Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const Ext
     return bad_argument(kOut, "must lie as the operand in its place");
   if (other.data == y.data && y.numel > 1 && !(other.numel == y.numel && same_layout(other, y)))
     return bad_argument(kOut, "must lie as the operand in its place");
-  ExtremumCall c{kernel, {}, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data), static_cast<int8_t*>(y.data)};
-  ExtremumArgs& a = c.args;
   for (int i = 0; i < y.rank; ++i) {
     const int dim = y.dim_order[i];
     const int32_t size = y.sizes[dim];
@@ -78,7 +64,7 @@ Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const Ext
     }
   }
   if (a.rank == 0) a.extent[a.rank++] = 1;
-  return keep<ExtremumCall, run>(call, prepared, c);
+  return Status{};
 }
 
 const Kernel kMinimum = {"cortex_m::minimum.out", "TTO", prepare_minimum, true};

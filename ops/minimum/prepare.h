@@ -1,11 +1,29 @@
 // What the checks of cortex_m::minimum and cortex_m::maximum have in common; defined in bind.cpp.
 #pragma once
+#include "ops/device/prepare.h"
 #include "ops/minimum/kernel.h"
-#include "runtime/kernel.h"
 
 namespace deuteron {
 
-// What prepare() of both does; `kernel` is one of the above.
-Status prepare_extremum(Call& call, Prepared* prepared, void (*kernel)(const ExtremumArgs&, const int8_t*, const int8_t*, int8_t*));
+DEUTERON_FIELDS(ExtremumArgs, rank, extent, x_step, other_step)
+
+enum { kExtremumX, kExtremumOther, kExtremumOut };
+
+// Fills `args`, unless there are no elements.
+Status read_extremum(const Call& call, ExtremumArgs& args);
+
+// What prepare() of both does, with the kernels of one of them.
+template <auto portable, auto dsp, auto mve>
+Status prepare_extremum(Call& call, Prepared* prepared) {
+  ExtremumArgs a{};
+  if (Status s = read_extremum(call, a); !s.ok()) return s;
+  if (call.tensor(kExtremumOut).numel == 0) return keep_nothing(prepared);
+  const auto* x = static_cast<const int8_t*>(call.tensor(kExtremumX).data);
+  const auto* other = static_cast<const int8_t*>(call.tensor(kExtremumOther).data);
+  auto* y = static_cast<int8_t*>(call.tensor(kExtremumOut).data);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mve>(call, prepared, a, x, other, y);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, dsp>(call, prepared, a, x, other, y);
+  return keep<portable>(call, prepared, a, x, other, y);
+}
 
 }  // namespace deuteron

@@ -6,19 +6,12 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(MulArgs, count, period, x_zero, other_zero, y_zero, multiplier, shift)
+
 namespace {
 
 enum { kX, kXZero, kOther, kOtherZero, kYZero, kMultiplier, kShift, kOut };
-
-struct MulCall {
-  MulArgs args;
-  const int8_t *x, *other;
-  int8_t* y;
-};
-void run(const MulCall& c) { mul_s8(c.args, c.x, c.other, c.y); }
-void run_scalar(const MulCall& c) { mul_s8_scalar(c.args, c.x, c.other, c.y); }
-void run_dsp(const MulCall& c) { mul_s8_dsp(c.args, c.x, c.other, c.y); }
-void run_mve(const MulCall& c) { mul_s8_mve(c.args, c.x, c.other, c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
   OperandPair pair;
@@ -35,16 +28,16 @@ Status prepare(Call& call, Prepared* prepared) {
                   static_cast<int32_t>(call.integer(kYZero)),
                   static_cast<int32_t>(call.integer(kMultiplier)),
                   static_cast<int32_t>(call.integer(kShift))};
-  const Tensor &x = call.tensor(pair.swapped ? kOther : kX), &other = call.tensor(pair.swapped ? kX : kOther);
-  const MulCall c{a, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(other.data),
-                  static_cast<int8_t*>(call.tensor(kOut).data)};
-  if constexpr (kHasMve)
-    if (why_not_mul_mve(a) == nullptr) return keep<MulCall, run_mve>(call, prepared, c);
-  if constexpr (kHasDsp)
-    if (why_not_mul_words(a) == nullptr) return keep<MulCall, run_dsp>(call, prepared, c);
-  if constexpr (kHasThumb2)
-    if (why_not_mul_words(a) == nullptr) return keep<MulCall, run_scalar>(call, prepared, c);
-  return keep<MulCall, run>(call, prepared, c);
+  const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
+  const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
+  auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
+  if (is_for<Feature::mve>(call) && why_not_mul_mve(a) == nullptr)
+    return keep_for<Feature::mve, mul_s8_mve>(call, prepared, a, x, other, y);
+  if (is_for<Feature::dsp>(call) && why_not_mul_words(a) == nullptr)
+    return keep_for<Feature::dsp, mul_s8_dsp>(call, prepared, a, x, other, y);
+  if (is_for<Feature::thumb2>(call) && why_not_mul_words(a) == nullptr)
+    return keep_for<Feature::thumb2, mul_s8_scalar>(call, prepared, a, x, other, y);
+  return keep<mul_s8>(call, prepared, a, x, other, y);
 }
 
 }  // namespace

@@ -7,6 +7,16 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(PackedConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w,
+                dilation_h, dilation_w, x_zero, y_zero, has_shifts)
+#if !defined(DEUTERON_MICROCONTROLLER)
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::mve_4x16>> = "packed_conv2d_s8<Packing::mve_4x16>";
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::dsp_4x4>> = "packed_conv2d_s8<Packing::dsp_4x4>";
+#endif
+
 namespace {
 
 enum { kX, kPacked, kWindow, kStride, kPadding, kDilation, kXZero, kYZero, kScratch, kOut };
@@ -18,23 +28,20 @@ struct PackedCall {
   int8_t* y;
 };
 template <Packing p>
-void run(const PackedCall& c) {
-  packed_conv2d_s8<p>(c.args, c.x, c.packed, c.y);
-}
-void run_mve(const PackedCall& c) { packed_conv2d_s8_mve(c.args, c.x, c.packed, c.scratch, c.y); }
-void run_dsp(const PackedCall& c) { packed_conv2d_s8_dsp(c.args, c.x, c.packed, c.scratch, c.y); }
-
-template <Packing p>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
-  if constexpr (kHasMve && p == Packing::mve_4x16) return keep<PackedCall, run_mve>(call, prepared, c);
-  if constexpr (kHasDsp && p == Packing::dsp_4x4) return keep<PackedCall, run_dsp>(call, prepared, c);
+  if constexpr (p == Packing::mve_4x16)
+    if (is_for<Feature::mve>(call))
+      return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.y);
+  if constexpr (p == Packing::dsp_4x4)
+    if (is_for<Feature::dsp>(call))
+      return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.y);
   if constexpr (kIsMicrocontroller) {
     Status s = bad_argument(kPacked, isa_of(p) == Isa::mve ? "is packed for the M-profile Vector Extension, which this core lacks"
                                                            : "is packed for another instruction set than this core's kernels have");
     s.code = Code::wrong_isa;
     return s;
   } else {
-    return keep<PackedCall, run<p>>(call, prepared, c);
+    return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
   }
 }
 

@@ -5,16 +5,12 @@
 #include "ops/pad/kernel.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(PadArgs, in, before, after, value)
+
 namespace {
 
 enum { kX, kBefore, kAfter, kValue, kOut };
-
-struct PadCall {
-  PadArgs args;
-  const int8_t* x;
-  int8_t* y;
-};
-void run(const PadCall& c) { pad_s8(c.args, c.x, c.y); }
 
 // The dialect's own test, which the lists follow: wider than the order that the bytes have, for one channel or one pixel passes.
 bool lists_are_channels_last(const Tensor& x) {
@@ -51,7 +47,7 @@ Status prepare(Call& call, Prepared* prepared) {
     a.before[at] = static_cast<int32_t>(before);
     a.after[at] = static_cast<int32_t>(after);
   }
-  return keep<PadCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+  return keep<pad_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

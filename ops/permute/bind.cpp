@@ -5,16 +5,12 @@
 #include "ops/permute/kernel.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(PermuteArgs, extent, step)
+
 namespace {
 
 enum { kX, kPerm, kOut };
-
-struct PermuteCall {
-  PermuteArgs args;
-  const int8_t* x;
-  int8_t* y;
-};
-void run(const PermuteCall& c) { permute_s8(c.args, c.x, c.y); }
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
@@ -36,21 +32,21 @@ Status prepare(Call& call, Prepared* prepared) {
     stride[x.dim_order[i]] = product;
     product *= x.sizes[x.dim_order[i]];
   }
-  PermuteCall c{{{1, 1, 1, 1}, {}}, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)};
+  PermuteArgs a{{1, 1, 1, 1}, {}};
   // From the innermost dimension outwards; neighbours that are one run of memory in both become one dimension.
   int at = 4;
   for (int i = y.rank - 1; i >= 0; --i) {
     const int dim = y.dim_order[i];
     if (y.sizes[dim] == 1) continue;
-    if (at < 4 && stride[perm[dim]] == c.args.extent[at] * c.args.step[at]) {
-      c.args.extent[at] *= y.sizes[dim];
+    if (at < 4 && stride[perm[dim]] == a.extent[at] * a.step[at]) {
+      a.extent[at] *= y.sizes[dim];
       continue;
     }
     --at;
-    c.args.extent[at] = y.sizes[dim];
-    c.args.step[at] = stride[perm[dim]];
+    a.extent[at] = y.sizes[dim];
+    a.step[at] = stride[perm[dim]];
   }
-  return keep<PermuteCall, run>(call, prepared, c);
+  return keep<permute_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

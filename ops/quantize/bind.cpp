@@ -5,21 +5,12 @@
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(QuantizeArgs, count, reciprocal, zero, low, high)
+
 namespace {
 
 enum { kX, kScale, kZero, kLow, kHigh, kDtype, kOut };
-
-struct QuantizeCall {
-  QuantizeArgs args;
-  const float* x;
-  void* y;
-};
-void run_s8(const QuantizeCall& c) { quantize_s8(c.args, c.x, static_cast<int8_t*>(c.y)); }
-void run_s8_mve(const QuantizeCall& c) { quantize_s8_mve(c.args, c.x, static_cast<int8_t*>(c.y)); }
-void run_s8_as_mve(const QuantizeCall& c) { quantize_s8_as_mve(c.args, c.x, static_cast<int8_t*>(c.y)); }
-void run_s8_dsp(const QuantizeCall& c) { quantize_s8_dsp(c.args, c.x, static_cast<int8_t*>(c.y)); }
-void run_s8_scalar(const QuantizeCall& c) { quantize_s8_scalar(c.args, c.x, static_cast<int8_t*>(c.y)); }
-void run_s16(const QuantizeCall& c) { quantize_s16(c.args, c.x, static_cast<int16_t*>(c.y)); }
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
@@ -36,17 +27,17 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!lies_in(call.integer(kZero), least, most)) return bad_argument(kZero, "must be within the dtype");
   if (!lies_in(call.integer(kLow), least, most)) return bad_argument(kLow, "must be within the dtype");
   if (!lies_in(call.integer(kHigh), call.integer(kLow), most)) return bad_argument(kHigh, "must be quant_min or more, within the dtype");
-  const QuantizeCall c{{x.numel, reciprocal, static_cast<int32_t>(call.integer(kZero)), static_cast<int32_t>(call.integer(kLow)),
-                        static_cast<int32_t>(call.integer(kHigh))},
-                       static_cast<const float*>(x.data),
-                       y.data};
-  if (wide) return keep<QuantizeCall, run_s16>(call, prepared, c);
-  if constexpr (kHasMveFloat) return keep<QuantizeCall, run_s8_mve>(call, prepared, c);
+  const QuantizeArgs a{x.numel, reciprocal, static_cast<int32_t>(call.integer(kZero)), static_cast<int32_t>(call.integer(kLow)),
+                       static_cast<int32_t>(call.integer(kHigh))};
+  const auto* from = static_cast<const float*>(x.data);
+  if (wide) return keep<quantize_s16>(call, prepared, a, from, static_cast<int16_t*>(y.data));
+  auto* to = static_cast<int8_t*>(y.data);
+  if (is_for<Feature::mve_float>(call)) return keep_for<Feature::mve_float, quantize_s8_mve>(call, prepared, a, from, to);
   if constexpr (kHasMve || kIsHost)  // without floats in the vector unit, or not on the core at all
-    if (call.isa == Isa::mve) return keep<QuantizeCall, run_s8_as_mve>(call, prepared, c);
-  if constexpr (kHasDspFloat) return keep<QuantizeCall, run_s8_dsp>(call, prepared, c);
-  if constexpr (kHasSoftFloat) return keep<QuantizeCall, run_s8_scalar>(call, prepared, c);
-  return keep<QuantizeCall, run_s8>(call, prepared, c);
+    if (call.isa == Isa::mve) return keep<quantize_s8_as_mve>(call, prepared, a, from, to);
+  if (is_for<Feature::dsp_float>(call)) return keep_for<Feature::dsp_float, quantize_s8_dsp>(call, prepared, a, from, to);
+  if (is_for<Feature::soft_float>(call)) return keep_for<Feature::soft_float, quantize_s8_scalar>(call, prepared, a, from, to);
+  return keep<quantize_s8>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 namespace deuteron {
 
+DEUTERON_FIELDS(RecurrentArgs, steps, batch, inputs, units, directions, batch_first, reverse, sequence, y_zero, y_multiplier, y_shift,
+                weight, recurrent, bias, recurrent_bias, multiplier, recurrent_multiplier, shift, x, h_0, y, h_n)
+
 enum {
   kRecurrentX,
   kRecurrentInitial,

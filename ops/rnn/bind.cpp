@@ -4,17 +4,18 @@
 #include "ops/rnn/kernel.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(RnnArgs, layer, relu)
+
 namespace {
 
 enum { kRelu = kRecurrentOwn, kY, kLastState };
-
-void run(const RnnArgs& a) { rnn_s8(a); }
 
 Status prepare(Call& call, Prepared* prepared) {
   RnnArgs a{};
   if (Status s = read_recurrent(call, 1, kY, kLastState, &a.layer); !s.ok()) return s;
   a.relu = call.boolean(kRelu);
-  return keep<RnnArgs, run>(call, prepared, a);
+  return keep<rnn_s8>(call, prepared, a);
 }
 
 }  // namespace

@@ -5,16 +5,12 @@
 #include "ops/softmax/kernel.h"
 
 namespace deuteron {
+
+DEUTERON_FIELDS(SoftmaxArgs, rows, columns, multiplier, shift, diff_min)
+
 namespace {
 
 enum { kX, kDim, kXZero, kYZero, kMultiplier, kShift, kDiffMin, kOut };
-
-struct SoftmaxCall {
-  SoftmaxArgs args;
-  const int8_t* x;
-  int8_t* y;
-};
-void run(const SoftmaxCall& c) { softmax_s8(c.args, c.x, c.y); }
 
 bool is_innermost(const Tensor& t, int64_t dim) {
   if (t.sizes[dim] == 1) return true;
@@ -40,7 +36,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (largest << call.integer(kShift) > int64_t{1} << 31) return bad_argument(kDiffMin, "must keep differences within int32");
   const SoftmaxArgs a{x.numel / x.sizes[dim], x.sizes[dim], static_cast<int32_t>(call.integer(kMultiplier)),
                       static_cast<int32_t>(call.integer(kShift)), static_cast<int32_t>(call.integer(kDiffMin))};
-  return keep<SoftmaxCall, run>(call, prepared, {a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+  return keep<softmax_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

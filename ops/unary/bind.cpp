@@ -8,21 +8,14 @@ namespace {
 
 enum { kX, kTable, kOut };
 
-struct LookupCall {
-  int32_t count;
-  const int8_t *table, *x;
-  int8_t* y;
-};
-void run(const LookupCall& c) { lookup_s8(c.count, c.table, c.x, c.y); }
-
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &table = call.tensor(kTable), &y = call.tensor(kOut);
   if (x.type != ScalarType::s8) return bad_argument(kX, "must be int8");
   if (y.type != ScalarType::s8) return bad_argument(kOut, "must be int8");
   if (table.type != ScalarType::s8 || table.numel != 256) return bad_argument(kTable, "must have 256 int8 entries");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
-  return keep<LookupCall, run>(
-      call, prepared, {x.numel, static_cast<const int8_t*>(table.data), static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data)});
+  return keep<lookup_s8>(call, prepared, x.numel, static_cast<const int8_t*>(table.data), static_cast<const int8_t*>(x.data),
+                         static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

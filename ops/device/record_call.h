@@ -1,0 +1,81 @@
+// A kernel's call told instead of kept: what a program's calls come to on a core, found on a host by the checks that the core's loader
+// runs.
+#pragma once
+#include "ops/device/fields.h"
+#include "runtime/kernel.h"
+
+namespace deuteron {
+
+// What the compiler of a core may use: decides between a kernel and the portable one.
+enum class Feature : uint8_t { mve, mve_float, dsp, dsp_float, thumb2, soft_float };
+
+struct KernelShape {
+  std::string_view name;         // as C++ spells it in our namespace: "mul_s8_mve"
+  const FieldShape* parameters;  // a record where the kernel takes a reference; names and offsets are empty
+  uint32_t count;
+};
+
+// What prepare() of a call with a recorder says it to.
+struct CallRecorder {
+  uint32_t features = 0;  // of the core that runs the call: bit i: Feature i; 0: the portable kernels
+  void (*record)(void* context, const KernelShape& kernel, const void* const* arguments) = nullptr;  // arguments[i]: where parameter i lies
+  void* context = nullptr;
+};
+
+template <Feature f>
+constexpr bool build_has() {
+  switch (f) {
+    case Feature::mve:
+      return kHasMve;
+    case Feature::mve_float:
+      return kHasMveFloat;
+    case Feature::dsp:
+      return kHasDsp;
+    case Feature::dsp_float:
+      return kHasDspFloat;
+    case Feature::thumb2:
+      return kHasThumb2;
+    case Feature::soft_float:
+      return kHasSoftFloat;
+  }
+}
+
+// Whether the core of a call has it: on a core a constant.
+template <Feature f>
+constexpr bool is_for(const Call& call) {
+#if defined(DEUTERON_MICROCONTROLLER)
+  return (void)call, build_has<f>();
+#else
+  return call.recorder != nullptr && (call.recorder->features >> static_cast<int>(f) & 1) != 0;
+#endif
+}
+
+#if !defined(DEUTERON_MICROCONTROLLER)
+template <auto kernel>
+constexpr std::string_view name_of_kernel() {
+#if defined(__clang__)
+  constexpr std::string_view kText = __PRETTY_FUNCTION__, kKey = "[kernel = &deuteron::";
+#else
+  constexpr std::string_view kText = __PRETTY_FUNCTION__, kKey = "[with auto kernel = ";
+#endif
+  const std::string_view rest = kText.substr(kText.find(kKey) + kKey.size());
+  return rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
+}
+// For a template, which compilers spell differently: specialize it.
+template <auto kernel>
+inline constexpr std::string_view kKernelName = name_of_kernel<kernel>();
+
+template <class P>
+constexpr FieldShape shape_of_parameter() {
+  if constexpr (std::is_reference_v<P>) return shape_of_field<std::remove_cv_t<std::remove_reference_t<P>>>("", 0);
+  else return shape_of_field<P>("", 0);
+}
+template <auto kernel, class... P>
+void tell(const CallRecorder& recorder, void (*)(P...), const std::decay_t<P>&... arguments) {
+  static constexpr FieldShape kParameters[] = {shape_of_parameter<P>()...};
+  const void* const places[] = {&arguments...};
+  recorder.record(recorder.context, {kKernelName<kernel>, kParameters, sizeof...(P)}, places);
+}
+#endif
+
+}  // namespace deuteron
