@@ -13,6 +13,12 @@ bool is_runtime_core(std::string_view path) {
   return path.starts_with("runtime/") && path.ends_with(".cpp") && path.find('/', 8) == path.npos;
 }
 
+Index index_of(const RuntimeSources& runtime) {
+  Index index;
+  for (const SourceFile& f : runtime.files) index.emplace(f.path, f.text);
+  return index;
+}
+
 // What no header of the same name leads to.
 constexpr std::string_view kAlways[] = {"firmware/project/main.cpp", "runtime/ports/errno.cpp", "runtime/ports/check_no_heap.cmake",
                                         "runtime/ports/optimization.cmake"};
@@ -29,6 +35,17 @@ constexpr NpuKernel kNpuKernels[] = {
 #define NEUTRON_KIND(value, name, call, folder) {#name, "backends/neutron/kernels/" #folder},
 #include "backends/neutron/kinds.inc"
 };
+
+template <class Kernels>
+void add_npu(std::vector<std::string>& todo, const Kernels& kernels, bool model) {
+  for (const std::string_view path : kDelegate) todo.emplace_back(path);
+  if (!model) return;
+  for (const std::string_view path : kModel) todo.emplace_back(path);
+  for (const NpuKernel& k : kNpuKernels) {  // the driver knows the rules of every call, and has the kernels that are used
+    todo.push_back(fmt::format("{}/check.cpp", k.folder));
+    if (kernels.contains(std::string(k.name))) todo.push_back(fmt::format("{}/kernel.cpp", k.folder));
+  }
+}
 
 // Quoted includes, which are from the root.
 std::vector<std::string> includes_of(std::string_view text) {
@@ -50,35 +67,8 @@ std::vector<std::string> sources_behind(std::string_view header, std::string_vie
   return sources;
 }
 
-}  // namespace
-
-std::string port_folder(std::string_view board, bool emulated) { return fmt::format("boards/{}", emulated ? "emulated" : board); }
-
-std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
-                                     bool npu_model) {
-  Index index;
-  for (const SourceFile& f : runtime.files) index.emplace(f.path, f.text);
-  std::vector<std::string> todo;
-  for (const SourceFile& f : runtime.files)  // those with a header of their own come in where it is included
-    if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
-  for (const std::string_view path : kAlways) todo.emplace_back(path);
-  for (const char* file : {"port.cpp", "build.cmake"}) todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
-  if (board.emulated) {
-    for (const std::string_view path : kEmulated) todo.emplace_back(path);
-    todo.push_back(fmt::format("boards/{}/map.h", board.name));  // runtime/ports/board.h includes it by the name of the board
-  }
-  for (const auto& [kernel, users] : kernels.cpu)
-    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
-  if (npu)
-    for (const std::string_view path : kDelegate) todo.emplace_back(path);
-  if (npu_model)
-    for (const std::string_view path : kModel) todo.emplace_back(path);
-  if (npu_model)
-    for (const NpuKernel& k : kNpuKernels) {  // the driver knows the rules of every call, and has the kernels that are used
-      todo.push_back(fmt::format("{}/check.cpp", k.folder));
-      if (kernels.npu.contains(std::string(k.name))) todo.push_back(fmt::format("{}/kernel.cpp", k.folder));
-    }
-
+// All that the files lead to.
+std::set<std::string> closure(const Index& index, std::vector<std::string> todo, std::string_view isa, bool npu, bool npu_model) {
   std::set<std::string> needed;
   while (!todo.empty()) {
     const std::string path = std::move(todo.back());
@@ -92,10 +82,59 @@ std::set<std::string> needed_sources(const RuntimeSources& runtime, const Kernel
     const bool of_npu = of_model || path.starts_with("backends/neutron_delegate/");
     if ((of_model && !npu_model) || (of_npu && !npu)) continue;
     // The weak table of all NPU kernels gives way to the selection's.
-    for (std::string& source : sources_behind(path, board.isa))
+    for (std::string& source : sources_behind(path, isa))
       if (source != "backends/neutron_model/kernel_table.cpp") todo.push_back(std::move(source));
   }
   return needed;
+}
+
+}  // namespace
+
+std::string port_folder(std::string_view board, bool emulated) { return fmt::format("boards/{}", emulated ? "emulated" : board); }
+
+std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
+                                     bool npu_model) {
+  const Index index = index_of(runtime);
+  std::vector<std::string> todo;
+  for (const SourceFile& f : runtime.files)  // those with a header of their own come in where it is included
+    if (is_runtime_core(f.path) && !index.contains(fmt::format("{}.h", f.path.substr(0, f.path.size() - 4)))) todo.emplace_back(f.path);
+  for (const std::string_view path : kAlways) todo.emplace_back(path);
+  for (const char* file : {"port.cpp", "build.cmake"}) todo.push_back(fmt::format("{}/{}", port_folder(board.name, board.emulated), file));
+  if (board.emulated) {
+    for (const std::string_view path : kEmulated) todo.emplace_back(path);
+    todo.push_back(fmt::format("boards/{}/map.h", board.name));  // runtime/ports/board.h includes it by the name of the board
+  }
+  for (const auto& [kernel, users] : kernels.cpu)
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
+  if (npu) add_npu(todo, kernels.npu, npu_model);
+  return closure(index, std::move(todo), board.isa, npu, npu_model);
+}
+
+std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::set<std::string>& kernels) {
+  const Index index = index_of(runtime);
+  std::vector<std::string> todo;
+  for (const std::string& kernel : kernels)
+    if (const auto known = runtime.kernels.find(kernel); known != runtime.kernels.end()) todo.emplace_back(known->second.path);
+  std::set<std::string> seen, headers;
+  while (!todo.empty()) {
+    const std::string path = std::move(todo.back());
+    todo.pop_back();
+    const auto file = index.find(path);
+    if (file == index.end() || !seen.insert(path).second) continue;
+    if (path.starts_with("ops/") && path.ends_with("/kernel.h")) headers.insert(path);
+    for (std::string& include : includes_of(file->second)) todo.push_back(std::move(include));
+  }
+  return headers;
+}
+
+std::set<std::string> sources_of(const RuntimeSources& runtime, const std::set<std::string>& headers, std::string_view isa) {
+  return closure(index_of(runtime), {headers.begin(), headers.end()}, isa, false, false);
+}
+
+std::set<std::string> npu_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa, bool model) {
+  std::vector<std::string> todo{"runtime/arena.cpp"};
+  add_npu(todo, kernels, model);
+  return closure(index_of(runtime), std::move(todo), isa, true, model);
 }
 
 }  // namespace deuteron

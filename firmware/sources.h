@@ -34,4 +34,12 @@ std::string port_folder(std::string_view board, bool emulated);  // "boards/emul
 std::set<std::string> needed_sources(const RuntimeSources& runtime, const KernelList& kernels, const FirmwareBoard& board, bool npu,
                                      bool npu_model);
 
+// Without the runtime, for C programs: the headers `ops/<operator>/kernel.h` of these kernels ("cortex_m::quantized_add.out"), and all that
+// such headers lead to on a core of the instruction set; "": on a computer.
+std::set<std::string> kernel_headers(const RuntimeSources& runtime, const std::set<std::string>& kernels);
+std::set<std::string> sources_of(const RuntimeSources& runtime, const std::set<std::string>& headers, std::string_view isa);
+
+// The delegate of the NPU and, with `model`, the open model of the machine with these of its kernels.
+std::set<std::string> npu_sources(const RuntimeSources& runtime, const std::set<std::string>& kernels, std::string_view isa, bool model);
+
 }  // namespace deuteron

@@ -9,6 +9,7 @@
 #include "data/read_file.h"
 #include "data/write_file.h"
 #include "report/program_map.h"
+#include "tools/emit_c.h"
 #include "tools/report_model.h"
 #include "traces/write_etrecord.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 struct CompileVerb {
   ModelOptions model;
-  std::string output, etrecord;
+  std::string output, etrecord, emit = "pte";
+  COptions c;
 };
 
 // "k.c" -> "k_vendor0.c", ..: what the vendor's own converter wrote, for the vendor's own firmware.
@@ -67,18 +69,56 @@ bool write_selection(const std::string& path, const Compilation& c, Diagnostics&
   return write_file(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
 }
 
+// The scales of a program's inputs and outputs, which its file does not say.
+void add_scales(const Compilation& c, CProgram& program) {
+  const auto add = [&](std::span<const Port> from, std::vector<CPort>& to) {
+    for (size_t i = 0; i < from.size() && from.size() == to.size(); ++i) {
+      const Quant& quant = c.graph.type(from[i].value).quant;
+      if (!quant.empty() && !quant.per_channel()) to[i].scale = quant.scale[0], to[i].zero = quant.zero_point[0];
+    }
+  };
+  add(c.graph.inputs, program.inputs);
+  add(c.graph.outputs, program.outputs);
+}
+
+bool write_c(const CompileVerb& o, const CompiledModel& m, Diagnostics& diagnostics, std::string* summary) {
+  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(m.compilation.pte.data()), m.compilation.pte.size());
+  const std::optional<ProgramFile> file = ProgramFile::read(o.model.model, bytes, diagnostics);
+  COutput output = c_output_for(o.c, m.target);
+  if (!file || !add_c_program(o.c, *file, m.target, o.model.model, output, diagnostics)) return false;
+  add_scales(m.compilation, output.programs.back());
+  *summary = c_summary(output, o.output);
+  return write_c_folder(o.c, output, o.output, diagnostics);
+}
+
+// A program is compiled already.
+int program_as_c(const CompileVerb& o) {
+  Diagnostics diagnostics;
+  const std::optional<ProgramFile> file = ProgramFile::open(o.model.model, diagnostics);
+  const std::optional<Target> target = find_target(o.model.target, diagnostics);
+  if (!file || !target) return finish(o.model.json, diagnostics, {}, "");
+  COutput output = c_output_for(o.c, *target);
+  if (!add_c_program(o.c, *file, *target, o.model.model, output, diagnostics) || !write_c_folder(o.c, output, o.output, diagnostics))
+    return finish(o.model.json, diagnostics, {}, "");
+  return finish(o.model.json, diagnostics, c_report(output), c_summary(output, o.output));
+}
+
 int compile_verb(const CompileVerb& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> outputs = {{"-o", o.output}, {"--etrecord", o.etrecord}};
   for (NamedPath& path : outputs_of(o.model)) outputs.push_back(std::move(path));
   if (!check_outputs(inputs_of(o.model), outputs, diagnostics)) return finish("", diagnostics, {}, "");
+  const bool as_c = o.emit == "c";
+  if (as_c && o.model.model.ends_with(".pte")) return program_as_c(o);
   const std::optional<CompiledModel> m = compile_model(o.model, false, diagnostics);
   if (!m) return finish(o.model.json, diagnostics, {}, "");
   if (!has_program(*m))
     return finish(o.model.json, diagnostics,
                   {{"model", o.model.model}, {"target", m->target.name}, {"stopped_after", o.model.compile.stop_after}},
                   "stopped after " + o.model.compile.stop_after + "; nothing was written\n");
-  if (!write_file(o.output, m->compilation.pte, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
+  std::string summary_of_c;
+  if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_file(o.output, m->compilation.pte, diagnostics))
+    return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   if (!o.etrecord.empty() &&
@@ -86,7 +126,7 @@ int compile_verb(const CompileVerb& o) {
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
-  return finish(o.model.json, diagnostics, std::move(report.json), report.summary);
+  return finish(o.model.json, diagnostics, std::move(report.json), report.summary + summary_of_c);
 }
 
 }  // namespace
@@ -96,7 +136,13 @@ void add_compile(CommandLine& line) {
   Verb verb = add_verb<CompileVerb>(line, "compile", "make a model a program for a target",
                                     "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
   add_model_options(verb, o->model);
-  verb.option("-o,--output", o->output, "the program to write (.pte)").value("OUT").required();
+  verb.option("-o,--output", o->output, "the program to write (.pte); with --emit c the folder, whole or not at all")
+      .value("OUT")
+      .required();
+  verb.option("--emit", o->emit, "pte: a program for the runtime; c: C code that calls the kernels; a .pte becomes C too")
+      .value("FORM")
+      .one_of({"pte", "c"});
+  add_c_options(verb, o->c);
   verb.option("--etrecord", o->etrecord,
               "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
       .value("FILE");

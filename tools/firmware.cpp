@@ -19,6 +19,7 @@
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "targets/nearest.h"
+#include "tools/firmware_as.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
@@ -28,7 +29,8 @@ namespace {
 
 struct FirmwareOptions {
   std::vector<std::string> models, inputs, kernels;
-  std::string board, output, driver, json;
+  std::string board, output, driver, json, as;
+  COptions c;
   ImageMap image;
   bool merge = false, force = false;
 };
@@ -262,6 +264,7 @@ int firmware(const FirmwareOptions& o) {
   if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
+  if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, {"", o.c.weights, o.c.host, o.force}});
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
     diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of(all_boards(), ""));
@@ -328,6 +331,10 @@ void add_firmware(CommandLine& line) {
               "of the NPU: model (the open model of the machine, default for emulated boards) or vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
+  verb.option("--as", o->as, "instead of a whole project, the programs as C that calls the kernels: docs/c-output.md")
+      .value("FORM")
+      .one_of({"c"});
+  add_c_form(verb, o->c, "--as");
   verb.flag("--merge", o->merge, "make one selection of several");
   verb.flag("--force", o->force, "replace a project that is there");
   add_image_options(verb, o->image);

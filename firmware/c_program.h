@@ -1,0 +1,84 @@
+// A program as calls of kernels with constant arguments: what the C output prints. Made by the checks that the loader runs, asked for
+// another core (ops/device/record_call.h); no operator is known here.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "ops/device/record_call.h"
+#include "runtime/deuteron.h"
+
+namespace deuteron {
+
+// Where a pointer of a call points.
+struct CPlace {
+  enum Kind : uint8_t { null, arena, constants } kind = null;
+  uint64_t offset = 0;  // from the beginning of the arena, or of CProgram::constants
+};
+
+// A part that the NPU runs: what deuteron_npu_call of firmware/c_npu says.
+struct CNpuCall {
+  struct Argument {
+    CPlace place;
+    ScalarType type;
+    std::vector<int32_t> sizes;
+    std::vector<uint8_t> order;
+    int32_t elements;
+  };
+  CPlace payload, workspace;
+  uint32_t payload_bytes = 0;
+  std::vector<Argument> arguments;
+  std::string scratch;  // digits; empty: the workspace is it
+  bool is_open_model = false;
+  uint64_t state_bytes = 0;
+};
+
+// One call of a kernel. The bytes are those of this machine; `places` are their pointers, in the order in which they are met.
+struct CCall {
+  std::string op;      // "cortex_m::quantized_add.out"
+  std::string kernel;  // "add_s8_mve"
+  std::span<const FieldShape> parameters;
+  std::vector<std::vector<std::byte>> arguments;
+  std::vector<CPlace> places;
+  std::optional<CNpuCall> npu;  // then nothing of the above but `op` is
+};
+
+struct CPort {
+  ScalarType type = ScalarType::f32;
+  std::vector<int32_t> sizes;
+  std::vector<uint8_t> order;  // order[k]: the axis at storage position k
+  uint64_t bytes = 0;
+  CPlace place;
+  std::optional<float> scale;  // of a step; unknown where the program file does not say
+  int32_t zero = 0;
+};
+
+struct CProgram {
+  std::string name;          // of its files and functions: a C identifier
+  std::string from;          // the file, for comments
+  std::string isa;           // "mve"; empty: of a computer
+  uint64_t arena_bytes = 0;  // the planned memory, then the state of one call of the NPU
+  uint64_t state_offset = 0;
+  std::vector<CPort> inputs, outputs;
+  std::vector<std::byte> constants;  // each constant at a multiple of 16
+  std::vector<CCall> calls;
+};
+
+// A C identifier that names no header of the standard library and nothing of ours; made of any text.
+std::string c_name(std::string_view text);
+bool is_c_name(std::string_view text);
+
+// Loads the file on this machine, whatever core it is for. Refuses, with diagnostics, calls that have no form in C; with a
+// status a file that cannot be loaded.
+std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, const std::string& where,
+                                       Status& status, Diagnostics& diagnostics);
+
+// What the compiler of a core may use, of its flags as boards.txt has them: bits of Feature. `isa`: "mve"; empty: a computer.
+uint32_t features_of(std::string_view isa, std::string_view flags);
+
+}  // namespace deuteron

@@ -1,0 +1,282 @@
+"""C output: models as C for a computer and for every kind of core, built with warnings as errors, run, and compared with `deuteron run`, bit for
+bit; their sizes against tests/c_output/sizes.json.
+
+    c_output.py DEUTERON SOURCE_DIR FIXTURES [--write] [--all | --only MODEL ...]
+
+Without a choice the models of QUICK: `--all` takes minutes. `FIXTURES` has the folder fixtures/models. Standard library only."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+options = sys.argv[4:]
+TOOL, SOURCE, MODELS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve() / "fixtures" / "models"
+HERE, RECORD = SOURCE / "tests" / "c_output", SOURCE / "tests" / "c_output" / "sizes.json"
+sys.path.insert(0, str(SOURCE))
+from boards.boards import all_boards, emulated_boards
+
+TARGETS = ["cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3"]
+WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Werror"
+NPU = "imxrt700cm"
+QUICK = ["cifarnet", "resnet8"]
+ONLY = options[options.index("--only") + 1:] if "--only" in options else None if "--all" in options else QUICK
+ON_NPU = ["cifarnet", "digits_bmm"]  # with parts that the NPU runs, and kernels of the processor between them
+FLOAT = ["digits_bmm", "mnist_lstm"]  # whose quantized form leaves a layer in float, so that it is no kernel of ours
+WANTED = {("cortex-m55", "resnet8"): {"flash": 9216, "ram": 64, "stack": 1024}}  # bytes: aims, printed where they are missed
+wrong = 0
+where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_c_"))
+environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
+if shutil.which("ccache"):
+    environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+
+
+def check(right, what):
+    global wrong
+    if not right:
+        wrong += 1
+        print(f"WRONG {what}")
+
+
+class Failed(Exception):
+    pass
+
+
+def stage(function, *arguments):
+    """None where a command fails: the others are tried all the same."""
+    try:
+        return function(*arguments)
+    except Failed as failure:
+        check(False, failure)
+        return None
+
+
+def run(*command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment, timeout=600, **more)
+    if done.returncode:
+        raise Failed(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def permuted(data, sizes, order, element, back=False):
+    """From the user's order to the order in memory, or back."""
+    strides, step = [0] * len(sizes), element
+    for axis in reversed(range(len(sizes))):
+        strides[axis], step = step, step * sizes[axis]
+    places = [0]
+    for axis in order:
+        places = [p + i * strides[axis] for p in places for i in range(sizes[axis])]
+    if not back:
+        return b"".join(data[p:p + element] for p in places)
+    out = bytearray(len(data))
+    for k, p in enumerate(places):
+        out[p:p + element] = data[k * element:(k + 1) * element]
+    return bytes(out)
+
+
+BYTES = {"u8": 1, "s8": 1, "b8": 1, "s16": 2, "f16": 2, "s32": 4, "f32": 4, "s64": 8, "f64": 8}
+
+
+class Model:
+    """A program of a target with one sample, and what `deuteron run` gives for it."""
+
+    def __init__(self, name, target):
+        self.name, self.target = name, target
+        self.folder = where / target / name
+        self.folder.mkdir(parents=True)
+        self.pte = self.folder.parent / f"{name}.pte"
+        if name in FLOAT:
+            run(TOOL, "compile", MODELS / name / "float.pt2", "--calibrate", MODELS / name / "inputs", "--target", target, "-o", self.pte)
+        else:
+            run(TOOL, "compile", MODELS / name / "qdq.pt2", "--target", target, "-o", self.pte)
+        about = json.loads(run(TOOL, "inspect", self.pte, "--json", "-"))
+        self.inputs = [self.port(p) for p in about["inputs"]]
+        self.outputs = [self.port(p) for p in about["outputs"]]
+        command = [TOOL, "run", self.pte, "--output-dir", self.folder]
+        samples = sorted((MODELS / name / "inputs").glob("*.bin"))
+        for i, (sizes, order, element) in enumerate(self.inputs):
+            count = element
+            for size in sizes:
+                count *= size
+            data = samples[0].read_bytes() if len(self.inputs) == 1 else samples[i].read_bytes()
+            (self.folder / f"user{i}.bin").write_bytes(data[:count])
+            (self.folder / f"input{i}.bin").write_bytes(permuted(data[:count], sizes, order, element))
+            command += ["--input", self.folder / f"user{i}.bin"]
+        run(*command)
+        self.expected = []
+        for i, (sizes, order, element) in enumerate(self.outputs):
+            data = (self.folder / f"output{i}.npy").read_bytes()
+            data = data[10 + int.from_bytes(data[8:10], "little"):]
+            self.expected.append(permuted(data, sizes, order, element))
+
+    @staticmethod
+    def port(p):
+        return p["sizes"], p["storage_order"], BYTES[p["dtype"]]
+
+    def write_main(self, folder):
+        """Runs twice in an arena full of other bytes, and writes the outputs of both."""
+        n, capital = self.name, self.name.upper()
+        npu = '#include "deuteron_npu.h"\n' if self.target == NPU else ""
+        text = f'#include <stdint.h>\n\n#include "port.h"\n#include "{n}.h"\n{npu}\nextern const uint8_t {n}_in[];\n'
+        text += f"static uint8_t arena[{capital}_ARENA_BYTES] __attribute__((aligned(16), section(\".arena\")));\n"
+        for i in range(len(self.outputs)):
+            text += f"static uint8_t output{i}[{capital}_OUTPUT{i}_BYTES] __attribute__((aligned(16), section(\".arena\")));\n"
+        text += f"\nint run_models(void) {{\n  struct {n}_inputs in;\n  struct {n}_outputs out;\n  uint32_t used;\n"
+        for i in range(len(self.inputs)):
+            text += f"  in.input{i} = (const void *)({n}_in + {sum((self.folder / f'input{k}.bin').stat().st_size + 15 & ~15 for k in range(i))});\n"
+        for i in range(len(self.outputs)):
+            text += f"  out.output{i} = (void *)output{i};\n"
+        if self.target == NPU:
+            text += "  if (deuteron_npu_start() != 0) return 1;\n"
+        text += "  for (int time = 0; time < 2; ++time) {\n    for (uint32_t i = 0; i < sizeof arena; ++i) arena[i] = time == 0 ? 0xa5 : 0x3c;\n    paint_stack();\n"
+        text += f"    if ({n}_run(arena, &in, &out) != 0) return 1;\n    used = stack_used();\n"
+        for i in range(len(self.outputs)):
+            text += f"    write_file(time == 0 ? \"{n}.first{i}\" : \"{n}.second{i}\", output{i}, sizeof output{i});\n"
+        text += f"  }}\n  write_file(\"{n}.stack\", &used, sizeof used);\n  return {n}_run(arena + 1, &in, &out) == {capital}_BAD_ARGUMENT ? 0 : 1;\n}}\n"
+        (folder / f"main_{n}.c").write_text(text)
+        lines = f"  .section .rodata.{n}_in, \"a\"\n  .balign 16\n  .global {n}_in\n{n}_in:\n"
+        for i in range(len(self.inputs)):
+            lines += f"  .incbin \"{self.folder}/input{i}.bin\"\n  .balign 16\n"
+        (folder / f"in_{n}.S").write_text(lines + "#if defined(__linux__) && defined(__ELF__)\n  .section .note.GNU-stack, \"\", %progbits\n#endif\n")
+
+    def compare(self, folder, what):
+        for i, expected in enumerate(self.expected):
+            for time in ("first", "second"):
+                file = folder / f"{self.name}.{time}{i}"
+                got = file.read_bytes() if file.exists() else b""
+                differ = sum(a != b for a, b in zip(got, expected)) + abs(len(got) - len(expected))
+                check(got == expected, f"{what}, {self.name} of {self.target}: {differ} of {len(expected)} bytes of output {i} differ ({time} run)")
+
+
+def linker_script(board):
+    memory = next(line for line in (SOURCE / "boards" / board.name / "memory.ld").read_text().splitlines() if line.startswith("MEMORY"))
+    return memory + """
+ENTRY(reset)
+SECTIONS
+{
+  .vectors : { KEEP(*(.vectors)) . = ALIGN(1024); } > CODE
+  .harness : { *board.c.o(.text .text.* .rodata .rodata.*) *main_*.c.o(.text .text.* .rodata .rodata.*) } > CODE
+  .weights : { *(.rodata.*_weights .rodata.*_in) *_weights.c.o(.rodata .rodata.*) } > POOL
+  .text : { *(.text .text.*) *(.rodata .rodata.*) } > CODE
+  .ARM.exidx : { *(.ARM.exidx*) } > CODE
+  .stack (NOLOAD) : { stack_bottom = .; . += 0x4000; stack_top = .; } > RAM
+  .data : { *(.data .data.*) } > RAM
+  .bss (NOLOAD) : { . = ALIGN(4); bss_begin = .; *(.bss .bss.* COMMON) . = ALIGN(4); bss_end = .; } > RAM
+  .arena (NOLOAD) : { *(.arena) } > POOL
+  /DISCARD/ : { *(.ARM.extab*) *(.init_array*) *(.fini_array*) }
+}
+"""
+
+
+def project(name, models, c_folder, port, flags="", link=""):
+    folder = where / f"project_{name}"
+    folder.mkdir()
+    for m in models:
+        m.write_main(folder)
+    text = (f"cmake_minimum_required(VERSION 3.16)\nproject(c_output LANGUAGES C CXX ASM)\nset(CMAKE_C_FLAGS \"{flags} -O2 -ffunction-sections -fdata-sections {WARNINGS}\")\n"
+            f"set(CMAKE_CXX_FLAGS \"{flags} -Wall -Wextra -Werror\")\nset(CMAKE_ASM_FLAGS \"{flags}\")\nset(CMAKE_C_STANDARD 99)\nset(CMAKE_C_EXTENSIONS OFF)\n"
+            f"add_subdirectory({c_folder} models)\nadd_library(headers OBJECT headers.cpp)\ntarget_include_directories(headers PRIVATE {c_folder})\n"
+            f"target_compile_options(headers PRIVATE -std=c++17 {WARNINGS})\n")
+    (folder / "headers.cpp").write_text("".join(f'#include "{m.name}.h"\n' for m in models) + '#include "deuteron_kernels.h"\n')
+    for m in models:
+        text += (f"add_executable({m.name}_run main_{m.name}.c in_{m.name}.S {HERE}/{port}.c)\ntarget_include_directories({m.name}_run PRIVATE {HERE})\n"
+                 f"target_link_libraries({m.name}_run {m.name})\ntarget_link_options({m.name}_run PRIVATE {link} -Wl,--gc-sections)\n")
+    (folder / "CMakeLists.txt").write_text(text)
+    return folder
+
+
+def build(folder, *settings):
+    run("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=", *settings)
+    run("cmake", "--build", folder / "build")
+
+
+def on_host(models, compiler):
+    c, cpp = compiler
+    c_folder = where / f"c_host_{models[0].target}"
+    if not c_folder.exists():
+        board = next(b for b in all_boards() if b.target == models[0].target)
+        run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", board.name, "--c-host", "--c-weights", "blob", "-o", c_folder)
+    folder = project(f"host_{c}_{models[0].target}", models, c_folder, "host")
+    build(folder, f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={cpp}")
+    for m in models:
+        run(folder / "build" / f"{m.name}_run", cwd=folder)
+        m.compare(folder, f"{c} on this computer")
+
+
+def sizes_of(image, m, folder):
+    rows = {r[0]: int(r[1]) for r in (line.split() for line in run("arm-none-eabi-size", "-A", image).splitlines()) if len(r) > 2 and r[0].startswith(".")}
+    stack = int.from_bytes((folder / f"{m.name}.stack").read_bytes(), "little")
+    return {"flash": rows.get(".text", 0), "ram": rows.get(".data", 0) + rows.get(".bss", 0), "stack": stack}
+
+
+def on_board(board, models):
+    c_folder = where / f"c_{board.target}"
+    run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", board.name, "--c-weights", "blob", "-o", c_folder)
+    folder = project(board.target, models, c_folder, "board", board.flags + " -mthumb", f"-nostartfiles -T{where}/{board.name}.ld")
+    (where / f"{board.name}.ld").write_text(linker_script(board))
+    build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
+          "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc")
+    found = {}
+
+    def one(m):
+        image = folder / "build" / f"{m.name}_run"
+        run("qemu-system-arm", "-M", board.name, "-kernel", image, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-serial", "null",
+            "-semihosting-config", "enable=on,target=native", cwd=folder)
+        m.compare(folder, f"{board.name}")
+        found[m.name] = sizes_of(image, m, folder)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, models))
+    return found
+
+
+def compare_sizes(found):
+    known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    for target, models in found.items():
+        for name, now in models.items():
+            was = known.get(target, {}).get(name)
+            print(f"{target} {name}: {now['flash']} bytes of flash without weights, {now['ram']} of RAM beside the arena, {now['stack']} of stack")
+            for what, most in WANTED.get((target, name), {}).items():
+                if now[what] > most:
+                    print(f"{target} {name}: {what} misses {most} bytes by {now[what] - most}")
+            check(now["ram"] <= 64, f"{name} on {target}: {now['ram']} bytes of RAM beside the arena, limit 64")
+            if "--write" not in options:
+                check(was and all(abs(now[k] - was[k]) <= max(0.01 * was[k], 0 if k == "ram" else 8) for k in now), f"sizes of {name} on {target}: {now}, recorded {was}")
+            known.setdefault(target, {})[name] = now
+    if "--write" in options:
+        RECORD.write_text(json.dumps({t: dict(sorted(m.items())) for t, m in sorted(known.items())}, indent=1) + "\n")
+
+
+def main():
+    if not MODELS.is_dir():
+        print(f"left out: there is no {MODELS}")
+        return 77
+    names = sorted(m.name for m in MODELS.iterdir() if (m / "qdq.pt2").exists() and (not ONLY or m.name in ONLY))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        models = dict(zip(TARGETS, [[] for _ in TARGETS]))
+        for m in pool.map(lambda pair: Model(*pair), [(name, target) for target in TARGETS for name in names]):
+            models[m.target].append(m)
+    compilers = [pair for pair in (("gcc", "g++"), ("clang", "clang++")) if shutil.which(pair[1])]
+    for k, compiler in enumerate(compilers):
+        stage(on_host, models[TARGETS[k]], compiler)
+    with_npu = [Model(name, NPU) for name in ON_NPU if name in names]
+    if with_npu:
+        stage(on_host, with_npu, compilers[0])
+    if not all(map(shutil.which, ("arm-none-eabi-g++", "qemu-system-arm"))):
+        print("left out: the boards: no arm-none-eabi-g++ or qemu-system-arm")
+    else:
+        compare_sizes({b.target: stage(on_board, b, models[b.target]) or {} for b in emulated_boards() if b.target in TARGETS})
+    print(f"{len(names)} models as C, {len(compilers)} compilers here, {len(TARGETS)} cores: {'the same bits' if wrong == 0 else f'{wrong} wrong'}")
+    return 1 if wrong else 0
+
+
+code = main()
+if code == 0:
+    shutil.rmtree(where)
+else:
+    print(f"kept: {where}")
+sys.exit(code)

@@ -1,0 +1,17 @@
+// deuteron firmware --as c: programs as C that share their kernels.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/emit_c.h"
+
+namespace deuteron {
+
+struct FirmwareAs {
+  std::vector<std::string> models;
+  std::string board, output, json;
+  COptions c;
+};
+int firmware_as(const FirmwareAs& options);
+
+}  // namespace deuteron
