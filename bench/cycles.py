@@ -48,7 +48,7 @@ def ours(tool, folder, core, io, where):
     """Estimated cycles, and multiply-adds."""
     target, board, _ = CORES[core]
     program, report, figures = where / "p.pte", where / "p.json", where / "r.json"
-    call([tool, "compile", folder / "float.pt2", "--calibrate", folder / "inputs", "--target", target, "--weights", "packed", "--io", io, "-o", program, "--json", report])
+    call([tool, "compile", folder / "float.pt2", "--calibrate", folder / "inputs", "--target", target, "--io", io, "-o", program, "--json", report])
     call([tool, "run", program, "--input", sorted((folder / "inputs").glob("*.bin"))[0], "--output-dir", where / "out", "--on", f"qemu:{board}",
           "--cycles", core, "--json", figures])
     return json.loads(figures.read_text())["estimated_cycles"]["cycles"], json.loads(report.read_text())["macs"]

@@ -15,11 +15,18 @@
 namespace deuteron {
 namespace {
 
-// Files of the C library that a header of a model must not hide.
-constexpr std::string_view kTaken[] = {"assert", "complex", "ctype",  "errno",   "fenv",   "float",   "inttypes", "iso646",
-                                       "limits", "locale",  "math",   "setjmp",  "signal", "stdarg",  "stdbool",  "stddef",
-                                       "stdint", "stdio",   "stdlib", "strings", "string", "tgmath",  "time",     "unistd",
-                                       "wchar",  "wctype",  "sys",    "new",     "atomic", "threads", "tuple",    "utility"};
+// Headers of C and C++ libraries that one of a model must not hide, and targets that CMake keeps for itself.
+constexpr std::string_view kTaken[] = {
+    "all",       "alloca",      "assert",     "atomic",   "byteswap",      "clean",    "complex",
+    "ctype",     "edit_cache",  "elf",        "endian",   "errno",         "features", "fenv",
+    "float",     "help",        "install",    "inttypes", "iso646",        "limits",   "list_install_components",
+    "locale",    "machine",     "malloc",     "math",     "memory",        "new",      "newlib",
+    "package",   "poll",        "preinstall", "pthread",  "rebuild_cache", "reent",    "regex",
+    "sched",     "search",      "select",     "setjmp",   "signal",        "stdalign", "stdarg",
+    "stdatomic", "stdbool",     "stddef",     "stdint",   "stdio",         "stdlib",   "stdnoreturn",
+    "string",    "string_view", "strings",    "sys",      "test",          "tgmath",   "threads",
+    "time",      "tuple",       "uchar",      "unistd",   "utility",       "vector",   "version",
+    "wchar",     "wctype"};
 constexpr size_t kLongestName = 48;
 
 bool is_taken(std::string_view name) {

@@ -257,18 +257,23 @@ def main():
         print(f"left out: there is no {MODELS}")
         return 77
     names = sorted(m.name for m in MODELS.iterdir() if m.name not in LEFT_OUT and (not ONLY or m.name in ONLY))
+    unknown = set(ONLY or ()) - {m.name for m in MODELS.iterdir()}
+    if unknown or not names:
+        sys.exit(f"{MODELS} has no model {', '.join(sorted(unknown))}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         models = dict(zip(TARGETS, [[] for _ in TARGETS]))
         for m in pool.map(lambda pair: Model(*pair), [(name, target) for target in TARGETS for name in names]):
             models[m.target].append(m)
     compilers = [pair for pair in (("gcc", "g++"), ("clang", "clang++")) if shutil.which(pair[1])]
-    for k, compiler in enumerate(compilers):
-        stage(on_host, models[TARGETS[k]], compiler)
+    for compiler in compilers:
+        for target in TARGETS[:2]:
+            stage(on_host, models[target], compiler)
     with_npu = [Model(name, NPU) for name in ON_NPU if name in names]
     if with_npu:
         stage(on_host, with_npu, compilers[0])
     if not all(map(shutil.which, ("arm-none-eabi-g++", "qemu-system-arm"))):
         print("left out: the boards: no arm-none-eabi-g++ or qemu-system-arm")
+        return 1 if wrong else 77
     else:
         compare_sizes({b.target: stage(on_board, b, models[b.target]) or {} for b in emulated_boards() if b.target in TARGETS})
     print(f"{len(names)} models as C, {len(compilers)} compilers here, {len(TARGETS)} cores: {'the same bits' if wrong == 0 else f'{wrong} wrong'}")

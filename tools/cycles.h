@@ -1,6 +1,5 @@
 // --cycles: the estimated cycles of a run on an emulated board, call by call and function by function.
 #pragma once
-#include <optional>
 #include <string>
 
 #include "boards/cycles/estimate_cycles.h"

@@ -28,10 +28,13 @@ bool is_compiled_for(const ProgramFile& file, const Target& target, Diagnostics&
   return false;
 }
 
-// The user's name, or one made of the file's that no other model has.
+// The user's name, or one made of the file's; macros and files of no other model have it.
 std::optional<std::string> name_of_model(const COptions& o, const std::string& from, const COutput& output, Diagnostics& diagnostics) {
   const auto taken = [&](const std::string& n) {
-    return std::ranges::any_of(output.programs, [&](const CProgram& p) { return p.name == n; });
+    const auto clashes = [](const std::string& a, const std::string& b) { return a == b || a == b + "_WEIGHTS"; };
+    const std::string own = c_macro(n);
+    return std::ranges::any_of(output.programs,
+                               [&](const CProgram& p) { return clashes(own, c_macro(p.name)) || clashes(c_macro(p.name), own); });
   };
   if (!o.name.empty()) {
     if (is_c_name(o.name) && !taken(o.name)) return o.name;

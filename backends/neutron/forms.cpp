@@ -141,15 +141,16 @@ static std::optional<Patch> symmetric_operands(const Graph& g, const Uses&, Node
   const Node& node = g.nodes[root];
   const Quant &x = g.type(node.inputs[0]).quant, &other = g.type(node.inputs[1]).quant;
   if (x.empty() || other.empty() || x.zero_point == other.zero_point) return std::nullopt;
+  for (const ValueId v : node.inputs)
+    if (g.is_constant(v) && g.type(v).quant.zero_point[0] != 0) return std::nullopt;  // no copy makes that 0
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs = node.inputs;
   for (ValueId& v : inputs) {
     const Quant& q = g.type(v).quant;
-    if (q.zero_point[0] == 0 || g.is_constant(v)) continue;
+    if (q.zero_point[0] == 0) continue;
     const float most = static_cast<float>(std::max(127 - q.zero_point[0], q.zero_point[0] + 128)) * q.scale[0];
     v = b.add(Clamp{}, {v}, per_tensor(most / 127, 0), g.values[v].name + "_symmetric");
   }
-  if (inputs == node.inputs) return std::nullopt;
   return b.replace_root(node.op, std::move(inputs));
 }
 

@@ -14,8 +14,7 @@ namespace deuteron {
 namespace {
 
 constexpr double kLimitSeconds = 120;
-constexpr int kTurns = 20;        // of each block: what a turn takes when it is repeated
-constexpr int kMostRetries = 16;  // each leaves out the blocks that llvm-mca could not read
+constexpr int kTurns = 20;  // of each block: what a turn takes when it is repeated
 
 using Lines = std::function<bool(std::string_view)>;
 
@@ -78,30 +77,21 @@ bool is_branch(std::string_view mnemonic, std::string_view operands) {
   return first == "pc" || (loads_several && operands.find("pc") != operands.npos);
 }
 
-struct Regions {
+std::string regions_of(const std::vector<std::vector<std::string>>& code) {
   std::string text;
-  std::vector<size_t> block_of_line;  // line 1 is the first
-  void line(const std::string& content, size_t block) {
-    text += content + "\n";
-    block_of_line.push_back(block);
-  }
-};
-
-Regions regions_of(const std::vector<std::vector<std::string>>& code, const std::vector<BlockPrice>& prices) {
-  Regions r;
   for (size_t b = 0; b < code.size(); ++b) {
-    if (code[b].empty() || !prices[b].is_priced) continue;
-    r.line(fmt::format("@ LLVM-MCA-BEGIN b{}", b), b);
-    for (const std::string& instruction : code[b]) r.line(instruction, b);
-    r.line("@ LLVM-MCA-END", b);
+    if (code[b].empty()) continue;
+    text += fmt::format("@ LLVM-MCA-BEGIN b{}\n", b);
+    for (const std::string& instruction : code[b]) text += instruction + "\n";
+    text += "@ LLVM-MCA-END\n";
   }
-  return r;
+  return text;
 }
 
-// Reads what llvm-mca prints: a region's name, then its figures. "/proc/self/fd/3:12:1: error: ..." is a line that it does not take.
+// Reads what llvm-mca prints: a region's name, then its figures. A line that it does not take is missing among the instructions.
 struct McaReader {
-  std::vector<double> cycles;  // of all turns, by block
-  std::vector<size_t> faulty;  // lines, from 1
+  std::vector<double> cycles;          // of all turns, by block
+  std::vector<uint64_t> instructions;  // likewise
   size_t at = SIZE_MAX;
 
   bool take(std::string_view line) {
@@ -114,7 +104,7 @@ struct McaReader {
     };
     if (number_behind("Code Region - b")) at = n;
     else if (number_behind("Total Cycles:") && at < cycles.size()) cycles[at] = static_cast<double>(n);
-    else if (line.find(": error:") != line.npos && number_behind("/fd/3:")) faulty.push_back(n);
+    else if (number_behind("Instructions:") && at < instructions.size()) instructions[at] = n;
     return false;
   }
 };
@@ -125,11 +115,13 @@ InstructionPrice price_outside_mca(const CoreModel& core, const std::string& ins
   const std::string_view text = trimmed(instruction), mnemonic = mnemonic_of(text);
   const std::string_view operands = trimmed(text.substr(std::min(text.find_first_of(" \t"), text.size())));
   if (mnemonic == "le" || mnemonic == "letp") return {0, false};
+  // llvm-mca makes IT itself (-arm-implicit-it): one whose branch is left out would stand before another instruction.
+  if (mnemonic.starts_with("it") && mnemonic.find_first_not_of("te", 2) == mnemonic.npos) return {1, false};
   for (const std::string_view start : {"dls", "wls", "dlstp", "wlstp"})
     if (mnemonic.substr(0, mnemonic.find('.')) == start) return {core.loop_start, false};
-  const double registers = static_cast<double>(std::ranges::count(operands, ','));
+  const double further = static_cast<double>(std::ranges::count(operands.substr(std::min(operands.find('{'), operands.size())), ','));
   const bool loads_several = mnemonic.starts_with("ldm") || mnemonic.starts_with("pop");
-  const double several = loads_several ? core.each_further_register * registers : 0;
+  const double several = loads_several ? core.each_further_register * further : 0;
   if (is_branch(mnemonic, operands)) return {core.branch + several, loads_several};
   if (mnemonic.starts_with("vldr") || mnemonic.starts_with("vstr")) {
     const size_t bracket = operands.find('[');
@@ -143,7 +135,7 @@ std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::
                                                     Diagnostics& diagnostics) {
   std::string trouble;
   const auto refuse = [&] {
-    diagnostics.error("--cycles", trouble, "cycles.llvm", "apt-get install llvm-19");
+    diagnostics.error("--cycles", trouble, "cycles.llvm", trouble.ends_with("installed") ? "apt-get install llvm-19" : "");
     return std::nullopt;
   };
   Disassembly all;
@@ -161,21 +153,20 @@ std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::
     }
     prices[b].is_priced = left == 0;
   }
-  McaReader reader;
-  for (int retry = 0;; ++retry) {
-    const Regions regions = regions_of(code, prices);
-    reader = {std::vector<double>(blocks.size(), 0), {}, SIZE_MAX};
-    const std::span<const uint8_t> text(reinterpret_cast<const uint8_t*>(regions.text.data()), regions.text.size());
-    const bool good = run_llvm(
-        "llvm-mca-19",
-        {"-mtriple=" + std::string(core.triple), "-mcpu=" + std::string(core.name), fmt::format("-iterations={}", kTurns),
-         "-instruction-info=0", "-resource-pressure=0", "-skip-unsupported-instructions=any", "-arm-implicit-it=always"},
-        text, [&](std::string_view line) { return reader.take(line); }, &trouble);
-    if (good) break;
-    if (reader.faulty.empty() || retry == kMostRetries) return refuse();
-    for (const size_t line : reader.faulty)
-      if (line >= 1 && line <= regions.block_of_line.size()) prices[regions.block_of_line[line - 1]].is_priced = false;
-  }
+  McaReader reader{std::vector<double>(blocks.size()), std::vector<uint64_t>(blocks.size())};
+  const std::string regions = regions_of(code);
+  const std::vector<std::string> options = {"-mtriple=" + std::string(core.triple),
+                                            "-mcpu=" + std::string(core.name),
+                                            fmt::format("-iterations={}", kTurns),
+                                            "-instruction-info=0",
+                                            "-resource-pressure=0",
+                                            "-skip-unsupported-instructions=any",
+                                            "-arm-implicit-it=always"};
+  if (!run_llvm(
+          "llvm-mca-19", options, {reinterpret_cast<const uint8_t*>(regions.data()), regions.size()},
+          [&](std::string_view line) { return reader.take(line); }, &trouble))
+    return refuse();
+  for (size_t b = 0; b < blocks.size(); ++b) prices[b].is_priced = prices[b].is_priced && reader.instructions[b] == kTurns * code[b].size();
   for (size_t b = 0; b < blocks.size(); ++b)
     prices[b].cycles = prices[b].is_priced ? reader.cycles[b] / kTurns + extra[b] : blocks[b].instructions;
   return prices;

@@ -42,12 +42,13 @@ void fill(Call& c, const Shape& shape, double value) {
 
 }  // namespace
 
+// Also what torch leaves undefined.
 static void import_zeros(Call& c) { fill(c, c.integers("size"), 0); }
 static void import_ones(Call& c) { fill(c, c.integers("size"), 1); }
 static void import_full(Call& c) { fill(c, c.integers("size"), c.number("fill_value")); }
 static void import_scalar_tensor(Call& c) { fill(c, {}, c.number("s")); }
 
-// zeros_like, ones_like, full_like, fill
+// zeros_like, ones_like, full_like, empty_like, fill, zero
 static void import_like(Call& c) {
   const ValueId x = c.any_tensor("self");
   const std::string_view name = c.operator_name();
@@ -99,10 +100,12 @@ static constexpr ImportRow kConstantsRows[] = {
     {"aten.arange.default", import_arange},
     {"aten.arange.start", import_arange},
     {"aten.arange.start_step", import_arange},
+    {"aten.empty.memory_format", import_zeros},
+    {"aten.empty_like.default", import_like},
     {"aten.eye.default", import_eye},
     {"aten.eye.m", import_eye},
-    {"aten.fill.Scalar", import_like},
-    {"aten.fill.Tensor", import_like},
+    {"aten.fill.Scalar", import_like, true},
+    {"aten.fill.Tensor", import_like, true},
     {"aten.full.default", import_full},
     {"aten.full_like.default", import_like},
     {"aten.hamming_window.default", import_window},
@@ -110,12 +113,14 @@ static constexpr ImportRow kConstantsRows[] = {
     {"aten.hann_window.default", import_window},
     {"aten.hann_window.periodic", import_window},
     {"aten.linspace.default", import_linspace},
+    {"aten.new_empty.default", import_zeros},
     {"aten.new_full.default", import_full},
     {"aten.new_ones.default", import_ones},
     {"aten.new_zeros.default", import_zeros},
     {"aten.ones.default", import_ones},
     {"aten.ones_like.default", import_like},
     {"aten.scalar_tensor.default", import_scalar_tensor},
+    {"aten.zero.default", import_like, true},
     {"aten.zeros.default", import_zeros},
     {"aten.zeros_like.default", import_like},
 };

@@ -71,8 +71,10 @@ static constexpr ImportRow kIdentitiesRows[] = {
     {"aten.nan_to_num.default", import_view_identity},
     {"aten.native_dropout.default", import_dropout},
     {"aten.positive.default", import_view_identity},
+    {"aten.to.device", import_conversion},
     {"aten.to.dtype", import_conversion},
     {"aten.to.dtype_layout", import_conversion},
+    {"aten.to.other", import_type_as},
     {"aten.type_as.default", import_type_as},
 };
 ImportRows identities_rows() { return kIdentitiesRows; }

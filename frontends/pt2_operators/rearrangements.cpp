@@ -234,7 +234,7 @@ static constexpr ImportRow kRearrangementsRows[] = {
     {"aten.atleast_2d.default", import_reshape_as_declared},
     {"aten.atleast_3d.default", import_reshape_as_declared},
     {"aten.column_stack.default", import_stack_of},
-    {"aten.copy.default", import_expand_as},
+    {"aten.copy.default", import_expand_as, true},
     {"aten.diff.default", import_diff},
     {"aten.dstack.default", import_stack_of},
     {"aten.expand_as.default", import_expand_as},

@@ -238,6 +238,7 @@ static constexpr ImportRow kShapesRows[] = {
     {"aten.pad.default", import_pad},
     {"aten.permute.default", import_permute},
     {"aten.reshape.default", import_view},
+    {"aten.reshape_as.default", import_view_as},
     {"aten.squeeze.default", import_squeeze},
     {"aten.squeeze.dim", import_squeeze},
     {"aten.squeeze.dims", import_squeeze},

@@ -222,7 +222,11 @@ def plan_of(model: GraphModule, target: str) -> Plan:
             rows.setdefault(node.name, operand._replace(name=node.name))
     parameters = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
     parameters |= program.graph_signature.inputs_to_lifted_tensor_constants
-    weights = {parameters[c[0]]: Constant(*c) for c in constants if c[0] in parameters}
+    weights: dict[str, Constant] = {}
+    for row in (Constant(*c) for c in constants if c[0] in parameters):
+        other = weights.setdefault(parameters[row.name], row)
+        if other[2:] != row[2:]:
+            raise error("the model", f"reads `{parameters[row.name]}` in two ways", "quantizer.shared", "give each layer a parameter of its own")
     floats = [f"{op} `{module or own.get(name, name)}`" for name, op, module in in_float]
     return Plan(rows, weights, [own[name] for name in in_parts], floats)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import time
@@ -63,12 +64,13 @@ class LocalFiles:
             raise
 
     def _remove_stale(self) -> None:
-        try:
-            for entry in os.scandir(self._unfinished):
-                if entry.stat().st_mtime < time.time() - _STALE_SECONDS:
-                    os.unlink(entry.path)
-        except OSError:  # none there, or another process was quicker
-            pass
+        if not os.path.isdir(self._unfinished):
+            return
+        with os.scandir(self._unfinished) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # another process was quicker
+                    if entry.stat().st_mtime < time.time() - _STALE_SECONDS:
+                        os.unlink(entry.path)
 
 
 class RemoteFiles:

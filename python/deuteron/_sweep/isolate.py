@@ -92,9 +92,10 @@ class Child:
         return f"{how}: {lines[-1]}" if lines else how
 
     def __del__(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        process: subprocess.Popen[bytes] | None = getattr(self, "_process", None)  # none where it could not start
+        if process and process.poll() is None:
+            process.kill()
+            process.wait()
             self._said.close()
 
 

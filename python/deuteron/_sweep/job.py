@@ -49,5 +49,7 @@ def key_of(what: dict[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=None)
 def build_id() -> str:
-    """Of the compiler: the hash of its library. Two builds of one version differ."""
-    return hash_of(pathlib.Path(package_file).with_name("libdeuteron.so").read_bytes())
+    """Of the compiler and of the package that computes with it: a hash of their files. Two builds of one version differ."""
+    folder = pathlib.Path(package_file).parent
+    files = [folder / "libdeuteron.so", *sorted(folder.rglob("*.py"))]
+    return hash_of("".join(hash_of(f.read_bytes()) for f in files).encode())
