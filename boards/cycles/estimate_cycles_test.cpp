@@ -28,6 +28,8 @@ TEST(Cycles, WhatTheModelsOfLlvmLeaveOutIsAdded) {
       {"cortex-m55", "le lr, 0x10", 0, false},
       {"cortex-m55", "letp\tlr, 0x10", 0, false},
       {"cortex-m55", "dlstp.8 lr, r2", 1, false},
+      {"cortex-m33", "vrintr.f32 s0, s0", 1, false},
+      {"cortex-m55", "vrintn.f32 q0, q1", 0, true},
       {"cortex-m4", "itet\tne", 1, false},
       {"cortex-m4", "it eq", 1, false},
       {"cortex-m55", "vldrb.u8 q0, [r0], #16", 0, true},
