@@ -29,7 +29,7 @@ TEST(COutput, NamesAreIdentifiers) {
 
 TEST(COutput, CommentsStayComments) {
   EXPECT_EQ(c_comment("a */ int x; /* b"), "a ?/ int x? /? b");
-  EXPECT_EQ(c_comment("a\n#error \\\n??/"), "a??error ?????/");
+  EXPECT_EQ(c_comment("a\n#error \\\n?\?/"), "a?\?error ?\?\?\?\?/");
   EXPECT_EQ(c_comment("http://x"), "http:/x");
 }
 
