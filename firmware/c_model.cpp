@@ -242,7 +242,7 @@ std::string c_macro(std::string name) {
 std::string c_comment(std::string_view text) {
   std::string safe;
   for (const char c : text.substr(0, 120))
-    safe += std::isalnum(static_cast<unsigned char>(c)) || std::string_view(" ._-+,:/").find(c) != std::string_view::npos ? c : '?';
+    safe += std::isalnum(static_cast<unsigned char>(c)) || std::string_view(" ._-+,:/").find(c) != std::string_view::npos ? c : '_';
   for (size_t at = safe.find("//"); at != safe.npos; at = safe.find("//")) safe.erase(at, 1);
   return safe;
 }

@@ -28,8 +28,8 @@ TEST(COutput, NamesAreIdentifiers) {
 }
 
 TEST(COutput, CommentsStayComments) {
-  EXPECT_EQ(c_comment("a */ int x; /* b"), "a ?/ int x? /? b");
-  EXPECT_EQ(c_comment("a\n#error \\\n?\?/"), "a?\?error ?\?\?\?\?/");
+  EXPECT_EQ(c_comment("a */ int x; /* b"), "a _/ int x_ /_ b");
+  EXPECT_EQ(c_comment("a\n#error \\\n?\?/"), "a__error ____/");
   EXPECT_EQ(c_comment("http://x"), "http:/x");
 }
 

@@ -97,6 +97,7 @@ TEST(Report, SummaryIsForPeople) {
             "net.pt2 for cortex-m4\n"
             "  operators      1 cortex_m, 1 portable; 1 folded away\n"
             "                 portable: portable::sin `body.sin`: cortex_m has no kernel for it\n"
+            "  firmware       ours, or stock ExecuTorch\n"
             "  RAM            560 bytes planned (the lower bound), scratch 112\n"
             "                 at the peak, cortex_m::quantized_add `body.quantized_add` (source op 0): `image` 210, `quantized_add` 210, "
             "`quantized_add.1` 100\n"

@@ -90,7 +90,7 @@ class Browser:
         mobile = width < 600
         self.page("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)
         self.page("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.page("Page.navigate", url=path if path.startswith("http:") else "file://" + os.path.abspath(path))
+        self.page("Page.navigate", url=path if str(path).startswith("http:") else "file://" + os.path.abspath(path))
         self.wait("document.readyState === 'complete' && document.querySelector('main') !== null")
 
     def run(self, script):

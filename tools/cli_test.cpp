@@ -374,7 +374,7 @@ TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   EXPECT_EQ(c["counts"]["portable"], 0);
   EXPECT_EQ(c["counts"]["cortex_m"], c["operators"].size());
   for (const auto& op : c["operators"]) {
-    EXPECT_THAT(op["op"].get<std::string>(), testing::StartsWith("cortex_m::"));
+    EXPECT_THAT(op["op"].get<std::string>(), testing::AnyOf(testing::StartsWith("cortex_m::"), testing::StartsWith("deuteron::")));
     EXPECT_EQ(op["placement"], "cortex_m");
     EXPECT_FALSE(op["name"].get<std::string>().empty());
     EXPECT_FALSE(op["source"].get<std::string>().empty());
@@ -576,8 +576,8 @@ TEST_F(Cli, WhatIsDoneForAccuracyCanBeTurnedOff) {
 TEST_F(Cli, AMissingKernelIsFoundOnTheHost) {
   const auto compile = [&](const std::string& list) {
     if (!list.empty()) std::ofstream(folder_ + "kernels.txt") << list;
-    return run({"compile", kModel, "--target", "cortex-m33", "--calibrate", kCalibrate, "-o", folder_ + "d.pte", "--firmware-ops",
-                folder_ + "kernels.txt"});
+    return run({"compile", kModel, "--target", "cortex-m33", "--dialect", "stock", "--calibrate", kCalibrate, "-o", folder_ + "d.pte",
+                "--firmware-ops", folder_ + "kernels.txt"});
   };
   const std::string all =
       "# what the board has\ncortex_m::quantize_per_tensor.out\ncortex_m::dequantize_per_tensor.out\r\n  cortex_m::quantized_conv2d.out # "

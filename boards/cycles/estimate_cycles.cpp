@@ -12,7 +12,7 @@
 namespace deuteron {
 namespace {
 
-using Runs = std::map<Block, uint64_t>;
+using Runs = std::map<CodeBlock, uint64_t>;
 
 // The numbers of a line; false: it has others than `count`.
 bool numbers_of(std::string_view line, uint64_t* address, uint64_t* numbers, int count) {
@@ -61,16 +61,16 @@ std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<co
   Runs whole;
   for (const Runs& runs : by_call)
     for (const auto& [block, n] : runs) whole[block] += n;
-  std::vector<Block> list;
+  std::vector<CodeBlock> list;
   for (const auto& [block, n] : whole) list.push_back(block);
   const std::optional<std::vector<BlockPrice>> prices = price_blocks(core, image, list, diagnostics);
   if (!prices) return std::nullopt;
 
   CycleEstimate e;
-  std::map<Block, double> cycles_of;
+  std::map<CodeBlock, double> cycles_of;
   std::map<std::string, CycleCount> functions;
   const double each = 1.0 / static_cast<double>(std::max<uint64_t>(samples, 1));
-  const auto add = [&](CycleCount& to, const Block& block, uint64_t n) {
+  const auto add = [&](CycleCount& to, const CodeBlock& block, uint64_t n) {
     to.instructions += n * block.instructions;
     to.cycles += static_cast<double>(n) * cycles_of[block] * each;
   };

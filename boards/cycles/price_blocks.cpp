@@ -133,7 +133,7 @@ InstructionPrice price_outside_mca(const CoreModel& core, const std::string& ins
   return {mnemonic.starts_with("ldrd") ? core.load_pair : several, true};
 }
 
-std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image, std::span<const Block> blocks,
+std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image, std::span<const CodeBlock> blocks,
                                                     Diagnostics& diagnostics) {
   std::string trouble;
   const auto refuse = [&] {

@@ -12,9 +12,9 @@
 
 namespace deuteron {
 
-struct Block {
+struct CodeBlock {
   uint32_t address = 0, instructions = 0;
-  auto operator<=>(const Block&) const = default;
+  auto operator<=>(const CodeBlock&) const = default;
 };
 
 struct BlockPrice {
@@ -23,7 +23,7 @@ struct BlockPrice {
 };
 
 // For each block, in order. `image`: an ELF file.
-std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image, std::span<const Block> blocks,
+std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image, std::span<const CodeBlock> blocks,
                                                     Diagnostics& diagnostics);
 
 // One line of a disassembly: what llvm-mca does not know of it, and whether it stays among what llvm-mca prices.
