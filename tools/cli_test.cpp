@@ -394,7 +394,7 @@ TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   EXPECT_EQ(i["outputs"][0]["sizes"], json({1, 10}));
   EXPECT_EQ(i["planned_bytes"], c["ram_bytes"]);
   EXPECT_EQ(i["loads_on_host"], true);
-  EXPECT_THAT(inspected.err, HasSubstr("cortex_m::quantized_conv2d")) << "with `--json -` the text for a person goes to standard error";
+  EXPECT_THAT(inspected.err, HasSubstr("deuteron::packed_conv2d")) << "with `--json -` the text for a person goes to standard error";
 
   const Ended model = run({"inspect", kModel, "--json", "-"});
   ASSERT_EQ(model.code, 0) << model.err;
