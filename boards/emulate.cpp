@@ -153,7 +153,7 @@ EmulatedRun run_job(const Board& board, Job job, std::span<const uint8_t> progra
   job.profile_clock = options.clock;
   job.clock_argument = options.clock_argument;
   if (output.descriptor() < 0 || profile.descriptor() < 0 || blocks.descriptor() < 0 || !image.append(runner) ||
-      !write_job(input, job, program, samples) || !plugin.append(block_counts_plugin())) {
+      !write_job(input, job, program, samples) || (options.count_blocks && !plugin.append(block_counts_plugin()))) {
     run.error = board_trouble(board.name, fmt::format("the job cannot be written to memory: {}", std::strerror(errno)), "board.job_memory");
     return run;
   }

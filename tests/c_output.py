@@ -6,13 +6,16 @@ bit; their sizes against tests/c_output/sizes.json.
 Without a choice the models of QUICK: `--all` takes minutes. `FIXTURES` has the folder fixtures/models. Standard library only."""
 import concurrent.futures
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+import checks
+from checks import check
+from cross_build import build_environment
 
 options = sys.argv[4:]
 TOOL, SOURCE, MODELS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve() / "fixtures" / "models"
@@ -29,18 +32,8 @@ ON_NPU = ["cifarnet"]  # with parts that the NPU runs, and kernels of the proces
 FLOAT = ["mnist_lstm", "mobilenet_v2", "mobilenet_v3_small"]  # without a quantized form, or with one that leaves a layer in float
 LEFT_OUT = ["digits_bmm"]  # slices by aten::slice_copy, a portable kernel: refused by name (tests/golden/c.portable.txt)
 WANTED = {("cortex-m55", "resnet8"): {"flash": 9216, "ram": 64, "stack": 1024}}  # bytes: aims, printed where they are missed
-wrong = 0
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_c_"))
-environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
-if shutil.which("ccache"):
-    environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
-
-
-def check(right, what):
-    global wrong
-    if not right:
-        wrong += 1
-        print(f"WRONG {what}")
+environment = build_environment(where)
 
 
 class Failed(Exception):
@@ -273,11 +266,11 @@ def main():
         stage(on_host, with_npu, compilers[0])
     if not all(map(shutil.which, ("arm-none-eabi-g++", "qemu-system-arm"))):
         print("left out: the boards: no arm-none-eabi-g++ or qemu-system-arm")
-        return 1 if wrong else 77
+        return 1 if checks.failed else 77
     else:
         compare_sizes({b.target: stage(on_board, b, models[b.target]) or {} for b in emulated_boards() if b.target in TARGETS})
-    print(f"{len(names)} models as C, {len(compilers)} compilers here, {len(TARGETS)} cores: {'the same bits' if wrong == 0 else f'{wrong} wrong'}")
-    return 1 if wrong else 0
+    print(f"{len(names)} models as C, {len(compilers)} compilers here, {len(TARGETS)} cores: {f'{checks.failed} wrong' if checks.failed else 'the same bits'}")
+    return 1 if checks.failed else 0
 
 
 code = main()

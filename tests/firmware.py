@@ -3,7 +3,6 @@
     firmware.py DEUTERON SOURCE_DIR BUILD_DIR"""
 import array
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -11,6 +10,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+import checks
+from checks import check
+from cross_build import build_environment
 
 TOOL, SOURCE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
@@ -20,18 +23,8 @@ for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
 sys.path.insert(0, str(SOURCE))
 from boards.boards import emulated_boards
 
-wrong = 0
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_firmware_"))
-environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
-if shutil.which("ccache"):
-    environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
-
-
-def check(right, what):
-    global wrong
-    if not right:
-        wrong += 1
-        print(f"WRONG {what}")
+environment = build_environment(where)
 
 
 def tool(*arguments, fails=False):
@@ -183,5 +176,5 @@ said = tool("firmware", one, "--board", "mps2-an505", "-o", fw, fails=True)
 check("--force" in said, said)
 check(not [p for p in where.iterdir() if ".tmp" in p.name], "a temporary folder is left")
 shutil.rmtree(where)
-print(f"firmware projects: {wrong} wrong")
-sys.exit(1 if wrong else 0)
+print(f"firmware projects: {checks.verdict()}")
+sys.exit(1 if checks.failed else 0)

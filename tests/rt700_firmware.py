@@ -12,6 +12,7 @@ import tempfile
 
 import checks
 from checks import check
+from cross_build import build_environment
 
 TOOL, SOURCE, BUILD = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
@@ -22,9 +23,7 @@ for needed in ("arm-none-eabi-g++", "qemu-system-arm", "cmake", "ninja"):
 BOARD = "mimxrt700-evk"
 SCRIPT = f"deuteron/boards/{BOARD}/memory.ld"
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_rt700_"))
-environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
-if shutil.which("ccache"):
-    environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+environment = build_environment(where)
 
 
 def tool(*arguments, code=0):
