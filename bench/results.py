@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import subprocess
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results.md"
@@ -24,6 +25,7 @@ Instruction counts are exact counts under emulation: they repeat to the last dig
 one machine; compare them with each other only. An accuracy that is marked *in-sample* was measured on the samples that
 the ranges were chosen on; expect less on new data.
 """
+NOT_RUN = "<!-- not run: measures for minutes -->"  # tests/documents.py runs the other commands of the documents
 # Title, what the reader should know, the command, and whether it prints Markdown (else it is shown as it is).
 SECTIONS = [
     ("Six trained networks on Cortex-M", "SQNR is against the float model's outputs, in-sample. PT2E: torchao's quantizer with the same "
@@ -61,7 +63,8 @@ def measure(title, text, command, is_markdown):
     if done.returncode not in (0, 1) or not done.stdout.strip() or "Traceback (most recent call last)" in done.stderr:
         sys.exit(f"{shown}: exit status {done.returncode}\n{done.stderr}")
     body = done.stdout.strip() if is_markdown else f"```\n{done.stdout.strip()}\n```"
-    return f"\n## {title}\n\n{text}\n\n```\n{shown}\n```\n\n{body}\n", done.returncode == 0
+    page = f"\n## {title}\n\n{textwrap.fill(text, 118)}\n\n{NOT_RUN}\n```\n{shown}\n```\n\n{body}\n"
+    return page, done.returncode == 0
 
 
 def main():
