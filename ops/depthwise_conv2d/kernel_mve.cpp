@@ -14,7 +14,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kStackStrip = 18 * kStripColumn;  // 16 outputs of a row, where the scratch has no room
+constexpr int32_t kStackStrip = 32 * kStripColumn;  // where the scratch has no room: 2 KB
 
 // ---- 8 channels at a time
 

@@ -25,16 +25,17 @@ struct PackedCall {
   PackedConv2dArgs args;
   const int8_t *x, *packed;
   void* scratch;
+  int32_t scratch_bytes;
   int8_t* y;
 };
 template <Packing p>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.y);
+      return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.y);
+      return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
   if constexpr (kIsMicrocontroller) {
     Status s = bad_argument(kPacked, isa_of(p) == Isa::mve ? "is packed for the M-profile Vector Extension, which this core lacks"
                                                            : "is packed for another instruction set than this core's kernels have");
@@ -81,11 +82,11 @@ Status prepare(Call& call, Prepared* prepared) {
   if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPacked, "must have the bytes that its packing takes");
   if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);  // now that the shifts are known
   if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
-  if (scratch.numel < packed_conv2d_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
+  if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
   if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");
   return keep_packed<p>(call, prepared,
                         {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(packed.data), scratch.data,
-                         static_cast<int8_t*>(call.tensor(kOut).data)});
+                         scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 }  // namespace

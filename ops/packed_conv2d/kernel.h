@@ -13,7 +13,7 @@
 // proves
 //          |first[oc]| + 128 * sum |weight[oc]| < 2^30, and 128 * sum |weight[oc]| < 2^23 for the filters 1 and 3 of a tile of dsp_4x4.
 //          With other bytes in `packed` the results are any int8, and nothing else happens
-// Scratch  packed_conv2d_scratch_bytes(), for dsp_4x4 4-aligned
+// Scratch  packed_conv2d_scratch_bytes(), or packed_conv2d_least_scratch_bytes() and more, for dsp_4x4 4-aligned
 // Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, CONV_2D, FULLY_CONNECTED
 #pragma once
 #include <cstdint>
@@ -50,6 +50,7 @@ inline bool packed_conv2d_is_alone(const PackedConv2dArgs& a) {
 
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
 inline constexpr int32_t kPackedStack = 1024;  // elements of widened windows that lie on the stack with dsp_4x4
+inline constexpr int32_t kPackedStackColumns = kFewTapsBytes + kPackedBlock;  // bytes of columns that may, with mve_4x16
 inline constexpr int32_t kPackedRagged = 256;  // elements of a window with dsp_4x4 whose taps are no whole quads
 
 // Null where the kernel of the packing serves a call.
@@ -82,12 +83,22 @@ inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p)
   return in_one_piece && elements <= kPackedStack ? 0 : elements * 2;
 }
 
+// None where the stack has room: for one window with mve_4x16, which then meets the filters with fewer neighbours, for all with dsp_4x4.
+inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
+  const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
+  if (p == Packing::dsp_4x4) return bytes <= 2 * kPackedStack ? 0 : bytes;
+  const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.in_c + kPackedBlock;
+  return bytes == 0 || window <= kPackedStackColumns ? 0 : window;
+}
+
 template <Packing p>
 void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
 
 // The same with the M-profile Vector Extension, for mve_4x16. Reads nothing beyond its operands.
-void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y);
+void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y);
 // The same with the DSP extension, for dsp_4x4.
-void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y);
+void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y);
 
 }  // namespace deuteron

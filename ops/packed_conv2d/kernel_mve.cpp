@@ -130,11 +130,11 @@ void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw,
   }
 }
 
-void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int8_t* y) {
+// `room`: bytes of columns, at least those of one window, beside the block behind them.
+void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int32_t room, int8_t* y) {
   const PackedConv2dArgs& a = f.a;
   const Columns k = columns_of(a);
   const int32_t step = a.stride_w * k.column;
-  const int32_t room = static_cast<int32_t>(packed_conv2d_scratch_bytes(a, Packing::mve_4x16)) - kPackedBlock;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
   const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
   for (int32_t oh = 0; oh < a.out_h; ++oh)
@@ -147,9 +147,8 @@ void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int8_t*
     }
 }
 
-}  // namespace
-
-void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y) {
+// `room`: bytes of the columns that are copied to `scratch` at a time.
+[[gnu::noinline]] void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room, int8_t* y) {
   const int32_t length = a.length(), image = a.in_h * a.in_w * a.in_c;
   const Filters f{a, packed, length, (length + kPackedBlock - 1) / kPackedBlock,
                   static_cast<int32_t>(packed_tile_bytes(Packing::mve_4x16, length))};
@@ -160,11 +159,25 @@ void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8
   if (all_pixels) return run_in_one_piece(f, x, step, a.n * a.out_h * a.out_w, end, y);
   for (int32_t n = 0; n < a.n; ++n, x += image, y += a.out_h * row) {
     if (!in_one_piece) {
-      run_columns(f, x, static_cast<int8_t*>(scratch), y);
+      run_columns(f, x, scratch, room, y);
       continue;
     }
     for (int32_t oh = 0; oh < a.out_h; ++oh) run_in_one_piece(f, x + oh * a.stride_h * a.in_w * a.in_c, step, a.out_w, end, y + oh * row);
   }
+}
+
+[[gnu::noinline]] void run_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
+  alignas(16) int8_t columns[kPackedStackColumns];
+  run(a, x, packed, columns, (bytes < kPackedStackColumns ? bytes : kPackedStackColumns) - kPackedBlock, y);
+}
+
+}  // namespace
+
+void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y) {
+  const auto bytes = static_cast<int32_t>(packed_conv2d_scratch_bytes(a, Packing::mve_4x16));
+  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) run_on_stack(a, x, packed, bytes, y);
+  else run(a, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
 }
 
 }  // namespace deuteron

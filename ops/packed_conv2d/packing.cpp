@@ -179,7 +179,8 @@ Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
   call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
   call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
   call.integers({a.dilation_h, a.dilation_w}).integer(a.x_zero).integer(a.y_zero);
-  call.scratch(packed_conv2d_scratch_bytes(a, p)).out(0, d.y_face);
+  const i64 most = packed_conv2d_scratch_bytes(a, p);
+  call.scratch(most, {packed_conv2d_least_scratch_bytes(a, p), most}).out(0, d.y_face);
   return call.done();
 }
 

@@ -23,6 +23,9 @@ constexpr CheckedKernel kChecked[] = {
     {"matmul", check_matmul},
     {"packed_conv2d", check_packed_conv2d},
     {"linear_add", check_linear_add},
+    {"lstm", check_lstm},
+    {"gru", check_gru},
+    {"rnn", check_rnn},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 
