@@ -26,7 +26,7 @@ int32_t some_channels(Random& r) {
 
 // One axis: the extent of the input from that of the output.
 void some_axis(Random& r, bool pointwise, int32_t* in, int32_t* out, int32_t* kernel, int32_t* stride, int32_t* pad, int32_t* dilation) {
-  *kernel = pointwise ? 1 : r.one_in(2) ? 3 : r.between(1, 6);
+  *kernel = pointwise ? 1 : r.one_in(2) ? 3 : r.between(1, 8);
   *stride = r.one_in(2) ? 1 : r.between(1, 3);
   *dilation = r.one_in(6) ? r.between(1, 3) : 1;
   *pad = pointwise && !r.one_in(8) ? 0 : r.between(0, *kernel - 1);
