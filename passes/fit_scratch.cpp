@@ -14,7 +14,9 @@
 namespace deuteron {
 namespace {
 
-void set_scratch(Graph& g, const Node& node, KernelCall& call, size_t k, i64 bytes) {
+// The k-th scratch of a call that says what it needs.
+void set_scratch(Graph& g, Node& node, size_t k, i64 bytes) {
+  auto& call = *call_of(node.op);
   const size_t output = node.outputs.size() - call.own_scratch.size() + k;
   g.values[node.outputs[output]].type.shape = {bytes};
   for (KernelArg& arg : call.args)
@@ -26,7 +28,7 @@ void fit(Graph& g) {
   const std::vector<i64> alive = bytes_alive(g);
   const i64 peak = alive.empty() ? 0 : *std::max_element(alive.begin(), alive.end());
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    KernelCall* call = call_of(g.nodes[n].op);
+    auto* call = call_of(g.nodes[n].op);
     if (!call) continue;
     i64 room = peak - alive[n];
     for (size_t k = 0; k < call->own_scratch.size(); ++k) {
@@ -34,7 +36,7 @@ void fit(Graph& g) {
       const i64 least = (own.least + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;  // of the plan
       const i64 bytes = std::clamp(least + room, own.least, own.most);
       room -= std::max<i64>((bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment - least, 0);
-      set_scratch(g, g.nodes[n], *call, k, bytes);
+      set_scratch(g, g.nodes[n], k, bytes);
     }
     call->own_scratch.clear();
   }
@@ -44,13 +46,13 @@ void fit(Graph& g) {
 
 void shrink_scratch(Graph& g) {
   for (Node& node : g.nodes)
-    if (KernelCall* call = call_of(node.op))
-      for (size_t k = 0; k < call->own_scratch.size(); ++k) set_scratch(g, node, *call, k, call->own_scratch[k].least);
+    if (auto* call = call_of(node.op))
+      for (size_t k = 0; k < call->own_scratch.size(); ++k) set_scratch(g, node, k, call->own_scratch[k].least);
 }
 
 void fit_scratch(PassContext& pass) {
   const auto is_own = [](const Node& node) {
-    const KernelCall* call = call_of(node.op);
+    const auto* call = call_of(node.op);
     return call && is_own_dialect(*call);
   };
   // Stock firmware refuses a program with a call of ours by name, before it runs anything. It would overrun the scratch of another.

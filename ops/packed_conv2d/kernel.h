@@ -2,7 +2,7 @@
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
 //     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h)
-// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps; packed: packed_bytes(packing, out_c, length) bytes
+// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps in x; packed: packed_bytes(packing, out_c, length) bytes
 //          and packed_shifts_bytes(out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window follow one
 //          another by rows of taps, [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
 // Units    x_zero, y_zero -128..127
@@ -29,8 +29,11 @@ struct PackedConv2dArgs {
   int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   int32_t x_zero, y_zero;
   bool has_shifts;
+  int32_t y_step, y_row;  // bytes of y from a pixel to the next, from a row to the next; images follow one another row by row
   int32_t length() const { return kernel_h * kernel_w * in_c; }
 };
+inline void set_dense_result(PackedConv2dArgs& a) { a.y_step = a.out_c, a.y_row = a.out_w * a.out_c; }
+inline bool packed_conv2d_is_dense(const PackedConv2dArgs& a) { return a.y_step == a.out_c && a.y_row == a.out_w * a.out_c; }
 
 inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) { return a.n == 1 && a.out_h == 1 && a.out_w == 1; }
 // Every window lies inside x.
