@@ -11,10 +11,9 @@ static bool is_scratch(const Type& type) { return type.dtype == DType::u8; }
 
 // Elements of the windows. A convolution gathers a window for all of its output channels at once; a pool walks it for each channel.
 static i64 taps_of(const KernelCall& call, i64 macs, i64 results, const Shape& y) {
-  if (call.name == "cortex_m::quantized_conv2d" || call.name == "cortex_m::quantized_transpose_conv2d" ||
-      call.name == "deuteron::packed_conv2d" || call.name == "aten::convolution")
-    return y.empty() || y.back() == 0 ? 0 : macs / y.back();
-  if (call.name.find("pool2d") == std::string::npos) return 0;
+  const auto has = [&](const char* part) { return call.name.find(part) != std::string::npos; };
+  if (has("conv") && !has("depthwise")) return y.empty() || y.back() == 0 ? 0 : macs / y.back();
+  if (!has("pool2d")) return 0;
   for (const KernelArg& arg : call.args)
     if (arg.kind == KernelArg::Kind::integers && !arg.integers.empty()) {  // the first list is the window
       i64 window = 1;

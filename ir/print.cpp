@@ -101,6 +101,8 @@ std::string attributes(const KernelCall& call) {
   text += ")";
   for (size_t k = 0; k < call.in_place.size(); ++k)
     text += fmt::format("{}{}:{}", k == 0 ? " in_place=" : ",", call.in_place[k].first, call.in_place[k].second);
+  for (size_t k = 0; k < call.own_scratch.size(); ++k)
+    text += fmt::format("{}{}:{}", k == 0 ? " own_scratch=" : ",", call.own_scratch[k].least, call.own_scratch[k].most);
   if (call.macs != 0) text += fmt::format(" macs={}", call.macs);
   return text;
 }

@@ -141,7 +141,8 @@ TEST(Text, WritesKernelCalls) {
       "input \"the b\" : s8[2,3,7,4] q(axis=3 scale=0.5;0.25;1e-05;2 zero=0;0;0;0 range=-127..127)\n"
       "y, y.1 = call cortex_m::quantized_add.out(a, \"the b\") args(in0[2,4,3,7|0,2,3,1], -9223372036854775808, 1.0, inf, -inf, 1e+20, "
       "true, "
-      "false, none, [], [1,-2], in1[168], out1[40], out0[2,3,7,4]) in_place=0:1,1:0 macs=17 : s8[2,3,7,4] q(scale=0.5 zero=-3), u8[40] "
+      "false, none, [], [1,-2], in1[168], out1[40], out0[2,3,7,4]) in_place=0:1,1:0 own_scratch=8:40 macs=17 : s8[2,3,7,4] q(scale=0.5 "
+      "zero=-3), u8[40] "
       "from 0\n"
       "z = call \"odd.name\" \"\"(y) args(in0[2,3,7,4], out0[]) : f32[] from 0\n"
       "output y\noutput z\n";
@@ -157,6 +158,7 @@ TEST(Text, WritesKernelCalls) {
   EXPECT_EQ(call.args[5].real, 1e20);
   EXPECT_EQ(call.args[8].kind, KernelArg::Kind::none);
   EXPECT_THAT(call.args[10].integers, ElementsAre(1, -2));
+  EXPECT_THAT(call.own_scratch, ElementsAre(OwnScratch{8, 40}));
   EXPECT_EQ(call.macs, 17);
   EXPECT_EQ(std::get<KernelCall>(g.nodes[1].op).name, "odd.name");
 }

@@ -277,6 +277,11 @@ void TextValues::attributes(KernelCall& call) {
       c_.expect(":");
       call.in_place.emplace_back(output, c_.integer(0, kMaxCount));
     } while (!c_.failed() && c_.accept(","));
+  if (c_.accept("own_scratch=")) do {
+      const i64 least = c_.integer(0, kHighest);
+      c_.expect(":");
+      call.own_scratch.push_back({least, c_.integer(0, kHighest)});
+    } while (!c_.failed() && c_.accept(","));
   if (c_.accept("macs=")) call.macs = c_.integer(0, kHighest);
 }
 

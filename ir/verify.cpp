@@ -133,6 +133,14 @@ static Fault call_fault(const Graph& g, const Node& node, const KernelCall& call
     const i64 out_bytes = g.type(node.outputs[output]).bytes(), in_bytes = g.type(node.inputs[input]).bytes();
     if (out_bytes > in_bytes) return fmt::format("output {} of {} bytes in place of input {} of {}", output, out_bytes, input, in_bytes);
   }
+  if (call.own_scratch.size() > node.outputs.size())
+    return fmt::format("own scratch of {} outputs of {}", call.own_scratch.size(), node.outputs.size());
+  for (size_t k = 0; k < call.own_scratch.size(); ++k) {
+    const OwnScratch& own = call.own_scratch[k];
+    const i64 bytes = g.type(node.outputs[node.outputs.size() - call.own_scratch.size() + k]).bytes();
+    if (own.least < 0 || own.most < own.least || own.most > bytes)
+      return fmt::format("own scratch of {} to {} bytes in {}", own.least, own.most, bytes);
+  }
   if (call.macs < 0) return fmt::format("{} multiply-adds", call.macs);
   return {};
 }

@@ -171,6 +171,19 @@ TEST(Verify, FindsFaultsOfKernelCalls) {
                                 call(g).args[4].face = plain_face({400});
                                 call(g).in_place[0].first = 1;
                               }},
+                             {"own scratch of 3 outputs of 2", [](Graph& g) { call(g).own_scratch.resize(3); }},
+                             {"own scratch of 5 to 4 bytes in 40",
+                              [](Graph& g) {
+                                call(g).own_scratch = {{5, 4}};
+                              }},
+                             {"own scratch of 0 to 41 bytes in 40",
+                              [](Graph& g) {
+                                call(g).own_scratch = {{0, 41}};
+                              }},
+                             {"own scratch of -1 to 40 bytes in 40",
+                              [](Graph& g) {
+                                call(g).own_scratch = {{-1, 40}};
+                              }},
                              {"a kernel call without a name", [](Graph& g) { call(g).name.clear(); }},
                              {"-1 multiply-adds", [](Graph& g) { call(g).macs = -1; }},
                          });

@@ -22,6 +22,7 @@ struct PackRule {
 constexpr PackRule kRules[] = {
     {"cortex_m::quantized_conv2d", pack_conv2d},
     {"cortex_m::quantized_depthwise_conv2d", pack_depthwise_conv2d},
+    {"cortex_m::quantized_transpose_conv2d", pack_conv_transpose2d},
     {"cortex_m::quantized_linear", pack_linear},
     {"cortex_m::quantized_add", linearize_add},
 };

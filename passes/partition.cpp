@@ -106,7 +106,7 @@ class Partitioner {
     trial.options.npu.converter.path.clear();  // the vendor's says nothing of cycles
     PassContext context = trial.context();
     Partitioner(context).run(on_npu);
-    if (!trial.run("choose-kernels", "pack-weights")) return std::nullopt;
+    if (!trial.run("choose-kernels", "fit-scratch")) return std::nullopt;
     return program_cost(trial.graph, trial.result.npu.cycles(), pass_.target);
   }
 

@@ -45,5 +45,6 @@ void lower_delegates(PassContext&);         // passes/lower_delegates.cpp
 void split_rows(PassContext&);              // passes/split_rows.cpp
 void lower(PassContext&);                   // passes/lower.cpp
 void pack_weights(PassContext&);            // passes/pack_weights.cpp
+void fit_scratch(PassContext&);             // passes/fit_scratch.cpp
 
 }  // namespace deuteron

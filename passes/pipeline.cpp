@@ -52,6 +52,8 @@ static constexpr Pass kPipeline[] = {
     {"lower", lower},
     // With packed weights, calls that our runtime has a kernel for read them as that kernel wants them.
     {"pack-weights", pack_weights},
+    // In a program for our runtime alone calls have the scratch that its kernels use, as far as that does not raise the peak.
+    {"fit-scratch", fit_scratch},
 };
 
 std::span<const Pass> pipeline() { return kPipeline; }

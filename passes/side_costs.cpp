@@ -24,7 +24,7 @@ static i64 on_cpu(const PassContext& pass, Graph graph) {
   Trial trial(pass, std::move(graph));
   trial.rewrites_left = -1;  // --max-rewrites is about the program
   trial.options.packed_growth_percent = kAnyGrowthPercent;
-  if (!trial.run("choose-kernels", "pack-weights")) return -1;
+  if (!trial.run("choose-kernels", "fit-scratch")) return -1;
   const ProgramCost cost = program_cost(trial.graph, 0, pass.target);
   return cost.not_known > 0 ? -1 : cost.cpu + cost.wait;
 }

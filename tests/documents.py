@@ -202,20 +202,21 @@ def main():
     arguments.add_argument("--write", action="store_true")
     given = arguments.parse_args()
     tool, package = os.path.abspath(given.deuteron), os.path.abspath(given.package)
-    names, totals, failed = given.pages or pages(), {}, 0
+    names, totals, failed, missing = given.pages or pages(), {}, 0, 0
     with concurrent.futures.ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = [pool.submit(run_page, name, tool, package, given.write) for name in names]
         for name, job in zip(names, jobs):
             fault, counts, left_out = job.result()
             for key, n in counts.items():
                 totals[key] = totals.get(key, 0) + n
+            missing += len(left_out)
             for what in left_out:
                 print(f"left out: {name}: {what}")
             if fault:
                 failed += 1
                 print(f"FAILED {fault}")
     print(f"{len(names)} pages: {totals['commands']} commands and {totals['python']} blocks of Python ran, {totals['not run']} blocks are marked `not run`")
-    sys.exit(1 if failed or totals["commands"] == 0 else 0)
+    sys.exit(1 if failed or totals["commands"] == 0 else 77 if missing else 0)  # 77: not all was compared
 
 
 if __name__ == "__main__":

@@ -185,6 +185,7 @@ bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& p
   const size_t offset = static_cast<size_t>(at) * static_cast<size_t>(whole_strides[dim]) * element;
   if (join) c->out += offset;
   else c->in += offset;
+  join_dimensions(numbers, &c->rank);
   return true;
 }
 

@@ -2,18 +2,62 @@
 #include "backends/portable/strided.h"
 
 namespace deuteron::portable {
+namespace {
+
+template <class T>
+void copy_rows(const StridedCopy& c) {
+  const int outer = c.rank > 0 ? c.rank - 1 : 0;
+  const int32_t count = c.rank > 0 ? c.sizes[outer] : 1;
+  const int32_t in_step = c.rank > 0 ? c.sizes[c.rank + outer] : 1, out_step = c.rank > 0 ? c.sizes[2 * c.rank + outer] : 1;
+  const int32_t* const strides[] = {c.sizes + c.rank, c.sizes + 2 * c.rank};
+  walk<2>(outer, c.sizes, strides, [&](const int32_t* at) {
+    const T* from = reinterpret_cast<const T*>(c.in) + at[0];
+    T* to = reinterpret_cast<T*>(c.out) + at[1];
+    if (in_step == 1 && out_step == 1) {
+      __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+      return;
+    }
+    for (int32_t i = count; i > 0; --i, from += in_step, to += out_step) *to = *from;
+  });
+}
+
+}  // namespace
 
 void run_strided_copy(const StridedCopy& c) {
   if (c.plain_bytes >= 0) {
     if (c.plain_bytes > 0) __builtin_memmove(c.out, c.in, static_cast<size_t>(c.plain_bytes));
     return;
   }
-  const int32_t* const strides[] = {c.sizes + c.rank, c.sizes + 2 * c.rank};
-  const size_t n = c.element_bytes;
-  walk<2>(c.rank, c.sizes, strides, [&](const int32_t* at) {
-    __builtin_memcpy(c.out + static_cast<ptrdiff_t>(at[1]) * static_cast<ptrdiff_t>(n),
-                     c.in + static_cast<ptrdiff_t>(at[0]) * static_cast<ptrdiff_t>(n), n);
-  });
+  switch (c.element_bytes) {
+    case 1:
+      return copy_rows<uint8_t>(c);
+    case 2:
+      return copy_rows<uint16_t>(c);
+    case 4:
+      return copy_rows<uint32_t>(c);
+    default:
+      return copy_rows<uint64_t>(c);
+  }
+}
+
+void join_dimensions(int32_t* numbers, uint8_t* rank) {
+  int32_t size[kMaxRank], in[kMaxRank], out[kMaxRank];
+  int count = 0;
+  for (int i = 0; i < *rank; ++i) {  // by falling stride of `out`
+    if (numbers[i] == 1) continue;
+    int k = count++;
+    for (; k > 0 && out[k - 1] < numbers[2 * *rank + i]; --k) size[k] = size[k - 1], in[k] = in[k - 1], out[k] = out[k - 1];
+    size[k] = numbers[i], in[k] = numbers[*rank + i], out[k] = numbers[2 * *rank + i];
+  }
+  int joined = 0;
+  for (int i = 0; i < count; ++i) {
+    const int k = joined - 1;  // the dimension outside: one with this where its step goes over all of it, in both
+    if (joined > 0 && in[k] == in[i] * size[i] && out[k] == out[i] * size[i]) size[k] *= size[i], in[k] = in[i], out[k] = out[i];
+    else size[joined] = size[i], in[joined] = in[i], out[joined] = out[i], ++joined;
+  }
+  if (joined == 0 && *rank > 0) size[0] = in[0] = out[0] = 1, joined = 1;
+  for (int i = 0; i < joined; ++i) numbers[i] = size[i], numbers[joined + i] = in[i], numbers[2 * joined + i] = out[i];
+  *rank = static_cast<uint8_t>(joined);
 }
 
 Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32_t first, const int32_t* in_strides, const Tensor& out,
@@ -30,6 +74,7 @@ Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32
   for (int i = 0; i < out.rank; ++i) numbers[i] = out.sizes[i];
   for (int i = 0; i < out.rank; ++i) numbers[out.rank + i] = in_strides[i];
   strides_of(out, numbers + 2 * out.rank);
+  join_dimensions(numbers, &c.rank);
   c.sizes = numbers;
   return keep<StridedCopy, run_strided_copy>(call, prepared, c);
 }

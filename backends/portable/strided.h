@@ -48,15 +48,18 @@ void walk(int rank, const int32_t* sizes, const int32_t* const* strides, Visit v
   }
 }
 
-// Copies in[first + sum of index * in_strides] to out[sum of index * out_strides] for every index of `sizes`.
+// Copies in[sum of index * in_strides] to out[sum of index * out_strides] for every index of `sizes`.
 struct StridedCopy {
   const uint8_t* in;
   uint8_t* out;
-  const int32_t* sizes;  // rank of them, then in_strides, then out_strides
+  const int32_t* sizes;  // rank of them, then in_strides, then out_strides, in elements; the last dimension is the inner loop
   int32_t plain_bytes;   // not negative: one copy of so many bytes does it
   uint8_t rank, element_bytes;
 };
 void run_strided_copy(const StridedCopy& c);
+
+// Brings the numbers of a copy to as few dimensions as give the same elements, in the order in which they lie in `out`.
+void join_dimensions(int32_t* numbers, uint8_t* rank);
 
 // Keeps a copy over the sizes of `out`. The caller has proved that every offset lies inside `in`.
 Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32_t first, const int32_t* in_strides, const Tensor& out,

@@ -44,7 +44,7 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
   call.in(0, channels_last_face(x.shape));
   call.integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).boolean(a.ceil_mode);
   call.integer(x.quant.zero_point[0]).integer(m->value).integer(m->shift);
-  call.scratch(avg_pool2d_scratch_bytes(kernel_args, c.isa)).out(0, channels_last_face(y.shape));
+  call.scratch(avg_pool2d_scratch_bytes(kernel_args, c.isa), {}).out(0, channels_last_face(y.shape));
   return call.done();
 }
 
@@ -58,8 +58,8 @@ static constexpr NpuRow<AvgPool2d> kNpu[] = {
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(std::max(a.stride.h, a.stride.w)); }, &NpuLimits::stride},
     {"padding", "padding is counted, or there is none", must_hold("padding is left out of the average"),
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.pad == HW{} || a.count_include_pad); }},
-    {"ceil_mode", "no window reaches past the padded image",
-     must_hold("a window reaches past the padded image"), windows_stay_inside<AvgPool2d>},
+    {"ceil_mode", "no window reaches past the padded image", must_hold("a window reaches past the padded image"),
+     windows_stay_inside<AvgPool2d>},
     {"divisor", "the divisor is the size of the window", must_hold("the divisor is not the size of the window"),
      [](const AvgPool2d& a, const NpuOperands&) { return std::optional<i64>(a.divisor == 0 || a.divisor == a.kernel.h * a.kernel.w); }},
     {"parameters", "operand and result have one scale and zero point",

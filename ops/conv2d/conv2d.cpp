@@ -61,7 +61,7 @@ static i64 conv_scratch(const Conv2d& a, const Shape& x, const Shape& w, const S
   return conv2d_scratch_bytes(args, isa);
 }
 
-static i64 depthwise_scratch(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y, Isa isa) {
+static DepthwiseConv2dArgs depthwise_args(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y) {
   DepthwiseConv2dArgs args{};
   args.n = narrow(x[0]), args.in_h = narrow(x[1]), args.in_w = narrow(x[2]), args.in_c = narrow(x[3]);
   args.out_h = narrow(y[1]), args.out_w = narrow(y[2]), args.out_c = narrow(y[3]);
@@ -69,7 +69,7 @@ static i64 depthwise_scratch(const Conv2d& a, const Shape& x, const Shape& w, co
   args.stride_h = narrow(a.stride.h), args.stride_w = narrow(a.stride.w), args.pad_h = narrow(a.pad_before.h),
   args.pad_w = narrow(a.pad_before.w);
   args.dilation_h = narrow(a.dilation.h), args.dilation_w = narrow(a.dilation.w);
-  return depthwise_conv2d_scratch_bytes(args, isa);
+  return args;
 }
 
 static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
@@ -105,7 +105,13 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
   call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
   call.integer(range.low).integer(range.high);
-  call.scratch(depthwise ? depthwise_scratch(a, x.shape, w, y.shape, c.isa) : conv_scratch(a, x.shape, w, y.shape, c.isa));
+  if (depthwise) {
+    const DepthwiseConv2dArgs args = depthwise_args(a, x.shape, w, y.shape);
+    const i64 bytes = depthwise_conv2d_scratch_bytes(args, c.isa);
+    call.scratch(bytes, {depthwise_conv2d_least_scratch_bytes(args, c.isa), c.isa == Isa::mve ? bytes : 0});
+  } else {
+    call.scratch(conv_scratch(a, x.shape, w, y.shape, c.isa));
+  }
   call.out(0, channels_last_face(y.shape));
   return call.done();
 }
@@ -126,12 +132,12 @@ static i64 npu_taps(const Conv2d& a, const NpuOperands& o) {
 }
 
 static constexpr NpuRow<Conv2d> kNpu[] = {
-    {"weight", "the weight is a constant",
-     must_hold("the weight is computed, and the NPU takes a constant only"), operand_is_constant<Conv2d, kWeight>},
-    {"bias", "the bias is a constant",
-     must_hold("the bias is computed, and the NPU takes a constant only"), operand_is_constant<Conv2d, kBias>},
-    {"symmetric", "the weight's zero points are 0",
-     must_hold("a zero point of the weight is not 0"), operand_is_symmetric<Conv2d, kWeight>},
+    {"weight", "the weight is a constant", must_hold("the weight is computed, and the NPU takes a constant only"),
+     operand_is_constant<Conv2d, kWeight>},
+    {"bias", "the bias is a constant", must_hold("the bias is computed, and the NPU takes a constant only"),
+     operand_is_constant<Conv2d, kBias>},
+    {"symmetric", "the weight's zero points are 0", must_hold("a zero point of the weight is not 0"),
+     operand_is_symmetric<Conv2d, kWeight>},
     {"kernel", "kernel height or width", NpuTest::at_most,
      [](const Conv2d&, const NpuOperands& o) { return std::optional<i64>(std::max(o.in[kWeight].shape[1], o.in[kWeight].shape[2])); },
      &NpuLimits::kernel},

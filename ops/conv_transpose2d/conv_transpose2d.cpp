@@ -90,7 +90,7 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
   call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
   call.integer(range.low).integer(range.high);
-  call.scratch(conv_transpose2d_scratch_bytes(args, c.isa)).scratch(conv_transpose2d_output_scratch_bytes(args));
+  call.scratch(conv_transpose2d_scratch_bytes(args, c.isa), {}).scratch(conv_transpose2d_output_scratch_bytes(args), {});
   call.out(0, channels_last_face(y.shape));
   return call.done();
 }
@@ -104,12 +104,12 @@ static constexpr QuantSpec kQuant[] = {
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<ConvTranspose2d> kNpu[] = {
-    {"weight", "the weight is a constant",
-     must_hold("the weight is computed, and the NPU takes a constant only"), operand_is_constant<ConvTranspose2d, kWeight>},
-    {"bias", "the bias is a constant",
-     must_hold("the bias is computed, and the NPU takes a constant only"), operand_is_constant<ConvTranspose2d, kBias>},
-    {"symmetric", "the weight's zero points are 0",
-     must_hold("a zero point of the weight is not 0"), operand_is_symmetric<ConvTranspose2d, kWeight>},
+    {"weight", "the weight is a constant", must_hold("the weight is computed, and the NPU takes a constant only"),
+     operand_is_constant<ConvTranspose2d, kWeight>},
+    {"bias", "the bias is a constant", must_hold("the bias is computed, and the NPU takes a constant only"),
+     operand_is_constant<ConvTranspose2d, kBias>},
+    {"symmetric", "the weight's zero points are 0", must_hold("a zero point of the weight is not 0"),
+     operand_is_symmetric<ConvTranspose2d, kWeight>},
     {"groups", "groups", NpuTest::equals, [](const ConvTranspose2d& a, const NpuOperands&) { return std::optional<i64>(a.groups); },
      nullptr, 1},
     {"dilation", "dilation", NpuTest::equals,

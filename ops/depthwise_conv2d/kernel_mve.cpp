@@ -1,10 +1,12 @@
 // Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2: by patches of a strip (strip_mve.h), 16 channels at a
-// time. One input channel: a convolution, with the filters turned. Else 8 channels at a time, a tap after the other.
+// time. One input channel: a convolution, with the filters turned. Else 8 channels at a time, by columns (columns_mve.h) or a tap after the
+// other.
 #include <arm_mve.h>
 
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
+#include "ops/depthwise_conv2d/columns_mve.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/strip_mve.h"
 #include "ops/depthwise_conv2d/three_by_three.h"
@@ -14,7 +16,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kStackStrip = 18 * kStripColumn;  // 16 outputs of a row, where the scratch has no room
+constexpr int32_t kStackStrip = 32 * kStripColumn;  // where the scratch has no room: 2 KB
 
 // ---- 8 channels at a time
 
@@ -172,6 +174,17 @@ void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* we
   }
 }
 
+// ---- other windows, by columns
+
+// False: it does not serve the call, or would take longer than tap by tap.
+[[gnu::noinline]] bool run_by_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                      const Strips& room, int8_t* y) {
+  DepthwiseColumns columns(a, room.room, room.columns_at_once * kStripColumn);
+  if (!columns.serves()) return false;
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) columns.run(x, weight, bias, y);
+  return true;
+}
+
 // ---- one input channel
 
 // Filters as a convolution has them. scratch: taps * out_c bytes for them first.
@@ -203,6 +216,7 @@ void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, cons
                   end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
   if (scratch_bytes > kStackStrip + 3) strips = {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
   const bool patches = has_patches(a);
+  if (!patches && run_by_columns(a, x, weight, bias, strips, y)) return;
   const auto by_taps = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) {
     if (patches) run_patches(a, x, weight, bias, strips, y);

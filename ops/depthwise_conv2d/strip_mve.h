@@ -27,9 +27,9 @@ struct MveDepthwise {
   const MveChannelRescale* rescale;
   int8_t* y;
   int32_t channels, y_zero;
-  int32_t group_y, groups;  // bytes of y from a group to the next
-  int32_t first;            // not 0: there is a group more
-  int32_t rows, next_y;     // row groups; bytes of y from behind the last group to the next row group
+  int32_t group_y, groups;          // bytes of y from a group to the next
+  int32_t first;                    // not 0: there is a group more
+  int32_t rows, next_y;             // row groups; bytes of y from behind the last group to the next row group
   const int32_t *gather, *scatter;  // of 4 columns in the strip, less 128; of 4 outputs in y
   int32_t first_y, first_strip;     // bytes from the first group to the second in y; by how many less than a group in the strip
   int32_t y_min, y_max;

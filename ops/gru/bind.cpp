@@ -2,6 +2,7 @@
 #include "ops/device/kernels.h"
 #include "ops/gru/kernel.h"
 #include "ops/recurrent/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 
@@ -25,6 +26,8 @@ Status prepare(Call& call, Prepared* prepared) {
   a.first_multiplier = static_cast<int32_t>(call.integer(kFirstMultiplier));
   a.first_shift = static_cast<int32_t>(call.integer(kFirstShift));
   a.states = static_cast<int16_t*>(scratch.data);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, gru_s8_mve>(call, prepared, a);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, gru_s8_dsp>(call, prepared, a);
   return keep<gru_s8>(call, prepared, a);
 }
 

@@ -1,34 +1,8 @@
 // Portable GRU.
-#include "ops/gru/kernel.h"
+#include "ops/gru/cells.h"
 
 namespace deuteron {
 
-static int64_t within_30_bits(int64_t v) {
-  constexpr int64_t kMost = int64_t{1} << 30;
-  return v < -kMost ? -kMost : v > kMost ? kMost : v;
-}
-
-void gru_s8(const GruArgs& a) {
-  const int32_t units = a.layer.units;
-  run_recurrent(
-      a.layer, 3 * units,
-      [&](int32_t d, int32_t n) {
-        const int8_t* from = a.layer.h_0 != nullptr ? a.layer.h_0 + (d * a.layer.batch + n) * units : nullptr;
-        for (int32_t j = 0; j < units; ++j)
-          a.states[j] = static_cast<int16_t>(
-              from == nullptr ? 0 : saturate_s16(requantize(from[j] - a.first_zero, a.first_multiplier, a.first_shift)));
-      },
-      [&](const RecurrentStep& s) {
-        for (int32_t j = 0; j < units; ++j) {
-          const int32_t r = sigmoid_q15(saturate_s16(s.gate(j))), z = sigmoid_q15(saturate_s16(s.gate(units + j))), row = 2 * units + j;
-          const int64_t in = within_30_bits(s.scaled(row, s.input_product(row))), st = within_30_bits(s.scaled(row, s.state_product(row)));
-          const int32_t n = tanh_q15(saturate_s16(in + ((r * st + (1 << 14)) >> 15)));
-          const int32_t h = saturate_s16((int64_t{z} * a.states[j] + (((32768 - z) * n) >> (15 - a.state_bits)) + (1 << 14)) >> 15);
-          a.states[j] = static_cast<int16_t>(h);
-          s.h_new[j] = requantize_to_s8(static_cast<uint32_t>(h * 32768), a.layer.y_multiplier, a.layer.y_shift, a.layer.y_zero, -128, 127);
-        }
-      },
-      [](int32_t, int32_t) {});
-}
+void gru_s8(const GruArgs& a) { run_gru<PortableRows>(a); }
 
 }  // namespace deuteron

@@ -2,9 +2,9 @@
 #include "ops/gru/kernel.h"
 
 #include "ops/device/kernels.h"
+#include "ops/device/test_spoiled_calls.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
-#include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {
@@ -77,12 +77,12 @@ TEST(GruKernel, Refuses) {
   };
   expect_common_refusals(make, 19);
   expect_refusals(make, {
-      {15, "must be 0..15", number(15, -1)},
-      {16, "must be int8", number(16, -129)},
-      {17, "is out of range", number(17, INT32_MIN)},
-      {18, "must be -31..20", number(18, -32)},
-      {21, "is too small", [](TestCall& c) { c.tensor_at(21).numel -= 1; }},
-  });
+                            {15, "must be 0..15", number(15, -1)},
+                            {16, "must be int8", number(16, -129)},
+                            {17, "is out of range", number(17, INT32_MIN)},
+                            {18, "must be -31..20", number(18, -32)},
+                            {21, "is too small", [](TestCall& c) { c.tensor_at(21).numel -= 1; }},
+                        });
 }
 
 TEST(GruKernel, StaysInsideItsTensorsWhateverTheArguments) {

@@ -42,6 +42,10 @@ CallBuilder& CallBuilder::constant(Type type, Constant data, Face face) {
   return *this;
 }
 CallBuilder& CallBuilder::scratch(i64 bytes) { return scratch({DType::u8, {bytes}, {}}, plain_face({bytes})); }
+CallBuilder& CallBuilder::scratch(i64 bytes, OwnScratch own) {
+  lowered_.call.own_scratch.push_back(own);
+  return scratch(bytes);
+}
 CallBuilder& CallBuilder::scratch(Type type, Face face) {
   out(static_cast<i64>(results_ + lowered_.scratch.size()), std::move(face));
   lowered_.scratch.push_back(std::move(type));

@@ -40,12 +40,19 @@ struct DelegateBlob {
   bool operator==(const DelegateBlob&) const = default;
 };
 
+// Bytes of a scratch tensor that our own kernel needs and those that it uses, where the stock kernel asks for others.
+struct OwnScratch {
+  i64 least = 0, most = 0;
+  bool operator==(const OwnScratch&) const = default;
+};
+
 struct KernelCall {
-  std::string name;                           // "cortex_m::quantized_conv2d"
-  std::string overload;                       // "out"
-  std::vector<KernelArg> args;                // in schema order, outs last, without the repeated return value
-  std::vector<std::pair<i64, i64>> in_place;  // (output, input): may be the same bytes
-  i64 macs = 0;                               // multiply-adds, for the report
+  std::string name;                              // "cortex_m::quantized_conv2d"
+  std::string overload;                          // "out"
+  std::vector<KernelArg> args;                   // in schema order, outs last, without the repeated return value
+  std::vector<std::pair<i64, i64>> in_place;     // (output, input): may be the same bytes
+  std::vector<OwnScratch> own_scratch;           // of the last outputs; empty: the planned bytes
+  i64 macs = 0;                                  // multiply-adds, for the report
   std::shared_ptr<const DelegateBlob> delegate;  // set: a call of this delegate and not of a kernel; `name` is its backend's
   bool operator==(const KernelCall&) const = default;
 };
@@ -79,6 +86,7 @@ class CallBuilder {
     return constant(Type{dtype, std::move(shape), {}}, constant_of(std::move(data)), std::move(face));
   }
   CallBuilder& scratch(i64 bytes);
+  CallBuilder& scratch(i64 bytes, OwnScratch own);  // all scratch of a call, or none
   CallBuilder& scratch(Type type, Face face);
   CallBuilder& overload(std::string name);  // "out" unless told
   CallBuilder& integer(i64 v);

@@ -2,6 +2,7 @@
 #include "ops/device/kernels.h"
 #include "ops/lstm/kernel.h"
 #include "ops/recurrent/prepare.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 
@@ -53,6 +54,8 @@ Status prepare(Call& call, Prepared* prepared) {
   a.c_0 = c_0 != nullptr ? static_cast<const int8_t*>(c_0->data) : nullptr;
   a.c_n = static_cast<int8_t*>(c_n.data);
   a.cells = static_cast<int16_t*>(scratch.data);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, lstm_s8_mve>(call, prepared, a);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, lstm_s8_dsp>(call, prepared, a);
   return keep<lstm_s8>(call, prepared, a);
 }
 

@@ -21,5 +21,8 @@ struct LstmArgs {
 };
 
 void lstm_s8(const LstmArgs& a);
+// The same with an instruction set. They read nothing beyond their operands.
+void lstm_s8_mve(const LstmArgs& a);
+void lstm_s8_dsp(const LstmArgs& a);
 
 }  // namespace deuteron

@@ -2,9 +2,9 @@
 #include "ops/lstm/kernel.h"
 
 #include "ops/device/kernels.h"
+#include "ops/device/test_spoiled_calls.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
-#include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {
@@ -97,19 +97,19 @@ TEST(LstmKernel, Refuses) {
   };
   expect_common_refusals(make, 23);
   expect_refusals(make, {
-      {15, "must have a state for each direction and batch entry", [](TestCall& c) { c.sizes_at(15)[2] += 1; }},
-      {15, "must be given when the hidden state is", absent(15)},
-      {16, "must be 0..15", number(16, 16)},
-      {17, "must be int8", number(17, 128)},
-      {18, "is out of range", number(18, INT32_MIN)},
-      {19, "must be -31..20", number(19, 21)},
-      {20, "must be int8", number(20, -129)},
-      {21, "is out of range", number(21, int64_t{1} << 31)},
-      {22, "must be -31..0", number(22, 1)},
-      {25, "must have a state for each direction and batch entry", [](TestCall& c) { c.sizes_at(25)[1] += 1; }},
-      {26, "is too small", [](TestCall& c) { c.tensor_at(26).numel -= 1; }},
-      {26, "is not aligned", misaligned(26, 1)},
-  });
+                            {15, "must have a state for each direction and batch entry", [](TestCall& c) { c.sizes_at(15)[2] += 1; }},
+                            {15, "must be given when the hidden state is", absent(15)},
+                            {16, "must be 0..15", number(16, 16)},
+                            {17, "must be int8", number(17, 128)},
+                            {18, "is out of range", number(18, INT32_MIN)},
+                            {19, "must be -31..20", number(19, 21)},
+                            {20, "must be int8", number(20, -129)},
+                            {21, "is out of range", number(21, int64_t{1} << 31)},
+                            {22, "must be -31..0", number(22, 1)},
+                            {25, "must have a state for each direction and batch entry", [](TestCall& c) { c.sizes_at(25)[1] += 1; }},
+                            {26, "is too small", [](TestCall& c) { c.tensor_at(26).numel -= 1; }},
+                            {26, "is not aligned", misaligned(26, 1)},
+                        });
 }
 
 TEST(LstmKernel, StaysInsideItsTensorsWhateverTheArguments) {

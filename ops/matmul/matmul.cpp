@@ -55,7 +55,7 @@ static Result<Lowered> cortex_m(const Matmul& a, const LowerContext& c) {
   CallBuilder call("cortex_m::quantized_batch_matmul", c.in.size(), 1);
   call.in(kX, plain_face(x.shape)).integer(-x.quant.zero_point[0]).in(kOther, plain_face(other.shape)).integer(-other.quant.zero_point[0]);
   call.integer(y.quant.zero_point[0]).integer(m.value).integer(m.shift);
-  call.scratch(matmul_scratch_bytes(args, c.isa)).out(0, plain_face(y.shape));
+  call.scratch(matmul_scratch_bytes(args, c.isa), {}).out(0, plain_face(y.shape));
   return call.done();
 }
 

@@ -1,5 +1,6 @@
 // deuteron::packed_conv2d: its arguments checked once, at load. The overload says the packing (ops/dense/packing.h). A host runs each by
 // the portable kernel, a core only that of its instruction set.
+#include "ops/dense/packed_call.h"
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "ops/image/window.h"
@@ -9,7 +10,7 @@
 namespace deuteron {
 
 DEUTERON_FIELDS(PackedConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w,
-                dilation_h, dilation_w, x_zero, y_zero, has_shifts)
+                dilation_h, dilation_w, x_zero, y_zero, has_shifts, y_step, y_row)
 #if !defined(DEUTERON_MICROCONTROLLER)
 template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::mve_4x16>> = "packed_conv2d_s8<Packing::mve_4x16>";
@@ -25,24 +26,19 @@ struct PackedCall {
   PackedConv2dArgs args;
   const int8_t *x, *packed;
   void* scratch;
+  int32_t scratch_bytes;
   int8_t* y;
 };
 template <Packing p>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.y);
+      return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.y);
-  if constexpr (kIsMicrocontroller) {
-    Status s = bad_argument(kPacked, isa_of(p) == Isa::mve ? "is packed for the M-profile Vector Extension, which this core lacks"
-                                                           : "is packed for another instruction set than this core's kernels have");
-    s.code = Code::wrong_isa;
-    return s;
-  } else {
-    return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
-  }
+      return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+  if constexpr (kIsMicrocontroller) return wrong_packing(kPacked, p);
+  else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
 }
 
 Status read_shapes(const Call& call, PackedConv2dArgs& a) {
@@ -61,6 +57,7 @@ Status read_shapes(const Call& call, PackedConv2dArgs& a) {
   if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
   a.x_zero = static_cast<int32_t>(call.integer(kXZero));
   a.y_zero = static_cast<int32_t>(call.integer(kYZero));
+  set_dense_result(a);
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
   return Status{};
@@ -81,11 +78,11 @@ Status prepare(Call& call, Prepared* prepared) {
   if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPacked, "must have the bytes that its packing takes");
   if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);  // now that the shifts are known
   if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
-  if (scratch.numel < packed_conv2d_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
+  if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
   if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");
   return keep_packed<p>(call, prepared,
                         {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(packed.data), scratch.data,
-                         static_cast<int8_t*>(call.tensor(kOut).data)});
+                         scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 }  // namespace

@@ -55,11 +55,11 @@ void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* 
   const int8_t* const shifts = packed + packed_bytes(p, a.out_c, a.length());
   const int32_t count = a.out_c < kPackedTile ? a.out_c : kPackedTile;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
-    for (int32_t oh = 0; oh < a.out_h; ++oh)
-      for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.out_c)
+    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
+      for (int32_t ow = 0; ow < a.out_w; ++ow)
         for (int32_t t = 0; t < packed_tiles(a.out_c); ++t)
           run_tile<p>(a, x, packed + t * bytes, shifts + t * kShiftsBytes, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, count,
-                      y + first_of_tile(a.out_c, t));
+                      y + ow * a.y_step + first_of_tile(a.out_c, t));
 }
 
 template void packed_conv2d_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, int8_t*);

@@ -2,7 +2,7 @@
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
 //     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h)
-// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps; packed: packed_bytes(packing, out_c, length) bytes
+// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps in x; packed: packed_bytes(packing, out_c, length) bytes
 //          and packed_shifts_bytes(out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window follow one
 //          another by rows of taps, [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
 // Units    x_zero, y_zero -128..127
@@ -13,7 +13,7 @@
 // proves
 //          |first[oc]| + 128 * sum |weight[oc]| < 2^30, and 128 * sum |weight[oc]| < 2^23 for the filters 1 and 3 of a tile of dsp_4x4.
 //          With other bytes in `packed` the results are any int8, and nothing else happens
-// Scratch  packed_conv2d_scratch_bytes(), for dsp_4x4 4-aligned
+// Scratch  packed_conv2d_scratch_bytes(), or packed_conv2d_least_scratch_bytes() and more, for dsp_4x4 4-aligned
 // Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, CONV_2D, FULLY_CONNECTED
 #pragma once
 #include <cstdint>
@@ -29,8 +29,11 @@ struct PackedConv2dArgs {
   int32_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
   int32_t x_zero, y_zero;
   bool has_shifts;
+  int32_t y_step, y_row;  // bytes of y from a pixel to the next, from a row to the next; images follow one another row by row
   int32_t length() const { return kernel_h * kernel_w * in_c; }
 };
+inline void set_dense_result(PackedConv2dArgs& a) { a.y_step = a.out_c, a.y_row = a.out_w * a.out_c; }
+inline bool packed_conv2d_is_dense(const PackedConv2dArgs& a) { return a.y_step == a.out_c && a.y_row == a.out_w * a.out_c; }
 
 inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) { return a.n == 1 && a.out_h == 1 && a.out_w == 1; }
 // Every window lies inside x.
@@ -50,6 +53,7 @@ inline bool packed_conv2d_is_alone(const PackedConv2dArgs& a) {
 
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
 inline constexpr int32_t kPackedStack = 1024;  // elements of widened windows that lie on the stack with dsp_4x4
+inline constexpr int32_t kPackedStackColumns = kFewTapsBytes + kPackedBlock;  // bytes of columns that may, with mve_4x16
 inline constexpr int32_t kPackedRagged = 256;  // elements of a window with dsp_4x4 whose taps are no whole quads
 
 // Null where the kernel of the packing serves a call.
@@ -82,12 +86,22 @@ inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p)
   return in_one_piece && elements <= kPackedStack ? 0 : elements * 2;
 }
 
+// None where the stack has room: for one window with mve_4x16, which then meets the filters with fewer neighbours, for all with dsp_4x4.
+inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
+  const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
+  if (p == Packing::dsp_4x4) return bytes <= 2 * kPackedStack ? 0 : bytes;
+  const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.in_c + kPackedBlock;
+  return bytes == 0 || window <= kPackedStackColumns ? 0 : window;
+}
+
 template <Packing p>
 void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
 
 // The same with the M-profile Vector Extension, for mve_4x16. Reads nothing beyond its operands.
-void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y);
+void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y);
 // The same with the DSP extension, for dsp_4x4.
-void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y);
+void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y);
 
 }  // namespace deuteron

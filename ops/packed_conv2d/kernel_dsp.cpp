@@ -76,7 +76,7 @@ void run_alone(const PackedConv2dArgs& a, const DspWindows& c, const int8_t* x, 
 // Every pixel of whole quads is a window.
 bool are_pixels(const PackedConv2dArgs& a) {
   return packed_conv2d_is_in_one_piece(a) && a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h &&
-         a.out_w == a.in_w && a.in_c % kPackedQuad == 0;
+         a.out_w == a.in_w && a.in_c % kPackedQuad == 0 && packed_conv2d_is_dense(a);
 }
 void run_pixels(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
   Tiles tiles = tiles_of(a, windows, packed);
@@ -106,19 +106,19 @@ void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16
   for (int32_t n = 0; n < a.n; ++n, c.image += a.in_h * a.in_w * a.in_c) {
     DspPlace at{-a.pad_h, -a.pad_w};
     const auto next = [&] {
-      at.iw += a.stride_w;
-      if (at.iw == behind) at.iw = -a.pad_w, at.ih += a.stride_h;
+      at.iw += a.stride_w, y += a.y_step;
+      if (at.iw == behind) at.iw = -a.pad_w, at.ih += a.stride_h, y += a.y_row - a.out_w * a.y_step;
     };
     for (int32_t i = 0; i < count; i += 2) {
       DspPlace places[kWindowsAtOnce] = {at, at, at, at};
       const bool two = i + 1 < count;
+      int8_t *const y0 = y, *y1 = y;
       next();
-      if (two) places[1] = at, next();
+      if (two) y1 = y, places[1] = at, next();
       if (nine && is_inside(places[0]) && is_inside(places[1]))
         deuteron_widen_nines_dsp(place(places[0]), place(places[1]), row_step, windows);
       else widen_all(c, places);
-      tiles.run(y, two ? y + a.out_c : y);
-      y += two ? 2 * a.out_c : a.out_c;
+      tiles.run(y0, y1);
     }
   }
 }
@@ -130,8 +130,10 @@ void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16
 
 }  // namespace
 
-void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y) {
-  if (packed_conv2d_scratch_bytes(a, Packing::dsp_4x4) == 0) run_on_stack(a, x, packed, y);
+void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y) {
+  const int64_t bytes = packed_conv2d_scratch_bytes(a, Packing::dsp_4x4);
+  if (bytes == 0 || scratch_bytes < bytes) run_on_stack(a, x, packed, y);
   else run(a, x, packed, static_cast<int16_t*>(scratch), y);
 }
 

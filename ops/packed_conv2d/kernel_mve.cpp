@@ -44,7 +44,7 @@ void run_window(const Filters& f, const int8_t* x, int8_t* y) {
 // `windows` of them, `step` apart, whose last blocks may be read.
 void run_windows(const Filters& f, const int8_t* x, int32_t step, int32_t windows, int8_t* y) {
   const int32_t channels = f.a.out_c, tiles = channels / kPackedTile;
-  MvePackedWindows w{x, step, y, channels, f.packed, f.blocks, tiles, f.a.y_zero, windows};
+  MvePackedWindows w{x, step, y, f.a.y_step, f.packed, f.blocks, tiles, f.a.y_zero, windows};
   deuteron_packed_windows_mve(&w);
   if (channels % kPackedTile == 0) return;
   w.packed += tiles * f.tile_bytes, w.tiles = 1, w.y += channels - kPackedTile;
@@ -56,7 +56,7 @@ void run_in_one_piece(const Filters& f, const int8_t* x, int32_t step, int32_t w
   const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
   const int32_t whole = last < 0 ? 0 : last / step + 1, count = whole < windows ? whole : windows;
   if (count > 1) run_windows(f, x, step, count, y);
-  for (int32_t i = count > 1 ? count : 0; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.out_c);
+  for (int32_t i = count > 1 ? count : 0; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.y_step);
 }
 
 // How pixels go to the columns of taps.
@@ -130,41 +130,54 @@ void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw,
   }
 }
 
-void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int8_t* y) {
+// `room`: bytes of columns, at least those of one window, beside the block behind them.
+void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int32_t room, int8_t* y) {
   const PackedConv2dArgs& a = f.a;
   const Columns k = columns_of(a);
   const int32_t step = a.stride_w * k.column;
-  const int32_t room = static_cast<int32_t>(packed_conv2d_scratch_bytes(a, Packing::mve_4x16)) - kPackedBlock;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
   const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
-  for (int32_t oh = 0; oh < a.out_h; ++oh)
+  for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
     for (int32_t ow = 0; ow < a.out_w; ow += most) {
       const int32_t windows = a.out_w - ow < most ? a.out_w - ow : most;
       fill_columns(k, image, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, (windows - 1) * a.stride_w + a.kernel_w, scratch);
       if (a.out_c < kPackedTile) run_window(f, scratch, y);
-      else run_windows(f, scratch, step, windows, y);
-      y += windows * a.out_c;
+      else run_windows(f, scratch, step, windows, y + ow * a.y_step);
     }
 }
 
-}  // namespace
-
-void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int8_t* y) {
+// `room`: bytes of the columns that are copied to `scratch` at a time.
+[[gnu::noinline]] void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room, int8_t* y) {
   const int32_t length = a.length(), image = a.in_h * a.in_w * a.in_c;
   const Filters f{a, packed, length, (length + kPackedBlock - 1) / kPackedBlock,
                   static_cast<int32_t>(packed_tile_bytes(Packing::mve_4x16, length))};
   const int8_t* const end = x + a.n * image;
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
-  const int32_t step = a.stride_w * a.in_c, row = a.out_w * a.out_c;
-  const bool all_pixels = in_one_piece && a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w;
+  const int32_t step = a.stride_w * a.in_c, row = a.y_row;
+  const bool all_pixels = in_one_piece && a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w &&
+                          packed_conv2d_is_dense(a);
   if (all_pixels) return run_in_one_piece(f, x, step, a.n * a.out_h * a.out_w, end, y);
   for (int32_t n = 0; n < a.n; ++n, x += image, y += a.out_h * row) {
     if (!in_one_piece) {
-      run_columns(f, x, static_cast<int8_t*>(scratch), y);
+      run_columns(f, x, scratch, room, y);
       continue;
     }
     for (int32_t oh = 0; oh < a.out_h; ++oh) run_in_one_piece(f, x + oh * a.stride_h * a.in_w * a.in_c, step, a.out_w, end, y + oh * row);
   }
+}
+
+[[gnu::noinline]] void run_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
+  alignas(16) int8_t columns[kPackedStackColumns];
+  run(a, x, packed, columns, (bytes < kPackedStackColumns ? bytes : kPackedStackColumns) - kPackedBlock, y);
+}
+
+}  // namespace
+
+void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                          int8_t* y) {
+  const auto bytes = static_cast<int32_t>(packed_conv2d_scratch_bytes(a, Packing::mve_4x16));
+  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) run_on_stack(a, x, packed, bytes, y);
+  else run(a, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
 }
 
 }  // namespace deuteron

@@ -17,7 +17,8 @@ struct Case {
 };
 
 PackedConv2dArgs args_of(const Case& k) {
-  return {k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero, k.has_shifts};
+  return {k.n,  k.h,  k.w,  k.c,  k.oh, k.ow,     k.oc,     k.kh,         k.kw, k.sh,
+          k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero, k.has_shifts, k.oc, k.ow * k.oc};
 }
 
 struct Filters {

@@ -5,6 +5,7 @@
 
 #include "ops/integer/requantize.h"
 #include "ops/packed_conv2d/kernel.h"
+#include "ops/packed_conv_transpose2d/kernel.h"
 
 namespace deuteron {
 namespace {
@@ -157,11 +158,10 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
   return d.a.has_shifts ? std::nullopt : why;
 }
 
+// The bytes of a call's weights; make_exact() has seen to them.
 template <Packing p>
-Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
+std::vector<int8_t> packed_weights(const Dense& d) {
   const PackedConv2dArgs& a = d.a;
-  if (const char* why = why_not_packed_conv2d(a, p)) return Refusal{std::string("the call ") + why, "", "", ""};
-  if (auto why = make_exact(d, p)) return *why;
   const i32 length = a.length();
   std::vector<i32> first;
   for (const i64 v : d.first) first.push_back(narrow(v));
@@ -175,11 +175,22 @@ Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
   const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0);
   std::vector<int8_t> packed(static_cast<size_t>(bytes));
   pack_weights<p>(a.out_c, length, first.data(), d.multiplier.data(), a.has_shifts ? d.shift.data() : nullptr, weight, packed.data());
+  return packed;
+}
+
+template <Packing p>
+Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
+  const PackedConv2dArgs& a = d.a;
+  if (const char* why = why_not_packed_conv2d(a, p)) return Refusal{std::string("the call ") + why, "", "", ""};
+  if (auto why = make_exact(d, p)) return *why;
+  std::vector<int8_t> packed = packed_weights<p>(d);
+  const auto bytes = static_cast<i64>(packed.size());
   CallBuilder call("deuteron::packed_conv2d", c.data.size(), 1);
   call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
   call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
   call.integers({a.dilation_h, a.dilation_w}).integer(a.x_zero).integer(a.y_zero);
-  call.scratch(packed_conv2d_scratch_bytes(a, p)).out(0, d.y_face);
+  const i64 most = packed_conv2d_scratch_bytes(a, p);
+  call.scratch(most, {packed_conv2d_least_scratch_bytes(a, p), most}).out(0, d.y_face);
   return call.done();
 }
 
@@ -192,7 +203,71 @@ Result<Lowered> pack(const PlainCall& c, const Result<Dense>& d) {
   return Refusal{"there is no packing for this instruction set", "", "", ""};
 }
 
+// A transposed convolution: its numbers, filters as they stand, [out_c,kernel_h,kernel_w,in_c], and the plain arguments.
+template <Packing p>
+Result<Lowered> pack_phases(const PlainCall& c, const Dense& d, const PackedConvTranspose2dArgs& a, const char* overload) {
+  if (const char* why = why_not_packed_conv_transpose2d(a, p)) return Refusal{std::string("the call ") + why, "", "", ""};
+  std::vector<int8_t> all;
+  std::optional<Refusal> refusal;
+  const auto pack_phase = [&](i32 ph, i32 pw) {
+    const AxisPhase h = phase_of(ph, a.kernel_h, a.stride_h, a.pad_h, a.out_h), w = phase_of(pw, a.kernel_w, a.stride_w, a.pad_w, a.out_w);
+    Dense part = d;
+    part.a = packed_phase(a, h, w);
+    part.weight.clear();
+    for (i32 o = 0; o < a.out_c; ++o)
+      for (i32 th = h.taps - 1; th >= 0; --th)
+        for (i32 tw = w.taps - 1; tw >= 0; --tw) {
+          const i64 kh = h.first_tap + th * a.stride_h, kw = w.first_tap + tw * a.stride_w;
+          const auto tap = d.weight.begin() + ((i64{o} * a.kernel_h + kh) * a.kernel_w + kw) * a.in_c;
+          part.weight.insert(part.weight.end(), tap, tap + a.in_c);
+        }
+    for (i32 o = 0; o < a.out_c; ++o) part.first[o] -= a.x_zero * sum_of_filter(part, o, false);
+    if (auto why = make_exact(part, p)) refusal = why;
+    else if (part.a.has_shifts) refusal = Refusal{"a scale needs a shift", "", "0", ""};
+    if (refusal) return;
+    const std::vector<int8_t> packed = packed_weights<p>(part);
+    all.insert(all.end(), packed.begin(), packed.end());
+  };
+  for (i32 ph = 0; ph < a.stride_h && ph < a.out_h; ++ph)
+    for (i32 pw = 0; pw < a.stride_w && pw < a.out_w && !refusal; ++pw) pack_phase(ph, pw);
+  if (refusal) return *refusal;
+  CallBuilder call("deuteron::packed_conv_transpose2d", c.data.size(), 1);
+  const auto bytes = static_cast<i64>(all.size());
+  call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(all));
+  call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
+  call.integer(a.x_zero).integer(a.y_zero);
+  const i64 most = packed_conv_transpose2d_scratch_bytes(a, p);
+  call.scratch(most, {packed_conv_transpose2d_least_scratch_bytes(a, p), most}).out(0, d.y_face);
+  return call.done();
+}
+
 }  // namespace
+
+Result<Lowered> pack_conv_transpose2d(const PlainCall& c) {
+  enum { kX, kWeight, kBias, kStride, kPadding, kOutputPadding, kDilation, kXOffset, kOut = 15 };
+  const Constant* weight = constant(c, kWeight);
+  if (!weight) return Refusal{"the weight is computed", "", "", ""};
+  const Shape& w = face(c, kWeight).sizes;
+  Dense d;
+  read_images(c, kX, kOut, d);
+  d.a.kernel_h = narrow(w[1]), d.a.kernel_w = narrow(w[2]);
+  read_pair(c, kStride, d.a.stride_h, d.a.stride_w);
+  read_pair(c, kPadding, d.a.pad_h, d.a.pad_w);
+  d.weight.assign(weight->as<int8_t>().begin(), weight->as<int8_t>().end());
+  Result<Dense> known = with_numbers(c, std::move(d), kBias, kXOffset);
+  if (!known) return known.why;
+  Dense& k = *known.value;
+  // Each phase adds what the zero point of x gives its own taps.
+  for (i32 o = 0; o < k.a.out_c; ++o) k.first[o] += i64{k.a.x_zero} * sum_of_filter(k, o, false);
+  const PackedConv2dArgs& n = k.a;
+  const PackedConvTranspose2dArgs a{n.n,        n.in_h,     n.in_w,     n.in_c,  n.out_h, n.out_w,  n.out_c, n.kernel_h,
+                                    n.kernel_w, n.stride_h, n.stride_w, n.pad_h, n.pad_w, n.x_zero, n.y_zero};
+#define DEUTERON_PACKING(name, set) \
+  if (c.isa == set) return pack_phases<Packing::name>(c, k, a, #name);
+  DEUTERON_PACKINGS(DEUTERON_PACKING)
+#undef DEUTERON_PACKING
+  return Refusal{"there is no packing for this instruction set", "", "", ""};
+}
 
 Result<Lowered> pack_conv2d(const PlainCall& c) {
   enum { kX, kWeight, kBias, kStride, kPadding, kDilation, kXOffset, kOut = 13 };

@@ -46,6 +46,27 @@ Made made(Random& r, i64 scales) {
   return m;
 }
 
+// A call of cortex_m::quantized_transpose_conv2d without shifts.
+Made made_transposed(Random& r) {
+  const i64 h = r.in(1, 5), w = r.in(1, 6), c = r.in(1, 20), oc = r.in(4, 9), sh = r.in(1, 3), sw = r.in(1, 3);
+  const i64 kh = r.in(1, 5), kw = r.in(1, 5), ph = r.in(0, (kh - 1) / 2), pw = r.in(0, (kw - 1) / 2);
+  const i64 more_h = r.in(0, sh - 1), more_w = r.in(0, sw - 1);
+  const i64 oh = (h - 1) * sh - 2 * ph + kh + more_h, ow = (w - 1) * sw - 2 * pw + kw + more_w;
+  std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
+  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  std::vector<i32> bias(oc), multiplier(oc), shift(oc, 0);
+  for (i64 o = 0; o < oc; ++o) bias[o] = static_cast<i32>(r.in(-60000, 60000)), multiplier[o] = static_cast<i32>(r.in(0, 1 << 24));
+  Made m{{}, {DType::s8, {2, h, w, c}, {}}, {DType::s8, {2, oh, ow, oc}, {}}};
+  CallBuilder call("cortex_m::quantized_transpose_conv2d", 1, 1);
+  call.in(0, channels_last_face(m.x.shape)).constant(DType::s8, {oc, kh, kw, c}, std::move(weight));
+  call.constant(DType::s32, {oc}, std::move(bias)).integers({sh, sw}).integers({ph, pw}).integers({more_h, more_w}).integers({1, 1});
+  call.integer(r.in(-127, 128)).integer(r.in(-128, 127));
+  call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
+  call.scratch(0).scratch(0).out(0, channels_last_face(m.y.shape));
+  m.call = call.done();
+  return m;
+}
+
 std::vector<int8_t> result_of(const Lowered& lowered, const Type& x, const Type& y, std::vector<int8_t> input) {
   std::vector<const Type*> in{&x}, out{&y};
   std::vector<void*> in_data{input.data()};
@@ -90,6 +111,40 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   EXPECT_GE(packed_calls[1], 10);   // with one filter for which a plain multiplier does
   EXPECT_GE(packed_calls[2], 100);  // scales next to nothing: constant filters
   EXPECT_EQ(packed_calls[3], 400);  // fully connected layers, whatever their shifts: in both packings
+}
+
+TEST(Packing, KeepsEveryBitOfTransposedConvolutions) {
+  Random r{std::mt19937(7)};
+  int packed_calls = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Made m = made_transposed(r);
+    std::vector<const Constant*> data{nullptr};
+    for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+    std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
+    for (int8_t& v : x) v = static_cast<int8_t>(r.in(-128, 127));
+    for (const Isa isa : {Isa::mve, Isa::dsp}) {
+      const Result<Lowered> p = pack_conv_transpose2d({m.call.call, data, isa});
+      if (!p) continue;
+      ++packed_calls;
+      Lowered packed = *p;
+      for (KernelArg& arg : packed.call.args)
+        if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer -= static_cast<i64>(data.size()) - 1;
+      EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(packed, m.x, m.y, x)) << "case " << i << " for " << name_of(isa);
+    }
+  }
+  EXPECT_GE(packed_calls, 200);
+}
+
+TEST(Packing, SaysWhyATransposedConvolutionStaysPlain) {
+  Random r{std::mt19937(1)};
+  Made m = made_transposed(r);
+  std::vector<const Constant*> data{nullptr};
+  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+  EXPECT_EQ(pack_conv_transpose2d({m.call.call, data, Isa::scalar}).why.what, "there is no packing for this instruction set");
+  m.call.call.args[11].integer = -5;
+  EXPECT_EQ(pack_conv_transpose2d({m.call.call, data, Isa::mve}).why.what, "the result has bounds of its own");
+  m.call.call.args[3].integers = {9, 1};
+  EXPECT_EQ(pack_conv_transpose2d({m.call.call, data, Isa::mve}).why.what, "the call has a stride of more than 8");
 }
 
 TEST(Packing, SaysWhyACallStaysPlain) {

@@ -47,7 +47,22 @@ inline int32_t sigmoid_q15(int32_t v) {
   return (32768 + (v < 0 ? -t : t) + 1) >> 1;
 }
 
+// Sums of products of the rows first, first + step, .. with v: the inner loop, which an instruction set has its own of.
+struct PortableRows {
+  template <int32_t rows>
+  static void sum(const int8_t* first, int32_t step, const int8_t* v, int32_t count, int32_t (&sums)[rows]) {
+    for (int32_t r = 0; r < rows; ++r, first += step) {
+      int32_t s = 0;
+      for (int32_t i = 0; i < count; ++i) s += first[i] * v[i];
+      sums[r] = s;
+    }
+  }
+};
+
+inline int64_t scaled_gate(int64_t product, int32_t shift) { return (product + (int64_t{1} << (shift - 1))) >> shift; }
+
 // What one step has in hand.
+template <class Rows>
 struct RecurrentStep {
   const int8_t *weight, *recurrent;
   const int32_t *bias, *recurrent_bias, *multiplier, *recurrent_multiplier, *shift;
@@ -55,21 +70,28 @@ struct RecurrentStep {
   const int8_t *x, *h;
   int8_t* h_new;
 
-  static int32_t sum(const int8_t* w, const int8_t* v, int32_t count) {
-    int32_t s = 0;
-    for (int32_t i = 0; i < count; ++i) s += w[i] * v[i];
-    return s;
+  // The two parts of the gates of unit j, rows j, j + units, .. : each sum times its multiplier.
+  template <int32_t gates>
+  void products(int32_t j, int64_t (&in)[gates], int64_t (&state)[gates]) const {
+    int32_t of_x[gates], of_h[gates];
+    Rows::sum(weight + j * inputs, units * inputs, x, inputs, of_x);
+    Rows::sum(recurrent + j * units, units * units, h, units, of_h);
+    for (int32_t g = 0, r = j; g < gates; ++g, r += units) {
+      in[g] = int64_t{bias[r] + of_x[g]} * multiplier[r];
+      state[g] = int64_t{recurrent_bias[r] + of_h[g]} * recurrent_multiplier[r];
+    }
   }
-  int64_t input_product(int32_t r) const { return int64_t{bias[r] + sum(weight + r * inputs, x, inputs)} * multiplier[r]; }
-  int64_t state_product(int32_t r) const {
-    return int64_t{recurrent_bias[r] + sum(recurrent + r * units, h, units)} * recurrent_multiplier[r];
+  // Gates of unit j.
+  template <int32_t gates>
+  void all(int32_t j, int32_t (&gate)[gates]) const {
+    int64_t in[gates], state[gates];
+    products(j, in, state);
+    for (int32_t g = 0; g < gates; ++g) gate[g] = saturate_s16(scaled_gate(in[g] + state[g], shift[j + g * units]));
   }
-  int64_t scaled(int32_t r, int64_t product) const { return (product + (int64_t{1} << (shift[r] - 1))) >> shift[r]; }
-  int64_t gate(int32_t r) const { return scaled(r, input_product(r) + state_product(r)); }
 };
 
 // begin(direction, entry), then update(step) for each step in order, then end(direction, entry).
-template <class Begin, class Update, class End>
+template <class Rows, class Begin, class Update, class End>
 void run_recurrent(const RecurrentArgs& a, int32_t rows, const Begin& begin, const Update& update, const End& end) {
   const int32_t kinds = a.h_0 != nullptr ? 2 : 1;
   for (int32_t d = 0; d < a.directions; ++d) {
@@ -83,9 +105,9 @@ void run_recurrent(const RecurrentArgs& a, int32_t rows, const Begin& begin, con
         const int32_t t = backward ? a.steps - 1 - s : s, row = a.batch_first ? n * a.steps + t : t * a.batch + n;
         const int32_t k = (d * kinds + (kinds == 2 && s == 0 ? 1 : 0)) * rows;
         int8_t* const to = a.sequence ? a.y + (row * a.directions + d) * a.units : a.y + (s & 1) * a.units;
-        update(RecurrentStep{a.weight + d * rows * a.inputs, a.recurrent + d * rows * a.units, a.bias + d * rows, a.recurrent_bias + k,
-                             a.multiplier + d * rows, a.recurrent_multiplier + k, a.shift + d * rows, a.inputs, a.units,
-                             a.x + row * a.inputs, h, to});
+        update(RecurrentStep<Rows>{a.weight + d * rows * a.inputs, a.recurrent + d * rows * a.units, a.bias + d * rows,
+                                   a.recurrent_bias + k, a.multiplier + d * rows, a.recurrent_multiplier + k, a.shift + d * rows, a.inputs,
+                                   a.units, a.x + row * a.inputs, h, to});
         h = to;
       }
       for (int32_t j = 0; j < a.units; ++j) last[j] = h[j];

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "ops/recurrent/kernel.h"
 #include "ops/integer/requantize_reference.h"
+#include "ops/recurrent/kernel.h"
 
 namespace deuteron {
 

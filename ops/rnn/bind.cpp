@@ -2,6 +2,7 @@
 #include "ops/device/kernels.h"
 #include "ops/recurrent/prepare.h"
 #include "ops/rnn/kernel.h"
+#include "runtime/instruction_set.h"
 
 namespace deuteron {
 
@@ -15,6 +16,8 @@ Status prepare(Call& call, Prepared* prepared) {
   RnnArgs a{};
   if (Status s = read_recurrent(call, 1, kY, kLastState, &a.layer); !s.ok()) return s;
   a.relu = call.boolean(kRelu);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, rnn_s8_mve>(call, prepared, a);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, rnn_s8_dsp>(call, prepared, a);
   return keep<rnn_s8>(call, prepared, a);
 }
 

@@ -1,22 +1,8 @@
 // Portable plain RNN.
-#include "ops/rnn/kernel.h"
+#include "ops/rnn/cells.h"
 
 namespace deuteron {
 
-void rnn_s8(const RnnArgs& a) {
-  const auto nothing = [](int32_t, int32_t) {};
-  const RecurrentArgs& l = a.layer;
-  run_recurrent(
-      l, l.units, nothing,
-      [&](const RecurrentStep& s) {
-        for (int32_t j = 0; j < l.units; ++j) {
-          const int32_t gate = saturate_s16(s.gate(j));
-          s.h_new[j] =
-              a.relu ? static_cast<int8_t>(clamp_to(l.y_zero + gate, l.y_zero, 127))
-                     : requantize_to_s8(static_cast<uint32_t>(tanh_q15(gate) * 32768), l.y_multiplier, l.y_shift, l.y_zero, -128, 127);
-        }
-      },
-      nothing);
-}
+void rnn_s8(const RnnArgs& a) { run_rnn<PortableRows>(a); }
 
 }  // namespace deuteron

@@ -14,5 +14,8 @@ struct RnnArgs {
 };
 
 void rnn_s8(const RnnArgs& a);
+// The same with an instruction set. They read nothing beyond their operands.
+void rnn_s8_mve(const RnnArgs& a);
+void rnn_s8_dsp(const RnnArgs& a);
 
 }  // namespace deuteron

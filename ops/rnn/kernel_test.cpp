@@ -2,9 +2,9 @@
 #include "ops/rnn/kernel.h"
 
 #include "ops/device/kernels.h"
+#include "ops/device/test_spoiled_calls.h"
 #include "ops/recurrent/reference.h"
 #include "ops/recurrent/test_layer.h"
-#include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
 namespace {

@@ -51,19 +51,20 @@ int leading_zeros(uint32_t v) {
   return n;
 }
 
-}  // namespace
+int32_t exponential(const SoftmaxArgs& a, int32_t d) {
+  return exp_of_negative(multiply(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
+}
 
-void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
-  const auto exponential = [&a](int32_t d) {
-    return exp_of_negative(multiply(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
-  };
+// Every row, with `e(d)` for the exponential of a difference.
+template <class E>
+void run_rows(const SoftmaxArgs& a, const int8_t* x, int8_t* y, const E& e) {
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
     int32_t most = -128;
     for (int32_t i = 0; i < a.columns; ++i) most = x[i] > most ? x[i] : most;
     uint32_t sum = 0;
     constexpr uint32_t kEnough = uint32_t{1} << 28;
     for (int32_t i = 0; i < a.columns && sum < kEnough; ++i)
-      if (x[i] - most >= a.diff_min) sum += static_cast<uint32_t>(round_shift_right(exponential(x[i] - most), 12));
+      if (x[i] - most >= a.diff_min) sum += static_cast<uint32_t>(round_shift_right(e(x[i] - most), 12));
     if (sum >= kEnough) {
       for (int32_t i = 0; i < a.columns; ++i) y[i] = -128;
       continue;
@@ -72,10 +73,29 @@ void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
     const int32_t scale = reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u));
     for (int32_t i = 0; i < a.columns; ++i) {
       const int32_t d = x[i] - most;
-      y[i] =
-          static_cast<int8_t>(d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, exponential(d)), bits) - 128, -128, 127));
+      y[i] = static_cast<int8_t>(d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, e(d)), bits) - 128, -128, 127));
     }
   }
+}
+
+// Each exponential is computed once: there are at most 256 of them, and every element wants its own twice.
+[[gnu::noinline]] void run_remembering(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
+  int32_t known[256];  // by -d
+  for (int32_t& v : known) v = -1;
+  run_rows(a, x, y, [&](int32_t d) {
+    int32_t& v = known[-d];
+    if (v < 0) v = exponential(a, d);
+    return v;
+  });
+}
+
+constexpr int64_t kManyElements = 32;  // from which on remembering takes fewer instructions
+
+}  // namespace
+
+void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
+  if (int64_t{a.rows} * a.columns >= kManyElements) run_remembering(a, x, y);
+  else run_rows(a, x, y, [&a](int32_t d) { return exponential(a, d); });
 }
 
 }  // namespace deuteron

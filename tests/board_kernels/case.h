@@ -68,6 +68,10 @@ Outcome check_minimum(uint32_t seed);
 Outcome check_maximum(uint32_t seed);
 Outcome check_matmul(uint32_t seed);
 Outcome check_packed_conv2d(uint32_t seed);
+Outcome check_packed_conv_transpose2d(uint32_t seed);
 Outcome check_linear_add(uint32_t seed);
+Outcome check_lstm(uint32_t seed);
+Outcome check_gru(uint32_t seed);
+Outcome check_rnn(uint32_t seed);
 
 }  // namespace deuteron

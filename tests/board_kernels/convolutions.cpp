@@ -3,12 +3,14 @@
 
 #include "ops/conv2d/kernel.h"
 #include "ops/conv2d/scratch.h"
+#include "ops/conv_transpose2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/scratch.h"
 #include "ops/image/window.h"
 #include "ops/linear/kernel.h"
 #include "ops/matmul/by_linear.h"
 #include "ops/packed_conv2d/kernel.h"
+#include "ops/packed_conv_transpose2d/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -26,7 +28,7 @@ int32_t some_channels(Random& r) {
 
 // One axis: the extent of the input from that of the output.
 void some_axis(Random& r, bool pointwise, int32_t* in, int32_t* out, int32_t* kernel, int32_t* stride, int32_t* pad, int32_t* dilation) {
-  *kernel = pointwise ? 1 : r.one_in(2) ? 3 : r.between(1, 6);
+  *kernel = pointwise ? 1 : r.one_in(2) ? 3 : r.between(1, 8);
   *stride = r.one_in(2) ? 1 : r.between(1, 3);
   *dilation = r.one_in(6) ? r.between(1, 3) : 1;
   *pad = pointwise && !r.one_in(8) ? 0 : r.between(0, *kernel - 1);
@@ -258,14 +260,15 @@ Conv2dArgs some_packed(Random& r) {
 
 template <Packing p>
 Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
-                   void (*own)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int8_t*)) {
+                   void (*own)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*)) {
   a.x_offset = -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127;
   const bool small = r.one_in(2);
   for (int32_t i = 0; i < a.out_c; ++i)
     multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::dsp_4x4 ? 2 : 1)) >> (small ? 10 : 0), shifts[i] = 0;
   a.multiplier = multipliers, a.shift = shifts;
-  PackedConv2dArgs k{a.n,        a.in_h,     a.in_w,  a.in_c,  a.out_h,      a.out_w,      a.out_c,     a.kernel_h, a.kernel_w,
-                     a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, -a.x_offset, a.y_zero,   false};
+  PackedConv2dArgs k{a.n,          a.in_h,      a.in_w,     a.in_c,     a.out_h, a.out_w,          a.out_c,
+                     a.kernel_h,   a.kernel_w,  a.stride_h, a.stride_w, a.pad_h, a.pad_w,          a.dilation_h,
+                     a.dilation_w, -a.x_offset, a.y_zero,   false,      a.out_c, a.out_w * a.out_c};
   k.has_shifts = packed_conv2d_is_alone(k) && r.one_in(2);
   for (int32_t i = 0; k.has_shifts && i < a.out_c; ++i) shifts[i] = r.one_in(4) ? 0 : -r.between(1, 31);
   if (why_not_packed_conv2d(k, p)) return Outcome::not_served;
@@ -283,16 +286,92 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
   fill_bytes(r, weight, weights);
   for (int32_t i = 0; p == Packing::dsp_4x4 && i < weights; ++i) weight[i] = weight[i] == -128 ? -127 : weight[i];
   if (!pack_filters<p>(k, a, weight, bias, packed)) return Outcome::not_served;
-  const Guarded scratch =
-      guarded(3, static_cast<uint32_t>(packed_conv2d_scratch_bytes(k, p)), p == Packing::mve_4x16 ? r.between(0, 3) : 0);
+  const auto least = static_cast<int32_t>(packed_conv2d_least_scratch_bytes(k, p)),
+             most = static_cast<int32_t>(packed_conv2d_scratch_bytes(k, p));
+  const int32_t room = r.one_in(2) ? most : r.one_in(3) ? least : r.between(least, most);
+  const Guarded scratch = guarded(3, static_cast<uint32_t>(room), p == Packing::mve_4x16 ? r.between(0, 3) : 0);
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   describe(a, bias, scratch.bytes, line);
   conv2d_s8(a, x, weight, bias, expected.data);
-  own(k, x, packed, scratch.data, found.data);
+  own(k, x, packed, scratch.data, room, found.data);
+  return compared(expected, found, ys, &scratch, line);
+}
+
+// The phases of a transposed convolution, packed by the filters of each.
+template <Packing p>
+Outcome run_packed_phases_of(Random& r, Line& line,
+                             void (*own)(const PackedConvTranspose2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*)) {
+  ConvTranspose2dArgs a{};
+  int64_t products = 0;
+  do {
+    a.n = r.one_in(5) ? 2 : 1, a.in_h = r.between(1, 7), a.in_w = r.between(1, 9), a.in_c = r.one_in(4) ? 3 : some_channels(r);
+    a.out_c = some_channels(r), a.stride_h = r.between(1, 3), a.stride_w = r.one_in(2) ? a.stride_h : r.between(1, 4);
+    a.kernel_h = r.between(1, 5), a.kernel_w = r.one_in(2) ? a.kernel_h : r.between(1, 6);
+    a.pad_h = r.between(0, a.kernel_h - 1), a.pad_w = r.between(0, a.kernel_w - 1);
+    a.out_h = (a.in_h - 1) * a.stride_h - 2 * a.pad_h + a.kernel_h + r.between(0, a.stride_h - 1);
+    a.out_w = (a.in_w - 1) * a.stride_w - 2 * a.pad_w + a.kernel_w + r.between(0, a.stride_w - 1);
+    products = int64_t{a.kernel_h} * a.kernel_w * a.in_c * a.n * a.in_h * a.in_w * a.out_c;
+  } while (a.out_h < 1 || a.out_w < 1 || products > kMostProducts || a.kernel_h * a.kernel_w * a.in_c * a.out_c > kMostBytes);
+  a.x_offset = -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127, a.multiplier = multipliers, a.shift = shifts;
+  for (int32_t i = 0; i < a.out_c; ++i)
+    multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::dsp_4x4 ? 2 : 1)) >> 9, shifts[i] = 0;
+  const PackedConvTranspose2dArgs k{a.n,        a.in_h,     a.in_w,     a.in_c,  a.out_h, a.out_w,     a.out_c, a.kernel_h,
+                                    a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w, -a.x_offset, a.y_zero};
+  if (why_not_packed_conv_transpose2d(k, p)) return Outcome::not_served;
+  static int32_t bias[kMostChannels];
+  fill_sums(r, bias, a.out_c);
+  for (int32_t i = 0; i < a.out_c; ++i) bias[i] >>= 4;
+  const int32_t length = a.kernel_h * a.kernel_w * a.in_c, xs = a.n * a.in_h * a.in_w * a.in_c;
+  int8_t* const weight = guarded(2, static_cast<uint32_t>(a.out_c * length)).data;
+  fill_bytes(r, weight, a.out_c * length);
+  for (int32_t i = 0; p == Packing::dsp_4x4 && i < a.out_c * length; ++i) weight[i] = weight[i] == -128 ? -127 : weight[i];
+  const auto bytes = static_cast<uint32_t>(packed_conv_transpose2d_bytes(k, p));
+  int8_t *const packed = at_end_of_ram(bytes), *const x = at_end_of_pool(static_cast<uint32_t>(xs));
+  fill_bytes(r, x, xs);
+  bool fits = true;
+  for (int32_t ph = 0, at = 0; ph < a.stride_h && ph < a.out_h; ++ph)
+    for (int32_t pw = 0; pw < a.stride_w && pw < a.out_w; ++pw) {
+      const AxisPhase h = phase_of(ph, a.kernel_h, a.stride_h, a.pad_h, a.out_h),
+                      w = phase_of(pw, a.kernel_w, a.stride_w, a.pad_w, a.out_w);
+      const PackedConv2dArgs c = packed_phase(k, h, w);
+      static int8_t part[kMostBytes];
+      int32_t count = 0;
+      for (int32_t o = 0; o < a.out_c; ++o)
+        for (int32_t i = h.taps - 1; i >= 0; --i)
+          for (int32_t j = w.taps - 1; j >= 0; --j)
+            for (int32_t e = 0; e < a.in_c; ++e)
+              part[count++] =
+                  weight[o * length + ((h.first_tap + i * a.stride_h) * a.kernel_w + w.first_tap + j * a.stride_w) * a.in_c + e];
+      Conv2dArgs plain{};
+      plain.x_offset = a.x_offset, plain.multiplier = multipliers, plain.shift = shifts;
+      fits &= pack_filters<p>(c, plain, part, bias, packed + at);
+      at += static_cast<int32_t>(packed_bytes(p, a.out_c, c.length()));
+    }
+  if (!fits) return Outcome::not_served;
+  const uint32_t ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.out_c);
+  const auto least = static_cast<int32_t>(packed_conv_transpose2d_least_scratch_bytes(k, p)),
+             most = static_cast<int32_t>(packed_conv_transpose2d_scratch_bytes(k, p));
+  const int32_t room = r.one_in(2) ? most : r.between(least, most);
+  const Guarded scratch = guarded(3, static_cast<uint32_t>(room)), expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.in_c,  a.out_h, a.out_w,    a.out_c,  a.kernel_h,
+                            a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w, a.x_offset, a.y_zero, room};
+  line.text(" n,ih,iw,ic,oh,ow,oc,kh,kw,sh,sw,ph,pw,xo,yz,scratch");
+  for (const int32_t v : values) line.text(" ").signed_number(v);
+  conv_transpose2d_s8(a, x, weight, bias, expected.data);
+  own(k, x, packed, scratch.data, room, found.data);
   return compared(expected, found, ys, &scratch, line);
 }
 
 }  // namespace
+
+Outcome check_packed_conv_transpose2d(uint32_t seed) {
+  Random r(seed);
+  Line line("@differs packed_conv_transpose2d ");
+  line.number(seed);
+  if constexpr (kHasMve) return run_packed_phases_of<Packing::mve_4x16>(r, line, packed_conv_transpose2d_s8_mve);
+  if constexpr (kHasDsp) return run_packed_phases_of<Packing::dsp_4x4>(r, line, packed_conv_transpose2d_s8_dsp);
+  return Outcome::not_served;
+}
 
 Outcome check_packed_conv2d(uint32_t seed) {
   Random r(seed);

@@ -22,7 +22,11 @@ constexpr CheckedKernel kChecked[] = {
     {"maximum", check_maximum},
     {"matmul", check_matmul},
     {"packed_conv2d", check_packed_conv2d},
+    {"packed_conv_transpose2d", check_packed_conv_transpose2d},
     {"linear_add", check_linear_add},
+    {"lstm", check_lstm},
+    {"gru", check_gru},
+    {"rnn", check_rnn},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

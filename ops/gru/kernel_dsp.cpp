@@ -1,0 +1,9 @@
+// GRU with the DSP extension.
+#include "ops/gru/cells.h"
+#include "ops/recurrent/rows_dsp.h"
+
+namespace deuteron {
+
+void gru_s8_dsp(const GruArgs& a) { run_gru<DspRows>(a); }
+
+}  // namespace deuteron

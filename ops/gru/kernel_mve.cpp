@@ -1,0 +1,9 @@
+// GRU with the M-profile Vector Extension.
+#include "ops/gru/cells.h"
+#include "ops/recurrent/rows_mve.h"
+
+namespace deuteron {
+
+void gru_s8_mve(const GruArgs& a) { run_gru<MveRows>(a); }
+
+}  // namespace deuteron

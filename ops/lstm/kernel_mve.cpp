@@ -1,0 +1,9 @@
+// LSTM with the M-profile Vector Extension.
+#include "ops/lstm/cells.h"
+#include "ops/recurrent/rows_mve.h"
+
+namespace deuteron {
+
+void lstm_s8_mve(const LstmArgs& a) { run_lstm<MveRows>(a); }
+
+}  // namespace deuteron

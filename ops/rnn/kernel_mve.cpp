@@ -1,0 +1,9 @@
+// plain RNN with the M-profile Vector Extension.
+#include "ops/recurrent/rows_mve.h"
+#include "ops/rnn/cells.h"
+
+namespace deuteron {
+
+void rnn_s8_mve(const RnnArgs& a) { run_rnn<MveRows>(a); }
+
+}  // namespace deuteron
