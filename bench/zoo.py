@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import sys
@@ -49,9 +50,10 @@ def measure(row, folder, options, key):
         return out
     out["ours"] = kept(folder / f"ours-{key}.json", lambda: steps.compiled(options.tool, folder))
     peer = folder / "pt2e.json"
-    if options.no_pt2e and not peer.exists():
-        return out
-    out["pt2e"] = kept(peer, lambda: best_peer(steps, folder, answer))
+    if not options.no_pt2e:
+        kept(peer, lambda: best_peer(steps, folder, answer))
+    if peer.exists():
+        out["pt2e"] = json.loads(peer.read_text())
     return out
 
 
@@ -132,17 +134,20 @@ def failures(results):
     groups = collections.defaultdict(list), collections.defaultdict(list)
     for result in done:
         for rule, text in refused(result):
-            groups[0][rule].append((result["name"], text))
+            operator = re.search(r"aten\.\w+", text)
+            groups[0][f"{rule} {operator[0]}" if operator else rule].append((result["name"], text))
         for operator in result["ours"].get("float", []):
             groups[1][operator].append((result["name"], ""))
-    lines = [f"# {len(done)} measured, {sum(bool(refused(r)) for r in done)} refused, {sum(not refused(r) and not is_int8(r) for r in done)} partly float"]
-    for title, group in zip(("Refused, by rule", "Left in float, by operator"), groups):
+    well = [r for r in done if not refused(r)]
+    lines = [f"# {len(done)} measured, {len(done) - len(well)} refused, {sum(not is_int8(r) for r in well)} partly float"]
+    for title, group in zip(("Refused, by rule and operator", "Left in float, by operator"), groups):
         lines += ["", f"## {title}"]
         for what, rows in sorted(group.items(), key=lambda g: -len({n for n, _ in g[1]})):
             lines += ["", f"### {what}: {len({n for n, _ in rows})}", *(f"- {n}{': ' if t else ''}{t}" for n, t in rows)]
     lines += ["", "## Over 8 s of one core, or 700 MiB"]
     slow = sorted((r for r in done if r["ours"]["seconds"] > 8 or r["ours"]["bytes"] > 700 << 20), key=lambda r: -r["ours"]["seconds"])
-    lines += [f"- {r['name']}: {r['ours']['seconds']:.1f} s, {r['ours']['bytes'] >> 20} MiB, {r['export']['parameters'] / 1e6:.2f} M parameters" for r in slow]
+    took = lambda r: f"{r['ours']['seconds']:.1f} s, {r['ours']['bytes'] >> 20} MiB, {r['export']['parameters'] / 1e6:.2f} M parameters"
+    lines += [f"- {r['name']}: {took(r)}" for r in slow]
     worse = [(r["pt2e"]["db"] - r["ours"]["db"], r) for r in done if r["ours"].get("db") is not None and r.get("pt2e", {}).get("db") is not None]
     lines += ["", "## More than 1 dB under PT2E"]
     lines += [f"- {r['name']}: {r['ours']['db']:.1f}, PT2E {r['pt2e']['db']:.1f}" for gap, r in sorted(worse, key=lambda w: -w[0]) if gap > 1]

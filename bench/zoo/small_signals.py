@@ -82,10 +82,11 @@ class GatedSequence(nn.Module):
 class EegNet(nn.Module):
     def __init__(self, electrodes=8, length=128):
         super().__init__()
-        self.first = nn.Sequential(nn.Conv2d(1, 8, (1, 32), padding="same", bias=False), nn.BatchNorm2d(8), nn.Conv2d(8, 16, (electrodes, 1), groups=8, bias=False),
-                                   nn.BatchNorm2d(16), nn.ELU(), nn.AvgPool2d((1, 4)), nn.Dropout(0.25))
-        self.second = nn.Sequential(nn.Conv2d(16, 16, (1, 16), padding="same", groups=16, bias=False), nn.Conv2d(16, 16, 1, bias=False), nn.BatchNorm2d(16),
-                                    nn.ELU(), nn.AvgPool2d((1, 8)))
+        self.first = nn.Sequential(nn.Conv2d(1, 8, (1, 32), padding="same", bias=False), nn.BatchNorm2d(8),
+                                   nn.Conv2d(8, 16, (electrodes, 1), groups=8, bias=False), nn.BatchNorm2d(16), nn.ELU(),
+                                   nn.AvgPool2d((1, 4)), nn.Dropout(0.25))
+        self.second = nn.Sequential(nn.Conv2d(16, 16, (1, 16), padding="same", groups=16, bias=False), nn.Conv2d(16, 16, 1, bias=False),
+                                    nn.BatchNorm2d(16), nn.ELU(), nn.AvgPool2d((1, 8)))
         self.head = nn.Linear(16 * (length // 32), 4)
 
     def forward(self, x):
@@ -129,10 +130,11 @@ class SpectrumListener(nn.Module):
         self.register_buffer("window", torch.hann_window(256))
         hertz = torch.linspace(0, 8000, 129)
         centres = 700 * (torch.pow(10, torch.linspace(0, 1.07, 22)) - 1)
-        slope = lambda k: torch.minimum((hertz - centres[k - 1]) / (centres[k] - centres[k - 1]), (centres[k + 1] - hertz) / (centres[k + 1] - centres[k]))
+        rise = lambda k: (hertz - centres[k]) / (centres[k + 1] - centres[k])
+        slope = lambda k: torch.minimum(rise(k - 1), 1 - rise(k))
         self.register_buffer("mel", torch.stack([slope(k) for k in range(1, 21)]).clamp(min=0))
-        self.body = nn.Sequential(nn.Conv1d(20, 24, 3, 2, 1), nn.BatchNorm1d(24), nn.ReLU(), nn.Conv1d(24, 24, 3, 2, 1), nn.ReLU(), nn.AdaptiveAvgPool1d(1),
-                                  nn.Flatten(), nn.Linear(24, 6))
+        self.body = nn.Sequential(nn.Conv1d(20, 24, 3, 2, 1), nn.BatchNorm1d(24), nn.ReLU(), nn.Conv1d(24, 24, 3, 2, 1), nn.ReLU(),
+                                  nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(24, 6))
 
     def forward(self, x):
         power = torch.stft(x, 256, 128, window=self.window, return_complex=True).abs() ** 2
@@ -321,7 +323,8 @@ class SelectiveScan(nn.Module):
 
     def __init__(self, width=16, states=4):
         super().__init__()
-        self.inward, self.conv, self.rest = nn.Linear(width, 2 * width), nn.Conv1d(width, width, 4, padding=3, groups=width), nn.Linear(width, 1 + 2 * states)
+        self.inward, self.conv = nn.Linear(width, 2 * width), nn.Conv1d(width, width, 4, padding=3, groups=width)
+        self.rest = nn.Linear(width, 1 + 2 * states)
         self.step, self.outward, self.states = nn.Linear(1, width), nn.Linear(width, width), states
         self.decay = nn.Parameter(torch.log(torch.arange(1, states + 1).float()).repeat(width, 1))
         self.skip = nn.Parameter(torch.linspace(0.5, 1.5, width))
@@ -388,7 +391,8 @@ class Statistics(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.frames = nn.Sequential(nn.Conv1d(20, 32, 5), nn.ReLU(), nn.BatchNorm1d(32), nn.Conv1d(32, 32, 3, dilation=2), nn.ReLU(), nn.BatchNorm1d(32))
+        self.frames = nn.Sequential(nn.Conv1d(20, 32, 5), nn.ReLU(), nn.BatchNorm1d(32), nn.Conv1d(32, 32, 3, dilation=2), nn.ReLU(),
+                                    nn.BatchNorm1d(32))
         self.head = nn.Linear(64, 16)
 
     def forward(self, x):
@@ -399,7 +403,8 @@ class Statistics(nn.Module):
 class DuelingAgent(nn.Module):
     def __init__(self):
         super().__init__()
-        self.body, self.value, self.advantage = nn.Sequential(nn.Linear(8, 64), nn.Mish(), nn.Linear(64, 64), nn.Mish()), nn.Linear(64, 1), nn.Linear(64, 4)
+        self.body = nn.Sequential(nn.Linear(8, 64), nn.Mish(), nn.Linear(64, 64), nn.Mish())
+        self.value, self.advantage = nn.Linear(64, 1), nn.Linear(64, 4)
 
     def forward(self, x):
         y = self.body(x)

@@ -314,8 +314,8 @@ class Gestures3d(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(nn.Conv3d(1, 8, 3, padding=1), nn.BatchNorm3d(8), nn.ReLU(), nn.MaxPool3d(2), nn.Conv3d(8, 16, 3, padding=1), nn.ReLU(),
-                                  nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(16, 5))
+        self.body = nn.Sequential(nn.Conv3d(1, 8, 3, padding=1), nn.BatchNorm3d(8), nn.ReLU(), nn.MaxPool3d(2),
+                                  nn.Conv3d(8, 16, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(16, 5))
 
     def forward(self, x):
         return self.body(x[:, None])
@@ -336,8 +336,8 @@ class Bottleneck(nn.Module):
 
 
 def mcunet():
-    return nn.Sequential(block(3, 16, 3, 2), Bottleneck(16, 8, 1, 1), Bottleneck(8, 16, 2, 3, 7), Bottleneck(16, 16, 1, 4, 5), Bottleneck(16, 24, 2, 4),
-                         Bottleneck(24, 24, 1, 5, 5), head(24))
+    return nn.Sequential(block(3, 16, 3, 2), Bottleneck(16, 8, 1, 1), Bottleneck(8, 16, 2, 3, 7), Bottleneck(16, 16, 1, 4, 5),
+                         Bottleneck(16, 24, 2, 4), Bottleneck(24, 24, 1, 5, 5), head(24))
 
 
 class Landmarks(nn.Module):
