@@ -58,23 +58,28 @@ def ours(tool, model, split, options):
     return sqnr(model.y[held], got), report["sqnr_db"], report.get("held_out_sqnr_db")
 
 
-def pt2e(model, split):
+def simulate_pt2e(program, quantizer, calibrate, held):
+    """What PT2E answers to each sample of held, simulated in PyTorch; a sample is a list of arrays, one for each input."""
     import torch
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    def tensors(sample):
+        inputs = [torch.from_numpy(x) for x in sample]
+        return [x.to(memory_format=torch.channels_last) if x.dim() == 4 else x for x in inputs]
+    with torch.no_grad():
+        prepared = prepare_pt2e(program.module(check_guards=False), quantizer)
+        for sample in calibrate:
+            prepared(*tensors(sample))
+        converted = convert_pt2e(prepared)
+        return [converted(*tensors(sample)) for sample in held]
+
+
+def pt2e(model, split):
     from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
     from torch.export import load
-    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-    calibrate, held = split
-    prepared = prepare_pt2e(load(str(model.folder / "float.pt2")).module(check_guards=False), CortexMQuantizer())
-
-    def tensor(k):
-        x = torch.from_numpy(model.x[k])
-        return x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
-    with torch.no_grad():
-        for k in calibrate:
-            prepared(tensor(k))
-        converted = convert_pt2e(prepared)
-        got = np.stack([converted(tensor(k)).numpy().reshape(-1) for k in held])
-    return sqnr(model.y[held], got)
+    calibrate, held = ([[model.x[k]] for k in part] for part in split)
+    got = simulate_pt2e(load(str(model.folder / "float.pt2")), CortexMQuantizer(), calibrate, held)
+    return sqnr(model.y[split[1]], np.stack([y.numpy().reshape(-1) for y in got]))
 
 
 def main():
