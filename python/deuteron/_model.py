@@ -46,7 +46,10 @@ def export(torch: Any, module: Any, example_inputs: Any) -> Any:
             "model.example_inputs",
             "give example_inputs=(x,): a tuple of tensors of the shapes that the program will take",
         )
-    training = [path or name for path, part in module.named_modules() if part.training]
+    check_prepared(name, module)
+    # The operators of a graph say for themselves whether they train; its modules have a flag that says nothing, and no eval().
+    is_graph = isinstance(module, torch.fx.GraphModule) and all(node.op != "call_module" or not node.users for node in module.graph.nodes)
+    training = [] if is_graph else [path or name for path, part in module.named_modules() if part.training]
     if training:
         raise error(
             name,
@@ -58,3 +61,11 @@ def export(torch: Any, module: Any, example_inputs: Any) -> Any:
         example_inputs = (example_inputs,)
     named = dict(example_inputs) if isinstance(example_inputs, Mapping) else None
     return torch.export.export(module, () if named is not None else tuple(example_inputs), named)
+
+
+def check_prepared(name: str, module: Any) -> None:
+    """A model between prepare_pt2e and convert_pt2e measures; its numbers are not rounded by scales yet."""
+    for path, part in module.named_modules():
+        if type(part).__module__.startswith("torchao.quantization.pt2e"):
+            what = f"is prepared for PT2E, but not converted: `{path}` observes its values"
+            raise error(name, what, "model.prepared", "call convert_pt2e(model) first")

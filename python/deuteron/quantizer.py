@@ -92,6 +92,7 @@ class Quantizer(Pt2eQuantizer):  # type: ignore[misc]
 
     def plan(self, model: GraphModule) -> Plan:
         """What the compiler says of the model."""
+        check(model, self.qat)
         return plan_of(model, str(self.target))
 
     def transform_for_annotation(self, model: GraphModule) -> GraphModule:
@@ -168,13 +169,24 @@ def check(model: Any, qat: bool) -> None:
     if not isinstance(model, GraphModule):
         raise TypeError(f"a quantizer takes the GraphModule of torch.export.export(model, inputs).module(), not {type(model).__name__}")
     for node in model.graph.nodes:
-        if not qat and any(node_argument(node, at) is True for at in training_arguments(node)):
+        if str(node.target).startswith("quantized_decomposed."):
+            raise quantized_already(describe(node))
+        if not qat and (counts_batches(node) or any(node_argument(node, at) is True for at in training_arguments(node))):
             raise error(
                 describe(node),
                 "is in training mode",
                 "model.training",
                 "call model.eval() before the export, or train it: prepare_qat_pt2e with Quantizer(target, qat=True)",
             )
+
+
+def quantized_already(where: str) -> Exception:
+    return error(where, "is quantized already", "quantizer.quantized", "annotate the float model")
+
+
+def counts_batches(node: Node) -> bool:
+    """Batch norm counts the batches of its training. The counter is left where PT2E has folded the batch norm itself into a convolution."""
+    return any(str(operand.target).endswith("num_batches_tracked") for operand in node.all_input_nodes)
 
 
 def describe(node: Node) -> str:
@@ -191,13 +203,31 @@ def node_argument(node: Node, at: int) -> object:
     return node.args[at] if at < len(node.args) else node.kwargs.get(name)
 
 
+def freeze_statistics(prepared: GraphModule) -> None:
+    """For the last epochs of training: ranges of activations and the statistics of batch norm stay as they are.
+
+    Weights go on being measured as they are trained. Training then sees what the program will compute.
+    """
+    for part in prepared.modules():
+        if isinstance(part, FakeQuantize) and getattr(part.activation_post_process, "averaging_constant", 1.0) != 1.0:
+            part.disable_observer()
+    for node in prepared.graph.nodes:
+        if "batch_norm" in str(node.target):
+            set_in_training(node, False)
+    prepared.recompile()
+
+
+def set_in_training(node: Node, value: bool) -> None:
+    for at in training_arguments(node):
+        if at < len(node.args):
+            node.args = (*node.args[:at], value, *node.args[at + 1 :])
+
+
 def as_evaluated(model: GraphModule) -> GraphModule:
     """A copy in evaluation mode whose operators have the same names."""
     model = copy.deepcopy(model)
     for node in reversed(model.graph.nodes):
-        for at in training_arguments(node):
-            if at < len(node.args):
-                node.args = (*node.args[:at], False, *node.args[at + 1 :])
+        set_in_training(node, False)
         if node.op in ("call_function", "call_module") and not node.users:  # guards, and counters of batches
             model.graph.erase_node(node)
     model.recompile()
@@ -214,7 +244,7 @@ def plan_of(model: GraphModule, target: str) -> Plan:
         tell(diagnostics, files.names)
     values, constants, identities, in_parts, in_float, was_quantized = raw
     if was_quantized:
-        raise error("the model", "is quantized already", "quantizer.quantized", "annotate the float model")
+        raise quantized_already("the model")
     rows = {own[v[0]]: Value(own[v[0]], *v[1:]) for v in values if v[0] in own}
     names = set(map(own.get, identities))
     for node in evaluated.graph.nodes:
