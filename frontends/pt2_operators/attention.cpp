@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "ops/elementwise/broadcast.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -48,14 +50,13 @@ ValueId causal_mask(Call& c, const Shape& scores) {
 // Additive, or true where a score counts.
 ValueId given_mask(Call& c, const Shape& scores) {
   const TensorMeta* meta = c.meta("attn_mask");
+  const bool boolean = meta && meta->dtype == DType::b8;
+  const ValueId choice = boolean ? c.any_tensor("attn_mask") : -1;
+  if (c.ok() && boolean && !c.is_derived_from_constants(choice))
+    return chosen_by_kernel(c, choice, c.constant("kept", {}, {0.0f}), c.constant("blocked", {}, {kMinusInfinity}),
+                            {DType::f32, c.shape(choice), {}});
   const ValueId mask = c.tensor("attn_mask");
-  if (!c.ok()) return -1;
-  const bool boolean = meta->dtype == DType::b8;
-  if (!c.is_constant(mask)) {
-    c.require(!boolean, "a mask of true and false that is computed is not supported", "bool", "a constant, or numbers to add",
-              "pt2.attention.mask");
-    return mask;
-  }
+  if (!c.ok() || !c.is_constant(mask)) return mask;
   const auto given = c.graph().values[mask].constant->as<float>();
   std::vector<float> data(given.begin(), given.end());
   if (boolean)

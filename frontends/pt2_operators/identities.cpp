@@ -1,4 +1,6 @@
 // Operators that pass their operand on. They get no node; the walk records them as folded.
+#include <cmath>
+
 #include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
@@ -34,6 +36,16 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
   if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
     c.result(c.converted(x, *to));
     return;
+  }
+  // Known numbers: as torch converts them, towards zero.
+  if (const auto known = c.ok() && to && is_number(*to) && c.type(x).quant.empty() ? c.known_numbers(x) : std::nullopt;
+      known && to != DType::f32) {
+    std::vector<float> numbers = *known;
+    for (float& v : numbers) {
+      c.require(std::abs(v) < 0x1p24f, "converts values that cannot be held exactly", change, "2^24", "pt2.conversion.range");
+      v = *to == DType::b8 ? v != 0 : std::trunc(v);
+    }
+    return c.ok() ? c.result(c.known_value({*to, c.shape(x), {}}, numbers)) : void();
   }
   const bool is_parameter = c.is_constant(x) && c.type(x).quant.empty() && to == DType::f32;
   c.require(is_parameter, "converts computed values from " + change + ", which is not supported", "", "", "pt2.conversion.dtype");
