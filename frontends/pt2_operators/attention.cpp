@@ -86,8 +86,9 @@ static void import_attention(Call& c) {
   const ValueId keys = c.permute(k, with_last_two_swapped(c.rank(k)), "keys");
   ValueId scores = matrix_product(c, q, keys, static_cast<float>(scale), "scores");
   if (!c.ok()) return;
-  if (causal) scores = c.add(Add{}, {scores, causal_mask(c, c.shape(scores))}, "masked");
-  else if (c.has("attn_mask")) scores = c.add(Add{}, {scores, given_mask(c, c.shape(scores))}, "masked");
+  const Shape shape = c.shape(scores);  // a copy: masks add values to the graph
+  if (causal) scores = c.add(Add{}, {scores, causal_mask(c, shape)}, "masked");
+  else if (c.has("attn_mask")) scores = c.add(Add{}, {scores, given_mask(c, shape)}, "masked");
   if (!c.ok()) return;
   const ValueId weights = c.add(Softmax{c.rank(scores) - 1}, {scores}, "weights");
   c.result(matrix_product(c, weights, v, 1));
