@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "calibrate/calibrate.h"
+#include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "ops/kernel_call/number_calls.h"
 #include "rewrite/borders.h"
@@ -75,11 +76,11 @@ void bring_to(PatchBuilder& b, const Graph& g, const Quant& quant, Numbers& n) {
   for (const size_t k : n.at) {
     ValueId& v = n.inputs[k];
     if (std::ranges::find(n.constants, k) != n.constants.end()) v = quantize_constant(b, g.values[v], quant);
-    else if (b.type(v).quant != quant) v = b.add(Clamp{}, {v}, quant);
+    else if (b.type(v).quant != quant) v = with_parameters(b, v, quant);
   }
 }
 
-bool runtime_takes(const PatchBuilder& b, const KernelCall& call, const std::vector<ValueId>& inputs, const std::vector<Type>& types) {
+bool runtime_takes(const PatchBuilder& b, const auto& call, const std::vector<ValueId>& inputs, const std::vector<Type>& types) {
   std::vector<const Type*> in, out;
   for (const ValueId v : inputs) in.push_back(&b.type(v));
   for (const Type& type : types) out.push_back(&type);
@@ -109,7 +110,7 @@ std::optional<Quant> moved_quant(const Graph& g, const Uses& uses, const Node& n
 // where(mask, dequantize(x), number), topk, gather and the like   become   dequantize(where(mask, x, steps)): the same numbers
 // Refused when an operand comes from float, or a constant would be cut off.
 std::optional<Patch> move_steps(const Graph& g, const Uses& uses, NodeId root) {
-  const KernelCall* kernel = op_as<KernelCall>(g, root);
+  const auto* kernel = call_of(g.nodes[root].op);
   const auto call = kernel ? number_call(*kernel) : std::nullopt;
   const Node& node = g.nodes[root];
   if (!call || call->use != NumberUse::moved || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
@@ -178,7 +179,7 @@ struct BesideNumber {
   float number;
   bool first;  // the computed one stands first
 };
-std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, const KernelCall& kernel, const Numbers& n) {
+std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, const auto& kernel, const Numbers& n) {
   const KernelArg& second = kernel.args[1];
   if (second.kind == KernelArg::Kind::real) return BesideNumber{n.at[0], static_cast<float>(second.real), true};
   if (second.kind != KernelArg::Kind::input) return BesideNumber{n.at[0], static_cast<float>(second.integer), true};
@@ -193,7 +194,7 @@ std::optional<BesideNumber> beside_number(const Graph& g, const Node& node, cons
 // dequantize(x) > number   becomes   x > step: true for the same numbers
 // dequantize(x) > dequantize(y)   becomes   x > y, both with parameters that hold the ranges of both where theirs differ
 std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root) {
-  const KernelCall* kernel = op_as<KernelCall>(g, root);
+  const auto* kernel = call_of(g.nodes[root].op);
   const auto call = kernel ? number_call(*kernel) : std::nullopt;
   const Node& node = g.nodes[root];
   if (!call || call->use != NumberUse::compared || call->operands.empty()) return std::nullopt;
@@ -201,7 +202,7 @@ std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root
   if (!n || n->parameters.empty()) return std::nullopt;
   PatchBuilder b(g, root, "");
   const Type type = g.type(node.outputs[0]);
-  KernelCall on_steps = *kernel;
+  auto on_steps = *kernel;
   std::vector<ValueId> inputs = n->inputs;
   if (const auto beside = beside_number(g, node, *kernel, *n)) {
     const ValueId x = n->inputs[beside->operand];
@@ -221,7 +222,7 @@ std::optional<Patch> compare_steps(const Graph& g, const Uses& uses, NodeId root
 
 // argmax(dequantize(x))   becomes   argmax(x): the order of the steps is that of the numbers
 std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeId root) {
-  const KernelCall* call = op_as<KernelCall>(g, root);
+  const auto* call = call_of(g.nodes[root].op);
   if (!call || (call->name != "aten::argmax" && call->name != "aten::argmin")) return std::nullopt;
   const Node& node = g.nodes[root];
   const ValueId steps = dequantized(g, uses, node.inputs[0]);
@@ -232,7 +233,7 @@ std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeId root)
 
 // quantize(true and false as numbers)   becomes   where(mask, step of 1, step of 0)
 std::optional<Patch> choose_steps(const Graph& g, const Uses& uses, NodeId root) {
-  const KernelCall* kernel = op_as<KernelCall>(g, root);
+  const auto* kernel = call_of(g.nodes[root].op);
   const Node& node = g.nodes[root];
   if (!kernel || kernel->name != "aten::_to_copy" || g.type(node.inputs[0]).dtype != DType::b8) return std::nullopt;
   const std::optional<Type> wanted = g.type(node.outputs[0]).dtype == DType::f32 ? quantized_type(g, uses, node.outputs[0]) : std::nullopt;
@@ -245,7 +246,7 @@ std::optional<Patch> choose_steps(const Graph& g, const Uses& uses, NodeId root)
   };
   const std::vector<ValueId> inputs{node.inputs[0], step(1, "_one"), step(0, "_zero")};
   using K = KernelArg::Kind;
-  KernelCall where;
+  auto where = *kernel;
   where.name = "aten::where", where.overload = "self_out";
   where.args = {kernel->args[0], {K::input, 1, 0, {}, plain_face({})}, {K::input, 2, 0, {}, plain_face({})}, kernel->args.back()};
   if (!runtime_takes(b, where, inputs, {*wanted})) return std::nullopt;

@@ -12,6 +12,8 @@ std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v);
 Bounds range_of(const Quant& q);
 // The parameters that hold the ranges of all of them.
 Quant spanning(const std::vector<const Quant*>& all);
+// A value with other parameters: by a clamp without bounds.
+ValueId with_parameters(PatchBuilder& b, ValueId v, const Quant& quant);
 // A float constant in steps of q.
 ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const Quant& q);
 

@@ -18,6 +18,8 @@
 
 namespace deuteron {
 
+ValueId with_parameters(PatchBuilder& b, ValueId v, const Quant& quant) { return b.add(Clamp{}, {v}, quant); }
+
 static bool fits(const QuantSpec& spec, const Type& t) {
   if (t.dtype != spec.dtype) return false;
   if (spec.gran != Gran::per_channel) return !t.quant.per_channel();

@@ -55,7 +55,7 @@ bool can_be_int8(const Graph& g, const Node& node, const NumberCall& call) {
 }  // namespace
 
 bool passes_numbers_on(const Op& op) {
-  if (const KernelCall* call = call_of(op)) {
+  if (const auto* call = call_of(op)) {
     const auto known = number_call(*call);
     return known && known->use == NumberUse::moved;
   }
@@ -87,7 +87,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   };
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    const KernelCall* kernel = call_of(node.op);
+    const auto* kernel = call_of(node.op);
     if (const auto call = kernel ? number_call(*kernel) : std::nullopt; call && can_be_int8(g, node, *call)) {
       static constexpr QuantSpec kSteps{DType::s8, Gran::per_tensor};
       plan.quantized[n] = true;
@@ -139,7 +139,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
 
 // The constant whose numbers are looked up to make `v`; -1: none is. Samples read some of its rows.
 static ValueId table_of(const Graph& g, const Uses& uses, ValueId v) {
-  const KernelCall* kernel = uses.producer[v] < 0 ? nullptr : call_of(g.nodes[uses.producer[v]].op);
+  const auto* kernel = uses.producer[v] < 0 ? nullptr : call_of(g.nodes[uses.producer[v]].op);
   const auto call = kernel ? number_call(*kernel) : std::nullopt;
   if (!call || call->use != NumberUse::moved || call->operands.size() != 1) return -1;
   const ValueId table = g.nodes[uses.producer[v]].inputs[call->operands[0]];

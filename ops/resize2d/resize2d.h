@@ -14,12 +14,12 @@ namespace deuteron {
 
 template <class T>
 struct OpDef;
-template <class T>
-struct Result;
+class FormBuilder;
 struct HostTensor;
 struct LowerContext;
 struct Lowered;
-class FormBuilder;
+template <class T>
+struct Result;
 
 struct Resize2d {
   static constexpr i64 kNearest = 0, kBilinear = 1;
