@@ -42,14 +42,17 @@ class Density {
   double position_of(double x) const { return (x - low_) / width_; }
   double total() const { return sums_.back()[0]; }
 
-  // Mean squared error in real units.
-  double error(const Grid& grid, i32 q_low, i32 q_high) const {
+  // Mean squared error in real units. One that is not below `most` may be anything that is not either: most candidates for a range cut off
+  // so much at the first step that no other needs a look.
+  double error(const Grid& grid, i32 q_low, i32 q_high, double most = std::numeric_limits<double>::infinity()) const {
     const double step = grid.scale / width_, zero = position_of(0.0);
     const double last = static_cast<double>(bins_.size());
     double total_error = 0;
     Sums before{};
     double level = zero + (q_low - grid.zero_point) * step;
+    const auto in_real_units = [&] { return total_error * width_ * width_ / total(); };
     for (i32 q = q_low; q <= q_high; ++q, level += step) {
+      if ((q - q_low) % 8 == 1 && in_real_units() >= most) break;  // no step takes any of it away again
       const double end = level + step / 2;
       const bool done = q == q_high || end >= last;
       if (!done && end <= 0) continue;
@@ -59,7 +62,7 @@ class Density {
       if (done) break;
       before = upto;
     }
-    return total_error * width_ * width_ / total();
+    return in_real_units();
   }
 
  private:
@@ -98,8 +101,7 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
   if (o.bins.empty()) return chosen(all, 0);
   const Density density(o);
   if (density.is_point() || density.total() <= 0) return chosen(all, point_error(o.low, all, q_low, q_high));
-  const auto error_of = [&](double a, double b) { return density.error(grid_of(a, b, symmetric, q_low, q_high), q_low, q_high); };
-  Candidate best{low, high, error_of(low, high)};
+  Candidate best{low, high, density.error(grid_of(low, high, symmetric, q_low, q_high), q_low, q_high)};
   if (observer == Observer::min_max) return chosen(all, best.error);
 
   // Both ends are fractions of what was seen. A coarse grid first, then ever finer ones around the best.
@@ -109,7 +111,8 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
     a = std::clamp(a, low, 0.0);
     b = std::clamp(b, 0.0, high);
     if (a == 0 && b == 0) return;
-    if (const double error = error_of(a, b); error < best.error) best = {a, b, error};
+    const double error = density.error(grid_of(a, b, symmetric, q_low, q_high), q_low, q_high, best.error);
+    if (error < best.error) best = {a, b, error};
   };
   if (symmetric) {
     for (int i = 1; i <= 4 * kCoarse; ++i) try_range(low * i / (4 * kCoarse), high * i / (4 * kCoarse));

@@ -122,7 +122,10 @@ std::vector<LayerMoments> input_moments(const Graph& g, std::span<const std::vec
       for (size_t l = 0; l < layers.size(); ++l)
         if (layers[l].x == v) drawn[l] = draw_windows(layers[l], data, s);
     });
-    for_each_sample(layers.size(), threads, [&](size_t l, int) { add_windows(layers[l], drawn[l], by_part[part_of[s]][layers[l].node]); });
+    for_each_sample(layers.size(), threads, [&](size_t l, int) {
+      const bool was_seen = !drawn[l].empty();  // what depends on constants alone is not
+      if (was_seen) add_windows(layers[l], drawn[l], by_part[part_of[s]][layers[l].node]);
+    });
   }
   for (LayerMoments& part : by_part) for_each_sample(part.size(), threads, [&](size_t n, int) { mirror(part[n]); });
   return by_part;

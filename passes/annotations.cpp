@@ -19,8 +19,6 @@
 namespace deuteron {
 namespace {
 
-bool passes_numbers_on(const Op& op) { return is_movement(op) || facts_of(op).values == Values::chosen; }
-
 class Annotator {
  public:
   Annotator(const Graph& model, const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics)
@@ -93,6 +91,7 @@ class Annotator {
 
   void find_constants(const Node& node) {
     const std::span<const QuantSpec> specs = quant_specs(g_, node, options_);
+    if (specs.empty()) return;  // a number_call()
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);
       if (!g_.is_constant(node.inputs[k]) || (spec.gran != Gran::per_channel && spec.gran != Gran::per_tensor)) continue;

@@ -14,7 +14,8 @@ void choose_kernels(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), fuse_rules().begin(), fuse_rules().end());
   rules.insert(rules.end(), recurrent_rules().begin(), recurrent_rules().end());
-  rules.insert(rules.end(), {linear_to_conv, linear_to_matmul, bilinear_in_float});
+  rules.insert(rules.end(), {linear_to_conv, linear_to_matmul});
+  if (pass.target.options.dialect == "stock") rules.push_back(bilinear_in_float);
   rules.push_back(kernel_form({pass.target.isa, pass.target.npu.has_value() || pass.graph.numerics == Numerics::tflite,
                                pass.target.cmsis_nn, pass.target.options.dialect == "stock"}));
   rules.insert(rules.end(), broadcast_rules().begin(), broadcast_rules().end());

@@ -7,8 +7,9 @@
 
 namespace deuteron {
 
-// A result larger than this and than what it is made from stays computed: a constant takes flash.
-static constexpr i64 kFreeElements = 1024;
+// A repetition larger than this and than what it is made from stays computed: a constant takes flash. Arithmetic does not: calibration sees
+// no numbers of what depends on constants alone, so that a layer behind it would have no range.
+static constexpr i64 kFreeElements = 1024, kMostComputed = i64{1} << 20;
 
 // f(constant, ..)   becomes   constant
 static std::optional<Patch> evaluate(const Graph& g, const Uses&, NodeId root) {
@@ -22,7 +23,7 @@ static std::optional<Patch> evaluate(const Graph& g, const Uses&, NodeId root) {
     elements += g.type(v).elements();
   }
   const Type& y = g.type(node.outputs[0]);
-  if (y.dtype != DType::f32 || y.elements() > std::max(elements, kFreeElements)) return std::nullopt;
+  if (y.dtype != DType::f32 || y.elements() > std::max(elements, is_movement(node.op) ? kFreeElements : kMostComputed)) return std::nullopt;
   for (const ValueId v : node.inputs) {
     const std::span<const float> data = g.values[v].constant->as<float>();
     copies.emplace_back(data.begin(), data.end());

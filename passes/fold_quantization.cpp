@@ -9,6 +9,7 @@
 #include "ops/families.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
+#include "passes/fold_number_calls.h"
 #include "passes/pass.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/recurrent.h"
@@ -17,26 +18,12 @@
 
 namespace deuteron {
 
-// The one type to which every reader quantizes `v`; nothing when somebody wants the float.
-static std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v) {
-  const std::vector<NodeId>& readers = uses.readers[v];
-  if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
-  for (const NodeId n : readers)
-    if (!is_quantize(g.nodes[n].op) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
-  return g.type(g.nodes[readers[0]].outputs[0]);
-}
+ValueId with_parameters(PatchBuilder& b, ValueId v, const Quant& quant) { return b.add(Clamp{}, {v}, quant); }
 
 static bool fits(const QuantSpec& spec, const Type& t) {
   if (t.dtype != spec.dtype) return false;
   if (spec.gran != Gran::per_channel) return !t.quant.per_channel();
   return !t.quant.per_channel() || t.quant.axis == spec.axis;
-}
-
-static ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const Quant& q) {
-  std::vector<int8_t> steps;
-  for (const float x : value.constant->as<float>())
-    steps.push_back(static_cast<int8_t>(quantize_value(x, q.scale[0], q.zero_point[0], q.low, q.high)));
-  return b.constant(Type{DType::s8, value.type.shape, q}, constant_of(std::move(steps)), value.name);
 }
 
 // A float constant beside int8 operands: int8 over its own range.
@@ -175,10 +162,6 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   return b.done();
 }
 
-static Bounds range_of(const Quant& q) {
-  return {static_cast<float>(q.low - q.zero_point[0]) * q.scale[0], static_cast<float>(q.high - q.zero_point[0]) * q.scale[0]};
-}
-
 // clamp(dequantize(quantize(conv(..))))   becomes   conv(..) within the clamp's bounds and what the middle could hold
 // For quantizers that do not take a convolution and its activation as one: the result is rounded once, to the parameters behind the clamp,
 // and no kernel is left of the clamp. Refused when anybody else reads the middle, or the clamp's result stays a float.
@@ -293,19 +276,6 @@ static std::optional<Patch> move_view_to_int8(const Graph& g, const Uses& uses, 
   return b.replace_root(Dequantize{}, {b.add(node.op, {x}, g.type(x).quant, g.values[node.outputs[0]].name)});
 }
 
-// The parameters that hold the ranges of all of them.
-static Quant spanning(const std::vector<const Quant*>& all) {
-  double low = 0, high = 0;
-  for (const Quant* q : all) {
-    low = std::min(low, (q->low - q->zero_point[0]) * static_cast<double>(q->scale[0]));
-    high = std::max(high, (q->high - q->zero_point[0]) * static_cast<double>(q->scale[0]));
-  }
-  Observation seen;
-  seen.low = static_cast<float>(low), seen.high = static_cast<float>(high), seen.seen = true;
-  const ActivationQuant chosen = choose(seen, Observer::min_max, false, -128, 127);
-  return per_tensor(chosen.scale, chosen.zero_point);
-}
-
 // concat(dequantize(x), ..), whose result nobody quantizes   becomes   dequantize(concat(x, ..)), over the range of all of them
 static std::optional<Patch> move_concat_to_int8(const Graph& g, const Uses& uses, NodeId root) {
   if (facts_of(g.nodes[root].op).storage != Storage::around_operands) return std::nullopt;
@@ -328,23 +298,13 @@ static std::optional<Patch> move_concat_to_int8(const Graph& g, const Uses& uses
   return b.replace_root(Dequantize{}, {b.add(node.op, std::move(inputs), quant, g.values[node.outputs[0]].name)});
 }
 
-// argmax(dequantize(x))   becomes   argmax(x): the order of the steps is that of the numbers
-static std::optional<Patch> compare_int8(const Graph& g, const Uses& uses, NodeId root) {
-  const KernelCall* call = op_as<KernelCall>(g, root);
-  if (!call || (call->name != "aten::argmax" && call->name != "aten::argmin")) return std::nullopt;
-  const Node& node = g.nodes[root];
-  const ValueId steps = dequantized(g, uses, node.inputs[0]);
-  if (steps < 0 || g.type(steps).quant.per_channel()) return std::nullopt;
-  PatchBuilder b(g, root, "");
-  return b.replace_root(b.add_typed(*call, {steps}, g.type(node.outputs[0]), g.values[node.outputs[0]].name));
-}
-
 void fold_quantization(PassContext& pass) {
-  static constexpr Rule kRules[] = {
-      fold_pair,           fold_recurrent, fuse_clamp_behind_quantization, fold_int8, pass_parameters_through, move_view_to_int8,
-      move_concat_to_int8, compare_int8};
+  static constexpr Rule kRules[] = {fold_pair,          fold_recurrent,          fuse_clamp_behind_quantization,
+                                    fold_int8,          pass_parameters_through, move_view_to_int8,
+                                    move_concat_to_int8};
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
+  rules.insert(rules.end(), number_call_rules().begin(), number_call_rules().end());
   rewrite(pass.graph, rules, pass.rules());
 }
 

@@ -52,8 +52,11 @@ void lower(PassContext& pass) {
     const Rounding rounding = rounding_of(g, node, pass.target);
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn});
-    const bool is_float = out[0].dtype == DType::f32 && !is_dequantize(node.op);
-    if (!lowered && is_float && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
+    // Numbers without steps: float32, and the integers and masks that portable kernels move.
+    const DType dtype = out[0].dtype;
+    const bool is_plain =
+        (dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8) && !is_dequantize(node.op);
+    if (!lowered && is_plain && state_results(node.op) == 0) lowered = float_call(node.op, {in, out, data, pass.target.isa});
     if (!lowered) {
       pass.diagnostics.add(no_kernel(pass, node, lowered.why));
       continue;

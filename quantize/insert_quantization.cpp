@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "calibrate/each_sample.h"
+#include "ops/families.h"
+#include "ops/kernel_call/number_calls.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantized_weights.h"
 #include "quantize/round_weights.h"
@@ -134,7 +136,8 @@ class Inserter {
     }
     for (size_t n = 0; n < old.size(); ++n) {
       Node node = std::move(old[n]);
-      if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_), moments_of(n, node));
+      if (plan_.quantized[n] && call_of(node.op)) quantize_numbers(node);
+      else if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_), moments_of(n, node));
       else
         for (ValueId& v : node.inputs)
           if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);
@@ -183,16 +186,26 @@ class Inserter {
         const bool follows = shares && operands.size() > 1 && cluster >= 0;  // a constant part of a concatenation
         node.inputs[k] = constant_operand(v, follows ? parameters_[cluster] : constant_parameters(v, spec), spec.dtype, node.origin);
       } else {
-        ValueId q = quantized_value_[v];
-        // A fixed result inside a cluster with other parameters is rounded once more on the way in.
-        const Quant& cluster = parameters_[plan_.cluster_of[v]];
-        if ((shares || spec.gran == Gran::shared) && g_.type(q).quant != cluster)
-          q = quantize(dequantize(q, node.origin), cluster, v, node.origin);
-        node.inputs[k] = dequantize(q, node.origin);
+        node.inputs[k] = int8_operand(v, shares || spec.gran == Gran::shared, node.origin);
       }
     }
     if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel)
       quantize_weight_and_bias(node, operands, operand_spec(specs, 1), moments);
+  }
+
+  ValueId int8_operand(ValueId v, bool shares, const Origin& origin) {
+    ValueId q = quantized_value_[v];
+    // A fixed result inside a cluster with other parameters is rounded once more on the way in.
+    const Quant& cluster = parameters_[plan_.cluster_of[v]];
+    if (shares && g_.type(q).quant != cluster) q = quantize(dequantize(q, origin), cluster, v, origin);
+    return dequantize(q, origin);
+  }
+
+  // Constants get the steps of what they become with the call: fold_number_calls (passes/fold_number_calls.h).
+  void quantize_numbers(Node& node) {
+    const NumberCall call = *number_call(*call_of(node.op));
+    for (const size_t k : call.operands)
+      if (!g_.is_constant(node.inputs[k])) node.inputs[k] = int8_operand(node.inputs[k], call.use == NumberUse::moved, node.origin);
   }
 
   void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec, const InputMoments* moments) {

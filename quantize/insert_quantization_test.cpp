@@ -350,5 +350,34 @@ TEST(InsertQuantization, FixedParametersDoNotCutOffWhatSharesThem) {
   }
 }
 
+// topk(x): a call, with positions beside the values.
+ValueId add_topk(TestGraph& t, ValueId x, i64 count) {
+  using K = KernelArg::Kind;
+  Shape shape = t.g.type(x).shape, out = shape;
+  out.back() = count;
+  KernelCall call;
+  call.name = "aten::topk", call.overload = "values";
+  call.args = {{K::input, 0, 0, {}, plain_face(shape)},
+               {K::integer, count, 0, {}, {}},
+               {K::integer, static_cast<i64>(shape.size()) - 1, 0, {}, {}},
+               {K::boolean, 1, 0, {}, {}},
+               {K::boolean, 1, 0, {}, {}},
+               {K::output, 0, 0, {}, plain_face(out)},
+               {K::output, 1, 0, {}, plain_face(out)}};
+  t.g.sources.push_back({"topk", "topk", "topk", ""});
+  return t.g.add_node(std::move(call), {x}, {Type{DType::f32, out, {}}, Type{DType::s64, out, {}}}, "top",
+                      {static_cast<i32>(t.g.sources.size()) - 1});
+}
+
+TEST(InsertQuantization, CallsThatMoveNumbersShareTheirParameters) {
+  TestGraph t;
+  const ValueId sum = t.node("y", Add{}, {t.input("x", {3, 8}), t.input("z", {3, 8})});
+  t.output(add_topk(t, sum, 2));
+  const Quantized q = quantize(t.g, samples_of(t.g, 4));
+  EXPECT_TRUE(q.diagnostics.list().empty());
+  EXPECT_EQ(quant_of(q.g, "y"), quant_of(q.g, "top"));
+  EXPECT_TRUE(std::holds_alternative<Dequantize>(producer(q.g, q.g.outputs[0].value).op));
+}
+
 }  // namespace
 }  // namespace deuteron

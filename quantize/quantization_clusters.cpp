@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ops/families.h"
+#include "ops/kernel_call/number_calls.h"
 #include "quantize/recurrent.h"
 
 namespace deuteron {
@@ -40,10 +41,27 @@ const char* obstacle(const Graph& g, const Node& node, std::span<const QuantSpec
   return nullptr;
 }
 
-// What is read of the operand is represented by what comes out: the same numbers, some of them, or some between them.
-bool passes_numbers_on(const Op& op) { return is_movement(op) || facts_of(op).values == Values::chosen; }
+// What a call that does no arithmetic says of the types around it: whether it can work on steps.
+bool can_be_int8(const Graph& g, const Node& node, const NumberCall& call) {
+  const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
+  if (call.use == NumberUse::converted) return g.type(node.inputs[0]).dtype == DType::b8 && is_float(node.outputs[0]);
+  const auto is_number = [&](size_t k) { return is_float(node.inputs[k]); };
+  if (!std::all_of(call.operands.begin(), call.operands.end(), is_number)) return false;
+  const auto is_computed = [&](size_t k) { return !g.is_constant(node.inputs[k]); };
+  if (call.use == NumberUse::compared) return std::any_of(call.operands.begin(), call.operands.end(), is_computed);
+  return is_float(node.outputs[0]);
+}
 
 }  // namespace
+
+bool passes_numbers_on(const Op& op) {
+  if (const auto* call = call_of(op)) {
+    const auto known = number_call(*call);
+    return known && known->use == NumberUse::moved;
+  }
+  const Values values = facts_of(op).values;
+  return (is_movement(op) && values != Values::interpolated) || values == Values::chosen;
+}
 
 std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options) {
   return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
@@ -69,6 +87,17 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   };
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
+    const auto* kernel = call_of(node.op);
+    if (const auto call = kernel ? number_call(*kernel) : std::nullopt; call && can_be_int8(g, node, *call)) {
+      static constexpr QuantSpec kSteps{DType::s8, Gran::per_tensor};
+      plan.quantized[n] = true;
+      if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps);
+      for (const size_t k : call->operands) {
+        mark(node.inputs[k], kSteps);
+        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k])) same.join(node.inputs[k], node.outputs[0]);
+      }
+      continue;
+    }
     const std::span<const QuantSpec> specs = quant_specs(g, node, options);
     if (specs.empty()) continue;
     if (const char* why = obstacle(g, node, specs)) {
@@ -108,10 +137,20 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   return plan;
 }
 
+// The constant whose numbers are looked up to make `v`; -1: none is. Samples read some of its rows.
+static ValueId table_of(const Graph& g, const Uses& uses, ValueId v) {
+  const auto* kernel = uses.producer[v] < 0 ? nullptr : call_of(g.nodes[uses.producer[v]].op);
+  const auto call = kernel ? number_call(*kernel) : std::nullopt;
+  if (!call || call->use != NumberUse::moved || call->operands.size() != 1) return -1;
+  const ValueId table = g.nodes[uses.producer[v]].inputs[call->operands[0]];
+  return g.is_constant(table) ? table : -1;
+}
+
 Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations) {
   std::vector<Observation> parts;
   for (const ValueId v : cluster.members) {
     if (!observations[v].seen) continue;
+    if (const ValueId table = table_of(g, uses, v); table >= 0) parts.push_back(observed_constant(g.values[table].constant->as<float>()));
     bool counts = uses.output_uses[v] > 0;
     Bounds useful;
     if (uses.producer[v] >= 0 && state_results(g.nodes[uses.producer[v]].op) > 0) counts = true;  // the next step reads it

@@ -19,11 +19,14 @@ struct Cluster {
 };
 
 struct QuantizationPlan {
-  std::vector<bool> quantized;                  // by node: has quant_specs() and operands that can follow them
+  std::vector<bool> quantized;                  // by node: has quant_specs() and operands that can follow them, or is a number_call()
   std::vector<i32> cluster_of;                  // by value; -1: stays float
   std::vector<std::optional<QuantSpec>> fixed;  // by value: result of an operator with fixed parameters
   std::vector<Cluster> clusters;                // in order of their first member
 };
+
+// What is read of the operand is represented by what comes out: the same numbers or some of them.
+bool passes_numbers_on(const Op&);
 
 // Warns about operators that must stay float because a weight or bias is computed.
 QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics);

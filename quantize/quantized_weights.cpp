@@ -16,10 +16,9 @@ Constant to_integers(std::span<const float> data, const Shape& shape, const Quan
   const i64 inner = q.per_channel() ? numel(std::span(shape).subspan(static_cast<size_t>(q.axis) + 1)) : static_cast<i64>(data.size());
   const auto convert = [&]<class T>(T) {
     std::vector<T> steps(data.size());
-    for (size_t i = 0; i < data.size(); ++i) {
-      const i64 c = q.per_channel() ? static_cast<i64>(i) / inner % channels : 0;
-      steps[i] = static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
-    }
+    for (size_t begin = 0, c = 0; begin < data.size(); begin += static_cast<size_t>(inner), c = (c + 1) % static_cast<size_t>(channels))
+      for (size_t i = begin; i < begin + static_cast<size_t>(inner); ++i)
+        steps[i] = static_cast<T>(quantize_value(data[i], q.scale[c], q.zero_point[c], q.low, q.high));
     return constant_of(std::move(steps));
   };
   return dtype == DType::s32 ? convert(i32{}) : dtype == DType::s16 ? convert(int16_t{}) : convert(int8_t{});

@@ -38,7 +38,8 @@ std::optional<Patch> linear_to_matmul(const Graph& g, const Uses&, NodeId root) 
   return b.replace_root(Reshape{y.shape}, {product});
 }
 
-// An int8 operator that interpolates   becomes   the same in float, without the rounding where float comes from or goes to
+// For stock firmware, which has no int8 kernel of it: an int8 operator that interpolates   becomes   the same in float, without the
+// rounding where float comes from or goes to
 std::optional<Patch> bilinear_in_float(const Graph& g, const Uses& uses, NodeId root) {
   if (facts_of(g.nodes[root].op).values != Values::interpolated) return std::nullopt;
   const Node& node = g.nodes[root];

@@ -35,10 +35,18 @@ std::vector<float> numbers_of(const void* elements, const Type& type) {
   const i64 inner = q.per_channel() ? numel(std::span(type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
   std::vector<float> numbers(static_cast<size_t>(type.elements()));
   with_element(type.dtype, [&]<class T>(T item) {
-    for (size_t k = 0; k < numbers.size(); ++k) {
-      std::memcpy(&item, static_cast<const std::byte*>(elements) + k * sizeof item, sizeof item);
-      const i64 c = q.per_channel() ? static_cast<i64>(k) / inner % type.shape[q.axis] : 0;
-      numbers[k] = q.empty() ? static_cast<float>(item) : static_cast<float>(static_cast<i64>(item) - q.zero_point[c]) * q.scale[c];
+    const auto convert = [&](size_t begin, size_t end, auto number_of) {
+      for (size_t k = begin; k < end; ++k) {
+        std::memcpy(&item, static_cast<const std::byte*>(elements) + k * sizeof item, sizeof item);
+        numbers[k] = number_of(item);
+      }
+    };
+    if (q.empty()) return convert(0, numbers.size(), [](T v) { return static_cast<float>(v); });
+    const size_t run = q.per_channel() ? static_cast<size_t>(inner) : numbers.size();  // with the same parameters
+    for (size_t begin = 0, c = 0; begin < numbers.size(); begin += run, c = c + 1 < q.scale.size() ? c + 1 : 0) {
+      const i64 zero = q.zero_point[c];
+      const float scale = q.scale[c];
+      convert(begin, begin + run, [=](T v) { return static_cast<float>(static_cast<i64>(v) - zero) * scale; });
     }
   });
   return numbers;

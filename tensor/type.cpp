@@ -42,8 +42,14 @@ std::string to_text(const Type& t) {
   return text + ")";
 }
 
+// As std::nearbyint, which is a call: a number that is added to one of 2^23 and a half keeps no fraction, and ties go to even.
+static float to_whole(float x) {
+  constexpr float kNoFraction = 0x1.8p23f, kMost = 0x1p22f;
+  return std::abs(x) < kMost ? (x + kNoFraction) - kNoFraction : std::nearbyint(x);
+}
+
 i32 quantize_value(float x, float scale, i32 zero_point, i32 low, i32 high) {
-  const float steps = std::nearbyint(x * (1.0f / scale));
+  const float steps = to_whole(x * (1.0f / scale));
   if (!(steps > -2.0e9f)) return std::isnan(steps) ? zero_point : low;
   if (steps > 2.0e9f) return high;
   const i64 q = static_cast<i64>(steps) + zero_point;

@@ -15,6 +15,7 @@
 #include "frontends/pt2_archive/storage_order.h"
 #include "frontends/pt2_call/import_state.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/leftovers.h"
 #include "tensor/elements.h"
 
 namespace deuteron {
@@ -133,6 +134,7 @@ class Walk {
   }
 
   void visit(const ProgramNode& node, i32 source, bool is_static) {
+    if (is_static && makes_nothing(node)) return make_nothing(node, source);
     const FoundRow found = find_import(node.target);
     if (!is_static && node.has_other_results) return;  // computes with a dynamic size, which has been said
     if (!found.row) {
@@ -143,7 +145,7 @@ class Walk {
     Call call(state_, node, source, found.row->target, found.in_place);
     const size_t nodes = graph_.nodes.size();
     call.check_arguments();
-    if (call.ok()) found.row->import(call);
+    if (call.ok()) (computes_integers(node) && is_leftover(found.row->target) ? import_leftover : found.row->import)(call);
     if (call.ok() && !node.outputs.empty() && call.outcome().value < 0)
       call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
     if (call.ok() && node.has_other_results) call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
@@ -151,6 +153,33 @@ class Walk {
     if (!call.ok()) return stand_in(node);
     if (graph_.nodes.size() == nodes) graph_.folded.push_back({{source}, "identity"});
     name_results(node, call);
+  }
+
+  // Whatever the operator is: results of no elements need no computing.
+  bool makes_nothing(const ProgramNode& node) const {
+    const auto is_empty = [&](const std::string& name) {
+      const auto it = program_.tensors.find(name);
+      return it != program_.tensors.end() && it->second.dtype && numel(it->second.sizes) == 0;
+    };
+    return !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), is_empty);
+  }
+  void make_nothing(const ProgramNode& node, i32 source) {
+    for (const std::string& name : node.outputs) {
+      const TensorMeta& meta = program_.tensors.find(name)->second;
+      define(name).value = state_.add_value(name, {*meta.dtype, meta.sizes, {}}, Constant{});
+    }
+    graph_.folded.push_back({{source}, "has no elements"});
+  }
+
+  // Integers that the model computes from its inputs: portable kernels compute them exactly, which float32 would not.
+  bool computes_integers(const ProgramNode& node) const {
+    const auto result = node.outputs.empty() ? program_.tensors.end() : program_.tensors.find(node.outputs[0]);
+    if (result == program_.tensors.end() || (result->second.dtype != DType::s64 && result->second.dtype != DType::s32)) return false;
+    return std::any_of(node.arguments.begin(), node.arguments.end(), [&](const auto& argument) {
+      const auto it = state_.meanings.find(argument.second.kind == Argument::Kind::tensor ? argument.second.text : "");
+      if (it == state_.meanings.end() || it->second.parameter >= 0) return false;
+      return !state_.is_derived_from_constants(it->second.value >= 0 ? it->second.value : it->second.stored);
+    });
   }
 
   void name_results(const ProgramNode& node, const Call& call) {
@@ -196,8 +225,8 @@ class Walk {
       Meaning& m = define(name);
       const auto it = program_.tensors.find(name);
       const bool known = it != program_.tensors.end();
-      m.value = state_.add_value(
-          name, {known ? it->second.dtype.value_or(DType::u8) : DType::f32, known ? it->second.sizes : Shape{}, {}}, std::nullopt, true);
+      m.value = state_.add_value(name, {known ? it->second.dtype.value_or(DType::u8) : DType::f32, known ? it->second.sizes : Shape{}, {}},
+                                 std::nullopt, true);
     }
   }
 
@@ -266,6 +295,9 @@ class Walk {
     if (v < 0) return;
     const Type& type = graph_.type(v);
     const bool is_integer = (type.dtype == DType::s64 || type.dtype == DType::s32 || type.dtype == DType::b8) && type.quant.empty();
+    if (type.elements() == 0 && !state_.is_broken(v))
+      return diagnostics_.error(graph_.name, fmt::format("output `{}` has no elements: shape {}", name, to_text(type.shape)),
+                                "pt2.output.empty", "leave it out of the model");
     if (type.dtype != DType::f32 && !is_integer && !state_.is_broken(v)) {
       if (const bool is_float = type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64; is_float)
         state_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);

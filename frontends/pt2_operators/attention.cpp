@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "ops/elementwise/broadcast.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -48,14 +50,13 @@ ValueId causal_mask(Call& c, const Shape& scores) {
 // Additive, or true where a score counts.
 ValueId given_mask(Call& c, const Shape& scores) {
   const TensorMeta* meta = c.meta("attn_mask");
+  const bool boolean = meta && meta->dtype == DType::b8;
+  const ValueId choice = boolean ? c.any_tensor("attn_mask") : -1;
+  if (c.ok() && boolean && !c.is_derived_from_constants(choice))
+    return chosen_by_kernel(c, choice, c.constant("kept", {}, {0.0f}), c.constant("blocked", {}, {kMinusInfinity}),
+                            {DType::f32, c.shape(choice), {}});
   const ValueId mask = c.tensor("attn_mask");
-  if (!c.ok()) return -1;
-  const bool boolean = meta->dtype == DType::b8;
-  if (!c.is_constant(mask)) {
-    c.require(!boolean, "a mask of true and false that is computed is not supported", "bool", "a constant, or numbers to add",
-              "pt2.attention.mask");
-    return mask;
-  }
+  if (!c.ok() || !c.is_constant(mask)) return mask;
   const auto given = c.graph().values[mask].constant->as<float>();
   std::vector<float> data(given.begin(), given.end());
   if (boolean)
@@ -85,8 +86,9 @@ static void import_attention(Call& c) {
   const ValueId keys = c.permute(k, with_last_two_swapped(c.rank(k)), "keys");
   ValueId scores = matrix_product(c, q, keys, static_cast<float>(scale), "scores");
   if (!c.ok()) return;
-  if (causal) scores = c.add(Add{}, {scores, causal_mask(c, c.shape(scores))}, "masked");
-  else if (c.has("attn_mask")) scores = c.add(Add{}, {scores, given_mask(c, c.shape(scores))}, "masked");
+  const Shape shape = c.shape(scores);  // a copy: masks add values to the graph
+  if (causal) scores = c.add(Add{}, {scores, causal_mask(c, shape)}, "masked");
+  else if (c.has("attn_mask")) scores = c.add(Add{}, {scores, given_mask(c, shape)}, "masked");
   if (!c.ok()) return;
   const ValueId weights = c.add(Softmax{c.rank(scores) - 1}, {scores}, "weights");
   c.result(matrix_product(c, weights, v, 1));

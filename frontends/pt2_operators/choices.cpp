@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "ops/elementwise/broadcast.h"
@@ -55,30 +56,45 @@ void choose_by_numbers(Call& c, const Numbers& mask, ValueId yes, ValueId no) {
   if (!c.ok()) return;
   for (const auto& [one, other] : {std::pair(first, second), std::pair(second, first)})
     if (!other && one && c.shape(*one) == declared->sizes) return c.result(*one);
+  if (!first && !second)
+    return c.result(c.constant("zeros", declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
   c.result(sum(c, first ? *first : number(c, 0), second ? *second : number(c, 0)));
 }
 
+// What softmax shall make 0 of, as minus infinity.
+ValueId with_minus_infinity(Call& c, ValueId x, std::string_view name) {
+  const auto known = c.type(x).dtype == DType::f32 ? c.known_numbers(x) : std::nullopt;
+  if (!known || std::none_of(known->begin(), known->end(), [](float v) { return v < -kMost; })) return x;
+  std::vector<float> data = *known;
+  std::replace_if(
+      data.begin(), data.end(), [](float v) { return v < -kMost; }, kMinusInfinity);
+  return c.constant(name, c.shape(x), std::move(data));
+}
+
+}  // namespace
+
 // where.self_out(mask, yes, no)
-void choose_by_kernel(Call& c, ValueId mask, ValueId yes, ValueId no) {
-  const TensorMeta* declared = c.result_meta(0);
-  if (!c.ok()) return;
+ValueId chosen_by_kernel(Call& c, ValueId mask, ValueId yes, ValueId no, const Type& result) {
+  if (!c.ok()) return -1;
   using K = KernelArg::Kind;
   KernelCall call;
   call.name = "aten::where", call.overload = "self_out";
-  const std::vector<ValueId> inputs{mask, yes, no};
+  const std::vector<ValueId> inputs{mask, with_minus_infinity(c, yes, "chosen"), with_minus_infinity(c, no, "other")};
   for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
-  call.args.push_back({K::output, 0, 0, {}, plain_face(declared->sizes)});
-  const DType dtype = declared->dtype.value_or(DType::f32);
-  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {{dtype, declared->sizes, {}}});
-  if (c.ok()) c.result(results[0]);
+  call.args.push_back({K::output, 0, 0, {}, plain_face(result.shape)});
+  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {result});
+  return c.ok() ? results[0] : -1;
 }
+
+namespace {
 
 void choose(Call& c, ValueId mask, ValueId yes, ValueId no) {
   if (!c.ok()) return;
   const std::optional<std::vector<float>> known = c.known_numbers(mask);
   const bool real = c.type(yes).dtype == DType::f32 && c.type(no).dtype == DType::f32;
   if (known && real) choose_by_numbers(c, {c.shape(mask), *known}, yes, no);
-  else choose_by_kernel(c, mask, yes, no);
+  else if (const TensorMeta* declared = c.result_meta(0))
+    c.result(chosen_by_kernel(c, mask, yes, no, {declared->dtype.value_or(DType::f32), declared->sizes, {}}));
 }
 
 // A tensor of any dtype, or a number.
@@ -96,11 +112,13 @@ static void import_where(Call& c) {
 }
 
 static void import_masked_fill(Call& c) {
-  const ValueId x = c.tensor("self"), mask = c.any_tensor("mask");
+  const ValueId x = movable(c, "self"), mask = c.any_tensor("mask");
   c.require(!c.ok() || c.type(mask).dtype == DType::b8, "the mask is not of true and false",
             c.ok() ? std::string(name_of(c.type(mask).dtype)) : "", "bool", "pt2.masked_fill.mask");
   ValueId value = -1;
-  if (c.is_tensor("value")) value = c.tensor("value");
+  const DType dtype = c.type(x).dtype;
+  if (c.is_tensor("value")) value = movable(c, "value");
+  else if (dtype != DType::f32) value = c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number("value"))}, "value");
   else value = c.constant("value", {}, {static_cast<float>(c.number("value"))});
   choose(c, mask, value, x);
 }

@@ -14,6 +14,14 @@ inline void require_axes(Call& c, ValueId x) {
   c.require(!c.ok() || c.rank(x) > 0, "works along an axis of a tensor without axes", "", "", "pt2.slice.rank");
 }
 
+// An operand whose elements are only moved: float32, or integers and masks as they are.
+inline ValueId movable(Call& c, std::string_view argument) {
+  const ValueId v = c.any_tensor(argument);
+  const Type& type = c.type(v);
+  const bool is_whole = type.dtype == DType::s64 || type.dtype == DType::s32 || type.dtype == DType::b8;
+  return is_whole && type.quant.empty() ? v : c.tensor(argument);
+}
+
 inline ValueId number(Call& c, double value) { return c.constant("number", {}, {static_cast<float>(value)}); }
 inline ValueId apply(Call& c, UnaryFn fn, ValueId x, std::string_view suffix = {}, float alpha = 0) {
   return c.add(Unary{fn, alpha}, {x}, suffix);

@@ -75,6 +75,25 @@ static void import_eye(Call& c) {
   if (c.ok()) make(c, {rows, columns}, [columns](i64 k) { return k / columns == k % columns ? 1 : 0; });
 }
 
+// Rows and columns of the elements of a triangle, row by row.
+static void import_triangle_indices(Call& c) {
+  const i64 rows = c.integer("row"), columns = c.integer("col"), offset = c.integer("offset");
+  const bool lower = c.operator_name() == "tril_indices";
+  const TensorMeta* declared = c.result_meta(0);
+  c.require(!c.ok() || (rows >= 0 && columns >= 0 && rows <= kMostMadeElements && columns <= kMostMadeElements &&
+                        rows * columns <= kMostMadeElements),
+            "the matrix is out of range", fmt::format("{} x {}", rows, columns), std::to_string(kMostMadeElements), "pt2.constant.size");
+  if (!c.ok()) return;
+  std::vector<i64> of_rows, of_columns;
+  for (i64 r = 0; r < rows; ++r)
+    for (i64 k = 0; k < columns; ++k)
+      if (lower ? k - r <= offset : k - r >= offset) of_rows.push_back(r), of_columns.push_back(k);
+  const auto count = static_cast<i64>(of_rows.size());
+  c.require(count >= 1 && declared->sizes == Shape{2, count}, "the triangle is not what the model says", std::to_string(count),
+            to_text(declared->sizes), "pt2.constant.triangle");
+  if (c.ok()) make(c, {2, count}, [&](i64 k) { return k < count ? of_rows[k] : of_columns[k - count]; });
+}
+
 // `steps` numbers from start to end, both included; from both ends to the middle, as torch rounds.
 static void import_linspace(Call& c) {
   const double start = c.number("start"), end = c.number("end");
@@ -120,6 +139,8 @@ static constexpr ImportRow kConstantsRows[] = {
     {"aten.ones.default", import_ones},
     {"aten.ones_like.default", import_like},
     {"aten.scalar_tensor.default", import_scalar_tensor},
+    {"aten.tril_indices.default", import_triangle_indices},
+    {"aten.triu_indices.default", import_triangle_indices},
     {"aten.zero.default", import_like, true},
     {"aten.zeros.default", import_zeros},
     {"aten.zeros_like.default", import_like},

@@ -1,4 +1,6 @@
 // Operators that pass their operand on. They get no node; the walk records them as folded.
+#include <cmath>
+
 #include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
@@ -29,8 +31,21 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
   }
   c.give_up_if_broken(x);
   const std::string change = std::string(name_of(c.type(x).dtype)) + " to " + (to ? std::string(name_of(*to)) : "an unknown dtype");
-  // Computed values: a kernel converts them.
   const auto is_number = [](DType d) { return d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8; };
+  // Known numbers: as torch converts them, towards zero. What it makes of infinity is not said; masks then choose something else.
+  const bool to_integers = c.ok() && to && *to != DType::f32 && is_number(*to) && c.type(x).quant.empty();
+  if (const auto known = to_integers ? c.known_numbers(x) : std::nullopt) {
+    constexpr float kExact = 1 << 24;
+    std::vector<float> numbers = *known;
+    for (float& v : numbers) {
+      c.require(std::isinf(v) || std::abs(v) < kExact, "converts values that cannot be held exactly", change, "2^24",
+                "pt2.conversion.range");
+      if (*to == DType::b8) v = v != 0 ? 1.0f : 0.0f;
+      else v = std::isinf(v) ? std::copysign(kExact / 2, v) : std::trunc(v);
+    }
+    return c.ok() ? c.result(c.known_value({*to, c.shape(x), {}}, numbers)) : void();
+  }
+  // Computed values: a kernel converts them.
   if (c.ok() && to && !c.is_constant(x) && c.type(x).quant.empty() && is_number(*to) && is_number(c.type(x).dtype)) {
     c.result(c.converted(x, *to));
     return;

@@ -62,15 +62,18 @@ class Arguments {
 
 }  // namespace
 
-static std::string_view kernel_of(std::string_view target) {
+static const LeftoverKernel* row_of(std::string_view target) {
   const auto rows = leftover_kernels();
-  const auto row = std::lower_bound(rows.begin(), rows.end(), target, [](const LeftoverKernel& r, std::string_view t) { return r.target < t; });
-  DEUTERON_CHECK(row != rows.end() && row->target == target, std::string(target));
-  return row->kernel;
+  const auto row =
+      std::lower_bound(rows.begin(), rows.end(), target, [](const LeftoverKernel& r, std::string_view t) { return r.target < t; });
+  return row != rows.end() && row->target == target ? &*row : nullptr;
 }
+bool is_leftover(std::string_view target) { return row_of(target) != nullptr; }
 
 void import_leftover(Call& c) {
-  const std::string_view kernel = kernel_of(c.target());
+  const LeftoverKernel* row = row_of(c.target());
+  DEUTERON_CHECK(row, std::string(c.target()));
+  const std::string_view kernel = row->beside_number.empty() || c.is_tensor("other") ? row->kernel : row->beside_number;
   const size_t dot = kernel.find('.');
   const auto parameters = parameters_of(c.target());
   DEUTERON_CHECK(parameters, std::string(c.target()));
@@ -97,8 +100,13 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.__and__.Tensor", "aten::bitwise_and.Tensor_out"},
     {"aten.__or__.Tensor", "aten::bitwise_or.Tensor_out"},
     {"aten.__xor__.Tensor", "aten::bitwise_xor.Tensor_out"},
+    {"aten.abs.default", "aten::abs.out"},
     {"aten.acos.default", "aten::acos.out"},
     {"aten.acosh.default", "aten::acosh.out"},
+    {"aten.add.Scalar", "aten::add.Scalar_out"},
+    {"aten.add.Tensor", "aten::add.out", "aten::add.Scalar_out"},
+    {"aten.amax.default", "aten::amax.out"},
+    {"aten.amin.default", "aten::amin.out"},
     {"aten.any.default", "aten::any.all_out"},
     {"aten.any.dim", "aten::any.out"},
     {"aten.argmax.default", "aten::argmax.out"},
@@ -112,6 +120,7 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.bitwise_not.default", "aten::bitwise_not.out"},
     {"aten.bitwise_or.Tensor", "aten::bitwise_or.Tensor_out"},
     {"aten.bitwise_xor.Tensor", "aten::bitwise_xor.Tensor_out"},
+    {"aten.clamp.default", "aten::clamp.out"},
     {"aten.cosh.default", "aten::cosh.out"},
     {"aten.cumsum.default", "aten::cumsum.out"},
     {"aten.embedding.default", "aten::embedding.out"},
@@ -137,17 +146,28 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.lt.Scalar", "aten::lt.Scalar_out"},
     {"aten.lt.Tensor", "aten::lt.Tensor_out"},
     {"aten.max.dim", "aten::max.dim_max"},
+    {"aten.max.other", "aten::maximum.out"},
+    {"aten.maximum.default", "aten::maximum.out"},
     {"aten.min.dim", "aten::min.dim_min"},
+    {"aten.min.other", "aten::minimum.out"},
+    {"aten.minimum.default", "aten::minimum.out"},
+    {"aten.mul.Scalar", "aten::mul.Scalar_out"},
+    {"aten.mul.Tensor", "aten::mul.out", "aten::mul.Scalar_out"},
     {"aten.ne.Scalar", "aten::ne.Scalar_out"},
     {"aten.ne.Tensor", "aten::ne.Tensor_out"},
+    {"aten.neg.default", "aten::neg.out"},
     {"aten.pow.Tensor_Tensor", "aten::pow.Tensor_Tensor_out"},
     {"aten.prod.dim_int", "aten::prod.int_out"},
     {"aten.remainder.Scalar", "aten::remainder.Scalar_out"},
     {"aten.remainder.Tensor", "aten::remainder.Tensor_out"},
+    {"aten.rsub.Scalar", "aten::rsub.Scalar_out"},
     {"aten.scatter.src", "aten::scatter.src_out"},
     {"aten.scatter.value", "aten::scatter.value_out"},
     {"aten.scatter_add.default", "aten::scatter_add.out"},
     {"aten.sinh.default", "aten::sinh.out"},
+    {"aten.sub.Scalar", "aten::sub.Scalar_out"},
+    {"aten.sub.Tensor", "aten::sub.out", "aten::sub.Scalar_out"},
+    {"aten.sum.dim_IntList", "aten::sum.IntList_out"},
     {"aten.tan.default", "aten::tan.out"},
     {"aten.topk.default", "aten::topk.values"},
 };

@@ -1,4 +1,4 @@
-// Operators that pick, join or repeat whole elements: slice, select, split, cat, flip, roll, index and their relatives.
+// Operators that pick, join or repeat whole elements: slice, select, split, cat, flip, roll and their relatives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,31 +63,6 @@ void finish_concat(Call& c, std::vector<ValueId> parts, i64 axis) {
   if (parts.size() > 1) std::erase_if(parts, [&](ValueId v) { return c.type(v).elements() == 0; });
   c.require(!parts.empty(), "joins nothing", "0", "1", "pt2.concat.operands");
   if (c.ok()) c.result(parts.size() == 1 ? parts[0] : c.add(Concat{axis}, parts));
-}
-
-// Known positions along an axis of `extent` elements; negative ones count from the end.
-std::optional<Axes> known_index(Call& c, ValueId index, i64 extent) {
-  if (!c.ok()) return std::nullopt;
-  const Graph& g = c.graph();
-  const DType dtype = c.type(index).dtype;
-  c.require(c.is_constant(index) && (dtype == DType::s64 || dtype == DType::s32),
-            "picks by positions that are computed, or are no integers: only constant positions are supported", std::string(name_of(dtype)),
-            "s64, constant", "pt2.index.constant");
-  if (!c.ok()) return std::nullopt;
-  Axes positions;
-  if (dtype == DType::s64) {
-    const auto data = g.values[index].constant->as<i64>();
-    positions.assign(data.begin(), data.end());
-  } else {
-    const auto data = g.values[index].constant->as<i32>();
-    positions.assign(data.begin(), data.end());
-  }
-  for (i64& p : positions) {
-    c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
-              "pt2.index.range");
-    if (p < 0) p += extent;
-  }
-  return c.ok() ? std::optional(positions) : std::nullopt;
 }
 
 }  // namespace
@@ -166,8 +141,18 @@ static void import_unbind(Call& c) {
   }
 }
 
+// What is joined: float32, or integers and masks where the result is of them.
+static std::vector<ValueId> parts_of(Call& c) {
+  const std::vector<ValueId> parts = c.optional_tensors("tensors");
+  for (const ValueId v : parts) {
+    const bool is_whole = c.type(v).dtype == DType::s64 || c.type(v).dtype == DType::s32 || c.type(v).dtype == DType::b8;
+    if (!is_whole || c.type(v).dtype != c.type(parts[0]).dtype) return c.tensors("tensors");
+  }
+  return parts;
+}
+
 static void import_cat(Call& c) {
-  std::vector<ValueId> parts = c.tensors("tensors");
+  std::vector<ValueId> parts = parts_of(c);
   i64 rank = 0;
   for (const ValueId v : parts) rank = std::max(rank, c.rank(v));
   const i64 axis = c.axis("dim", rank);
@@ -175,7 +160,7 @@ static void import_cat(Call& c) {
 }
 
 static void import_stack(Call& c) {
-  std::vector<ValueId> parts = c.tensors("tensors");
+  std::vector<ValueId> parts = parts_of(c);
   const i64 axis = c.axis("dim", parts.empty() ? 1 : c.rank(parts[0]) + 1);
   for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
     Shape shape = c.shape(parts[k]);
@@ -189,7 +174,7 @@ static void import_stack(Call& c) {
 }
 
 static void import_flip(Call& c) {
-  ValueId x = c.tensor("self");
+  ValueId x = movable(c, "self");
   for (const i64 axis : c.axes("dims", c.rank(x))) {
     require_axes(c, x);
     if (!c.ok()) return;
@@ -202,7 +187,7 @@ static void import_flip(Call& c) {
 
 // Without axes the elements are rolled as if they lay in one row.
 static void import_roll(Call& c) {
-  const ValueId x = c.tensor("self");
+  const ValueId x = movable(c, "self");
   const std::vector<i64> shifts = c.integers("shifts");
   const bool flat = !c.has("dims") || c.integers("dims").empty();
   const std::vector<i64> axes = flat ? std::vector<i64>{0} : c.axes("dims", c.rank(x));
@@ -220,7 +205,7 @@ static void import_roll(Call& c) {
 }
 
 static void import_repeat(Call& c) {
-  ValueId x = c.tensor("self");
+  ValueId x = movable(c, "self");
   std::vector<i64> repeats = c.integers(c.has("dims") ? "dims" : "repeats");
   if (c.has("dims"))  // tile: as many ones in front as there are axes without a count
     while (c.ok() && static_cast<i64>(repeats.size()) < c.rank(x)) repeats.insert(repeats.begin(), 1);
@@ -238,45 +223,12 @@ static void import_repeat(Call& c) {
   c.result(x);
 }
 
-static void import_index_select(Call& c) {
-  const ValueId x = c.tensor("self"), index = c.any_tensor("index");
-  const i64 axis = c.axis("dim", c.rank(x));
-  require_axes(c, x);
-  if (!c.ok()) return;
-  c.require(c.rank(index) <= 1, "picks by a table of more than one axis", std::to_string(c.rank(index)), "1", "pt2.index.rank");
-  if (auto positions = known_index(c, index, c.shape(x)[axis])) c.result(gather(c, x, axis, std::move(*positions)));
-}
-
-// x[:, :, index]: one axis picked by a table of constants, of any number of axes.
-static void import_index(Call& c) {
-  const ValueId x = c.tensor("self");
-  const std::vector<ValueId> tables = c.optional_tensors("indices");
-  if (!c.ok()) return;
-  const auto given = std::count_if(tables.begin(), tables.end(), [](ValueId v) { return v >= 0; });
-  c.require(given == 1 && static_cast<i64>(tables.size()) <= c.rank(x), "picks along more than one axis", std::to_string(given), "1",
-            "pt2.index.axes");
-  if (!c.ok()) return;
-  const i64 axis = std::find_if(tables.begin(), tables.end(), [](ValueId v) { return v >= 0; }) - tables.begin();
-  auto positions = known_index(c, tables[axis], c.shape(x)[axis]);
-  if (!positions) return;
-  // The axes of the table stand in the place of the one that it picks along.
-  const Shape table = c.shape(tables[axis]);
-  const ValueId y = gather(c, x, axis, std::move(*positions), table.size() == 1 ? "" : "picked");
-  if (!c.ok()) return;
-  Shape shape = c.shape(x);
-  shape.erase(shape.begin() + axis);
-  shape.insert(shape.begin() + axis, table.begin(), table.end());
-  c.result(c.reshape(y, std::move(shape)));
-}
-
 static constexpr ImportRow kMovesRows[] = {
     {"aten.cat.default", import_cat},
     {"aten.chunk.default", import_chunk},
     {"aten.concat.default", import_cat},
     {"aten.concatenate.default", import_cat},
     {"aten.flip.default", import_flip},
-    {"aten.index.Tensor", import_index},
-    {"aten.index_select.default", import_index_select},
     {"aten.narrow.default", import_narrow},
     {"aten.narrow_copy.default", import_narrow},
     {"aten.repeat.default", import_repeat},

@@ -127,7 +127,7 @@ static void import_stack_of(Call& c) {
 
 // Every element `repeats` times, one behind the other.
 static void import_repeat_interleave(Call& c) {
-  const ValueId given = c.tensor("self");
+  const ValueId given = movable(c, "self");
   const i64 repeats = c.integer("repeats");
   c.require(!c.ok() || (repeats >= 1 && repeats <= 4096), "a count is out of range", std::to_string(repeats), "1..4096",
             "pt2.repeat.range");
@@ -212,18 +212,35 @@ static void import_meshgrid(Call& c) {
   }
 }
 
-// Element k + 1 less element k, n times over.
+// a - b of integers, by a portable kernel.
+static ValueId whole_difference(Call& c, ValueId a, ValueId b) {
+  c.require(!c.ok() || c.type(a).dtype != DType::b8, "subtracts true and false", "bool", "numbers", "pt2.diff.dtype");
+  if (!c.ok()) return -1;
+  using K = KernelArg::Kind;
+  const Type type = c.type(a);
+  const Face face = plain_face(type.shape);
+  KernelCall call;
+  call.name = "aten::sub", call.overload = "out";
+  call.args = {{K::input, 0, 0, {}, face}, {K::input, 1, 0, {}, face}, {K::integer, 1, 0, {}, {}}, {K::output, 0, 0, {}, face}};
+  const std::vector<ValueId> results = c.add_call(std::move(call), {a, b}, {type});
+  return c.ok() ? results[0] : -1;
+}
+
+// Element k + 1 less element k, n times over; further elements may stand before and behind.
 static void import_diff(Call& c) {
-  ValueId x = c.tensor("self");
+  ValueId x = movable(c, "self");
   const i64 n = c.integer("n"), axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
-  c.require(!c.has("prepend") && !c.has("append"), "takes no further elements", "", "", "pt2.diff.more");
+  std::vector<ValueId> parts{x};
+  if (c.has("prepend")) parts.insert(parts.begin(), movable(c, "prepend"));
+  if (c.has("append")) parts.push_back(movable(c, "append"));
+  if (parts.size() > 1) x = c.add(Concat{axis}, parts, "all");
   c.require(!c.ok() || (n >= 1 && n < c.shape(x)[axis]), "leaves no elements", std::to_string(n),
             c.ok() ? std::to_string(c.shape(x)[axis]) : "", "pt2.diff.count");
   for (i64 k = 0; k < n && c.ok(); ++k) {
     const i64 rest = c.shape(x)[axis] - 1;
     const ValueId next = c.add(Slice{axis, 1, rest, 1}, {x}, "next"), one = c.add(Slice{axis, 0, rest, 1}, {x}, "one");
-    x = difference(c, next, one, k + 1 == n ? "" : "difference");
+    x = c.type(x).dtype == DType::f32 ? difference(c, next, one, k + 1 == n ? "" : "difference") : whole_difference(c, next, one);
   }
   c.result(x);
 }

@@ -42,11 +42,6 @@ std::vector<ResizedElement> sources_of(const Resize2d& a, i64 in, i64 out) {
   return from;
 }
 
-// The dialect has no such kernel: nearest becomes copies, bilinear runs in float. rewrite/resize_forms.cpp
-static Result<Lowered> cortex_m(const Resize2d&, const LowerContext&) {
-  return Refusal{"the dialect has no kernel that resizes", "", "", "cortex_m.resize2d.kernel"};
-}
-
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
 
 // The factor of one direction, corners to corners when they are aligned; 0: none of 1, 2, 4, 8, ..
@@ -79,7 +74,8 @@ static OpFacts facts_of(const Resize2d& a) {
 }
 static std::vector<Example<Resize2d>> examples() {
   return {{"nearest, twice as large", {Resize2d::kNearest, {10, 6}, false, false}, {{1, 5, 3, 7}}},
-          {"bilinear, twice as large", {Resize2d::kBilinear, {10, 6}, false, true}, {{1, 5, 3, 7}}}};
+          {"bilinear, twice as large", {Resize2d::kBilinear, {10, 6}, false, true}, {{1, 5, 3, 7}}},
+          {"bilinear, corners to corners", {Resize2d::kBilinear, {4, 11}, true, false}, {{2, 6, 5, 18}}}};
 }
 
 const OpDef<Resize2d>& def_of(const Resize2d&) {
@@ -88,7 +84,7 @@ const OpDef<Resize2d>& def_of(const Resize2d&) {
                                      .quantize = kQuant,
                                      .macs = no_macs,
                                      .execute = execute,
-                                     .cortex_m = cortex_m,
+                                     .cortex_m = deuteron_call,
                                      .npu = kNpuSupport,
                                      .facts = facts_of,
                                      .axes = kNoAxisRules<Resize2d>,

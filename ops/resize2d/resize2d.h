@@ -1,4 +1,5 @@
-// An image with other extents: nearest neighbour, or bilinear between the four neighbours. y has the steps of x.
+// An image with other extents: nearest neighbour, or bilinear between the four neighbours. y has the steps of x. In int8 bilinear weights
+// are rounded to 2^-kResizeBits (kernel.h).
 //   axis by axis, output element o of `out` lies at
 //     align_corners  o * (in - 1) / (out - 1)
 //     half_pixel     (o + 0.5) * in / out, for bilinear less 0.5 and at least 0
@@ -13,8 +14,12 @@ namespace deuteron {
 
 template <class T>
 struct OpDef;
-struct HostTensor;
 class FormBuilder;
+struct HostTensor;
+struct LowerContext;
+struct Lowered;
+template <class T>
+struct Result;
 
 struct Resize2d {
   static constexpr i64 kNearest = 0, kBilinear = 1;
@@ -32,6 +37,8 @@ struct Resize2d {
 };
 const OpDef<Resize2d>& def_of(const Resize2d&);
 void execute(const Resize2d&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
+
+Result<Lowered> deuteron_call(const Resize2d&, const LowerContext&);  // lowering.cpp
 
 // forms.cpp
 bool kernel_form(const Resize2d&, FormBuilder&);

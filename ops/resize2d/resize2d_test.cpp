@@ -1,7 +1,11 @@
 // Resize2d against torch's results, and what becomes of it on Cortex-M.
 #include "ops/resize2d/resize2d.h"
 
+#include <cmath>
+#include <random>
+
 #include "calibrate/test_graph.h"
+#include "ops/resize2d/kernel.h"
 #include "rewrite/forms.h"
 #include "rewrite/kernel_forms.h"
 
@@ -94,6 +98,36 @@ TEST(Resize2d, BilinearRunsInFloatWithoutRoundingWhereFloatIsBesideIt) {
   const ValueId resized = int8("y", Resize2d{Resize2d::kBilinear, {4, 6}, false, true}, steps, {1, 4, 6, 4});
   t.output(t.node("real", Dequantize{}, {resized}));
   EXPECT_EQ(after_rules(t.g), (std::vector<std::string>{"resize2d"}));
+}
+
+// The compiler's tables: what the kernel computes of x is the float operator of the same steps, but for one rounding of the result to a
+// step and two of a weight to 2^-11, each of which moves a number by at most 255 steps * 2^-12.
+TEST(Resize2d, IsTheFloatOperatorRoundedToSteps) {
+  const Resize2d cases[] = {{Resize2d::kBilinear, {10, 6}, false, true},
+                            {Resize2d::kBilinear, {9, 17}, true, false},
+                            {Resize2d::kBilinear, {3, 2}, false, true},
+                            {Resize2d::kBilinear, {1, 1}, true, false},
+                            {Resize2d::kBilinear, {7, 11}, false, false}};
+  for (const Resize2d& op : cases) {
+    const Type x{DType::s8, {2, 5, 4, 3}, per_tensor(0.05f, -3)}, real_type{DType::f32, x.shape, {}};
+    Type y = x;
+    y.shape = {2, op.size.h, op.size.w, 3};
+    const Type real_result{DType::f32, y.shape, {}};
+    const Type *in[] = {&x}, *out[] = {&y};
+    const Constant* data[] = {nullptr};
+    const auto call = lower_to_cortex_m(op, {TypeView(in), TypeView(out), data, Isa::mve});
+    ASSERT_TRUE(call);
+    std::mt19937 random(17);
+    std::vector<int8_t> steps(static_cast<size_t>(x.elements())), result(static_cast<size_t>(y.elements()));
+    std::vector<float> numbers(steps.size()), expected(result.size());
+    for (size_t i = 0; i < steps.size(); ++i) numbers[i] = steps[i] = static_cast<int8_t>(static_cast<int>(random() % 256) - 128);
+    const HostTensor from[] = {{&real_type, numbers.data()}}, to[] = {{&real_result, expected.data()}};
+    execute(op, from, to);
+    const auto table = [&](size_t k) { return call->constants[k].data.as<i32>().data(); };
+    resize2d_s8({2, 5, 4, 3, static_cast<int32_t>(op.size.h), static_cast<int32_t>(op.size.w)}, steps.data(), table(0), table(1),
+                result.data());
+    for (size_t i = 0; i < result.size(); ++i) EXPECT_LE(std::abs(result[i] - expected[i]), 0.5 + 2 * 255.0 / 4096 + 1e-4) << i;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include "ops/kernel_call/number_calls.h"
+
+#include <algorithm>
+#include <array>
+
+namespace deuteron {
+
+// Arguments count from 0; -1: no more of them.
+struct NumberCallRow {
+  std::string_view name;
+  NumberUse use;
+  std::array<i64, 2> arguments;
+};
+static constexpr NumberCallRow kRows[] = {
+    {"aten::_to_copy", NumberUse::converted, {-1, -1}}, {"aten::embedding", NumberUse::moved, {0, -1}},
+    {"aten::eq", NumberUse::compared, {0, 1}},          {"aten::gather", NumberUse::moved, {0, -1}},
+    {"aten::ge", NumberUse::compared, {0, 1}},          {"aten::gt", NumberUse::compared, {0, 1}},
+    {"aten::index", NumberUse::moved, {0, -1}},         {"aten::index_select", NumberUse::moved, {0, -1}},
+    {"aten::le", NumberUse::compared, {0, 1}},          {"aten::lt", NumberUse::compared, {0, 1}},
+    {"aten::max", NumberUse::moved, {0, -1}},           {"aten::min", NumberUse::moved, {0, -1}},
+    {"aten::ne", NumberUse::compared, {0, 1}},          {"aten::scatter", NumberUse::moved, {0, 3}},
+    {"aten::topk", NumberUse::moved, {0, -1}},          {"aten::where", NumberUse::moved, {1, 2}},
+};
+
+std::optional<NumberCall> number_call(const KernelCall& call) {
+  const auto row = std::ranges::find(kRows, std::string_view(call.name), &NumberCallRow::name);
+  if (row == std::end(kRows)) return std::nullopt;
+  NumberCall found{row->name, row->use, {}};
+  for (const i64 k : row->arguments) {
+    if (k < 0) continue;
+    const KernelArg& arg = call.args[static_cast<size_t>(k)];
+    if (arg.kind == KernelArg::Kind::input) found.operands.push_back(static_cast<size_t>(arg.integer));
+    else if (row->use == NumberUse::moved) return std::nullopt;  // a number that would be written as it is
+  }
+  return found;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,24 @@
+// Portable kernels that do no arithmetic: they move numbers as they are, or only compare them. They do that with steps of one scale and
+// zero point as they do it with numbers, so that nothing of them needs float.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "ops/kernel_call/kernel_call.h"
+
+namespace deuteron {
+
+enum class NumberUse : u8 {
+  moved,      // each number of the first result is one of the operands'; other results are positions
+  compared,   // the result says how the operands stand to each other
+  converted,  // true and false become 1 and 0
+};
+struct NumberCall {
+  std::string_view name;  // "aten::where"
+  NumberUse use;
+  std::vector<size_t> operands;  // the inputs of the node that hold the numbers
+};
+// Nothing for any other kernel.
+std::optional<NumberCall> number_call(const KernelCall& call);
+
+}  // namespace deuteron

@@ -1,0 +1,53 @@
+// Bilinear resizing as a call of our dialect: where the neighbours lie is known, so the kernel gets tables of it.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/integer/refusals.h"
+#include "ops/resize2d/kernel.h"
+#include "ops/resize2d/resize2d.h"
+
+namespace deuteron {
+
+static constexpr i32 kOne = 1 << kResizeBits;
+
+// {first, weight}, the weight to the nearest step.
+static std::vector<i32> positions(const Resize2d& a, i64 in, i64 out) {
+  std::vector<i32> table;
+  for (const ResizedElement& e : sources_of(a, in, out)) {
+    const i32 weight = e.first == e.second ? 0 : static_cast<i32>(std::lround(e.weight * static_cast<float>(kOne)));
+    table.insert(table.end(), {static_cast<i32>(e.first), weight});
+  }
+  return table;
+}
+
+// As TFLite's reference has them: positions are multiples of a step that is itself rounded to 1/1024.
+static std::vector<i32> tflite_positions(const Resize2d& a, i64 in, i64 out) {
+  constexpr i64 kPart = 1024;
+  i64 step = (kPart * in + out / 2) / out;
+  if (a.align_corners && out > 1) step = (kPart * (in - 1) + (out - 1) / 2) / (out - 1);
+  std::vector<i32> table;
+  for (i64 o = 0; o < out; ++o) {
+    i64 at = o * step;
+    if (a.half_pixel) at += step / 2 - kPart / 2;
+    at = std::clamp<i64>(at, 0, kPart * (in - 1));
+    const i64 first = at / kPart;
+    table.insert(table.end(), {static_cast<i32>(first), static_cast<i32>((at - first * kPart) * (kOne / kPart))});
+  }
+  return table;
+}
+
+Result<Lowered> deuteron_call(const Resize2d& a, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (a.mode != Resize2d::kBilinear) return Refusal{"nearest resizing is copies", "", "", "cortex_m.resize2d.kernel"};
+  if (auto r = require_int8(x, "x", "cortex_m.resize2d.dtype")) return *r;
+  if (auto r = require_same_quant(x, y, "cortex_m.resize2d.quant")) return *r;
+  const auto table = is_reference(c.rounding) ? tflite_positions : positions;
+  CallBuilder call("deuteron::resize2d", c.in.size(), 1);
+  call.in(0, channels_last_face(x.shape));
+  call.constant(DType::s32, {a.size.h, 2}, table(a, x.shape[1], a.size.h));
+  call.constant(DType::s32, {a.size.w, 2}, table(a, x.shape[2], a.size.w));
+  call.out(0, channels_last_face(y.shape));
+  return call.done();
+}
+
+}  // namespace deuteron
