@@ -1,5 +1,6 @@
 // One call of an operator against what torch answers. Inputs are made by a rule, so that a case is a few lines.
 #pragma once
+#include "frontends/pt2_archive/program.h"
 #include "frontends/pt2_operators/test_run.h"
 
 namespace deuteron::pt2 {
@@ -54,7 +55,7 @@ class TorchCase {
   // A further operator on result 0, which is complex, or float32 as well.
   TorchCase& then(const std::string& target, const std::string& argument, const Shape& shape, bool is_complex = false) {
     const std::string name = "y" + std::to_string(steps_++);
-    model_.node(target_, {{name, shape, is_complex ? 10 : kF32}}, arguments_);
+    model_.node(target_, {{name, shape, is_complex ? kComplex64 : kF32}}, arguments_);
     target_ = target;
     arguments_ = {{argument, as_tensor(name)}};
     return *this;
