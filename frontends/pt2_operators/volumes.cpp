@@ -168,14 +168,14 @@ void import_conv_transpose3d(Call& c) {
   // A convolution over slices with empty ones between them, its taps in reverse.
   const i64 span = dilation.d * (w[2] - 1), first = pad.d - span, last = (s[1] - 1) * stride.d + span - pad.d + more.d;
   c.require(more.d < std::max(stride.d, dilation.d), "the output padding must be less than the stride or the dilation",
-            std::to_string(more.d), std::to_string(std::max(stride.d, dilation.d) - 1), "pt2.conv_transpose2d.output_pad");
+            std::to_string(more.d), std::to_string(std::max(stride.d, dilation.d) - 1), "pt2.volume.extent");
   c.require(last - first <= kMostAttribute, "the result has too many slices", std::to_string(last - first), std::to_string(kMostAttribute),
             "pt2.volume.extent");
   if (!c.ok()) return;
   Axes slices, taps;
   for (i64 at = first; at <= last; ++at) slices.push_back(at >= 0 && at % stride.d == 0 && at / stride.d < s[1] ? at / stride.d : s[1]);
   c.require(static_cast<i64>(slices.size()) > span, "the padding leaves nothing of the result", std::to_string(pad.d), "",
-            "pt2.conv_transpose2d.extent");
+            "pt2.volume.extent");
   if (!c.ok()) return;
   for (i64 k = w[2]; k-- > 0;) taps.push_back(k);
   const ValueId x = picked(c, padded_depth(c, o.x, 0, 1), 1, std::move(slices), "stuffed");
