@@ -133,9 +133,14 @@ class Walk {
     graph_.inputs.push_back({m.stored, in.name, m.order});
   }
 
+  bool touches_complex(const ProgramNode& node) {
+    Call call(state_, node, 0, node.target, false);
+    return call.touches_complex();
+  }
+
   void visit(const ProgramNode& node, i32 source, bool is_static) {
     if (is_static && makes_nothing(node)) return make_nothing(node, source);
-    const FoundRow found = find_import(node.target);
+    const FoundRow found = find_import(node.target, touches_complex(node));
     if (!is_static && node.has_other_results) return;  // computes with a dynamic size, which has been said
     if (!found.row) {
       unknown_[node.target].push_back(source);

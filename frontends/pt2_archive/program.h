@@ -33,6 +33,7 @@ struct TensorMeta {
   i64 offset = 0;
   bool dynamic = false;  // some size is a symbol; then `sizes` holds the example's
 };
+inline constexpr int kComplex64 = 10;  // the dtype code of pairs of float32
 std::optional<DType> dtype_of_code(i64 code);
 std::string name_of_code(i64 code);  // "f32", "bf16", "complex64", ...
 

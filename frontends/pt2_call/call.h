@@ -32,7 +32,10 @@ class Call {
   std::string_view target() const { return base_target_; }  // "aten.hardswish.default"
   std::string_view operator_name() const;                   // "hardswish" for "aten.hardswish.default" and for its in-place form
   Graph& graph() { return state_.graph; }
-  std::string name(std::string_view suffix) const { return node_.name + "." + std::string(suffix); }
+  std::string name(std::string_view suffix = {}) const {  // "": the model's own
+    const std::string base = part_ == Part::imaginary ? node_.name + ".imaginary" : node_.name;
+    return suffix.empty() ? base : base + "." + std::string(suffix);
+  }
 
   void refuse(Refusal why, std::string fix = {});
   // Refuses when a number is above the limit.
@@ -85,6 +88,17 @@ class Call {
   // The elements of a value that depends on no input, computed here; nothing for any other.
   std::optional<std::vector<float>> known_numbers(ValueId v);
 
+  // Complex tensors are two values. Only importers that ask for them so can read them.
+  struct Complex {
+    ValueId re = -1, im = -1;
+  };
+  bool is_complex(std::string_view argument);  // a tensor, or a list with one
+  bool touches_complex() const;                // some operand or result is complex
+  Complex complex_tensor(std::string_view argument, bool may_be_real = false);  // a real one has no imaginary part: -1
+  void complex_result(size_t index, Complex z);
+  // Imports the real and then the imaginary part by an importer of real tensors. What is real is the same for both.
+  void import_parts(void (*import)(Call&));
+
   // New values. The suffix "" names a value as the model names the node.
   ValueId constant(std::string_view suffix, Shape shape, std::vector<float> data);
   ValueId constant_value(std::string name, Type type, Constant data);
@@ -129,12 +143,18 @@ class Call {
   bool may_repeat(std::span<const ValueId> inputs, std::span<const Type> results);  // constants that grow are made, too
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 
+  enum class Part : u8 { none, real, imaginary };  // of complex tensors, while an importer of real ones works on it
+  bool is_complex_tensor(const std::string& tensor) const;
+  Complex complex_value(const std::string& tensor);
+  bool require_real(const Meaning& m, const std::string& tensor);
+
   ImportState& state_;
   const ProgramNode& node_;
   i32 source_;
   std::string_view base_target_;
   bool in_place_;
   bool ok_ = true;
+  Part part_ = Part::none;
   std::vector<Meaning> outcomes_;  // one for each result of the model's node
   std::vector<std::unique_ptr<Argument>> defaults_;
 };

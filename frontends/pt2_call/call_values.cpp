@@ -51,6 +51,8 @@ ValueId Call::value_of(const std::string& tensor) {
   if (!ok_) return -1;
   Meaning* m = lookup(tensor);
   if (!m) return -1;
+  if (part_ == Part::imaginary && m->imaginary >= 0) return m->imaginary;
+  if (part_ == Part::none && !require_real(*m, tensor)) return -1;
   if (m->value < 0) make_value(*m, tensor);
   if (m->value >= 0 && m->user_axes >= 0) {
     Node& node = state_.graph.nodes[m->user_axes];
@@ -231,7 +233,7 @@ ValueId Call::known_value(Type type, std::span<const float> numbers, std::string
                   : d == DType::s32 ? converted(i32{})
                   : d == DType::b8  ? converted(u8{})
                                     : converted(float{});
-  return constant_value(suffix.empty() ? node_.name : name(suffix), std::move(type), std::move(data));
+  return constant_value(name(suffix), std::move(type), std::move(data));
 }
 
 // Integers and masks that the model computes from constants are known at once: positions, masks and sizes steer what is imported. The host
@@ -275,7 +277,7 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
   bool derived = true, is_broken = false;
   for (const ValueId v : inputs) derived = derived && state_.derived_from_constants[v], is_broken = is_broken || state_.broken[v];
   const size_t results = types.size();
-  state_.graph.add_node(std::move(op), std::move(inputs), std::move(types), suffix.empty() ? node_.name : name(suffix), {source_});
+  state_.graph.add_node(std::move(op), std::move(inputs), std::move(types), name(suffix), {source_});
   state_.derived_from_constants.insert(state_.derived_from_constants.end(), results, derived);
   state_.broken.insert(state_.broken.end(), results, is_broken);
   return state_.graph.nodes.back().outputs;
@@ -304,7 +306,7 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
   if (!ok_ || !may_repeat(inputs, types)) return {};
   if (auto known = computed_now(call, inputs, types, {})) return *known;
   const size_t results = types.size();
-  state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), node_.name, {source_});
+  state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), name(), {source_});
   state_.derived_from_constants.insert(state_.derived_from_constants.end(), results, derived);
   state_.broken.insert(state_.broken.end(), results, false);
   return state_.graph.nodes.back().outputs;
@@ -401,6 +403,10 @@ void Call::result(size_t index, ValueId v) {
   if (declared.dtype && declared.dtype != type(v).dtype) v = known_integers(v, *declared.dtype);
   const Type& type = state_.graph.type(v);
   if (!check_declared_shape(index, type.shape)) return;
+  if (part_ != Part::none && declared.dtype_code == kComplex64 && type.dtype == DType::f32) {
+    (part_ == Part::real ? outcomes_[index].value : outcomes_[index].imaginary) = v;
+    return;
+  }
   const bool is_shifted = type.dtype == DType::s8 && !type.quant.empty() && declared.dtype == DType::u8;  // quantization.cpp
   if (declared.dtype != type.dtype && !is_shifted) {
     give_up_if_broken(v);

@@ -11,6 +11,25 @@
 
 namespace deuteron::pt2 {
 
+// The elements of a float32 weight with the user's axes in their order.
+static std::vector<float> in_users_order(const Weight& w) {
+  const std::span<const float> stored = w.data.as<float>();
+  std::vector<i64> stride(w.order.size());  // of each of the user's axes, in the storage
+  Shape sizes(w.order.size());
+  i64 step = 1;
+  for (size_t k = w.order.size(); k-- > 0;) {
+    stride[w.order[k]] = step, sizes[w.order[k]] = w.type.shape[k];
+    step *= w.type.shape[k];
+  }
+  std::vector<float> numbers(stored.size());
+  for (size_t at = 0; at < numbers.size(); ++at) {
+    i64 rest = static_cast<i64>(at), from = 0;
+    for (size_t k = sizes.size(); k-- > 0;) from += rest % sizes[k] * stride[k], rest /= sizes[k];
+    numbers[at] = stored[from];
+  }
+  return numbers;
+}
+
 ValueId ImportState::add_value(std::string name, Type type, std::optional<Constant> constant, bool is_broken) {
   const bool is_constant = constant.has_value();
   const ValueId v = graph.add_value(std::move(name), std::move(type), std::move(constant));
@@ -37,6 +56,32 @@ const Weight* ImportState::load(i32 index) {
   else p.weight = read_weight(archive, it->second, p.input->key, diagnostics);
   p.is_broken = !p.weight;
   return p.weight ? &*p.weight : nullptr;
+}
+
+bool ImportState::load_complex(i32 index, ValueId* real, ValueId* imaginary) {
+  const Parameter& p = parameters[index];
+  const ByName<WeightEntry>& entries = p.input->in_constants ? program.constants : program.weights;
+  const auto it = entries.find(p.input->key);
+  if (it == entries.end() || it->second.meta.dtype_code != kComplex64) {
+    diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key), "is not in the table of weights as complex64",
+                      "pt2.weights.missing");
+    return false;
+  }
+  // Pairs of float32: a tensor with one more axis.
+  WeightEntry pairs = it->second;
+  TensorMeta& m = pairs.meta;
+  m.dtype = DType::f32;
+  for (i64& stride : m.strides) stride *= 2;
+  m.sizes.push_back(2), m.strides.push_back(1), m.offset *= 2;
+  const auto weight = read_weight(archive, pairs, p.input->key, diagnostics);
+  if (!weight) return false;
+  const Shape sizes(m.sizes.begin(), m.sizes.end() - 1);
+  const std::vector<float> numbers = in_users_order(*weight);
+  std::vector<float> parts[2];
+  for (size_t k = 0; k < numbers.size(); ++k) parts[k % 2].push_back(numbers[k]);
+  *real = add_value(p.input->name, {DType::f32, sizes, {}}, constant_of(std::move(parts[0])));
+  *imaginary = add_value(p.input->name + ".imaginary", {DType::f32, sizes, {}}, constant_of(std::move(parts[1])));
+  return true;
 }
 
 ValueId ImportState::parameter_value(i32 index, Type type, const Constant& data) {

@@ -17,6 +17,7 @@ namespace deuteron::pt2 {
 // What a tensor's name stands for.
 struct Meaning {
   ValueId value = -1;     // in the user's axes; -1: not asked for so far
+  ValueId imaginary = -1;  // of a complex tensor, whose real part is `value`
   ValueId stored = -1;    // an input whose storage has another order of axes, until `value` is made from it
   i32 parameter = -1;     // index into ImportState::parameters, until `value` is made from it
   Axes order;             // of `stored`
@@ -63,6 +64,8 @@ struct ImportState {
   std::vector<std::vector<float>> computed(const Op& op, const std::vector<ValueId>& inputs, std::vector<std::vector<float>>& data,
                                            const std::vector<const Type*>& types) const;
   ValueId parameter_value(i32 parameter, Type type, const Constant& data);
+  // A complex64 parameter as real and imaginary part; false when it cannot be read, which has been reported.
+  bool load_complex(i32 parameter, ValueId* real, ValueId* imaginary);
   void note_unsupported_float(int dtype_code, const std::string& name);
 };
 

@@ -13,7 +13,7 @@ static void import_batch_norm(Call& c) {
   if (c.ok() && (!c.has("running_mean") || !c.has("running_var")))
     c.refuse({"has no running statistics", "", "", "pt2.batch_norm.statistics"}, "train with track_running_stats=True");
   const i64 rank = c.rank(x);
-  c.require(!c.ok() || (rank >= 2 && rank <= 4), "batch normalization takes rank 2 to 4", std::to_string(rank), "2..4",
+  c.require(!c.ok() || (rank >= 2 && rank <= 5), "batch normalization takes rank 2 to 5", std::to_string(rank), "2..5",
             "pt2.batch_norm.rank");
   if (!c.ok()) return;
   const i64 channels = c.shape(x)[1];
@@ -28,6 +28,13 @@ static void import_batch_norm(Call& c) {
   c.require(!c.ok() || (op.epsilon >= 0 && op.epsilon < 1e6f), "eps is out of range", std::to_string(op.epsilon), "0..1e6",
             "pt2.batch_norm.eps");
 
+  if (rank == 5) {  // a volume is an image of its slices
+    const ValueId volume = c.permute(x, {0, 2, 3, 4, 1}, "in");
+    if (!c.ok()) return;
+    const Shape s = c.shape(volume);
+    const ValueId y = c.add(op, {c.reshape(volume, {s[0] * s[1], s[2], s[3], s[4]}, "images"), weight, bias, mean, variance}, "out");
+    return c.result(c.permute(c.reshape(y, s, "volume"), {0, 4, 1, 2, 3}));
+  }
   const Axes to_last = rank == 4 ? Axes{0, 2, 3, 1} : rank == 3 ? Axes{0, 2, 1} : Axes{0, 1};
   if (rank == 2) return c.result(c.add(op, {x, weight, bias, mean, variance}));
   const ValueId y = c.add(op, {c.permute(x, to_last, "in"), weight, bias, mean, variance}, "out");

@@ -41,6 +41,38 @@ inline ValueId between(Call& c, ValueId x, Bounds bounds, std::string_view suffi
   return c.add(op, {x}, suffix);
 }
 
+// Elements of one axis by their positions: nothing where these are all in their order.
+inline ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
+  if (!c.ok() || x < 0) return -1;
+  const i64 count = static_cast<i64>(index.size());
+  bool in_order = true;
+  for (i64 at = 0; at < count; ++at) in_order = in_order && index[at] == at;
+  if (in_order && count == c.shape(x)[axis]) return x;
+  return c.add(Gather{axis, std::move(index)}, {x}, suffix);
+}
+
+// Of more than four axes, neighbours that are not padded become one: kernels take four.
+inline ValueId padded(Call& c, ValueId x, const Pad& op, std::string_view suffix = {}) {
+  if (!c.ok() || x < 0) return -1;
+  Pad merged;
+  merged.value = op.value;
+  Shape shape, out = c.shape(x);
+  bool joins = false;
+  for (size_t k = 0; k < out.size(); ++k) {
+    const bool plain = op.before[k] == 0 && op.after[k] == 0;
+    if (plain && joins) {
+      shape.back() *= out[k];
+    } else {
+      shape.push_back(out[k]), merged.before.push_back(op.before[k]), merged.after.push_back(op.after[k]);
+    }
+    joins = plain;
+    out[k] += op.before[k] + op.after[k];
+  }
+  if (op.before.size() <= 4) return c.add(op, {x}, suffix);
+  const ValueId y = c.add(merged, {c.reshape(x, shape, "merged")}, "padded");
+  return c.ok() ? c.reshape(y, out, suffix) : -1;
+}
+
 // What the model calls with a number that may be missing, as `other=None`.
 inline double number_or(Call& c, std::string_view argument, double otherwise) { return c.has(argument) ? c.number(argument) : otherwise; }
 

@@ -1,8 +1,9 @@
-// Convolutions over one and two axes, plain and transposed, in all their spellings.
+// Convolutions over one and two axes, plain and transposed, in all their spellings. Over three: volumes.cpp.
 #include <fmt/format.h>
 
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/volumes.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -93,6 +94,7 @@ static void import_conv2d(Call& c) {
 static void import_conv_transpose2d(Call& c) { finish_transposed(c); }
 
 static void import_convolution(Call& c) {
+  if (c.rank(c.parameter("weight")) == 5) return c.boolean("transposed") ? import_conv_transpose3d(c) : import_conv3d(c);
   if (c.boolean("transposed")) finish_transposed(c);
   else import_conv2d(c);
 }
@@ -121,7 +123,6 @@ static constexpr ImportRow kConvolutionRows[] = {
     {"aten.conv1d.padding", import_conv2d_padding},
     {"aten.conv2d.default", import_conv2d},
     {"aten.conv2d.padding", import_conv2d_padding},
-    {"aten.conv3d.default", import_conv2d},
     {"aten.conv_transpose1d.default", import_conv_transpose2d},
     {"aten.conv_transpose2d.input", import_conv_transpose2d},
     {"aten.convolution.default", import_convolution},

@@ -12,20 +12,33 @@ std::span<const ImportRows> import_tables() {
   return tables;
 }
 
-static const ImportRow* find_row(std::string_view target) {
-  for (const ImportRows rows : import_tables()) {
+std::span<const ImportRows> complex_import_tables() {
+#define DEUTERON_ROWS(file) file##_rows(),
+  static const ImportRows tables[] = {DEUTERON_COMPLEX_IMPORT_FILES(DEUTERON_ROWS)};
+#undef DEUTERON_ROWS
+  return tables;
+}
+
+static const ImportRow* find_row(std::span<const ImportRows> tables, std::string_view target) {
+  for (const ImportRows rows : tables) {
     const auto row = std::lower_bound(rows.begin(), rows.end(), target, [](const ImportRow& r, std::string_view t) { return r.target < t; });
     if (row != rows.end() && row->target == target) return &*row;
   }
   return nullptr;
 }
 
-FoundRow find_import(std::string_view target) {
-  if (const ImportRow* row = find_row(target)) return {row, false};
+static FoundRow find_import(std::span<const ImportRows> tables, std::string_view target) {
+  if (const ImportRow* row = find_row(tables, target)) return {row, false};
   const size_t overload = target.rfind('.');
   if (overload == std::string_view::npos || overload == 0 || target[overload - 1] != '_') return {};
-  const ImportRow* row = find_row(std::string(target.substr(0, overload - 1)).append(target.substr(overload)));
+  const ImportRow* row = find_row(tables, std::string(target.substr(0, overload - 1)).append(target.substr(overload)));
   return row && row->has_in_place_form ? FoundRow{row, true} : FoundRow{};
+}
+
+FoundRow find_import(std::string_view target, bool is_complex) {
+  if (!is_complex)
+    if (const FoundRow found = find_import(import_tables(), target); found.row) return found;
+  return find_import(complex_import_tables(), target);
 }
 
 }  // namespace deuteron::pt2

@@ -31,6 +31,19 @@ TEST(ImportTable, HasEachTargetOnce) {
   EXPECT_GT(all.size(), 370u);
 }
 
+TEST(ImportTable, OfComplexTensorsIsSortedAndHasSchemas) {
+  for (const ImportRows rows : complex_import_tables()) {
+    EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end(), [](const ImportRow& a, const ImportRow& b) { return a.target < b.target; }));
+    for (const ImportRow& row : rows) {
+      EXPECT_TRUE(parameters_of(row.target)) << row.target << ": run frontends/torch_schema/make_schemas.py";
+      EXPECT_FALSE(row.has_in_place_form) << row.target;
+    }
+  }
+  EXPECT_NE(find_import("aten.mul.Tensor", true).row, find_import("aten.mul.Tensor").row);
+  EXPECT_EQ(find_import("aten.sigmoid.default", true).row, nullptr);
+  EXPECT_NE(find_import("aten.stft.default").row, nullptr);
+}
+
 TEST(ImportTable, HasTorchsSchemaOfEveryTarget) {
   for (const ImportRows rows : import_tables())
     for (const ImportRow& row : rows) {

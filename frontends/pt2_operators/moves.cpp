@@ -244,6 +244,9 @@ static constexpr ImportRow kMovesRows[] = {
     {"aten.stack.default", import_stack},
     {"aten.tile.default", import_repeat},
     {"aten.unbind.int", import_unbind},
+    {"aten.unsafe_chunk.default", import_chunk},
+    {"aten.unsafe_split.Tensor", import_split},
+    {"aten.unsafe_split_with_sizes.default", import_split_sizes},
 };
 ImportRows moves_rows() { return kMovesRows; }
 

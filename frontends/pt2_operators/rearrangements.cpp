@@ -10,14 +10,6 @@
 namespace deuteron::pt2 {
 namespace {
 
-ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
-  if (!c.ok() || x < 0) return -1;
-  for (size_t at = 0; at < index.size(); ++at)
-    if (index[at] != static_cast<i64>(at) || static_cast<i64>(index.size()) != c.shape(x)[axis])
-      return c.add(Gather{axis, std::move(index)}, {x}, suffix);
-  return x;
-}
-
 // Operands of at least `rank` axes, as torch's atleast_1d and its relatives make them.
 Shape with_axes(const Shape& shape, i64 rank) {
   Shape s = shape;
@@ -245,16 +237,124 @@ static void import_diff(Call& c) {
   c.result(x);
 }
 
+namespace {
+
+ValueId flipped(Call& c, ValueId x, i64 axis) {
+  if (!c.ok()) return -1;
+  Axes index(static_cast<size_t>(c.shape(x)[axis]));
+  std::iota(index.rbegin(), index.rend(), 0);
+  return picked(c, x, axis, std::move(index), "flipped" + std::to_string(axis));
+}
+
+}  // namespace
+
+static void import_flip_of(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 axis = c.operator_name() == "fliplr" ? 1 : 0;
+  c.require(!c.ok() || c.rank(x) > axis, "has too few axes", std::to_string(c.rank(x)), std::to_string(axis + 1), "pt2.flip.rank");
+  c.result(flipped(c, x, axis));
+}
+
+// k quarter turns from the first axis towards the second.
+static void import_rot90(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 rank = c.rank(x), turns = (c.integer("k") % 4 + 4) % 4;
+  const std::vector<i64> axes = c.axes("dims", rank);
+  c.require(!c.ok() || axes.size() == 2, "turns two axes", std::to_string(axes.size()), "2", "pt2.permute.count");
+  if (!c.ok()) return;
+  ValueId y = x;
+  if (turns == 1 || turns == 2) y = flipped(c, y, axes[1]);
+  if (turns == 3 || turns == 2) y = flipped(c, y, axes[0]);
+  Axes perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  if (turns % 2 == 1) std::swap(perm[axes[0]], perm[axes[1]]);
+  c.result(c.permute(y, perm));
+}
+
+// Half an axis further: what lies in the middle of a spectrum, and back.
+static void import_fftshift(Call& c) {
+  ValueId x = c.tensor("self");
+  const bool back = c.operator_name() == "fft_ifftshift";
+  std::vector<i64> axes;
+  if (c.has("dim")) axes = c.axes("dim", c.rank(x));
+  else
+    for (i64 k = 0; k < c.rank(x); ++k) axes.push_back(k);
+  for (const i64 axis : axes) {
+    if (!c.ok()) return;
+    const i64 extent = c.shape(x)[axis], by = back ? (extent + 1) / 2 : extent / 2;
+    Axes index;
+    for (i64 k = 0; k < extent; ++k) index.push_back((k - by + extent) % extent);
+    x = picked(c, x, axis, std::move(index), "axis" + std::to_string(axis));
+  }
+  c.result(x);
+}
+
+// Parts that end at the given positions, or as many parts of nearly one size. hsplit: along axis 1, of a vector 0.
+static void import_tensor_split(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const std::string_view name = c.operator_name();
+  const bool of_axis = name == "tensor_split";
+  const i64 fixed = name == "vsplit" ? 0 : name == "dsplit" ? 2 : c.rank(x) == 1 ? 0 : 1;
+  const i64 axis = of_axis ? c.axis("dim", c.rank(x)) : fixed;
+  require_axes(c, x);
+  c.require(!c.ok() || axis < c.rank(x), "has too few axes", std::to_string(c.rank(x)), std::to_string(axis + 1), "pt2.split.rank");
+  if (!c.ok()) return;
+  const i64 extent = c.shape(x)[axis], parts = static_cast<i64>(c.result_count());
+  std::vector<i64> ends;
+  if (c.has("indices")) {
+    for (const i64 v : c.integers("indices")) ends.push_back(std::clamp<i64>(v < 0 ? v + extent : v, 0, extent));
+  } else {
+    for (i64 k = 1; k < parts; ++k) ends.push_back(k * (extent / parts) + std::min(k, extent % parts));
+  }
+  ends.push_back(extent);
+  c.require(static_cast<i64>(ends.size()) == parts && std::is_sorted(ends.begin(), ends.end()), "the parts do not make up the axis",
+            std::to_string(ends.size()), std::to_string(parts), "pt2.split.sizes");
+  c.may_share_memory("self");
+  i64 at = 0;
+  for (size_t k = 0; k < ends.size() && c.ok(); ++k) {
+    const i64 count = ends[k] - at;
+    c.require(count >= 1, "the slice is empty", std::to_string(count), "1", "pt2.slice.empty");
+    if (!c.ok()) return;
+    c.result(k, count == extent ? x : c.add(Slice{axis, at, count, 1}, {x}, k == 0 ? "" : std::to_string(k)));
+    at = ends[k];
+  }
+}
+
+static void import_broadcast_tensors(Call& c) {
+  const std::vector<ValueId> parts = c.optional_tensors("tensors");
+  for (size_t k = 0; k < parts.size() && c.ok(); ++k) {
+    const TensorMeta* declared = c.result_meta(k);
+    if (!c.ok()) return;
+    const Shape size = declared->sizes;
+    Shape full = c.shape(parts[k]);
+    c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
+    if (!c.ok()) return;
+    full.insert(full.begin(), size.size() - full.size(), 1);
+    const std::string name = std::to_string(k);
+    const ValueId axes = c.reshape(parts[k], full, "axes" + name);
+    c.result(k, full == size ? axes : c.add(Expand{size}, {axes}, "part" + name));
+  }
+}
+
 static constexpr ImportRow kRearrangementsRows[] = {
     {"aten.adjoint.default", import_matrix_transpose},
     {"aten.atleast_1d.default", import_reshape_as_declared},
     {"aten.atleast_2d.default", import_reshape_as_declared},
     {"aten.atleast_3d.default", import_reshape_as_declared},
+    {"aten.broadcast_tensors.default", import_broadcast_tensors},
     {"aten.column_stack.default", import_stack_of},
     {"aten.copy.default", import_expand_as, true},
     {"aten.diff.default", import_diff},
+    {"aten.dsplit.array", import_tensor_split},
+    {"aten.dsplit.int", import_tensor_split},
     {"aten.dstack.default", import_stack_of},
     {"aten.expand_as.default", import_expand_as},
+    {"aten.fft_fftshift.default", import_fftshift},
+    {"aten.fft_ifftshift.default", import_fftshift},
+    {"aten.fliplr.default", import_flip_of},
+    {"aten.flipud.default", import_flip_of},
+    {"aten.hsplit.array", import_tensor_split},
+    {"aten.hsplit.int", import_tensor_split},
     {"aten.hstack.default", import_stack_of},
     {"aten.mT.default", import_matrix_transpose},
     {"aten.matrix_H.default", import_matrix_transpose},
@@ -266,10 +366,15 @@ static constexpr ImportRow kRearrangementsRows[] = {
     {"aten.movedim.intlist", import_movedim},
     {"aten.ravel.default", import_reshape_as_declared},
     {"aten.repeat_interleave.self_int", import_repeat_interleave},
+    {"aten.rot90.default", import_rot90},
     {"aten.select_scatter.default", import_select_scatter},
     {"aten.slice_scatter.default", import_slice_scatter},
+    {"aten.tensor_split.indices", import_tensor_split},
+    {"aten.tensor_split.sections", import_tensor_split},
     {"aten.unfold.default", import_unfold},
     {"aten.unfold_copy.default", import_unfold},
+    {"aten.vsplit.array", import_tensor_split},
+    {"aten.vsplit.int", import_tensor_split},
     {"aten.vstack.default", import_stack_of},
 };
 ImportRows rearrangements_rows() { return kRearrangementsRows; }

@@ -59,16 +59,6 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
 static void import_reflection_pad(Call& c) { finish_pad_by_elements(c, "reflect"); }
 static void import_replication_pad(Call& c) { finish_pad_by_elements(c, "replicate"); }
 
-namespace {
-
-// An axis that is resized: its extents, and how far apart in x the result's elements lie.
-struct ResizedAxis {
-  i64 in, out;
-  float step;
-  bool is_even() const { return step == static_cast<float>(in) / static_cast<float>(out); }
-};
-
-// torch steps by the factor where one is given, else by the ratio of extents; in float32.
 std::vector<ResizedAxis> resized_axes(Call& c, ValueId x) {
   std::vector<i64> sizes;
   std::vector<double> factors;
@@ -96,6 +86,8 @@ std::vector<ResizedAxis> resized_axes(Call& c, ValueId x) {
   }
   return axes;
 }
+
+namespace {
 
 // Element k of the result is element floor(k * step) of x; "exact" takes the middle of k.
 Axes nearest_elements(const ResizedAxis& axis, bool exact) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontends/pt2_archive/storage_order.h"
+#include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/resampling.h"
 
@@ -62,7 +63,7 @@ void finish_pad(Call& c, double value) {
   op.value = static_cast<float>(value);
   for (i64 k = 0; k < pairs; ++k) op.before[rank - 1 - k] = list[2 * k], op.after[rank - 1 - k] = list[2 * k + 1];
   const bool changes = std::any_of(list.begin(), list.end(), [](i64 v) { return v != 0; });
-  c.result(changes ? c.add(std::move(op), {x}) : x);
+  c.result(changes ? padded(c, x, op) : x);
 }
 
 }  // namespace

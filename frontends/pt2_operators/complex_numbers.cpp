@@ -1,0 +1,223 @@
+// Complex tensors: two real ones. Most operators work on either part alone; products, magnitudes and angles are compositions of both.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+using Complex = Call::Complex;
+
+ValueId negated(Call& c, ValueId x, std::string_view suffix) { return apply(c, UnaryFn::neg, x, suffix); }
+
+// a b. What is real has no imaginary part.
+Complex complex_product(Call& c, Complex a, Complex b) {
+  if (!c.ok()) return {};
+  if (a.im < 0) std::swap(a, b);
+  if (b.im < 0) return {product(c, a.re, b.re, "real"), product(c, a.im, b.re, "imaginary")};
+  const ValueId re = difference(c, product(c, a.re, b.re, "real_real"), product(c, a.im, b.im, "imaginary_imaginary"), "real");
+  return {re, sum(c, product(c, a.re, b.im, "real_imaginary"), product(c, a.im, b.re, "imaginary_real"), "imaginary")};
+}
+
+ValueId power_of(Call& c, Complex z, std::string_view suffix) {
+  return sum(c, apply(c, UnaryFn::pow, z.re, "real_squared", 2), apply(c, UnaryFn::pow, z.im, "imaginary_squared", 2), suffix);
+}
+
+// A complex or real tensor, or a real number.
+Complex complex_operand(Call& c, std::string_view argument) {
+  return c.is_tensor(argument) ? c.complex_tensor(argument, true) : Complex{c.operand(argument), -1};
+}
+
+void require_complex(Call& c, Complex a, Complex b) {
+  c.require(!c.ok() || a.im >= 0 || b.im >= 0, "has a complex result of real operands", "", "", "pt2.operand.complex");
+}
+
+// [..] as an element of pairs, [..,1]
+ValueId as_column(Call& c, ValueId x, std::string_view suffix) {
+  if (!c.ok()) return -1;
+  Shape s = c.shape(x);
+  s.push_back(1);
+  return c.reshape(x, std::move(s), suffix);
+}
+
+}  // namespace
+
+// Operators that are linear over the real numbers: each part alone.
+static void import_each_part(Call& c) {
+  const FoundRow found = find_import(c.target());
+  DEUTERON_CHECK(found.row, std::string(c.target()));
+  c.import_parts(found.row->import);
+}
+
+static void import_complex_add(Call& c) {
+  Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
+  const double factor = (c.has("alpha") ? c.number("alpha") : 1) * (c.operator_name() == "sub" ? -1 : 1);
+  require_complex(c, a, b);
+  if (!c.ok()) return;
+  const ValueId re = sum(c, a.re, b.re, "real", factor);
+  ValueId im = -1;
+  if (a.im >= 0 && b.im >= 0) im = sum(c, a.im, b.im, "imaginary", factor);
+  else im = a.im >= 0 ? a.im : product(c, b.im, number(c, factor), "imaginary");
+  // A part that only one operand has is repeated as the other one is.
+  if (c.ok() && c.shape(im) != c.shape(re)) {
+    const Shape size = c.shape(re);
+    Shape full = c.shape(im);
+    full.insert(full.begin(), size.size() - full.size(), 1);
+    im = c.add(Expand{size}, {c.reshape(im, full, "axes")}, "repeated");
+  }
+  c.complex_result(0, {re, im});
+}
+
+static void import_complex_mul(Call& c) {
+  const Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
+  require_complex(c, a, b);
+  c.complex_result(0, complex_product(c, a, b));
+}
+
+// a conj(b) / |b|^2
+static void import_complex_div(Call& c) {
+  const Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
+  require_complex(c, a, b);
+  if (!c.ok()) return;
+  if (b.im < 0) return c.complex_result(0, {quotient(c, a.re, b.re, "real"), quotient(c, a.im, b.re, "imaginary")});
+  const Complex up = complex_product(c, a, {b.re, negated(c, b.im, "conjugate")});
+  if (a.im < 0) {  // a real number by a complex one
+    const ValueId factor = quotient(c, a.re, power_of(c, b, "power"), "factor");
+    return c.complex_result(0, {product(c, factor, b.re, "real_part"), product(c, factor, negated(c, b.im, "turned"), "imaginary_part")});
+  }
+  const ValueId down = power_of(c, b, "power");
+  c.complex_result(0, {quotient(c, up.re, down, "real_part"), quotient(c, up.im, down, "imaginary_part")});
+}
+
+static void import_complex_abs(Call& c) { c.result(apply(c, UnaryFn::sqrt, power_of(c, c.complex_tensor("self"), "power"))); }
+
+// atan2(im, re), in float
+static void import_complex_angle(Call& c) {
+  const Complex z = c.complex_tensor("self");
+  if (!c.ok()) return;
+  using K = KernelArg::Kind;
+  const Face face = plain_face(c.shape(z.re));
+  KernelCall call;
+  call.name = "aten::atan2", call.overload = "out";
+  call.args = {{K::input, 0, 0, {}, face}, {K::input, 1, 0, {}, face}, {K::output, 0, 0, {}, face}};
+  const std::vector<ValueId> results = c.add_call(std::move(call), {z.im, z.re}, {{DType::f32, c.shape(z.re), {}}});
+  if (c.ok()) c.result(results[0]);
+}
+
+// A real tensor is its own real part.
+static void import_real_part(Call& c) { c.result(c.complex_tensor("self", true).re); }
+static void import_imaginary_part(Call& c) { c.result(c.complex_tensor("self").im); }
+
+static void import_view_as_real(Call& c) {
+  const Complex z = c.complex_tensor("self");
+  if (!c.ok()) return;
+  c.result(c.add(Concat{c.rank(z.re)}, {as_column(c, z.re, "real"), as_column(c, z.im, "imaginary")}));
+}
+
+static void import_view_as_complex(Call& c) {
+  const ValueId x = c.tensor("self");
+  const i64 last = c.rank(x) - 1;
+  c.require(!c.ok() || (last >= 0 && c.shape(x)[last] == 2), "the last axis is no pair", c.ok() ? to_text(c.shape(x)) : "", "2",
+            "pt2.complex.pair");
+  if (!c.ok()) return;
+  Shape s = c.shape(x);
+  s.pop_back();
+  const auto part = [&](i64 at, std::string_view name) { return c.reshape(c.add(Slice{last, at, 1, 1}, {x}, name), s, name); };
+  c.complex_result(0, {part(0, "real"), part(1, "imaginary")});
+}
+
+static void import_complex(Call& c) { c.complex_result(0, {c.tensor("real"), c.tensor("imag")}); }
+
+static void import_polar(Call& c) {
+  const ValueId length = c.tensor("abs"), angle = c.tensor("angle");
+  c.complex_result(0, {product(c, length, apply(c, UnaryFn::cos, angle, "cos"), "real"),
+                       product(c, length, apply(c, UnaryFn::sin, angle, "sin"), "imaginary")});
+}
+
+// exp(re) (cos(im) + i sin(im))
+static void import_complex_exp(Call& c) {
+  const Complex z = c.complex_tensor("self");
+  const ValueId length = apply(c, UnaryFn::exp, z.re, "length");
+  c.complex_result(0, {product(c, length, apply(c, UnaryFn::cos, z.im, "cos"), "real"),
+                       product(c, length, apply(c, UnaryFn::sin, z.im, "sin"), "imaginary")});
+}
+
+// Of a real tensor: itself.
+static void import_conjugate(Call& c) {
+  if (!c.is_complex("self")) return c.identity("self");
+  const Complex z = c.complex_tensor("self");
+  c.complex_result(0, {z.re, negated(c, z.im, "conjugate")});
+}
+
+// conj is lazy in torch: what makes it so is nothing here.
+static void import_resolved(Call& c) {
+  if (!c.is_complex("self")) return c.identity("self");
+  c.complex_result(0, c.complex_tensor("self"));
+}
+
+static constexpr ImportRow kComplexNumbersRows[] = {
+    {"aten._conj.default", import_conjugate},
+    {"aten._conj_physical.default", import_conjugate},
+    {"aten._unsafe_view.default", import_each_part},
+    {"aten.abs.default", import_complex_abs},
+    {"aten.add.Tensor", import_complex_add},
+    {"aten.alias.default", import_each_part},
+    {"aten.angle.default", import_complex_angle},
+    {"aten.cat.default", import_each_part},
+    {"aten.chunk.default", import_each_part},
+    {"aten.clone.default", import_each_part},
+    {"aten.complex.default", import_complex},
+    {"aten.conj.default", import_conjugate},
+    {"aten.conj_physical.default", import_conjugate},
+    {"aten.contiguous.default", import_each_part},
+    {"aten.detach.default", import_each_part},
+    {"aten.div.Tensor", import_complex_div},
+    {"aten.exp.default", import_complex_exp},
+    {"aten.expand.default", import_each_part},
+    {"aten.fft_fftshift.default", import_each_part},
+    {"aten.fft_ifftshift.default", import_each_part},
+    {"aten.flatten.using_ints", import_each_part},
+    {"aten.flip.default", import_each_part},
+    {"aten.imag.default", import_imaginary_part},
+    {"aten.index.Tensor", import_each_part},
+    {"aten.index_select.default", import_each_part},
+    {"aten.mean.dim", import_each_part},
+    {"aten.movedim.int", import_each_part},
+    {"aten.mul.Scalar", import_each_part},
+    {"aten.mul.Tensor", import_complex_mul},
+    {"aten.narrow.default", import_each_part},
+    {"aten.neg.default", import_each_part},
+    {"aten.permute.default", import_each_part},
+    {"aten.polar.default", import_polar},
+    {"aten.real.default", import_real_part},
+    {"aten.repeat.default", import_each_part},
+    {"aten.reshape.default", import_each_part},
+    {"aten.resolve_conj.default", import_resolved},
+    {"aten.resolve_neg.default", import_resolved},
+    {"aten.roll.default", import_each_part},
+    {"aten.select.int", import_each_part},
+    {"aten.slice.Tensor", import_each_part},
+    {"aten.split.Tensor", import_each_part},
+    {"aten.split_with_sizes.default", import_each_part},
+    {"aten.squeeze.default", import_each_part},
+    {"aten.squeeze.dim", import_each_part},
+    {"aten.squeeze.dims", import_each_part},
+    {"aten.stack.default", import_each_part},
+    {"aten.sub.Tensor", import_complex_add},
+    {"aten.sum.dim_IntList", import_each_part},
+    {"aten.transpose.int", import_each_part},
+    {"aten.unbind.int", import_each_part},
+    {"aten.unflatten.int", import_each_part},
+    {"aten.unsqueeze.default", import_each_part},
+    {"aten.view.default", import_each_part},
+    {"aten.view_as_complex.default", import_view_as_complex},
+    {"aten.view_as_complex_copy.default", import_view_as_complex},
+    {"aten.view_as_real.default", import_view_as_real},
+    {"aten.view_as_real_copy.default", import_view_as_real},
+};
+ImportRows complex_numbers_rows() { return kComplexNumbersRows; }
+
+}  // namespace deuteron::pt2

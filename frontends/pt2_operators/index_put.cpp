@@ -1,0 +1,207 @@
+// Writing at positions that several axes, or a mask, name: index_put, masked_scatter, diagonal_scatter.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/row_writes.h"
+#include "ops/elementwise/broadcast.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+// What index_put writes to: the axes that are indexed in front, as rows; and for each place of the index its row.
+struct Indexed {
+  Axes axes, perm;
+  Shape places;  // of the index, broadcast
+  Axes to;
+  bool together = true;  // the axes are neighbours: the index's axes stand in their place, else in front
+};
+
+// Tables of known positions; a mask counts for as many axes as it has.
+std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<ValueId>& tables) {
+  struct Table {
+    i64 axis;
+    Shape shape;
+    std::vector<float> at;
+  };
+  std::vector<Table> known;
+  i64 axis = 0;
+  for (const ValueId v : tables) {
+    if (v < 0) {
+      ++axis;
+      continue;
+    }
+    const auto numbers = c.known_numbers(v);
+    c.require(numbers.has_value(), "works at positions that are computed: only constant positions are supported", "", "",
+              "pt2.index.constant");
+    const bool mask = c.type(v).dtype == DType::b8;
+    c.require(axis + (mask ? c.rank(v) : 1) <= static_cast<i64>(x.size()), "has more indices than axes", std::to_string(axis + 1),
+              std::to_string(x.size()), "pt2.index.axes");
+    if (!c.ok()) return std::nullopt;
+    if (!mask) {
+      known.push_back({axis++, c.shape(v), *numbers});
+      continue;
+    }
+    const Shape shape = c.shape(v);
+    const size_t first = known.size();
+    for (size_t k = 0; k < shape.size(); ++k) known.push_back({axis + static_cast<i64>(k), {}, {}});
+    for (size_t at = 0; at < numbers->size(); ++at) {
+      if ((*numbers)[at] == 0) continue;
+      i64 rest = static_cast<i64>(at);
+      for (size_t k = shape.size(); k-- > 0;) known[first + k].at.push_back(static_cast<float>(rest % shape[k])), rest /= shape[k];
+    }
+    for (size_t k = 0; k < shape.size(); ++k) known[first + k].shape = {static_cast<i64>(known[first + k].at.size())};
+    axis += static_cast<i64>(shape.size());
+  }
+  Indexed in;
+  Shape places;
+  for (const Table& t : known) {
+    const auto both = broadcast_shape(places, t.shape);
+    c.require(both.has_value(), "the indices do not broadcast", to_text(t.shape), to_text(places), "pt2.index_put.tables");
+    if (!c.ok()) return std::nullopt;
+    places = *both;
+    in.together = in.together && (in.axes.empty() || in.axes.back() + 1 == t.axis);
+    in.axes.push_back(t.axis);
+  }
+  c.require(!in.axes.empty(), "has no index", "0", "1", "pt2.index.axes");
+  if (!c.ok()) return std::nullopt;
+  in.places = places;
+  in.to.assign(static_cast<size_t>(numel(places)), 0);
+  for (const Table& t : known) {
+    const i64 extent = x[t.axis];
+    const std::vector<float> at = broadcast_numbers(t.at, t.shape, places);
+    for (size_t k = 0; k < at.size(); ++k) {
+      const i64 p = static_cast<i64>(at[k]);
+      c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
+                "pt2.index.range");
+      in.to[k] = in.to[k] * extent + (p < 0 ? p + extent : p);
+    }
+  }
+  in.perm = in.axes;
+  for (i64 k = 0; k < static_cast<i64>(x.size()); ++k)
+    if (std::find(in.axes.begin(), in.axes.end(), k) == in.axes.end()) in.perm.push_back(k);
+  return c.ok() ? std::optional(in) : std::nullopt;
+}
+
+// The values, broadcast to what the index picks, with the index's axes in front: [places, inner].
+ValueId rows_of_values(Call& c, ValueId values, const Indexed& in, const Shape& x) {
+  const size_t count = in.places.size(), first = in.together ? static_cast<size_t>(in.axes[0]) : 0;
+  Shape full, rest;
+  for (size_t k = in.axes.size(); k < in.perm.size(); ++k) rest.push_back(x[in.perm[k]]);
+  full = rest;
+  full.insert(full.begin() + static_cast<std::ptrdiff_t>(first), in.places.begin(), in.places.end());
+  Shape given = c.shape(values);
+  while (given.size() > full.size() && given[0] == 1) given.erase(given.begin());
+  const auto both = broadcast_shape(full, given);
+  c.require(both && *both == full, "the values do not fit the index", to_text(given), to_text(full), "pt2.scatter.extent");
+  if (!c.ok()) return -1;
+  given.insert(given.begin(), full.size() - given.size(), 1);
+  values = c.reshape(values, given, "axes");
+  if (given != full) values = c.add(Expand{full}, {values}, "values");
+  Axes perm;
+  for (size_t k = 0; k < count; ++k) perm.push_back(static_cast<i64>(first + k));
+  for (size_t k = 0; k < full.size(); ++k)
+    if (k < first || k >= first + count) perm.push_back(static_cast<i64>(k));
+  return c.reshape(c.permute(values, perm, "values"), {numel(in.places), numel(rest)}, "values");
+}
+
+// x[mask] = value, with a mask that is computed and one value for all.
+bool chosen_by_mask(Call& c, ValueId x, const std::vector<ValueId>& tables, ValueId values, bool accumulate) {
+  if (tables.size() != 1 || tables[0] < 0 || c.type(tables[0]).dtype != DType::b8 || c.is_derived_from_constants(tables[0])) return false;
+  if (c.type(values).elements() != 1 || accumulate) return false;
+  Shape shape = c.shape(tables[0]);
+  shape.resize(static_cast<size_t>(std::max(c.rank(x), c.rank(tables[0]))), 1);
+  const std::vector<ValueId> inputs{c.reshape(tables[0], std::move(shape), "mask"), c.reshape(values, {}, "value"), x};
+  if (!c.ok()) return true;
+  using K = KernelArg::Kind;
+  KernelCall call;
+  call.name = "aten::where", call.overload = "self_out";
+  for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
+  call.args.push_back({K::output, 0, 0, {}, plain_face(c.shape(x))});
+  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {{DType::f32, c.shape(x), {}}});
+  if (c.ok()) c.result(results[0]);
+  return true;
+}
+
+}  // namespace
+
+static void import_index_put(Call& c) {
+  const ValueId x = c.tensor("self"), values = c.tensor("values");
+  const std::vector<ValueId> tables = c.optional_tensors("indices");
+  const bool accumulate = c.boolean("accumulate");
+  for (const ValueId v : tables)
+    if (v >= 0) c.give_up_if_broken(v);
+  if (!c.ok() || chosen_by_mask(c, x, tables, values, accumulate)) return;
+  const auto in = read_index(c, c.shape(x), tables);
+  if (!in) return;
+  if (in->to.empty()) return c.result(x);
+  Rows rows{-1, {}, in->perm};
+  const ValueId moved = c.permute(x, in->perm, "self");
+  if (!c.ok()) return;
+  rows.shape = c.shape(moved);
+  i64 count = 1;
+  for (size_t k = 0; k < in->axes.size(); ++k) count *= rows.shape[k];
+  rows.value = c.reshape(moved, {count, numel(rows.shape) / count}, "self");
+  const ValueId source = rows_of_values(c, values, *in, c.shape(x));
+  c.result(from_rows(c, rows, accumulate ? accumulated(c, rows.value, source, in->to) : overwritten(c, rows.value, source, in->to)));
+}
+
+// The k-th place where the mask holds becomes element k of the source.
+static void import_masked_scatter(Call& c) {
+  const ValueId x = c.tensor("self"), mask = c.any_tensor("mask"), source = c.tensor("source");
+  const auto known = c.known_numbers(mask);
+  c.require(!c.ok() || known.has_value(), "works with a mask that is computed: only constant masks are supported", "", "",
+            "pt2.index.constant");
+  if (!c.ok()) return;
+  const auto full = broadcast_shape(c.shape(x), c.shape(mask));
+  c.require(full && *full == c.shape(x), "the mask does not fit", to_text(c.shape(mask)), to_text(c.shape(x)), "pt2.where.shape");
+  if (!c.ok()) return;
+  const std::vector<float> holds = broadcast_numbers(*known, c.shape(mask), *full);
+  Axes to;
+  for (size_t k = 0; k < holds.size(); ++k)
+    if (holds[k] != 0) to.push_back(static_cast<i64>(k));
+  const i64 count = static_cast<i64>(to.size()), given = c.type(source).elements();
+  c.require(count <= given, "the source has fewer elements than the mask has places", std::to_string(given), std::to_string(count),
+            "pt2.scatter.extent");
+  if (!c.ok()) return;
+  if (count == 0) return c.result(x);
+  ValueId parts = c.reshape(source, {given, 1}, "parts");
+  if (count < given) parts = c.add(Slice{0, 0, count, 1}, {parts}, "leading");
+  c.result(c.reshape(overwritten(c, c.reshape(x, {c.type(x).elements(), 1}, "flat"), parts, to), c.shape(x)));
+}
+
+static void import_diagonal_scatter(Call& c) {
+  const ValueId x = c.tensor("self"), source = c.tensor("src");
+  const i64 rank = c.rank(x), offset = c.integer("offset"), a = c.axis("dim1", rank), b = c.axis("dim2", rank);
+  c.require(!c.ok() || (rank >= 2 && a != b), "works on matrices", std::to_string(rank), "2", "pt2.diagonal.rank");
+  c.require(!c.ok() || std::abs(static_cast<double>(offset)) <= static_cast<double>(kMaxElements), "the offset is out of range",
+            std::to_string(offset), std::to_string(kMaxElements), "pt2.diagonal.offset");
+  if (!c.ok()) return;
+  Rows rows{-1, {}, {a, b}};
+  for (i64 k = 0; k < rank; ++k)
+    if (k != a && k != b) rows.perm.push_back(k);
+  const ValueId moved = c.permute(x, rows.perm, "self");
+  if (!c.ok()) return;
+  rows.shape = c.shape(moved);
+  const i64 h = rows.shape[0], w = rows.shape[1], inner = numel(rows.shape) / (h * w);
+  Axes to;
+  for (i64 row = std::max<i64>(-offset, 0); row < h && row + offset < w; ++row) to.push_back(row * w + row + offset);
+  const i64 last = c.rank(source) - 1, count = static_cast<i64>(to.size());
+  c.require(last >= 0 && count >= 1 && c.shape(source)[last] == count && c.type(source).elements() == count * inner,
+            "the part does not fit the diagonal", to_text(c.shape(source)), std::to_string(count), "pt2.scatter.extent");
+  if (!c.ok()) return;
+  rows.value = c.reshape(moved, {h * w, inner}, "self");
+  c.result(from_rows(c, rows, overwritten(c, rows.value, rows_along(c, source, last, "part").value, to)));
+}
+
+static constexpr ImportRow kIndexPutRows[] = {
+    {"aten.diagonal_scatter.default", import_diagonal_scatter},
+    {"aten.index_put.default", import_index_put, true},
+    {"aten.masked_scatter.default", import_masked_scatter, true},
+};
+ImportRows index_put_rows() { return kIndexPutRows; }
+
+}  // namespace deuteron::pt2
