@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "frontends/tflite/import.h"
 #include "ir/text.h"
 #include "onnx/open.h"
+#include "tensor/axes.h"
 
 namespace deuteron {
 
@@ -57,6 +59,21 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
   return graph;
 }
 
+// A model whose sizes are fixed takes its own sizes, and no others.
+static std::optional<Graph> with_shapes(std::optional<Graph> graph, const InputShapes& shapes, Diagnostics& diagnostics) {
+  for (const auto& [name, shape] : graph ? shapes : InputShapes{}) {
+    const auto port = std::find_if(graph->inputs.begin(), graph->inputs.end(), [&](const Port& p) { return p.name == name; });
+    const bool is_there = port != graph->inputs.end();
+    if (is_there && permuted(graph->type(port->value).shape, inverse(port->order)) == shape) continue;
+    diagnostics.add({Severity::error, graph->name,
+                     fmt::format("{} `{}`, which --input-shape names", is_there ? "has a fixed size for input" : "has no input", name),
+                     to_text(shape), is_there ? to_text(permuted(graph->type(port->value).shape, inverse(port->order))) : "",
+                     "model.input_shape", "--input-shape is for sizes that the file leaves open: those of .pt2 and .onnx models"});
+    return std::nullopt;
+  }
+  return graph;
+}
+
 std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
@@ -80,16 +97,13 @@ std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostic
   if (has_extension(path, ".onnx") ||
       (onnx::may_be_onnx(start) && identifier_of(start).substr(0, 2) != "ET" && identifier_of(start) != "TFL3"))
     return import_onnx(path, shapes, diagnostics);
-  if (!shapes.empty()) {
-    diagnostics.error(path, "is a model whose sizes are fixed; --input-shape is for .onnx models", "model.input_shape");
-    return std::nullopt;
-  }
-  if (has_extension(path, ".txt")) return read_text(path, file, diagnostics);
-  if (identifier_of(start) == "TFL3" || has_extension(path, ".tflite")) return import_tflite(path, diagnostics);
+  if (has_extension(path, ".txt")) return with_shapes(read_text(path, file, diagnostics), shapes, diagnostics);
+  if (identifier_of(start) == "TFL3" || has_extension(path, ".tflite"))
+    return with_shapes(import_tflite(path, diagnostics), shapes, diagnostics);
   // Local file header, or the end record of an empty archive: PKWARE APPNOTE, sections 4.3.7 and 4.3.16.
   const bool zip = start.substr(0, 4) == "PK\x03\x04" || start.substr(0, 4) == "PK\x05\x06";
   if (has_extension(path, ".pt2") || (zip && !has_extension(path, ".pt") && !has_extension(path, ".pth")))
-    return import_pt2(path, diagnostics);
+    return import_pt2(path, diagnostics, shapes);
   diagnostics.error(path, fmt::format("is {}", kind_of(path, start)), "model.format", kReadable);
   return std::nullopt;
 }

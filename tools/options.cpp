@@ -7,7 +7,7 @@ Option add_files(Verb& verb, const std::string& name, std::vector<std::string>& 
 }
 
 void add_input_shape(Verb& verb, std::vector<std::string>& texts) {
-  verb.option("--input-shape", texts, "of an .onnx model that leaves sizes open: the shape of an input; may be repeated")
+  verb.option("--input-shape", texts, "of a .pt2 or .onnx model that leaves sizes open: the shape of an input; may be repeated")
       .value("NAME=1,3,96,96")
       .one_each();
 }

@@ -9,6 +9,8 @@
 #include <map>
 #include <numeric>
 
+#include "frontends/pt2/fixed_sizes.h"
+#include "frontends/pt2/number_types.h"
 #include "frontends/pt2_archive/archive.h"
 #include "frontends/pt2_archive/program.h"
 #include "frontends/pt2_archive/source_names.h"
@@ -45,7 +47,6 @@ class Walk {
     for (size_t i = 0; i < program_.nodes.size(); ++i) visit(program_.nodes[i], static_cast<i32>(i), is_static);
     report_unknown();
     if (is_static) add_outputs();
-    report_other_floats();
     return count_errors(diagnostics_) == errors;
   }
 
@@ -69,7 +70,7 @@ class Walk {
     for (const DynamicSize& d : program_.dynamic)
       diagnostics_.add({Severity::error, graph_.name, fmt::format("axis {} of `{}` has a dynamic size, `{}`", d.axis, d.tensor, d.symbol),
                         d.range.empty() ? "" : d.range, d.range.empty() ? "" : "one fixed size", "pt2.shape.dynamic",
-                        "export without dynamic_shapes, with an example of the size that the device will see"});
+                        "give the input's sizes: --input-shape NAME=1,3,96,96; or export without dynamic_shapes"});
   }
 
   Meaning& define(const std::string& name) {
@@ -111,13 +112,10 @@ class Walk {
     }
     const TensorMeta& meta = it->second;
     const DType dtype = meta.dtype.value_or(DType::u8);
-    const bool is_integer = dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8;
-    const bool is_known = meta.dtype == DType::f32 || (meta.dtype && is_integer);
-    if (meta.dtype == DType::f16 || meta.dtype == DType::bf16 || meta.dtype == DType::f64)
-      state_.note_unsupported_float(meta.dtype_code, in.name);
-    else if (!is_known)
+    const bool is_known = dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8;
+    if (!is_known)
       diagnostics_.error(graph_.name,
-                         fmt::format("input `{}` has dtype {}; float32, int32, int64 and bool inputs are supported", in.name,
+                         fmt::format("input `{}` has dtype {}; floats, integers up to int64 and bool inputs are supported", in.name,
                                      name_of_code(meta.dtype_code)),
                          "pt2.input.dtype", "give the model float32 inputs; --io int8 makes the program's own inputs int8");
     if (numel(meta.sizes) == 0)
@@ -257,15 +255,6 @@ class Walk {
     return text + ")";
   }
 
-  void report_other_floats() {
-    for (const auto& [code, names] : state_.other_floats)
-      diagnostics_.error(
-          graph_.name,
-          fmt::format("{} tensors that the program reads have dtype {}, the first is `{}`; only float32 models are supported", names.size(),
-                      name_of_code(code), names.front()),
-          "pt2.dtype.float", "call model.float() before torch.export.export");
-  }
-
   void add_outputs() {
     using K = ProgramOutput::Kind;
     for (const ProgramOutput& out : program_.outputs) {
@@ -304,13 +293,10 @@ class Walk {
       return diagnostics_.error(graph_.name, fmt::format("output `{}` has no elements: shape {}", name, to_text(type.shape)),
                                 "pt2.output.empty", "leave it out of the model");
     if (type.dtype != DType::f32 && !is_integer && !state_.is_broken(v)) {
-      if (const bool is_float = type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64; is_float)
-        state_.note_unsupported_float(program_.tensors.find(name)->second.dtype_code, name);
-      else
-        diagnostics_.error(
-            graph_.name,
-            fmt::format("output `{}` has dtype {}; float32, int32, int64 and bool outputs are supported", name, name_of(type.dtype)),
-            "pt2.output.dtype");
+      diagnostics_.error(
+          graph_.name,
+          fmt::format("output `{}` has dtype {}; float32, int32, int64 and bool outputs are supported", name, name_of(type.dtype)),
+          "pt2.output.dtype");
       return;
     }
     Axes order(type.shape.size());
@@ -362,9 +348,10 @@ void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
   }
 }
 
-std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, Diagnostics& diagnostics) {
-  const auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
-  if (!program) return std::nullopt;
+std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics) {
+  auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
+  if (!program || !fix_sizes(*program, shapes, archive->name, diagnostics)) return std::nullopt;
+  fix_number_types(*program, archive->name, diagnostics);
   Graph graph;
   if (!Walk(*archive, *program, graph, diagnostics).run()) return std::nullopt;
   remove_dead(graph, "result is not used");
@@ -376,13 +363,13 @@ std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archiv
 }  // namespace
 }  // namespace pt2
 
-std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics) {
-  return pt2::import_archive(pt2::open_archive(path, diagnostics), diagnostics);
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
+  return pt2::import_archive(pt2::open_archive(path, diagnostics), shapes, diagnostics);
 }
 
 std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                Diagnostics& diagnostics) {
-  return pt2::import_archive(pt2::open_archive(bytes, std::move(owner), name, diagnostics), diagnostics);
+                                Diagnostics& diagnostics, const InputShapes& shapes) {
+  return pt2::import_archive(pt2::open_archive(bytes, std::move(owner), name, diagnostics), shapes, diagnostics);
 }
 
 }  // namespace deuteron

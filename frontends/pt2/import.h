@@ -1,4 +1,4 @@
-// A `.pt2` archive (torch.export.save, torch 2.13) becomes a Graph. Format: docs/formats-pt2.md.
+// A `.pt2` archive (torch.export.save, torch 2.6 to 2.15) becomes a Graph. Format: docs/formats-pt2.md.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "data/input_shapes.h"
 #include "ir/graph.h"
 
 namespace deuteron {
@@ -21,10 +22,11 @@ namespace deuteron {
 //  - quantize and dequantize are nodes; their parameters are in the types
 //  - identities (dropout in eval, clone, detach, contiguous, alias) have no node and are recorded in Graph::folded
 //  - parameters that nothing reads are dropped
-std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics);
+// `shapes` are for inputs whose sizes the file leaves open: pt2/fixed_sizes.h.
+std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes = {});
 
 // The same for an archive in memory that `owner` keeps alive: the graph's constants point into it.
 std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
-                                Diagnostics& diagnostics);
+                                Diagnostics& diagnostics, const InputShapes& shapes = {});
 
 }  // namespace deuteron

@@ -90,7 +90,7 @@ inline json as_ints(const std::vector<i64>& v) { return {{"as_ints", v}}; }
 inline json as_dtype(int code) { return {{"as_scalar_type", code}}; }
 inline json as_none() { return {{"as_none", true}}; }
 
-constexpr int kU8 = 1, kS8 = 2, kS16 = 3, kS32 = 4, kS64 = 5, kF32 = 7, kBf16 = 13;
+constexpr int kU8 = 1, kS8 = 2, kS16 = 3, kS32 = 4, kS64 = 5, kF32 = 7, kComplex64 = 10;
 
 // A program under construction; every part of it can be spoiled before it is written.
 class TestModel {

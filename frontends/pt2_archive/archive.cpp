@@ -92,6 +92,7 @@ bool read_zip64(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
 }
 
 constexpr const char* kAgain = "write it again with torch.export.save";
+constexpr std::string_view kUnrooted = "serialized_";
 
 // Collects the entries of one archive; the first fault ends it.
 class DirectoryReader {
@@ -158,17 +159,18 @@ class DirectoryReader {
     return keep(r.name, bytes_.subspan(data, r.size), index);
   }
 
-  // Every name starts with one folder, called after the file as it was when saved: take it from the first entry.
+  // Every name starts with one folder, called after the file as it was when saved: take it from the first entry. Before torch 2.8 there
+  // was none.
   bool keep(const std::string& name, std::span<const std::byte> data, uint64_t index) {
     if (index == 0) {
       const size_t slash = name.find('/');
-      if (slash == std::string::npos)
+      if (slash == std::string::npos && !name.starts_with(kUnrooted))
         return fail("is not a torch.export archive: its entries lie in no folder", "pt2.archive.root",
                     "save the model with torch.export.save");
-      root_ = name.substr(0, slash + 1);
+      root_ = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
     }
     if (name.starts_with(root_) && name.size() > root_.size() && !name.ends_with('/'))
-      archive_.entries.push_back({name.substr(root_.size()), data, index});
+      archive_.entries.push_back({name.substr(root_.size()), data, index, nullptr});
     return true;
   }
 
@@ -209,6 +211,32 @@ std::shared_ptr<zip> open_directory(const Archive& archive, Diagnostics& diagnos
   return opened ? std::shared_ptr<zip>(opened, [](zip_t* z) { zip_discard(z); }) : nullptr;
 }
 
+// Before torch 2.10 weights stand in archives of their own, which torch.save has written.
+bool holds_weights(std::string_view name) {
+  return name == "serialized_state_dict.pt" || name == "serialized_constants.pt" ||
+         ((name.starts_with("data/weights/") || name.starts_with("data/constants/")) && name.ends_with(".pt"));
+}
+
+bool open_nested(Archive& archive, Diagnostics& diagnostics) {
+  std::vector<ArchiveEntry> found;
+  for (const ArchiveEntry& e : archive.entries) {
+    if (!holds_weights(e.name) || e.bytes.empty()) continue;
+    auto nested = std::make_shared<Archive>();
+    nested->name = archive.name + ": " + e.name;
+    nested->bytes = e.bytes;
+    nested->owner = archive.owner;
+    if (!DirectoryReader(*nested, diagnostics).read()) return false;
+    nested->directory = open_directory(*nested, diagnostics);
+    if (!nested->directory) return false;
+    for (const ArchiveEntry& inner : nested->entries)
+      found.push_back({e.name + "/" + inner.name, inner.bytes, inner.index, nested->directory.get()});
+    archive.nested.push_back(std::move(nested));
+  }
+  archive.entries.insert(archive.entries.end(), found.begin(), found.end());
+  std::sort(archive.entries.begin(), archive.entries.end(), [](const ArchiveEntry& a, const ArchiveEntry& b) { return a.name < b.name; });
+  return true;
+}
+
 }  // namespace
 
 std::shared_ptr<const Archive> open_archive(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::string name,
@@ -219,7 +247,7 @@ std::shared_ptr<const Archive> open_archive(std::span<const std::byte> bytes, st
   archive->owner = std::move(owner);
   if (!DirectoryReader(*archive, diagnostics).read()) return nullptr;
   archive->directory = open_directory(*archive, diagnostics);
-  return archive->directory ? archive : nullptr;
+  return archive->directory && open_nested(*archive, diagnostics) ? archive : nullptr;
 }
 
 std::shared_ptr<const Archive> open_archive(const std::string& path, Diagnostics& diagnostics) {
@@ -236,10 +264,10 @@ const ArchiveEntry* find_entry(const Archive& archive, std::string_view name) {
 
 bool is_intact(const Archive& archive, const ArchiveEntry& entry) {
   zip_stat_t info;
-  if (zip_stat_index(archive.directory.get(), entry.index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) ||
-      info.size != entry.bytes.size())
+  zip_t* directory = entry.directory ? entry.directory : archive.directory.get();
+  if (zip_stat_index(directory, entry.index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) || info.size != entry.bytes.size())
     return false;
-  zip_file_t* file = zip_fopen_index(archive.directory.get(), entry.index, 0);
+  zip_file_t* file = zip_fopen_index(directory, entry.index, 0);
   if (!file) return false;
   // libzip compares the checksum when it meets the end of the entry.
   std::array<char, 32768> block;

@@ -18,15 +18,17 @@ namespace deuteron::pt2 {
 struct ArchiveEntry {
   std::string name;  // below the root folder: "models/model.json"
   std::span<const std::byte> bytes;
-  uint64_t index = 0;  // in the central directory
+  uint64_t index = 0;        // in the central directory
+  zip* directory = nullptr;  // that it is in: the archive's, or that of an archive inside of it
 };
 
 struct Archive {
   std::string name;                   // of the file, without folders, for messages
   std::shared_ptr<const void> owner;  // keeps the bytes mapped
   std::span<const std::byte> bytes;
-  std::vector<ArchiveEntry> entries;  // sorted by name
-  std::shared_ptr<zip> directory;     // libzip's view of the same bytes, for the checksums
+  std::vector<ArchiveEntry> entries;                   // sorted by name
+  std::shared_ptr<zip> directory;                      // libzip's view of the same bytes, for the checksums
+  std::vector<std::shared_ptr<const Archive>> nested;  // weights as torch.save writes them; their entries are here, too: `model.pt/data/0`
 };
 
 // Maps the file. The directory is checked as a whole: every entry stored, inside the file, apart from every other, named once, and

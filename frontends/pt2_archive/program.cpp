@@ -6,6 +6,7 @@
 #include <array>
 
 #include "frontends/pt2_archive/program_json.h"
+#include "frontends/pt2_archive/tensor_pickle.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -85,6 +86,43 @@ std::optional<std::string> program_name(const Archive& archive, Diagnostics& dia
   return std::nullopt;
 }
 
+// Where an archive keeps its parts.
+struct Parts {
+  std::string program, weights, constants;  // entries; the last two without what follows for one way of writing
+};
+
+constexpr std::string_view kProgramWithoutFolder = "serialized_exported_program.json";  // torch 2.6 and 2.7
+
+std::optional<Parts> parts_of(const Archive& archive, Diagnostics& diagnostics) {
+  if (find_entry(archive, kProgramWithoutFolder))
+    return Parts{std::string(kProgramWithoutFolder), "serialized_state_dict", "serialized_constants"};
+  if (!check_stamp(archive, "archive_format", "pt2", diagnostics) || !check_stamp(archive, "archive_version", "0", diagnostics) ||
+      !check_stamp(archive, "byteorder", "little", diagnostics))
+    return std::nullopt;
+  const auto name = program_name(archive, diagnostics);
+  if (!name) return std::nullopt;
+  return Parts{"models/" + *name + ".json", "data/weights/" + *name, "data/constants/" + *name};
+}
+
+// A table and raw blobs since torch 2.10, an archive of torch.save before.
+std::optional<ByName<WeightEntry>> read_entries(const Archive& archive, const std::string& part, bool constants, Diagnostics& diagnostics) {
+  const std::string where = archive.name + (constants ? ": constants" : ": weights"), saved = part + ".pt";
+  if (const ArchiveEntry* whole = find_entry(archive, saved)) {
+    if (whole->bytes.empty()) return ByName<WeightEntry>{};
+    const ArchiveEntry* pickle = find_entry(archive, saved + "/data.pkl");
+    if (!check_stamp(archive, saved + "/byteorder", "little", diagnostics)) return std::nullopt;
+    if (!pickle || !is_intact(archive, *pickle)) {
+      diagnostics.error(where, fmt::format("entry `{}` has no list of tensors, or a damaged one", saved), "pt2.pickle.damaged",
+                        "write the file again with torch.export.save");
+      return std::nullopt;
+    }
+    return tensors_of_pickle(pickle->bytes, saved + "/data/", where, diagnostics);
+  }
+  const auto tape = parse_entry(archive, part + (constants ? "_constants_config.json" : "_weights_config.json"), diagnostics);
+  if (!tape) return std::nullopt;
+  return weights_of_json(Json(*tape, 0), part.substr(0, part.rfind('/') + 1), where, diagnostics);
+}
+
 }  // namespace
 
 std::optional<DType> dtype_of_code(i64 code) {
@@ -96,22 +134,16 @@ std::string name_of_code(i64 code) {
 }
 
 std::optional<Program> read_program(const Archive& archive, Diagnostics& diagnostics) {
-  if (!check_stamp(archive, "archive_format", "pt2", diagnostics) || !check_stamp(archive, "archive_version", "0", diagnostics) ||
-      !check_stamp(archive, "byteorder", "little", diagnostics))
-    return std::nullopt;
-  const auto name = program_name(archive, diagnostics);
-  if (!name) return std::nullopt;
+  const auto parts = parts_of(archive, diagnostics);
+  if (!parts) return std::nullopt;
   std::optional<Program> program;
   {
-    const auto tape = parse_entry(archive, "models/" + *name + ".json", diagnostics);
+    const auto tape = parse_entry(archive, parts->program, diagnostics);
     if (tape) program = program_of_json(Json(*tape, 0), archive.name + ": model", diagnostics);
   }
   if (!program) return std::nullopt;
   for (const bool constants : {false, true}) {
-    const std::string folder = constants ? "data/constants/" : "data/weights/";
-    const auto tape = parse_entry(archive, folder + *name + (constants ? "_constants_config.json" : "_weights_config.json"), diagnostics);
-    if (!tape) return std::nullopt;
-    auto entries = weights_of_json(Json(*tape, 0), folder, archive.name + (constants ? ": constants" : ": weights"), diagnostics);
+    auto entries = read_entries(archive, constants ? parts->constants : parts->weights, constants, diagnostics);
     if (!entries) return std::nullopt;
     (constants ? program->constants : program->weights) = std::move(*entries);
   }

@@ -1,6 +1,7 @@
 // The program inside a `.pt2` archive as plain data: every field that the import uses, checked for kind and size, nothing interpreted.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,20 +33,22 @@ struct TensorMeta {
   Axes strides;
   i64 offset = 0;
   bool dynamic = false;  // some size is a symbol; then `sizes` holds the example's
+  // Of a dynamic tensor, by axis, and at the end that of the offset; empty where a number stands: pt2_archive/size_expression.h.
+  std::vector<std::string> size_expressions, stride_expressions;
 };
 inline constexpr int kComplex64 = 10;  // the dtype code of pairs of float32
 std::optional<DType> dtype_of_code(i64 code);
 std::string name_of_code(i64 code);  // "f32", "bf16", "complex64", ...
 
 struct Argument {
-  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, reals, dtype, other };
+  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, reals, dtype, symbol, symbols, other };
   Kind kind = Kind::none;
   i64 integer = 0;  // integer, boolean, dtype (torch's code)
   double real = 0;
   std::string text;  // text; tensor: its name; other: the tag that the file gives it
   std::vector<i64> integers;
   std::vector<double> reals;
-  std::vector<std::string> names;  // tensors; empty: none
+  std::vector<std::string> names;  // tensors; empty: none. symbol, symbols: computed sizes; empty: the number in `integers`
 };
 
 struct ProgramNode {
@@ -55,6 +58,8 @@ struct ProgramNode {
   std::vector<std::string> outputs;  // names of tensors; results that are no tensors are left out
   bool has_other_results = false;    // some result is a symbolic size or another thing that is no tensor
   std::string module, stack;
+  std::vector<std::string> sizes = {};  // names of results that are symbolic sizes
+  bool is_test = false;                 // a test of a size, or its result
 };
 
 struct ProgramInput {
@@ -82,6 +87,7 @@ struct DynamicSize {
   std::string symbol, tensor;
   size_t axis = 0;
   std::string range;  // "2..64", empty when the file gives none
+  std::optional<i64> low, high;
 };
 
 struct Program {
@@ -92,6 +98,7 @@ struct Program {
   ByName<TensorMeta> tensors;
   ByName<WeightEntry> weights, constants;
   std::vector<DynamicSize> dynamic;  // one for each symbol
+  ByName<std::string> sizes;         // expressions of computed sizes, by name
 };
 
 // The first fault ends the reading; it is in `diagnostics`.

@@ -9,7 +9,7 @@
 namespace deuteron::pt2 {
 namespace {
 
-constexpr i64 kSchemaMajor = 8;  // torch 2.13; a new major number means that old readers must not try
+constexpr i64 kSchemaMajor = 8;  // torch 2.6 to 2.15; a new major number means that old readers must not try
 constexpr i64 kLayoutStrided = 7;
 
 // "Symbol('s10', positive=True, integer=True)" -> "s10"
@@ -28,6 +28,8 @@ class ProgramReader {
     const Json module = read_.member(top, "graph_module");
     const Json graph = read_.member(module, "graph"), signature = read_.member(module, "signature");
     read_.each_member(read_.member(graph, "tensor_values"), [&](std::string_view name, const Json& v) { read_tensor_value(top, name, v); });
+    if (const auto sizes = read_.optional(graph, "sym_int_values"))
+      read_.each_member(*sizes, [&](std::string_view name, const Json& v) { read_computed_size(name, v); });
     read_.each(read_.member(graph, "nodes"), [&](const Json& v) { program_.nodes.push_back(node(v)); });
     read_.each(read_.member(signature, "input_specs"), [&](const Json& v) { program_.inputs.push_back(input(v)); });
     read_.each(read_.member(signature, "output_specs"), [&](const Json& v) { program_.outputs.push_back(output(v)); });
@@ -74,18 +76,20 @@ class ProgramReader {
   }
 
   // A size, stride or offset: {"as_int": 3}, or {"as_expr": {"expr_str": .., "hint": {"as_int": 3}}}.
-  i64 size(const Json& v, TensorMeta& meta, std::string* expression) {
+  i64 size(const Json& v, TensorMeta& meta, std::string& expression) {
     const auto [tag, value] = read_.tagged(v);
     if (tag == "as_int") return read_.integer(value);
-    if (tag != "as_expr" || !expression) {
-      if (tag == "as_expr") return meta.dynamic = true, 0;
-      read_.fail(v, "is no size");
-      return 0;
-    }
+    if (tag != "as_expr") return read_.fail(v, "is no size"), 0;
     meta.dynamic = true;
-    *expression = read_.text(read_.member(value, "expr_str"));
+    expression = read_.text(read_.member(value, "expr_str"));
     const auto hint = read_.optional(value, "hint");
     return hint ? read_.integer(read_.tagged(*hint).second) : 1;
+  }
+
+  void read_computed_size(std::string_view name, const Json& v) {
+    const auto [tag, value] = read_.tagged(v);
+    if (tag == "as_int") program_.sizes.emplace(name, fmt::format("Integer({})", read_.integer(value)));
+    else if (tag == "as_expr") program_.sizes.emplace(name, read_.text(read_.member(value, "expr_str")));
   }
 
   TensorMeta tensor_meta(const Json& v, std::string_view name) {
@@ -95,12 +99,13 @@ class ProgramReader {
     meta.dtype_code = static_cast<int>(code);
     meta.dtype = dtype_of_code(code);
     read_.each(read_.member(v, "sizes"), [&](const Json& s) {
-      std::string expression;
-      meta.sizes.push_back(size(s, meta, &expression));
+      std::string& expression = meta.size_expressions.emplace_back();
+      meta.sizes.push_back(size(s, meta, expression));
       if (!expression.empty()) note_dynamic(expression, name, meta.sizes.size() - 1);
     });
-    read_.each(read_.member(v, "strides"), [&](const Json& s) { meta.strides.push_back(size(s, meta, nullptr)); });
-    if (const auto offset = read_.optional(v, "storage_offset")) meta.offset = size(*offset, meta, nullptr);
+    read_.each(read_.member(v, "strides"),
+               [&](const Json& s) { meta.strides.push_back(size(s, meta, meta.stride_expressions.emplace_back())); });
+    if (const auto offset = read_.optional(v, "storage_offset")) meta.offset = size(*offset, meta, meta.stride_expressions.emplace_back());
     if (const auto layout = read_.optional(v, "layout"); layout && read_.integer(*layout) != kLayoutStrided)
       read_.fail(v, fmt::format("`{}` is sparse or has another unusual layout", name), "pt2.tensor.layout");
     check_extents(v, meta, name);
@@ -129,7 +134,7 @@ class ProgramReader {
     std::string symbol = symbol_of(expression);
     for (const DynamicSize& d : program_.dynamic)
       if (d.symbol == symbol) return;
-    program_.dynamic.push_back({std::move(symbol), std::string(tensor), axis, ""});
+    program_.dynamic.push_back({std::move(symbol), std::string(tensor), axis, "", {}, {}});
   }
 
   void read_tensor_value(const Json& top, std::string_view name, const Json& v) {
@@ -142,11 +147,13 @@ class ProgramReader {
     const auto ranges = read_.optional(top, "range_constraints");
     const auto range = ranges ? ranges->find(d.symbol) : std::nullopt;
     if (!range) return;
-    const auto bound = [&](std::string_view name) {
+    const auto bound = [&](std::string_view name) -> std::optional<i64> {
       const auto b = range->find(name);
-      return b && b->kind() == Json::Kind::integer ? std::to_string(b->integer()) : std::string("?");
+      return b && b->kind() == Json::Kind::integer ? std::optional(b->integer()) : std::nullopt;
     };
-    d.range = bound("min_val") + ".." + bound("max_val");
+    d.low = bound("min_val"), d.high = bound("max_val");
+    const auto text = [](std::optional<i64> b) { return b ? std::to_string(*b) : std::string("?"); };
+    d.range = text(d.low) + ".." + text(d.high);
   }
 
   std::string tensor_name(const Json& v) { return read_.text(read_.member(v, "name")); }
@@ -184,6 +191,7 @@ class ProgramReader {
     }
     if (tag == "as_sym_ints") return symbolic_integers(value);
     if (tag == "as_sym_int" && value.find("as_int")) return a.kind = K::integer, a.integer = read_.integer(*value.find("as_int")), a;
+    if (tag == "as_sym_int") return a.kind = K::symbol, a.text = "sym_int", a.names = {read_.text(read_.tagged(value).second)}, a;
     a.kind = K::other;
     read_optional_tensors(value, a);
     a.text = tag.substr(tag.starts_with("as_") ? 3 : 0);
@@ -204,9 +212,12 @@ class ProgramReader {
     a.kind = Argument::Kind::integers;
     read_.each(list, [&](const Json& v) {
       const auto [tag, value] = read_.tagged(v);
-      if (tag == "as_int") a.integers.push_back(read_.integer(value));
-      else a.kind = Argument::Kind::other, a.text = "sym_ints";
+      const bool is_number = tag == "as_int";
+      a.integers.push_back(is_number ? read_.integer(value) : 0);
+      a.names.push_back(is_number ? std::string() : read_.text(value));
+      if (!is_number) a.kind = Argument::Kind::symbols, a.text = "sym_ints";
     });
+    if (a.kind == Argument::Kind::integers) a.names.clear();
     return a;
   }
 
@@ -222,7 +233,10 @@ class ProgramReader {
       if (tag == "as_tensor") n.outputs.push_back(tensor_name(value));
       else if (tag == "as_tensors") read_.each(value, [&](const Json& t) { n.outputs.push_back(tensor_name(t)); });
       else if (tag != "as_none") n.has_other_results = true;
+      if (tag == "as_sym_int" && value.find("as_name")) n.sizes.push_back(read_.text(*value.find("as_name")));
+      n.is_test = n.is_test || tag == "as_sym_bool";
     });
+    n.is_test = n.is_test || n.target == "aten._assert_scalar.default";
     if (const auto name = read_.optional(v, "name")) n.name = read_.text(*name);
     if (n.name.empty()) n.name = n.outputs.empty() ? n.target : n.outputs[0];
     if (const auto metadata = read_.optional(v, "metadata")) {

@@ -61,7 +61,8 @@ float from_half(uint16_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-std::optional<float> finite(float v) { return std::isfinite(v) ? std::optional(v) : std::nullopt; }
+// Minus infinity may be a mask: import.cpp, write_minus_infinity.
+std::optional<float> finite(float v) { return std::isfinite(v) || v == -INFINITY ? std::optional(v) : std::nullopt; }
 
 template <class T, class F>
 std::optional<Constant> convert(const Constant& data, F&& to_float) {

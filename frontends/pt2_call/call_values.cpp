@@ -67,11 +67,6 @@ ValueId Call::as_float_tensor(ValueId v, const std::string& tensor) {
   if (type.dtype == DType::f32) return v;
   const auto fail = [&] { return ok_ = false, ValueId{-1}; };
   if (state_.is_broken(v)) return fail();
-  if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::f64) {
-    const auto meta = state_.program.tensors.find(tensor);
-    state_.note_unsupported_float(meta == state_.program.tensors.end() ? 0 : meta->second.dtype_code, tensor);
-    return fail();
-  }
   if (state_.graph.is_constant(v) && type.quant.empty()) {
     const auto data = as_float(*state_.graph.values[v].constant, type.dtype);
     if (data) return state_.add_value(tensor + ".f32", {DType::f32, type.shape, {}}, *data);

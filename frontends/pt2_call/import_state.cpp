@@ -40,6 +40,9 @@ ValueId ImportState::add_value(std::string name, Type type, std::optional<Consta
   return v;
 }
 
+static bool is_other_float(DType d) { return d == DType::f16 || d == DType::bf16 || d == DType::f64; }
+
+// Every float type is float32 from here on.
 const Weight* ImportState::load(i32 index) {
   Parameter& p = parameters[index];
   if (p.weight || p.is_broken) return p.weight ? &*p.weight : nullptr;
@@ -54,6 +57,15 @@ const Weight* ImportState::load(i32 index) {
     diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key),
                       "has another shape or dtype in the table of weights than in the graph: the file is damaged", "pt2.weights.shape");
   else p.weight = read_weight(archive, it->second, p.input->key, diagnostics);
+  if (p.weight && is_other_float(p.weight->type.dtype)) {
+    const auto data = as_float(p.weight->data, p.weight->type.dtype);
+    if (data) p.weight->data = *data, p.weight->type.dtype = DType::f32;
+    else
+      diagnostics.error(fmt::format("{}: parameter `{}`", archive.name, p.input->key),
+                        fmt::format("holds {} values that are not finite float32 numbers", name_of(p.weight->type.dtype)),
+                        "pt2.weights.finite", "look for a training step that diverged"),
+          p.weight.reset();
+  }
   p.is_broken = !p.weight;
   return p.weight ? &*p.weight : nullptr;
 }
@@ -132,15 +144,6 @@ std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::v
   for (size_t k = 0; k < types.size(); ++k) out.push_back({types[k], results[k].data()});
   execute(op, in, out);
   return results;
-}
-
-void ImportState::note_unsupported_float(int dtype_code, const std::string& name) {
-  for (auto& [code, names] : other_floats) {
-    if (code != dtype_code) continue;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    return;
-  }
-  other_floats.push_back({dtype_code, {name}});
 }
 
 std::string describe_source(const Graph& graph, i32 id) {

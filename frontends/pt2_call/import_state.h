@@ -51,7 +51,6 @@ struct ImportState {
   std::vector<bool> derived_from_constants;  // by value: no graph input has a part in it
   std::vector<bool> broken;                  // by value: stands for the result of an operator that was refused
   std::vector<std::pair<std::pair<ValueId, Axes>, NodeId>> parameter_permutes;
-  std::vector<std::pair<int, std::vector<std::string>>> other_floats;  // tensors of a float type that is not supported, by dtype code
 
   ValueId add_value(std::string name, Type type, std::optional<Constant> constant, bool is_broken = false);
   bool is_derived_from_constants(ValueId v) const { return v >= 0 && derived_from_constants[v]; }
@@ -66,7 +65,6 @@ struct ImportState {
   ValueId parameter_value(i32 parameter, Type type, const Constant& data);
   // A complex64 parameter as real and imaginary part; false when it cannot be read, which has been reported.
   bool load_complex(i32 parameter, ValueId* real, ValueId* imaginary);
-  void note_unsupported_float(int dtype_code, const std::string& name);
 };
 
 // "net.pt2: aten.conv2d.default `conv2d_1` (source op 12, module stem.conv, nets.py:50 in forward: x = self.stem(x))"
