@@ -70,7 +70,7 @@ TEST(States, TheVerifierComparesBothEnds) {
          g.states[0].type.shape = {3, 1};
        }},
       {"begins with 8 bytes, its type has 12", [](Graph& g) { g.states[0].initial = constant_of(std::vector<float>(2)); }},
-      {"source id 4 of 1", [](Graph& g) { g.states[0].source = 4; }},
+      {"source id 4 of 2", [](Graph& g) { g.states[0].source = 4; }},
   };
   for (const Case& c : cases) {
     Graph g = parsed(kCounter);
