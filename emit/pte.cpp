@@ -8,6 +8,7 @@
 
 #include "emit/constants.h"
 #include "emit/values.h"
+#include "ir/states.h"
 #include "ops/families.h"
 
 namespace deuteron {
@@ -29,6 +30,7 @@ class ProgramWriter {
 
   std::vector<uint8_t> write(Isa isa, PteParts* parts) {
     collect_constants();
+    collect_states();
     const ConstantSegment constants = lay_out_constants(constant_bytes_);
     lay_out_segments(constants);
     const std::vector<uint8_t> program = write_program(isa, constants);
@@ -65,7 +67,19 @@ class ProgramWriter {
     for (const Port& port : graph_.outputs) use(port.value);
   }
 
-  // The constants, then each distinct payload; every one begins at a multiple of the alignment.
+  // What each state begins with, which the loader copies: one after the other.
+  void collect_states() {
+    for (size_t k = 0; k < graph_.states.size(); ++k) {
+      state_of_[graph_.state_inputs()[k].value] = static_cast<i64>(k) + 1;
+      const Constant initial = initial_contents(graph_, k);
+      state_bytes_.resize((state_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment);
+      state_offsets_.push_back(state_bytes_.size());
+      const auto* bytes = reinterpret_cast<const uint8_t*>(initial.bytes.data());
+      state_bytes_.insert(state_bytes_.end(), bytes, bytes + initial.bytes.size());
+    }
+  }
+
+  // The constants, then each distinct payload, then what states begin with; every one begins at a multiple of the alignment.
   void lay_out_segments(const ConstantSegment& constants) {
     const auto add = [&](std::span<const uint8_t> bytes) {
       segment_bytes_.resize((segment_bytes_.size() + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment);
@@ -84,6 +98,8 @@ class ProgramWriter {
       distinct.push_back(call->delegate.get());
       add(call->delegate->processed);
     }
+    before_states_ = segment_bytes_.size();
+    if (!graph_.states.empty()) add(state_bytes_);
   }
 
   std::vector<Offset<pte::BackendDelegate>> write_delegates() {
@@ -125,6 +141,9 @@ class ProgramWriter {
       DEUTERON_CHECK(plan_.offset[v] >= plan_.offset[root] && plan_.offset[root] >= 0, graph_.values[v].name);
       place.offset = plan_.offset[v];
       place.owner = is_read_[root] ? root : kScratch;
+      const auto state = state_of_.find(root);
+      const bool is_whole = state != state_of_.end() && plan_.offset[v] == plan_.offset[root] && type.dtype == graph_.type(root).dtype;
+      if (is_whole && face == plain_face(graph_.type(root).shape)) place.initial = state->second;
     }
     return values_.tensor(place);
   }
@@ -195,8 +214,10 @@ class ProgramWriter {
       const auto delegate_call = pte::CreateDelegateCall(builder_, callee_index_[n], values_.indexes(args));
       return pte::CreateInstruction(builder_, pte::InstructionUnion::DelegateCall, delegate_call.Union());
     }
-    DEUTERON_CHECK(!call.args.empty() && call.args.back().kind == KernelArg::Kind::output, call.name);
-    args.push_back(args.back());  // the return value is the last out once more
+    const auto out =
+        std::find_if(call.args.rbegin(), call.args.rend(), [](const KernelArg& a) { return a.kind == KernelArg::Kind::output; });
+    DEUTERON_CHECK(out != call.args.rend() && (out == call.args.rbegin() || is_state_write(node.op)), call.name);
+    args.push_back(args[static_cast<size_t>(call.args.rend() - out) - 1]);  // the return value is the last out once more
     const auto kernel_call = pte::CreateKernelCall(builder_, callee_index_[n], values_.indexes(args));
     return pte::CreateInstruction(builder_, pte::InstructionUnion::KernelCall, kernel_call.Union());
   }
@@ -204,7 +225,7 @@ class ProgramWriter {
   Offset<pte::ExecutionPlan> write_plan(Isa isa) {
     number_operators();
     std::vector<i32> inputs, outputs;
-    for (const Port& p : graph_.inputs) {
+    for (const Port& p : graph_.user_inputs()) {
       DEUTERON_CHECK(!graph_.is_constant(p.value), p.name);
       inputs.push_back(port(p));
       DEUTERON_CHECK(std::find(inputs.begin(), inputs.end() - 1, inputs.back()) == inputs.end() - 1, p.name);
@@ -212,7 +233,7 @@ class ProgramWriter {
     std::vector<Offset<pte::Instruction>> instructions;
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
       if (callee_index_[n] >= 0) instructions.push_back(instruction(n));
-    for (const Port& p : graph_.outputs) outputs.push_back(port(p));
+    for (const Port& p : graph_.user_outputs()) outputs.push_back(port(p));
     values_.string(fmt::format("deuteron:isa={}", name_of(isa)));
 
     const auto none = values_.indexes({});
@@ -243,11 +264,18 @@ class ProgramWriter {
     std::vector<Offset<pte::DataSegment>> tables;
     for (const auto& [offset, size] : segments_) tables.push_back(pte::CreateDataSegment(builder_, offset, size));
     const auto segments = builder_.CreateVector(tables);
+    Offset<flatbuffers::Vector<Offset<pte::SubsegmentOffsets>>> states = 0;
+    if (!graph_.states.empty()) {
+      const auto index = static_cast<uint32_t>(segments_.size()) - 1;
+      const auto table = pte::CreateSubsegmentOffsets(builder_, index, builder_.CreateVector(state_offsets_));
+      states = builder_.CreateVector(&table, 1);
+    }
     const auto constant_segment = pte::CreateSubsegmentOffsets(builder_, 0, builder_.CreateVector(offsets));
     pte::ProgramBuilder program(builder_);
     program.add_execution_plan(plans);
     program.add_segments(segments);
     program.add_constant_segment(constant_segment);
+    if (!graph_.states.empty()) program.add_mutable_data_segments(states);
     builder_.Finish(program.Finish(), pte::ProgramIdentifier());
     return {builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize()};
   }
@@ -276,8 +304,9 @@ class ProgramWriter {
       file.insert(file.end(), segment.begin(), segment.end());
     }
     if (parts)
-      *parts = {static_cast<i64>(file.size() - padding - segment.size()), static_cast<i64>(constants_bytes), static_cast<i64>(padding),
-                static_cast<i64>(segment.size() - constants_bytes)};
+      *parts = {static_cast<i64>(file.size() - padding - segment.size()),
+                static_cast<i64>(constants_bytes + segment.size() - before_states_), static_cast<i64>(padding),
+                static_cast<i64>(before_states_ - constants_bytes)};
     return file;
   }
 
@@ -288,6 +317,10 @@ class ProgramWriter {
   std::vector<bool> is_read_;          // by root
   std::vector<i64> constant_index_;    // by root; 0: not a constant of the program
   std::vector<std::span<const std::byte>> constant_bytes_;
+  std::map<ValueId, i64> state_of_;            // by value: index into state_offsets_
+  std::vector<uint64_t> state_offsets_ = {0};  // in the segment of the states; entry 0 is a placeholder
+  std::vector<uint8_t> state_bytes_;
+  size_t before_states_ = 0;  // of the segments
   flatbuffers::FlatBufferBuilder builder_;
   ValueTable values_{builder_};
   std::vector<const KernelCall*> operators_;

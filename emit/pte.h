@@ -8,7 +8,7 @@
 
 namespace deuteron {
 
-struct PteParts {  // for the report; they add up to the file
+struct PteParts {  // for the report; they add up to the file; `constants` has what states begin with
   i64 program = 0, constants = 0, padding = 0, delegates = 0;
 };
 

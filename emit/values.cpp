@@ -119,7 +119,7 @@ i32 ValueTable::tensor(const TensorPlace& place) {
   tensor.add_sizes(sizes_at);
   tensor.add_dim_order(order_at->second);
   tensor.add_allocation_info(allocation);
-  tensor.add_data_buffer_idx(static_cast<uint32_t>(place.constant));
+  tensor.add_data_buffer_idx(static_cast<uint32_t>(place.constant != 0 ? place.constant : place.initial));
   tensor.add_scalar_type(scalar_code(place.dtype));
   return tensor_[place] = add(pte::ValueUnion::Tensor, tensor.Finish());
 }

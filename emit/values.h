@@ -16,9 +16,10 @@ struct TensorPlace {
   i64 constant = 0;  // index into constant_segment.offsets; 0: planned
   i64 offset = 0;    // planned: in the one planned buffer
   i32 owner = -1;    // planned: tensors of different owners are different values even at one place
+  i64 initial = 0;   // planned: index into mutable_data_segments' offsets; 0: no state
   auto operator<=>(const TensorPlace& o) const {
-    return std::tie(dtype, face.sizes, face.order, constant, offset, owner) <=>
-           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner);
+    return std::tie(dtype, face.sizes, face.order, constant, offset, owner, initial) <=>
+           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner, o.initial);
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "calibrate/stream.h"
 #include "ir/source_names.h"
 #include "memory/homes.h"
 #include "ops/families.h"
@@ -201,7 +202,8 @@ std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compar
 
 }  // namespace
 
-std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samples, int threads) {
+std::vector<LayerError> compare_layers(const Compilation& c, const Samples& given, int threads) {
+  const Samples samples = with_states(c.equalized, given);  // every step begins with the float model's state
   const std::vector<Pair> pairs = pairs_of(c);
   std::vector<Compared> compared;
   for (const Pair& pair : pairs) {
@@ -219,8 +221,9 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& samp
   });
 }
 
-std::vector<LayerError> compare_taps(const Compilation& c, std::span<const Tap> taps, const Samples& samples,
+std::vector<LayerError> compare_taps(const Compilation& c, std::span<const Tap> taps, const Samples& given,
                                      std::span<const std::vector<std::vector<std::byte>>> found, int threads) {
+  const Samples samples = with_states(c.equalized, given);
   // Several with one origin compute it together: the last of them has the result.
   std::map<Origin, size_t> last;
   for (size_t t = 0; t < taps.size(); ++t) last[taps[t].origin] = t;

@@ -154,6 +154,8 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   s.planned_bytes = plan.planned_bytes;
   s.constants_bytes = static_cast<i64>(plan.constants_bytes);
   s.values = plan.values.count;
+  for (uint32_t i = 0; plan.states > 0 && i < plan.values.count; ++i)
+    if (is_state(plan, i)) s.state_bytes += tensor_at(plan, i, known_value(plan, i).payload).bytes;
   for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
   s.isa = isa_of(plan);
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {

@@ -36,6 +36,7 @@ struct PteDelegate {
 struct PteSummary {
   std::string isa;  // "dsp"; empty: the file does not say (stock files)
   i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0;
+  i64 state_bytes = 0;  // of the planned memory: what lives from call to call
   std::vector<PteTensor> inputs, outputs;
   std::vector<PteCall> calls;
   std::vector<PteDelegate> delegates;

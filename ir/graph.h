@@ -50,6 +50,14 @@ struct Port {
 };
 Shape logical_shape(const Port&, const Shape& storage);
 
+// A value that lives from one call to the next. The graph reads it as an input and makes its new value as an output: of the S states of a
+// graph, state k is inputs[inputs.size() - S + k] and outputs[outputs.size() - S + k], two ports of one type, order and name.
+struct State {
+  Type type;         // of `initial`: shape as the ports store it; the model's dtype, whatever the ports become by quantization
+  Constant initial;  // what the first call reads
+  i32 source = -1;   // the operator that writes the state; -1: it has no name in the model
+};
+
 // A user's operator that has no node any more, and why ("identity", "folded into conv2d").
 struct Folded {
   Origin origin;
@@ -64,7 +72,8 @@ struct Graph {
   Numerics numerics = Numerics::own;
   std::vector<GraphValue> values;
   std::vector<Node> nodes;
-  std::vector<Port> inputs, outputs;
+  std::vector<Port> inputs, outputs;  // the user's, then those of the states
+  std::vector<State> states;
   std::vector<SourceOp> sources;
   std::vector<Folded> folded;
 
@@ -75,6 +84,11 @@ struct Graph {
   const Type& type(ValueId v) const { return values[v].type; }
   bool is_constant(ValueId v) const { return values[v].constant.has_value(); }
   TypeView types(std::span<const ValueId> ids, std::vector<const Type*>& storage) const;
+
+  std::span<const Port> user_inputs() const { return std::span(inputs).first(inputs.size() - states.size()); }
+  std::span<const Port> user_outputs() const { return std::span(outputs).first(outputs.size() - states.size()); }
+  std::span<const Port> state_inputs() const { return std::span(inputs).last(states.size()); }
+  std::span<const Port> state_outputs() const { return std::span(outputs).last(states.size()); }
 };
 
 // Who makes and who reads each value. Valid until the graph changes.

@@ -48,6 +48,7 @@ class Parser {
   void folded();
   void input();
   void output();
+  void state();
   void assignment();
   void constant(const std::vector<std::string>& names, size_t at);
   void node(const std::vector<std::string>& results, size_t results_at);
@@ -170,6 +171,16 @@ void Parser::output() {
   if (!c_.failed()) g_.outputs.push_back(std::move(p));
 }
 
+// The next of the last inputs and outputs is a state, which begins so.
+void Parser::state() {
+  State s;
+  s.type = read_.type();
+  s.initial = read_.constant(s.type, "state");
+  if (c_.accept_word("from"))
+    if (const Origin ids = origin(); !ids.empty()) s.source = ids[0];
+  if (!c_.failed()) g_.states.push_back(std::move(s));
+}
+
 std::vector<Type> Parser::inferred(const Op& op, const std::vector<ValueId>& inputs, size_t at) {
   if (c_.failed()) return {};
   std::vector<const Type*> storage;
@@ -282,6 +293,7 @@ void Parser::statement() {
   else if (c_.accept_word("folded")) folded();
   else if (c_.accept_word("input")) input();
   else if (c_.accept_word("output")) output();
+  else if (c_.accept_word("state")) state();
   else if (c_.accept("|")) body_line();
   else assignment();
   if (!c_.at_line_end()) c_.fail("end of line");

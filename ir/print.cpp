@@ -249,6 +249,13 @@ std::string Printer::run() {
     constants({&p.value, 1});
     port("output", p, false);
   }
+  for (size_t k = 0; k < g_.states.size(); ++k) {
+    const State& state = g_.states[k];
+    text_ +=
+        fmt::format("state {}{}", text_of(state.type), constant_text(state.type, state.initial, options_.all_constants, seed_of("state")));
+    if (state.source >= 0) text_ += fmt::format(" from {}", state.source);
+    text_ += "\n";
+  }
   return std::move(text_);
 }
 

@@ -12,7 +12,7 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_plain_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> kWords = {"graph", "source", "input", "output", "folded",
+  static constexpr std::array<std::string_view, 11> kWords = {"graph", "source", "input", "output", "state", "folded",
                                                               "const", "random", "call",  "from",   "none"};
   if (name.empty() || !is_letter(name[0]) || std::find(kWords.begin(), kWords.end(), name) != kWords.end()) return false;
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });

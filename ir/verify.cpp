@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/states.h"
+
 namespace deuteron {
 
 using Fault = std::optional<std::string>;
@@ -196,6 +198,8 @@ static Fault node_fault(const Graph& g, const Node& node, std::vector<bool>& mad
 }
 
 Fault find_fault(const Graph& g) {
+  if (g.states.size() > std::min(g.inputs.size(), g.outputs.size()))
+    return fmt::format("{} states of {} inputs and {} outputs", g.states.size(), g.inputs.size(), g.outputs.size());
   std::vector<bool> made(g.values.size());
   for (size_t v = 0; v < g.values.size(); ++v) {
     if (const Fault fault = value_fault(g.values[v])) return fmt::format("value `{}`: {}", g.values[v].name, *fault);
@@ -212,6 +216,7 @@ Fault find_fault(const Graph& g) {
     if (const Fault fault = port_fault(g, port)) return fmt::format("output `{}`: {}", port.name, *fault);
     if (!made[port.value]) return fmt::format("output `{}`: value `{}` is never made", port.name, g.values[port.value].name);
   }
+  if (Fault fault = find_state_fault(g)) return fault;
   for (const Folded& folded : g.folded)
     if (const Fault fault = origin_fault(g, folded.origin)) return fmt::format("folded \"{}\": {}", folded.reason, *fault);
   return {};
@@ -225,6 +230,8 @@ Origin lost_sources(const Graph& g) {
   };
   for (const Node& node : g.nodes) note(node.origin);
   for (const Folded& folded : g.folded) note(folded.origin);
+  for (const State& state : g.states)
+    if (state.source >= 0) note({state.source});
   Origin lost;
   for (size_t id = 0; id < known.size(); ++id)
     if (!known[id]) lost.push_back(static_cast<i32>(id));

@@ -3,12 +3,18 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/states.h"
 
 namespace deuteron {
 
 Homes::Homes(const Graph& g) {
   resize(g.values.size());
   for (const Node& node : g.nodes) enter(g, node);
+  std::vector<bool> is_written(g.values.size());
+  for (const Node& node : g.nodes)
+    if (is_state_write(node.op)) is_written[node.outputs[0]] = true;
+  for (size_t k = 0; k < g.states.size(); ++k)
+    if (const ValueId after = g.state_outputs()[k].value; is_written[after]) parent_[after] = {g.state_inputs()[k].value, 0};
 }
 
 void Homes::resize(size_t values) {

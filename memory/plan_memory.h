@@ -25,7 +25,8 @@ struct MemoryPlan {
 };
 
 // Views lie inside their operand, parts inside their whole: memory/homes.h. In-place pairs of a KernelCall share bytes when the operand has
-// no later use. Graph inputs are alive from the start, outputs to the end. Deterministic: a node budget, never a time limit.
+// no later use. Graph inputs are alive from the start, outputs to the end, and states, whose new value lies where the old one did, all the
+// time. Deterministic: a node budget, never a time limit.
 MemoryPlan plan_memory(const Graph& lowered);
 
 // By node: the sum of aligned sizes alive there, less what its in-place pairs can save. No plan can have less; the largest is lower_bound,

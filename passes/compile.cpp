@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "calibrate/stream.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "passes/options.h"
@@ -60,7 +61,8 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   c.graph = std::move(graph);
   c.user = user_operators(c.graph);
   i64 rewrites = options.max_rewrites < 0 ? std::numeric_limits<i64>::max() : options.max_rewrites;
-  PassContext context{c.graph, target, samples, options, c, diagnostics, &rewrites};
+  const Samples steps = with_states(c.graph, samples);
+  PassContext context{c.graph, target, steps, options, c, diagnostics, &rewrites};
   const bool finished = run_passes(context);
   if (diagnostics.has_errors()) return std::nullopt;
   if (!finished) return c;

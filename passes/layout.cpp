@@ -208,8 +208,9 @@ void infer_layout(PassContext& pass) {
   Graph& g = pass.graph;
   sink_permutes(pass);
   if (pass.options.contiguous_io) return;
-  for (Port& port : g.inputs) adopt_input_order(g, port);
-  for (Port& port : g.outputs) adopt_output_order(g, port);
+  const size_t inputs = g.user_inputs().size(), outputs = g.user_outputs().size();  // both ends of a state keep one order
+  for (size_t i = 0; i < inputs; ++i) adopt_input_order(g, g.inputs[i]);
+  for (size_t o = 0; o < outputs; ++o) adopt_output_order(g, g.outputs[o]);
   remove_dead(g, "absorbed by the dim order of an input or output");
   sink_permutes(pass);
 }

@@ -1,6 +1,9 @@
 // Every operator becomes a call of a device kernel. What has no kernel is reported, all of it in one run.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ir/states.h"
 #include "memory/homes.h"
 #include "ops/families.h"
 #include "passes/call_node.h"
@@ -39,6 +42,43 @@ static Rounding rounding_of(const Graph& g, const Node& node, const Target& targ
   return once ? Rounding::reference_once : Rounding::reference;
 }
 
+// A copy of `v` in memory of its own.
+static ValueId add_clone(Graph& g, ValueId v, const Origin& origin) {
+  const Face face = plain_face(g.type(v).shape);
+  Lowered copy = CallBuilder("aten::clone", 1, 1).in(0, face).none().out(0, face).done();
+  return g.add_node(std::move(copy.call), {v}, {g.type(v)}, g.values[v].name + ".copy", origin);
+}
+
+// state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind everything that reads the state
+// What lies in another state's memory, or in this one at another place, is copied out before any state is written.
+static void write_states(Graph& g) {
+  if (g.states.empty()) return;
+  const size_t users = g.user_outputs().size();
+  const Homes homes(g);
+  const auto lies_in_state = [&](ValueId v) {
+    const ValueId root = homes.of(v).root;
+    return std::any_of(g.state_inputs().begin(), g.state_inputs().end(), [&](const Port& p) { return p.value == root; });
+  };
+  const auto origin_of = [&](size_t k) {
+    if (g.states[k].source >= 0) return Origin{g.states[k].source};
+    const Uses uses(g);
+    const NodeId maker = uses.producer[g.outputs[users + k].value];
+    return maker >= 0 ? g.nodes[maker].origin : Origin{0};
+  };
+  std::vector<ValueId> values;
+  for (const Port& port : g.outputs) values.push_back(port.value);
+  for (size_t o = 0; o < values.size(); ++o)
+    if (lies_in_state(values[o])) values[o] = add_clone(g, values[o], origin_of(o < users ? 0 : o - users));
+  for (size_t o = 0; o < users; ++o) g.outputs[o].value = values[o];
+  for (size_t k = 0; k < g.states.size(); ++k) {
+    const Type type = g.type(values[users + k]);
+    const Face face = plain_face(type.shape);
+    Lowered write = CallBuilder(kStateWrite, 1, 1).overload("").out(0, face).in(0, face).boolean(false).done();
+    const Origin origin = origin_of(k);
+    g.outputs[users + k].value = g.add_node(std::move(write.call), {values[users + k]}, {type}, g.state_inputs()[k].name, origin);
+  }
+}
+
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
   Homes homes;
@@ -65,6 +105,7 @@ void lower(PassContext& pass) {
     homes.resize(g.values.size());
     call_of(node.op)->macs = count;
   }
+  write_states(g);
   remove_dead(g, "folded into constants");
 }
 

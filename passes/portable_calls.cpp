@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ir/source_names.h"
+#include "ir/states.h"
 #include "ops/families.h"
 #include "targets/target.h"
 
@@ -13,7 +14,7 @@ namespace deuteron {
 
 i64 portable_float_bytes(const Graph& g, const Node& node) {
   const KernelCall& call = std::get<KernelCall>(node.op);
-  if (call.delegate || is_of_dialect(call)) return 0;
+  if (call.delegate || is_of_dialect(call) || is_state_write(node.op)) return 0;
   i64 bytes = 0;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ValueId v : *list)
@@ -33,8 +34,8 @@ void warn_of_portable_calls(const Graph& g, i64 macs, const Target& target, Diag
     const i64 bytes = call ? portable_float_bytes(g, node) : 0;
     if (bytes == 0) continue;
     const std::string name = user_names(g, node.origin), operators = user_operators_text(g, node.origin);
-    auto at = std::find_if(leftovers.begin(), leftovers.end(),
-                           [&](const Leftover& l) { return l.operators == operators && l.name == name; });
+    auto at =
+        std::find_if(leftovers.begin(), leftovers.end(), [&](const Leftover& l) { return l.operators == operators && l.name == name; });
     if (at == leftovers.end()) at = leftovers.insert(at, {name, operators, {}, 0, 0});
     if (std::find(at->kernels.begin(), at->kernels.end(), call->name) == at->kernels.end()) at->kernels.push_back(call->name);
     at->macs += call->macs;

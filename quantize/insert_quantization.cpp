@@ -150,10 +150,21 @@ class Inserter {
     for (Port& port : g_.outputs)
       if (lives_as_int8(port.value)) {
         const Origin origin = nodes_[static_cast<size_t>(producer_of(quantized_value_[port.value]))].origin;
-        port.value = dequantize(quantized_value_[port.value], origin);
+        port.value = dequantize(shared_by_state(port, quantized_value_[port.value], origin), origin);
       }
     g_.nodes = std::move(nodes_);
     remove_dead(g_, "not used");
+  }
+
+  // A state has the parameters of its cluster: a result with fixed ones is rounded once more.
+  ValueId shared_by_state(const Port& port, ValueId q, const Origin& origin) {
+    const auto k = &port - g_.outputs.data() - static_cast<std::ptrdiff_t>(g_.user_outputs().size());
+    if (k < 0) return q;
+    const ValueId before = g_.state_inputs()[static_cast<size_t>(k)].value;
+    const i32 cluster = plan_.cluster_of[before];
+    if (cluster < 0 || cluster != plan_.cluster_of[port.value]) return q;
+    const Quant own = own_parameters(before);
+    return g_.type(q).quant == own ? q : quantize(dequantize(q, origin), own, port.value, origin);
   }
 
   // The float form of v does not exist on the device: an int8 operator makes it.

@@ -122,6 +122,10 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       if (result.gran == Gran::shared && first >= 0) same.join(v, first);
     }
   }
+  for (size_t k = 0; k < g.states.size(); ++k) {  // what a step leaves behind the next one reads
+    const ValueId before = g.state_inputs()[k].value, after = g.state_outputs()[k].value;
+    if (int8[before] && int8[after] && dtype[before] == dtype[after]) same.join(before, after);
+  }
   std::map<ValueId, i32> cluster_of_root;
   for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) {
     if (!int8[v]) continue;

@@ -9,6 +9,7 @@
 
 #include "base/watch.h"
 #include "calibrate/float_executor.h"
+#include "calibrate/stream.h"
 #include "passes/compilation.h"
 #include "tensor/elements.h"
 
@@ -50,6 +51,7 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
   for (size_t i = 0; i < sample.size(); ++i) {
     const Port& port = c.reference.inputs[i];
     stored.push_back(to_storage(port, c.reference.type(port.value).shape, sample[i]));
+    if (i >= c.graph.user_inputs().size()) continue;  // a state: the program has its own
     const Port& program_port = c.graph.inputs[i];
     const Type& type = c.graph.type(program_port.value);
     set_input(program, static_cast<i32>(i), type, to_storage(program_port, type.shape, sample[i]));
@@ -58,7 +60,7 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
   const Status ran = program.run();
   DEUTERON_CHECK(ran.ok(), ran.detail ? ran.detail : "");
   Sums sums;
-  for (size_t o = 0; o < expected.size(); ++o) {
+  for (size_t o = 0; o < c.graph.user_outputs().size(); ++o) {
     const Port &ref_port = c.reference.outputs[o], &port = c.graph.outputs[o];
     const std::vector<float> a = to_user(ref_port, c.reference.type(ref_port.value).shape, expected[o]);
     const std::vector<float> b =
@@ -75,13 +77,15 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
 
 }  // namespace
 
-Accuracy measure_accuracy(const Compilation& c, const Samples& samples, int threads) {
+Accuracy measure_accuracy(const Compilation& c, const Samples& given, int threads) {
+  const Samples samples = with_states(c.reference, given);
+  const size_t grain = c.graph.states.empty() ? 1 : std::max<size_t>(samples.size(), 1);  // steps of one sequence are run by one program
   const FloatExecutor reference(c.reference);
   std::vector<Sums> sums(samples.size());  // added up in order, so that the figure does not depend on the threads
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   threads > 0 ? static_cast<size_t>(threads) : std::thread::hardware_concurrency());
   Watch* const watch = watch_of_thread();
-  tbb::parallel_for(tbb::blocked_range<size_t>(0, samples.size()), [&](const tbb::blocked_range<size_t>& range) {
+  tbb::parallel_for(tbb::blocked_range<size_t>(0, samples.size(), grain), [&](const tbb::blocked_range<size_t>& range) {
     const WatchScope scope(watch);
     LoadedProgram loaded(c.pte);
     for (size_t s = range.begin(); s < range.end(); ++s) {

@@ -6,6 +6,7 @@
 
 #include "cost/cpu_cost.h"
 #include "ir/source_names.h"
+#include "ir/states.h"
 #include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/npu_support.h"
@@ -81,6 +82,7 @@ class Reporter {
   }
 
   std::string reason_of_call(const Node& node, const KernelCall& call, Placement placement) const {
+    if (is_state_write(node.op)) return "keeps the state for the next call";
     const std::string why_not_npu = target_.npu ? reason_of_cpu(c_.partition.kept_on_cpu, node.origin) : "";
     if (placement == Placement::portable) {
       const char* in_float = c_.quantization.model_was_quantized

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ir/states.h"
 #include "ops/families.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 Json finite(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
 Json cycles_or_null(i64 v) { return v < 0 ? Json(nullptr) : Json(v); }
 
-Json ports(const Graph& g, const std::vector<Port>& list) {
+Json ports(const Graph& g, std::span<const Port> list) {
   Json array = Json::array();
   for (const Port& p : list) {
     const Type& type = g.type(p.value);
@@ -210,8 +211,9 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
     j["samples"] = f.accuracy->samples;
   }
   j["seconds"] = f.seconds;
-  j["inputs"] = ports(c.graph, c.graph.inputs);
-  j["outputs"] = ports(c.graph, c.graph.outputs);
+  j["inputs"] = ports(c.graph, c.graph.user_inputs());
+  j["outputs"] = ports(c.graph, c.graph.user_outputs());
+  if (!c.graph.states.empty()) j["state_bytes"] = state_bytes(c.graph), j["states"] = ports(c.graph, c.graph.state_inputs());
   j["peak"] = peak(c);
   j["folded"] = folded(r);
   j["model_was_quantized"] = c.quantization.model_was_quantized;

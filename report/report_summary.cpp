@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "ir/states.h"
 #include "passes/compilation.h"
 #include "passes/portable_calls.h"
 #include "report/numbers.h"
@@ -164,6 +165,12 @@ class Summary {
     line("RAM",
          fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
                      c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
+    if (!c_.graph.states.empty()) {
+      std::string list;
+      for (const Port& p : c_.graph.state_inputs())
+        list += fmt::format("{}`{}` {}", list.empty() ? "" : ", ", p.name, to_text(c_.graph.type(p.value)));
+      line("state", fmt::format("{} bytes of these, from call to call: {}", grouped(state_bytes(c_.graph)), list));
+    }
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
            fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", b.operators,

@@ -85,11 +85,18 @@ bool returns_outs(Plan& plan, const CallView& call, uint32_t count, const char* 
   return true;
 }
 
+// The argument that the return value repeats: the last out, wherever it stands.
+uint32_t returned_argument(const char* schema, uint32_t count) {
+  for (uint32_t i = count; i-- > 0;)
+    if (is_out(schema[i])) return i;
+  return count - 1;
+}
+
 // The value after the last argument repeats the out, or lists all outs.
 bool check_return_value(Plan& plan, const CallView& call, uint32_t count, const char* schema) {
   FlatReader& r = plan.reader;
   const uint32_t returned = r.item<uint32_t>(call.args, count);
-  if (count != 0 && returned == r.item<uint32_t>(call.args, count - 1)) return true;
+  if (count != 0 && returned == r.item<uint32_t>(call.args, returned_argument(schema, count))) return true;
   const ValueView v = known_value(plan, returned);
   if (v.tag == ValueTag::tensor_list && returns_outs(plan, call, count, schema, v.payload)) return true;
   return r.corrupt("the call's return value is not its out argument"), false;

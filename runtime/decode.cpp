@@ -69,6 +69,17 @@ DataPlace known_place(const Plan& plan, uint32_t index, FlatTable t) {
   return p;
 }
 
+bool is_state(const Plan& plan, uint32_t index) {
+  const FlatReader& r = plan.reader;
+  const ValueView v = known_value(plan, index);
+  return v.tag == ValueTag::tensor && r.known_field(v.payload, kAllocation) != 0 && r.known_scalar<uint32_t>(v.payload, kDataIndex) != 0;
+}
+
+const uint8_t* known_initial(const Plan& plan, FlatTable t) {
+  const FlatReader& r = plan.reader;
+  return r.bytes + plan.states_at + r.item<uint64_t>(plan.state_offsets, r.known_scalar<uint32_t>(t, kDataIndex));
+}
+
 uint32_t placement_steps(const Plan& plan, FlatTable t) {
   const FlatReader& r = plan.reader;
   if (const FlatTable allocation = r.known_table(t, kAllocation)) return 1 + r.known_scalar<uint32_t>(allocation, kMemoryId);

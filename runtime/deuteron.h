@@ -18,6 +18,12 @@ namespace deuteron {
 
 struct Plan;
 
+// A value that lives from one run to the next.
+struct StateTensor {
+  Tensor tensor;
+  const void* initial;  // in the file
+};
+
 struct Memory {
   void* data = nullptr;
   size_t bytes = 0;
@@ -62,6 +68,11 @@ class Program {
   // Inputs must be set before each run: a program may reuse their memory.
   // Copies `bytes` bytes in the storage order of input(i); bad_input unless they are exactly as many as the tensor has.
   Status set_input(int32_t i, const void* data, size_t bytes);
+  // Values that live from one run to the next ("mutable buffers"), in the planned memory: nobody else may write there between two runs.
+  // load() gives them their initial values; reset_state() does so again, where a new sequence begins.
+  int32_t state_count() const { return state_count_; }
+  const Tensor& state(int32_t i) const { return states_[i].tensor; }
+  void reset_state() const;
   // Kernels cannot fail. A delegate can: the outputs are then undefined, and the next run may be tried all the same.
   [[nodiscard]] Status run() const;
 
@@ -92,13 +103,14 @@ class Program {
 
   const Tensor* const* inputs_ = nullptr;
   const Tensor* const* outputs_ = nullptr;
+  const StateTensor* states_ = nullptr;
   const Prepared* calls_ = nullptr;
   Plan* plan_ = nullptr;  // the file's table of contents, and room to decode one call: for step()
   const Value** room_args_ = nullptr;
   Value* room_values_ = nullptr;
   Tensor* room_tensors_ = nullptr;
   const Value** room_items_ = nullptr;
-  int32_t input_count_ = 0, output_count_ = 0, instruction_count_ = 0, delegate_calls_ = 0;
+  int32_t input_count_ = 0, output_count_ = 0, state_count_ = 0, instruction_count_ = 0, delegate_calls_ = 0;
   friend struct Loader;
 };
 

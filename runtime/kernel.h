@@ -124,7 +124,7 @@ inline Status out_of_memory() {
   return s;
 }
 
-// `schema` has one letter for each argument, the outs last:
+// `schema` has one letter for each argument, the outs last (but for the one out of a kernel that ends otherwise):
 //   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes
 //   X scratch: written too, but what it holds after the call means nothing, so that no call may read it

@@ -60,7 +60,7 @@ const void* check_any_call(Plan& plan, KernelFinder& finder, const CallView& cal
 
 // `calls`, unless null, gets the kernels and backends.
 bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals, Status* where) {
-  totals->writes = plan.inputs.count;
+  totals->writes = plan.inputs.count + plan.states;
   uint32_t most_workspace = 0;
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
@@ -127,6 +127,7 @@ struct Tables {
   const Tensor** ports;  // inputs, then outputs
   Tensor* tensors;       // behind them
   Prepared* calls;
+  StateTensor* states;
 };
 
 Tables take_tables(Arena& arena, const Plan& plan) {
@@ -136,6 +137,7 @@ Tables take_tables(Arena& arena, const Plan& plan) {
   t.ports = arena.make<const Tensor*>(ports);
   t.tensors = arena.make<Tensor>(ports);
   t.calls = arena.make<Prepared>(plan.instructions.count);
+  t.states = nullptr;  // their number is known once the values are checked
   return t;
 }
 
@@ -198,6 +200,7 @@ Status measure(File file, const KernelTable& kernels, Needs* needs) {
   if (!open_plan(file, &plan) || !check_structure(plan, finder, nullptr, &totals, &status)) return status_of(plan, status);
   Arena arena;
   take_tables(arena, plan);
+  arena.make<StateTensor>(plan.states);
   const size_t before = arena.used;
   take_overlap_room(arena, plan, totals.writes, totals.most_tensors);
   const size_t checking = arena.used;
@@ -245,6 +248,8 @@ struct Loader {
     if (arena.used > arena.bytes) return tables_too_small(file);
     if (!check_structure(plan, finder, tables.calls, &totals, &status)) return status_of(plan, status);
     if (Status s = check_planned(planned); !s.ok()) return s;
+    tables.states = arena.make<StateTensor>(plan.states);
+    if (arena.used > arena.bytes) return tables_too_small(file);
     const size_t before = arena.used;
     const OverlapRoom overlap = take_overlap_room(arena, plan, totals.writes, totals.most_tensors);
     if (arena.used > arena.bytes) return tables_too_small(file);
@@ -253,6 +258,7 @@ struct Loader {
     room = take_room(arena, totals.largest);
     if (arena.used > arena.bytes) return tables_too_small(file);
     decode_ports();
+    decode_states();
     const Status s = prepare_calls();
     if (s.ok()) return publish(), s;
     close_delegates();
@@ -301,6 +307,15 @@ struct Loader {
       }
   }
 
+  void decode_states() {
+    for (uint32_t i = 0, k = 0; k < plan.states; ++i) {
+      if (!is_state(plan, i)) continue;
+      const ValueView v = known_value(plan, i);
+      known_tensor(plan, i, v.payload, &tables.states[k].tensor);
+      tables.states[k++].initial = known_initial(plan, v.payload);
+    }
+  }
+
   Status prepare_calls() {
     for (uint32_t k = 0; k < plan.instructions.count; ++k) {
       const CallView call = known_call(plan, k);
@@ -345,6 +360,7 @@ struct Loader {
     program.plan_ = tables.plan;
     program.inputs_ = tables.ports;
     program.outputs_ = tables.ports + plan.inputs.count;
+    program.states_ = tables.states;
     program.calls_ = tables.calls;
     program.room_args_ = room.args;
     program.room_values_ = room.values;
@@ -353,6 +369,8 @@ struct Loader {
     program.input_count_ = static_cast<int32_t>(plan.inputs.count);
     program.output_count_ = static_cast<int32_t>(plan.outputs.count);
     program.instruction_count_ = static_cast<int32_t>(plan.instructions.count);
+    program.state_count_ = static_cast<int32_t>(plan.states);
+    program.reset_state();
     program.delegate_calls_ = static_cast<int32_t>(totals.delegates);
   }
 };

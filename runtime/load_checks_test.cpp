@@ -252,7 +252,7 @@ TEST(LoadChecks, OtherFaults) {
       {"storage offset", Code::unsupported, "storage offset", nullptr, [](Good& p) { p.value(p.a).set<int32_t>(1, 4); }},
       {"sparse", Code::unsupported, "strided", nullptr, [](Good& p) { p.value(p.a).set<int8_t>(7, 1); }},
       {"unbounded shape", Code::unsupported, "upper bound", nullptr, [](Good& p) { p.value(p.a).set<int8_t>(8, 2); }},
-      {"mutable state", Code::unsupported, "initial contents", nullptr, [](Good& p) { p.value(p.sum).set<uint32_t>(5, 1); }},
+      {"state that begins with nothing", Code::corrupt, "contents that do not exist", nullptr, [](Good& p) { p.value(p.sum).set<uint32_t>(5, 1); }},
       {"tensor on an accelerator", Code::unsupported, "another device", nullptr,
        [](Good& p) { auto e = new_table(); e->set<int8_t>(3, 1); p.value(p.a).set(9, e); }},
       {"planned beyond the buffer", Code::corrupt, "outside its planned buffer", nullptr, [](Good& p) { p.allocation(p.sum).set<uint32_t>(1, 132); }},

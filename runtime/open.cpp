@@ -41,25 +41,34 @@ bool read_header(Plan* plan) {
   return true;
 }
 
+// A table of offsets into one segment: where that lies in the file, and its bytes.
+bool find_subsegments(Plan* plan, FlatTable table, FlatVector* offsets, uint64_t* at, uint64_t* bytes) {
+  FlatReader& r = plan->reader;
+  *offsets = r.vector(table, 1, 8);
+  if (r.fault) return false;
+  if (offsets->count <= 1) return true;  // entry 0 is a placeholder
+  const uint32_t index = r.scalar<uint32_t>(table, 0);
+  if (index >= plan->segments.count) return r.corrupt("the constants are in a segment that does not exist"), false;
+  const FlatTable segment = r.table(plan->segments, index);
+  const uint64_t offset = r.scalar<uint64_t>(segment, 0), size = r.scalar<uint64_t>(segment, 1);
+  if (r.fault) return false;
+  if (plan->segment_base == 0) return r.corrupt("there are constants but the header gives no place for segments"), false;
+  const uint64_t room = plan->segment_end - plan->segment_base;
+  if (offset > room || size > room - offset) return r.corrupt("the constants lie outside the file"), false;
+  *at = plan->segment_base + offset;
+  *bytes = size;
+  return true;
+}
+
 bool find_constants(Plan* plan, FlatTable program) {
   FlatReader& r = plan->reader;
   plan->segments = r.vector(program, 4, 4);
   plan->inline_payloads = r.vector(program, 3, 4);
-  const FlatTable constants = r.table(program, 5);
-  plan->constant_offsets = r.vector(constants, 1, 8);
-  if (r.fault) return false;
-  if (plan->constant_offsets.count <= 1) return true;  // entry 0 is a placeholder
-  const uint32_t index = r.scalar<uint32_t>(constants, 0);
-  if (index >= plan->segments.count) return r.corrupt("the constants are in a segment that does not exist"), false;
-  const FlatTable segment = r.table(plan->segments, index);
-  const uint64_t offset = r.scalar<uint64_t>(segment, 0), bytes = r.scalar<uint64_t>(segment, 1);
-  if (r.fault) return false;
-  if (plan->segment_base == 0) return r.corrupt("there are constants but the header gives no place for segments"), false;
-  const uint64_t room = plan->segment_end - plan->segment_base;
-  if (offset > room || bytes > room - offset) return r.corrupt("the constants lie outside the file"), false;
-  plan->constants_at = plan->segment_base + offset;
-  plan->constants_bytes = bytes;
-  return true;
+  if (!find_subsegments(plan, r.table(program, 5), &plan->constant_offsets, &plan->constants_at, &plan->constants_bytes)) return false;
+  const FlatVector states = r.vector(program, 6, 4);
+  if (states.count > 1) return r.fail(Code::unsupported, "the states begin with the contents of more than one segment"), false;
+  if (r.fault || states.count == 0) return !r.fault;
+  return find_subsegments(plan, r.table(states, 0), &plan->state_offsets, &plan->states_at, &plan->states_bytes);
 }
 
 // The method `forward`; a second one of that name would never be reached by other loaders, so it is refused.

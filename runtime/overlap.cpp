@@ -1,8 +1,9 @@
-// Proves that no value is overwritten before its last reader, and that no call reads what none has written, by walking through the program once with a map of the planned memory:
-// which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or, for a tensor that nothing writes
-// (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors of which none has lost a byte: rows of a
-// whole that was written in other bands of rows. Inputs are written before the first call, outputs read after the last. A call's scratch is
-// written by nobody. Work: calls times the number of segments, which is about the number of tensors alive; it is paid for step by step.
+// Proves that no value is overwritten before its last reader, and that no call reads what none has written, by walking through the program
+// once with a map of the planned memory: which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or,
+// for a tensor that nothing writes (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors of which
+// none has lost a byte: rows of a whole that was written in other bands of rows. Inputs are written before the first call, outputs read
+// after the last. A call's scratch is written by nobody. A state is written before the inputs are, and at the end its bytes must be its
+// own. Work: calls times the number of segments, which is about the number of tensors alive; it is paid for step by step.
 #include "runtime/plan.h"
 #include "runtime/schema.h"
 
@@ -10,6 +11,7 @@ namespace deuteron {
 namespace {
 
 constexpr const char kOverwritten[] = "the tensor's bytes were overwritten by another tensor before this call reads them";
+constexpr const char kStateLost[] = "a state is overwritten by another tensor, so that the next run would not find it";
 constexpr const char kNeverWritten[] = "the tensor is read before anything was written to it";
 
 // The range that a value takes in planned memory; false for constants and tensors without bytes.
@@ -156,6 +158,8 @@ const char* conflict_within(FlatReader& r, const TensorUse* uses, uint32_t count
 
 void mark_all_written(MemoryMap& map, const Prepared* calls) {
   const FlatReader& r = map.plan.reader;
+  for (uint32_t i = 0; map.plan.states > 0 && i < map.plan.values.count; ++i)
+    if (is_state(map.plan, i)) map.mark_written(i);
   for (uint32_t i = 0; i < map.plan.inputs.count; ++i) map.mark_written(r.item<uint32_t>(map.plan.inputs, i));
   for (uint32_t k = 0; k < map.plan.instructions.count; ++k) {
     const CallView call = known_call(map.plan, k);
@@ -194,6 +198,8 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
   MemoryMap map{plan, room};
   mark_all_written(map, calls);
   TensorUse use;
+  for (uint32_t i = 0; plan.states > 0 && i < plan.values.count && r.charge(1); ++i)
+    if (is_state(plan, i) && planned_use(plan, i, &use)) map.write(use.begin, use.end, use.value);
   for (uint32_t i = 0; i < plan.inputs.count; ++i)
     if (planned_use(plan, r.item<uint32_t>(plan.inputs, i), &use)) map.write(use.begin, use.end, use.value);
   for (uint32_t k = 0; k < plan.instructions.count && !r.fault; ++k) {
@@ -216,7 +222,11 @@ bool check_overlap(Plan& plan, const Prepared* calls, const OverlapRoom& room, S
   *where = Status{};
   for (uint32_t i = 0; i < plan.outputs.count && !r.fault; ++i)
     if (planned_use(plan, r.item<uint32_t>(plan.outputs, i), &use))
-      if (map.read(use.begin, use.end, use.value) && !r.fault) r.fail(Code::overlap, "an output is overwritten, or never written, before the end");
+      if (map.read(use.begin, use.end, use.value) && !r.fault)
+        r.fail(Code::overlap, "an output is overwritten, or never written, before the end");
+  for (uint32_t i = 0; plan.states > 0 && i < plan.values.count && !r.fault && r.charge(1); ++i)
+    if (is_state(plan, i) && planned_use(plan, i, &use))
+      if (map.read(use.begin, use.end, use.value) && !r.fault) r.fail(Code::overlap, kStateLost);
   return !r.fault;
 }
 

@@ -27,10 +27,12 @@ enum class InstructionTag : uint8_t { none, kernel_call, delegate_call, move_cal
 struct Plan {
   FlatReader reader;
   FlatVector values, inputs, outputs, instructions, operators, delegates, buffer_sizes;
-  FlatVector constant_offsets;
+  FlatVector constant_offsets, state_offsets;  // entry 0 is a placeholder
   FlatVector segments, inline_payloads;
   uint64_t segment_base = 0, segment_end = 0;      // from byte 0; where payloads may lie
   uint64_t constants_at = 0, constants_bytes = 0;  // the constant segment, from byte 0
+  uint64_t states_at = 0, states_bytes = 0;        // the segment of what states begin with
+  uint32_t states = 0;                             // planned tensors with initial contents, once the values are checked
   uint32_t file_planned_bytes = 0;                 // the file's planned buffers, one after the other, each rounded up to 16
   uint32_t ports_end = 0;                          // with the inputs and outputs for which the file plans no memory
   uint32_t planned_bytes = 0;                      // and with the workspace that delegates share, which begins at ports_end
@@ -61,6 +63,8 @@ bool check_inputs_and_outputs(Plan& plan);  // and adds memory for those that ha
 // decode.cpp: what the values are, once both have passed; without checks.
 ValueView known_value(const Plan& plan, uint32_t index);
 void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor);
+bool is_state(const Plan& plan, uint32_t index);  // a planned tensor with initial contents
+const uint8_t* known_initial(const Plan& plan, FlatTable payload);
 uint32_t known_shape(const Plan& plan, FlatTable payload, Tensor* tensor);  // all but where it lies; gives its bytes
 // Bytes that an input or output needs behind the planned buffers because the file gives it no memory, rounded up to 16; 0 if it has some.
 int64_t added_bytes(const Plan& plan, uint32_t index);
@@ -112,7 +116,8 @@ const Backend* find_backend(const KernelTable& table, const char* id);  // null:
 
 // overlap.cpp
 constexpr uint32_t kNobody = UINT32_MAX;  // the writer of scratch
-// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed meanwhile.
+// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed
+// meanwhile.
 struct TensorUse {
   uint32_t begin, end;  // in the planned memory
   uint32_t value;

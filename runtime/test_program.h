@@ -182,8 +182,10 @@ class TestProgram {
   std::vector<int32_t> inputs, outputs;
   std::vector<int64_t> buffers = {0, 0};
   std::vector<uint64_t> constant_offsets = {0};
-  std::vector<uint8_t> segment;  // the constants
+  std::vector<uint8_t> segment;   // the constants
   std::vector<uint8_t> payloads;  // of delegates, behind them
+  std::vector<uint64_t> state_offsets = {0};
+  std::vector<uint8_t> state_bytes;  // what states begin with, last
   std::vector<NodePtr> payload_segments;
   NodePtr inline_payloads = new_tables();
   bool has_header = true;
@@ -281,6 +283,14 @@ class TestProgram {
     if (!data.empty()) std::memcpy(&segment[at], data.data(), data.size() * sizeof(T));
     return i;
   }
+  // A planned tensor that begins with these bytes and lives from run to run.
+  int32_t state(ScalarType type, const std::vector<int32_t>& sizes, uint32_t offset, const std::vector<uint8_t>& initial) {
+    const int32_t i = planned(type, sizes, offset);
+    value(i).set(5, static_cast<uint32_t>(state_offsets.size()));
+    state_offsets.push_back(state_bytes.size());
+    state_bytes.insert(state_bytes.end(), initial.begin(), initial.end());
+    return i;
+  }
   void call(const std::string& name, const std::string& overload, const std::vector<int32_t>& args) {
     uint32_t op = 0;
     for (; op < operators->items.size(); ++op) {
@@ -362,6 +372,7 @@ class TestProgram {
       p->set<uint64_t>(0, at + segment.size());
     }
     segment.insert(segment.end(), payloads.begin(), payloads.end());
+    if (state_offsets.size() > 1) add_states();
     if (!inline_payloads->items.empty()) program->set(3, inline_payloads);
     program->set(1, new_tables({method})).set(4, segments).set(5, constants);
     finished_ = true;
@@ -390,6 +401,16 @@ class TestProgram {
   }
 
  private:
+  void add_states() {
+    segment.resize((segment.size() + 15) / 16 * 16);
+    auto data = new_table();
+    data->set<uint64_t>(0, segment.size()).set<uint64_t>(1, state_bytes.size());
+    auto table = new_table();
+    table->set(0, static_cast<uint32_t>(segments->items.size())).set(1, new_scalars(state_offsets));
+    segments->items.push_back(data);
+    segment.insert(segment.end(), state_bytes.begin(), state_bytes.end());
+    program->set(6, new_tables({table}));
+  }
   static std::string text(const Node& n) { return {n.bytes.begin(), n.bytes.end()}; }
   bool finished_ = false;
 };

@@ -62,6 +62,17 @@ bool check_constant(Plan& plan, uint32_t index, uint32_t element, int64_t bytes)
   return true;
 }
 
+// What a state begins with lies in a segment of its own.
+bool check_initial(Plan& plan, uint32_t index, int64_t bytes) {
+  FlatReader& r = plan.reader;
+  if (index >= plan.state_offsets.count) return r.corrupt("a state begins with contents that do not exist"), false;
+  const uint64_t offset = r.item<uint64_t>(plan.state_offsets, index);
+  if (offset > plan.states_bytes || static_cast<uint64_t>(bytes) > plan.states_bytes - offset)
+    return r.corrupt("what a state begins with runs past the end of its segment"), false;
+  ++plan.states;
+  return r.charge(1);
+}
+
 bool check_tensor(Plan& plan, FlatTable t, ValueShapes& shapes) {
   FlatReader& r = plan.reader;
   const uint32_t element = element_bytes(static_cast<ScalarType>(r.known_scalar<int8_t>(t, kScalarType)));
@@ -73,12 +84,13 @@ bool check_tensor(Plan& plan, FlatTable t, ValueShapes& shapes) {
   if (!check_shape(r, t, &bytes)) return false;
   if (const FlatTable extra = r.table_from(r.known_field(t, kExtra))) {
     if (r.scalar<int8_t>(extra, kLocation) != 0) return r.fail(Code::unsupported, "a tensor's data lie in another file (.ptd)"), false;
+    if (r.scalar<uint64_t>(extra, kMutableIndex) != 0) return r.corrupt("a state begins with contents that do not exist"), false;
     if (r.scalar<int8_t>(extra, kDevice) != 0) return r.fail(Code::unsupported, "a tensor lies on another device than the CPU"), false;
   }
   const uint32_t data_index = r.known_scalar<uint32_t>(t, kDataIndex);
   const FlatTable allocation = r.table_from(r.known_field(t, kAllocation), shapes.allocation);
   if (r.fault) return false;
-  if (allocation && data_index != 0) return r.fail(Code::unsupported, "a planned tensor has initial contents (mutable state)"), false;
+  if (allocation && data_index != 0 && !check_initial(plan, data_index, bytes)) return false;
   if (allocation) return check_planned(plan, allocation, element, bytes);
   return data_index == 0 || check_constant(plan, data_index, element, bytes);
 }

@@ -31,7 +31,6 @@ REFUSED = {
     "batch_dynamic": "pt2.shape.dynamic",
     "batch_dynamic_view": "pt2.shape.dynamic",
     "bf16_model": "pt2.dtype.float",
-    "buffer_mutation": "pt2.in_place.state",
 }
 # Where a step of the output's range is smaller than what the operator can do. Steps allowed, and why.
 STEPS = {

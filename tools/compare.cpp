@@ -78,7 +78,8 @@ int compare(const CompareOptions& o) {
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
-  const std::optional<FloatOutputs> model = run_float_model(o.model, o.given.input_shapes, *inputs, samples, o.threads, diagnostics);
+  const std::optional<FloatOutputs> model =
+      run_float_model(o.model, o.given.input_shapes, o.given.states, *inputs, samples, o.threads, diagnostics);
   if (!model) return fail();
   double seconds = 0;
   Needs needs;
@@ -129,6 +130,7 @@ void add_compare(CommandLine& line) {
                                        "deuteron compare float.pt2 model.pte --inputs samples.npy", compare, o);
   verb.option("model", o->model, "the float model (.pt2, .tflite or .onnx)").value("M").required();
   add_input_shape(verb, o->given.input_shapes);
+  add_state(verb, o->given.states);
   verb.option("program", o->program, "the program (.pte)").value("P").required();
   add_files(verb, "--inputs", o->inputs, "data of one input, once for each input in order; a .npz stands for all");
   add_files(verb, "--calibrate", o->calibrate, "what the program was calibrated with, where that is not --inputs");

@@ -77,8 +77,8 @@ void add_scales(const Compilation& c, CProgram& program) {
       if (!quant.empty() && !quant.per_channel()) to[i].scale = quant.scale[0], to[i].zero = quant.zero_point[0];
     }
   };
-  add(c.graph.inputs, program.inputs);
-  add(c.graph.outputs, program.outputs);
+  add(c.graph.user_inputs(), program.inputs);
+  add(c.graph.user_outputs(), program.outputs);
 }
 
 bool write_c(const CompileVerb& o, const CompiledModel& m, Diagnostics& diagnostics, std::string* summary) {

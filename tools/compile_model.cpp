@@ -7,6 +7,7 @@
 
 #include "data/inputs.h"
 #include "data/read_file.h"
+#include "frontends/name_states.h"
 #include "frontends/read_graph.h"
 #include "memory/homes.h"
 #include "ops/dense/packing.h"
@@ -164,6 +165,7 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   verb.option("--target", o.target, "what to compile for: a name from `deuteron targets`, or a .toml file").value("T").required();
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
   add_input_shape(verb, o.input_shapes);
+  add_state(verb, o.states);
   verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
       .value("KIND")
       .one_of({"float", "int8"});
@@ -222,7 +224,8 @@ std::vector<NamedPath> outputs_of(const ModelOptions& o) {
 
 std::vector<InputSpec> float_inputs(const Graph& graph) {
   std::vector<InputSpec> specs;
-  for (const Port& p : graph.inputs) specs.push_back({p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape)});
+  for (const Port& p : graph.user_inputs())
+    specs.push_back({p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape)});
   return specs;
 }
 
@@ -275,6 +278,8 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (diagnostics.has_errors()) return std::nullopt;
   std::optional<Graph> graph = read_graph(o.model, diagnostics, shapes);
   if (!graph) return std::nullopt;
+  name_states(*graph, o.states, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   check_explain(*graph, o.explain, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
 

@@ -20,7 +20,7 @@ struct ModelOptions {
               format_conversion = "auto";
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
-  std::vector<std::string> calibrate, explain, converter_options, input_shapes;
+  std::vector<std::string> calibrate, explain, converter_options, input_shapes, states;
   ImageMap image;
   bool strict = false;
   CompileOptions compile;

@@ -19,9 +19,10 @@ namespace {
 
 struct EvaluateOptions {
   std::string program, labels, model, json;
-  std::vector<std::string> inputs, input_shapes;
+  std::vector<std::string> inputs, input_shapes, states;
   int threads = 0;
   double timeout = 0;
+  bool is_stream = false;
   ImageMap image;
 };
 
@@ -65,7 +66,7 @@ int evaluate(const EvaluateOptions& o) {
   Needs needs;
   const auto outputs = [&] {
     const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
-    return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics);
+    return run_on_host(*file, *inputs, samples, &seconds, &needs, diagnostics, nullptr, !o.is_stream);
   }();
   if (!outputs) return fail();
   const std::vector<float> first = as_floats(file->summary.outputs[0].type, (*outputs)[0]);
@@ -81,7 +82,8 @@ int evaluate(const EvaluateOptions& o) {
   if (labels) report_top1("program", "program", program_best);
 
   if (!o.model.empty()) {
-    const std::optional<FloatOutputs> model = run_float_model(o.model, o.input_shapes, *inputs, samples, o.threads, diagnostics);
+    const std::optional<FloatOutputs> model = run_float_model(o.model, o.input_shapes, o.states, *inputs, samples, o.threads, diagnostics,
+                                                              o.is_stream ? Sequence::one : Sequence::each_new);
     if (!model) return fail();
     if (model->outputs.empty() || model->outputs[0].size() != first.size()) {
       diagnostics.add({Severity::error, o.model, "the model's first output has another size than the program's",
@@ -118,6 +120,9 @@ void add_evaluate(CommandLine& line) {
   verb.option("--labels", o->labels, "class numbers, one for each sample: .npy of whole numbers, .bin of bytes").value("F");
   verb.option("--model", o->model, "the float model (.pt2, .tflite or .onnx) to set beside it").value("M");
   add_input_shape(verb, o->input_shapes);
+  add_state(verb, o->states);
+  verb.flag("--stream", o->is_stream,
+            "a program with state: the samples are the steps of one sequence, in order; without it each begins with the initial state");
   add_timeout(verb, o->timeout);
   verb.option("--threads", o->threads, "threads for the float model; default: as many as the machine has").value("N").between(1, 1024);
   add_image_options(verb, o->image);

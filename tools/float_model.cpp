@@ -7,6 +7,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "frontends/name_states.h"
 #include "frontends/read_graph.h"
 #include "tools/compile_model.h"
 
@@ -36,25 +37,27 @@ static bool same_inputs(const std::string& path, std::span<const InputSpec> mode
 }
 
 std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes,
-                                            std::span<const InputSeries> inputs, i64 samples, int threads, Diagnostics& diagnostics) {
+                                            const std::vector<std::string>& states, std::span<const InputSeries> inputs, i64 samples,
+                                            int threads, Diagnostics& diagnostics, Sequence sequence) {
   const InputShapes shapes = parse_input_shapes(input_shapes, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  const std::optional<Graph> graph = read_graph(path, diagnostics, shapes);
-  if (!graph || !same_inputs(path, float_inputs(*graph), inputs, diagnostics)) return std::nullopt;
+  std::optional<Graph> graph = read_graph(path, diagnostics, shapes);
+  if (graph) name_states(*graph, states, diagnostics);
+  if (!graph || diagnostics.has_errors() || !same_inputs(path, float_inputs(*graph), inputs, diagnostics)) return std::nullopt;
   const Graph& g = *graph;
   FloatOutputs result;
-  for (const Port& p : g.outputs) {
+  for (const Port& p : g.user_outputs()) {
     result.names.push_back(p.name);
     result.shapes.push_back(logical_shape(p, g.type(p.value).shape));
     result.outputs.emplace_back(static_cast<size_t>(samples * numel(result.shapes.back())));
   }
-  const Samples data = to_samples(inputs);
+  const Samples data = with_states(g, to_samples(inputs), sequence);
   const FloatExecutor executor(g);
   for_each_sample(static_cast<size_t>(samples), threads, [&](size_t s, int) {
     std::vector<std::vector<float>> stored;
     for (size_t i = 0; i < g.inputs.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, data[s][i]));
     const std::vector<std::vector<float>> outputs = executor.run(stored, {});
-    for (size_t o = 0; o < outputs.size(); ++o) {
+    for (size_t o = 0; o < result.outputs.size(); ++o) {
       const std::vector<float> user = to_user(g.outputs[o], g.type(g.outputs[o].value).shape, outputs[o]);
       std::copy(user.begin(), user.end(), result.outputs[o].begin() + static_cast<i64>(s * user.size()));
     }

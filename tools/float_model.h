@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "calibrate/samples.h"
+#include "calibrate/stream.h"
 #include "data/inputs.h"
 
 namespace deuteron {
@@ -16,9 +16,11 @@ struct FloatOutputs {
   std::vector<std::vector<float>> outputs;  // [o]: all samples one after the other, in the user's order
 };
 
-// Runs a model in float32 on the samples that were read for the program; its inputs must be those of the program.
+// Runs a model in float32 on the samples that were read for the program; its inputs must be those of the program. A state is as `sequence`
+// says.
 std::optional<FloatOutputs> run_float_model(const std::string& path, const std::vector<std::string>& input_shapes,
-                                            std::span<const InputSeries> inputs, i64 samples, int threads, Diagnostics& diagnostics);
+                                            const std::vector<std::string>& states, std::span<const InputSeries> inputs, i64 samples,
+                                            int threads, Diagnostics& diagnostics, Sequence sequence = Sequence::one);
 
 // How far `value` is from `reference`, over all samples.
 struct Difference {

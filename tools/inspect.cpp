@@ -97,6 +97,7 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"delegates", Json::array()},
                {"operators", Json::object()}};
   text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
+  if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
   text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
   for (const bool input : {true, false}) {
     const std::vector<PteTensor>& list = input ? s.inputs : s.outputs;

@@ -12,6 +12,12 @@ void add_input_shape(Verb& verb, std::vector<std::string>& texts) {
       .one_each();
 }
 
+void add_state(Verb& verb, std::vector<std::string>& texts) {
+  verb.option("--state", texts, "an input and an output of the model that are one value from call to call, zeros at first; may be repeated")
+      .value("INPUT=OUTPUT")
+      .one_each();
+}
+
 void add_json(Verb& verb, std::string& path) {
   verb.option("--json", path, "write the result as JSON to this file (`-`: standard output)").value("FILE");
 }

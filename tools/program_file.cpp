@@ -102,7 +102,7 @@ std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<co
 
 std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
                                                                double* seconds, Needs* needs, Diagnostics& diagnostics,
-                                                               HostProfile* profile) {
+                                                               HostProfile* profile, bool resets_state) {
   if (profile && !profile->begin(file.path, diagnostics)) return std::nullopt;
   const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics, profile ? &profile->trace : nullptr);
   if (!host) return std::nullopt;
@@ -112,6 +112,7 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
   Progress progress("running", samples);
   const auto start = std::chrono::steady_clock::now();
   for (i64 s = 0; s < samples; ++s) {
+    if (resets_state) host->reset_state();
     const auto outputs = host->run(file.stored_inputs(inputs, s), diagnostics);
     if (!outputs) return std::nullopt;
     for (size_t o = 0; o < all.size(); ++o) {

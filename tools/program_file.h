@@ -54,6 +54,7 @@ class HostProgram {
   const Needs& needs() const { return needs_; }
   const Program& program() const { return program_; }
   ~HostProgram() { program_.unload(); }
+  void reset_state() { program_.reset_state(); }
   // Inputs and outputs in storage order. nullopt: a delegate failed.
   std::optional<std::vector<std::vector<std::byte>>> run(std::span<const std::vector<std::byte>> inputs, Diagnostics& diagnostics);
 
@@ -67,10 +68,11 @@ class HostProgram {
 
 struct HostProfile;  // tools/profile_run.h
 
-// Outputs of all samples in the user's order, one after the other: result[o] is `samples` times output o.
+// Outputs of all samples in the user's order, one after the other: result[o] is `samples` times output o. A program with state goes on from
+// sample to sample, or begins anew at each.
 std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
                                                                double* seconds, Needs* needs, Diagnostics& diagnostics,
-                                                               HostProfile* profile = nullptr);
+                                                               HostProfile* profile = nullptr, bool resets_state = false);
 
 // Elements of an output as float32, whatever its type. int8 stays in steps.
 std::vector<float> as_floats(ScalarType type, std::span<const std::byte> bytes);

@@ -30,6 +30,7 @@ struct RunOptions {
   uint32_t profile_events = 0;
   std::vector<std::string> inputs;
   double timeout = 0;
+  bool resets_state = false;
   ImageMap image;
 };
 
@@ -61,7 +62,7 @@ std::optional<RunResult> run_here(const ProgramFile& file, const RunOptions& o, 
   HostProfile profile;
   profile.most_events = o.profile_events;
   std::optional<std::vector<std::vector<std::byte>>> outputs =
-      run_on_host(file, inputs, samples, &seconds, &needs, diagnostics, o.profile.empty() ? nullptr : &profile);
+      run_on_host(file, inputs, samples, &seconds, &needs, diagnostics, o.profile.empty() ? nullptr : &profile, o.resets_state);
   if (!outputs) return std::nullopt;
   RunResult r{std::move(*outputs),
               {{"planned_bytes", needs.planned_bytes}, {"tables_bytes", needs.tables_bytes}, {"inference_seconds", seconds}},
@@ -236,6 +237,8 @@ int run(const RunOptions& o) {
   if (!check_paths(o, 0, diagnostics)) return finish("", diagnostics, {}, "");
   if (!o.cycles.empty() && o.on == "host") return refuse_usage("--cycles is for emulated boards: --on qemu:BOARD");
   if (!o.cycles.empty() && !o.profile.empty()) return refuse_usage("--cycles and --profile run a program in different ways: give one");
+  if (o.resets_state && o.on != "host")
+    return refuse_usage("--reset-state is for the host; a board's program goes on from sample to sample");
   Json json = {{"program", o.program}, {"on", o.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
   const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
@@ -300,6 +303,8 @@ void add_run(CommandLine& line) {
   verb.option("--profile", o->profile, "write the times of every kernel to this file (ETDump)").value("FILE");
   verb.option("--cycles", o->cycles, "boards: estimate the cycles on this core, with LLVM's model; `board`: on the board's own")
       .value("CORE");
+  verb.flag("--reset-state", o->resets_state,
+            "host: a program with state begins anew at each sample; without it samples are the steps of one sequence");
   add_run_options(verb, o);
 }
 

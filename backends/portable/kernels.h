@@ -43,6 +43,7 @@ namespace deuteron {
   K(kAtenClone)                      \
   K(kAtenConstantPadNd)              \
   K(kAtenConvolution)                \
+  K(kAtenCopyInPlace)                \
   K(kAtenCos)                        \
   K(kAtenCosh)                       \
   K(kAtenCumsum)                     \

@@ -73,6 +73,14 @@ Status prepare_clone(Call& call, Prepared* prepared) {
   return keep_same_elements(call, prepared, x, y);
 }
 
+// (out, x, non_blocking): how a program writes its state.
+Status prepare_copy(Call& call, Prepared* prepared) {
+  const Tensor &y = call.tensor(0), &x = call.tensor(1);
+  if (!same_type(x, y)) return bad_argument(1, "must have the dtype of what it is copied to");
+  if (!same_sizes(x, y)) return bad_argument(1, "must have the sizes of what it is copied to");
+  return keep_same_elements(call, prepared, x, y);
+}
+
 // (x, out)
 Status prepare_alias(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(1);
@@ -119,6 +127,7 @@ Status prepare_squeeze(Call& call, Prepared* prepared) {
 extern const Kernel kDimOrderCloneDimOrder = {"dim_order_ops::_clone_dim_order.out", "TBlO", prepare_clone_dim_order};
 extern const Kernel kDimOrderToDimOrderCopy = {"dim_order_ops::_to_dim_order_copy.out", "TBlO", prepare_to_dim_order_copy};
 extern const Kernel kAtenClone = {"aten::clone.out", "TiO", prepare_clone};
+extern const Kernel kAtenCopyInPlace = {"aten::copy_", "OTB", prepare_copy};
 extern const Kernel kAtenToCopy = {"aten::_to_copy.out", "TBiO", prepare_to_copy};
 extern const Kernel kAtenAliasCopy = {"aten::alias_copy.out", "TO", prepare_alias};
 extern const Kernel kAtenDetachCopy = {"aten::detach_copy.out", "TO", prepare_alias};

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "frontends/pt2/changed_buffers.h"
 #include "frontends/pt2/fixed_sizes.h"
 #include "frontends/pt2/number_types.h"
 #include "frontends/pt2_archive/archive.h"
@@ -18,6 +19,7 @@
 #include "frontends/pt2_call/import_state.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/leftovers.h"
+#include "ir/states.h"
 #include "tensor/elements.h"
 
 namespace deuteron {
@@ -43,10 +45,12 @@ class Walk {
     add_sources();
     report_dynamic_sizes();
     const bool is_static = program_.dynamic.empty();
+    changed_ = find_changed_buffers(program_);
     declare_inputs();
     for (size_t i = 0; i < program_.nodes.size(); ++i) visit(program_.nodes[i], static_cast<i32>(i), is_static);
     report_unknown();
     if (is_static) add_outputs();
+    if (is_static) add_states();
     return count_errors(diagnostics_) == errors;
   }
 
@@ -81,6 +85,25 @@ class Walk {
     return it->second;
   }
 
+  void declare_state(const ProgramInput& in, ChangedBuffer& changed) {
+    Meaning& m = define(in.name);
+    m.home = Meaning::Home::state;
+    const auto index = static_cast<i32>(state_.parameters.size());
+    state_.parameters.push_back({&in, std::nullopt, false, {}});
+    const Weight* weight = state_.load(index);
+    const DType dtype = weight ? weight->type.dtype : DType::f32;
+    const bool is_known = dtype == DType::f32 || dtype == DType::s32 || dtype == DType::s64 || dtype == DType::b8;
+    if (!is_known)
+      diagnostics_.error(
+          graph_.name, fmt::format("state `{}` has dtype {}; float32, int32, int64 and bool states are supported", in.key, name_of(dtype)),
+          "pt2.state.dtype", "register the buffer as float32");
+    m.stored = state_.add_value(in.name, weight ? weight->type : Type{}, std::nullopt, !weight || !is_known);
+    if (!weight) return;  // reported
+    m.order = weight->order;
+    changed.input = Port{m.stored, in.key, m.order};
+    changed.state = {weight->type, weight->data, -1};
+  }
+
   void declare_inputs() {
     using K = ProgramInput::Kind;
     for (const ProgramInput& in : program_.inputs) {
@@ -93,6 +116,8 @@ class Walk {
              "pt2.input.literal", ""});
       } else if (in.kind == K::other) {
         diagnostics_.error(graph_.name, fmt::format("input `{}` is {}, only tensors are supported", in.name, in.key), "pt2.input.kind");
+      } else if (const auto changed = changed_.find(in.name); changed != changed_.end()) {
+        declare_state(in, changed->second);
       } else {
         Meaning& m = define(in.name);
         m.parameter = static_cast<i32>(state_.parameters.size());
@@ -202,15 +227,14 @@ class Walk {
   // name that may see the memory in another way (a view) can no longer be read.
   void change_in_place(Call& call) {
     const ProgramNode& node = call.node();
-    const auto argument =
-        std::find_if(node.arguments.begin(), node.arguments.end(), [](const auto& a) { return a.second.kind == Argument::Kind::tensor; });
-    const auto it = argument == node.arguments.end() ? state_.meanings.end() : state_.meanings.find(argument->second.text);
+    const std::string* changed = changed_operand(node);
+    const auto it = changed ? state_.meanings.find(*changed) : state_.meanings.end();
     if (it == state_.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
     const Meaning before = it->second;
-    if (before.home == Meaning::Home::state && call.outcome().value != before.value)
-      return call.refuse({fmt::format("changes the parameter or buffer `{}`: models with a state are not supported", argument->second.text),
-                          "", "", "pt2.in_place.state"},
-                         "give the state to the model as an input and take it back as an output");
+    if (before.home == Meaning::Home::state && call.outcome().value != before.value && !is_whole_state(before))
+      return call.refuse({fmt::format("changes a part of a buffer in place, `{}`: only whole buffers can be written so", *changed), "", "",
+                          "pt2.in_place.state"},
+                         "save the model decomposed: torch.export.save(program.run_decompositions(), path)");
     if (before.home == Meaning::Home::input && call.outcome().value != before.value)
       diagnostics_.warning(describe_source(graph_, static_cast<i32>(&node - program_.nodes.data())),
                            "changes the model's input in place; the program leaves its inputs as they are", "pt2.in_place.input");
@@ -221,6 +245,14 @@ class Walk {
         meaning.unavailable = fmt::format("a view of memory that {} `{}` has changed in place", node.target, node.name);
     }
     call.share_memory(before);
+  }
+
+  // Not a view of a part of it.
+  bool is_whole_state(const Meaning& m) const {
+    return std::any_of(changed_.begin(), changed_.end(), [&](const auto& changed) {
+      const auto it = state_.meanings.find(changed.first);
+      return it != state_.meanings.end() && it->second.memory == m.memory && it->second.value == m.value;
+    });
   }
 
   void stand_in(const ProgramNode& node) {
@@ -264,9 +296,7 @@ class Walk {
       else if (out.kind == K::literal)
         diagnostics_.add({Severity::note, graph_.name, "an output is a constant that is no tensor; it is no output of the program", "", "",
                           "pt2.output.literal", ""});
-      else if (out.kind == K::buffer_mutation)
-        diagnostics_.error(graph_.name, fmt::format("changes its buffer `{}`: models with a state are not supported", out.key),
-                           "pt2.output.mutation", "give the state to the model as an input and take it back as an output");
+      else if (out.kind == K::buffer_mutation) check_changed_buffer(out);
       else if (out.kind == K::input_mutation)
         diagnostics_.warning(graph_.name,
                              fmt::format("changes its input `{}` in place; the program leaves its inputs as they are", out.key),
@@ -274,6 +304,38 @@ class Walk {
       else diagnostics_.error(graph_.name, fmt::format("an output is {}, only tensors are supported", out.name), "pt2.output.kind");
     }
     if (graph_.outputs.empty()) diagnostics_.error(graph_.name, "has no output that is a tensor", "pt2.output.missing");
+  }
+
+  void check_changed_buffer(const ProgramOutput& out) {
+    const bool known =
+        std::any_of(program_.inputs.begin(), program_.inputs.end(), [&](const ProgramInput& in) { return in.key == out.key; });
+    if (!known)
+      diagnostics_.error(graph_.name, fmt::format("changes its buffer `{}`, which is none of the model's", out.key), "pt2.output.mutation");
+  }
+
+  // The states in the order of the model's inputs, behind the inputs and outputs of the user's.
+  void add_states() {
+    for (const ProgramInput& in : program_.inputs)
+      if (const auto it = changed_.find(in.name); it != changed_.end() && it->second.input.value >= 0) add_state(in, it->second);
+  }
+
+  void add_state(const ProgramInput& in, ChangedBuffer& changed) {
+    const std::string& made = changed.output.empty() ? in.name : changed.output;
+    const ProgramNode node{"buffer_mutation", in.key, {}, {}, false, {}, {}};
+    changed.state.source = static_cast<i32>(graph_.sources.size());
+    graph_.sources.push_back({in.key, "buffer_mutation", "", ""});
+    Call call(state_, node, changed.state.source, "buffer_mutation", false);
+    ValueId v = call.value_of(made);
+    const Type& type = changed.state.type;
+    if (v >= 0 && graph_.type(v).dtype != type.dtype) v = call.converted(v, type.dtype);
+    if (v >= 0 && call.ok() && !is_identity(changed.input.order)) v = call.permute(v, changed.input.order);
+    if (v < 0 || !call.ok() || state_.is_broken(v)) return;  // reported
+    if (graph_.type(v).shape != type.shape)
+      return diagnostics_.add({Severity::error, graph_.name, fmt::format("the new value of the buffer `{}` has another shape", in.key),
+                               to_text(graph_.type(v).shape), to_text(type.shape), "pt2.state.shape", ""});
+    graph_.inputs.push_back(changed.input);
+    graph_.outputs.push_back({v, changed.input.name, changed.input.order});
+    graph_.states.push_back(std::move(changed.state));
   }
 
   // Reading an output is the model's own work: a source of its own, needed only where the user's axes are made for it.
@@ -313,6 +375,7 @@ class Walk {
   Graph& graph_;
   Diagnostics& diagnostics_;
   ImportState state_;
+  ByName<ChangedBuffer> changed_;                    // by the name of its placeholder
   std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
 };
 
@@ -354,6 +417,7 @@ std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archiv
   fix_number_types(*program, archive->name, diagnostics);
   Graph graph;
   if (!Walk(*archive, *program, graph, diagnostics).run()) return std::nullopt;
+  drop_idle_states(graph);
   remove_dead(graph, "result is not used");
   write_minus_infinity(graph, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

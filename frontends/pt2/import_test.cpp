@@ -244,7 +244,35 @@ TEST(Import, InPlaceOnABufferIsState) {
   m.parameter("n", {3}, counted(3));
   m.node("aten.add_.Tensor", {{"y", {3}}}, {{"self", as_tensor("p_n")}, {"other", as_tensor("x")}});
   m.output("y");
-  EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.in_place.state]"));
+  const Graph g = imported(m);
+  ASSERT_EQ(g.states.size(), 1u);
+  EXPECT_EQ(g.user_inputs().size(), 1u);
+  EXPECT_EQ(g.user_outputs().size(), 1u);
+  EXPECT_EQ(g.state_inputs()[0].name, "n");
+  EXPECT_EQ(g.state_outputs()[0].value, g.user_outputs()[0].value);
+  EXPECT_EQ(g.states[0].initial.as<float>()[2], counted(3)[2]);
+}
+
+// `other` is the state before the call: what is written does not change what was read.
+TEST(Import, StatesAreReadBeforeTheyAreWritten) {
+  TestModel m;
+  m.input("x", {3});
+  m.parameter("n", {3}, counted(3));
+  m.node("aten.neg.default", {{"old", {3}}}, {{"self", as_tensor("p_n")}});
+  m.node("aten.copy_.default", {{"y", {3}}}, {{"self", as_tensor("p_n")}, {"src", as_tensor("x")}});
+  m.output("old");
+  const Graph g = imported(m);
+  ASSERT_EQ(g.states.size(), 1u);
+  EXPECT_EQ(g.state_outputs()[0].value, g.inputs[0].value);
+}
+
+TEST(Import, StatesThatNobodyNeedsAreNone) {
+  TestModel m;
+  m.input("x", {3});
+  m.parameter("n", {3}, counted(3));
+  m.node("aten.add_.Tensor", {{"y", {3}}}, {{"self", as_tensor("p_n")}, {"other", as_tensor("x")}});
+  m.output("x");
+  EXPECT_TRUE(imported(m).states.empty());
 }
 
 TEST(Import, Arithmetic) {

@@ -35,24 +35,61 @@ void finish_sum(Call& c, ValueId a, ValueId b, float factor) {
   c.result(c.add(op, {a, b}));
 }
 
+// Computed integers: counters and positions. What depends on constants alone is computed while importing.
+bool is_of_integers(Call& c) {
+  const auto is_computed = [&](std::string_view name) {
+    const ValueId v = c.is_tensor(name) ? c.any_tensor(name) : -1;
+    return v >= 0 && !c.is_derived_from_constants(v);
+  };
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok() || !declared || (declared->dtype != DType::s64 && declared->dtype != DType::s32)) return false;
+  return is_computed("self") || is_computed("other");
+}
+
+ValueId integer_operand(Call& c, std::string_view name, DType dtype) {
+  if (!c.is_tensor(name)) return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(name))}, name);
+  const ValueId v = c.any_tensor(name);
+  return c.ok() && c.type(v).dtype != dtype ? c.converted(v, dtype) : v;
+}
+
+// kernel(first, second[, alpha]), exact in integers
+void finish_in_integers(Call& c, const char* kernel, std::string_view first, std::string_view second, std::optional<float> alpha) {
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  using K = KernelArg::Kind;
+  const std::vector<ValueId> inputs{integer_operand(c, first, *declared->dtype), integer_operand(c, second, *declared->dtype)};
+  if (!c.ok()) return;
+  KernelCall call;
+  call.name = kernel, call.overload = "out";
+  for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
+  if (alpha) call.args.push_back({K::real, 0, *alpha, {}, {}});
+  call.args.push_back({K::output, 0, 0, {}, plain_face(declared->sizes)});
+  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {{*declared->dtype, declared->sizes, {}}});
+  if (c.ok()) c.result(results[0]);
+}
+
 }  // namespace
 
 static void import_add(Call& c) {
   const float alpha = alpha_of(c);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::add", "self", "other", alpha);
   finish_sum(c, c.operand("self"), c.operand("other"), alpha);
 }
 
 static void import_sub(Call& c) {
   const float alpha = alpha_of(c);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::sub", "self", "other", alpha);
   finish_sum(c, c.operand("self"), c.operand("other"), -alpha);
 }
 
 static void import_rsub(Call& c) {
   const float alpha = alpha_of(c);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::sub", "other", "self", alpha);
   finish_sum(c, c.operand("other"), c.operand("self"), -alpha);
 }
 
 static void import_mul(Call& c) {
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::mul", "self", "other", std::nullopt);
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Mul{}, {a, b}));
 }

@@ -10,6 +10,7 @@
 #include "calibrate/float_executor.h"
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 
@@ -44,6 +45,7 @@ inline std::vector<std::vector<float>> results_of(const TestModel& model, const 
   if (g.outputs.empty()) return {{}};
   std::vector<std::vector<float>> stored;
   for (size_t k = 0; k < inputs.size(); ++k) stored.push_back(to_storage(g.inputs[k], g.type(g.inputs[k].value).shape, inputs[k]));
+  for (const State& state : g.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   return FloatExecutor(g).run(stored, {});
 }
 

@@ -1,5 +1,6 @@
 // Loads a `.pte` in the stock ExecuTorch runtime at its strictest verification level and runs it on raw inputs.
 //   stock_runner [--stock-dialects] PROGRAM.pte OUT_PREFIX [INPUT.bin ...]     writes OUT_PREFIX0.bin, .. in storage order
+// Inputs of N times the bytes of their tensors are the steps of a sequence, which one loaded program runs; outputs then have N steps too.
 // --stock-dialects: without the kernels of our own dialect, as stock firmware is.
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
@@ -59,6 +60,36 @@ void need(et::Error error, const char* step) {
   std::exit(1);
 }
 
+// One step of the sequence: outputs are appended to their files.
+void run_step(et::Method& method, const et::MethodMeta& meta, std::vector<std::vector<char>>& inputs, size_t step,
+              const std::string& prefix) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const et::TensorInfo info = need(meta.input_tensor_meta(i), "input_tensor_meta");
+    std::vector<executorch::aten::SizesType> sizes(info.sizes().begin(), info.sizes().end());
+    std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(), info.dim_order().end());
+    std::vector<executorch::aten::StridesType> strides(sizes.size());
+    need(et::dim_order_to_stride(sizes.data(), order.data(), sizes.size(), strides.data()), "dim_order_to_stride");
+    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(),
+                                      inputs[i].data() + step * info.nbytes(), order.data(), strides.data());
+    need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
+  }
+#ifdef STOCK_COUNTER  // a board's free-running counter, and the instructions of a tick
+  volatile const uint32_t& counter = *reinterpret_cast<volatile const uint32_t*>(STOCK_COUNTER);
+  const uint32_t before = counter;
+  mark<DEUTERON_MARK_BEGIN>();
+  need(method.execute(), "execute");
+  mark<DEUTERON_MARK_END>();
+  std::printf("instructions %llu\n", static_cast<unsigned long long>(counter - before) * STOCK_INSTRUCTIONS_PER_TICK);
+#else
+  need(method.execute(), "execute");
+#endif
+  for (size_t i = 0; i < method.outputs_size(); ++i) {
+    const executorch::aten::Tensor& t = method.get_output(i).toTensor();
+    std::ofstream(prefix + std::to_string(i) + ".bin", step == 0 ? std::ios::binary : std::ios::binary | std::ios::app)
+        .write(static_cast<const char*>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,34 +121,16 @@ int main(int argc, char** argv) {
   }
   std::vector<std::vector<char>> inputs;
   for (int i = 3; i < argc; ++i) inputs.push_back(read_file(argv[i]));
+  size_t steps = 1;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const et::TensorInfo info = need(meta.input_tensor_meta(i), "input_tensor_meta");
-    if (inputs[i].size() != info.nbytes()) {
-      std::fprintf(stderr, "input %zu has %zu bytes, the file %zu\n", i, info.nbytes(), inputs[i].size());
+    const size_t bytes = need(meta.input_tensor_meta(i), "input_tensor_meta").nbytes();
+    const size_t found = bytes > 0 ? inputs[i].size() / bytes : 1;
+    if (found == 0 || inputs[i].size() != found * bytes || (i > 0 && found != steps)) {
+      std::fprintf(stderr, "input %zu has %zu bytes, the file %zu\n", i, bytes, inputs[i].size());
       return 2;
     }
-    std::vector<executorch::aten::SizesType> sizes(info.sizes().begin(), info.sizes().end());
-    std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(), info.dim_order().end());
-    std::vector<executorch::aten::StridesType> strides(sizes.size());
-    need(et::dim_order_to_stride(sizes.data(), order.data(), sizes.size(), strides.data()), "dim_order_to_stride");
-    executorch::aten::TensorImpl impl(info.scalar_type(), static_cast<ssize_t>(sizes.size()), sizes.data(), inputs[i].data(), order.data(),
-                                      strides.data());
-    need(method.set_input(et::EValue(executorch::aten::Tensor(&impl)), i), "set_input");
+    steps = found;
   }
-#ifdef STOCK_COUNTER  // a board's free-running counter, and the instructions of a tick
-  volatile const uint32_t& counter = *reinterpret_cast<volatile const uint32_t*>(STOCK_COUNTER);
-  const uint32_t before = counter;
-  mark<DEUTERON_MARK_BEGIN>();
-  need(method.execute(), "execute");
-  mark<DEUTERON_MARK_END>();
-  std::printf("instructions %llu\n", static_cast<unsigned long long>(counter - before) * STOCK_INSTRUCTIONS_PER_TICK);
-#else
-  need(method.execute(), "execute");
-#endif
-  for (size_t i = 0; i < method.outputs_size(); ++i) {
-    const executorch::aten::Tensor& t = method.get_output(i).toTensor();
-    std::ofstream(std::string(argv[2]) + std::to_string(i) + ".bin", std::ios::binary)
-        .write(static_cast<const char*>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
-  }
+  for (size_t step = 0; step < steps; ++step) run_step(method, meta, inputs, step, argv[2]);
   return 0;
 }
