@@ -59,8 +59,9 @@ FlatTable FlatReader::table_from(uint32_t field, FlatShape& shape) {
   if (!at) return {};
   if (at % 4 != 0 || at > size - 4) return table_at(at);  // which says what is wrong
   const uint32_t vtable = at - load<uint32_t>(at), key = vtable | (at >> 2 & 1);
-  FlatShape::Known& known = shape.known[(vtable >> 1 ^ at >> 2) & 7];
-  if (known.key == key && vtable % 2 == 0 && at + known.bytes <= size && tables_left != 0) {
+  // An entry that was never filled has key 0, which only a vtable inside the file's first bytes can match.
+  FlatShape::Known& known = shape.known[(vtable >> 1 ^ (at >> 2 & 1)) & 7];
+  if (known.key == key && vtable >= 4 && vtable % 2 == 0 && at + known.bytes <= size && tables_left != 0) {
     --tables_left;
     return {at, vtable, known.slots_end, known.bytes};
   }

@@ -2,6 +2,8 @@
 // section 3.6), the second the other faults that a file can have. Each is one change to a file that loads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "runtime/test_kernels.h"
@@ -335,6 +337,23 @@ TEST(LoadChecks, FilesThatAreNoPrograms) {
 }
 
 // The extended header, as in the stock loader: 24 bytes are an old one, longer ones are taken, shorter ones refused.
+// The first integer's vtable at byte 0, where the root's offset and the identifier stand in for one: its field would lie 21 KB further on.
+TEST(LoadChecks, AVtableInThePrefix) {
+  constexpr int64_t kMark = 0x1122334455667788;
+  Good p;
+  p.value(p.numbers - 2).set(0, kMark);
+  std::vector<uint8_t> bytes = p.bytes();
+  ASSERT_TRUE(Loaded(bytes, kTestKernels).status.ok());
+  const auto field = std::search(bytes.begin(), bytes.end(), reinterpret_cast<const uint8_t*>(&kMark),
+                                 reinterpret_cast<const uint8_t*>(&kMark) + sizeof kMark);
+  ASSERT_NE(field, bytes.end());
+  const int32_t table = static_cast<int32_t>(field - bytes.begin()) - 8;  // as FlatWriter lays out a table with one field of 8 bytes
+  std::memcpy(&bytes[static_cast<size_t>(table)], &table, sizeof table);
+  const Loaded loaded(bytes, kTestKernels);
+  EXPECT_EQ(loaded.status.code, Code::corrupt);
+  EXPECT_STREQ(loaded.status.detail, "a vtable lies outside the file");
+}
+
 TEST(LoadChecks, ExtendedHeader) {
   Good good;
   const std::vector<uint8_t> bytes = good.bytes();

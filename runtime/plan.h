@@ -61,7 +61,15 @@ struct DataPlace {
 bool check_values(Plan& plan);
 bool check_inputs_and_outputs(Plan& plan);  // and adds memory for those that have none
 // decode.cpp: what the values are, once both have passed; without checks.
-ValueView known_value(const Plan& plan, uint32_t index);
+// The tag in the upper half, the position of the payload in the lower: two registers, where a struct would go through memory.
+uint64_t known_tag_and_payload(const Plan& plan, uint32_t index);
+inline ValueView known_value(const Plan& plan, uint32_t index) {
+  const uint64_t known = known_tag_and_payload(plan, index);
+  ValueView v;
+  v.tag = static_cast<ValueTag>(known >> 32);
+  if (v.tag != ValueTag::null) v.payload = plan.reader.known_table_at(static_cast<uint32_t>(known));
+  return v;
+}
 void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor);
 bool is_state(const Plan& plan, uint32_t index);  // a planned tensor with initial contents
 const uint8_t* known_initial(const Plan& plan, FlatTable payload);
@@ -83,7 +91,9 @@ struct CallView {
 bool check_operators(Plan& plan);
 // False with a fault, or with an `unsupported` one for instructions that are calls of neither kernels nor delegates.
 bool read_call(Plan& plan, uint32_t instruction, CallView* call, Status* where);
-CallView known_call(const Plan& plan, uint32_t instruction);  // after read_call has passed it
+// After read_call has passed it; the second without the names.
+CallView known_call(const Plan& plan, uint32_t instruction);
+CallView known_arguments(const Plan& plan, uint32_t instruction);
 // Kinds of all arguments against the kernel's schema. `size` gets what decoding the call takes.
 struct CallSize {
   uint32_t args = 0, values = 0, tensors = 0, items = 0, writes = 0;
