@@ -68,12 +68,23 @@ DataPlace known_place(const Plan& plan, uint32_t index, FlatTable payload);
 // What known_place costs, for FlatReader::charge.
 uint32_t placement_steps(const Plan& plan, FlatTable payload);
 
+// Firmware without an NPU calls no delegates: what handles them is not in its image.
+#ifdef DEUTERON_NO_DELEGATES
+inline constexpr bool kHasDelegates = false;
+#else
+inline constexpr bool kHasDelegates = true;
+#endif
+
 // call.cpp
 struct CallView {
   const char* op = nullptr;  // or the delegate's backend
   const char* overload = nullptr;
   uint32_t op_index = 0;  // or the delegate's
+#ifdef DEUTERON_NO_DELEGATES
+  static constexpr bool delegate = false;
+#else
   bool delegate = false;
+#endif
   FlatVector args;  // the repeated return value of a kernel included
 };
 bool check_operators(Plan& plan);
@@ -112,7 +123,8 @@ const Backend* find_backend(const KernelTable& table, const char* id);  // null:
 
 // overlap.cpp
 constexpr uint32_t kNobody = UINT32_MAX;  // the writer of scratch
-// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed meanwhile.
+// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed
+// meanwhile.
 struct TensorUse {
   uint32_t begin, end;  // in the planned memory
   uint32_t value;
