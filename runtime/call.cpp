@@ -224,6 +224,25 @@ bool check_operators(Plan& plan) {
   return true;
 }
 
+#ifdef DEUTERON_NO_DELEGATES
+static bool read_delegate_call(Plan& plan, uint32_t delegate, FlatTable, CallView*, Status* where) {
+  FlatReader& r = plan.reader;
+  where->op = r.string(r.table(plan.delegates, delegate), 0);  // null after a fault, which stays the first
+  return r.fail(Code::missing_backend, "calls a delegate, and no backend of this name is linked in"), false;
+}
+#else
+static bool read_delegate_call(Plan& plan, uint32_t delegate, FlatTable body, CallView* call, Status* where) {
+  FlatReader& r = plan.reader;
+  call->delegate = true;
+  call->op_index = delegate;
+  call->op = known_payload(plan, delegate).id;  // by check_delegates
+  where->op = call->op;
+  call->args = r.vector(body, 1, 4);
+  if (!r.fault && !call->args) r.corrupt("a call has no list of arguments");
+  return !r.fault;
+}
+#endif
+
 bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
   FlatReader& r = plan.reader;
   *call = {};
@@ -239,13 +258,7 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
       const uint32_t delegate = r.scalar<uint32_t>(body, 0);
       if (!r.fault && delegate >= plan.delegates.count) r.corrupt("a call refers to a delegate that does not exist");
       if (r.fault) return false;
-      call->delegate = true;
-      call->op_index = delegate;
-      call->op = known_payload(plan, delegate).id;  // by check_delegates
-      where->op = call->op;
-      call->args = r.vector(body, 1, 4);
-      if (!r.fault && !call->args) r.corrupt("a call has no list of arguments");
-      return !r.fault;
+      return read_delegate_call(plan, delegate, body, call, where);
     }
     case InstructionTag::move_call:
       return r.fail(Code::unsupported, "a MoveCall instruction (control flow)"), false;
@@ -274,7 +287,9 @@ CallView known_arguments(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
   const FlatTable instruction = r.known_table(plan.instructions, index), body = r.known_table(instruction, 1);
   CallView call;
+#ifndef DEUTERON_NO_DELEGATES
   call.delegate = r.known_scalar<uint8_t>(instruction, 0) == static_cast<uint8_t>(InstructionTag::delegate_call);
+#endif
   call.op_index = r.known_scalar<uint32_t>(body, 0);
   call.args = r.known_vector(body, 1);
   return call;

@@ -5,6 +5,9 @@
 namespace deuteron {
 namespace {
 
+// Objects, not literals: literals of the loader are messages, which an image may leave out (runtime/ports/messages.ld).
+constexpr char kIdentifier[] = "ET12", kExtendedHeader[] = "eh00", kMethod[] = "forward";
+
 constexpr size_t kSmallestFile = 64;  // the stock loader reads as much before it looks at anything
 constexpr uint32_t kMagicAt = 8, kLengthAt = 12, kProgramSizeAt = 16, kBaseAt = 24, kDataSizeAt = 32;
 constexpr uint32_t kOldHeaderBytes = 24, kHeaderBytes = 32;  // without and with the size of the segments' data
@@ -24,7 +27,7 @@ bool read_header(Plan* plan) {
   FlatReader& r = plan->reader;
   const uint64_t file_bytes = r.size;
   plan->segment_end = file_bytes;
-  if (!is_text(r.bytes + kMagicAt, "eh00")) return true;
+  if (!is_text(r.bytes + kMagicAt, kExtendedHeader)) return true;
   const uint32_t length = r.load<uint32_t>(kLengthAt);
   if (length < kOldHeaderBytes || length > file_bytes - kMagicAt) return r.corrupt("the extended header has an impossible length"), false;
   const uint64_t program_size = r.load<uint64_t>(kProgramSizeAt);
@@ -80,7 +83,7 @@ FlatTable find_forward(FlatReader& r, FlatTable program) {
     const char* name = r.string(method, 0);
     if (r.fault) break;
     if (!name) return r.corrupt("a method has no name"), FlatTable{};
-    if (!same_text(name, "forward")) continue;
+    if (!same_text(name, kMethod)) continue;
     if (forward) return r.corrupt("two methods are called `forward`"), FlatTable{};
     forward = method;
   }
@@ -117,7 +120,7 @@ bool open_plan(File file, Plan* plan) {
   if (reinterpret_cast<uintptr_t>(file.data) % 16 != 0)
     return r.fail(Code::bad_input, "the file must lie at an address that is a multiple of 16"), false;
   r.bytes = static_cast<const uint8_t*>(file.data);
-  if (!is_text(r.bytes + 4, "ET12")) return r.fail(Code::not_a_program, "the identifier `ET12` is missing"), false;
+  if (!is_text(r.bytes + 4, kIdentifier)) return r.fail(Code::not_a_program, "the identifier `ET12` is missing"), false;
   if (file.bytes > INT32_MAX) return r.fail(Code::unsupported, "the file is larger than 2 GiB"), false;
   r.size = static_cast<uint32_t>(file.bytes);
   r.tables_left = kLeastSteps + kStepsPerByte * r.size;

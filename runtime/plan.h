@@ -80,12 +80,23 @@ DataPlace known_place(const Plan& plan, uint32_t index, FlatTable payload);
 // What known_place costs, for FlatReader::charge.
 uint32_t placement_steps(const Plan& plan, FlatTable payload);
 
+// Firmware without an NPU calls no delegates: what handles them is not in its image.
+#ifdef DEUTERON_NO_DELEGATES
+inline constexpr bool kHasDelegates = false;
+#else
+inline constexpr bool kHasDelegates = true;
+#endif
+
 // call.cpp
 struct CallView {
   const char* op = nullptr;  // or the delegate's backend
   const char* overload = nullptr;
   uint32_t op_index = 0;  // or the delegate's
+#ifdef DEUTERON_NO_DELEGATES
+  static constexpr bool delegate = false;
+#else
   bool delegate = false;
+#endif
   FlatVector args;  // the repeated return value of a kernel included
 };
 bool check_operators(Plan& plan);

@@ -24,7 +24,8 @@ MODELS = pathlib.Path(paths[1] if len(paths) > 1 else ROOT.parent / "shared") / 
 RECORD = ROOT / "tests" / "sizes.json"
 TARGETS = ["cortex-m55", "cortex-m33", "cortex-m3", "imxrt700", "imxrt700cm"]
 # Of models whose code differs: convolutions and linear layers; attention; the kernels and the model of the NPU.
-IMAGES = [("dscnn_kws", "mps3-an547", "cortex-m55"), ("dscnn_kws", "mps2-an505", "cortex-m33"), ("dscnn_kws", "mps2-an385", "cortex-m3"),
+IMAGES = [("dscnn_kws", "mps3-an547", "cortex-m55"), ("resnet8", "mps3-an547", "cortex-m55"), ("resnet8", "mps2-an386", "cortex-m4"),
+          ("dscnn_kws", "mps2-an505", "cortex-m33"), ("dscnn_kws", "mps2-an385", "cortex-m3"),
           ("digits_bmm", "mps3-an547", "cortex-m55"), ("cifarnet", "mps2-an505", "imxrt700cm"), ("digits_bmm", "mps2-an505", "imxrt700cm")]
 CROSS = ("arm-none-eabi-g++", "arm-none-eabi-size", "cmake", "ninja")
 

@@ -1,8 +1,10 @@
 # How device sources are optimized: kernels and what transposes at the NPU's border for speed, what runs once for size. Names are relative to
-# the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes.
+# the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes. SMALL_LOADER: the loader for size.
 function(optimization_of name result)
   if(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^backends/neutron_delegate/reorder[.]cpp$")
     set(${result} -O3 PARENT_SCOPE)
+  elseif(SMALL_LOADER AND name MATCHES "^runtime/[^/]+$")
+    set(${result} -Os PARENT_SCOPE)
   # Half the code of -O3. The loader reads every byte of a program's description: with -Os it needs 40 % more instructions.
   elseif(name MATCHES "^runtime/[^/]+$|^backends/(portable/.*|neutron/kernels/[^/]+/kernel[.]cpp)$")
     set(${result} -O2 PARENT_SCOPE)
