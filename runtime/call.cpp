@@ -166,15 +166,41 @@ struct CallDecoder {
   }
 };
 
-// Adds what decoding value v takes.
-void add_size(const Plan& plan, const ValueView& v, CallSize* size) {
-  size->values += 1;
-  if (v.tag == ValueTag::tensor) size->tensors += 1;
-  if (v.tag != ValueTag::int_list && !is_tensor_list(v.tag)) return;
-  const uint32_t count = plan.reader.known_vector(v.payload, 0).count;
+// Adds what decoding a list of ints or tensors takes beside its own value.
+void add_items(ValueTag tag, uint32_t count, CallSize* size) {
   size->values += count;
   size->items += count;
-  if (is_tensor_list(v.tag)) size->tensors += count;
+  if (is_tensor_list(tag)) size->tensors += count;
+}
+
+// The tensors of a list that a call uses; an item may be none only where values.cpp lets it.
+bool check_tensors(Plan& plan, FlatVector items, bool written) {
+  FlatReader& r = plan.reader;
+  if (!r.charge(items.count)) return false;
+  for (uint32_t k = 0; k < items.count; ++k) {
+    const uint32_t item = r.item<uint32_t>(items, k);
+    if (item < plan.values.count && !check_tensor(plan, item, known_value(plan, item).payload, written)) return false;
+  }
+  return true;
+}
+
+// One argument of a kernel's call, and what it adds to `size`.
+bool check_argument(Plan& plan, uint32_t index, char letter, CallSize* size) {
+  FlatReader& r = plan.reader;
+  const ValueView v = known_value(plan, index);
+  if (!fits(letter, v.tag)) return r.fail(Code::bad_argument, expected(letter)), false;
+  size->values += 1;
+  if (v.tag == ValueTag::tensor) {
+    size->tensors += 1;
+    size->writes += is_out(letter);
+    return check_tensor(plan, index, v.payload, is_out(letter));
+  }
+  if (v.tag != ValueTag::int_list && !is_tensor_list(v.tag)) return true;
+  const FlatVector items = r.known_vector(v.payload, 0);
+  add_items(v.tag, items.count, size);
+  if (v.tag == ValueTag::int_list) return r.charge(items.count);  // decoded one by one later
+  if (letter == 'W') size->writes += items.count;
+  return check_tensors(plan, items, letter == 'W');
 }
 
 }  // namespace
@@ -237,15 +263,21 @@ bool read_call(Plan& plan, uint32_t index, CallView* call, Status* where) {
   return !r.fault;
 }
 
-CallView known_call(const Plan& plan, uint32_t index) {
+CallView known_arguments(const Plan& plan, uint32_t index) {
   const FlatReader& r = plan.reader;
   const FlatTable instruction = r.known_table(plan.instructions, index), body = r.known_table(instruction, 1);
   CallView call;
   call.delegate = r.known_scalar<uint8_t>(instruction, 0) == static_cast<uint8_t>(InstructionTag::delegate_call);
   call.op_index = r.known_scalar<uint32_t>(body, 0);
+  call.args = r.known_vector(body, 1);
+  return call;
+}
+
+CallView known_call(const Plan& plan, uint32_t index) {
+  const FlatReader& r = plan.reader;
+  CallView call = known_arguments(plan, index);
   const FlatTable name = r.known_table(call.delegate ? plan.delegates : plan.operators, call.op_index);
   call.op = reinterpret_cast<const char*>(r.bytes + r.known_vector(name, 0).at);
-  call.args = r.known_vector(body, 1);
   return call;
 }
 
@@ -261,22 +293,7 @@ bool check_call(Plan& plan, const CallView& call, const Kernel& kernel, CallSize
     where->argument = static_cast<int16_t>(i);
     const uint32_t index = r.item<uint32_t>(call.args, i);
     if (index >= plan.values.count) return r.corrupt("an argument refers to a value that does not exist"), false;
-    const ValueView v = known_value(plan, index);
-    if (!fits(kernel.schema[i], v.tag)) return r.fail(Code::bad_argument, expected(kernel.schema[i])), false;
-    if (v.tag == ValueTag::tensor && !check_tensor(plan, index, v.payload, is_out(kernel.schema[i]))) return false;
-    if (is_tensor_list(v.tag)) {
-      const FlatVector items = r.known_vector(v.payload, 0);
-      if (!r.charge(items.count)) return false;
-      for (uint32_t k = 0; k < items.count; ++k) {
-        const uint32_t item = r.item<uint32_t>(items, k);
-        if (item >= plan.values.count) continue;  // none: only where values.cpp lets it
-        if (!check_tensor(plan, item, known_value(plan, item).payload, kernel.schema[i] == 'W')) return false;
-      }
-      if (kernel.schema[i] == 'W') size->writes += items.count;
-    }
-    size->writes += is_out(kernel.schema[i]);
-    add_size(plan, v, size);
-    if (v.tag == ValueTag::int_list && !r.charge(r.known_vector(v.payload, 0).count)) return false;  // decoded one by one later
+    if (!check_argument(plan, index, kernel.schema[i], size)) return false;
   }
   where->argument = -1;
   if (r.item<uint32_t>(call.args, count) >= plan.values.count) return r.corrupt("a return value does not exist"), false;
@@ -298,7 +315,8 @@ bool check_delegate_call(Plan& plan, const CallView& call, const Backend& backen
     const ValueView v = known_value(plan, index);
     if (v.tag != ValueTag::tensor) return r.fail(Code::bad_argument, "a delegate takes tensors only"), false;
     if (!r.charge(4 * placement_steps(plan, v.payload))) return false;  // backends look at an argument several times
-    add_size(plan, v, size);
+    size->values += 1;
+    size->tensors += 1;
   }
   where->argument = -1;
   size->args = call.args.count;

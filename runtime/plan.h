@@ -59,7 +59,15 @@ struct DataPlace {
 bool check_values(Plan& plan);
 bool check_inputs_and_outputs(Plan& plan);  // and adds memory for those that have none
 // decode.cpp: what the values are, once both have passed; without checks.
-ValueView known_value(const Plan& plan, uint32_t index);
+// The tag in the upper half, the position of the payload in the lower: two registers, where a struct would go through memory.
+uint64_t known_tag_and_payload(const Plan& plan, uint32_t index);
+inline ValueView known_value(const Plan& plan, uint32_t index) {
+  const uint64_t known = known_tag_and_payload(plan, index);
+  ValueView v;
+  v.tag = static_cast<ValueTag>(known >> 32);
+  if (v.tag != ValueTag::null) v.payload = plan.reader.known_table_at(static_cast<uint32_t>(known));
+  return v;
+}
 void known_tensor(const Plan& plan, uint32_t index, FlatTable payload, Tensor* tensor);
 uint32_t known_shape(const Plan& plan, FlatTable payload, Tensor* tensor);  // all but where it lies; gives its bytes
 // Bytes that an input or output needs behind the planned buffers because the file gives it no memory, rounded up to 16; 0 if it has some.
@@ -79,7 +87,9 @@ struct CallView {
 bool check_operators(Plan& plan);
 // False with a fault, or with an `unsupported` one for instructions that are calls of neither kernels nor delegates.
 bool read_call(Plan& plan, uint32_t instruction, CallView* call, Status* where);
-CallView known_call(const Plan& plan, uint32_t instruction);  // after read_call has passed it
+// After read_call has passed it; the second without the names.
+CallView known_call(const Plan& plan, uint32_t instruction);
+CallView known_arguments(const Plan& plan, uint32_t instruction);
 // Kinds of all arguments against the kernel's schema. `size` gets what decoding the call takes.
 struct CallSize {
   uint32_t args = 0, values = 0, tensors = 0, items = 0, writes = 0;
@@ -112,7 +122,8 @@ const Backend* find_backend(const KernelTable& table, const char* id);  // null:
 
 // overlap.cpp
 constexpr uint32_t kNobody = UINT32_MAX;  // the writer of scratch
-// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed meanwhile.
+// Whether every read sees what it should; `calls[k].args` is the Kernel or Backend of call k. The arena's contents are only needed
+// meanwhile.
 struct TensorUse {
   uint32_t begin, end;  // in the planned memory
   uint32_t value;

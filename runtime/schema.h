@@ -11,6 +11,12 @@ bool takes(char letter, Kind kind);
 // Whether it is a tensor that the call writes; of a list, see `W`.
 inline bool is_out(char letter) { return letter == 'O' || letter == 'X'; }
 
+// Whether it is a tensor or a list of tensors. Only these letters have it in either case: T and t, O, X, V and v, W.
+inline bool holds_tensors(char letter) {
+  constexpr uint32_t kLetters = 1u << ('T' & 31) | 1u << ('O' & 31) | 1u << ('X' & 31) | 1u << ('V' & 31) | 1u << ('W' & 31);
+  return kLetters >> (letter & 31) & 1;
+}
+
 // "must be a tensor": what is said when it may not.
 const char* expected(char letter);
 
