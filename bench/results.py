@@ -38,9 +38,8 @@ SECTIONS = [
      "Both are compared with PT2E's simulation of that graph; inf: every output is equal.", [PYTHON, "bench/stock_quantized.py"], True),
     ("Estimated cycles", "One inference, float input and output unless the column says otherwise: how often each block of instructions runs, "
      "priced by llvm-mca (boards.md). The stock files are those of ExecuTorch's own flow.", ["python3", "bench/cycles.py"], True),
-    ("Operators", "The 173 operators and small graphs of the fixtures, on the host and on emulated boards. Four are refused on each core: "
-     "dynamic shapes (2), bfloat16 weights, a state. For comparison, ExecuTorch 1.5: 8 do not compile, 20 fail on the device, 82 run "
-     "partly in float, 63 wholly int8.", ["python3", "tests/op_cases.py", "--boards"], False),
+    ("Operators", "The 173 operators and small graphs of the fixtures, on the host and on emulated boards. For comparison, ExecuTorch "
+     "1.5: 8 do not compile, 20 fail on the device, 82 run partly in float, 63 wholly int8.", ["python3", "tests/op_cases.py", "--boards"], False),
     ("Partitions of the Neutron NPU", "Each model is one partition; only quantize and dequantize are left on the CPU. The TFLite "
      "interpreter runs every partition of the fixtures and gives the machine model's bits. Where TFLite approximates a function, that "
      "operator alone may be one step off; whatever reads its result is compared exactly.",
