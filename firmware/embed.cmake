@@ -28,5 +28,9 @@ add_custom_command(OUTPUT ${KERNEL_SOURCES_C}
   COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECTS=${PROJECT_BINARY_DIR}/runtime.objects -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
           -DOUT=${KERNEL_SOURCES_C} -P ${PROJECT_SOURCE_DIR}/firmware/kernel_sources.cmake
   DEPENDS $<TARGET_OBJECTS:deuteron_runtime> firmware/kernel_sources.cmake COMMENT "the sources of the kernels" VERBATIM)
-add_library(deuteron_firmware_files STATIC ${EMBEDDED_C} ${KERNEL_SOURCES_C})
+# By the compiler itself: a compiler cache may not see that a file behind .incbin has changed.
+add_library(embedded_files OBJECT ${EMBEDDED_C})
+set_target_properties(embedded_files PROPERTIES C_COMPILER_LAUNCHER "" POSITION_INDEPENDENT_CODE ON)
+target_include_directories(embedded_files PRIVATE ${PROJECT_SOURCE_DIR})
+add_library(deuteron_firmware_files STATIC $<TARGET_OBJECTS:embedded_files> ${KERNEL_SOURCES_C})
 target_link_libraries(deuteron_firmware_files PRIVATE deuteron_options deuteron_runtime)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "frontends/pt2/import.h"
+#include "frontends/pt2_archive/program.h"
 #include "tensor/type.h"
 
 namespace deuteron::pt2 {
@@ -90,7 +91,7 @@ inline json as_ints(const std::vector<i64>& v) { return {{"as_ints", v}}; }
 inline json as_dtype(int code) { return {{"as_scalar_type", code}}; }
 inline json as_none() { return {{"as_none", true}}; }
 
-constexpr int kU8 = 1, kS8 = 2, kS16 = 3, kS32 = 4, kS64 = 5, kF32 = 7, kComplex64 = 10;
+constexpr int kU8 = 1, kS8 = 2, kS16 = 3, kS32 = 4, kS64 = 5, kF32 = 7;
 
 // A program under construction; every part of it can be spoiled before it is written.
 class TestModel {

@@ -72,7 +72,7 @@ char letter_of(const TorchParameter& p) {
   const bool none = p.may_be_none();
   if (element == "Tensor") return none ? 't' : 'T';
   if (element == "bool") return 'B';
-  if (element == "int" || element == "SymInt" || element == "ScalarType") return p.is_list() ? 'L' : none ? 'i' : 'I';
+  if (element == "int" || element == "SymInt" || element == "ScalarType") return p.is_list() ? (none ? 'l' : 'L') : none ? 'i' : 'I';
   if (element == "float" || element == "Scalar") return none ? 'f' : 'F';
   return '?';
 }

@@ -52,9 +52,9 @@ inline bool packed_conv2d_is_alone(const PackedConv2dArgs& a) {
 }
 
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
-inline constexpr int32_t kPackedStack = 1024;  // elements of widened windows that lie on the stack with dsp_4x4
-inline constexpr int32_t kPackedStackColumns = kFewTapsBytes + kPackedBlock;  // bytes of columns that may, with mve_4x16
-inline constexpr int32_t kPackedRagged = 256;  // elements of a window with dsp_4x4 whose taps are no whole quads
+inline constexpr int32_t kPackedStack = 1024;        // elements of widened windows that lie on the stack with dsp_4x4
+inline constexpr int32_t kPackedStackColumns = 496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
+inline constexpr int32_t kPackedRagged = 256;        // elements of a window with dsp_4x4 whose taps are no whole quads
 
 // Null where the kernel of the packing serves a call.
 inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {

@@ -167,7 +167,7 @@ void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int32_t
 }
 
 [[gnu::noinline]] void run_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
-  alignas(16) int8_t columns[kPackedStackColumns];
+  int8_t columns[kPackedStackColumns];
   run(a, x, packed, columns, (bytes < kPackedStackColumns ? bytes : kPackedStackColumns) - kPackedBlock, y);
 }
 

@@ -3,6 +3,13 @@
 
 #include "ops/integer/requantize.h"
 
+// gcc makes a copy of a large function for each caller's constants.
+#if defined(__clang__)
+#define DEUTERON_ONE_COPY [[gnu::noinline]]
+#else
+#define DEUTERON_ONE_COPY [[gnu::noinline, gnu::noclone]]
+#endif
+
 namespace deuteron {
 namespace {
 
@@ -51,20 +58,22 @@ int leading_zeros(uint32_t v) {
   return n;
 }
 
-int32_t exponential(const SoftmaxArgs& a, int32_t d) {
-  return exp_of_negative(multiply(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
+// `known`, by -d: what has been computed, else negative; null: nothing is remembered.
+DEUTERON_ONE_COPY int32_t exponential(const SoftmaxArgs& a, int32_t d, int32_t* known) {
+  if (known && known[-d] >= 0) return known[-d];
+  const int32_t e = exp_of_negative(multiply(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
+  if (known) known[-d] = e;
+  return e;
 }
 
-// Every row, with `e(d)` for the exponential of a difference.
-template <class E>
-void run_rows(const SoftmaxArgs& a, const int8_t* x, int8_t* y, const E& e) {
+DEUTERON_ONE_COPY void run_rows(const SoftmaxArgs& a, const int8_t* x, int8_t* y, int32_t* known) {
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
     int32_t most = -128;
     for (int32_t i = 0; i < a.columns; ++i) most = x[i] > most ? x[i] : most;
     uint32_t sum = 0;
     constexpr uint32_t kEnough = uint32_t{1} << 28;
     for (int32_t i = 0; i < a.columns && sum < kEnough; ++i)
-      if (x[i] - most >= a.diff_min) sum += static_cast<uint32_t>(round_shift_right(e(x[i] - most), 12));
+      if (x[i] - most >= a.diff_min) sum += static_cast<uint32_t>(round_shift_right(exponential(a, x[i] - most, known), 12));
     if (sum >= kEnough) {
       for (int32_t i = 0; i < a.columns; ++i) y[i] = -128;
       continue;
@@ -73,20 +82,17 @@ void run_rows(const SoftmaxArgs& a, const int8_t* x, int8_t* y, const E& e) {
     const int32_t scale = reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u));
     for (int32_t i = 0; i < a.columns; ++i) {
       const int32_t d = x[i] - most;
-      y[i] = static_cast<int8_t>(d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, e(d)), bits) - 128, -128, 127));
+      y[i] = static_cast<int8_t>(
+          d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, exponential(a, d, known)), bits) - 128, -128, 127));
     }
   }
 }
 
 // Each exponential is computed once: there are at most 256 of them, and every element wants its own twice.
 [[gnu::noinline]] void run_remembering(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
-  int32_t known[256];  // by -d
+  int32_t known[256];
   for (int32_t& v : known) v = -1;
-  run_rows(a, x, y, [&](int32_t d) {
-    int32_t& v = known[-d];
-    if (v < 0) v = exponential(a, d);
-    return v;
-  });
+  run_rows(a, x, y, known);
 }
 
 constexpr int64_t kManyElements = 32;  // from which on remembering takes fewer instructions
@@ -95,7 +101,7 @@ constexpr int64_t kManyElements = 32;  // from which on remembering takes fewer 
 
 void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
   if (int64_t{a.rows} * a.columns >= kManyElements) run_remembering(a, x, y);
-  else run_rows(a, x, y, [&a](int32_t d) { return exponential(a, d); });
+  else run_rows(a, x, y, nullptr);
 }
 
 }  // namespace deuteron
