@@ -92,8 +92,8 @@ class Call {
   struct Complex {
     ValueId re = -1, im = -1;
   };
-  bool is_complex(std::string_view argument);  // a tensor, or a list with one
-  bool touches_complex() const;                // some operand or result is complex
+  bool is_complex(std::string_view argument);                                   // a tensor, or a list with one
+  bool touches_complex() const;                                                 // some operand or result is complex
   Complex complex_tensor(std::string_view argument, bool may_be_real = false);  // a real one has no imaginary part: -1
   void complex_result(size_t index, Complex z);
   // Imports the real and then the imaginary part by an importer of real tensors. What is real is the same for both.
@@ -116,8 +116,9 @@ class Call {
   void result(size_t index, ValueId v);
   // A call of a portable kernel on values in the user's axes; refused when the runtime would refuse it.
   std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
-  const TensorMeta* result_meta(size_t index);                  // what the model says of a result; null after a refusal
-  bool check_declared_shape(size_t index, const Shape& shape);  // refuses any other than the model says: before elements are computed
+  bool declares_results() const { return state_.declares_results; }  // whether the model says the types of its results, as torch's does
+  const TensorMeta* result_meta(size_t index);                       // what it says of one; null after a refusal
+  bool check_declared_shape(size_t index, const Shape& shape);       // refuses any other than the model says: before elements are computed
   bool may_make(i64 elements);       // of a constant that stands in no file: refuses above kMostMadeElements of the model
   bool is_read(size_t index) const;  // whether anything in the model reads result `index`
   size_t result_count() const { return node_.outputs.size(); }

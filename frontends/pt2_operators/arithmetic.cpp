@@ -41,6 +41,7 @@ bool is_of_integers(Call& c) {
     const ValueId v = c.is_tensor(name) ? c.any_tensor(name) : -1;
     return v >= 0 && !c.is_derived_from_constants(v);
   };
+  if (!c.declares_results()) return false;
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok() || !declared || (declared->dtype != DType::s64 && declared->dtype != DType::s32)) return false;
   return is_computed("self") || is_computed("other");

@@ -60,9 +60,9 @@ void finish_reduce(Call& c, i64 fn) {
   const ValueId x = c.tensor("self");
   check_dtype(c);
   const Axes axes = reduced_axes(c, "dim", c.rank(x));
-  const TensorMeta* declared = c.result_meta(0);
   if (c.ok() && fn == Reduce::kSum && c.type(x).elements() == 0)  // of nothing
-    return c.result(c.constant("zeros", declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
+    if (const TensorMeta* declared = c.result_meta(0))
+      return c.result(c.constant("zeros", declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
   if (c.ok()) finish(c, x, reduced(c, fn, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
 }
 
