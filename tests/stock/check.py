@@ -92,6 +92,8 @@ def check_case(case, folder):
         if subprocess.run([str(a) for a in arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=600).returncode == 0:
             # The files have bfloat16 as float32, and so has the program.
             samples = [np.fromfile(folder / i["file"], i["dtype"].replace("bfloat16", "float32")).reshape(i["shape"]) for i in case["inputs"] if "file" in i]
+            if name.startswith("batch_dynamic"):  # a batch that is left open is 1 in the program
+                samples = [s[:1] for s in samples]
             run_in_both(pte, samples, where, False)
             return 1
     return 0
