@@ -116,6 +116,7 @@ bool split_outputs(std::span<const uint8_t> bytes, const std::vector<uint64_t>& 
 constexpr const char* kSandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 std::atomic<bool> qemu_has_sandbox = true;  // until one says that it was built without
 
+// sleep=off: else the board's clock follows the host's until its processor starts, and counts differ by some instructions from run to run.
 std::vector<std::string> emulator_command(std::string_view board, const EmulateOptions& options, bool sandbox) {
   std::vector<std::string> command = {options.qemu,
                                       "-M",
@@ -123,7 +124,7 @@ std::vector<std::string> emulator_command(std::string_view board, const EmulateO
                                       "-kernel",
                                       "/proc/self/fd/3",
                                       "-icount",
-                                      "shift=0",
+                                      "shift=0,sleep=off",
                                       "-nodefaults",
                                       "-no-user-config",
                                       "-display",
