@@ -46,12 +46,16 @@ class DepthwiseColumns {
     channel_bytes_ = columns_ * height_ + behind;
   }
 
-  // Whether the call has its form, and fewer instructions than a tap after the other: per 8 channels and row of outputs.
+  // Whether the call has its form.
   bool serves() const {
-    if (a_.depth_multiplier != 1 || a_.x_offset < -127 || a_.x_offset > 128 || windows_ < 4) return false;
-    if (a_.dilation_w != 1 && a_.kernel_w != 1) return false;
-    const int32_t copied = height_ * (5 * ((a_.out_w - 1) * a_.stride_w + a_.kernel_w) + 45) / rows_;
-    return kColumnChannels * (30 + (a_.out_w + 3) / 4 * (18 + 8 * vectors_)) + copied < a_.out_w * (17 * taps_ + 30);
+    if (a_.x_offset < -127 || a_.x_offset > 128 || windows_ < 4) return false;
+    return a_.dilation_w == 1 || a_.kernel_w == 1;
+  }
+
+  // About how many instructions 8 channels of a row of outputs take. serves() holds.
+  int32_t instructions() const {
+    const int32_t parts = (a_.out_w + windows_ - 1) / windows_, copied = height_ * (6 * columns_ + 60) / rows_;
+    return parts * (kColumnChannels * (70 + (windows_ + 3) / 4 * (18 + 8 * vectors_)) + copied);
   }
 
   // One image.
@@ -59,11 +63,13 @@ class DepthwiseColumns {
     for (int32_t c = 0; c < a_.out_c; c += kColumnChannels) {
       const int32_t count = a_.out_c - c < kColumnChannels ? a_.out_c - c : kColumnChannels;
       fill_filters(weight, bias, c, count);
+      for (int32_t i = 0; i < kColumnChannels; ++i)
+        own_[i] = static_cast<uint16_t>((c + i) / a_.depth_multiplier - c / a_.depth_multiplier);
       for (int32_t top = 0; top < a_.out_h; top += rows_)
         for (int32_t begin = 0; begin < a_.out_w; begin += windows_) {
           const int32_t oh = top + rows_ > a_.out_h ? a_.out_h - rows_ : top;  // the last ones overlap
           const int32_t ow = begin + windows_ > a_.out_w ? a_.out_w - windows_ : begin;
-          fill_columns(x + c, oh * a_.stride_h - a_.pad_h, ow * a_.stride_w - a_.pad_w, count);
+          fill_columns(x + c / a_.depth_multiplier, oh * a_.stride_h - a_.pad_h, ow * a_.stride_w - a_.pad_w, count);
           for (int32_t r = 0; r < rows_; ++r) run_windows(count, r * a_.stride_h, y + ((oh + r) * a_.out_w + ow) * a_.out_c + c);
         }
     }
@@ -90,17 +96,23 @@ class DepthwiseColumns {
   }
 
   // `count` pixels of 8 channels or fewer, one every `from_step` bytes, to columns `to_step` bytes apart; from null: the zero point.
-  template <bool all_channels>
+  // as_they_lie: all 8, and each reads a channel of its own.
+  template <bool as_they_lie>
   void copy(const int8_t* from, int32_t from_step, int32_t pixels, int8_t* to, int32_t to_step, mve_pred16_t here) const {
     const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<uint16_t>(channel_bytes_));
     const int16x8_t outside = vdupq_n_s16(static_cast<int16_t>(-a_.x_offset));
     if (from == nullptr)
       for (; pixels > 0; --pixels, to += to_step) vstrbq_scatter_offset_p_s16(to, places, outside, here);
-    else if (all_channels)
+    else if (as_they_lie)
       for (; pixels > 0; --pixels, to += to_step, from += from_step) vstrbq_scatter_offset_s16(to, places, vldrbq_s16(from));
-    else
+    else if (a_.depth_multiplier == 1)
       for (; pixels > 0; --pixels, to += to_step, from += from_step)
         vstrbq_scatter_offset_p_s16(to, places, vldrbq_z_s16(from, here), here);
+    else {
+      const uint16x8_t own = vld1q_u16(own_);
+      for (; pixels > 0; --pixels, to += to_step, from += from_step)
+        vstrbq_scatter_offset_p_s16(to, places, vldrbq_gather_offset_z_s16(from, own, here), here);
+    }
   }
 
   // The columns of all windows from row ih, column iw of the image on, which may lie outside.
@@ -115,7 +127,7 @@ class DepthwiseColumns {
       copy<false>(nullptr, 0, has_row ? left : columns, to, step, here);
       if (!has_row) continue;
       const int8_t* const from = x + (ih * a_.in_w + iw + left) * a_.in_c;
-      if (count == kColumnChannels) copy<true>(from, a_.in_c, inside, to + left * step, step, here);
+      if (count == kColumnChannels && a_.depth_multiplier == 1) copy<true>(from, a_.in_c, inside, to + left * step, step, here);
       else copy<false>(from, a_.in_c, inside, to + left * step, step, here);
       copy<false>(nullptr, 0, columns - left - inside, to + (left + inside) * step, step, here);
     }
@@ -135,6 +147,7 @@ class DepthwiseColumns {
   int32_t rows_ = 0, height_ = 0;  // of windows; of a column
   int32_t windows_ = 0, columns_ = 0, channel_bytes_ = 0;
   MveChannelRescale rescale_[kColumnChannels];
+  uint16_t own_[kColumnChannels];  // input channels of 8 output channels, counted from that of the first
   alignas(16) int8_t filters_[kColumnChannels * kColumnTaps];
 };
 

@@ -1,11 +1,12 @@
 // Depthwise convolution with the M-profile Vector Extension. 3x3 with stride 1 or 2: by patches of a strip (strip_mve.h), 16 channels at a
-// time. One input channel: a convolution, with the filters turned. Else 8 channels at a time, by columns (columns_mve.h) or a tap after the
-// other.
+// time. Else 8 channels at a time, by columns (columns_mve.h) or a tap after the other. One input channel: by columns or as a convolution,
+// with the filters turned.
 #include <arm_mve.h>
 
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
+#include "ops/dense/dot_mve.h"
 #include "ops/depthwise_conv2d/columns_mve.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/strip_mve.h"
@@ -176,11 +177,22 @@ void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* we
 
 // ---- other windows, by columns
 
-// False: it does not serve the call, or would take longer than tap by tap.
+// About how many instructions 8 channels of a row of outputs take a tap after the other.
+int32_t taps_instructions(const DepthwiseConv2dArgs& a) { return a.out_w * (17 * a.kernel_h * a.kernel_w + 30); }
+
+// The same for run_one_channel(): two windows meet four filters in a tile; windows that reach into the padding are gathered byte by byte.
+int32_t one_channel_instructions(const DepthwiseConv2dArgs& a) {
+  const int32_t blocks = (a.kernel_h * a.kernel_w + kMveBlock - 1) / kMveBlock, pairs = (a.out_w + 1) / 2;
+  const int32_t windows = pairs * (25 + 30 * a.kernel_h) + (a.pad_w > 0 ? 2 * (500 + 30 * a.kernel_h) : 0);
+  const int32_t tiles = pairs * ((a.out_c + kMveTile - 1) / kMveTile) * (80 + 15 * blocks);
+  return (windows + tiles) / ((a.out_c + kColumnChannels - 1) / kColumnChannels);
+}
+
+// False: it does not serve the call, or would take as many instructions as `others` for 8 channels of a row of outputs.
 [[gnu::noinline]] bool run_by_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
-                                      const Strips& room, int8_t* y) {
+                                      const Strips& room, int32_t others, int8_t* y) {
   DepthwiseColumns columns(a, room.room, room.columns_at_once * kStripColumn);
-  if (!columns.serves()) return false;
+  if (!columns.serves() || columns.instructions() >= others) return false;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) columns.run(x, weight, bias, y);
   return true;
 }
@@ -207,16 +219,19 @@ void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t
 
 void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
                              int32_t scratch_bytes, int8_t* y) {
-  const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
-  const bool one_channel = a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 && a.x_offset <= 128;
-  if (one_channel) return run_one_channel(a, x, weight, bias, static_cast<int8_t*>(scratch), scratch_bytes, y);
   alignas(16) int8_t stack[kStackStrip];
   Strips strips{stack, kStackStrip / kStripColumn};
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(scratch) + 3) & ~uintptr_t{3},
                   end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
   if (scratch_bytes > kStackStrip + 3) strips = {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
+  const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
+  const bool one_channel = a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 && a.x_offset <= 128;
+  if (one_channel) {
+    if (run_by_columns(a, x, weight, bias, strips, one_channel_instructions(a), y)) return;
+    return run_one_channel(a, x, weight, bias, static_cast<int8_t*>(scratch), scratch_bytes, y);
+  }
   const bool patches = has_patches(a);
-  if (!patches && run_by_columns(a, x, weight, bias, strips, y)) return;
+  if (!patches && run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
   const auto by_taps = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) {
     if (patches) run_patches(a, x, weight, bias, strips, y);
