@@ -1,7 +1,7 @@
 """Runs our programs on ExecuTorch's runtime with its own cortex_m kernels and CMSIS-NN, built from their sources
 (DEUTERON_STOCK_SOURCES), with the kernels' runtime checks on; the bits must be those of `deuteron run`.
 
-    firmware_kernels.py DEUTERON SHARED RECORD [--host RUNNER] [--board CORE MACHINE IMAGE ...] [--networks N] [--write]
+    firmware_kernels.py DEUTERON SHARED RECORD [--host RUNNER] [--board CORE MACHINE IMAGE ...] [--board-operators NAMES] [--networks N] [--write]
 
 Models, bands, operators and random networks; a host runs plain C, an emulated board the kernels of its instruction set.
 --write records the outputs, with the versions, in RECORD. Without runners the outputs of `deuteron run` are held against
@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import checks
 from checks import check
 
-CORES = ["cortex-m3", "cortex-m4", "cortex-m55"]
+CORES = ["cortex-m3", "cortex-m4", "cortex-m33", "cortex-m55"]
 PLAIN = ["--weights", "plain"]  # as stock kernels read them
 OPTIONS = {"": PLAIN, "int8": [*PLAIN, "--io", "int8"], "contiguous": [*PLAIN, "--io-layout", "contiguous"], "stock": ["--dialect", "stock"]}
 BANDS = {"resnet8": 40000, "mobilenet_v1_025_vww": 40000, "dscnn_kws": 12000}
@@ -44,10 +44,15 @@ def plan_of(pte):
 
 
 class Kernels:
-    """The stock runtimes that there are, by core."""
+    """The stock runtimes that there are, by core; beside cortex_m's, boards have these operators."""
 
-    def __init__(self, host, boards):
-        self.host, self.boards = host, boards
+    def __init__(self, host, boards, operators):
+        self.host, self.boards, self.operators = host, boards, operators
+
+    def lacks(self, core, plan):
+        """Whether the plan calls what the runtime of this core does not have."""
+        others = {f"{o.name}.{o.overload}".strip(".") for o in plan.operators if not o.name.startswith("cortex_m::")}
+        return any(n.startswith("deuteron::") for n in others) or (core in self.boards and not others <= self.operators)
 
     def command(self, core, arguments):
         if core in self.boards:
@@ -119,8 +124,7 @@ def run_case(tool, kernels, case, core, record, seen):
             seen["same"] += 1
             return
         plan = plan_of(pte)
-        foreign = sorted({o.name for o in plan.operators if not o.name.startswith("cortex_m::")})
-        if any(n.startswith("deuteron::") for n in foreign) or (foreign and core in kernels.boards):
+        if kernels.lacks(core, plan):
             seen["with kernels that the stock image lacks"] += 1
             return
         stock, said = run_stock(lambda a: kernels.command(core, a), plan, case, where, ours)
@@ -185,6 +189,7 @@ def main():
         parser.add_argument(name, type=pathlib.Path)
     parser.add_argument("--host")
     parser.add_argument("--board", nargs=3, action="append", default=[], metavar=("CORE", "MACHINE", "IMAGE"))
+    parser.add_argument("--board-operators", default="", help="of ATen, that the boards' images have: aten::cat.out,...")
     parser.add_argument("--networks", type=int, default=0)
     parser.add_argument("--only", default="", help="cases whose names contain it")
     parser.add_argument("--write", action="store_true")
@@ -193,7 +198,7 @@ def main():
     if not (a.shared / "fixtures" / "models").is_dir():
         print("left out: the models of ../shared, which is not there")
         return 77
-    kernels = Kernels(a.host, {core: (machine, image) for core, machine, image in a.board})
+    kernels = Kernels(a.host, {core: (machine, image) for core, machine, image in a.board}, set(a.board_operators.split(",")))
     written = json.loads(a.record.read_text()) if a.record.exists() else {"versions": "", "cases": {}}
     seen = dict.fromkeys(["same", "refused on the host", "with kernels that the stock image lacks", "compiled otherwise since"], 0)
     with tempfile.TemporaryDirectory() as folder:

@@ -26,6 +26,31 @@ add_custom_command(OUTPUT ${STOCK_REGISTRATION} WORKING_DIRECTORY ${STOCK_ET}
           --op-selection-yaml-path=${STOCK_DIR}/selected.yaml --custom-ops-yaml-path=backends/cortex_m/ops/operators.yaml
   DEPENDS ${STOCK_ET}/backends/cortex_m/ops/operators.yaml VERBATIM)
 
+# The operators of ATen that programs of the fixtures call: emulated boards get ExecuTorch's portable kernels of these.
+set(STOCK_ATEN cat.out slice_copy.Tensor_out index_select.out permute_copy.out convolution.out mul.out pow.Tensor_Scalar_out rsqrt.out add.out
+    argmax.out ge.Scalar_out where.self_out embedding.out _to_copy.out copy_)
+set(STOCK_ATEN_DIR ${STOCK_DIR}/generated_aten)
+file(MAKE_DIRECTORY ${STOCK_ATEN_DIR})
+set(selected "include_all_operators: false\noperators:\n")
+set(variants "et_kernel_metadata:\n")
+set(STOCK_ATEN_SOURCES "")
+foreach(op IN LISTS STOCK_ATEN)
+  string(APPEND selected "  aten::${op}: {is_root_operator: true, is_used_for_training: false, include_all_overloads: false}\n")
+  string(APPEND variants "  aten::${op}: [default]\n")
+  string(REGEX REPLACE "\\..*" "" name ${op})
+  string(REGEX REPLACE "^_|_$" "" name ${name})
+  list(APPEND STOCK_ATEN_SOURCES ${STOCK_ET}/kernels/portable/cpu/op_${name}.cpp)
+endforeach()
+file(WRITE ${STOCK_ATEN_DIR}/selected.yaml "${selected}${variants}")
+file(GLOB utilities ${STOCK_ET}/kernels/portable/cpu/util/*.cpp ${STOCK_ET}/kernels/portable/cpu/pattern/*.cpp)
+set(STOCK_ATEN_REGISTRATION ${STOCK_ATEN_DIR}/RegisterCodegenUnboxedKernelsEverything.cpp)
+list(APPEND STOCK_ATEN_SOURCES ${utilities} ${STOCK_ET}/runtime/core/exec_aten/util/tensor_shape_to_c_string.cpp ${STOCK_ATEN_REGISTRATION})
+add_custom_command(OUTPUT ${STOCK_ATEN_REGISTRATION} WORKING_DIRECTORY ${STOCK_ET}
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${STOCK_ET} ${STOCK_PYTHON} -m codegen.gen --source-path=codegen
+          --install-dir=${STOCK_ATEN_DIR} --tags-path=${TORCHGEN}/tags.yaml --aten-yaml-path=${TORCHGEN}/native_functions.yaml
+          --op-selection-yaml-path=${STOCK_ATEN_DIR}/selected.yaml --functions-yaml-path=kernels/portable/functions.yaml
+  DEPENDS ${STOCK_ET}/kernels/portable/functions.yaml ${STOCK_ATEN_DIR}/selected.yaml VERBATIM)
+
 # Headers in <executorch/...> that the package lacks.
 file(MAKE_DIRECTORY ${STOCK_DIR}/kernels/executorch)
 file(CREATE_LINK ${STOCK_ET}/kernels ${STOCK_DIR}/kernels/executorch/kernels SYMBOLIC)
@@ -82,14 +107,14 @@ if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers
     string(REGEX REPLACE "static_assert\\(FLATBUFFERS_VERSION_MAJOR[^;]*;" "" text "${text}")
     file(WRITE ${STOCK_SHIM}/schema/executorch/schema/${header}_generated.h "${text}")
   endforeach()
-  set(runtime interface evalue tag tensor_layout device_allocator device_memory_buffer tensor_shape_to_c_string tensor_util_portable tensor_impl
+  set(runtime interface evalue tag tensor_layout device_allocator device_memory_buffer tensor_util_portable tensor_impl
       method method_meta program program_validation pte_data_map tensor_parser_exec_aten tensor_parser_portable operator_registry abort log
       platform profiler runtime minimal)
   file(GLOB_RECURSE STOCK_RUNTIME ${STOCK_ET}/runtime/*.cpp)
   list(FILTER STOCK_RUNTIME EXCLUDE REGEX "/test/|/testing_util/")
   string(REPLACE ";" "|" runtime "${runtime}")
   list(FILTER STOCK_RUNTIME INCLUDE REGEX "/(${runtime})\\.cpp$")
-  list(APPEND STOCK_RUNTIME ${STOCK_ET}/schema/extended_header.cpp ${STOCK_ET}/kernels/portable/cpu/util/broadcast_util.cpp)
+  list(APPEND STOCK_RUNTIME ${STOCK_ET}/schema/extended_header.cpp)
   foreach(row IN LISTS STOCK_BOARDS)
     string(REPLACE "|" ";" row "${row}")
     list(GET row 0 core)
@@ -103,7 +128,7 @@ if(ARM_CXX AND ARM_CC AND FLATC AND EXISTS ${DEUTERON_STOCK_SOURCES}/flatbuffers
     set(folder ${STOCK_DIR}/board/${machine})
     file(WRITE ${folder}/memory.ld "MEMORY { VECTORS (rx) : ORIGIN = ${vectors}, LENGTH = 1K  POOL (rwx) : ORIGIN = ${pool} }\nINCLUDE board.ld\n")
     set(objects "")
-    foreach(source IN LISTS STOCK_NN_SOURCES STOCK_OPS STOCK_RUNTIME STOCK_REGISTRATION
+    foreach(source IN LISTS STOCK_NN_SOURCES STOCK_OPS STOCK_ATEN_SOURCES STOCK_RUNTIME STOCK_REGISTRATION
             ITEMS ${PROJECT_SOURCE_DIR}/tests/stock/stock_runner.cpp ${PROJECT_SOURCE_DIR}/tests/stock/upstream_kernels.cpp
                   ${PROJECT_SOURCE_DIR}/tests/stock/board_start.cpp)
       string(MD5 name ${source})
@@ -135,7 +160,9 @@ else()
   message(WARNING "no stock kernels on emulated boards: arm-none-eabi-gcc, flatc or ${DEUTERON_STOCK_SOURCES}/flatbuffers is missing")
 endif()
 add_custom_target(stock_sources DEPENDS stock_kernels cmsis_nn_limits ${STOCK_IMAGES})
+list(TRANSFORM STOCK_ATEN PREPEND aten:: OUTPUT_VARIABLE names)
+list(JOIN names "," names)
 add_test(NAME stock.kernels COMMAND ${STOCK_PYTHON} ${PROJECT_SOURCE_DIR}/tests/stock/firmware_kernels.py $<TARGET_FILE:deuteron>
          ${PROJECT_SOURCE_DIR}/../shared ${PROJECT_SOURCE_DIR}/tests/stock/recorded.json --host $<TARGET_FILE:stock_kernels>
-         ${STOCK_BOARD_ARGUMENTS} --networks 300 --versions "ExecuTorch 1.5, CMSIS-NN ${STOCK_VERSION}")
+         ${STOCK_BOARD_ARGUMENTS} --board-operators ${names} --networks 300 --versions "ExecuTorch 1.5, CMSIS-NN ${STOCK_VERSION}")
 set_tests_properties(stock.kernels PROPERTIES TIMEOUT 36000 SKIP_RETURN_CODE 77)
