@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/row_writes.h"
@@ -73,12 +74,7 @@ std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<Val
   for (const Table& t : known) {
     const i64 extent = x[t.axis];
     const std::vector<float> at = broadcast_numbers(t.at, t.shape, places);
-    for (size_t k = 0; k < at.size(); ++k) {
-      const i64 p = static_cast<i64>(at[k]);
-      c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
-                "pt2.index.range");
-      in.to[k] = in.to[k] * extent + (p < 0 ? p + extent : p);
-    }
+    for (size_t k = 0; k < at.size(); ++k) in.to[k] = in.to[k] * extent + position_of(c, at[k], extent);
   }
   in.perm = in.axes;
   for (i64 k = 0; k < static_cast<i64>(x.size()); ++k)
@@ -114,15 +110,9 @@ bool chosen_by_mask(Call& c, ValueId x, const std::vector<ValueId>& tables, Valu
   if (c.type(values).elements() != 1 || accumulate) return false;
   Shape shape = c.shape(tables[0]);
   shape.resize(static_cast<size_t>(std::max(c.rank(x), c.rank(tables[0]))), 1);
-  const std::vector<ValueId> inputs{c.reshape(tables[0], std::move(shape), "mask"), c.reshape(values, {}, "value"), x};
-  if (!c.ok()) return true;
-  using K = KernelArg::Kind;
-  KernelCall call;
-  call.name = "aten::where", call.overload = "self_out";
-  for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
-  call.args.push_back({K::output, 0, 0, {}, plain_face(c.shape(x))});
-  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {{DType::f32, c.shape(x), {}}});
-  if (c.ok()) c.result(results[0]);
+  const ValueId mask = c.reshape(tables[0], std::move(shape), "mask"), value = c.reshape(values, {}, "value");
+  const ValueId chosen = chosen_by_kernel(c, mask, value, x, {DType::f32, c.shape(x), {}});
+  if (c.ok()) c.result(chosen);
   return true;
 }
 

@@ -5,72 +5,32 @@ namespace deuteron::pt2 {
 namespace {
 
 TEST(Lookups, Bags) {
-  TorchCase("aten.embedding_bag.padding_idx")
-      .weight("weight", {5, 3})
-      .index("indices", {6}, {1, 4, 0, 2, 3, 3})
-      .index("offsets", {2}, {0, 3})
-      .with("scale_grad_by_freq", as_bool(false))
-      .with("mode", as_int(0))
-      .with("sparse", as_bool(false))
-      .with("per_sample_weights", as_none())
-      .with("include_last_offset", as_bool(false))
-      .with("padding_idx", as_none())
-      .gives({2, 3}, {-0.125f, 0, 0.125f, 0.25f, -0.5f, -0.375f});
-  TorchCase("aten.embedding_bag.padding_idx")
-      .weight("weight", {5, 3})
-      .index("indices", {6}, {1, 4, 0, 2, 3, 3})
-      .index("offsets", {3}, {0, 2, 4})
-      .with("scale_grad_by_freq", as_bool(false))
-      .with("mode", as_int(1))
-      .with("sparse", as_bool(false))
-      .with("per_sample_weights", as_none())
-      .with("include_last_offset", as_bool(false))
-      .with("padding_idx", as_none())
-      .gives({3, 3}, {0.0625f, -0.1875f, 0, -0.125f, 0.0625f, 0.25f, 0.125f, -0.125f, -0.375f});
-  TorchCase("aten.embedding_bag.padding_idx")
-      .weight("weight", {5, 3})
-      .index("indices", {6}, {1, 4, 0, 2, 3, 3})
-      .index("offsets", {2}, {0, 3})
-      .with("scale_grad_by_freq", as_bool(false))
-      .with("mode", as_int(2))
-      .with("sparse", as_bool(false))
-      .with("per_sample_weights", as_none())
-      .with("include_last_offset", as_bool(false))
-      .with("padding_idx", as_none())
-      .gives({2, 3}, {0.25f, 0.375f, 0.25f, 0.125f, -0.125f, 0.375f});
-  TorchCase("aten.embedding_bag.padding_idx")
-      .weight("weight", {5, 3})
-      .index("indices", {6}, {1, 4, 0, 2, 3, 3})
-      .index("offsets", {3}, {0, 1, 4})
-      .with("scale_grad_by_freq", as_bool(false))
-      .with("mode", as_int(1))
-      .with("sparse", as_bool(false))
-      .with("per_sample_weights", as_none())
-      .with("include_last_offset", as_bool(false))
-      .with("padding_idx", as_none())
-      .gives({3, 3}, {-0.125f, -0.375f, 0.25f, 0, 0.041666668f, 0.083333336f, 0.125f, -0.125f, -0.375f});
-  TorchCase("aten.embedding_bag.padding_idx")
-      .weight("weight", {5, 3})
-      .index("indices", {6}, {1, 4, 0, 2, 3, 3})
-      .index("offsets", {3}, {0, 1, 4})
-      .with("scale_grad_by_freq", as_bool(false))
-      .with("mode", as_int(2))
-      .with("sparse", as_bool(false))
-      .with("per_sample_weights", as_none())
-      .with("include_last_offset", as_bool(false))
-      .with("padding_idx", as_none())
-      .gives({3, 3}, {-0.125f, -0.375f, 0.25f, 0.25f, 0.375f, 0.375f, 0.125f, -0.125f, -0.375f});
-  TorchCase("aten.embedding_bag.padding_idx")
-      .weight("weight", {5, 3})
-      .index("indices", {6}, {1, 4, 0, 2, 3, 3})
-      .index("offsets", {3}, {0, 2, 6})
-      .with("scale_grad_by_freq", as_bool(false))
-      .with("mode", as_int(0))
-      .with("sparse", as_bool(false))
-      .with("per_sample_weights", as_none())
-      .with("include_last_offset", as_bool(true))
-      .with("padding_idx", as_none())
-      .gives({2, 3}, {0.125f, -0.375f, 0, 0, -0.125f, -0.25f});
+  const struct {
+    std::vector<i64> offsets;
+    int mode;  // sum, mean, max
+    bool last_offset;
+    Shape shape;
+    std::vector<float> expected;
+  } cases[] = {
+      {{0, 3}, 0, false, {2, 3}, {-0.125f, 0, 0.125f, 0.25f, -0.5f, -0.375f}},
+      {{0, 2, 4}, 1, false, {3, 3}, {0.0625f, -0.1875f, 0, -0.125f, 0.0625f, 0.25f, 0.125f, -0.125f, -0.375f}},
+      {{0, 3}, 2, false, {2, 3}, {0.25f, 0.375f, 0.25f, 0.125f, -0.125f, 0.375f}},
+      {{0, 1, 4}, 1, false, {3, 3}, {-0.125f, -0.375f, 0.25f, 0, 0.041666668f, 0.083333336f, 0.125f, -0.125f, -0.375f}},
+      {{0, 1, 4}, 2, false, {3, 3}, {-0.125f, -0.375f, 0.25f, 0.25f, 0.375f, 0.375f, 0.125f, -0.125f, -0.375f}},
+      {{0, 2, 6}, 0, true, {2, 3}, {0.125f, -0.375f, 0, 0, -0.125f, -0.25f}},
+  };
+  for (const auto& row : cases)
+    TorchCase("aten.embedding_bag.padding_idx")
+        .weight("weight", {5, 3})
+        .index("indices", {6}, {1, 4, 0, 2, 3, 3})
+        .index("offsets", {static_cast<i64>(row.offsets.size())}, row.offsets)
+        .with("scale_grad_by_freq", as_bool(false))
+        .with("mode", as_int(row.mode))
+        .with("sparse", as_bool(false))
+        .with("per_sample_weights", as_none())
+        .with("include_last_offset", as_bool(row.last_offset))
+        .with("padding_idx", as_none())
+        .gives(row.shape, row.expected);
 }
 
 TEST(Lookups, Losses) {

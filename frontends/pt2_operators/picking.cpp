@@ -30,14 +30,8 @@ void require_positions(Call& c, ValueId index) {
 std::optional<Axes> known_positions(Call& c, ValueId index, i64 extent) {
   const std::optional<std::vector<float>> numbers = c.known_numbers(index);
   if (!numbers) return std::nullopt;
-  Axes positions;
-  for (const float x : *numbers) {
-    i64 p = static_cast<i64>(x);
-    c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
-              "pt2.index.range");
-    positions.push_back(p < 0 ? p + extent : p);
-  }
-  return c.ok() ? std::optional(positions) : std::nullopt;
+  Axes positions = positions_of(c, *numbers, extent);
+  return c.ok() ? std::optional(std::move(positions)) : std::nullopt;
 }
 
 // The tables of an index and the axes of x that they pick along.

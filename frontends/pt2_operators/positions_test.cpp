@@ -92,70 +92,29 @@ TEST(Positions, ScatterSlices) {
 }
 
 TEST(Positions, ReduceWhatIsScattered) {
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("sum"))
-      .with("include_self", as_bool(true))
-      .gives({2, 4}, {-0.5f, 0.5f, -0.25f, 1.25f, 0.25f, -0.5f, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("sum"))
-      .with("include_self", as_bool(false))
-      .gives({2, 4}, {0.75f, 0.5f, 0.25f, 1.25f, 0.25f, 0.25f, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("mean"))
-      .with("include_self", as_bool(true))
-      .gives({2, 4}, {-0.16666667f, 0.5f, -0.125f, 1.25f, 0.25f, -0.125f, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("mean"))
-      .with("include_self", as_bool(false))
-      .gives({2, 4}, {0.375f, 0.5f, 0.25f, 1.25f, 0.25f, 0.083333336f, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("amax"))
-      .with("include_self", as_bool(true))
-      .gives({2, 4}, {1.25f, 0.5f, 0.25f, 1.25f, 0.25f, 1, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("amax"))
-      .with("include_self", as_bool(false))
-      .gives({2, 4}, {1.25f, 0.5f, 0.25f, 1.25f, 0.25f, 1, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("amin"))
-      .with("include_self", as_bool(true))
-      .gives({2, 4}, {-1.25f, 0.5f, -0.5f, 1.25f, 0.25f, -0.75f, 1, 0});
-  TorchCase("aten.scatter_reduce.two")
-      .input("self", {2, 4})
-      .with("dim", as_int(1))
-      .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
-      .input("src", {2, 3})
-      .with("reduce", as_text("amin"))
-      .with("include_self", as_bool(false))
-      .gives({2, 4}, {-0.5f, 0.5f, 0.25f, 1.25f, 0.25f, -0.75f, 1, 0});
+  const struct {
+    const char* reduce;
+    bool with_self;
+    std::vector<float> expected;
+  } cases[] = {
+      {"sum", true, {-0.5f, 0.5f, -0.25f, 1.25f, 0.25f, -0.5f, 1, 0}},
+      {"sum", false, {0.75f, 0.5f, 0.25f, 1.25f, 0.25f, 0.25f, 1, 0}},
+      {"mean", true, {-0.16666667f, 0.5f, -0.125f, 1.25f, 0.25f, -0.125f, 1, 0}},
+      {"mean", false, {0.375f, 0.5f, 0.25f, 1.25f, 0.25f, 0.083333336f, 1, 0}},
+      {"amax", true, {1.25f, 0.5f, 0.25f, 1.25f, 0.25f, 1, 1, 0}},
+      {"amax", false, {1.25f, 0.5f, 0.25f, 1.25f, 0.25f, 1, 1, 0}},
+      {"amin", true, {-1.25f, 0.5f, -0.5f, 1.25f, 0.25f, -0.75f, 1, 0}},
+      {"amin", false, {-0.5f, 0.5f, 0.25f, 1.25f, 0.25f, -0.75f, 1, 0}},
+  };
+  for (const auto& row : cases)
+    TorchCase("aten.scatter_reduce.two")
+        .input("self", {2, 4})
+        .with("dim", as_int(1))
+        .index("index", {2, 3}, {0, 0, 2, 1, 1, 1})
+        .input("src", {2, 3})
+        .with("reduce", as_text(row.reduce))
+        .with("include_self", as_bool(row.with_self))
+        .gives({2, 4}, row.expected);
 }
 
 TEST(Positions, GatherElements) {

@@ -128,6 +128,19 @@ Rows rows_along(Call& c, ValueId x, i64 axis, std::string_view suffix) {
 }
 ValueId from_rows(Call& c, const Rows& r, ValueId y) { return c.ok() ? c.permute(c.reshape(y, r.shape, "rows"), inverse(r.perm)) : -1; }
 
+i64 position_of(Call& c, float number, i64 extent) {
+  const i64 p = static_cast<i64>(number);
+  c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
+            "pt2.index.range");
+  return p < 0 ? p + extent : p;
+}
+
+Axes positions_of(Call& c, const std::vector<float>& numbers, i64 extent) {
+  Axes positions;
+  for (const float number : numbers) positions.push_back(position_of(c, number, extent));
+  return positions;
+}
+
 std::optional<Axes> known_positions(Call& c, std::string_view argument, i64 extent) {
   const ValueId v = c.any_tensor(argument);
   const auto numbers = c.known_numbers(v);
@@ -135,14 +148,8 @@ std::optional<Axes> known_positions(Call& c, std::string_view argument, i64 exte
             "pt2.index.constant");
   c.require(!c.ok() || !numbers->empty(), "has no positions", "0", "1", "pt2.index.empty");
   if (!c.ok()) return std::nullopt;
-  Axes positions;
-  for (const float number : *numbers) {
-    i64 p = static_cast<i64>(number);
-    c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
-              "pt2.index.range");
-    positions.push_back(p < 0 ? p + extent : p);
-  }
-  return c.ok() ? std::optional(positions) : std::nullopt;
+  Axes positions = positions_of(c, *numbers, extent);
+  return c.ok() ? std::optional(std::move(positions)) : std::nullopt;
 }
 
 }  // namespace deuteron::pt2

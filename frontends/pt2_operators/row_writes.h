@@ -28,7 +28,10 @@ Rows rows_along(Call& c, ValueId x, i64 axis, std::string_view suffix);
 // The tensor that `y` is the matrix of.
 ValueId from_rows(Call& c, const Rows& rows, ValueId y);
 
-// Positions along an axis of `extent` elements; negative ones count from the end. Refuses computed ones.
+// A position along an axis of `extent` elements; a negative one counts from the end. Refuses what lies outside.
+i64 position_of(Call& c, float number, i64 extent);
+Axes positions_of(Call& c, const std::vector<float>& numbers, i64 extent);
+// Those of an argument. Refuses computed ones, and none.
 std::optional<Axes> known_positions(Call& c, std::string_view argument, i64 extent);
 
 }  // namespace deuteron::pt2
