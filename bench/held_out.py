@@ -4,7 +4,7 @@
 
 Two thirds of a model's samples (or N of them) calibrate, the rest is held out; with --folds each Nth sample is held out once. Figures are signal to noise against the float model in dB, of all
 held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` how far its mean is from
-the truth. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
+the truth; `within`: splits whose truth lies between what it says of halves of the samples. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
 """
 import argparse
 import concurrent.futures
@@ -44,7 +44,7 @@ class Model:
 
 
 def ours(tool, model, split, options):
-    """held out, in-sample, estimate"""
+    """held out, in-sample, estimate, whether held out is between what a tenth of the halves is under and over"""
     calibrate, held = split
     with tempfile.TemporaryDirectory() as where:
         where = pathlib.Path(where)
@@ -55,7 +55,8 @@ def ours(tool, model, split, options):
         subprocess.run([tool, "run", where / "m.pte", "--input", where / "held.npy", "--output-dir", where / "out"], check=True, capture_output=True)
         report = json.loads((where / "m.json").read_text())
         got = np.load(where / "out" / "output0.npy").reshape(len(held), -1)
-    return sqnr(model.y[held], got), report["sqnr_db"], report.get("held_out_sqnr_db")
+    truth, halves = sqnr(model.y[held], got), report.get("held_out_sqnr_db_of_halves")
+    return truth, report["sqnr_db"], report.get("held_out_sqnr_db"), None if halves is None else halves[0] <= truth <= halves[1]
 
 
 def simulate_pt2e(program, quantizer, calibrate, held):
@@ -92,7 +93,7 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--no-pt2e", action="store_true")
     arguments = parser.parse_args()
-    print("| model | held out | plain histogram | PT2E | in-sample | estimate | off |\n| --- | --- | --- | --- | --- | --- | --- |")
+    print("| model | held out | plain histogram | PT2E | in-sample | estimate | off | within |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     means = []
     for name in arguments.models.split(","):
         model = Model(arguments.shared / "fixtures" / "models" / name)
@@ -104,12 +105,13 @@ def main():
         held, inside = (float(np.mean([r[k] for r in full])) for k in (0, 1))
         guesses = [r[2] for r in full if r[2] is not None]
         guess = float(np.mean(guesses)) if guesses else float("nan")
+        within = f"{sum(bool(r[3]) for r in full)} of {len(full)}"
         simple, other = float(np.mean([r[0] for r in plain])), float(np.mean(stock)) if stock else float("nan")
         means.append((held, simple, other))
         worse = " !" if held < simple - 0.005 or held < other - 0.005 else ""
-        print(f"| {name} | {held:.2f}{worse} | {simple:.2f} | {other:.2f} | {inside:.2f} | {guess:.2f} | {abs(guess - held):.2f} |", flush=True)
+        print(f"| {name} | {held:.2f}{worse} | {simple:.2f} | {other:.2f} | {inside:.2f} | {guess:.2f} | {abs(guess - held):.2f} | {within} |", flush=True)
     held, simple, other = np.mean(means, axis=0)
-    print(f"| mean | {held:.2f} | {simple:.2f} | {other:.2f} | | | |")
+    print(f"| mean | {held:.2f} | {simple:.2f} | {other:.2f} | | | | |")
 
 
 if __name__ == "__main__":

@@ -27,13 +27,13 @@ void data(const Patient& p, std::vector<Finding>& findings) {
     findings.push_back(finding_of(FindingKind::no_data, "there is no calibration data", {}, -1, "not known without data"));
   const auto count = static_cast<i64>(p.samples.size());
   if (p.made_up_samples || q.model_was_quantized || count == 0 || count >= kEnoughSamples) return;
-  const bool known = q.held_out_db && p.accuracy && std::isfinite(p.accuracy->sqnr_db);
-  const double cost = known ? std::max(0.0, p.accuracy->sqnr_db - *q.held_out_db) : -1;
+  const bool known = q.held_out && p.accuracy && std::isfinite(p.accuracy->sqnr_db);
+  const double cost = known ? std::max(0.0, p.accuracy->sqnr_db - q.held_out->db) : -1;
   if (known && cost < kLeastGainDb) return;
   findings.push_back(finding_of(FindingKind::few_samples,
                                 fmt::format("the ranges were chosen on {} sample{}", count, count == 1 ? "" : "s"), {}, cost,
                                 known ? fmt::format("{:.1f} dB: {:.1f} dB on these samples, about {:.1f} dB on others (cross-validation)",
-                                                    cost, p.accuracy->sqnr_db, *q.held_out_db)
+                                                    cost, p.accuracy->sqnr_db, q.held_out->db)
                                       : std::string("not known: too few samples for cross-validation")));
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/neutron_model/cycles.h"
 #include "ir/graph.h"
+#include "quantize/held_out.h"
 #include "quantize/insert_quantization.h"
 
 namespace deuteron {
@@ -14,9 +15,9 @@ namespace deuteron {
 struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty
   std::vector<QuantizedValue> values;
-  std::string policy;                 // "histogram, channels equalized (0.5)"
-  std::optional<double> held_out_db;  // simulated, on samples that the ranges were not chosen on
-  double gain_db = 0;                 // of that over plain histogram ranges
+  std::string policy;               // "histogram, channels equalized (0.5)"
+  std::optional<HeldOut> held_out;  // simulated, on samples that the ranges were not chosen on
+  double gain_db = 0;               // of that over plain histogram ranges
 };
 
 // What both sides say of one operator.
@@ -57,11 +58,11 @@ struct NpuKernel {
 std::string name_of(const NpuKernel& kernel);
 // passes/lower_delegates.cpp
 struct NpuDecisions {
-  std::vector<NpuKernel> kernels;      // in execution order
-  std::vector<Folded> without_kernel;  // operators on the NPU that need no kernel of their own
-  i64 cycles() const;                  // of all kernels together
-  i64 not_predicted() const;           // kernels without a cost, and delegates whose converter names no kernels
-  i32 unnamed_delegates = 0;           // those delegates
+  std::vector<NpuKernel> kernels;              // in execution order
+  std::vector<Folded> without_kernel;          // operators on the NPU that need no kernel of their own
+  i64 cycles() const;                          // of all kernels together
+  i64 not_predicted() const;                   // kernels without a cost, and delegates whose converter names no kernels
+  i32 unnamed_delegates = 0;                   // those delegates
   std::vector<std::string> vendor_selections;  // C files of the vendor's converter: its kernels in its own firmware
 };
 

@@ -41,7 +41,7 @@ void quantize_post_training(PassContext& pass) {
   pass.result.equalized = std::move(choice->equalized);
   decisions.values = std::move(choice->values);
   decisions.policy = std::move(choice->policy);
-  decisions.held_out_db = choice->held_out_db;
+  decisions.held_out = choice->held_out;
   decisions.gain_db = choice->gain_db;
 }
 

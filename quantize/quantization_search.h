@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/samples.h"
+#include "quantize/held_out.h"
 #include "quantize/insert_quantization.h"
 
 namespace deuteron {
@@ -13,7 +14,7 @@ struct QuantizationChoice {
   std::string policy;  // "histogram, channels equalized (0.5), biases corrected (+0.31 dB)"
   double sqnr_db = 0;  // simulated, on the calibration samples, all outputs together: in-sample
   // What other samples may give: those that the ranges were not chosen on (cross-validation); nothing for one sample, or without a search.
-  std::optional<double> held_out_db;
+  std::optional<HeldOut> held_out;
   double gain_db = 0;   // over plain histogram ranges, held out
   i64 simulations = 0;  // passes over all samples, and work that takes as long
   std::vector<QuantizedValue> values;

@@ -160,7 +160,7 @@ TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoic
     ASSERT_TRUE(choice);
     EXPECT_EQ(choice->policy, observer == Observer::min_max ? "min/max" : "histogram");
     EXPECT_EQ(choice->simulations, 0);
-    EXPECT_FALSE(choice->held_out_db);
+    EXPECT_FALSE(choice->held_out);
     best = std::max(best, sqnr(t.g, g, others));
   }
   Graph g = t.g;
@@ -172,8 +172,10 @@ TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoic
   EXPECT_GT(choice->simulations, 10);
   EXPECT_NEAR(choice->sqnr_db, sqnr(t.g, g, samples), 1e-6);  // what it promises is what the graph gives
   EXPECT_GT(sqnr(t.g, g, others), best + 1);
-  ASSERT_TRUE(choice->held_out_db);
-  EXPECT_NEAR(*choice->held_out_db, sqnr(t.g, g, others), 3);
+  ASSERT_TRUE(choice->held_out);
+  EXPECT_NEAR(choice->held_out->db, sqnr(t.g, g, others), 3);
+  EXPECT_LE(choice->held_out->low_db, choice->held_out->db);
+  EXPECT_GE(choice->held_out->high_db, choice->held_out->db);
   EXPECT_FALSE(choice->policy.empty());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "calibrate/each_sample.h"
@@ -16,7 +17,7 @@ constexpr i64 kCostOfObserving = 3;  // in runs of each sample: it runs twice, a
 constexpr size_t kFewestSamples = 4, kMostSamples = 64;
 constexpr i64 kWantedSimulations = 12;
 // Each part costs a version of the network. Large networks, which have time for few simulations, get two.
-constexpr size_t kMostParts = 4, kFewParts = 2;
+constexpr size_t kFewParts = 2;
 constexpr i64 kSimulationsForAllParts = 40;
 
 struct Sums {
@@ -26,20 +27,22 @@ struct Sums {
   static constexpr double kExact = 200;  // no error that float32 can show is smaller
 };
 
-// The mean over halves of the samples, drawn by lot.
-double mean_of_halves(std::vector<Sums> sums) {
-  constexpr int kDraws = 200;
+// Of halves of the samples, drawn by lot.
+HeldOut expected_of(std::vector<Sums> sums) {
+  constexpr size_t kDraws = 200;
   std::minstd_rand lot(1);  // the same draws everywhere
-  double mean = 0;
-  for (int draw = 0; draw < kDraws; ++draw) {
+  std::vector<double> halves(kDraws);
+  for (double& db : halves) {
     Sums half;
     for (size_t k = 0; 2 * k < sums.size(); ++k) {
       std::swap(sums[k], sums[k + lot() % (sums.size() - k)]);
       half.add(sums[k]);
     }
-    mean += half.db() / kDraws;
+    db = half.db();
   }
-  return mean;
+  const double mean = std::accumulate(halves.begin(), halves.end(), 0.0) / kDraws;
+  std::sort(halves.begin(), halves.end());
+  return {mean, halves[kDraws / 10], halves[kDraws - 1 - kDraws / 10]};
 }
 
 Score score_of(const std::vector<Sums>& sums) {
@@ -49,12 +52,12 @@ Score score_of(const std::vector<Sums>& sums) {
     all.add(sample);
     each += sample.db() / static_cast<double>(sums.size());
   }
-  return {.sqnr_db = all.db(), .value = (all.db() + each) / 2, .expected_db = mean_of_halves(sums)};
+  return {.sqnr_db = all.db(), .value = (all.db() + each) / 2, .expected = expected_of(sums)};
 }
 
 }  // namespace
 
-Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs)
+Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs, size_t most_parts)
     : samples_(samples),
       threads_(threads),
       inputs_(std::min(samples.size(), std::clamp(static_cast<size_t>(most_runs / kWantedSimulations), kFewestSamples, kMostSamples))),
@@ -62,7 +65,8 @@ Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs)
       most_simulations_(std::min(most_runs / std::max<i64>(1, static_cast<i64>(inputs_.size())), kMostSimulations)),
       cost_of_observing_((kCostOfObserving * static_cast<i64>(samples.size()) + static_cast<i64>(inputs_.size()) - 1) /
                          std::max<i64>(1, static_cast<i64>(inputs_.size()))) {
-  const size_t parts = std::min(std::max<size_t>(1, inputs_.size()), most_simulations_ >= kSimulationsForAllParts ? kMostParts : kFewParts);
+  const bool has_time = most_simulations_ >= kSimulationsForAllParts;
+  const size_t parts = std::min(std::max<size_t>(1, inputs_.size()), has_time ? most_parts : kFewParts);
   parts_ = static_cast<i32>(parts);
   for (size_t s = 0; s < samples.size(); ++s) part_of_sample_.push_back(static_cast<i32>(s % parts));
   for (size_t k = 0; k < inputs_.size(); ++k) {

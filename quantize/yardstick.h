@@ -10,6 +10,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/float_executor.h"
 #include "calibrate/input_moments.h"
+#include "quantize/held_out.h"
 
 namespace deuteron {
 
@@ -18,8 +19,7 @@ struct Score {
   // The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many
   // that are easy. Both shall be good: what is compared is the mean of the two.
   double value = sqnr_db;
-  // What half as many samples give together, on average: the few that are hard are among them, or not.
-  double expected_db = sqnr_db;
+  HeldOut expected = {sqnr_db, sqnr_db, sqnr_db};
 };
 
 // What was seen of the values of a graph in all samples, and in all but those of one part.
@@ -34,11 +34,14 @@ struct SeenByWeights {
   std::vector<LayerMoments> without;  // by part
 };
 
+inline constexpr size_t kPartsOfASearch = 4;  // each costs a version of every candidate
+
 // What the float network answers on the samples, and how far quantized ones are from that.
 class Yardstick {
  public:
-  // most_runs: of one sample, that a search may take. Nothing runs yet; `samples` must outlive this.
-  Yardstick(const Samples& samples, int threads, i64 most_runs);
+  // most_runs: of one sample, that a search may take. most_parts: what the samples fall into, if there is time for so many versions of the
+  // network. Nothing runs yet; `samples` must outlive this.
+  Yardstick(const Samples& samples, int threads, i64 most_runs, size_t most_parts = kPartsOfASearch);
 
   // The samples fall into so many parts. One part: there is one sample only, and nothing can be held out.
   i32 parts() const { return parts_; }

@@ -219,7 +219,9 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
   j["model_was_quantized"] = c.quantization.model_was_quantized;
   j["quantization_policy"] = c.quantization.policy;
   j["quantization_gain_db"] = finite(c.quantization.gain_db);
-  j["held_out_sqnr_db"] = c.quantization.held_out_db ? finite(*c.quantization.held_out_db) : Json();
+  const std::optional<HeldOut>& held_out = c.quantization.held_out;
+  j["held_out_sqnr_db"] = held_out ? finite(held_out->db) : Json();
+  j["held_out_sqnr_db_of_halves"] = held_out ? Json{finite(held_out->low_db), finite(held_out->high_db)} : Json();
   j["quantization"] = quantization(c.quantization);
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes
 }

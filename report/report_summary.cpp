@@ -62,8 +62,9 @@ class Summary {
     line("multiply-adds", scaled(r_.macs));
     quantization();
     line("error", error_text());
-    if (const std::optional<double>& db = c_.quantization.held_out_db)
-      line("", fmt::format("on other data about {:.1f} dB: what samples gave that the ranges were not chosen on", *db));
+    if (const std::optional<HeldOut>& other = c_.quantization.held_out)
+      line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
+                           other->db, other->low_db, other->high_db));
     line("time", fmt::format("{:.2f} s", f_.seconds));
     return std::move(text_);
   }
