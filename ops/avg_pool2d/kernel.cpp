@@ -1,6 +1,8 @@
 // Portable average pooling: the sums of a block of channels lie on the stack, and each tap adds to all of them.
 #include "ops/avg_pool2d/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 #include "ops/image/window.h"
 
 namespace deuteron {
@@ -26,7 +28,7 @@ void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_
 
 }  // namespace
 
-void avg_pool2d_s8(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) {
+DEUTERON_HOST_CLONES void avg_pool2d_s8(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.channels)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
       const int32_t ih = oh * a.stride_h - a.pad_h;

@@ -1,6 +1,8 @@
 // Portable convolution: the window under one output position is gathered once as a row of int16, then met by every filter.
 #include "ops/conv2d/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 #include <cstddef>
 #include <cstring>
 
@@ -73,14 +75,13 @@ void place_filters(const Conv2dArgs& a, const int8_t* image, const int8_t* weigh
           add_dot_products(row, elements, filters + tap * a.kernel_c + c, length, here, sums);
         }
     }
-    for (int32_t i = 0; i < here; ++i)
-      y[oc + i] = requantize_to_s8(sums[i], a.multiplier[oc + i], a.shift[oc + i], a.y_zero, a.y_min, a.y_max);
+    requantize_row_to_s8(sums, a.multiplier + oc, a.shift + oc, here, a.y_zero, a.y_min, a.y_max, y + oc);
   }
 }
 
 }  // namespace
 
-void conv2d_s8(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+DEUTERON_HOST_CLONES void conv2d_s8(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t groups = a.in_c / a.kernel_c, filters = a.out_c / groups;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {

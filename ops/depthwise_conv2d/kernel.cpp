@@ -1,6 +1,8 @@
 // Portable depthwise convolution: the sums of a block of output channels lie on the stack, and each tap adds to all of them.
 #include "ops/depthwise_conv2d/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 #include "ops/dense/dot_s8.h"
 #include "ops/image/window.h"
 
@@ -74,14 +76,14 @@ void place_filters(const DepthwiseConv2dArgs& a, const int8_t* image, const int8
       for (int32_t i = 0; i < count; ++i) sums[i] = bias ? static_cast<uint32_t>(bias[oc + i]) : 0;
       if (a.depth_multiplier == 1) add_own_channels(a, image, weight, at, oc, count, sums);
       else add_one_channel(a, image, weight, at, begin / a.depth_multiplier, oc, count, sums);
-      for (int32_t i = 0; i < count; ++i)
-        y[oc + i] = requantize_to_s8(sums[i], a.multiplier[oc + i], a.shift[oc + i], a.y_zero, a.y_min, a.y_max);
+      requantize_row_to_s8(sums, a.multiplier + oc, a.shift + oc, count, a.y_zero, a.y_min, a.y_max, y + oc);
     }
 }
 
 }  // namespace
 
-void depthwise_conv2d_s8(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+DEUTERON_HOST_CLONES void depthwise_conv2d_s8(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                              int8_t* y) {
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
       Place at;

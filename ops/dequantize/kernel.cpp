@@ -1,6 +1,8 @@
 // Portable dequantization.
 #include "ops/dequantize/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 namespace deuteron {
 namespace {
 
@@ -11,7 +13,7 @@ void dequantize(const DequantizeArgs& a, const T* x, float* y) {
 
 }  // namespace
 
-void dequantize_s8(const DequantizeArgs& a, const int8_t* x, float* y) { dequantize(a, x, y); }
+DEUTERON_HOST_CLONES void dequantize_s8(const DequantizeArgs& a, const int8_t* x, float* y) { dequantize(a, x, y); }
 void dequantize_s16(const DequantizeArgs& a, const int16_t* x, float* y) { dequantize(a, x, y); }
 
 }  // namespace deuteron

@@ -6,8 +6,9 @@
 namespace deuteron {
 
 // Round half up of a*b / 2^31, without saturation: a = b = INT32_MIN wraps. Source: CMSIS-NN arm_nn_doubling_high_mult_no_sat.
+// Unsigned, for vectors: AVX2 shifts 64 bits to the right without their sign only, and the 32 that are kept are the same.
 inline int32_t multiply_high(int32_t a, int32_t b) {
-  return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
+  return static_cast<int32_t>(static_cast<uint64_t>(static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
 }
 
 // x / 2^exponent to nearest, ties away from zero; 0 <= exponent <= 31.
@@ -42,6 +43,12 @@ inline int32_t clamp_to(int32_t x, int32_t low, int32_t high) { return x < low ?
 // clamp(zero + requantize(sum), low, high); low and high are int8. The zero point is added modulo 2^32, as in the stock kernels.
 inline int8_t requantize_to_s8(uint32_t sum, int32_t multiplier, int32_t shift, int32_t zero, int32_t low, int32_t high) {
   return static_cast<int8_t>(clamp_to(add_wrapping(requantize(static_cast<int32_t>(sum), multiplier, shift), zero), low, high));
+}
+
+// The same of a row of sums, each with a multiplier and a shift of its own. y may not overlap them.
+inline void requantize_row_to_s8(const uint32_t* sums, const int32_t* multiplier, const int32_t* shift, int32_t count, int32_t zero,
+                                 int32_t low, int32_t high, int8_t* y) {
+  for (int32_t i = 0; i < count; ++i) y[i] = requantize_to_s8(sums[i], multiplier[i], shift[i], zero, low, high);
 }
 
 }  // namespace deuteron

@@ -1,6 +1,8 @@
 // Portable fully connected layer: a row of inputs is widened once, or in pieces when it is long, and meets every row of weights.
 #include "ops/linear/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 #include "ops/dense/dot_s8.h"
 
 namespace deuteron {
@@ -14,7 +16,7 @@ uint32_t sum_of(const int16_t* x, int32_t count) {
 
 }  // namespace
 
-void linear_s8(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
+DEUTERON_HOST_CLONES void linear_s8(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {
   int16_t row[kWidened];
   uint32_t sums[kSums];
   for (int32_t r = 0; r < a.rows; ++r, x += a.in, y += a.out) {

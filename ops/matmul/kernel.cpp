@@ -1,8 +1,11 @@
 // Portable matrix product.
+#include "ops/device/host_clones.h"
 #include "ops/matmul/by_linear.h"
 
 namespace deuteron {
 
-void matmul_s8(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { matmul_by<linear_s8>(a, x, other, y); }
+DEUTERON_HOST_CLONES void matmul_s8(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+  matmul_by<linear_s8>(a, x, other, y);
+}
 
 }  // namespace deuteron

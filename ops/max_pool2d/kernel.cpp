@@ -1,6 +1,8 @@
 // Portable maximum pooling: every tap raises all channels of the output pixel, which begins at y_min; the upper bound comes last.
 #include "ops/max_pool2d/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 #include <cstddef>
 #include <cstring>
 
@@ -8,7 +10,7 @@
 
 namespace deuteron {
 
-void max_pool2d_s8(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
+DEUTERON_HOST_CLONES void max_pool2d_s8(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
   const int8_t low = static_cast<int8_t>(a.y_min), high = static_cast<int8_t>(a.y_max);
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.channels)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {

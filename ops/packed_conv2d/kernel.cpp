@@ -3,6 +3,9 @@
 
 #include "ops/image/window.h"
 #include "ops/integer/requantize.h"
+#if defined(DEUTERON_HOST_KERNELS)
+#include "ops/packed_conv2d/kernel_host.h"
+#endif
 
 namespace deuteron {
 namespace {
@@ -51,6 +54,10 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
 
 template <Packing p>
 void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+#if defined(DEUTERON_HOST_KERNELS)
+  const HostTileKernels& host = host_tile_kernels();
+  if (host.count > 0 && packed_conv2d_s8_host<p>(a, x, packed, host.kernel[0], y)) return;
+#endif
   const int64_t bytes = packed_tile_bytes(p, a.length());
   const int8_t* const shifts = packed + packed_bytes(p, a.out_c, a.length());
   const int32_t count = a.out_c < kPackedTile ? a.out_c : kPackedTile;

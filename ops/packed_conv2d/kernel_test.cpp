@@ -5,6 +5,7 @@
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
+#include "ops/packed_conv2d/kernel_host.h"
 
 namespace deuteron {
 namespace {
@@ -151,6 +152,41 @@ TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
     check<Packing::mve_4x16>(mve, k, 1000 + i);
     check<Packing::dsp_4x4>(dsp, k, 1000 + i);
+  }
+}
+
+template <Packing p>
+void check_host_kernels(const Case& k, uint32_t seed) {
+  if (why_not_packed_conv2d(args_of(k), p)) return;
+  Random random(seed);
+  const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
+  const std::vector<int8_t> packed = packed_of<p>(k, f);
+  std::vector<int8_t> x, expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc)), found(expected.size());
+  for (int32_t i = 0; i < k.n * k.h * k.w * k.c; ++i) x.push_back(random.s8());
+  conv2d_reference({k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
+                    k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
+                    k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
+                    f.shift.data()},
+                   x.data(), f.weight.data(), f.bias.data(), expected.data());
+  const HostTileKernels& host = host_tile_kernels();
+  for (int32_t i = 0; i < host.count; ++i) {
+    ASSERT_TRUE(packed_conv2d_s8_host<p>(args_of(k), x.data(), packed.data(), host.kernel[i], found.data()));
+    ASSERT_EQ(found, expected) << "kernel " << i << " of the host, seed " << seed;
+  }
+}
+
+// Not only the one that the program takes.
+TEST(PackedConv2dKernel, IsTheSameWithAllVectorsOfAHost) {
+  if (host_tile_kernels().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
+  Random random(20262);
+  for (uint32_t i = 0; i < 300; ++i) {
+    Case k{};
+    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 70), k.oc = random.in(1, 19);
+    k.kh = random.in(1, 4), k.kw = random.in(1, 4), k.sh = random.in(1, 3), k.ph = random.in(0, 3), k.pw = random.in(0, 3);
+    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, k.w + k.pw);
+    k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
+    check_host_kernels<Packing::mve_4x16>(k, 3000 + i);
+    check_host_kernels<Packing::dsp_4x4>(k, 3000 + i);
   }
 }
 

@@ -1,6 +1,8 @@
 // Portable quantization: clamped before it is rounded, so that no float leaves the range of int32.
 #include "ops/quantize/kernel.h"
 
+#include "ops/device/host_clones.h"
+
 namespace deuteron {
 namespace {
 
@@ -10,13 +12,14 @@ constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23
 
 template <class T>
 void quantize(const QuantizeArgs& a, const float* x, T* y) {
-  const float low = static_cast<float>(a.low - a.zero), high = static_cast<float>(a.high - a.zero);
-  for (int32_t i = 0; i < a.count; ++i) {
-    float v = x[i] * a.reciprocal;
+  const float low = static_cast<float>(a.low - a.zero), high = static_cast<float>(a.high - a.zero), reciprocal = a.reciprocal;
+  const int32_t zero = a.zero;  // which a store to y might change, for all that a compiler knows
+  for (int32_t i = 0, count = a.count; i < count; ++i) {
+    float v = x[i] * reciprocal;
     v = v == v ? v : 0.0f;
     v = v < low ? low : v;
     v = v > high ? high : v;
-    y[i] = static_cast<T>(static_cast<int32_t>((v + kRounder) - kRounder) + a.zero);
+    y[i] = static_cast<T>(static_cast<int32_t>((v + kRounder) - kRounder) + zero);
   }
 }
 
@@ -26,23 +29,23 @@ double normal(float v) { return v < 0x1p-126f && v > -0x1p-126f ? 0.0 : static_c
 }  // namespace
 
 // The product of two float32 is exact in double, and rounds to an integer when a number is added at which double has steps of one.
-void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y) {
+DEUTERON_HOST_CLONES void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y) {
   constexpr double kDoubleRounder = 0x1.8p52;
   const double low = a.low - a.zero, high = a.high - a.zero, reciprocal = normal(a.reciprocal);
-  const int32_t fused = a.count / kQuantizeBlock * kQuantizeBlock;
+  const int32_t fused = a.count / kQuantizeBlock * kQuantizeBlock, zero = a.zero;
   for (int32_t i = 0; i < fused; ++i) {
     double v = normal(x[i]) * reciprocal;
     v = v == v ? v : 0.0;
     v = v < low ? low : v;
     v = v > high ? high : v;
-    y[i] = static_cast<int8_t>(static_cast<int32_t>((v + kDoubleRounder) - kDoubleRounder) + a.zero);
+    y[i] = static_cast<int8_t>(static_cast<int32_t>((v + kDoubleRounder) - kDoubleRounder) + zero);
   }
   QuantizeArgs rest = a;
   rest.count -= fused;
   quantize_s8(rest, x + fused, y + fused);
 }
 
-void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y) { quantize(a, x, y); }
+DEUTERON_HOST_CLONES void quantize_s8(const QuantizeArgs& a, const float* x, int8_t* y) { quantize(a, x, y); }
 void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y) { quantize(a, x, y); }
 
 }  // namespace deuteron
