@@ -84,7 +84,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   set_tests_properties(neutron_reductions neutron_ports neutron_bad_input PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME tflite_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_import.py $<TARGET_FILE:deuteron>
            ${FIXTURES})
-  set_tests_properties(tflite_models PROPERTIES LABELS release TIMEOUT 1200)
+  add_test(NAME tflite_state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_state.py $<TARGET_FILE:deuteron>)
+  set_tests_properties(tflite_models tflite_state PROPERTIES LABELS release TIMEOUT 1200)
   add_executable(onnx_runner tests/stock/onnx_runner.cpp)
   target_link_libraries(onnx_runner PRIVATE deuteron_core)
   set(ONNX_PYTHON ${PROJECT_SOURCE_DIR}/build/onnx_venv/bin/python)  # made by ./dev; without it the test is left out
