@@ -41,6 +41,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME stock.state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/state.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner>)
   set_tests_properties(stock.state PROPERTIES LABELS release TIMEOUT 600)
+  add_test(NAME stream COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/stream.py $<TARGET_FILE:deuteron>)
+  set_tests_properties(stream PROPERTIES LABELS release TIMEOUT 600)
   add_test(NAME stock.recorded COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/firmware_kernels.py $<TARGET_FILE:deuteron>
            ${FIXTURES} ${PROJECT_SOURCE_DIR}/tests/stock/recorded.json)
   set_tests_properties(stock.recorded PROPERTIES LABELS release TIMEOUT 3600 SKIP_RETURN_CODE 77)
