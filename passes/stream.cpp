@@ -149,11 +149,16 @@ i64 axis_of_input(const Graph& g, const StreamOption& asked, Diagnostics& diagno
     return diagnostics.add({Severity::error, g.name, "streams along an axis of its only input", std::to_string(g.inputs.size()) + " inputs",
                             "1 input", "stream.inputs", ""}),
            -1;
+  const Shape& shape = g.type(g.inputs[0].value).shape;
   const Axes& order = g.inputs[0].order;
   const auto at = std::find(order.begin(), order.end(), asked.axis);
   if (at == order.end())
     return diagnostics.add({Severity::error, g.name, fmt::format("input `{}` has no such axis for --stream", g.inputs[0].name),
                             std::to_string(asked.axis), fmt::format("0..{}", static_cast<i64>(order.size()) - 1), "stream.axis", ""}),
+           -1;
+  if (shape[at - order.begin()] < 2)
+    return diagnostics.add({Severity::error, g.name, fmt::format("input `{}` has no rows along the axis for --stream", g.inputs[0].name),
+                            std::to_string(shape[at - order.begin()]), "2..", "stream.axis", ""}),
            -1;
   return at - order.begin();
 }

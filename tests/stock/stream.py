@@ -101,6 +101,29 @@ class Random(nn.Module):
         return self.out(x.mean(-1) if self.kind == "mean" else x.amax(-1) if self.kind == "max" else x.flatten(1))
 
 
+class Padded(DepthwiseSeparable):
+    """dscnn_kws as it is: every window pads along time."""
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(1, 24, (10, 4), stride=2, padding=(5, 1))
+        for layer in self.layers: layer[0] = nn.Conv2d(24, 24, 3, padding=1, groups=24)
+
+
+def check_padded(tool, folder):
+    """Each padded window is refused by its name. And why: what a step of dscnn_kws would compute, to have the bits of its window."""
+    torch.export.save(torch.export.export(Padded().eval(), (torch.zeros(1, 1, 49, 10),)), folder / "padded.pt2")
+    done = subprocess.run([tool, "analyze", folder / "padded.pt2", "--target", "cortex-m55", "--stream", "2=2"], capture_output=True, text=True)
+    check(done.returncode == 1 and done.stderr.count("[stream.padding]") == 5, f"padded windows: {done.returncode}, {done.stderr[-500:]}")
+    rows, channels, features = 25, 64, 5  # behind the first convolution: 10x4, stride 2, 4 rows of padding before 49 frames and 5 behind
+    edge = sum(2 * r < 4 or 2 * r - 4 + 9 > 48 for r in range(rows))  # its rows that see padding; one more is new
+    step, whole = (edge + 1) * 40, rows * 40
+    for _ in range(4):  # a 3x3 and a 1x1 layer: a row more sees padding, or what has seen it, at each end
+        edge += 2
+        step, whole = step + (edge + 1) * (9 + channels), whole + rows * (9 + channels)
+    print(f"dscnn_kws as it is: a step would compute {step * channels * features} of {whole * channels * features} multiply-adds, {step / whole:.1%}")
+    check(step / whole > 0.4, "a step of the padded dscnn_kws computes less than docs/state.md says")
+
+
 def shape_of(module): return module.shape() if hasattr(module, "shape") else (1, module.features, module.window)
 
 
@@ -157,6 +180,7 @@ def main():
                 torch.manual_seed(1)
                 s = check_network(options.deuteron, make.__name__, make(), target, folder)
                 if make is TemporalConvolutions: check(s and s["macs"] * SHARE <= s["window_macs"], f"a step computes more than 1/{SHARE} of the window")
+        check_padded(options.deuteron, folder)
         for seed in range(options.seeds):
             torch.manual_seed(seed)
             check_network(options.deuteron, f"random{seed}", Random(seed), "cortex-m55", folder)
