@@ -15,6 +15,7 @@ import tempfile
 
 import numpy as np
 import torch
+from tflite_models import Builder, interpret
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -168,6 +169,29 @@ def check_network(tool, name, module, target, folder):
     return s
 
 
+def check_tflite(tool, folder):
+    """A quantized file keeps the bits of TFLite's reference kernels, as a step too."""
+    b, random = Builder(), np.random.default_rng(3)
+    window, channels, frames, length = 24, 4, 2, 60
+    x = b.input([1, window, 3, channels], 0.03, -7)
+    constant = lambda shape, scale: b.constant(random.integers(-127, 128, shape).astype(np.int8), scale)
+    bias = lambda n: b.constant(random.integers(-900, 900, n).astype(np.int32))
+    valid = {"padding": 1, "strideH": 1, "strideW": 1}
+    y = b.op("CONV_2D", [x, constant([6, 5, 3, channels], random.uniform(0.002, 0.01, 6)), bias(6)], [b.tensor([1, 20, 1, 6], 0.05, -3)], "Conv2DOptions", **valid)
+    y = b.op("MAX_POOL_2D", [y], [b.tensor([1, 10, 1, 6], 0.05, -3)], "Pool2DOptions", padding=1, strideH=2, strideW=1, filterHeight=2, filterWidth=1)
+    y = b.op("DEPTHWISE_CONV_2D", [y, constant([1, 3, 1, 6], 0.01), bias(6)], [b.tensor([1, 8, 1, 6], 0.04, 2)], "DepthwiseConv2DOptions", depthMultiplier=1, **valid)
+    b.output(b.op("FULLY_CONNECTED", [y, constant([5, 48], 0.004), bias(5)], [b.tensor([1, 5], 0.05, 4)], "FullyConnectedOptions"))
+    (folder / "net.tflite").write_bytes(b.bytes())
+    sequence = random.integers(-128, 128, [1, length, 3, channels]).astype(np.int8)
+    if not call([tool, "compile", folder / "net.tflite", "--target", "cortex-m55", "--io", "int8", "--stream", f"1={frames}", "-o", folder / "step.pte"]): return
+    found = outputs(tool, folder / "step.pte", np.stack([sequence[:, f:f + frames] for f in range(0, length, frames)]), folder)
+    wanted = [interpret(b.bytes(), [sequence[:, f:f + window]])[0] for f in range(0, length - window + 1, frames)]
+    equal = sum(np.array_equal(w.ravel(), f.ravel()) for w, f in zip(wanted, found[window // frames - 1:]))
+    print(f"tflite: {equal} of {len(wanted)} steps have the bits of TFLite's window")
+    check(equal == len(wanted) == len(found) - window // frames + 1, f"tflite: {equal} of {len(wanted)} steps have the bits of TFLite's window")
+    check(len(np.unique(wanted, axis=0)) > DISTINCT * len(wanted), "tflite: most results are the same")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("deuteron")
@@ -181,6 +205,7 @@ def main():
                 s = check_network(options.deuteron, make.__name__, make(), target, folder)
                 if make is TemporalConvolutions: check(s and s["macs"] * SHARE <= s["window_macs"], f"a step computes more than 1/{SHARE} of the window")
         check_padded(options.deuteron, folder)
+        check_tflite(options.deuteron, folder)
         for seed in range(options.seeds):
             torch.manual_seed(seed)
             check_network(options.deuteron, f"random{seed}", Random(seed), "cortex-m55", folder)
