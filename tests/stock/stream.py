@@ -110,6 +110,19 @@ class Padded(DepthwiseSeparable):
         for layer in self.layers: layer[0] = nn.Conv2d(24, 24, 3, padding=1, groups=24)
 
 
+def check_evaluate(tool, folder):
+    """With --stream every step has its class in the sequence; without it each begins with the initial state, as the first one does."""
+    found = np.load(folder / "output0.npy").reshape(-1, 12)
+    np.save(folder / "labels.npy", found.argmax(1).astype(np.int64))
+    right = {}
+    for words in ([], ["--stream"]):
+        common = ["--inputs", folder / "x.npy", "--labels", folder / "labels.npy", "--json", folder / "evaluate.json"]
+        if not call([tool, "evaluate", folder / "step.pte", *common, *words]): return
+        right[bool(words)] = json.loads((folder / "evaluate.json").read_text())["program_right"]
+    print(f"evaluate: {right[True]} of {len(found)} right with --stream, {right[False]} without")
+    check(right[True] == len(found) and right[False] < len(found), f"evaluate: {right} of {len(found)}")
+
+
 def check_padded(tool, folder):
     """Each padded window is refused by its name. And why: what a step of dscnn_kws would compute, to have the bits of its window."""
     torch.export.save(torch.export.export(Padded().eval(), (torch.zeros(1, 1, 49, 10),)), folder / "padded.pt2")
@@ -203,6 +216,7 @@ def main():
             for target in ("cortex-m55", "cortex-m4", "cortex-m3", "imxrt700cm"):
                 torch.manual_seed(1)
                 s = check_network(options.deuteron, make.__name__, make(), target, folder)
+                if make is TemporalConvolutions: check_evaluate(options.deuteron, folder)
                 if make is TemporalConvolutions: check(s and s["macs"] * SHARE <= s["window_macs"], f"a step computes more than 1/{SHARE} of the window")
         check_padded(options.deuteron, folder)
         check_tflite(options.deuteron, folder)
