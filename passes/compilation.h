@@ -21,6 +21,7 @@ struct Compilation {
   PartitionDecisions partition;
   NpuDecisions npu;
   RowBands row_bands;
+  StreamDecision stream;
 };
 
 // Multiply-adds of the whole program.

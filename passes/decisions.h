@@ -66,6 +66,16 @@ struct NpuDecisions {
   std::vector<std::string> vendor_selections;  // C files of the vendor's converter: its kernels in its own firmware
 };
 
+// What a step computes instead of the window: passes/stream.cpp.
+struct StreamDecision {
+  i64 frames = 0, window = 0;  // 0 frames: the program computes the whole window
+  i64 axis = 0;                // of the input, in the storage
+  i64 macs_step = 0, macs_window = 0;
+  i64 least_state_bytes = 0;       // no program that computes each product once can keep less
+  std::vector<std::string> whole;  // operators that look at all rows at once: they and what follows are computed in every step
+  bool flows_out = false;          // an output has the rows of a step alone
+};
+
 // What it cost to fit the memory: passes/split_rows.cpp.
 struct RowBands {
   i64 operators = 0;  // that are computed in bands; 0: none

@@ -49,6 +49,23 @@ static ValueId add_clone(Graph& g, ValueId v, const Origin& origin) {
   return g.add_node(std::move(copy.call), {v}, {g.type(v)}, g.values[v].name + ".copy", origin);
 }
 
+// The last nodes write the states, in their order. Each goes up to the last node that reads the old value: what the new one is copied from
+// is free then.
+static void write_early(Graph& g) {
+  const Homes homes(g);
+  for (size_t k = 0; k < g.states.size(); ++k) {
+    const auto write = g.nodes.end() - static_cast<std::ptrdiff_t>(g.states.size() - k);
+    const ValueId state = g.state_inputs()[k].value, source = write->inputs[0];
+    const auto comes_first = [&](const Node& node) {
+      const auto lies_in_it = [&](ValueId v) { return homes.of(v).root == state; };
+      return std::any_of(node.inputs.begin(), node.inputs.end(), lies_in_it) ||
+             std::find(node.outputs.begin(), node.outputs.end(), source) != node.outputs.end();
+    };
+    const auto last = std::find_if(std::make_reverse_iterator(write), g.nodes.rend(), comes_first);
+    std::rotate(last.base(), write, write + 1);
+  }
+}
+
 // state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind everything that reads the state
 // What lies in another state's memory, or in this one at another place, is copied out before any state is written.
 static void write_states(Graph& g) {
@@ -77,6 +94,7 @@ static void write_states(Graph& g) {
     const Origin origin = origin_of(k);
     g.outputs[users + k].value = g.add_node(std::move(write.call), {values[users + k]}, {type}, g.state_inputs()[k].name, origin);
   }
+  write_early(g);
 }
 
 void lower(PassContext& pass) {

@@ -36,6 +36,7 @@ void infer_layout(PassContext&);            // passes/layout.cpp
 void npu_forms(PassContext&);               // passes/npu_forms.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
 void fold_quantization(PassContext&);       // passes/fold_quantization.cpp
+void stream(PassContext&);                  // passes/stream.cpp
 void partition(PassContext&);               // passes/partition.cpp
 void choose_kernels(PassContext&);          // passes/choose_kernels.cpp
 void leftovers(PassContext&);               // passes/leftovers.cpp

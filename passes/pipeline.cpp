@@ -34,6 +34,8 @@ static constexpr Pass kPipeline[] = {
     // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float
     // operators.
     {"fold-quantization", fold_quantization},
+    // With --stream the graph is a step: operators compute the new rows, and states have the old ones that they read.
+    {"stream", stream},
     // What the NPU takes is a delegate; the rest is the CPU's.
     {"partition", partition},
     // With the NPU alone the CPU is left with the edges.

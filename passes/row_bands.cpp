@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "ops/rows.h"
 #include "passes/split_rows.h"
 #include "rewrite/patch.h"
 
@@ -77,7 +78,7 @@ class BandWriter {
       if (!part) return false;
       parts.push_back(*part);
     }
-    to_.nodes.push_back({Concat{1}, std::move(parts), {y}, last.origin});
+    to_.nodes.push_back({join_rows(1), std::move(parts), {y}, last.origin});
     made_from_.push_back(split.chain.back());
     return true;
   }
@@ -94,7 +95,7 @@ class BandWriter {
 
   ValueId sliced(ValueId v, Rows rows, NodeId source) {
     if (rows.count() == from_.type(v).shape[1]) return v;
-    return add(Slice{1, rows.first, rows.count(), 1}, {v}, v, rows.count(), source);
+    return add(take_rows(1, rows.first, rows.count()), {v}, v, rows.count(), source);
   }
 
   // These rows of the result of chain[at].

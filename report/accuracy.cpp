@@ -42,6 +42,24 @@ void set_input(Program& program, i32 index, const Type& type, std::span<const fl
   DEUTERON_CHECK(status.ok(), status.detail ? status.detail : "");
 }
 
+// Of a program that computes steps: what it does for the frames of a window, of which the last step has seen all.
+void run_window(const Compilation& c, Program& program, const std::vector<float>& sample) {
+  const Port& port = c.graph.inputs[0];
+  const Type& type = c.graph.type(port.value);
+  Type whole = type;
+  whole.shape[c.stream.axis] = c.stream.window;
+  const std::vector<float> stored = to_storage(port, whole.shape, sample);
+  const i64 before = numel(std::span(whole.shape).first(static_cast<size_t>(c.stream.axis)));
+  const i64 row = whole.elements() / before / c.stream.window, frames = c.stream.frames, window = c.stream.window;
+  for (i64 first = window % frames - (window % frames == 0 ? 0 : frames); first < window; first += frames) {
+    std::vector<float> step;
+    for (i64 b = 0; b < before; ++b)
+      for (i64 k = first * row; k < (first + frames) * row; ++k) step.push_back(k < 0 ? 0 : stored[b * window * row + k]);
+    set_input(program, 0, type, step);
+    if (first + frames < window) DEUTERON_CHECK(program.run().ok());
+  }
+}
+
 struct Sums {
   double signal = 0, noise = 0, largest = 0;
 };
@@ -54,7 +72,8 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
     if (i >= c.graph.user_inputs().size()) continue;  // a state: the program has its own
     const Port& program_port = c.graph.inputs[i];
     const Type& type = c.graph.type(program_port.value);
-    set_input(program, static_cast<i32>(i), type, to_storage(program_port, type.shape, sample[i]));
+    if (c.stream.frames > 0) run_window(c, program, sample[i]);
+    else set_input(program, static_cast<i32>(i), type, to_storage(program_port, type.shape, sample[i]));
   }
   const std::vector<std::vector<float>> expected = reference.run(stored, {});
   const Status ran = program.run();
@@ -79,7 +98,9 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
 
 Accuracy measure_accuracy(const Compilation& c, const Samples& given, int threads) {
   const Samples samples = with_states(c.reference, given);
-  const size_t grain = c.graph.states.empty() ? 1 : std::max<size_t>(samples.size(), 1);  // steps of one sequence are run by one program
+  const size_t grain = c.graph.states.empty() || c.stream.frames > 0
+                           ? 1
+                           : std::max<size_t>(samples.size(), 1);  // steps of one sequence are run by one program
   const FloatExecutor reference(c.reference);
   std::vector<Sums> sums(samples.size());  // added up in order, so that the figure does not depend on the threads
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,

@@ -214,6 +214,13 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
   j["inputs"] = ports(c.graph, c.graph.user_inputs());
   j["outputs"] = ports(c.graph, c.graph.user_outputs());
   if (!c.graph.states.empty()) j["state_bytes"] = state_bytes(c.graph), j["states"] = ports(c.graph, c.graph.state_inputs());
+  if (const StreamDecision& s = c.stream; s.frames > 0)
+    j["stream"] = {{"frames", s.frames},
+                   {"window", s.window},
+                   {"macs", s.macs_step},
+                   {"window_macs", s.macs_window},
+                   {"least_state_bytes", s.least_state_bytes},
+                   {"whole", s.whole}};
   j["peak"] = peak(c);
   j["folded"] = folded(r);
   j["model_was_quantized"] = c.quantization.model_was_quantized;

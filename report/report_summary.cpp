@@ -172,6 +172,12 @@ class Summary {
         list += fmt::format("{}`{}` {}", list.empty() ? "" : ", ", p.name, to_text(c_.graph.type(p.value)));
       line("state", fmt::format("{} bytes of these, from call to call: {}", grouped(state_bytes(c_.graph)), list));
     }
+    if (const StreamDecision& s = c_.stream; s.frames > 0)
+      line("stream",
+           fmt::format("{} of {} frames a step: {} multiply-adds of the window's {} (1/{:.1f}); a state has to keep {} bytes or more",
+                       s.frames, s.window, scaled(s.macs_step), scaled(s.macs_window),
+                       static_cast<double>(s.macs_window) / static_cast<double>(std::max<i64>(s.macs_step, 1)),
+                       grouped(s.least_state_bytes)));
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
            fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", b.operators,

@@ -7,6 +7,8 @@
     v : FLOAT32[1,4] variable                     words behind: variable, sparse, custom
     FULLY_CONNECTED(x, w, -) -> y FullyConnectedOptions keep_num_dims=1
     custom Spectrogram(x) -> y
+    VAR_HANDLE() -> h VarHandleOptions shared_name=state
+    subgraph                                      what follows belongs to the next subgraph
     input x                                       or `input x 256 times`
     output y
     set subgraphs.0.tensors.0.buffer = 9          any part of the file, when the rest is made (tflite/tflite.fbs names them)
@@ -128,10 +130,14 @@ ELEMENTS = {"FLOAT32": "f", "INT8": "b", "UINT8": "B", "INT16": "h", "INT32": "i
 
 class Model:
     def __init__(self):
-        self.names, self.tensors, self.operators, self.codes = [], [], [], []
-        self.buffers, self.inputs, self.outputs = [{}], [], []
+        self.codes, self.buffers, self.graphs = [], [{}], []
+        self.begin_subgraph("main")
         self.version, self.subgraphs = 3, 1
         self.changes = []
+
+    def begin_subgraph(self, name):
+        self.names, self.tensors, self.operators, self.inputs, self.outputs = [], [], [], [], []
+        self.graphs.append({"tensors": self.tensors, "inputs": self.inputs, "outputs": self.outputs, "operators": self.operators, "name": name})
 
     def tensor(self, name, kind, extents, quant, words, data):
         shape = [int(v) for v in extents.split(",") if v]
@@ -175,7 +181,7 @@ class Model:
             values = {}
             for field, value in (w.split("=") for w in words[1:]):
                 kind = types[field]
-                values[field] = (float(value) if kind == "float" else ENUMS[kind].get(value) if kind in ENUMS and not value.isdigit() else
+                values[field] = (value if kind == "string" else float(value) if kind == "float" else ENUMS[kind].get(value) if kind in ENUMS and not value.isdigit() else
                                  bool(int(value)) if kind == "bool" else int(value))
             op.update(builtin_options_type=UNIONS["BuiltinOptions"][words[0]], builtin_options=(words[0], values))
         self.operators.append(op)
@@ -183,11 +189,13 @@ class Model:
     def line(self, line):
         if m := re.fullmatch(r"(version|subgraphs) (\d+)", line):
             setattr(self, m[1], int(m[2]))
+        elif line == "subgraph":
+            self.begin_subgraph(f"subgraph{len(self.graphs)}")
         elif m := re.fullmatch(r"(input|output) (\S+)(?: (\d+) times)?", line):
             (self.inputs if m[1] == "input" else self.outputs).extend([self.names.index(m[2])] * int(m[3] or 1))
         elif m := re.fullmatch(r"(\S+) : (\w+)\[([-\d,]*)\](?: q\(([^)]*)\))?((?: (?:variable|sparse|custom))*)(?: = (.*))?", line):
             self.tensor(m[1], m[2], m[3], m[4], m[5], m[6])
-        elif m := re.fullmatch(r"(custom )?(\w+)\(([^)]*)\) -> ([^:]*?)(?: ([A-Z]\w+Options.*))?", line):
+        elif m := re.fullmatch(r"(custom )?(\w+)\(([^)]*)\) -> ?([^:]*?)(?: ?([A-Z]\w+Options.*))?", line):
             self.operator(m[1], m[2], m[3], m[4], m[5] or "")
         elif m := re.fullmatch(r"(set|remove) (\S+)(?: = (.*))?", line):
             self.changes.append(m.groups())
@@ -196,8 +204,7 @@ class Model:
 
     def bytes(self):
         codes = [{"deprecated_builtin_code": min(n, 127), "builtin_code": n, **({"custom_code": c} if c else {})} for n, c in self.codes]
-        graph = {"tensors": self.tensors, "inputs": self.inputs, "outputs": self.outputs, "operators": self.operators, "name": "main"}
-        whole = {"version": self.version, "operator_codes": codes, "subgraphs": [graph] * self.subgraphs, "description": "", "buffers": self.buffers}
+        whole = {"version": self.version, "operator_codes": codes, "subgraphs": self.graphs * self.subgraphs, "description": "", "buffers": self.buffers}
         for verb, path, value in self.changes:
             where, key = place(whole, path)
             if verb == "set":

@@ -31,7 +31,30 @@ std::span<const i32> ints_of(const flatbuffers::Vector<i32>* v) {
   return v ? std::span<const i32>(v->data(), v->size()) : std::span<const i32>();
 }
 
-const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics) {
+static bool check_subgraph(Opening& o, const tflite::Model& m, const tflite::SubGraph& g) {
+  const auto fail = [&](std::string what, const char* rule, std::string measured = {}, std::string limit = {}) {
+    o.fail(std::move(what), rule, std::move(measured), std::move(limit));
+    return false;
+  };
+  if (!g.tensors() || !g.operators()) return fail("no tensors or no operators", "tflite.file.tables");
+  const i64 tensors = g.tensors()->size();
+  for (const tflite::Tensor* t : *g.tensors())
+    if (t->buffer() >= m.buffers()->size())
+      return fail(fmt::format("tensor `{}` names a buffer that does not exist", t->name() ? t->name()->string_view() : ""),
+                  "tflite.file.buffer", fmt::format("{}", t->buffer()), fmt::format("below {}", m.buffers()->size()));
+  if (!in_range(ints_of(g.inputs()), tensors, 0) || !in_range(ints_of(g.outputs()), tensors, 0))
+    return fail("an input or output of the graph names a tensor that does not exist", "tflite.file.tensor");
+  for (const tflite::Operator* op : *g.operators()) {
+    if (op->opcode_index() >= m.operator_codes()->size())
+      return fail("an operator names a code that does not exist", "tflite.file.code", fmt::format("{}", op->opcode_index()),
+                  fmt::format("below {}", m.operator_codes()->size()));
+    if (!in_range(ints_of(op->inputs()), tensors, -1) || !in_range(ints_of(op->outputs()), tensors, 0))
+      return fail("an operator names a tensor that does not exist", "tflite.file.tensor");
+  }
+  return true;
+}
+
+const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics, size_t most_subgraphs) {
   Opening o{where, diagnostics};
   if (bytes.size() < 16 || bytes.size() > FLATBUFFERS_MAX_BUFFER_SIZE)
     return o.fail("not a TFLite model", "tflite.file.size", fmt::format("{} bytes", bytes.size()), "16 bytes to 2 GiB");
@@ -44,24 +67,12 @@ const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& w
   if (m->version() != kVersion)
     return o.fail("unknown version of the TFLite schema", "tflite.file.version", fmt::format("{}", m->version()), "3");
   const size_t graphs = m->subgraphs() ? m->subgraphs()->size() : 0;
-  if (graphs != 1) return o.fail("a model must have one subgraph", "tflite.file.subgraphs", fmt::format("{}", graphs), "1");
+  if (graphs < 1 || graphs > most_subgraphs)
+    return o.fail("a model has another number of subgraphs", "tflite.file.subgraphs", fmt::format("{}", graphs),
+                  most_subgraphs == 1 ? "1" : fmt::format("1..{}", most_subgraphs));
   if (!m->buffers() || !m->operator_codes()) return o.fail("no buffers or no operator codes", "tflite.file.tables");
-  const tflite::SubGraph* g = m->subgraphs()->Get(0);
-  if (!g->tensors() || !g->operators()) return o.fail("no tensors or no operators", "tflite.file.tables");
-  const i64 tensors = g->tensors()->size();
-  for (const tflite::Tensor* t : *g->tensors())
-    if (t->buffer() >= m->buffers()->size())
-      return o.fail(fmt::format("tensor `{}` names a buffer that does not exist", t->name() ? t->name()->string_view() : ""),
-                    "tflite.file.buffer", fmt::format("{}", t->buffer()), fmt::format("below {}", m->buffers()->size()));
-  if (!in_range(ints_of(g->inputs()), tensors, 0) || !in_range(ints_of(g->outputs()), tensors, 0))
-    return o.fail("an input or output of the graph names a tensor that does not exist", "tflite.file.tensor");
-  for (const tflite::Operator* op : *g->operators()) {
-    if (op->opcode_index() >= m->operator_codes()->size())
-      return o.fail("an operator names a code that does not exist", "tflite.file.code", fmt::format("{}", op->opcode_index()),
-                    fmt::format("below {}", m->operator_codes()->size()));
-    if (!in_range(ints_of(op->inputs()), tensors, -1) || !in_range(ints_of(op->outputs()), tensors, 0))
-      return o.fail("an operator names a tensor that does not exist", "tflite.file.tensor");
-  }
+  for (const tflite::SubGraph* g : *m->subgraphs())
+    if (!check_subgraph(o, *m, *g)) return nullptr;
   return m;
 }
 

@@ -1,4 +1,4 @@
-// A TFLite flatbuffer, verified: one subgraph, whose tensors, buffers and operators can be read without further checks of indices.
+// A TFLite flatbuffer, verified: subgraphs whose tensors, buffers and operators can be read without further checks of indices.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,8 +10,10 @@
 
 namespace deuteron::tflite {
 
-// Null: a diagnostic says why. `where` begins every message ("Neutron IR").
-const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics);
+constexpr size_t kMostSubgraphs = 64;  // several may be one table of the file
+
+// Null: a diagnostic says why. `where` begins every message ("Neutron IR"). The first subgraph is the model, the others are what it calls.
+const tflite::Model* open_tflite(std::span<const u8> bytes, const std::string& where, Diagnostics& diagnostics, size_t most_subgraphs = 1);
 
 // Of an operator: the builtin, and the code's custom name when it is CUSTOM.
 struct OperatorKind {

@@ -30,19 +30,25 @@ class Writer {
     ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs, type, options.Union()));
     return out;
   }
-  void op(tflite::BuiltinOperator code, const std::vector<i32>& in, const std::vector<i32>& outs) {
-    ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs));
+  template <class Options = int>
+  void op(tflite::BuiltinOperator code, const std::vector<i32>& in, const std::vector<i32>& outs,
+          tflite::BuiltinOptions type = tflite::BuiltinOptions::NONE, flatbuffers::Offset<Options> options = {}) {
+    ops_.push_back(tflite::CreateOperatorDirect(b_, code_index(code), &in, &outs, type, options.Union()));
   }
   flatbuffers::FlatBufferBuilder& builder() { return b_; }
 
+  // What follows belongs to another subgraph.
+  void finish_subgraph(const std::vector<i32>& inputs, const std::vector<i32>& outputs) {
+    graphs_.push_back(tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops_, "main"));
+    tensors_.clear(), ops_.clear();
+  }
   std::vector<u8> finish(const std::vector<i32>& inputs, const std::vector<i32>& outputs) {
-    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs{
-        tflite::CreateSubGraphDirect(b_, &tensors_, &inputs, &outputs, &ops_, "main")};
+    finish_subgraph(inputs, outputs);
     std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes;
     for (const auto c : codes_)
       codes.push_back(tflite::CreateOperatorCodeDirect(b_, static_cast<int8_t>(std::min(static_cast<int>(c), 127)),
                                                        c == tflite::BuiltinOperator::CUSTOM ? custom_.c_str() : nullptr, 1, c));
-    tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs, "", &buffers_));
+    tflite::FinishModelBuffer(b_, tflite::CreateModelDirect(b_, 3, &codes, &graphs_, "", &buffers_));
     return {b_.GetBufferPointer(), b_.GetBufferPointer() + b_.GetSize()};
   }
   void name_custom(std::string name) { custom_ = std::move(name); }
@@ -74,6 +80,7 @@ class Writer {
 
   flatbuffers::FlatBufferBuilder b_;
   std::vector<flatbuffers::Offset<tflite::Buffer>> buffers_;
+  std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs_;
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tflite::Operator>> ops_;
   std::vector<tflite::BuiltinOperator> codes_;

@@ -166,6 +166,10 @@ void add_program_options(Verb& verb, ModelOptions& o) {
   add_files(verb, "--calibrate", o.calibrate, "sample data of one input, once for each input in order; a .npz stands for all");
   add_input_shape(verb, o.input_shapes);
   add_state(verb, o.states);
+  verb.option("--stream", o.compile.stream,
+              "the input is a window that moves along this axis: the program takes its new frames alone and keeps what it needs of the "
+              "others; default: the fewest frames")
+      .value("AXIS[=FRAMES]");
   verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
       .value("KIND")
       .one_of({"float", "int8"});

@@ -9,6 +9,8 @@
 
 #include "data/mapped_file.h"
 #include "frontends/tflite_operators/import_table.h"
+#include "ir/states.h"
+#include "tensor/elements.h"
 
 namespace deuteron {
 namespace tflite {
@@ -18,8 +20,16 @@ constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest ar
 
 class Walk {
  public:
-  Walk(const Model& model, std::vector<ModelTensor> tensors, Graph& graph, Diagnostics& diagnostics)
-      : model_(model), sub_(*model.subgraphs()->Get(0)), diagnostics_(diagnostics), state_{model, std::move(tensors), graph, diagnostics} {}
+  // `tensors` by subgraph, that of the model first.
+  Walk(const Model& model, std::vector<std::vector<ModelTensor>> tensors, Graph& graph, Diagnostics& diagnostics)
+      : model_(model),
+        sub_(*model.subgraphs()->Get(0)),
+        diagnostics_(diagnostics),
+        state_{model, std::move(tensors[0]), {}, graph, diagnostics} {
+    tensors.erase(tensors.begin());
+    state_.others = std::move(tensors);
+    state_.called.assign(state_.others.size() + 1, false);
+  }
 
   bool run() {
     add_sources();
@@ -29,6 +39,8 @@ class Walk {
     report_unknown();
     if (diagnostics_.has_errors()) return false;
     add_outputs();
+    report_not_called();
+    add_states();
     return !diagnostics_.has_errors();
   }
 
@@ -145,6 +157,32 @@ class Walk {
     if (graph().outputs.empty()) error("has no outputs", "tflite.output.missing");
   }
 
+  void report_not_called() {
+    for (size_t k = 1; k < state_.called.size(); ++k)
+      if (!state_.called[k])
+        error(fmt::format("subgraph {} is run by no CALL_ONCE: models with several entry points are not supported", k),
+              "tflite.graph.subgraphs", "give a file of one signature");
+  }
+
+  // Behind the user's own inputs and outputs.
+  void add_states() {
+    for (const Variable& v : state_.variables) {
+      if (v.before < 0) continue;
+      const Type& type = graph().type(v.before);
+      graph().inputs.push_back({v.before, v.name, all_axes(type)});
+      graph().outputs.push_back({v.now, v.name, all_axes(type)});
+      const size_t elements = static_cast<size_t>(type.elements());
+      const Constant zeros = constant_of(elements_of(std::vector<float>(elements), type));
+      const bool has_steps = !v.type->quant.empty();
+      graph().states.push_back({type,
+                                !v.initial  ? zeros
+                                : has_steps ? constant_of(numbers_of(v.initial->bytes.data(), *v.type))
+                                            : *v.initial,
+                                v.writer});
+    }
+    drop_idle_states(graph());
+  }
+
   const Model& model_;
   const SubGraph& sub_;
   Diagnostics& diagnostics_;
@@ -158,13 +196,17 @@ class Walk {
 std::optional<Graph> import_tflite(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
                                    Diagnostics& diagnostics) {
   const std::span<const u8> data{reinterpret_cast<const u8*>(bytes.data()), bytes.size()};
-  const tflite::Model* model = tflite::open_tflite(data, name, diagnostics);
+  const tflite::Model* model = tflite::open_tflite(data, name, diagnostics, tflite::kMostSubgraphs);
   if (!model) return std::nullopt;
-  auto tensors = tflite::read_tensors(*model, owner, name, diagnostics);
-  if (!tensors) return std::nullopt;
+  std::vector<std::vector<tflite::ModelTensor>> tensors;
+  for (i32 k = 0; k < static_cast<i32>(model->subgraphs()->size()); ++k) {
+    auto own = tflite::read_tensors(*model, k, owner, name, diagnostics);
+    if (!own) return std::nullopt;
+    tensors.push_back(std::move(*own));
+  }
   Graph graph;
   graph.name = name;
-  if (!tflite::Walk(*model, std::move(*tensors), graph, diagnostics).run()) return std::nullopt;
+  if (!tflite::Walk(*model, std::move(tensors), graph, diagnostics).run()) return std::nullopt;
   remove_dead(graph, "result is not used");
   return graph;
 }

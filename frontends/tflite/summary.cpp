@@ -35,7 +35,7 @@ std::optional<TfliteSummary> summarize_tflite(const std::string& path, Diagnosti
   s.file = std::filesystem::path(path).filename().string();
   s.file_bytes = static_cast<i64>(file.bytes.size());
   const tflite::Model* model =
-      tflite::open_tflite({reinterpret_cast<const u8*>(file.bytes.data()), file.bytes.size()}, s.file, diagnostics);
+      tflite::open_tflite({reinterpret_cast<const u8*>(file.bytes.data()), file.bytes.size()}, s.file, diagnostics, tflite::kMostSubgraphs);
   if (!model) return std::nullopt;
   if (model->description()) s.description = model->description()->str();
   const tflite::SubGraph& graph = *model->subgraphs()->Get(0);

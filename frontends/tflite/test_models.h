@@ -68,12 +68,32 @@ inline std::vector<u8> model_of_lstm() {
   return w.finish({x}, {y});
 }
 
+// A moving sum that begins as CALL_ONCE says.
+inline std::vector<u8> model_of_variables() {
+  Writer w;
+  auto& b = w.builder();
+  const auto handle = [&] {
+    const i32 h = w.add({}, TensorType::RESOURCE, {}, 0, 0, 0, "handle");
+    w.op(BuiltinOperator::VAR_HANDLE, {}, h, BuiltinOptions::VarHandleOptions, CreateVarHandleOptionsDirect(b, "", "sum"));
+    return h;
+  };
+  const i32 x = w.tensor({1, 3}, 0.5f, 3, "x"), old = w.tensor({1, 3}, 0.5f, 3, "old"), sum = w.tensor({1, 3}, 0.5f, 3, "sum");
+  w.op(BuiltinOperator::CALL_ONCE, {}, std::vector<i32>{}, BuiltinOptions::CallOnceOptions, CreateCallOnceOptions(b, 1));
+  const i32 h = handle();
+  w.op(BuiltinOperator::READ_VARIABLE, {h}, old);
+  w.op(BuiltinOperator::ADD, {old, x}, sum, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  w.op(BuiltinOperator::ASSIGN_VARIABLE, {h, sum}, std::vector<i32>{});
+  w.finish_subgraph({x}, {sum});
+  w.op(BuiltinOperator::ASSIGN_VARIABLE, {handle(), w.constant({1, 3}, {1, 2, 3}, {0.5f}, 3)}, std::vector<i32>{});
+  return w.finish({}, {});
+}
+
 struct NamedModel {
   std::string name;
   std::vector<u8> bytes;
 };
 inline std::vector<NamedModel> test_models() {
-  return {{"layers", model_of_layers()}, {"moves", model_of_moves()}, {"lstm", model_of_lstm()}};
+  return {{"layers", model_of_layers()}, {"moves", model_of_moves()}, {"lstm", model_of_lstm()}, {"variables", model_of_variables()}};
 }
 
 }  // namespace deuteron::tflite

@@ -16,8 +16,8 @@ Call::Call(ImportState& state, const Operator& op, i32 index, std::string builti
     : state_(state), op_(op), index_(index), builtin_(std::move(builtin)), in_(ints_of(op.inputs())), out_(ints_of(op.outputs())) {}
 
 std::string Call::where() const {
-  const std::string name = out_.empty() ? "" : state_.tensors[out_[0]].name;
-  return fmt::format("{}: {} `{}` (operator {} of subgraph 0)", state_.graph.name, builtin_, name, index_);
+  const std::string name = out_.empty() ? "" : fmt::format(" `{}`", state_.tensors[out_[0]].name);
+  return fmt::format("{}: {}{} (operator {} of subgraph 0)", state_.graph.name, builtin_, name, index_);
 }
 
 void Call::refuse(Refusal why, std::string fix) {
@@ -64,7 +64,11 @@ ModelTensor* Call::tensor(size_t i) {
     ok_ = false;  // reported
   } else if (!t.constant && t.state == ModelTensor::State::unknown) {
     if (t.is_variable)
-      refuse({fmt::format("reads the variable `{}`: models with a state are not supported", t.name), "", "", "tflite.graph.variable"});
+      refuse(
+          {fmt::format(
+               "reads the tensor `{}`, which keeps its content from call to call: such tensors are not supported, resource variables are",
+               t.name),
+           "", "", "tflite.graph.variable"});
     else
       refuse({fmt::format("reads `{}`, which is no input, has no data and is made by no operator before this one", t.name), "", "",
               "tflite.graph.order"},

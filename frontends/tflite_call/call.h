@@ -11,13 +11,26 @@
 
 namespace deuteron::tflite {
 
+// What lives from one call to the next, and what an operator reads when its turn comes.
+struct Variable {
+  std::string name;                 // a handle's
+  std::optional<Type> type;         // of what is read and assigned: one for all
+  std::optional<Constant> initial;  // of that type; nothing: zeros
+  ValueId before = -1;              // what the call before has left: float32 where it has steps; -1: not read before it is assigned
+  ValueId now = -1;
+  i32 writer = -1;  // operator
+};
+
 // What is being made, in the order of the model's operators.
 struct ImportState {
   const Model& model;
   std::vector<ModelTensor> tensors;
+  std::vector<std::vector<ModelTensor>> others;  // of subgraphs 1..
   Graph& graph;
   Diagnostics& diagnostics;
   i64 made_elements = 0;  // of constants that stand in no file
+  std::vector<Variable> variables = {};
+  std::vector<bool> called = {};  // by subgraph: a CALL_ONCE runs it
 };
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
@@ -80,12 +93,21 @@ class Call {
   void result(ValueId v) { result(0, v); }
   void result(size_t i, ValueId v);
 
+  // Variables, by their handles: result 0, or an operand.
+  void name_variable(const VarHandleOptions& options);
+  ValueId variable(size_t handle);  // its content now, which is to be result 0
+  void assign(size_t handle, size_t operand);
+  void run_once(i32 subgraph);  // assigns what its variables begin with
+
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 
  private:
   ModelTensor* tensor(size_t i);  // operand; null: refused
   ValueId value_of(ModelTensor& t);
   ValueId steps_to_real(ModelTensor& t);
+  Variable* variable_of(const ModelTensor& handle);  // null: refused
+  void fit(Variable& v, const Type& type);
+  void assign_once(const ModelTensor& handle, const ModelTensor& value);
 
   ImportState& state_;
   const Operator& op_;

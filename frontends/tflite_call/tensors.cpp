@@ -160,16 +160,16 @@ std::string name_of_type(TensorType type) {
   return name && *name ? name : fmt::format("type {}", static_cast<int>(type));
 }
 
-std::optional<std::vector<ModelTensor>> read_tensors(const Model& model, const std::shared_ptr<const void>& owner, const std::string& file,
-                                                     Diagnostics& diagnostics) {
+std::optional<std::vector<ModelTensor>> read_tensors(const Model& model, i32 subgraph, const std::shared_ptr<const void>& owner,
+                                                     const std::string& file, Diagnostics& diagnostics) {
   std::vector<ModelTensor> tensors;
   bool good = true;
-  for (const Tensor* t : *model.subgraphs()->Get(0)->tensors()) {
+  for (const Tensor* t : *model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph))->tensors()) {
     ModelTensor result;
     result.name = t->name() ? t->name()->str() : fmt::format("tensor{}", tensors.size());
     if (const auto fault = read(model, *t, owner, result)) {
       diagnostics.add({Severity::error,
-                       fmt::format("{}: tensor `{}` (tensor {} of subgraph 0)", file, result.name, tensors.size()),
+                       fmt::format("{}: tensor `{}` (tensor {} of subgraph {})", file, result.name, tensors.size(), subgraph),
                        fault->what,
                        fault->measured,
                        fault->limit,

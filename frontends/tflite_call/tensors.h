@@ -30,10 +30,11 @@ struct ModelTensor {
   NodeId to_real = -1;   // the node that makes `real`: it works for everybody who reads it
   NodeId to_steps = -1;  // of an input: the node that makes `value`
   i32 maker = -1;        // operator
+  i32 variable = -1;     // of a handle: index into ImportState::variables
 };
 
-// Reads the table of tensors; constants lie in `bytes`, which `owner` keeps alive. Reports tensors that cannot be.
-std::optional<std::vector<ModelTensor>> read_tensors(const Model& model, const std::shared_ptr<const void>& owner, const std::string& file,
-                                                     Diagnostics& diagnostics);
+// Reads a subgraph's table of tensors; constants lie in `bytes`, which `owner` keeps alive. Reports tensors that cannot be.
+std::optional<std::vector<ModelTensor>> read_tensors(const Model& model, i32 subgraph, const std::shared_ptr<const void>& owner,
+                                                     const std::string& file, Diagnostics& diagnostics);
 
 }  // namespace deuteron::tflite

@@ -41,6 +41,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME stock.state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/state.py
            $<TARGET_FILE:deuteron> $<TARGET_FILE:stock_runner>)
   set_tests_properties(stock.state PROPERTIES LABELS release TIMEOUT 600)
+  add_test(NAME stream COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/stream.py $<TARGET_FILE:deuteron>)
+  set_tests_properties(stream PROPERTIES LABELS release TIMEOUT 600)
   add_test(NAME stock.recorded COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/firmware_kernels.py $<TARGET_FILE:deuteron>
            ${FIXTURES} ${PROJECT_SOURCE_DIR}/tests/stock/recorded.json)
   set_tests_properties(stock.recorded PROPERTIES LABELS release TIMEOUT 3600 SKIP_RETURN_CODE 77)
@@ -84,7 +86,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   set_tests_properties(neutron_reductions neutron_ports neutron_bad_input PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME tflite_models COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_import.py $<TARGET_FILE:deuteron>
            ${FIXTURES})
-  set_tests_properties(tflite_models PROPERTIES LABELS release TIMEOUT 1200)
+  add_test(NAME tflite_state COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/tflite_state.py $<TARGET_FILE:deuteron>)
+  set_tests_properties(tflite_models tflite_state PROPERTIES LABELS release TIMEOUT 1200)
   add_executable(onnx_runner tests/stock/onnx_runner.cpp)
   target_link_libraries(onnx_runner PRIVATE deuteron_core)
   set(ONNX_PYTHON ${PROJECT_SOURCE_DIR}/build/onnx_venv/bin/python)  # made by ./dev; without it the test is left out

@@ -11,11 +11,16 @@ class Builder:
     """Tensors are numbers: what the methods return and take."""
 
     def __init__(self):
-        self.graph = schema.SubGraphT()
-        self.graph.tensors, self.graph.operators, self.graph.inputs, self.graph.outputs = [], [], [], []
-        self.graph.name = b"main"
+        self.graph, self.others = self.subgraph(b"main"), []
         self.buffers = [schema.BufferT()]
         self.codes = []
+
+    @staticmethod
+    def subgraph(name):
+        g = schema.SubGraphT()
+        g.tensors, g.operators, g.inputs, g.outputs = [], [], [], []
+        g.name = name
+        return g
 
     def tensor(self, shape, scale=None, zero=0, dtype=np.int8, data=None, axis=0, name=None):
         t = schema.TensorT()
@@ -70,13 +75,28 @@ class Builder:
                 assert hasattr(o.builtinOptions, k), (options, k)
                 setattr(o.builtinOptions, k, v)
         self.graph.operators.append(o)
-        return outputs[0]
+        return outputs[0] if outputs else None
+
+    def handle(self, name):
+        """Of a variable."""
+        t = self.tensor([], dtype=np.int32, name=name + "/handle%d" % len(self.graph.tensors))
+        self.graph.tensors[t].type = schema.TensorType.RESOURCE
+        return self.op("VAR_HANDLE", [], [t], "VarHandleOptions", container="", sharedName=name)
+
+    def begin(self, contents):
+        """What variables begin with: (name, array, scale, zero) for each."""
+        main, self.graph = self.graph, self.subgraph(b"init")
+        for name, array, scale, zero in contents:
+            self.op("ASSIGN_VARIABLE", [self.handle(name), self.constant(array, scale, zero)], [], "AssignVariableOptions")
+        self.others.append(self.graph)
+        self.graph = main
+        self.op("CALL_ONCE", [], [], "CallOnceOptions", initSubgraphIndex=len(self.others))
 
     def bytes(self):
         m = schema.ModelT()
         m.version = 3
         m.description = b""
-        m.subgraphs = [self.graph]
+        m.subgraphs = [self.graph, *self.others]
         m.buffers = self.buffers
         m.operatorCodes = []
         for number in self.codes:

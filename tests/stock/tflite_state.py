@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""TFLite models with variables, step by step, against the interpreter of ai-edge-litert with its reference kernels, bit for bit.
+
+    tflite_state.py DEUTERON [--seeds N]
+
+Each random model is called STEPS times in a row; its state begins as its CALL_ONCE says, or with zeros, as in TFLite Micro.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from tflite_models import Builder
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import checks
+from checks import check
+
+STEPS = 9
+TARGETS = ["cortex-m55", "cortex-m4", "cortex-m3"]
+
+
+def steps_between(random, least=-128, most=128):
+    return lambda shape: random.integers(least, most, shape).astype(np.int8)
+
+
+def read(b, name, shape, scale, zero, dtype=np.int8):
+    return b.op("READ_VARIABLE", [b.handle(name)], [b.tensor(shape, scale, zero, dtype)], "ReadVariableOptions")
+
+
+def assign(b, name, value):
+    b.op("ASSIGN_VARIABLE", [b.handle(name), value], [], "AssignVariableOptions")
+
+
+def streaming_convolution(b, random):
+    """The frames before are a variable: concatenated with the new one, its newest part kept."""
+    taps, channels, features = (int(random.integers(*r)) for r in ((2, 5), (1, 9), (1, 7)))
+    scale, zero = float(random.uniform(0.01, 0.1)), int(random.integers(-128, 128))
+    any_steps = steps_between(random)
+    kept = [1, taps - 1, 1, channels]
+    b.begin([("frames", any_steps(kept), scale, zero)])
+    x = b.input([1, 1, 1, channels], scale, zero)
+    window = b.op("CONCATENATION", [read(b, "frames", kept, scale, zero), x], [b.tensor([1, taps, 1, channels], scale, zero)],
+                  "ConcatenationOptions", axis=1)
+    assign(b, "frames", b.op("STRIDED_SLICE", [window] + [b.constant(np.array(v, np.int32)) for v in ([0, 1, 0, 0], [1, taps, 1, channels], [1] * 4)],
+                             [b.tensor(kept, scale, zero)], "StridedSliceOptions"))
+    weight = b.constant(any_steps([features, taps, 1, channels]), random.uniform(0.001, 0.01, features))
+    bias = b.constant(random.integers(-500, 500, features).astype(np.int32))
+    b.output(b.op("CONV_2D", [window, weight, bias], [b.tensor([1, 1, 1, features], 0.05, -3)], "Conv2DOptions", padding=1, strideH=1, strideW=1))
+
+
+def moving_sum(b, random, zeros=lambda *variable: None):
+    """Nothing says what it begins with. Read again behind the assignment, as another operator may."""
+    shape = [1, int(random.integers(1, 9))]
+    scale, zero = float(random.uniform(0.02, 0.1)), int(random.integers(-60, 60))
+    x = b.input(shape, float(random.uniform(0.01, 0.05)), int(random.integers(-128, 128)))
+    zeros("sum", shape, scale, zero)
+    total = b.op("ADD", [read(b, "sum", shape, scale, zero), x], [b.tensor(shape, scale, zero)], "AddOptions")
+    assign(b, "sum", total)
+    b.output(b.op("LOGISTIC", [read(b, "sum", shape, scale, zero)], [b.tensor(shape, 1 / 256, -128)]))
+
+
+def shift_register(b, random, zeros=lambda *variable: None):
+    """A variable takes what another one had, and an output is the older of the two."""
+    shape = [1, int(random.integers(1, 9))]
+    scale, zero = float(random.uniform(0.02, 0.1)), int(random.integers(-128, 128))
+    b.begin([("old", steps_between(random)(shape), scale, zero)])
+    zeros("new", shape, scale, zero)
+    x = b.input(shape, scale, zero)
+    old, new = read(b, "old", shape, scale, zero), read(b, "new", shape, scale, zero)
+    assign(b, "old", new)
+    assign(b, "new", b.op("RELU", [x], [b.tensor(shape, scale, zero)]))
+    b.output(b.op("MAXIMUM", [old, x], [b.tensor(shape, scale, zero)], "MaximumMinimumOptions"))
+
+
+def once(b, random):
+    """Never assigned but by CALL_ONCE: a constant."""
+    shape = [1, int(random.integers(1, 9))]
+    b.begin([("offset", steps_between(random)(shape), 0.05, 4)])
+    x = b.input(shape, 0.05, 4)
+    b.output(b.op("ADD", [read(b, "offset", shape, 0.05, 4), x], [b.tensor(shape, 0.1, 0)], "AddOptions"))
+
+
+def interpreted(make, seed):
+    """The model for the interpreter, which refuses to read what nobody has assigned: there such a variable is said to begin with zeros."""
+    b = Builder()
+    zeros = lambda name, shape, scale, zero: b.begin([(name, np.full(shape, zero, np.int8), scale, zero)])
+    make(b, np.random.default_rng(seed), **({"zeros": zeros} if make in (moving_sum, shift_register) else {}))
+    return b.bytes()
+
+
+def interpret(model, samples):
+    i = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    i.allocate_tensors()
+    results = []
+    for x in samples:
+        i.set_tensor(i.get_input_details()[0]["index"], x)
+        i.invoke()
+        results.append(i.get_tensor(i.get_output_details()[0]["index"]))
+    return np.stack(results)
+
+
+def call(arguments):
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=600)
+    return check(done.returncode == 0, f"{' '.join(str(a) for a in arguments)}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+
+
+def compare(tool, make, seed, folder):
+    b, random = Builder(), np.random.default_rng(seed)
+    make(b, random)
+    model, name = folder / "model.tflite", f"{make.__name__}{seed}"
+    model.write_bytes(b.bytes())
+    samples = random.integers(-128, 128, [STEPS, *b.shape(b.graph.inputs[0])]).astype(np.int8)
+    np.save(folder / "x.npy", samples)
+    stock = interpreted(make, seed)
+    wanted = interpret(stock, samples)
+    for target in TARGETS:
+        program = folder / f"{target}.pte"
+        if not call([tool, "compile", model, "--target", target, "--io", "int8", "-o", program]): continue
+        if not call([tool, "run", program, "--input", folder / "x.npy", "--output-dir", folder]): continue
+        found = np.load(folder / "output0.npy")
+        same = check(found.dtype == wanted.dtype and np.array_equal(found.ravel(), wanted.ravel()), f"{name} on {target}: {found.ravel()[:24]}, TFLite's {wanted.ravel()[:24]}")
+        if not same: return
+        if make is not once:  # the state has to matter, or nothing was compared
+            again = interpret(stock, samples[-1:])
+            matters[make.__name__] = matters.get(make.__name__, False) or not np.array_equal(again[0], wanted[-1])
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("deuteron")
+    p.add_argument("--seeds", type=int, default=12)
+    options = p.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for make in (streaming_convolution, moving_sum, shift_register, once):
+            for seed in range(options.seeds):
+                compare(options.deuteron, make, seed, pathlib.Path(folder))
+    for name, does in matters.items(): check(does, f"{name}: the last step never depends on those before")
+    print(f"tflite state: {checks.verdict()}")
+    return checks.failed != 0
+
+
+matters = {}
+sys.exit(main())
