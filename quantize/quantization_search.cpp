@@ -144,6 +144,11 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yar
   Candidate as_seen = plain;
   as_seen.options.margin = 0;
   as_seen.risk = kRiskOfNoMargin;
+  if (plain.options.precision == Precision::int16) {  // there are steps enough for all that was seen
+    try_one(std::move(plain), Observer::min_max, "");
+    try_one(std::move(as_seen), Observer::min_max, "");
+    return tried;
+  }
   try_one(plain, Observer::histogram, "");
   try_one(plain, Observer::min_max, "");
   const Observer better = tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
@@ -180,6 +185,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     choice.values = insert_quantization(graph, *seen, options, diagnostics);
     return choice;
   }
+  const bool is_int8 = options.precision == Precision::int8;
   Yardstick yardstick(samples, threads, kBudget / std::max<i64>(1, cost_of_a_run(graph)));
   Candidate plain;
   plain.graph = std::make_shared<const Graph>(graph);
@@ -188,7 +194,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   yardstick.expect_answers_of(graph);
   plain.seen = std::make_shared<const Seen>(std::move(*seen));
   plain.options = options;
-  plain.options.observer = Observer::histogram;
+  plain.options.observer = is_int8 ? Observer::histogram : Observer::min_max;
   measure(plain, yardstick);
   const double plain_db = plain.score.sqnr_db;
   plain.options.margin = kMargin;
@@ -197,16 +203,16 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   Candidate best = std::move(*std::ranges::max_element(*tried, {}, &Candidate::value));
   QuantizationChoice choice;
   choice.policy = best.name;
-  if (yardstick.has_time_to_observe_and_score()) {
+  if (is_int8 && yardstick.has_time_to_observe_and_score()) {
     const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, diagnostics);
     if (!own) return std::nullopt;
     if (*own) choice.policy += ", means with scales of their own";
   }
-  if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
+  if (is_int8 && keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   std::optional<double> together;
-  if (options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick);
+  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick);
   if (together) choice.policy += fmt::format(", weights rounded together ({:+.2f} dB)", *together);
-  else if (options.correct_bias && options.choose_bias_correction) {
+  else if (is_int8 && options.correct_bias && options.choose_bias_correction) {
     const double gain = keep_corrected_biases(best, yardstick);
     choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected",
                                  std::abs(gain) < 0.005 ? 0.0 : gain);

@@ -21,4 +21,15 @@ void quantize_s8_mve(const QuantizeArgs& args, const float* x, int8_t* y) {
   quantize_s8(a, x, y);
 }
 
+// The product is rounded by itself, as the portable kernel's is; VCVTN rounds ties to even.
+void quantize_s16_mve(const QuantizeArgs& args, const float* x, int16_t* y) {
+  const QuantizeArgs a = args;
+  const int32x4_t low = vdupq_n_s32(a.low), high = vdupq_n_s32(a.high);
+  for (int32_t i = 0; i < a.count; i += 4) {
+    const mve_pred16_t here = vctp32q(static_cast<uint32_t>(a.count - i));
+    const int32x4_t steps = vqaddq_n_s32(vcvtnq_s32_f32(vmulq_n_f32(vldrwq_z_f32(x + i, here), a.reciprocal)), a.zero);
+    vstrhq_p_s32(y + i, vminq_s32(vmaxq_s32(steps, low), high), here);
+  }
+}
+
 }  // namespace deuteron
