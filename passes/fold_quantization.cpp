@@ -153,6 +153,7 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   if (node.outputs.size() != 1 || state_results(node.op) > 0 || is_quantize_or_dequantize(node.op)) return std::nullopt;
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
   if (!wanted || (wanted->dtype != DType::s8 && wanted->dtype != DType::s16)) return std::nullopt;
+  if (wanted->dtype == DType::s16 && g.numerics == Numerics::tflite) return std::nullopt;  // its 16x8 arithmetic is another
   const std::span<const QuantSpec> specs = wanted->dtype == DType::s16 ? int16_quant_specs(node.op) : quant_specs(node.op);
   if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   PatchBuilder b(g, root, "");

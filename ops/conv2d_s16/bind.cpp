@@ -32,12 +32,13 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
   if (y.numel == 0) return keep_nothing(prepared);
-  if (int64_t{a.kernel_h} * a.kernel_w > kS16MostLength / a.in_c) return bad_argument(kWindow, "has more than 2^15 elements");
+  if (a.in_c >= kS16MostLength || int64_t{a.kernel_h} * a.in_c + 1 > kS16MostLength / a.kernel_w)
+    return bad_argument(kWindow, "has more than 2^15 elements");
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
   if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");
   if (packed.numel != packed_s16_bytes(a.out_c, a.length())) return bad_argument(kPacked, "must have the bytes that its packing takes");
   if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
-  if (scratch.numel < conv2d_s16_scratch_bytes(a)) return bad_argument(kScratch, "must hold two windows");
+  if (scratch.numel < conv2d_s16_scratch_bytes(a)) return bad_argument(kScratch, "must hold the columns of its windows");
   if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");
   const auto* from = static_cast<const int16_t*>(x.data);
   const auto* weights = static_cast<const int8_t*>(packed.data);

@@ -37,11 +37,10 @@ void run_tile(const Conv2dS16Args& a, int32_t blocks, const int16_t* x, const in
 void conv2d_s16_dsp(const Conv2dS16Args& a, const int16_t* x, const int8_t* packed, void* scratch, int16_t* y) {
   const int32_t tile_bytes = packed_s16_tile_bytes(a.length()), tiles = packed_tiles(a.out_c), blocks = s16_blocks(a.length());
   const int32_t count = a.out_c < kPackedTile ? a.out_c : kPackedTile;
-  const auto one = [&](const int16_t* window, int16_t* to) {
-    for (int32_t t = 0; t < tiles; ++t) run_tile(a, blocks, window, packed + t * tile_bytes, count, to + first_of_tile(a.out_c, t));
-  };
-  each_window_s16(
-      a, x, scratch, y, [&](const int16_t* x0, const int16_t* x1, int16_t* y0, int16_t* y1) { one(x0, y0), one(x1, y1); }, one);
+  each_strip_s16(a, x, scratch, y, [&](const int16_t* window, int32_t step, int32_t windows, int16_t* to) {
+    for (; windows > 0; --windows, window += step, to += a.out_c)
+      for (int32_t t = 0; t < tiles; ++t) run_tile(a, blocks, window, packed + t * tile_bytes, count, to + first_of_tile(a.out_c, t));
+  });
 }
 
 }  // namespace deuteron

@@ -11,17 +11,23 @@ struct Filters {
   const int8_t* packed;
   int32_t blocks, tile_bytes;
 
-  void two(const int16_t* x0, const int16_t* x1, int16_t* y0, int16_t* y1) const {
+  void several(const int16_t* x, int32_t step, int32_t windows, int16_t* y) const {
     const int32_t channels = a.out_c, tiles = channels / kPackedTile;
-    MveS16Windows w{x0, x1, packed, y0, y1, blocks, tiles, a.y_min, a.y_max};
+    MveS16Windows w{x, step * 2, y, channels * 2, packed, blocks, tiles, a.y_min, a.y_max, windows};
     if (tiles > 0) deuteron_s16_windows_mve(&w);
     if (channels % kPackedTile == 0) return;
     w.packed += tiles * tile_bytes, w.tiles = 1;
-    int16_t out[2 * kPackedTile];
-    w.y0 = out, w.y1 = out + kPackedTile;
-    deuteron_s16_windows_mve(&w);
-    const int32_t at = first_of_tile(channels, tiles), count = channels < kPackedTile ? channels : kPackedTile;
-    copy_s16(out, count, y0 + at), copy_s16(out + kPackedTile, count, y1 + at);
+    if (channels > kPackedTile) {
+      w.y += channels - kPackedTile;
+      return deuteron_s16_windows_mve(&w);
+    }
+    int16_t out[2 * kPackedTile];  // fewer filters than a tile has
+    w.y_step = kPackedTile * 2;
+    for (int32_t i = 0; i < windows; i += 2) {
+      w.x = x + i * step, w.y = out, w.windows = windows - i < 2 ? 1 : 2;
+      deuteron_s16_windows_mve(&w);
+      for (int32_t k = 0; k < w.windows; ++k) copy_columns_s16(out + k * kPackedTile, 0, channels, 1, y + (i + k) * channels, 0);
+    }
   }
 
   void one(const int16_t* x, int16_t* y) const {
@@ -33,7 +39,7 @@ struct Filters {
     int16_t out[2 * kPackedTile];  // of one tile, or of two that overlap
     w.packed += 2 * pairs * tile_bytes, w.y = out, w.pairs = 1, w.second = left == 2 ? tile_bytes : 0;
     deuteron_s16_window_mve(&w);
-    for (int32_t i = 0; i < left; ++i) copy_s16(out + i * kPackedTile, count, y + first_of_tile(channels, 2 * pairs + i));
+    for (int32_t i = 0; i < left; ++i) copy_columns_s16(out + i * kPackedTile, 0, count, 1, y + first_of_tile(channels, 2 * pairs + i), 0);
   }
 };
 
@@ -41,9 +47,10 @@ struct Filters {
 
 void conv2d_s16_mve(const Conv2dS16Args& a, const int16_t* x, const int8_t* packed, void* scratch, int16_t* y) {
   const Filters f{a, packed, s16_blocks(a.length()), packed_s16_tile_bytes(a.length())};
-  each_window_s16(
-      a, x, scratch, y, [&](const int16_t* x0, const int16_t* x1, int16_t* y0, int16_t* y1) { f.two(x0, x1, y0, y1); },
-      [&](const int16_t* window, int16_t* to) { f.one(window, to); });
+  each_strip_s16(a, x, scratch, y, [&](const int16_t* window, int32_t step, int32_t windows, int16_t* to) {
+    if (windows == 1) f.one(window, to);
+    else f.several(window, step, windows, to);
+  });
 }
 
 }  // namespace deuteron

@@ -30,8 +30,8 @@ std::optional<Refusal> refusal_of(const Int16Layer& l, const LowerContext& c) {
     return Refusal{"the bias must be a constant of int32", what_it_is(c.in[kBias], c.data[kBias]), "a constant of s32", "int16.bias"};
   if (l.groups != 1 && !l.is_depthwise())
     return Refusal{"groups of a convolution that is not one filter for each channel", std::to_string(l.groups), "1", "int16.groups"};
-  if (l.length() > kS16MostLength)
-    return Refusal{"elements of a filter", std::to_string(l.length()), std::to_string(kS16MostLength), "int16.length"};
+  if (l.length() + l.weight[2] > kS16MostLength)  // a column of taps may be filled up by one
+    return Refusal{"elements of a filter", std::to_string(l.length()), std::to_string(kS16MostLength - l.weight[2]), "int16.length"};
   for (const i64 v : {l.x[1], l.x[2], l.y[1], l.y[2], l.stride.h, l.stride.w, l.pad.h, l.pad.w, l.dilation.h, l.dilation.w})
     if (v > kMaxReach) return Refusal{"an extent", std::to_string(v), std::to_string(kMaxReach), "int16.window"};
   const auto why = [&](size_t axis, i64 stride, i64 pad, i64 dilation) {
@@ -73,45 +73,50 @@ Result<Numbers> numbers_of(const Int16Layer& l, const LowerContext& c) {
   return n;
 }
 
+Conv2dS16Args args_of(const Int16Layer& l) {
+  const auto i = [](i64 v) { return static_cast<i32>(v); };
+  return {i(l.x[0]),
+          i(l.x[1]),
+          i(l.x[2]),
+          i(l.x[3]),
+          i(l.y[1]),
+          i(l.y[2]),
+          i(l.y[3]),
+          i(l.weight[1]),
+          i(l.weight[2]),
+          i(l.stride.h),
+          i(l.stride.w),
+          i(l.pad.h),
+          i(l.pad.w),
+          i(l.dilation.h),
+          i(l.dilation.w),
+          0,
+          0};
+}
+
 // kernel.h of conv2d_s16 says how.
 std::vector<int8_t> packed(const Int16Layer& l, const Numbers& n) {
-  const i32 length = static_cast<i32>(l.length()), filters = static_cast<i32>(l.filters());
+  const Conv2dS16Args args = args_of(l);
+  const i32 length = args.length(), filters = static_cast<i32>(l.filters());
   std::vector<int8_t> bytes(static_cast<size_t>(packed_s16_bytes(filters, length)));
   int8_t* tile = bytes.data();
   for (i32 t = 0; t < packed_tiles(filters); ++t, tile += packed_s16_tile_bytes(length)) {
     int8_t* const numbers = tile + packed_s16_tile_bytes(length) - kTileNumbers;
     for (i32 i = 0; i < kPackedTile && first_of_tile(filters, t) + i < filters; ++i) {
       const i64 o = first_of_tile(filters, t) + i;
-      const std::span<const int16_t> filter = n.filter(o, length);
-      for (i32 e = 0; e < length; ++e)
-        std::memcpy(tile + ((e / kS16Block * kPackedTile + i) * kS16Block + e % kS16Block) * 2, &filter[static_cast<size_t>(e)], 2);
+      const std::span<const int16_t> filter = n.filter(o, l.length());
+      for (i64 kh = 0; kh < l.weight[1]; ++kh)
+        for (i64 kw = 0; kw < l.weight[2]; ++kw)
+          for (i64 c = 0; c < l.weight[3]; ++c) {
+            const i64 e = kw * args.column() + kh * l.weight[3] + c;
+            std::memcpy(tile + ((e / kS16Block * kPackedTile + i) * kS16Block + e % kS16Block) * 2,
+                        &filter[static_cast<size_t>((kh * l.weight[2] + kw) * l.weight[3] + c)], 2);
+          }
       std::memcpy(numbers + i * 4, &n.first[o], 4);
       std::memcpy(numbers + (kPackedTile + i) * 4, &n.multiplier[o], 4);
     }
   }
   return bytes;
-}
-
-i64 scratch_of(const Int16Layer& l) {
-  const auto i = [](i64 v) { return static_cast<i32>(v); };
-  const Conv2dS16Args a{i(l.x[0]),
-                        i(l.x[1]),
-                        i(l.x[2]),
-                        i(l.x[3]),
-                        i(l.y[1]),
-                        i(l.y[2]),
-                        i(l.y[3]),
-                        i(l.weight[1]),
-                        i(l.weight[2]),
-                        i(l.stride.h),
-                        i(l.stride.w),
-                        i(l.pad.h),
-                        i(l.pad.w),
-                        i(l.dilation.h),
-                        i(l.dilation.w),
-                        0,
-                        0};
-  return conv2d_s16_scratch_bytes(a);
 }
 
 }  // namespace
@@ -138,7 +143,7 @@ Result<Lowered> lower_int16_layer(const Int16Layer& l, const LowerContext& c) {
   }
   call.integers({l.stride.h, l.stride.w}).integers({l.pad.h, l.pad.w}).integers({l.dilation.h, l.dilation.w});
   call.integer(range.low).integer(range.high);
-  if (!depthwise) call.scratch(scratch_of(l));
+  if (!depthwise) call.scratch(conv2d_s16_scratch_bytes(args_of(l)));
   call.out(0, channels_last_face(l.y));
   return call.done();
 }

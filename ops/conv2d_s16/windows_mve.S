@@ -25,8 +25,8 @@
 .equ BLOCK_BYTES, 56
 
 @ void deuteron_s16_windows_mve(const MveS16Windows*)
-@ offsets: x0 0, x1 4, packed 8, y0 12, y1 16, blocks 20, tiles 24, y_min 28, y_max 32
-@ stack: 0 x of both windows, 8 turns of a tile, 12 end of the weights, 16 where the first turn begins, 20 blocks
+@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_min 28, y_max 32, windows 36
+@ stack: 0 x of both windows, 8 turns of a tile, 12 windows left, 16 arguments, 20 end of the weights, 24 where the first turn begins
 @ q6 y_min   q7 y_max
   .section .text.deuteron_s16_windows_mve,"ax"
   .global deuteron_s16_windows_mve
@@ -36,20 +36,19 @@ deuteron_s16_windows_mve:
   push {r4-r11, lr}
   sub sp, sp, #4
   vpush {d8-d15}
-  sub sp, sp, #24
+  sub sp, sp, #32
+  str r0, [sp, #16]
   ldrd r4, r6, [r0, #28]
   vdup.32 q6, r4
   vdup.32 q7, r6
-  ldrd r9, r11, [r0]
-  strd r9, r11, [sp]
-  ldrd r1, r5, [r0, #8]
-  ldrd r7, r6, [r0, #16]
-  ldr r3, [r0, #24]
-  str r6, [sp, #20]
+  ldr r9, [r0]
+  ldr r5, [r0, #8]
+  ldrd r6, r3, [r0, #20]
   lsls r4, r6, #6
   adds r4, #32                      @ bytes of a tile
+  ldr r1, [r0, #16]
   mla r4, r4, r3, r1
-  str r4, [sp, #12]
+  str r4, [sp, #20]
   adds r4, r6, #2                   @ turns of four blocks behind the first one, the first turn with what is left over
   lsrs r4, r4, #2
   str r4, [sp, #8]
@@ -60,18 +59,29 @@ deuteron_s16_windows_mve:
   adr r3, 3f
   add r4, r4, r3
   orr r4, r4, #1
-  str r4, [sp, #16]
-1:                                  @ a tile
+  str r4, [sp, #24]
+  ldr r12, [r0, #36]
+1:                                  @ two windows
+  ldr r2, [r0, #4]
+  ldr r4, [r0, #12]
+  add r11, r9, r2
+  add r7, r5, r4
+  cmp r12, #1
+  itt eq
+  moveq r11, r9
+  moveq r7, r5
+  strd r9, r11, [sp]
+  str r12, [sp, #12]
+  ldr r1, [r0, #16]
+2:                                  @ a tile
   ldr r3, [sp, #8]
   ldrd r9, r11, [sp]
   vldrb.u8 q2, [r1], #16
   BLOCK vmladav
   cbz r3, 4f
-  b 2f
+  ldr pc, [sp, #24]
 4:
   b 5f
-2:
-  ldr pc, [sp, #16]
   .balign 4
 3:
   .rept 4
@@ -95,10 +105,21 @@ deuteron_s16_windows_mve:
   vstrh.32 q4, [r5], #8
   vmin.s32 q5, q5, q7
   vstrh.32 q5, [r7], #8
-  ldr r3, [sp, #12]
+  ldr r3, [sp, #20]
   cmp r1, r3
-  bne 1b
-  add sp, sp, #24
+  bne 2b
+  ldr r0, [sp, #16]
+  ldr r9, [sp, #4]
+  ldr r12, [sp, #12]
+  ldr r2, [r0, #4]
+  ldr r4, [r0, #24]
+  sub r5, r7, r4, lsl #3
+  ldr r6, [r0, #12]
+  add r9, r9, r2
+  add r5, r5, r6
+  subs r12, r12, #2
+  bgt 1b
+  add sp, sp, #32
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}

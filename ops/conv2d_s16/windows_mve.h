@@ -6,12 +6,15 @@
 
 namespace deuteron {
 
+// Windows `step` bytes apart, two at a time; of an odd number the last one meets the filters twice.
 struct MveS16Windows {
-  const int16_t *x0, *x1;
+  const int16_t* x;
+  int32_t step;
+  int16_t* y;
+  int32_t y_step;  // bytes of y from a window to the next
   const int8_t* packed;
-  int16_t *y0, *y1;       // 4 elements a tile
   int32_t blocks, tiles;  // at least 1
-  int32_t y_min, y_max;
+  int32_t y_min, y_max, windows;
 };
 extern "C" void deuteron_s16_windows_mve(const MveS16Windows* a);
 

@@ -42,6 +42,8 @@ Status prepare(Call& call, Prepared* prepared) {
   auto* to = static_cast<int16_t*>(y.data);
   if (is_for<Feature::mve>(call))
     return keep_for<Feature::mve, depthwise_conv2d_s16_mve>(call, prepared, a, from, weights, first, multiplier, to);
+  if (is_for<Feature::dsp>(call))
+    return keep_for<Feature::dsp, depthwise_conv2d_s16_dsp>(call, prepared, a, from, weights, first, multiplier, to);
   return keep<depthwise_conv2d_s16>(call, prepared, a, from, weights, first, multiplier, to);
 }
 

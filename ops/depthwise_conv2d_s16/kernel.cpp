@@ -1,5 +1,4 @@
-// Portable int16 depthwise convolution: two neighbouring channels at a time, which a core with the DSP extension multiplies by SMLABB and
-// SMLATT.
+// Portable int16 depthwise convolution: two neighbouring channels at a time.
 #include "ops/depthwise_conv2d_s16/kernel.h"
 
 #include "ops/depthwise_conv2d_s16/pixels.h"

@@ -29,4 +29,8 @@ void depthwise_conv2d_s16(const DepthwiseS16Args& a, const int16_t* x, const int
 void depthwise_conv2d_s16_mve(const DepthwiseS16Args& a, const int16_t* x, const int16_t* weight, const int32_t* first,
                               const int32_t* multiplier, int16_t* y);
 
+// The same with the DSP extension.
+void depthwise_conv2d_s16_dsp(const DepthwiseS16Args& a, const int16_t* x, const int16_t* weight, const int32_t* first,
+                              const int32_t* multiplier, int16_t* y);
+
 }  // namespace deuteron
