@@ -244,19 +244,29 @@ class Inserter {
     } else {
       node.inputs[1] = constant_operand(operands[1], q, DType::s8, node.origin);
       const Constant& rounded = *g_.values[integers_.back().second].constant;
-      if (options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty())
-        loss = mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
+      loss = loss_of(node, operands, rounded, q);
     }
     bias.resize(std::max(bias.size(), loss.size()));
     for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
     set_bias(node, operands, x_scale(x), q, bias);
   }
 
-  void quantize_to_int16(Node& node, const std::vector<ValueId>& operands, std::span<const float> bias) {
+  // What rounding the weights takes from the mean of each result; empty where it is not to be corrected.
+  std::vector<float> loss_of(const Node& node, const std::vector<ValueId>& operands, const Constant& rounded, const Quant& q) const {
+    const ValueId x = operands[0], w = operands[1];
+    if (!options_.correct_bias || g_.is_constant(x) || observations_[x].channel_mean.empty()) return {};
+    return mean_loss(node.op, g_.type(x), g_.type(w), g_.type(node.outputs[0]), g_.values[w].constant->as<float>(), rounded, q,
+                     observations_[x].channel_mean);
+  }
+
+  void quantize_to_int16(Node& node, const std::vector<ValueId>& operands, std::vector<float> bias) {
     const ValueId x = operands[0];
     const Quant of_x = g_.is_constant(x) ? constant_parameters(x, {DType::s16, Gran::per_tensor, 0, true}) : own_parameters(x);
     const Quant q = int16_weight_quant(g_.values[operands[1]].constant->as<float>(), g_.type(operands[1]).shape, of_x, bias);
     node.inputs[1] = constant_operand(operands[1], q, DType::s16, node.origin);
+    const std::vector<float> loss = loss_of(node, operands, *g_.values[integers_.back().second].constant, q);
+    bias.resize(std::max(bias.size(), loss.size()));
+    for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
     set_bias(node, operands, of_x.scale[0], q, bias);
   }
 
