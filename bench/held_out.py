@@ -1,10 +1,12 @@
 """Accuracy on samples that calibration has not seen: ours, plain histogram ranges, and PT2E, on the same random splits.
 
+    build/venv/bin/python bench/held_out.py --int16 [--splits 8]
     build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--splits 8 | --folds 3] [--samples N] [--models A,B] [--no-pt2e]
 
 Two thirds of a model's samples (or N of them) calibrate, the rest is held out; with --folds each Nth sample is held out once. Figures are signal to noise against the float model in dB, of all
 held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` how far its mean is from
-the truth; `within`: splits whose truth lies between what it says of halves of the samples. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
+the truth; `within`: splits whose truth lies between what it says of halves of the samples. --int16 prints int8, int16 and the gain instead,
+held out, of four models. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
 """
 import argparse
 import concurrent.futures
@@ -83,6 +85,16 @@ def pt2e(model, split):
     return sqnr(model.y[split[1]], np.stack([y.numpy().reshape(-1) for y in got]))
 
 
+def int16(arguments):
+    print("| model | int8 | int16 | gain |\n| --- | --- | --- | --- |")
+    for name in MODELS[:4] if arguments.models == ",".join(MODELS) else arguments.models.split(","):
+        model = Model(arguments.shared / "fixtures" / "models" / name)
+        splits = [model.split(k, arguments.samples, arguments.folds) for k in range(arguments.folds or arguments.splits)]
+        narrow, wide = ([ours(arguments.tool, model, s, options)[0] for s in splits] for options in ([], ["--precision", "int16"]))
+        gain = [b - a for a, b in zip(narrow, wide)]
+        print(f"| {name} | {np.mean(narrow):.1f} | {np.mean(wide):.1f} | {np.mean(gain):+.1f} (at least {min(gain):+.1f}) |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default=ROOT / "build" / "deuteron")
@@ -92,7 +104,10 @@ def main():
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--no-pt2e", action="store_true")
+    parser.add_argument("--int16", action="store_true")
     arguments = parser.parse_args()
+    if arguments.int16:
+        return int16(arguments)
     print("| model | held out | plain histogram | PT2E | in-sample | estimate | off | within |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     means = []
     for name in arguments.models.split(","):

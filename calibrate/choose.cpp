@@ -88,6 +88,10 @@ double point_error(double x, const Grid& grid, i32 q_low, i32 q_high) {
   return (x - y) * (x - y);
 }
 
+// So many steps that cutting values off gains nothing, and the error is that of rounding what is even between two steps.
+bool is_wide(i32 q_low, i32 q_high) { return q_high - q_low > 255; }
+double error_of_rounding(float scale) { return static_cast<double>(scale) * scale / 12; }
+
 struct Candidate {
   double low, high, error;
 };
@@ -101,6 +105,7 @@ ActivationQuant choose(const Observation& o, Observer observer, bool symmetric, 
   if (o.bins.empty()) return chosen(all, 0);
   const Density density(o);
   if (density.is_point() || density.total() <= 0) return chosen(all, point_error(o.low, all, q_low, q_high));
+  if (is_wide(q_low, q_high)) return chosen(all, error_of_rounding(all.scale));
   Candidate best{low, high, density.error(grid_of(low, high, symmetric, q_low, q_high), q_low, q_high)};
   if (observer == Observer::min_max) return chosen(all, best.error);
 
@@ -158,7 +163,7 @@ double mean_squared_error(const Observation& o, float scale, i32 zero_point, i32
   if (o.bins.empty()) return 0;
   const Density density(o);
   if (density.is_point() || density.total() <= 0) return point_error(o.low, {scale, zero_point}, q_low, q_high);
-  return density.error({scale, zero_point}, q_low, q_high);
+  return is_wide(q_low, q_high) ? error_of_rounding(scale) : density.error({scale, zero_point}, q_low, q_high);
 }
 
 double sqnr_db(std::span<const float> reference, std::span<const float> value) {

@@ -1,5 +1,7 @@
 #include "ops/all.h"
 
+#include "ops/families.h"
+#include "ops/int16.h"
 #include "ops/kernel_call/host_call.h"
 
 namespace deuteron {
@@ -64,6 +66,7 @@ void execute(const Op& op, std::span<const HostTensor> in, std::span<const HostT
 }
 
 Result<Lowered> lower_to_cortex_m(const Op& op, const LowerContext& context) {
+  if (works_on_int16(context.in, context.out) && !is_quantize_or_dequantize(op) && !is_lowered(op)) return lower_to_int16(op, context);
   return std::visit(
       [&]<class T>(const T& o) -> Result<Lowered> {
         if constexpr (kIsCall<T> || kIsDelegate<T>) return Refusal{"is lowered already", "", "", "cortex_m.kernel_call"};

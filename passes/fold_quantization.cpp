@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.h"
 #include "ops/families.h"
+#include "ops/int16.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
 #include "passes/fold_number_calls.h"
@@ -97,7 +98,9 @@ static ValueId float_constant(PatchBuilder& b, const Graph& g, const Uses& uses,
   const i64 inner = q.per_channel() ? numel(std::span(steps.type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
   for (size_t i = 0; i < real.size(); ++i) {
     const i64 c = q.per_channel() ? static_cast<i64>(i) / inner % steps.type.shape[q.axis] : 0;
-    const i64 step = steps.type.dtype == DType::s8 ? steps.constant->as<int8_t>()[i] : steps.constant->as<i32>()[i];
+    const i64 step = steps.type.dtype == DType::s8    ? steps.constant->as<int8_t>()[i]
+                     : steps.type.dtype == DType::s16 ? steps.constant->as<int16_t>()[i]
+                                                      : steps.constant->as<i32>()[i];
     real[i] = static_cast<float>(step - q.zero_point[c]) * q.scale[c];
   }
   return b.constant(Type{DType::f32, steps.type.shape, {}}, constant_of(std::move(real)), steps.name);
@@ -144,14 +147,15 @@ static Quant own_quant(const QuantSpec& result, const Type& first, const Type& w
   return wanted.quant;
 }
 
-// quantize(op(dequantize(x), ..))   becomes   op(x, ..) on int8, then a clamp without bounds where the parameters change
+// quantize(op(dequantize(x), ..))   becomes   op(x, ..) on int8 or int16, then a clamp without bounds where the parameters change
 static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
   if (node.outputs.size() != 1 || state_results(node.op) > 0 || is_quantize_or_dequantize(node.op)) return std::nullopt;
-  const std::span<const QuantSpec> specs = quant_specs(node.op);
-  if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
-  if (!wanted || wanted->dtype != DType::s8) return std::nullopt;
+  if (!wanted || (wanted->dtype != DType::s8 && wanted->dtype != DType::s16)) return std::nullopt;
+  if (wanted->dtype == DType::s16 && g.numerics == Numerics::tflite) return std::nullopt;  // its 16x8 arithmetic is another
+  const std::span<const QuantSpec> specs = wanted->dtype == DType::s16 ? int16_quant_specs(node.op) : quant_specs(node.op);
+  if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   PatchBuilder b(g, root, "");
   const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, specs, wanted->quant);
   if (!inputs) return std::nullopt;

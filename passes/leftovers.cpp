@@ -55,10 +55,11 @@ static std::optional<Patch> spelled_out(const Graph& g, const Uses& uses, NodeId
   return form_of(g, uses, root, FormKind::portable);
 }
 
+// Or an int16 one.
 static bool is_int8_operator(const Graph& g, const Node& node) {
   if (is_lowered(node.op) || is_quantize_or_dequantize(node.op) || takes_no_time(node.op) || node.outputs.size() != 1) return false;
   const Type& type = g.type(node.outputs[0]);
-  return type.dtype == DType::s8 && !type.quant.empty() && !type.quant.per_channel();
+  return (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty() && !type.quant.per_channel();
 }
 
 // f(x, ..) on int8   becomes   quantize(clamp(f(dequantize(x), ..)))

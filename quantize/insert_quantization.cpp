@@ -8,6 +8,7 @@
 #include "calibrate/each_sample.h"
 #include "ops/families.h"
 #include "ops/kernel_call/number_calls.h"
+#include "quantize/int16_weights.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantized_weights.h"
 #include "quantize/round_weights.h"
@@ -68,7 +69,9 @@ class Inserter {
         if (!options_.observer && plain.mean_squared_error <= chosen[c].mean_squared_error) chosen[c] = plain;
         widen(chosen[c], cluster, seen[c], steps);
       }
-      parameters_[c] = per_tensor(chosen[c].scale, chosen[c].zero_point, steps.low, steps.high);
+      // What is never negative leaves the sums behind it twice the room: ops/int16.h.
+      const bool is_positive = cluster.dtype == DType::s16 && reach(g_, uses_, cluster).low >= 0;
+      parameters_[c] = per_tensor(chosen[c].scale, chosen[c].zero_point, is_positive ? 0 : steps.low, steps.high);
     });
     for (size_t c = 0; c < count; ++c) {
       warn(plan_.clusters[c], seen[c], chosen[c]);
@@ -228,6 +231,7 @@ class Inserter {
       const std::span<const float> given = g_.values[operands[2]].constant->as<float>();
       bias.assign(given.begin(), given.end());
     }
+    if (spec.dtype == DType::s16) return quantize_to_int16(node, operands, bias);
     Quant q = weight_quant(data, weight.shape, weight_axis(node, spec, options_), options_.weight_low, 127);
     make_room_for_bias(q, x_scale(x), bias);
     std::vector<float> loss;
@@ -240,14 +244,37 @@ class Inserter {
     } else {
       node.inputs[1] = constant_operand(operands[1], q, DType::s8, node.origin);
       const Constant& rounded = *g_.values[integers_.back().second].constant;
-      if (options_.correct_bias && !g_.is_constant(x) && !observations_[x].channel_mean.empty())
-        loss = mean_loss(node.op, g_.type(x), weight, g_.type(node.outputs[0]), data, rounded, q, observations_[x].channel_mean);
+      loss = loss_of(node, operands, rounded, q);
     }
     bias.resize(std::max(bias.size(), loss.size()));
     for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
+    set_bias(node, operands, x_scale(x), q, bias);
+  }
+
+  // What rounding the weights takes from the mean of each result; empty where it is not to be corrected.
+  std::vector<float> loss_of(const Node& node, const std::vector<ValueId>& operands, const Constant& rounded, const Quant& q) const {
+    const ValueId x = operands[0], w = operands[1];
+    if (!options_.correct_bias || g_.is_constant(x) || observations_[x].channel_mean.empty()) return {};
+    return mean_loss(node.op, g_.type(x), g_.type(w), g_.type(node.outputs[0]), g_.values[w].constant->as<float>(), rounded, q,
+                     observations_[x].channel_mean);
+  }
+
+  void quantize_to_int16(Node& node, const std::vector<ValueId>& operands, std::vector<float> bias) {
+    const ValueId x = operands[0];
+    const Quant of_x = g_.is_constant(x) ? constant_parameters(x, {DType::s16, Gran::per_tensor, 0, true}) : own_parameters(x);
+    const Quant q = int16_weight_quant(g_.values[operands[1]].constant->as<float>(), g_.type(operands[1]).shape, of_x, bias);
+    node.inputs[1] = constant_operand(operands[1], q, DType::s16, node.origin);
+    const std::vector<float> loss = loss_of(node, operands, *g_.values[integers_.back().second].constant, q);
+    bias.resize(std::max(bias.size(), loss.size()));
+    for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
+    set_bias(node, operands, of_x.scale[0], q, bias);
+  }
+
+  // `weight`: the parameters of the node's weight.
+  void set_bias(Node& node, const std::vector<ValueId>& operands, float x_scale, const Quant& weight, std::span<const float> bias) {
     if (bias.empty()) return;
-    const Quant steps = bias_quant(x_scale(x), q);
-    const Shape shape{weight.shape[0]};
+    const Quant steps = bias_quant(x_scale, weight);
+    const Shape shape{static_cast<i64>(bias.size())};
     const std::string name = operands.size() > 2 ? g_.values[operands[2]].name : g_.values[node.outputs[0]].name + "_bias";
     const ValueId integers = g_.add_value(name + "_q", Type{DType::s32, shape, steps}, to_integers(bias, shape, steps, DType::s32));
     node.inputs.resize(2);

@@ -9,7 +9,11 @@
 
 namespace deuteron {
 
+// int16: operators that have a form work on int16 (ops/int16.h), all others stay in float.
+enum class Precision : u8 { int8, int16 };
+
 struct QuantizeOptions {
+  Precision precision = Precision::int8;
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
   i32 weight_low = -127;                // symmetric weights use weight_low..127

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ops/families.h"
+#include "ops/int16.h"
 #include "ops/kernel_call/number_calls.h"
 #include "quantize/recurrent.h"
 
@@ -64,6 +65,7 @@ bool passes_numbers_on(const Op& op) {
 }
 
 std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options) {
+  if (options.precision == Precision::int16) return int16_quant_specs(node.op);
   return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
 }
 
@@ -88,7 +90,8 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
     const auto* kernel = call_of(node.op);
-    if (const auto call = kernel ? number_call(*kernel) : std::nullopt; call && can_be_int8(g, node, *call)) {
+    if (const auto call = kernel ? number_call(*kernel) : std::nullopt;
+        call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) {
       static constexpr QuantSpec kSteps{DType::s8, Gran::per_tensor};
       plan.quantized[n] = true;
       if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps);

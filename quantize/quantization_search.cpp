@@ -32,6 +32,8 @@ constexpr i64 kCostOfAnElement = 8;    // in multiply-adds
 constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 to 30 ns
 // Samples never reach as far as what follows them: both ends of every range lie so much further out.
 constexpr double kMargin = 0.1;
+// With 65536 steps one bit more buys what no sample has shown: rounding weights costs more than the bit, and cutting off more than both.
+constexpr double kWideMargin = 1;
 constexpr double kRiskOfNoMargin = 2;  // dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
 
 i64 cost_of_a_run(const Graph& g) {
@@ -160,6 +162,11 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yar
   Candidate as_seen = plain;
   as_seen.options.margin = 0;
   as_seen.risk = kRiskOfNoMargin;
+  if (plain.options.precision == Precision::int16) {
+    plain.options.margin = kWideMargin;
+    try_one(std::move(plain), Observer::min_max, "");
+    return tried;
+  }
   try_one(plain, Observer::histogram, "");
   try_one(plain, Observer::min_max, "");
   const Observer better = tried[0].score.value >= tried[1].score.value ? Observer::histogram : Observer::min_max;
@@ -196,6 +203,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     choice.values = insert_quantization(graph, *seen, options, diagnostics);
     return choice;
   }
+  const bool is_int8 = options.precision == Precision::int8;
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs);
   Candidate plain;
@@ -205,7 +213,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   yardstick.expect_answers_of(graph);
   plain.seen = std::make_shared<const Seen>(std::move(*seen));
   plain.options = options;
-  plain.options.observer = Observer::histogram;
+  plain.options.observer = is_int8 ? Observer::histogram : Observer::min_max;
   measure(plain, yardstick);
   const double plain_db = plain.score.sqnr_db;
   plain.options.margin = kMargin;
@@ -214,16 +222,16 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   Candidate best = std::move(*std::ranges::max_element(*tried, {}, &Candidate::value));
   QuantizationChoice choice;
   choice.policy = best.name;
-  if (yardstick.has_time_to_observe_and_score()) {
+  if (is_int8 && yardstick.has_time_to_observe_and_score()) {
     const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, diagnostics);
     if (!own) return std::nullopt;
     if (*own) choice.policy += ", means with scales of their own";
   }
-  if (keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
+  if (is_int8 && keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
   std::optional<double> together;
-  if (options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick);
+  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick);
   if (together) choice.policy += fmt::format(", weights rounded together ({:+.2f} dB)", *together);
-  else if (options.correct_bias && options.choose_bias_correction) {
+  else if (is_int8 && options.correct_bias && options.choose_bias_correction) {
     const double gain = keep_corrected_biases(best, yardstick);
     choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected",
                                  std::abs(gain) < 0.005 ? 0.0 : gain);

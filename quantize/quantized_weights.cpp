@@ -56,7 +56,8 @@ static std::vector<double> share_inside(i64 extent, i64 window, i64 stride, i64 
 
 std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, const Type& y, std::span<const float> data,
                              const Constant& rounded, const Quant& quant, std::span<const float> channel_mean) {
-  const std::span<const int8_t> steps = rounded.as<int8_t>();
+  const bool is_wide = rounded.bytes.size() == 2 * data.size();  // int16
+  const auto steps = [&](i64 at) { return is_wide ? i32{rounded.as<int16_t>()[at]} : i32{rounded.as<int8_t>()[at]}; };
   const i64 channels = weight.shape[0], inputs = weight.shape.back(),
             taps = channels * inputs > 0 ? weight.elements() / channels / inputs : 0;
   const i64 groups = inputs > 0 ? x.shape.back() / inputs : 1;
@@ -80,7 +81,7 @@ std::vector<float> mean_loss(const Op& op, const Type& x, const Type& weight, co
     for (i64 t = 0; t < taps; ++t)
       for (i64 i = 0; i < inputs; ++i) {
         const i64 at = (o * taps + t) * inputs + i;
-        sum += (data[at] - scale * steps[at]) * share[t] * channel_mean[first + i];
+        sum += (data[at] - scale * steps(at)) * share[t] * channel_mean[first + i];
       }
     loss[o] = static_cast<float>(sum);
   }

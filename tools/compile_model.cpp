@@ -89,6 +89,9 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
+  verb.option("--precision", o.precision, "of activations and weights of a float model: int8 (default) or int16 (docs/int16.md)")
+      .value("KIND")
+      .one_of({"int8", "int16"});
   verb.option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
       .value("KIND")
       .one_of({"auto", "off"});
@@ -306,6 +309,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (!choose_weights(o, result.target, options, diagnostics)) return std::nullopt;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
+  if (o.precision == "int16") options.quantize.precision = Precision::int16;
   options.quantize.equalize = o.equalization == "auto";
   options.quantize.correct_bias = o.bias_correction != "off";
   options.quantize.choose_bias_correction = o.bias_correction == "auto";

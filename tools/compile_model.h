@@ -16,7 +16,7 @@ namespace deuteron {
 
 struct ModelOptions {
   std::string model, target, json, html, firmware_ops, kernel_selection;
-  std::string io = "float", io_layout = "auto", observer = "auto", equalization = "auto", bias_correction = "auto",
+  std::string io = "float", io_layout = "auto", observer = "auto", precision = "int8", equalization = "auto", bias_correction = "auto",
               format_conversion = "auto";
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says

@@ -6,7 +6,9 @@
 
 namespace deuteron {
 
-inline void avg_pool2d_reference(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) {
+// Of elements of any width.
+template <class Args, class T>
+void average_reference(const Args& a, const T* x, T* y) {
   for (int64_t n = 0; n < a.n; ++n)
     for (int64_t oh = 0; oh < a.out_h; ++oh)
       for (int64_t ow = 0; ow < a.out_w; ++ow)
@@ -21,8 +23,10 @@ inline void avg_pool2d_reference(const AvgPool2dArgs& a, const int8_t* x, int8_t
             }
           // Exact in double: the quotient of integers below 2^31 is never within 2^-32 of a half without being one.
           y[((n * a.out_h + oh) * a.out_w + ow) * a.channels + c] =
-              static_cast<int8_t>(std::round(static_cast<double>(sum) / static_cast<double>(taps)));
+              static_cast<T>(std::round(static_cast<double>(sum) / static_cast<double>(taps)));
         }
 }
+
+inline void avg_pool2d_reference(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) { average_reference(a, x, y); }
 
 }  // namespace deuteron

@@ -12,13 +12,15 @@ static Result<std::vector<Type>> infer(const Dequantize&, TypeView in) {
 
 static Result<Lowered> cortex_m(const Dequantize&, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  if (auto r = require_int8(x, "x", "cortex_m.dequantize.dtype")) return *r;
+  const bool wide = x.dtype == DType::s16 && !x.quant.empty();
+  if (!wide)
+    if (auto r = require_int8(x, "x", "cortex_m.dequantize.dtype")) return *r;
   if (x.quant.per_channel())
     return Refusal{"the kernel dequantizes per tensor", "per channel", "per tensor", "cortex_m.dequantize.granularity"};
-  constexpr i64 kChar = 1;  // ScalarType
+  constexpr i64 kChar = 1, kShort = 2;  // ScalarType
   CallBuilder call("cortex_m::dequantize_per_tensor", c.in.size(), 1);
   call.in(0, elementwise_face(x.shape)).real(x.quant.scale[0]).integer(x.quant.zero_point[0]).integer(x.quant.low).integer(x.quant.high);
-  call.integer(kChar).out(0, elementwise_face(y.shape));
+  call.integer(wide ? kShort : kChar).out(0, elementwise_face(y.shape));
   return call.done();
 }
 

@@ -35,9 +35,17 @@ namespace deuteron {
   K(kPackedConvTranspose2dDsp4x4)  \
   K(kLinearAdd)
 
+// int16 activations, which stock firmware lacks too (ops/int16.h).
+#define DEUTERON_INT16_KERNELS(K) \
+  K(kConv2dS16)                   \
+  K(kDepthwiseConv2dS16)          \
+  K(kAddS16)                      \
+  K(kAvgPool2dS16)
+
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
 DEUTERON_PACKED_KERNELS(DEUTERON_DECLARE_KERNEL)
+DEUTERON_INT16_KERNELS(DEUTERON_DECLARE_KERNEL)
 #undef DEUTERON_DECLARE_KERNEL
 
 // deuteron::*, which stock firmware lacks.

@@ -30,7 +30,12 @@ Status prepare(Call& call, Prepared* prepared) {
   const QuantizeArgs a{x.numel, reciprocal, static_cast<int32_t>(call.integer(kZero)), static_cast<int32_t>(call.integer(kLow)),
                        static_cast<int32_t>(call.integer(kHigh))};
   const auto* from = static_cast<const float*>(x.data);
-  if (wide) return keep<quantize_s16>(call, prepared, a, from, static_cast<int16_t*>(y.data));
+  if (wide) {
+    auto* to = static_cast<int16_t*>(y.data);
+    if (is_for<Feature::mve_float>(call) && a.reciprocal < kQuantizeMostReciprocal)
+      return keep_for<Feature::mve_float, quantize_s16_mve>(call, prepared, a, from, to);
+    return keep<quantize_s16>(call, prepared, a, from, to);
+  }
   auto* to = static_cast<int8_t*>(y.data);
   if (is_for<Feature::mve_float>(call)) return keep_for<Feature::mve_float, quantize_s8_mve>(call, prepared, a, from, to);
   if constexpr (kHasMve || kIsHost)  // without floats in the vector unit, or not on the core at all

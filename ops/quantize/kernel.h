@@ -27,6 +27,11 @@ void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y);
 void quantize_s8_mve(const QuantizeArgs& a, const float* x, int8_t* y);
 void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y);
 
+// The same as quantize_s16 with its instructions, which take what is below the normal floats for zero: that makes no step of it.
+// Limits   reciprocal < kQuantizeMostReciprocal
+void quantize_s16_mve(const QuantizeArgs& a, const float* x, int16_t* y);
+inline constexpr float kQuantizeMostReciprocal = 0x1p+124f;  // times 2^-126: less than half a step
+
 // The same as quantize_s8 with the DSP extension and single-precision floats.
 void quantize_s8_dsp(const QuantizeArgs& a, const float* x, int8_t* y);
 

@@ -21,4 +21,16 @@ void quantize_s8_mve(const QuantizeArgs& args, const float* x, int8_t* y) {
   quantize_s8(a, x, y);
 }
 
+// The product is rounded by itself, as the portable kernel's is; VCVTN rounds ties to even.
+void quantize_s16_mve(const QuantizeArgs& args, const float* x, int16_t* y) {
+  QuantizeArgs a = args;
+  const int32x4_t low = vdupq_n_s32(a.low), high = vdupq_n_s32(a.high);
+  for (int32_t i = a.count / 4; i > 0; --i, x += 4, y += 4) {
+    const int32x4_t steps = vqaddq_n_s32(vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x), a.reciprocal)), a.zero);
+    vstrhq_s32(y, vminq_s32(vmaxq_s32(steps, low), high));
+  }
+  a.count %= 4;
+  quantize_s16(a, x, y);
+}
+
 }  // namespace deuteron

@@ -118,26 +118,25 @@ TEST(QuantizeKernel, WorksInPlace) {
   call.tensor_at(6).data = call.tensor_at(0).data;
   cases.run("in place", call);
   std::vector<int8_t> expected(x.size());
-  (cases.isa() == Isa::mve ? quantize_mve_reference : quantize_reference<int8_t>)(
-      {static_cast<int32_t>(x.size()), 1.0f / 0.1f, 3, -128, 127}, x.data(), expected.data());
+  (cases.isa() == Isa::mve
+       ? quantize_mve_reference
+       : quantize_reference<int8_t>)({static_cast<int32_t>(x.size()), 1.0f / 0.1f, 3, -128, 127}, x.data(), expected.data());
   cases.expect(6, expected);
 }
 
 TEST(QuantizeKernel, Refuses) {
-  const auto make = [] {
-    return call_of(ScalarType::s8, {1, 2, 3, 4}, 0.1, 3, -128, 127);
-  };
+  const auto make = [] { return call_of(ScalarType::s8, {1, 2, 3, 4}, 0.1, 3, -128, 127); };
   expect_refusals(make, {
-      {0, "must be float32 and 4-aligned", type(0, ScalarType::s32)},
-      {0, "must be float32 and 4-aligned", misaligned(0, 1)},
-      {2, "must be within the dtype", number(2, 128)},
-      {3, "must be within the dtype", number(3, -129)},
-      {4, "must be quant_min or more, within the dtype", number(4, 128)},
-      {4, "must be quant_min or more, within the dtype", numbers(3, 5, 4, 4)},
-      {5, "must be the dtype of the output", number(5, 2)},
-      {6, "must be int8, or int16 and 2-aligned", type(6, ScalarType::u8)},
-      {6, "must have the sizes and the order of the input", size(6, 0, 5)},
-  });
+                            {0, "must be float32 and 4-aligned", type(0, ScalarType::s32)},
+                            {0, "must be float32 and 4-aligned", misaligned(0, 1)},
+                            {2, "must be within the dtype", number(2, 128)},
+                            {3, "must be within the dtype", number(3, -129)},
+                            {4, "must be quant_min or more, within the dtype", number(4, 128)},
+                            {4, "must be quant_min or more, within the dtype", numbers(3, 5, 4, 4)},
+                            {5, "must be the dtype of the output", number(5, 2)},
+                            {6, "must be int8, or int16 and 2-aligned", type(6, ScalarType::u8)},
+                            {6, "must have the sizes and the order of the input", size(6, 0, 5)},
+                        });
   for (const double scale : {0.0, -0.5, std::nan(""), 1e39, 1e-39, 1e-60, std::numeric_limits<double>::infinity()})
     expect_refusals(make, {{1, "must be positive, with a finite reciprocal", real(1, scale)}});
 }

@@ -7,18 +7,21 @@ namespace deuteron {
 static Result<std::vector<Type>> infer(const Quantize& a, TypeView in) {
   if (in.size() != 1 || in[0].dtype != DType::f32)
     return Refusal{"quantize takes one float operand", in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32", "quantize.dtype"};
-  return std::vector<Type>{{DType::s8, in[0].shape, a.quant}};
+  const bool wide = a.quant.low < -128 || a.quant.high > 127;
+  return std::vector<Type>{{wide ? DType::s16 : DType::s8, in[0].shape, a.quant}};
 }
 
 static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  if (auto r = require_int8(y, "y", "cortex_m.quantize.dtype")) return *r;
+  const bool wide = y.dtype == DType::s16 && !y.quant.empty();
+  if (!wide)
+    if (auto r = require_int8(y, "y", "cortex_m.quantize.dtype")) return *r;
   if (y.quant.per_channel())
     return Refusal{"the kernel quantizes per tensor", "per channel", "per tensor", "cortex_m.quantize.granularity"};
-  constexpr i64 kChar = 1;  // ScalarType
+  constexpr i64 kChar = 1, kShort = 2;  // ScalarType
   CallBuilder call("cortex_m::quantize_per_tensor", c.in.size(), 1);
   call.in(0, elementwise_face(x.shape)).real(y.quant.scale[0]).integer(y.quant.zero_point[0]).integer(y.quant.low).integer(y.quant.high);
-  call.integer(kChar).out(0, elementwise_face(y.shape));
+  call.integer(wide ? kShort : kChar).out(0, elementwise_face(y.shape));
   return call.done();
 }
 

@@ -12,9 +12,7 @@ struct HostTensor;
 struct Quantize {
   Quant quant;
   bool operator==(const Quantize&) const = default;
-  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
-    visit("quant", self.quant);
-  }
+  static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) { visit("quant", self.quant); }
 };
 const OpDef<Quantize>& def_of(const Quantize&);
 void execute(const Quantize&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp

@@ -73,5 +73,10 @@ Outcome check_linear_add(uint32_t seed);
 Outcome check_lstm(uint32_t seed);
 Outcome check_gru(uint32_t seed);
 Outcome check_rnn(uint32_t seed);
+Outcome check_conv2d_s16(uint32_t seed);
+Outcome check_depthwise_conv2d_s16(uint32_t seed);
+Outcome check_add_s16(uint32_t seed);
+Outcome check_avg_pool2d_s16(uint32_t seed);
+Outcome check_quantize_s16(uint32_t seed);
 
 }  // namespace deuteron

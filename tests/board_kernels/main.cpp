@@ -27,6 +27,11 @@ constexpr CheckedKernel kChecked[] = {
     {"lstm", check_lstm},
     {"gru", check_gru},
     {"rnn", check_rnn},
+    {"conv2d_s16", check_conv2d_s16},
+    {"depthwise_conv2d_s16", check_depthwise_conv2d_s16},
+    {"add_s16", check_add_s16},
+    {"avg_pool2d_s16", check_avg_pool2d_s16},
+    {"quantize_s16", check_quantize_s16},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

@@ -1,0 +1,78 @@
+"""Fits the lines of the int16 kernels in targets/base-*.toml to what emulated boards count.
+
+    build/venv/bin/python bench/int16_cost_fit.py [--tool build/deuteron] [--shared ../shared]
+
+Compiles five networks with --precision int16, runs each once on a board of each instruction set, and fits the instructions of every call with
+non-negative coefficients: docs/cpu-cost.md has the formula. Prints the lines, and how far the sum and the worst call are off.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import numpy as np
+from scipy.optimize import nnls
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BOARDS = {"mve": ("cortex-m55", "mps3-an547"), "dsp": ("cortex-m4", "mps2-an386"), "scalar": ("cortex-m3", "mps2-an385")}
+MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet"]
+
+
+def calls_of(text):
+    """Name, multiply-adds, results and taps of each kernel call of a lowered graph, in order."""
+    for line in text.splitlines():
+        call = re.search(r" = call (\S+?)\(", line)
+        if not call:
+            continue
+        shape = re.search(r": s16\[([\d,]*)\]", line)
+        extents = [int(v) for v in shape[1].split(",")] if shape else [0]
+        macs, results, taps = int((re.search(r"macs=(\d+)", line) or [0, 0])[1]), int(np.prod(extents)), 0
+        if call[1] == "deuteron::conv2d_s16.out":
+            taps = macs // extents[-1]
+        if "pool2d" in call[1]:
+            height, width = re.findall(r"\[(\d+),(\d+)\]", line)[-3]
+            taps = results * int(height) * int(width)
+        yield call[1], macs, results, taps
+
+
+def measure(arguments, isa, where):
+    target, board = BOARDS[isa]
+    rows = {}
+    for model in MODELS:
+        folder, program, trace = arguments.shared / "fixtures" / "models" / model, where / "m.pte", where / "t.etdp"
+        text = subprocess.run([arguments.tool, "compile", folder / "float.pt2", "--target", target, "--calibrate", folder / "inputs",
+                               "--precision", "int16", "-o", program, "--dump-after", "fit-scratch"], check=True, capture_output=True, text=True).stdout
+        sample = sorted((folder / "inputs").glob("*.bin"))[0]
+        subprocess.run([arguments.tool, "profile", program, "--input", sample, "--on", f"qemu:{board}", "-o", trace], check=True, capture_output=True)
+        subprocess.run([arguments.tool, "inspect", trace, "--rows", "0", "--json", where / "t.json"], check=True, capture_output=True)
+        kernels = [k for k in json.loads((where / "t.json").read_text())["kernels"] if "::" in k["name"]]
+        for kernel, call in zip(sorted(kernels, key=lambda k: k["instruction"]), calls_of(text), strict=True):
+            assert kernel["name"] == call[0], (kernel["name"], call[0])
+            if "_s16" in call[0]:
+                rows.setdefault(call[0].removesuffix(".out"), []).append((*call[1:], kernel["median"]))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=ROOT / "build" / "deuteron")
+    parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+    arguments = parser.parse_args()
+    for isa in BOARDS:
+        with tempfile.TemporaryDirectory() as where:
+            measured = measure(arguments, isa, pathlib.Path(where))
+        for name, rows in sorted(measured.items()):
+            counted = np.array([row[3] for row in rows], float)
+            features = np.array([[1, *(v / 256 for v in row[:3])] for row in rows])
+            scale = 1 / counted  # relative errors count
+            fitted, _ = nnls(features * scale[:, None], counted * scale)
+            predicted = features @ fitted
+            fields = ", ".join(f"{f} = {v:.0f}" for f, v in zip(("call", "mac", "result", "tap"), fitted) if round(v) or f == "call")
+            print(f'{isa:6s} "{name}" = {{ {fields} }}  # {len(rows)} calls, sum {100 * (predicted.sum() / counted.sum() - 1):+.1f} %, '
+                  f"worst {100 * np.abs(predicted / counted - 1).max():.0f} %")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+// Addition on int16 (ops/int16.h).
+#pragma once
+#include "ops/add/add.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const Add&, const LowerContext&);
+
+}  // namespace deuteron

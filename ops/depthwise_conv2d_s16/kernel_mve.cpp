@@ -1,0 +1,91 @@
+// int16 depthwise convolution with the M-profile Vector Extension: eight channels at all places, then the next eight. Sums of channels with
+// even and with odd places lie apart.
+#include <arm_mve.h>
+
+#include "ops/depthwise_conv2d_s16/kernel.h"
+#include "ops/depthwise_conv2d_s16/pixels.h"
+
+namespace deuteron {
+namespace {
+
+constexpr int32_t kChannels = 8;
+
+// What there is for eight channels, or for the last ones.
+struct Channels {
+  mve_pred16_t here;
+  int32x4_t first[2], multiplier[2];  // of even channels, of odd ones
+};
+Channels channels_of(const int32_t* first, const int32_t* multiplier, int32_t left) {
+  const uint32x4_t even = vmulq_n_u32(vidupq_n_u32(0, 1), 8), odd = vaddq_n_u32(even, 4);  // bytes
+  const auto count = static_cast<uint32_t>(left);
+  const mve_pred16_t of_even = vctp32q((count + 1) / 2), of_odd = vctp32q(count / 2);
+  return {vctp16q(count),
+          {vldrwq_gather_offset_z_s32(first, even, of_even), vldrwq_gather_offset_z_s32(first, odd, of_odd)},
+          {vldrwq_gather_offset_z_s32(multiplier, even, of_even), vldrwq_gather_offset_z_s32(multiplier, odd, of_odd)}};
+}
+
+struct Sums {
+  int32x4_t even, odd;
+  void add(int16x8_t x, int16x8_t w) {
+    even = vaddq_s32(even, vmullbq_int_s16(x, w));
+    odd = vaddq_s32(odd, vmulltq_int_s16(x, w));
+  }
+};
+
+// A row of taps of eight channels: `columns` of them, at least 1, x_step and w_step bytes apart.
+inline void add_row(Sums& s, const int16_t* x, const int16_t* w, int32_t columns, int32_t x_step, int32_t w_step) {
+  asm("dls lr, %[columns]\n"
+      "1:\n"
+      "vldrh.u16 q0, [%[x]]\n"
+      "add %[x], %[x_step]\n"
+      "vldrh.u16 q1, [%[w]]\n"
+      "add %[w], %[w_step]\n"
+      "vmullb.s16 q2, q0, q1\n"
+      "vmullt.s16 q0, q0, q1\n"
+      "vadd.i32 %q[even], %q[even], q2\n"
+      "vadd.i32 %q[odd], %q[odd], q0\n"
+      "le lr, 1b\n"
+      : [even] "+w"(s.even), [odd] "+w"(s.odd), [x] "+r"(x), [w] "+r"(w)
+      : [columns] "r"(columns), [x_step] "r"(x_step), [w_step] "r"(w_step)
+      : "q0", "q1", "q2", "lr", "memory");
+}
+inline void add_row_of(mve_pred16_t here, Sums& s, const int16_t* x, const int16_t* w, int32_t columns, int32_t x_step, int32_t w_step) {
+  for (; columns > 0; --columns, x += x_step, w += w_step) s.add(vld1q_z_s16(x, here), vld1q_z_s16(w, here));
+}
+
+// all: eight channels, so that none needs a predicate.
+template <bool all>
+inline void run_place(const DepthwiseS16Args& a, const Channels& c, const DepthwisePlace& p, int16_t* to) {
+  Sums s{c.first[0], c.first[1]};
+  const int16_t *row = p.x, *taps = p.weight;
+  if (p.columns > 0)
+    for (int32_t h = p.rows; h > 0; --h, row += p.x_row, taps += p.weight_row) {
+      if (all) add_row(s, row, taps, p.columns, p.x_column * 2, a.channels * 2);
+      else add_row_of(c.here, s, row, taps, p.columns, p.x_column, a.channels);
+    }
+  const int32x4_t low = vdupq_n_s32(a.y_min), high = vdupq_n_s32(a.y_max);
+  const int32x4_t even = vminq_s32(vmaxq_s32(vqrdmulhq_s32(s.even, c.multiplier[0]), low), high);
+  const int32x4_t odd = vminq_s32(vmaxq_s32(vqrdmulhq_s32(s.odd, c.multiplier[1]), low), high);
+  const int16x8_t both = vmovntq_s32(vreinterpretq_s16_s32(even), odd);
+  if (all) vst1q_s16(to, both);
+  else vst1q_p_s16(to, both, c.here);
+}
+
+template <bool all>
+void run(const DepthwiseS16Args& a, const Channels& c, const int16_t* x, const int16_t* weight, int16_t* y) {
+  each_place(a, x, weight, y, [&](const DepthwisePlace& p, int16_t* to) { run_place<all>(a, c, p, to); });
+}
+
+}  // namespace
+
+void depthwise_conv2d_s16_mve(const DepthwiseS16Args& a, const int16_t* x, const int16_t* weight, const int32_t* first,
+                              const int32_t* multiplier, int16_t* y) {
+  for (int32_t c = 0; c < a.channels; c += kChannels) {
+    const int32_t left = a.channels - c;
+    const Channels of = channels_of(first + c, multiplier + c, left);
+    if (left >= kChannels) run<true>(a, of, x + c, weight + c, y + c);
+    else run<false>(a, of, x + c, weight + c, y + c);
+  }
+}
+
+}  // namespace deuteron

@@ -1,0 +1,67 @@
+#include "ops/int16.h"
+
+#include <array>
+
+#include "ops/add/int16.h"
+#include "ops/avg_pool2d/int16.h"
+#include "ops/conv2d/int16.h"
+#include "ops/families.h"
+#include "ops/linear/int16.h"
+
+namespace deuteron {
+
+template <class T>
+concept HasInt16Form = requires(const T& op, const LowerContext& context) {
+  int16_form(op, context);
+};
+
+// What int8 has with a scale of its own is symmetric here.
+static QuantSpec widened(QuantSpec spec) {
+  if (spec.dtype == DType::s8) spec.dtype = DType::s16, spec.symmetric = true;
+  return spec;
+}
+
+template <class T>
+static std::span<const QuantSpec> widened_specs(const T& op) {
+  constexpr size_t kMost = 4;  // x, weight, bias, y
+  static const std::array<QuantSpec, kMost> kSpecs = [&] {
+    std::array<QuantSpec, kMost> specs;
+    const std::span<const QuantSpec> of_int8 = def_of(op).quantize;
+    DEUTERON_CHECK(of_int8.size() <= kMost);
+    for (size_t k = 0; k < of_int8.size(); ++k) specs[k] = widened(of_int8[k]);
+    return specs;
+  }();
+  return std::span(kSpecs).first(def_of(op).quantize.size());
+}
+
+std::span<const QuantSpec> int16_quant_specs(const Op& op) {
+  static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true}, {DType::s16, Gran::shared, 0, true}};
+  const OpFacts facts = facts_of(op);
+  if (facts.values == Values::same && facts.storage == Storage::in_operand) return kView;
+  return std::visit(
+      []<class T>(const T& o) -> std::span<const QuantSpec> {
+        if constexpr (HasInt16Form<T>) return widened_specs(o);
+        else return {};
+      },
+      op);
+}
+
+bool works_on_int16(TypeView in, TypeView out) {
+  const auto is_int16 = [](const Type& t) { return t.dtype == DType::s16 && !t.quant.empty(); };
+  for (size_t k = 0; k < in.size(); ++k)
+    if (is_int16(in[k])) return true;
+  for (size_t k = 0; k < out.size(); ++k)
+    if (is_int16(out[k])) return true;
+  return false;
+}
+
+Result<Lowered> lower_to_int16(const Op& op, const LowerContext& context) {
+  return std::visit(
+      [&]<class T>(const T& o) -> Result<Lowered> {
+        if constexpr (HasInt16Form<T>) return int16_form(o, context);
+        else return Refusal{"there is no int16 kernel of it", "", "", "int16.operator"};
+      },
+      op);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,16 @@
+// Operators on int16 activations (docs/int16.md): symmetric steps, zero point 0; weights of layers are int16 too, as fine as sums in int32
+// allow. An operator has a form where its folder has int16.h; its kernel lies in ops/<operator>_s16/.
+#pragma once
+#include "ops/all.h"
+
+namespace deuteron {
+
+// Those of int8 with int16 activations and weights; empty for an operator without a form. What is only another view of its operand has one.
+std::span<const QuantSpec> int16_quant_specs(const Op&);
+
+// Whether any operand or result holds int16 steps.
+bool works_on_int16(TypeView in, TypeView out);
+// The call of our dialect for int16 operands.
+Result<Lowered> lower_to_int16(const Op&, const LowerContext&);
+
+}  // namespace deuteron

@@ -1,0 +1,25 @@
+#include "ops/integer/int16.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace deuteron {
+
+std::optional<Refusal> require_int16(const Type& t) {
+  if (t.dtype == DType::s16 && !t.quant.empty() && !t.quant.per_channel() && t.quant.zero_point[0] == 0) return std::nullopt;
+  return Refusal{"an operand or the result is not int16 with one scale and zero point 0", to_text(t), "s16 with scale and zero point 0",
+                 "int16.steps"};
+}
+
+SumRange sum_range(std::span<const int16_t> filter, const Quant& x, i64 bias) {
+  SumRange sum{bias, bias};
+  for (const int16_t w : filter) {
+    const i64 at_low = i64{w} * x.low, at_high = i64{w} * x.high;
+    sum.low += std::min(at_low, at_high), sum.high += std::max(at_low, at_high);
+  }
+  return sum;
+}
+
+bool fits_int32(const SumRange& sum) { return sum.low >= std::numeric_limits<i32>::min() && sum.high <= std::numeric_limits<i32>::max(); }
+
+}  // namespace deuteron
