@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "calibrate/stream.h"
+#include "emit/load_plan.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "passes/options.h"
@@ -47,6 +48,14 @@ static void check_memories(const Compilation& c, const Target& target, bool fetc
                      std::to_string(flash), "target.memory", ""});
 }
 
+static void write_load_plan(Compilation& c, const Target& target, Diagnostics& diagnostics) {
+  const size_t before = c.pte.size();
+  if (const char* why = add_load_plan(c.pte, target.isa, kAllKernels))
+    diagnostics.add({Severity::warning, "deuteron", fmt::format("writes no load plan: {}", why), "", "", "pte.load_plan",
+                     "leave --load-plan out; the program loads without one, in more instructions"});
+  c.parts.program += static_cast<i64>(c.pte.size() - before);
+}
+
 std::optional<Compilation> compile(Graph graph, const Target& target, const Samples& samples, const CompileOptions& options,
                                    Diagnostics& diagnostics) {
   const std::vector<std::string> names = pass_names();
@@ -68,6 +77,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   if (!finished) return c;
   c.plan = plan_memory(c.graph);
   c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts);
+  if (options.load_plan) write_load_plan(c, target, diagnostics);
   warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

@@ -1,10 +1,11 @@
 // The name of a call with its overload, for profiles: apart from program.cpp, so that a program without a profile does not have it.
-#include "runtime/plan.h"
+#include "runtime/load_plan.h"
 
 namespace deuteron {
 
 CallName Program::name_of_call(int32_t k) const {
   if (k < 0 || k >= instruction_count_) return {nullptr, nullptr};
+  if (plan_->is_load_plan) return planned_call_name(*plan_, static_cast<uint32_t>(k));
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
   if (call.delegate) return {call.op, nullptr};
   const FlatReader& r = plan_->reader;

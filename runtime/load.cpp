@@ -1,7 +1,7 @@
 // Loading: the checks in their order, the tables in the caller's memory, and what they need.
 #include <initializer_list>
 
-#include "runtime/plan.h"
+#include "runtime/load_plan.h"
 
 namespace deuteron {
 namespace {
@@ -265,6 +265,37 @@ struct Loader {
     return s.code == Code::out_of_memory ? tables_too_small(file) : s;
   }
 
+  // From the load plan. False: there is none, or it is not for this file, core, table of kernels or memory; the file says why.
+  bool load_planned(File file, Memory planned) {
+    const LoadPlanHeader* h = find_load_plan(file);
+    if (!h) return false;
+    open_load_plan(file, *h, &plan);
+    tables = take_tables(arena, plan);
+    const CallSize most{h->most_args, h->most_values, h->most_tensors, h->most_items, 0};
+    room = take_room(arena, most);
+    const Kernel* found[kMostPlannedKernels];
+    if (!check_planned(planned).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
+        !find_planned_kernels(plan, kernels, found))
+      return false;
+    for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
+      if (!planned_port(plan, i, &tables.tensors[i])) return false;
+      tables.ports[i] = &tables.tensors[i];
+    }
+    const uint32_t* at = first_planned_call(plan);
+    for (uint32_t k = 0; k < plan.instructions.count; ++k) {
+      PlannedCall call;
+      int32_t count = 0;
+      at = read_planned_call(plan, at, &call);
+      if (!at || call.kernel >= plan.operators.count) return false;
+      const Kernel& kernel = *found[call.kernel];
+      if (!decode_planned_call(plan, call, kernel, room, most, &count)) return false;
+      Prepared prepared;
+      if (!prepare(kernel, room.args, count, plan.isa, arena, Status{}, &prepared).ok() || arena.used > arena.bytes) return false;
+      tables.calls[k] = prepared;
+    }
+    return publish(), true;
+  }
+
   void close_delegates() {
     while (opened-- > 0) {
       if (tables.calls[opened].run) continue;
@@ -383,8 +414,18 @@ Status Program::load(File file, const KernelTable& kernels, Memory tables, Memor
     s.detail = "the tables must lie at an address that is a multiple of 16";
     return s;
   }
-  Loader loader{*this, kernels, Arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0}, {}, {}, {}, {}, {}, 0};
-  return loader.load(file, planned);
+  const Arena arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0};
+#ifndef DEUTERON_NO_LOAD_PLANS
+  if (Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load_planned(file, planned)) return Status{};
+#endif
+#ifdef DEUTERON_LOAD_PLANS_ONLY
+  Status s;
+  s.code = Code::unsupported;
+  s.detail = "the program has no load plan for this firmware: compile it with --load-plan, or build with -DLOAD_PLANS_ONLY=OFF";
+  return s;
+#else
+  return Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load(file, planned);
+#endif
 }
 
 }  // namespace deuteron

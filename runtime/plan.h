@@ -38,6 +38,7 @@ struct Plan {
   uint32_t planned_bytes = 0;                      // and with the workspace that delegates share, which begins at ports_end
   uint8_t* planned = nullptr;                      // null until memory is given
   Isa isa = kBuildIsa;                             // unless the file says another
+  bool is_load_plan = false;                       // the vectors are then parts of a load plan (load_plan.h)
 };
 
 // open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked at yet.

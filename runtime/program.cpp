@@ -1,5 +1,5 @@
 // A loaded program: its inputs, running it, and looking at its calls.
-#include "runtime/plan.h"
+#include "runtime/load_plan.h"
 
 namespace deuteron {
 
@@ -60,10 +60,16 @@ void Program::unload() {
 
 Program::Step Program::step(int32_t k) const {
   if (k < 0 || k >= instruction_count_) return {nullptr, nullptr, 0, nullptr};
+  const CallRoom room{room_args_, room_values_, room_tensors_, room_items_};
+  if (plan_->is_load_plan) {
+    Step step{planned_call_name(*plan_, static_cast<uint32_t>(k)).op, nullptr, 0, nullptr};
+    step.args = known_planned_call(*plan_, static_cast<uint32_t>(k), room, &step.count);
+    return step;
+  }
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));
   Step step{call.op, nullptr, 0, nullptr};
   if (!calls_[k].run) step.delegate = static_cast<const PreparedDelegate*>(calls_[k].args);
-  step.args = decode_call(*plan_, call, {room_args_, room_values_, room_tensors_, room_items_}, &step.count);
+  step.args = decode_call(*plan_, call, room, &step.count);
   return step;
 }
 

@@ -12,6 +12,7 @@
 #include "frontends/tflite/summary.h"
 #include "onnx/open.h"
 #include "report/status_text.h"
+#include "runtime/load_plan.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
@@ -98,6 +99,10 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"operators", Json::object()}};
   text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
   if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
+  if (const LoadPlanHeader* plan = find_load_plan(file->file())) {
+    text += fmt::format("load plan {} bytes: {} calls, {} tensors in {} shapes\n", plan->bytes, plan->calls, plan->tensors, plan->shapes);
+    json["load_plan_bytes"] = plan->bytes;
+  }
   text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
   for (const bool input : {true, false}) {
     const std::vector<PteTensor>& list = input ? s.inputs : s.outputs;

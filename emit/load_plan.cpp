@@ -1,0 +1,270 @@
+#include "emit/load_plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "base/check.h"
+#include "runtime/load_plan.h"
+
+namespace deuteron {
+namespace {
+
+using Words = std::vector<uint32_t>;
+
+struct alignas(16) AlignedBlock {
+  std::byte bytes[16];
+};
+std::vector<AlignedBlock> aligned(size_t bytes) { return std::vector<AlignedBlock>(bytes / sizeof(AlignedBlock) + 1); }
+
+// A program in memory of its own.
+struct Loaded {
+  std::vector<AlignedBlock> file, tables, planned;
+  size_t file_bytes = 0;
+  Needs needs;
+  Program program;
+};
+
+bool load(const std::vector<uint8_t>& file, const KernelTable& kernels, Loaded* l) {
+  l->file = aligned(file.size());
+  l->file_bytes = file.size();
+  std::memcpy(l->file.data(), file.data(), file.size());
+  if (!measure({l->file.data(), file.size()}, kernels, &l->needs).ok()) return false;
+  l->tables = aligned(l->needs.tables_bytes);
+  l->planned = aligned(l->needs.planned_bytes);
+  return l->program
+      .load({l->file.data(), file.size()}, kernels, {l->tables.data(), l->needs.tables_bytes}, {l->planned.data(), l->needs.planned_bytes})
+      .ok();
+}
+
+void append_bytes(Words& words, const void* data, size_t bytes) {
+  const size_t at = words.size();
+  words.resize(at + (bytes + 3) / 4);
+  std::memcpy(words.data() + at, data, bytes);
+}
+
+// Equal parts once, in the order in which they are first met.
+template <class T>
+struct Unique {
+  std::map<T, uint32_t> index;
+  std::vector<T> items;
+  uint32_t add(const T& item) {
+    const auto [it, added] = index.emplace(item, static_cast<uint32_t>(items.size()));
+    if (added) items.push_back(item);
+    return it->second;
+  }
+};
+
+struct PlanWriter {
+  const Loaded& loaded;
+  const KernelTable& table;
+  Unique<Words> shapes = {};
+  Unique<std::tuple<uint32_t, uint32_t, int, int>> tensors = {};  // offset, shape, type, place
+  std::vector<uint32_t> kernels = {};                             // their indexes in the table, in order
+  Words ports = {}, calls = {};
+  CallSize most = {}, size = {};
+  uint32_t constants_begin = std::numeric_limits<uint32_t>::max(), constants_end = 0;
+  bool can = true;  // a plan can hold it
+
+  uint32_t shape(const Tensor& t) {
+    Words w{t.rank, static_cast<uint32_t>(t.numel)};
+    append_bytes(w, t.sizes, size_t{4} * t.rank);
+    append_bytes(w, t.dim_order, t.rank);
+    return shapes.add(w);
+  }
+
+  uint32_t tensor(const Tensor& t) {
+    const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+    const Place place = !t.data ? Place::nowhere : t.constant ? Place::constant : Place::planned;
+    const void* base = place == Place::constant ? loaded.file.data() : loaded.planned.data();
+    const auto offset = static_cast<uint32_t>(t.data ? static_cast<const std::byte*>(t.data) - static_cast<const std::byte*>(base) : 0);
+    if (t.constant) constants_begin = std::min(constants_begin, offset), constants_end = std::max(constants_end, offset + bytes);
+    return tensors.add({offset, shape(t), static_cast<int>(t.type), static_cast<int>(place)});
+  }
+
+  static uint32_t word(LoadPlanKind kind, uint32_t number) { return static_cast<uint32_t>(kind) | number << 4; }
+
+  void argument(const Value& v) {
+    ++size.values;
+    switch (v.kind) {
+      case Kind::none:
+        return calls.push_back(word(LoadPlanKind::none, 0));
+      case Kind::boolean:
+        return calls.push_back(word(v.boolean ? LoadPlanKind::yes : LoadPlanKind::no, 0));
+      case Kind::tensor:
+        ++size.tensors;
+        return calls.push_back(word(LoadPlanKind::tensor, tensor(*v.tensor)));
+      case Kind::integer:
+        if (v.integer >= -(1 << 27) && v.integer < 1 << 27)
+          return calls.push_back(word(LoadPlanKind::small, static_cast<uint32_t>(v.integer)));
+        calls.push_back(word(LoadPlanKind::wide, 0));
+        return append_bytes(calls, &v.integer, 8);
+      case Kind::real:
+        calls.push_back(word(LoadPlanKind::real, 0));
+        return append_bytes(calls, &v.real, 8);
+      case Kind::int_list:
+      case Kind::tensor_list:
+        calls.push_back(
+            word(v.kind == Kind::int_list ? LoadPlanKind::integers : LoadPlanKind::tensors, static_cast<uint32_t>(v.list.count)));
+        size.items += static_cast<uint32_t>(v.list.count);
+        for (int32_t i = 0; i < v.list.count; ++i) {
+          can = can && v.list.items[i]->kind != Kind::none;
+          argument(*v.list.items[i]);
+        }
+        return;
+      default:
+        can = false;
+    }
+  }
+
+  uint32_t kernel_of(int32_t k) const {
+    const CallName name = loaded.program.name_of_call(k);
+    const std::string full = name.overload ? std::string(name.op) + "." + name.overload : name.op;
+    for (int32_t i = 0; i < table.count; ++i)
+      if (full == table.kernels[i]->name) return static_cast<uint32_t>(i);
+    DEUTERON_CHECK(false, full);
+  }
+
+  void write_calls() {
+    const int32_t count = loaded.program.instruction_count();
+    for (int32_t k = 0; k < count; ++k) kernels.push_back(kernel_of(k));
+    // By name, as in the tables of firmware (firmware/kernel_list.h): there each is found at first sight.
+    const auto before = [&](uint32_t a, uint32_t b) { return std::strcmp(table.kernels[a]->name, table.kernels[b]->name) < 0; };
+    std::sort(kernels.begin(), kernels.end(), before);
+    kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
+    for (int32_t k = 0; k < count; ++k) {
+      const Program::Step step = loaded.program.step(k);
+      const size_t at = calls.size();
+      size = {};
+      size.args = static_cast<uint32_t>(step.count);
+      calls.push_back(0);
+      for (int32_t i = 0; i < step.count; ++i) argument(*step.args[i]);
+      const size_t words = calls.size() - at - 1;
+      can = can && words <= 0xffff && size.tensors <= kMostPlannedTensors;
+      const auto place = std::find(kernels.begin(), kernels.end(), kernel_of(k)) - kernels.begin();
+      calls[at] = static_cast<uint32_t>(place) | static_cast<uint32_t>(words) << 16;
+      for (uint32_t CallSize::*m : {&CallSize::args, &CallSize::values, &CallSize::tensors, &CallSize::items})
+        most.*m = std::max(most.*m, size.*m), can = can && most.*m <= 0xffff;
+    }
+  }
+
+  void write_ports() {
+    std::vector<uint16_t> indexes;
+    const auto port = [&](const Tensor& t) { indexes.push_back(static_cast<uint16_t>(tensor(t))); };
+    for (int32_t i = 0; i < loaded.program.input_count(); ++i) port(loaded.program.input(i));
+    for (int32_t i = 0; i < loaded.program.output_count(); ++i) port(loaded.program.output(i));
+    append_bytes(ports, indexes.data(), 2 * indexes.size());
+  }
+
+  Words kernel_records() const {
+    Words words;
+    for (const uint32_t index : kernels) {
+      const std::string name = table.kernels[index]->name;
+      const size_t dot = name.find('.');
+      std::string text = name.substr(0, dot) + '\0';
+      LoadPlanKernel record{static_cast<uint16_t>(index), 0, 0};
+      if (dot != name.npos) record.overload_at = static_cast<uint8_t>(text.size()), text += name.substr(dot + 1) + '\0';
+      record.words = static_cast<uint8_t>(1 + (text.size() + 3) / 4);
+      append_bytes(words, &record, sizeof record);
+      append_bytes(words, text.data(), text.size());
+    }
+    return words;
+  }
+
+  Words shape_words(uint32_t at) const {
+    Words words;
+    uint32_t place = at / 4 + static_cast<uint32_t>(shapes.items.size());
+    for (const Words& s : shapes.items) words.push_back(place), place += static_cast<uint32_t>(s.size());
+    for (const Words& s : shapes.items) words.insert(words.end(), s.begin(), s.end());
+    return words;
+  }
+
+  Words tensor_words() const {
+    Words words;
+    for (const auto& [offset, shape, type, place] : tensors.items) {
+      const LoadPlanTensor t{offset, static_cast<uint16_t>(shape), static_cast<uint8_t>(type), static_cast<uint8_t>(place)};
+      append_bytes(words, &t, sizeof t);
+    }
+    return words;
+  }
+
+  std::optional<Words> write(Isa isa) {
+    write_calls();
+    write_ports();
+    const Program& p = loaded.program;
+    if (!can || kernels.size() > kMostPlannedKernels || tensors.items.size() > 0xffff || shapes.items.size() > 0xffff ||
+        p.instruction_count() > 0xffff)
+      return std::nullopt;
+    LoadPlanHeader h{};
+    Words words(sizeof h / 4);
+    const auto add = [&](const Words& part, uint32_t& at) {
+      at = static_cast<uint32_t>(4 * words.size());
+      words.insert(words.end(), part.begin(), part.end());
+    };
+    add(kernel_records(), h.kernels_at);
+    add(shape_words(static_cast<uint32_t>(4 * words.size())), h.shapes_at);
+    add(tensor_words(), h.tensors_at);
+    add(ports, h.ports_at);
+    add(calls, h.calls_at);
+    h.magic = kLoadPlanMagic;
+    h.bytes = static_cast<uint32_t>(4 * words.size() + sizeof(LoadPlanEnd));
+    h.file_bytes = static_cast<uint32_t>(loaded.file_bytes) + h.bytes;
+    h.planned_bytes = loaded.needs.planned_bytes;
+    h.constants_begin = std::min(constants_begin, constants_end), h.constants_end = constants_end;
+    h.isa = static_cast<uint32_t>(isa);
+    h.kernels = static_cast<uint16_t>(kernels.size()), h.shapes = static_cast<uint16_t>(shapes.items.size());
+    h.tensors = static_cast<uint16_t>(tensors.items.size()), h.calls = static_cast<uint16_t>(p.instruction_count());
+    h.inputs = static_cast<uint16_t>(p.input_count()), h.outputs = static_cast<uint16_t>(p.output_count());
+    h.most_args = static_cast<uint16_t>(most.args), h.most_values = static_cast<uint16_t>(most.values);
+    h.most_tensors = static_cast<uint16_t>(most.tensors), h.most_items = static_cast<uint16_t>(most.items);
+    std::memcpy(words.data(), &h, sizeof h);
+    return finished(words, h);
+  }
+
+  // With its end, and the hash of all.
+  static Words finished(Words words, LoadPlanHeader h) {
+    const LoadPlanEnd end{h.bytes, kLoadPlanMagic};
+    append_bytes(words, &end, sizeof end);
+    h.hash = load_plan_hash(words.data() + 2, static_cast<uint32_t>(words.size()) - 2);
+    std::memcpy(words.data(), &h, sizeof h);
+    return words;
+  }
+};
+
+constexpr size_t kHeaderAt = 8, kBaseAt = 24, kDataSizeAt = 32;  // of the extended header: docs/formats-pte.md
+
+}  // namespace
+
+const char* add_load_plan(std::vector<uint8_t>& file, Isa isa, const KernelTable& kernels) {
+  if (file.size() < 64 || std::memcmp(file.data() + kHeaderAt, "eh00", 4) != 0) return "it has no constants";
+  std::vector<uint8_t> longer = file;
+  longer.resize((file.size() + 15) / 16 * 16);
+  Loaded loaded;
+  if (!load(longer, kernels, &loaded)) return "it does not load on this machine";
+  for (int32_t k = 0; k < loaded.program.instruction_count(); ++k)
+    if (loaded.program.delegate(k)) return loaded.program.unload(), "it calls the NPU";
+  if (loaded.program.state_count() != 0) return "it keeps states";
+  PlanWriter writer{loaded, kernels};
+  const std::optional<Words> words = writer.write(isa);
+  if (!words) return "it has a call whose arguments no plan can hold";
+  const auto* bytes = reinterpret_cast<const uint8_t*>(words->data());
+  longer.insert(longer.end(), bytes, bytes + 4 * words->size());
+  uint64_t base = 0;
+  std::memcpy(&base, longer.data() + kBaseAt, sizeof base);
+  const uint64_t data_bytes = longer.size() - base;
+  std::memcpy(longer.data() + kDataSizeAt, &data_bytes, sizeof data_bytes);
+  file = std::move(longer);
+  return nullptr;
+}
+
+bool has_load_plan(const std::vector<uint8_t>& file) {
+  std::vector<AlignedBlock> copy = aligned(file.size());
+  if (!file.empty()) std::memcpy(copy.data(), file.data(), file.size());
+  return find_load_plan({copy.data(), file.size()}) != nullptr;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,196 @@
+// Load plans: the calls they come to are those of the file; damaged ones are not used, forged ones stay inside their memory.
+#include "emit/load_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "runtime/load_plan.h"
+#include "runtime/test_program.h"
+#include "tests/fuzz/run_load_plan.h"
+#include "tests/paths.h"
+
+namespace deuteron {
+namespace {
+namespace fs = std::filesystem;
+using test::Block;
+using Bytes = std::vector<uint8_t>;
+
+Isa isa_of_name(const std::string& name) {
+  if (name.find("cortex-m55") != name.npos) return Isa::mve;
+  return name.find("cortex-m4") != name.npos || name.find("cortex-m33") != name.npos ? Isa::dsp : Isa::scalar;
+}
+
+struct Planned {
+  std::string name;
+  Bytes file;
+  size_t plan_at;
+};
+
+// All stock files, and those that the environment names, that a plan can hold.
+std::vector<Planned> programs() {
+  std::vector<Planned> found;
+  std::vector<fs::path> folders = {shared_path("fixtures/stock"), shared_path("fixtures/stock/ops")};
+  if (const char* more = std::getenv("DEUTERON_PROGRAMS")) folders.emplace_back(more);
+  for (const fs::path& folder : folders) {
+    if (!fs::exists(folder)) continue;
+    for (const auto& e : fs::directory_iterator(folder)) {
+      if (e.path().extension() != ".pte") continue;
+      std::ifstream in(e.path(), std::ios::binary);
+      Planned p{e.path().filename(), Bytes{std::istreambuf_iterator<char>(in), {}}, 0};
+      p.plan_at = (p.file.size() + 15) / 16 * 16;
+      if (add_load_plan(p.file, isa_of_name(p.name), kAllKernels) == nullptr) found.push_back(std::move(p));
+    }
+  }
+  return found;
+}
+
+struct Loaded {
+  Block file, tables, planned;
+  Program program;
+  bool ok = false;
+};
+void load(const Bytes& bytes, uint32_t tables_bytes, uint32_t planned_bytes, Loaded* l) {
+  l->file = Block(bytes), l->tables = Block(tables_bytes), l->planned = Block(planned_bytes, 0);
+  l->ok = l->program.load(l->file.file(), kAllKernels, l->tables.memory(), l->planned.memory()).ok();
+}
+
+size_t offset_in(const Loaded& l, const Tensor& t) {
+  if (!t.data) return 0;
+  return static_cast<size_t>(static_cast<const uint8_t*>(t.data) - (t.constant ? l.file : l.planned).data());
+}
+
+void expect_same(const Loaded& a, const Tensor& x, const Loaded& b, const Tensor& y) {
+  ASSERT_EQ(x.rank, y.rank);
+  EXPECT_TRUE(x.type == y.type && x.numel == y.numel && x.constant == y.constant && (x.data == nullptr) == (y.data == nullptr));
+  EXPECT_EQ(offset_in(a, x), offset_in(b, y));
+  for (int i = 0; i < x.rank; ++i) EXPECT_TRUE(x.sizes[i] == y.sizes[i] && x.dim_order[i] == y.dim_order[i]);
+}
+
+void expect_same(const Loaded& a, const Value& x, const Loaded& b, const Value& y) {
+  ASSERT_EQ(x.kind, y.kind);
+  if (x.kind == Kind::integer) { EXPECT_EQ(x.integer, y.integer); }
+  if (x.kind == Kind::real) { EXPECT_EQ(std::memcmp(&x.real, &y.real, sizeof x.real), 0); }
+  if (x.kind == Kind::boolean) { EXPECT_EQ(x.boolean, y.boolean); }
+  if (x.kind == Kind::tensor) expect_same(a, *x.tensor, b, *y.tensor);
+  if (x.kind != Kind::int_list && x.kind != Kind::tensor_list) return;
+  ASSERT_EQ(x.list.count, y.list.count);
+  for (int32_t i = 0; i < x.list.count; ++i) expect_same(a, *x.list.items[i], b, *y.list.items[i]);
+}
+
+Bytes run(const Loaded& l) {
+  std::mt19937 random(7);
+  for (int32_t i = 0; i < l.program.input_count(); ++i) {
+    const Tensor& x = l.program.input(i);
+    auto* data = static_cast<uint8_t*>(x.data);
+    for (size_t k = 0; k < static_cast<size_t>(x.numel) * element_bytes(x.type); ++k) data[k] = static_cast<uint8_t>(random());
+  }
+  EXPECT_TRUE(l.program.run().ok());
+  Bytes outputs;
+  for (int32_t i = 0; i < l.program.output_count(); ++i) {
+    const Tensor& y = l.program.output(i);
+    const auto* data = static_cast<const uint8_t*>(y.data);
+    if (y.numel > 0) outputs.insert(outputs.end(), data, data + static_cast<size_t>(y.numel) * element_bytes(y.type));
+  }
+  return outputs;
+}
+
+TEST(LoadPlan, HasTheCallsOfTheFile) {
+  const std::vector<Planned> all = programs();
+  if (all.empty()) GTEST_SKIP() << "left out: there are no stock files, so no plan was compared";
+  EXPECT_GT(all.size(), 80u);
+  size_t calls = 0;
+  for (const Planned& p : all) {
+    SCOPED_TRACE(p.name);
+    Bytes damaged = p.file;
+    damaged[p.plan_at + offsetof(LoadPlanHeader, hash)] ^= 1;
+    const Block file(p.file);
+    ASSERT_NE(find_load_plan(file.file()), nullptr);
+    Needs needs;
+    ASSERT_TRUE(measure(file.file(), kAllKernels, &needs).ok());
+    Loaded a, b;
+    load(p.file, needs.tables_bytes, needs.planned_bytes, &a);
+    load(damaged, needs.tables_bytes, needs.planned_bytes, &b);
+    ASSERT_TRUE(a.ok && b.ok);
+    EXPECT_EQ(find_load_plan(b.file.file()), nullptr);
+    ASSERT_EQ(a.program.instruction_count(), b.program.instruction_count());
+    for (int32_t k = 0; k < a.program.instruction_count(); ++k, ++calls) {
+      const CallName name = a.program.name_of_call(k), want = b.program.name_of_call(k);
+      EXPECT_STREQ(name.op, want.op);
+      EXPECT_STREQ(name.overload, want.overload);
+      const Program::Step x = a.program.step(k), y = b.program.step(k);
+      ASSERT_EQ(x.count, y.count);
+      for (int32_t i = 0; i < x.count; ++i) expect_same(a, *x.args[i], b, *y.args[i]);
+    }
+    EXPECT_EQ(run(a), run(b));
+  }
+  std::printf("%zu programs, %zu calls the same\n", all.size(), calls);
+}
+
+TEST(LoadPlan, IsNotUsedWhenOneByteDiffersOrOneIsMissing) {
+  const std::vector<Planned> all = programs();
+  if (all.empty()) GTEST_SKIP() << "left out: there are no stock files, so no plan was damaged";
+  std::mt19937 random(11);
+  for (const Planned& p : all)
+    for (int times = 0; times < 40; ++times) {
+      Bytes b = p.file;
+      const size_t at = p.plan_at + random() % (b.size() - p.plan_at);
+      if (times % 2) b[at] = static_cast<uint8_t>(b[at] ^ (1 + random() % 255));
+      else b.resize(at);
+      const Block file(b);
+      EXPECT_EQ(find_load_plan(file.file()), nullptr) << p.name << " at " << at;
+    }
+}
+
+// Words of the plan replaced, and the hash made right again: what loads then must run inside its memory, whatever it computes.
+TEST(LoadPlan, StaysInItsMemoryWhenForged) {
+  const std::vector<Planned> all = programs();
+  if (all.empty()) GTEST_SKIP() << "left out: there are no stock files, so no plan was forged";
+  static constexpr uint32_t kWords[] = {0,     1,     2,       3,          4,          5,          7,          8,
+                                        15,    16,    0x13,    0x7f,       0xff,       0x100,      1000,       16384,
+                                        32768, 65535, 0x10000, 0x7ffffff4, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
+  std::mt19937 random(13);
+  int64_t tried = 0, loaded = 0, ran = 0;
+  const char* asked = std::getenv("DEUTERON_FORGED");
+  const int64_t tries = asked ? std::atoll(asked) : 6000;
+  while (tried < tries) {
+    const Planned& p = all[random() % all.size()];
+    if (p.file.size() > 60000) continue;
+    Bytes b = p.file;
+    for (auto times = 1 + random() % 3; times > 0; --times) {
+      const size_t word = (p.plan_at + 20 + random() % (b.size() - p.plan_at - 28)) & ~size_t{3};
+      uint32_t v;
+      std::memcpy(&v, &b[word], 4);
+      switch (random() % 6) {
+        case 0:
+          v = kWords[random() % std::size(kWords)];
+          break;
+        case 1:
+          v = (v & 15) | kWords[random() % std::size(kWords)] << 4;
+          break;
+        case 2:
+          v ^= 1u << random() % 32;
+          break;
+        case 3:  // of another place: a tensor's, a shape's, an argument's
+          std::memcpy(&v, &b[(p.plan_at + random() % (b.size() - p.plan_at - 4)) & ~size_t{3}], 4);
+          break;
+        default:
+          v += random() % 2 ? 16 : static_cast<uint32_t>(-16);
+      }
+      std::memcpy(&b[word], &v, 4);
+    }
+    ASSERT_TRUE(test::sign_load_plan(b));
+    const test::FromPlan result = test::load_and_run_plan(b, kAllKernels);
+    ++tried;
+    loaded += result != test::FromPlan::refused;
+    ran += result == test::FromPlan::ran;
+  }
+  std::printf("%lld forged, %lld loaded, %lld ran\n", static_cast<long long>(tried), static_cast<long long>(loaded),
+              static_cast<long long>(ran));
+  EXPECT_GT(ran, tried / 40) << "so few survive that nothing behind the loader was reached";
+}
+
+}  // namespace
+}  // namespace deuteron

@@ -1,0 +1,84 @@
+// A load plan: the calls of a program with their arguments decoded, which the compiler writes behind the segments of a `.pte` file
+// (emit/load_plan.h). Loading from it reads no FlatBuffer. Format and guarantees: docs/formats-pte.md.
+//
+// All numbers are little-endian; the plan begins at a multiple of 16 and ends with the file:
+//   LoadPlanHeader
+//   kernels   LoadPlanKernel, then "op\0" and, where there is one, "overload\0", padded to 4
+//   shapes    the places of all shapes, in words from the header; then each: rank, elements, sizes[rank], order[rank] (bytes) padded to 4
+//   tensors   LoadPlanTensor
+//   ports     inputs, then outputs: index of the tensor, 16 bits each, padded to 4
+//   calls     words: kernel | words of arguments << 16, then the arguments, each a word: kind | number << 4
+//   LoadPlanEnd
+// An argument of kind integer, real or string is what the next words say; a list is followed by as many arguments as its number says.
+#pragma once
+#include "runtime/plan.h"
+
+namespace deuteron {
+
+constexpr uint32_t kLoadPlanMagic = 0x314e4c50;  // "PLN1": another layout gets another number
+
+struct LoadPlanHeader {
+  uint32_t magic;
+  uint32_t hash;   // of all words of the plan behind this one
+  uint32_t bytes;  // of the plan
+  uint32_t file_bytes;
+  uint32_t planned_bytes;
+  uint32_t constants_begin, constants_end;  // in the file: where constants may lie
+  uint32_t isa;
+  uint16_t kernels, shapes, tensors, calls, inputs, outputs;
+  uint16_t most_args, most_values, most_tensors, most_items;       // of one call: CallSize
+  uint32_t kernels_at, shapes_at, tensors_at, ports_at, calls_at;  // in bytes from the header, in this order
+};
+struct LoadPlanKernel {
+  uint16_t index;       // in the complete table of kernels: where to look first
+  uint8_t words;        // with this one
+  uint8_t overload_at;  // in bytes from the name; 0: none
+};
+struct LoadPlanTensor {
+  uint32_t offset;  // in the planned memory or in the file
+  uint16_t shape;
+  uint8_t type;   // ScalarType
+  uint8_t place;  // Place
+};
+struct LoadPlanEnd {
+  uint32_t bytes, magic;
+};
+enum class LoadPlanKind : uint8_t { none, yes, no, tensor, small, wide, real, integers, tensors };  // small: the number, signed
+
+constexpr uint32_t kMostPlannedKernels = 48, kMostPlannedTensors = 32;  // of a program, of one call
+
+// FNV-1a over words.
+inline uint32_t load_plan_hash(const uint32_t* words, uint32_t count) {
+  uint32_t hash = 0x811c9dc5u;
+  for (uint32_t i = 0; i < count; ++i) hash = (hash ^ words[i]) * 0x01000193u;
+  return hash;
+}
+
+// The plan at the end of the file; null where there is none, or none for this file and this build. Proves that its parts lie in it.
+const LoadPlanHeader* find_load_plan(File file);
+// Fills `plan` as open_plan() does; its vectors are then the parts of the load plan.
+void open_load_plan(File file, const LoadPlanHeader& header, Plan* plan);
+// The kernels of all calls; false where one is not in the table.
+bool find_planned_kernels(Plan& plan, const KernelTable& table, const Kernel** kernels);
+bool check_planned_shapes(const Plan& plan);
+bool check_planned_tensors(const Plan& plan);  // after the shapes: each lies inside its memory
+void known_planned_tensor(const Plan& plan, uint32_t index, Tensor* tensor);
+// The tensor of a port: inputs, then outputs. False where there is none, or an input is a constant.
+bool planned_port(const Plan& plan, uint32_t port, Tensor* tensor);
+
+// One call after the other.
+struct PlannedCall {
+  uint32_t kernel;
+  const uint32_t *at, *end;  // its arguments
+};
+const uint32_t* first_planned_call(const Plan& plan);
+// Null where it runs past the end, else where the next one begins.
+const uint32_t* read_planned_call(const Plan& plan, const uint32_t* at, PlannedCall* call);
+// The arguments, all that Kernel promises to prepare() proved (runtime/kernel.h). `room` holds what `size` says.
+bool decode_planned_call(Plan& plan, const PlannedCall& call, const Kernel& kernel, const CallRoom& room, const CallSize& size,
+                         int32_t* count);
+// For what decode_planned_call has passed: without a kernel.
+const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallRoom& room, int32_t* count);
+CallName planned_call_name(const Plan& plan, uint32_t k);
+
+}  // namespace deuteron

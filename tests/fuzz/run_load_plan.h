@@ -1,0 +1,51 @@
+// Loads a program from its load plan alone, whatever that says, and runs it under guard (guarded_run.h).
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "runtime/load_plan.h"
+#include "tests/fuzz/load_and_run.h"
+
+namespace deuteron::test {
+
+// Makes hash and lengths of the plan at the end right, and the FlatBuffer unreadable, so that nothing but the plan can load. False: no plan
+// can be there.
+inline bool sign_load_plan(std::vector<uint8_t>& file) {
+  LoadPlanEnd end;
+  LoadPlanHeader h;
+  if (file.size() % 4 != 0 || file.size() < 64 + sizeof h + sizeof end) return false;
+  std::memcpy(&end, &file[file.size() - sizeof end], sizeof end);
+  if (end.bytes % 4 != 0 || end.bytes < sizeof h + sizeof end || end.bytes > file.size() - 64) return false;
+  const size_t at = file.size() - end.bytes;
+  end.magic = kLoadPlanMagic;
+  std::memcpy(&file[file.size() - sizeof end], &end, sizeof end);
+  std::memcpy(&h, &file[at], sizeof h);
+  h.magic = kLoadPlanMagic, h.bytes = end.bytes, h.file_bytes = static_cast<uint32_t>(file.size());
+  std::memcpy(&file[at], &h, sizeof h);
+  std::vector<uint32_t> words(end.bytes / 4);
+  std::memcpy(words.data(), &file[at], end.bytes);
+  h.hash = load_plan_hash(words.data() + 2, static_cast<uint32_t>(words.size()) - 2);
+  std::memcpy(&file[at], &h, sizeof h);
+  std::memset(file.data(), 0xff, 4);
+  std::memcpy(&file[4], "ET12", 4);
+  return true;
+}
+
+enum class FromPlan { refused, too_large, ran };
+
+inline FromPlan load_and_run_plan(const std::vector<uint8_t>& bytes, const KernelTable& kernels) {
+  constexpr uint32_t kTables = 1 << 16, kMostPlanned = 1 << 20;
+  constexpr double kMostWork = 5e7;
+  const Block file(bytes);
+  const LoadPlanHeader* h = find_load_plan(file.file());
+  if (!h) return FromPlan::refused;
+  const Block tables(kTables), planned(std::min(h->planned_bytes, kMostPlanned), 0);
+  Program program;
+  if (!program.load(file.file(), kernels, tables.memory(), planned.memory()).ok()) return FromPlan::refused;
+  if (work_of(program) > kMostWork) return FromPlan::too_large;
+  if (!GuardedRun(program, kernels, planned.memory()).run(0x5a).ok()) std::abort();
+  return FromPlan::ran;
+}
+
+}  // namespace deuteron::test
