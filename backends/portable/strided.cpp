@@ -17,7 +17,7 @@ void copy_rows(const StridedCopy& c) {
       __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
       return;
     }
-    for (int32_t i = count; i > 0; --i, from += in_step, to += out_step) *to = *from;
+    for (int32_t i = count; i > 0; --i, from += in_step, to += out_step) __builtin_memcpy(to, from, sizeof(T));
   });
 }
 

@@ -64,6 +64,9 @@ std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<Val
     c.require(both.has_value(), "the indices do not broadcast", to_text(t.shape), to_text(places), "pt2.index_put.tables");
     if (!c.ok()) return std::nullopt;
     places = *both;
+    c.require(numel(places) <= kMaxElements, "the indices name too many places", std::to_string(numel(places)),
+              std::to_string(kMaxElements), "pt2.index_put.tables");
+    if (!c.ok()) return std::nullopt;
     in.together = in.together && (in.axes.empty() || in.axes.back() + 1 == t.axis);
     in.axes.push_back(t.axis);
   }

@@ -110,11 +110,7 @@ static void import_upsample_nearest3d(Call& c) {
   const std::vector<ResizedAxis> axes = resized_axes(c, x);
   ValueId y = x;
   for (size_t k = 0; k < axes.size() && c.ok(); ++k) {
-    Axes index;
-    for (i64 o = 0; o < axes[k].out; ++o)
-      index.push_back(
-          std::min(static_cast<i64>(std::floor((static_cast<float>(o) + (exact ? 0.5f : 0.0f)) * axes[k].step)), axes[k].in - 1));
-    y = picked(c, y, static_cast<i64>(k) + 2, std::move(index), "axis" + std::to_string(k));
+    y = picked(c, y, static_cast<i64>(k) + 2, nearest_elements(axes[k], exact), "axis" + std::to_string(k));
   }
   c.result(y);
 }

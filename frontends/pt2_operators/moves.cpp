@@ -50,13 +50,6 @@ std::vector<i64> equal_parts(i64 extent, i64 size) {
   return sizes;
 }
 
-ValueId gather(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
-  if (!c.ok() || x < 0) return -1;
-  bool same = static_cast<i64>(index.size()) == c.shape(x)[axis];
-  for (size_t k = 0; k < index.size(); ++k) same = same && index[k] == static_cast<i64>(k);
-  return same ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
-}
-
 // Operands of no elements count for nothing, as in torch.
 void finish_concat(Call& c, std::vector<ValueId> parts, i64 axis) {
   if (!c.ok()) return;
@@ -78,7 +71,7 @@ static void import_slice(Call& c) {
   const i64 start = position(c.has("start") ? c.integer("start") : 0, extent),
             end = position(c.has("end") ? c.integer("end") : extent, extent);
   c.may_share_memory("self");
-  c.result(slice_of(c, x, axis, start, end > start ? (end - start + step - 1) / step : 0, step));
+  c.result(slice_of(c, x, axis, start, end > start ? 1 + (end - start - 1) / step : 0, step));
 }
 
 static void import_narrow(Call& c) {
@@ -180,7 +173,7 @@ static void import_flip(Call& c) {
     if (!c.ok()) return;
     Axes index(c.shape(x)[axis]);
     std::iota(index.rbegin(), index.rend(), 0);
-    x = gather(c, x, axis, std::move(index), "axis" + std::to_string(axis));
+    x = picked(c, x, axis, std::move(index), "axis" + std::to_string(axis));
   }
   c.result(x);
 }
@@ -198,8 +191,8 @@ static void import_roll(Call& c) {
   for (size_t k = 0; k < axes.size() && c.ok(); ++k) {
     const i64 extent = c.shape(y)[axes[k]];
     Axes index(extent);
-    for (i64 i = 0; i < extent; ++i) index[i] = ((i - shifts[k]) % extent + extent) % extent;
-    y = gather(c, y, axes[k], std::move(index), "axis" + std::to_string(axes[k]));
+    for (i64 i = 0; i < extent; ++i) index[i] = ((i - shifts[k] % extent) % extent + extent) % extent;
+    y = picked(c, y, axes[k], std::move(index), "axis" + std::to_string(axes[k]));
   }
   c.result(flat ? c.reshape(y, c.shape(x)) : y);
 }

@@ -6,17 +6,11 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/row_writes.h"
 #include "ops/elementwise/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {
-
-ValueId gathered(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
-  if (!c.ok() || x < 0) return -1;
-  bool same = static_cast<i64>(index.size()) == c.shape(x)[axis];
-  for (size_t k = 0; k < index.size(); ++k) same = same && index[k] == static_cast<i64>(k);
-  return same ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
-}
 
 void require_positions(Call& c, ValueId index) {
   if (!c.ok()) return;
@@ -76,19 +70,21 @@ void pick_known(Call& c, ValueId x, const Tables& t, const std::vector<Axes>& po
   if (!c.ok()) return;
   const i64 place = stay ? t.axes.front() : 0;
   const auto first = static_cast<size_t>(place), count = t.axes.size();
-  Shape shape = c.shape(moved), joined = shape;
+  const Shape whole = c.shape(moved);
+  Shape shape = whole, joined = whole;
+  shape.erase(shape.begin() + place, shape.begin() + place + static_cast<i64>(count));
+  shape.insert(shape.begin() + place, t.shape.begin(), t.shape.end());
+  if (!c.check_declared_shape(0, shape)) return;  // before as many positions are made
   Axes index(static_cast<size_t>(numel(t.shape)), 0);
   for (size_t k = 0; k < count; ++k) {
     const std::vector<float> all =
         broadcast_numbers(std::vector<float>(positions[k].begin(), positions[k].end()), c.shape(t.values[k]), t.shape);
-    for (size_t i = 0; i < index.size(); ++i) index[i] = index[i] * shape[first + k] + static_cast<i64>(all[i]);
+    for (size_t i = 0; i < index.size(); ++i) index[i] = index[i] * whole[first + k] + static_cast<i64>(all[i]);
   }
-  joined[first] = numel(std::span(shape).subspan(first, count));
+  joined[first] = numel(std::span(whole).subspan(first, count));
   joined.erase(joined.begin() + place + 1, joined.begin() + place + static_cast<i64>(count));
-  shape.erase(shape.begin() + place, shape.begin() + place + static_cast<i64>(count));
-  shape.insert(shape.begin() + place, t.shape.begin(), t.shape.end());
   const ValueId flat = c.reshape(moved, joined, "joined");
-  c.result(c.reshape(gathered(c, flat, place, std::move(index), t.shape.size() == 1 ? "" : "picked"), std::move(shape)));
+  c.result(c.reshape(picked(c, flat, place, std::move(index), t.shape.size() == 1 ? "" : "picked"), std::move(shape)));
 }
 
 // index.Tensor_out(x, tables, out) with the picked axes in front.
@@ -141,7 +137,7 @@ static void import_index_select(Call& c) {
   if (!c.ok()) return;
   auto positions = known_positions(c, index, c.shape(x)[axis]);
   if (!c.ok()) return;
-  if (positions) return c.result(gathered(c, x, axis, std::move(*positions)));
+  if (positions) return c.result(picked(c, x, axis, std::move(*positions)));
   Shape shape = c.shape(x);
   shape[axis] = c.type(index).elements();
   using K = KernelArg::Kind;

@@ -144,14 +144,17 @@ static void import_unfold(Call& c) {
   if (!c.ok()) return;
   Shape split = c.shape(x);
   const i64 windows = (split[axis] - size) / step + 1;
-  Axes index, perm;
-  for (i64 w = 0; w < windows; ++w)
-    for (i64 k = 0; k < size; ++k) index.push_back(w * step + k);
   split[axis] = windows;
   split.insert(split.begin() + axis + 1, size);
+  Axes index, perm;
   for (i64 k = 0; k <= rank; ++k)
     if (k != axis + 1) perm.push_back(k);
   perm.push_back(axis + 1);
+  Shape shape;
+  for (const i64 k : perm) shape.push_back(split[k]);
+  if (!c.check_declared_shape(0, shape)) return;  // before as many positions are made
+  for (i64 w = 0; w < windows; ++w)
+    for (i64 k = 0; k < size; ++k) index.push_back(w * step + k);
   c.result(c.permute(c.reshape(picked(c, x, axis, std::move(index), "windows"), split, "windows"), perm));
 }
 
@@ -164,7 +167,7 @@ static void import_slice_scatter(Call& c) {
   const i64 extent = c.shape(x)[axis];
   const auto position = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + extent : v, 0, extent); };
   finish_scatter(c, x, part, axis, position(c.has("start") ? c.integer("start") : 0), position(c.has("end") ? c.integer("end") : extent),
-                 step);
+                 std::min(step, extent + 1));
 }
 
 static void import_select_scatter(Call& c) {

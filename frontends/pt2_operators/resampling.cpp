@@ -1,6 +1,7 @@
 // Operators that change an image's extents: nearest and bilinear resizing, padding by mirrored, repeated or
 // wrapped elements, and shuffles between channels and pixels.
 #include "frontends/pt2_operators/resampling.h"
+#include "frontends/pt2_operators/compose.h"
 
 #include <fmt/format.h>
 
@@ -12,13 +13,6 @@
 
 namespace deuteron::pt2 {
 namespace {
-
-ValueId pick(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix) {
-  if (!c.ok()) return -1;
-  bool same = static_cast<i64>(index.size()) == c.shape(x)[axis];
-  for (size_t k = 0; k < index.size(); ++k) same = same && index[k] == static_cast<i64>(k);
-  return same ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
-}
 
 // Where element `at` of the padded axis comes from; nothing where the mode has no answer.
 std::optional<i64> source_of(i64 at, i64 extent, std::string_view mode) {
@@ -51,7 +45,7 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
     c.require(in_range && static_cast<i64>(index.size()) == before + extent + after,
               fmt::format("pads more than the axis has elements to {}", mode == "circular" ? "wrap" : "mirror"),
               fmt::format("{},{}", before, after), std::to_string(mode == "circular" ? extent : extent - 1), "pt2.pad.range");
-    y = pick(c, y, axis, std::move(index), p == 0 ? "" : "rows");
+    y = picked(c, y, axis, std::move(index), p == 0 ? "" : "rows");
   }
   c.result(y);
 }
@@ -87,15 +81,14 @@ std::vector<ResizedAxis> resized_axes(Call& c, ValueId x) {
   return axes;
 }
 
-namespace {
-
-// Element k of the result is element floor(k * step) of x; "exact" takes the middle of k.
 Axes nearest_elements(const ResizedAxis& axis, bool exact) {
   Axes index;
   for (i64 at = 0; at < axis.out; ++at)
     index.push_back(std::min(static_cast<i64>(std::floor((static_cast<float>(at) + (exact ? 0.5f : 0.0f)) * axis.step)), axis.in - 1));
   return index;
 }
+
+namespace {
 
 // The neighbours of every element along an axis, weighed: rows or columns picked twice, times a constant each, added.
 ValueId interpolated(Call& c, ValueId x, i64 axis, const ResizedAxis& resized, std::string_view suffix) {
@@ -140,7 +133,7 @@ static void import_upsample_nearest(Call& c) {
   }
   ValueId y = x;
   for (size_t k = 0; k < axes.size() && c.ok(); ++k)
-    y = pick(c, y, static_cast<i64>(k) + 2, nearest_elements(axes[k], exact), k + 1 == axes.size() ? "" : "rows");
+    y = picked(c, y, static_cast<i64>(k) + 2, nearest_elements(axes[k], exact), k + 1 == axes.size() ? "" : "rows");
   c.result(y);
 }
 

@@ -19,5 +19,7 @@ struct ResizedAxis {
 // Axes 2, 3, .. of x by `output_size` or `scale_factors`. torch steps by the factor where one is given, else by the ratio of extents; in
 // float32.
 std::vector<ResizedAxis> resized_axes(Call& c, ValueId x);
+// Element k of the result is element floor(k * step) of x; "exact" takes the middle of k.
+Axes nearest_elements(const ResizedAxis& axis, bool exact);
 
 }  // namespace deuteron::pt2

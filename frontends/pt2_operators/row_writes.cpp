@@ -1,4 +1,5 @@
 #include "frontends/pt2_operators/row_writes.h"
+#include "tensor/axes.h"
 
 #include <fmt/format.h>
 
@@ -129,9 +130,10 @@ Rows rows_along(Call& c, ValueId x, i64 axis, std::string_view suffix) {
 ValueId from_rows(Call& c, const Rows& r, ValueId y) { return c.ok() ? c.permute(c.reshape(y, r.shape, "rows"), inverse(r.perm)) : -1; }
 
 i64 position_of(Call& c, float number, i64 extent) {
-  const i64 p = static_cast<i64>(number);
-  c.require(p >= -extent && p < extent, "an index lies outside the axis", std::to_string(p), fmt::format("{}..{}", -extent, extent - 1),
+  const bool fits = number >= -static_cast<float>(extent) && number < static_cast<float>(extent);
+  c.require(fits, "an index lies outside the axis", fmt::format("{:.0f}", number), fmt::format("{}..{}", -extent, extent - 1),
             "pt2.index.range");
+  const i64 p = fits ? static_cast<i64>(number) : 0;
   return p < 0 ? p + extent : p;
 }
 

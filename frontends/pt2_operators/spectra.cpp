@@ -219,7 +219,7 @@ Frames read_frames(Call& c) {
   const i64 width = c.has("win_length") ? c.integer("win_length") : f.length;
   const bool half = !c.has("onesided") || c.boolean("onesided");
   f.frequencies = half ? f.length / 2 + 1 : f.length;
-  c.require(!c.ok() || (f.hop >= 1 && width >= 1 && width <= f.length), "the frames are out of range",
+  c.require(!c.ok() || (f.hop >= 1 && f.hop <= kMostTransform && width >= 1 && width <= f.length), "the frames are out of range",
             fmt::format("hop {}, window {}", f.hop, width), fmt::format("1.., 1..{}", f.length), "pt2.stft.frames");
   if (!c.ok()) return f;
   std::vector<float> given(static_cast<size_t>(width), 1.0f);
@@ -306,6 +306,7 @@ static void import_istft(Call& c) {
   const bool batched = rank == 3;
   z = {with_batch(c, z.re, 3), with_batch(c, z.im, 3)};
   const i64 n = c.shape(z.re)[0], frames = c.shape(z.re)[2], whole = (frames - 1) * f.hop + f.length;
+  if (!c.may_make(whole)) return;
   std::vector<float> waves;
   for (i64 t = 0; t < f.length; ++t)
     for (i64 part = 0; part < 2; ++part)

@@ -246,7 +246,7 @@ static void import_avg_pool3d(Call& c) {
     const i64 divisor = c.integer("divisor_override");
     c.require(!c.ok() || (divisor > 0 && divisor <= kMaxElements), "divisor_override is out of range", std::to_string(divisor), "1..",
               "pt2.pool.divisor");
-    factor = static_cast<double>(kernel.d * kernel.h * kernel.w) / static_cast<double>(divisor);
+    factor = static_cast<double>(kernel.d) * static_cast<double>(kernel.h) * static_cast<double>(kernel.w) / static_cast<double>(divisor);
   }
   finish_pool(
       c, x, kernel, stride, pad, {}, [&](const PoolWindow& w) { return average_of(w, ceil_mode, count_pad, fixed); }, factor);
