@@ -238,7 +238,8 @@ class Report:
     npu_kernels_not_predicted: int = 0
     row_split: Optional[RowSplit] = None
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
-    held_out_sqnr_db: Optional[float] = None
+    held_out_sqnr_db: Optional[float] = None  #: what other data may give: cross-validation over the samples
+    held_out_sqnr_db_of_halves: Optional[list[float]] = None  #: what a tenth of the halves of the samples is under, and over
     exact: bool = False
     max_abs_error: Optional[float] = None
     samples: int = 0
