@@ -57,6 +57,20 @@ file(GLOB BOARD_SOURCES CONFIGURE_DEPENDS runtime/ports/*.cpp boards/runner/*.cp
 set(TRACED_SOURCES boards/runner/runner.cpp runtime/ports/start.cpp)
 file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld boards/*/memory.ld)
 
+# Compiles one source for a board, with the flags that follow. The dependency file names the object as ninja does, so that ninja reads it as it is:
+# by default CMake would start itself once for each object to rewrite the file.
+cmake_policy(SET CMP0116 OLD)
+function(compile_for_board board source object)
+  file(RELATIVE_PATH output ${PROJECT_BINARY_DIR} ${object})
+  file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+  get_filename_component(folder ${object} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} ${ARGN} -MMD -MT ${output} -MF ${object}.d
+            -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
+endfunction()
+
 set(BOARD_IMAGES "")
 foreach(board IN LISTS BOARDS)
   file(GLOB isa_sources CONFIGURE_DEPENDS ops/*/*_${ISA_${board}}.S ops/*/kernel_${ISA_${board}}.cpp)
@@ -64,17 +78,12 @@ foreach(board IN LISTS BOARDS)
   foreach(source IN LISTS RUNTIME_SOURCES NEUTRON_MODEL_SOURCES BOARD_SOURCES isa_sources)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     set(object ${BOARD_DIR}/${board}/${name}.o)
-    get_filename_component(folder ${object} DIRECTORY)
-    file(MAKE_DIRECTORY ${folder})
     optimization_of(${name} optimization)
     set(trace "")
     if(DEUTERON_TRACE AND name IN_LIST TRACED_SOURCES)
       set(trace -DDEUTERON_TRACE)
     endif()
-    add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${optimization} ${MAP_${board}} ${trace} -MMD -MT ${object} -MF ${object}.d
-              -c ${source} -o ${object}
-      DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
+    compile_for_board(${board} ${source} ${object} ${optimization} ${trace})
     list(APPEND objects ${object})
   endforeach()
   set(image ${BOARD_DIR}/${board}.elf)
@@ -105,10 +114,7 @@ if(DEUTERON_TRACE AND "mps2-an505" IN_LIST BOARDS)
     if(name IN_LIST TRACED_SOURCES)
       set(object ${BOARD_DIR}/${board}/${name}.untraced.o)
       optimization_of(${name} optimization)
-      add_custom_command(OUTPUT ${object}
-        COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${optimization} ${MAP_${board}} -MMD -MT ${object} -MF ${object}.d
-                -c ${source} -o ${object}
-        DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}, untraced: ${name}" VERBATIM)
+      compile_for_board(${board} ${source} ${object} ${optimization})
     endif()
     list(APPEND untraced ${object})
     if(NOT name IN_LIST TRACER_SOURCES)

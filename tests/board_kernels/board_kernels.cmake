@@ -12,11 +12,7 @@ foreach(board IN LISTS BOARDS)
   foreach(source IN LISTS BOARD_KERNEL_SOURCES)
     get_filename_component(name ${source} NAME)
     set(object ${BOARD_DIR}/${board}/tests/board_kernels/${name}.o)
-    file(MAKE_DIRECTORY ${BOARD_DIR}/${board}/tests/board_kernels)
-    add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} -MMD -MT ${object} -MF ${object}.d -c ${source}
-              -o ${object}
-      DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: tests/board_kernels/${name}" VERBATIM)
+    compile_for_board(${board} ${source} ${object})
     list(APPEND objects ${object})
   endforeach()
   set(image ${BOARD_DIR}/${board}.kernels.elf)
