@@ -11,8 +11,8 @@ using testing::HasSubstr;
 
 json node_of(const std::string& target, const std::string& x, const std::string& y) {
   return {{"target", "torch.ops." + target},
-          {"inputs", {{{"name", "self"}, {"arg", as_tensor(x)}, {"kind", 1}}}},
-          {"outputs", {as_tensor(y)}},
+          {"inputs", json::array({{{"name", "self"}, {"arg", as_tensor(x)}, {"kind", 1}}})},
+          {"outputs", json::array({as_tensor(y)})},
           {"metadata", json::object()},
           {"name", y}};
 }
@@ -54,7 +54,7 @@ TEST(Blocks, StandInThePlaceOfTheirCall) {
 TEST(Blocks, MayPassOnWhatTheyAreGiven) {
   TestModel m;
   m.input("x", {2});
-  call_block(m, graph_of({"a"}, {node_of("aten.neg.default", "a", "b")}, {"a", "b", "b"}), {"x"},
+  call_block(m, graph_of({"a"}, json::array({node_of("aten.neg.default", "a", "b")}), {"a", "b", "b"}), {"x"},
              {{"same", {2}}, {"n", {2}}, {"again", {2}}});
   for (const char* name : {"same", "n", "again"}) m.output(name);
   EXPECT_THAT(run(m), ElementsAre(ElementsAre(-1, 2), ElementsAre(1, -2), ElementsAre(1, -2)));
@@ -63,8 +63,8 @@ TEST(Blocks, MayPassOnWhatTheyAreGiven) {
 TEST(Blocks, StandInEachOther) {
   TestModel m, inner;
   m.input("x", {2});
-  call_block(inner, graph_of({"a"}, {node_of("aten.neg.default", "a", "b")}, {"b"}), {"a"}, {{"c", {2}}});
-  call_block(m, graph_of({"a"}, {inner.node_json(0), node_of("aten.relu.default", "c", "b")}, {"b"}), {"x"}, {{"y", {2}}});
+  call_block(inner, graph_of({"a"}, json::array({node_of("aten.neg.default", "a", "b")}), {"b"}), {"a"}, {{"c", {2}}});
+  call_block(m, graph_of({"a"}, json::array({inner.node_json(0), node_of("aten.relu.default", "c", "b")}), {"b"}), {"x"}, {{"y", {2}}});
   m.output("y");
   EXPECT_THAT(run(m).at(0), ElementsAre(1, 0));
 }
@@ -73,11 +73,11 @@ TEST(Blocks, StandInEachOther) {
 TEST(Blocks, TooManyInEachOtherAreRefused) {
   TestModel m;
   m.input("x", {2});
-  json graph = graph_of({"a"}, {node_of("aten.neg.default", "a", "b")}, {"b"});
+  json graph = graph_of({"a"}, json::array({node_of("aten.neg.default", "a", "b")}), {"b"});
   for (int depth = 0; depth < 40; ++depth) {
     TestModel around;
     call_block(around, graph, {"a"}, {{"b", {2}}});
-    graph = graph_of({"a"}, {around.node_json(0)}, {"b"});
+    graph = graph_of({"a"}, json::array({around.node_json(0)}), {"b"});
   }
   call_block(m, graph, {"x"}, {{"y", {2}}});
   m.output("y");
@@ -87,7 +87,7 @@ TEST(Blocks, TooManyInEachOtherAreRefused) {
 TEST(Blocks, WithOtherOperandsThanTheirGraphTakesAreRefused) {
   TestModel m;
   m.input("x", {2});
-  call_block(m, graph_of({"a"}, {node_of("aten.neg.default", "a", "b")}, {"b"}), {"x", "x"}, {{"y", {2}}});
+  call_block(m, graph_of({"a"}, json::array({node_of("aten.neg.default", "a", "b")}), {"b"}), {"x", "x"}, {{"y", {2}}});
   m.output("y");
   EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.operator.unknown]"));
 }

@@ -314,11 +314,11 @@ class Walk {
 
   // Reading an output is the model's own work: a source of its own, needed only where the user's axes are made for it.
   void add_output(const std::string& name) {
+    refresh(state_, name);
     const ProgramNode node{"output", name, {}, {}, false, {}, {}};
     const i32 source = static_cast<i32>(graph_.sources.size());
     graph_.sources.push_back({name, "output", "", ""});
     const size_t nodes = graph_.nodes.size();
-    refresh(state_, name);
     Call call(state_, node, source, "output", false);
     const ValueId v = call.value_of(name);
     const bool is_used = graph_.nodes.size() != nodes || (v >= 0 && uses_source(source));
