@@ -70,13 +70,11 @@ static void import_expand_as(Call& c) {
   const ValueId x = c.any_tensor(copies ? "src" : "self"), other = c.any_tensor(copies ? "self" : "other");
   if (!c.ok()) return;
   const Shape size = c.shape(other);
-  Shape full = c.shape(x);
-  c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
+  c.require(c.shape(x).size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(c.shape(x)),
+            "pt2.expand.rank");
   if (!c.ok()) return;
-  full.insert(full.begin(), size.size() - full.size(), 1);
   if (!copies) c.may_share_memory("self");
-  const ValueId axes = c.reshape(x, full, "axes");
-  c.result(full == size ? axes : c.add(Expand{size}, {axes}));
+  c.result(expanded(c, x, size));
 }
 
 // hstack, vstack, dstack, column_stack: a concatenation of operands with enough axes.
@@ -308,13 +306,9 @@ static void import_broadcast_tensors(Call& c) {
     const TensorMeta* declared = c.result_meta(k);
     if (!c.ok()) return;
     const Shape size = declared->sizes;
-    Shape full = c.shape(parts[k]);
-    c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
-    if (!c.ok()) return;
-    full.insert(full.begin(), size.size() - full.size(), 1);
-    const std::string name = std::to_string(k);
-    const ValueId axes = c.reshape(parts[k], full, "axes" + name);
-    c.result(k, full == size ? axes : c.add(Expand{size}, {axes}, "part" + name));
+    c.require(c.shape(parts[k]).size() <= size.size(), "expands to fewer axes than the operand has", to_text(size),
+              to_text(c.shape(parts[k])), "pt2.expand.rank");
+    if (c.ok()) c.result(k, expanded(c, parts[k], size, "part" + std::to_string(k)));
   }
 }
 

@@ -48,7 +48,8 @@ static std::string run(const std::string& model, const std::string& folder, cons
   for (size_t k = 0; k + own < outputs.size(); ++k) {
     const Shape& shape = g->type(g->outputs[k].value).shape;
     const std::vector<float> user = to_user(g->outputs[k], shape, outputs[k]);
-    const std::vector<uint8_t> bytes = npy_bytes({'f', 4}, logical_shape(g->outputs[k], shape), std::as_bytes(std::span<const float>(user)));
+    const std::vector<uint8_t> bytes =
+        npy_bytes({'f', 4}, logical_shape(g->outputs[k], shape), std::as_bytes(std::span<const float>(user)));
     std::ofstream(fmt::format("{}/out{}.npy", folder, k), std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
