@@ -8,9 +8,11 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "frontends/pt2/changed_buffers.h"
 #include "frontends/pt2/fixed_sizes.h"
+#include "frontends/pt2/in_place.h"
 #include "frontends/pt2/number_types.h"
 #include "frontends/pt2_archive/archive.h"
 #include "frontends/pt2_archive/program.h"
@@ -35,9 +37,11 @@ size_t count_errors(const Diagnostics& diagnostics) {
 
 class Walk {
  public:
-  Walk(const Archive& archive, const Program& program, Graph& graph, Diagnostics& diagnostics)
+  Walk(const Archive& archive, const Program& program, const std::set<std::string>& states, Graph& graph, Diagnostics& diagnostics)
       : program_(program), graph_(graph), diagnostics_(diagnostics), state_(archive, program, graph, diagnostics) {
     graph.name = archive.name;
+    changed_ = find_changed_buffers(program_);
+    for (const std::string& name : states) changed_.try_emplace(name);
   }
 
   bool run() {
@@ -45,7 +49,6 @@ class Walk {
     add_sources();
     report_dynamic_sizes();
     const bool is_static = program_.dynamic.empty();
-    changed_ = find_changed_buffers(program_);
     declare_inputs();
     for (size_t i = 0; i < program_.nodes.size(); ++i) visit(program_.nodes[i], static_cast<i32>(i), is_static);
     report_unknown();
@@ -53,6 +56,7 @@ class Walk {
     if (is_static) add_states();
     return count_errors(diagnostics_) == errors;
   }
+  const std::vector<std::string>& found_states() const { return state_.found_states; }
 
  private:
   // Ids of source operators are the positions of the model's nodes.
@@ -170,6 +174,7 @@ class Walk {
       return stand_in(node);
     }
     if (!is_static) return;
+    refresh_operands(state_, node);
     Call call(state_, node, source, found.row->target, found.in_place);
     const size_t nodes = graph_.nodes.size();
     call.check_arguments();
@@ -177,7 +182,7 @@ class Walk {
     if (call.ok() && !node.outputs.empty() && call.outcome().value < 0)
       call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
     if (call.ok() && node.has_other_results) call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
-    if (call.ok() && found.in_place) change_in_place(call);
+    if (call.ok() && found.in_place) change_in_place(state_, changed_, call);
     if (!call.ok()) return stand_in(node);
     if (graph_.nodes.size() == nodes) graph_.folded.push_back({{source}, "identity"});
     name_results(node, call);
@@ -221,38 +226,6 @@ class Walk {
       m = call.outcome(i);
       if (m.memory < 0) m.memory = own;
     }
-  }
-
-  // The operand's memory now holds the result: every name that stood for the very same value stands for the result from here on, and a
-  // name that may see the memory in another way (a view) can no longer be read.
-  void change_in_place(Call& call) {
-    const ProgramNode& node = call.node();
-    const std::string* changed = changed_operand(node);
-    const auto it = changed ? state_.meanings.find(*changed) : state_.meanings.end();
-    if (it == state_.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
-    const Meaning before = it->second;
-    if (before.home == Meaning::Home::state && call.outcome().value != before.value && !is_whole_state(before))
-      return call.refuse({fmt::format("changes a part of a buffer in place, `{}`: only whole buffers can be written so", *changed), "", "",
-                          "pt2.in_place.state"},
-                         "save the model decomposed: torch.export.save(program.run_decompositions(), path)");
-    if (before.home == Meaning::Home::input && call.outcome().value != before.value)
-      diagnostics_.warning(describe_source(graph_, static_cast<i32>(&node - program_.nodes.data())),
-                           "changes the model's input in place; the program leaves its inputs as they are", "pt2.in_place.input");
-    for (auto& [name, meaning] : state_.meanings) {
-      if (meaning.memory != before.memory) continue;
-      if (meaning.value == before.value) meaning.value = call.outcome().value, meaning.user_axes = -1;
-      else if (meaning.unavailable.empty())
-        meaning.unavailable = fmt::format("a view of memory that {} `{}` has changed in place", node.target, node.name);
-    }
-    call.share_memory(before);
-  }
-
-  // Not a view of a part of it.
-  bool is_whole_state(const Meaning& m) const {
-    return std::any_of(changed_.begin(), changed_.end(), [&](const auto& changed) {
-      const auto it = state_.meanings.find(changed.first);
-      return it != state_.meanings.end() && it->second.memory == m.memory && it->second.value == m.value;
-    });
   }
 
   void stand_in(const ProgramNode& node) {
@@ -324,6 +297,7 @@ class Walk {
     const ProgramNode node{"buffer_mutation", in.key, {}, {}, false, {}, {}};
     changed.state.source = static_cast<i32>(graph_.sources.size());
     graph_.sources.push_back({in.key, "buffer_mutation", "", ""});
+    refresh(state_, made);
     Call call(state_, node, changed.state.source, "buffer_mutation", false);
     ValueId v = call.value_of(made);
     const Type& type = changed.state.type;
@@ -340,6 +314,7 @@ class Walk {
 
   // Reading an output is the model's own work: a source of its own, needed only where the user's axes are made for it.
   void add_output(const std::string& name) {
+    refresh(state_, name);
     const ProgramNode node{"output", name, {}, {}, false, {}, {}};
     const i32 source = static_cast<i32>(graph_.sources.size());
     graph_.sources.push_back({name, "output", "", ""});
@@ -411,15 +386,31 @@ void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
   }
 }
 
+// Which buffers are written through views shows on the way: then once more, with them as states.
+std::optional<Graph> walk(const Archive& archive, const Program& program, Diagnostics& diagnostics) {
+  std::set<std::string> states;
+  for (;;) {
+    Graph graph;
+    Diagnostics said;
+    Walk once(archive, program, states, graph, said);
+    const bool done = once.run();
+    const size_t known = states.size();
+    states.insert(once.found_states().begin(), once.found_states().end());
+    if (states.size() > known) continue;
+    for (const Diagnostic& d : said.list()) diagnostics.add(d);
+    return done ? std::optional(std::move(graph)) : std::nullopt;
+  }
+}
+
 std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics) {
   auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
   if (!program || !fix_sizes(*program, shapes, archive->name, diagnostics)) return std::nullopt;
   fix_number_types(*program, archive->name, diagnostics);
-  Graph graph;
-  if (!Walk(*archive, *program, graph, diagnostics).run()) return std::nullopt;
-  drop_idle_states(graph);
-  remove_dead(graph, "result is not used");
-  write_minus_infinity(graph, diagnostics);
+  std::optional<Graph> graph = walk(*archive, *program, diagnostics);
+  if (!graph) return std::nullopt;
+  drop_idle_states(*graph);
+  remove_dead(*graph, "result is not used");
+  write_minus_infinity(*graph, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return graph;
 }

@@ -230,14 +230,6 @@ TEST(Import, InPlaceOperatorsChangeEveryNameOfTheirOperand) {
   }
 }
 
-TEST(Import, ViewsOfChangedMemoryAreRefused) {
-  TestModel m = in_place();
-  m.node("aten.neg.default", {{"n", {4}}}, {{"self", as_tensor("view")}});
-  m.output("n");
-  EXPECT_THAT(refusal_of(m),
-              HasSubstr("reads `view`, a view of memory that aten.relu_.default `relu_` has changed in place  [pt2.graph.unavailable]"));
-}
-
 TEST(Import, InPlaceOnABufferIsState) {
   TestModel m;
   m.input("x", {3});

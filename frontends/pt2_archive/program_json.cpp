@@ -27,10 +27,10 @@ class ProgramReader {
     read_version(top);
     const Json module = read_.member(top, "graph_module");
     const Json graph = read_.member(module, "graph"), signature = read_.member(module, "signature");
-    read_.each_member(read_.member(graph, "tensor_values"), [&](std::string_view name, const Json& v) { read_tensor_value(top, name, v); });
+    range_constraints_ = read_.optional(top, "range_constraints");
     if (const auto sizes = read_.optional(graph, "sym_int_values"))
       read_.each_member(*sizes, [&](std::string_view name, const Json& v) { read_computed_size(name, v); });
-    read_.each(read_.member(graph, "nodes"), [&](const Json& v) { program_.nodes.push_back(node(v)); });
+    read_graph(graph, {});
     read_.each(read_.member(signature, "input_specs"), [&](const Json& v) { program_.inputs.push_back(input(v)); });
     read_.each(read_.member(signature, "output_specs"), [&](const Json& v) { program_.outputs.push_back(output(v)); });
     compare_count(read_.member(graph, "inputs"), program_.inputs.size());
@@ -137,15 +137,14 @@ class ProgramReader {
     program_.dynamic.push_back({std::move(symbol), std::string(tensor), axis, "", {}, {}});
   }
 
-  void read_tensor_value(const Json& top, std::string_view name, const Json& v) {
+  void read_tensor_value(const std::string& name, const Json& v) {
     const size_t known = program_.dynamic.size();
     if (!program_.tensors.emplace(name, tensor_meta(v, name)).second) read_.fail(v, fmt::format("`{}` is there twice", name));
-    for (size_t i = known; i < program_.dynamic.size(); ++i) read_range(top, program_.dynamic[i]);
+    for (size_t i = known; i < program_.dynamic.size(); ++i) read_range(program_.dynamic[i]);
   }
 
-  void read_range(const Json& top, DynamicSize& d) {
-    const auto ranges = read_.optional(top, "range_constraints");
-    const auto range = ranges ? ranges->find(d.symbol) : std::nullopt;
+  void read_range(DynamicSize& d) {
+    const auto range = range_constraints_ ? range_constraints_->find(d.symbol) : std::nullopt;
     if (!range) return;
     const auto bound = [&](std::string_view name) -> std::optional<i64> {
       const auto b = range->find(name);
@@ -248,6 +247,93 @@ class ProgramReader {
     return n;
   }
 
+  // Tensors of the whole program, by their names in one of its graphs.
+  struct Names {
+    std::string prefix;         // of the others
+    ByName<std::string> known;  // what comes from outside, and what goes there
+    int depth = 0;
+
+    std::string of(const std::string& name) const {
+      const auto it = known.find(name);
+      return it != known.end() ? it->second : name.empty() ? name : prefix + name;
+    }
+  };
+
+  void read_graph(const Json& graph, const Names& names) {
+    read_.each_member(read_.member(graph, "tensor_values"), [&](std::string_view name, const Json& v) {
+      if (!names.known.contains(name)) read_tensor_value(names.of(std::string(name)), v);
+    });
+    read_.each(read_.member(graph, "nodes"), [&](const Json& v) {
+      ProgramNode n = renamed(node(v), names);
+      const auto block = is_block(n.target) ? graph_of_block(v) : std::nullopt;
+      if (!block || !read_block(*block, n, names)) program_.nodes.push_back(std::move(n));
+    });
+  }
+
+  static ProgramNode renamed(ProgramNode n, const Names& names) {
+    n.name = names.of(n.name);
+    for (auto& [name, a] : n.arguments) {
+      if (a.kind == Argument::Kind::tensor) a.text = names.of(a.text);
+      if (a.kind == Argument::Kind::tensors || a.kind == Argument::Kind::other)
+        for (std::string& each : a.names) each = names.of(each);
+    }
+    for (std::string& output : n.outputs) output = names.of(output);
+    return n;
+  }
+
+  // `with torch.no_grad():` and `with torch.autocast(...):` are blocks: graphs of their own, which an operator calls. Numbers are float32
+  // in either, so their nodes stand in the place of the call.
+  static bool is_block(std::string_view target) {
+    return target == "higher_order.wrap_with_set_grad_enabled" || target == "higher_order.wrap_with_autocast";
+  }
+  std::optional<Json> graph_of_block(const Json& v) {
+    std::optional<Json> found;
+    read_.each(read_.member(v, "inputs"), [&](const Json& input) {
+      const auto graph = read_.member(input, "arg").find("as_graph");
+      if (graph && !found) found = read_.member(*graph, "graph");
+    });
+    return found;
+  }
+
+  // False, and nothing is read: an operand or result is no tensor, or their numbers differ.
+  bool read_block(const Json& graph, const ProgramNode& call, const Names& outside) {
+    constexpr int kMostBlocks = 32;  // one in the other
+    std::vector<std::string> operands;
+    bool is_behind_graph = false;
+    for (const auto& [name, a] : call.arguments) {
+      if (is_behind_graph && a.kind != Argument::Kind::tensor) return false;
+      if (is_behind_graph) operands.push_back(a.text);
+      is_behind_graph = is_behind_graph || (a.kind == Argument::Kind::other && a.text == "graph");
+    }
+    const auto inputs = tensors_of(graph, "inputs"), outputs = tensors_of(graph, "outputs");
+    if (!inputs || !outputs || inputs->size() != operands.size() || outputs->size() != call.outputs.size()) return false;
+    if (outside.depth == kMostBlocks) return false;
+    Names names{call.name + ".", {}, outside.depth + 1};
+    for (size_t k = 0; k < operands.size(); ++k) names.known.emplace((*inputs)[k], operands[k]);
+    std::vector<std::pair<std::string, std::string>> passed;  // a result that has another name already
+    for (size_t k = 0; k < outputs->size(); ++k)
+      if (!names.known.emplace((*outputs)[k], call.outputs[k]).second) passed.emplace_back(names.of((*outputs)[k]), call.outputs[k]);
+    read_graph(graph, names);
+    for (const auto& [from, to] : passed) {
+      Argument a;
+      a.kind = Argument::Kind::tensor, a.text = from;
+      program_.nodes.push_back({"aten.alias.default", to, {{"self", std::move(a)}}, {to}, false, call.module, call.stack});
+    }
+    return true;
+  }
+
+  // Nothing when one of them is no tensor.
+  std::optional<std::vector<std::string>> tensors_of(const Json& graph, std::string_view member) {
+    std::vector<std::string> names;
+    bool all = true;
+    read_.each(read_.member(graph, member), [&](const Json& v) {
+      const Argument a = argument(v);
+      all = all && a.kind == Argument::Kind::tensor;
+      names.push_back(a.text);
+    });
+    return all ? std::optional(std::move(names)) : std::nullopt;
+  }
+
   ProgramInput input(const Json& v) {
     using K = ProgramInput::Kind;
     const auto union_value = read_.tagged(v);
@@ -297,6 +383,7 @@ class ProgramReader {
   }
 
   JsonReader read_;
+  std::optional<Json> range_constraints_;
   Program program_;
 };
 

@@ -126,7 +126,12 @@ class Call {
   ValueId converted(ValueId v, DType to);  // computed numbers, by a call
 
   // For the walk.
-  void share_memory(const Meaning& m) { outcomes_[0].memory = m.memory, outcomes_[0].home = m.home; }
+  // The result of an operator in place shows what its operand shows.
+  void share_memory(const Meaning& m) {
+    const ValueId value = outcomes_[0].value;
+    outcomes_[0] = m;
+    outcomes_[0].value = value, outcomes_[0].user_axes = -1, outcomes_[0].parameter = -1;
+  }
   const Meaning& outcome(size_t index = 0) const { return outcomes_[index]; }  // value -1: there is no such result
   void may_share_memory(std::string_view argument);                            // the result may be a view of that operand
   ValueId value_of(const std::string& tensor);  // in the user's axes; -1: cannot be read, which has been reported

@@ -433,12 +433,4 @@ void Call::identity(std::string_view argument) {
   outcomes_[0].user_axes = state_.meanings.find(a->text)->second.user_axes;
 }
 
-void Call::may_share_memory(std::string_view argument) {
-  const Argument* a = find(argument);
-  if (!ok_ || !a || a->kind != Argument::Kind::tensor) return;
-  const auto it = state_.meanings.find(a->text);
-  if (it == state_.meanings.end()) return;
-  for (Meaning& outcome : outcomes_) outcome.memory = it->second.memory, outcome.home = it->second.home;
-}
-
 }  // namespace deuteron::pt2

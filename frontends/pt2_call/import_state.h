@@ -16,15 +16,20 @@ namespace deuteron::pt2 {
 
 // What a tensor's name stands for.
 struct Meaning {
-  ValueId value = -1;     // in the user's axes; -1: not asked for so far
+  ValueId value = -1;      // in the user's axes; -1: not asked for so far
   ValueId imaginary = -1;  // of a complex tensor, whose real part is `value`
-  ValueId stored = -1;    // an input whose storage has another order of axes, until `value` is made from it
-  i32 parameter = -1;     // index into ImportState::parameters, until `value` is made from it
-  Axes order;             // of `stored`
-  NodeId user_axes = -1;  // the Permute from storage to the user's axes: it works for everybody who reads the value
-  i32 memory = -1;        // names with the same number may share memory in the model: an in-place operator changes them all
+  ValueId stored = -1;     // an input whose storage has another order of axes, until `value` is made from it
+  i32 parameter = -1;      // index into ImportState::parameters, until `value` is made from it
+  Axes order;              // of `stored`
+  NodeId user_axes = -1;   // the Permute from storage to the user's axes: it works for everybody who reads the value
+  i32 memory = -1;         // names with the same number may share memory in the model: an in-place operator changes them all
   enum class Home : u8 { computed, input, state } home = Home::computed;  // what an in-place operator would change
-  std::string unavailable;                                                // why it cannot be read; empty: it can
+  // A view: result `part` of what `made_by` makes of the tensor `viewed`.
+  const ProgramNode* made_by = nullptr;
+  std::string viewed;
+  size_t part = 0;
+  bool is_stale = false;    // its memory has been written since: it is made again before it is read
+  std::string unavailable;  // why it cannot be read; empty: it can
 };
 
 struct Parameter {
@@ -48,6 +53,8 @@ struct ImportState {
   std::vector<Parameter> parameters;
   i32 memories = 0;
   i64 made_elements = 0;                     // of constants that stand in no file
+  i64 remade_views = 0;                      // after their memory was written
+  std::vector<std::string> found_states;     // placeholders of buffers that turned out to be written, through views
   std::vector<bool> derived_from_constants;  // by value: no graph input has a part in it
   std::vector<bool> broken;                  // by value: stands for the result of an operator that was refused
   std::vector<std::pair<std::pair<ValueId, Axes>, NodeId>> parameter_permutes;

@@ -11,18 +11,12 @@
 namespace deuteron::pt2 {
 namespace {
 
-// What a mask takes from a score that must not count, below the least that it takes from the others. exp(-16) of a probability is far less
-// than one of 256 steps, and minus infinity would leave no steps for the scores themselves.
-constexpr float kBlocked = 16;
 // Below this a mask means minus infinity, as float16 and float32 models spell it.
 constexpr float kMaskedOut = -1e4f;
 
-std::vector<float> with_finite_blocks(std::vector<float> mask) {
-  float least = 0;
-  for (const float v : mask)
-    if (v > kMaskedOut) least = std::min(least, v);
+std::vector<float> with_infinite_blocks(std::vector<float> mask) {
   for (float& v : mask)
-    if (!(v > kMaskedOut)) v = least - kBlocked;
+    if (!(v > kMaskedOut)) v = kMinusInfinity;
   return mask;
 }
 
@@ -43,7 +37,7 @@ ValueId causal_mask(Call& c, const Shape& scores) {
   const i64 rows = scores[scores.size() - 2], columns = scores.back();
   std::vector<float> mask;
   for (i64 r = 0; r < rows; ++r)
-    for (i64 k = 0; k < columns; ++k) mask.push_back(k <= r ? 0 : -kBlocked);
+    for (i64 k = 0; k < columns; ++k) mask.push_back(k <= r ? 0 : kMinusInfinity);
   return repeated(c, {rows, columns}, mask, scores);
 }
 
@@ -61,7 +55,7 @@ ValueId given_mask(Call& c, const Shape& scores) {
   std::vector<float> data(given.begin(), given.end());
   if (boolean)
     for (float& v : data) v = v != 0 ? 0 : -INFINITY;
-  return repeated(c, c.shape(mask), with_finite_blocks(std::move(data)), scores);
+  return repeated(c, c.shape(mask), with_infinite_blocks(std::move(data)), scores);
 }
 
 Axes with_last_two_swapped(i64 rank) {

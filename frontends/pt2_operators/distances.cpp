@@ -9,6 +9,7 @@
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
+#include "ops/elementwise/broadcast.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -62,11 +63,16 @@ static void import_vector_norm(Call& c) {
 
 // The sum of products over one axis, divided by both norms; a norm below eps counts as eps.
 static void import_cosine_similarity(Call& c) {
-  const ValueId a = c.tensor("x1"), b = c.tensor("x2");
+  ValueId a = c.tensor("x1"), b = c.tensor("x2");
   const i64 rank = std::max(c.rank(a), c.rank(b)), axis = c.axis("dim", rank);
   const float eps = static_cast<float>(c.number("eps"));
-  c.require(!c.ok() || c.rank(a) == c.rank(b), "its operands have different ranks", std::to_string(c.rank(a)), std::to_string(c.rank(b)),
-            "pt2.distance.rank");
+  if (!c.ok()) return;
+  // The axis is one of both together: the length of an operand that repeats along it is that of what is repeated.
+  const auto both = broadcast_shape(c.shape(a), c.shape(b));
+  c.require(both.has_value(), "its operands do not broadcast", to_text(c.shape(a)), to_text(c.shape(b)), "pt2.distance.shape");
+  if (!c.ok()) return;
+  a = expanded(c, a, *both, "a");
+  b = expanded(c, b, *both, "b");
   if (!c.ok()) return;
   const auto unit = [&](ValueId x, std::string_view name) {
     const std::string n(name);

@@ -73,7 +73,10 @@ static void import_embedding_bag(Call& c) {
             "takes a table of two axes, and positions of one", c.ok() ? fmt::format("{} and {}", c.rank(table), c.rank(positions)) : "",
             "2 and 1", "pt2.bag.rank");
   c.require(!c.ok() || known.has_value(), "the bags' bounds are computed", "", "constant", "pt2.bag.offsets");
-  c.require(!c.has("padding_idx") || c.integer("padding_idx") < 0, "leaves a row of the table out", "", "", "pt2.bag.padding");
+  // Of the overload that has its name, a negative one counts rows from the end; elsewhere it means none.
+  const bool may_be_last = c.target().ends_with(".padding_idx");
+  c.require(!c.has("padding_idx") || (!may_be_last && c.integer("padding_idx") < 0), "leaves a row of the table out", "", "",
+            "pt2.bag.padding");
   if (!c.ok()) return;
   const i64 n = c.shape(positions)[0], width = c.shape(table)[1];
   std::vector<i64> bounds(known->begin(), known->end());

@@ -151,6 +151,14 @@ static void import_index_select(Call& c) {
   if (c.ok()) c.result(results[0]);
 }
 
+// Known positions that count from the end, as positions from the start.
+static ValueId from_the_start(Call& c, ValueId index, i64 extent) {
+  auto known = c.known_numbers(index);
+  if (!known || std::none_of(known->begin(), known->end(), [](float at) { return at < 0; })) return index;
+  for (float& at : *known) at = static_cast<float>(position_of(c, at, extent));
+  return c.known_value(c.type(index), *known, "positions_from_start");
+}
+
 // gather, whose operands are broadcast against each other but for the axis that it picks along; without one they lie in one row.
 static void import_take_along(Call& c) {
   ValueId x = movable(c, "self"), index = c.any_tensor("indices");
@@ -165,8 +173,8 @@ static void import_take_along(Call& c) {
   Shape from = c.shape(x), to = c.shape(index);
   for (size_t k = 0; k < from.size(); ++k)
     if (static_cast<i64>(k) != axis) from[k] = to[k] = std::max(from[k], to[k]);
-  if (from != c.shape(x)) x = c.add(Expand{from}, {x}, "repeated");
-  if (to != c.shape(index)) index = c.add(Expand{to}, {index}, "repeated_positions");
+  x = expanded(c, x, from, "repeated");
+  index = expanded(c, from_the_start(c, index, from[axis]), to, "repeated_positions");
   if (!c.ok()) return;
   using K = KernelArg::Kind;
   KernelCall call;

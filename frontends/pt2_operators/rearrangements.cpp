@@ -6,6 +6,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/view_writes.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -17,29 +18,6 @@ Shape with_axes(const Shape& shape, i64 rank) {
   if (rank == 3 && s.size() == 1) return {1, s[0], 1};
   while (static_cast<i64>(s.size()) < rank) s.insert(s.begin(), 1);
   return s;
-}
-
-// Elements `start`, start + step, .. of an axis are those of `part`; the others are x's.
-void finish_scatter(Call& c, ValueId x, ValueId part, i64 axis, i64 start, i64 end, i64 step) {
-  if (!c.ok()) return;
-  const i64 extent = c.shape(x)[axis];
-  // Axis positions of x, then of the part that stands behind it.
-  Axes index(static_cast<size_t>(extent));
-  std::iota(index.begin(), index.end(), 0);
-  i64 taken = 0;
-  for (i64 at = start; at < end; at += step) index[at] = extent + taken++;
-  c.require(taken == c.shape(part)[axis], "the part does not fit the slice", std::to_string(c.shape(part)[axis]), std::to_string(taken),
-            "pt2.scatter.extent");
-  if (!c.ok()) return;
-  if (taken == extent) return c.result(part);
-  std::vector<ValueId> parts;
-  if (step == 1) {
-    if (start > 0) parts.push_back(c.add(Slice{axis, 0, start, 1}, {x}, "before"));
-    parts.push_back(part);
-    if (end < extent) parts.push_back(c.add(Slice{axis, end, extent - end, 1}, {x}, "after"));
-    return c.result(c.add(Concat{axis}, std::move(parts)));
-  }
-  c.result(picked(c, c.add(Concat{axis}, {x, part}, "both"), axis, std::move(index)));
 }
 
 }  // namespace
@@ -92,13 +70,11 @@ static void import_expand_as(Call& c) {
   const ValueId x = c.any_tensor(copies ? "src" : "self"), other = c.any_tensor(copies ? "self" : "other");
   if (!c.ok()) return;
   const Shape size = c.shape(other);
-  Shape full = c.shape(x);
-  c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
+  c.require(c.shape(x).size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(c.shape(x)),
+            "pt2.expand.rank");
   if (!c.ok()) return;
-  full.insert(full.begin(), size.size() - full.size(), 1);
   if (!copies) c.may_share_memory("self");
-  const ValueId axes = c.reshape(x, full, "axes");
-  c.result(full == size ? axes : c.add(Expand{size}, {axes}));
+  c.result(expanded(c, x, size));
 }
 
 // hstack, vstack, dstack, column_stack: a concatenation of operands with enough axes.
@@ -155,6 +131,7 @@ static void import_unfold(Call& c) {
   if (!c.check_declared_shape(0, shape)) return;  // before as many positions are made
   for (i64 w = 0; w < windows; ++w)
     for (i64 k = 0; k < size; ++k) index.push_back(w * step + k);
+  c.may_share_memory("self");
   c.result(c.permute(c.reshape(picked(c, x, axis, std::move(index), "windows"), split, "windows"), perm));
 }
 
@@ -166,8 +143,8 @@ static void import_slice_scatter(Call& c) {
   if (!c.ok()) return;
   const i64 extent = c.shape(x)[axis];
   const auto position = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + extent : v, 0, extent); };
-  finish_scatter(c, x, part, axis, position(c.has("start") ? c.integer("start") : 0), position(c.has("end") ? c.integer("end") : extent),
-                 std::min(step, extent + 1));
+  c.result(with_slice(c, x, part, axis, position(c.has("start") ? c.integer("start") : 0),
+                      position(c.has("end") ? c.integer("end") : extent), std::min(step, extent + 1)));
 }
 
 static void import_select_scatter(Call& c) {
@@ -181,7 +158,7 @@ static void import_select_scatter(Call& c) {
             "pt2.scatter.extent");
   if (!c.ok()) return;
   shape.insert(shape.begin() + axis, 1);
-  finish_scatter(c, x, c.reshape(part, shape, "part"), axis, at, at + 1, 1);
+  c.result(with_slice(c, x, c.reshape(part, shape, "part"), axis, at, at + 1, 1));
 }
 
 // Result k repeats operand k along every axis but its own. "xy" swaps the first two axes.
@@ -329,13 +306,9 @@ static void import_broadcast_tensors(Call& c) {
     const TensorMeta* declared = c.result_meta(k);
     if (!c.ok()) return;
     const Shape size = declared->sizes;
-    Shape full = c.shape(parts[k]);
-    c.require(full.size() <= size.size(), "expands to fewer axes than the operand has", to_text(size), to_text(full), "pt2.expand.rank");
-    if (!c.ok()) return;
-    full.insert(full.begin(), size.size() - full.size(), 1);
-    const std::string name = std::to_string(k);
-    const ValueId axes = c.reshape(parts[k], full, "axes" + name);
-    c.result(k, full == size ? axes : c.add(Expand{size}, {axes}, "part" + name));
+    c.require(c.shape(parts[k]).size() <= size.size(), "expands to fewer axes than the operand has", to_text(size),
+              to_text(c.shape(parts[k])), "pt2.expand.rank");
+    if (c.ok()) c.result(k, expanded(c, parts[k], size, "part" + std::to_string(k)));
   }
 }
 

@@ -14,10 +14,14 @@
 namespace deuteron::pt2 {
 namespace {
 
-// Where element `at` of the padded axis comes from; nothing where the mode has no answer.
-std::optional<i64> source_of(i64 at, i64 extent, std::string_view mode) {
+// Where element `at` of the padded axis comes from; nothing where the mode has no answer. Padding below zero cuts off elements: what is
+// wrapped then are the others, from `first` to before `end`.
+std::optional<i64> source_of(i64 at, i64 extent, i64 first, i64 end, std::string_view mode) {
   if (mode == "replicate") return std::clamp<i64>(at, 0, extent - 1);
-  if (mode == "circular") return at >= -extent && at < 2 * extent ? std::optional((at + extent) % extent) : std::nullopt;
+  if (mode == "circular") {
+    const i64 period = end - first, place = at - first;
+    return place >= -period && place < 2 * period ? std::optional(first + (place + period) % period) : std::nullopt;
+  }
   const i64 mirrored = at < 0 ? -at : at >= extent ? 2 * (extent - 1) - at : at;
   return mirrored >= 0 && mirrored < extent ? std::optional(mirrored) : std::nullopt;
 }
@@ -38,7 +42,7 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
         before >= -extent && after >= -extent && before <= kMaxElements && after <= kMaxElements && before + after + extent >= 1;
     Axes index;
     for (i64 at = -before; in_range && at < extent + after; ++at) {
-      const auto from = source_of(at, extent, mode);
+      const auto from = source_of(at, extent, std::max<i64>(-before, 0), extent - std::max<i64>(-after, 0), mode);
       if (!from) break;
       index.push_back(*from);
     }
