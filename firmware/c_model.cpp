@@ -11,7 +11,6 @@
 #include "firmware/c_output.h"
 
 namespace deuteron {
-namespace {
 
 const char* c_type(ScalarType type) {
   switch (type) {
@@ -36,6 +35,8 @@ const char* c_type(ScalarType type) {
   }
   return "uint8_t";
 }
+
+namespace {
 
 // Hexadecimal, so that every bit is there; C99 reads it.
 std::string c_float(float v) {

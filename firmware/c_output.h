@@ -36,6 +36,7 @@ inline constexpr const char* kCKernels = "deuteron_kernels";
 inline constexpr const char* kCSources = "deuteron";  // the folder of the kernels' sources
 
 std::string c_function(const std::string& kernel);  // "deuteron_add_s8_mve"
+const char* c_type(ScalarType type);                // "int8_t"
 std::string c_macro(std::string name);              // in capitals: what the macros of a model begin with
 // Text of a user for a comment: what could end it, or the line, is a question mark.
 std::string c_comment(std::string_view text);

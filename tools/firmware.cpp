@@ -264,7 +264,7 @@ int firmware(const FirmwareOptions& o) {
   if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
-  if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, {"", o.c.weights, o.c.host, o.force}});
+  if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}});
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
     diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of(all_boards(), ""));
@@ -331,9 +331,10 @@ void add_firmware(CommandLine& line) {
               "of the NPU: model (the open model of the machine, default for emulated boards) or vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
-  verb.option("--as", o->as, "instead of a whole project, the programs as C that calls the kernels: docs/c-output.md")
+  verb.option("--as", o->as,
+              "instead of a whole project, the programs as C that calls the kernels, or that as an Arduino library: docs/c-output.md")
       .value("FORM")
-      .one_of({"c"});
+      .one_of({"c", "arduino"});
   add_c_form(verb, o->c, "--as");
   verb.flag("--merge", o->merge, "make one selection of several");
   verb.flag("--force", o->force, "replace a project that is there");

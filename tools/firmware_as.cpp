@@ -1,11 +1,28 @@
-// deuteron firmware --as c: programs as C that share their kernels.
+// deuteron firmware --as c|arduino: programs as C that share their kernels.
 #include "tools/firmware_as.h"
 
 #include <nlohmann/json.hpp>
 
 #include "boards/board.h"
+#include "firmware/c_package.h"
+#include "firmware/embedded_sources.h"
+#include "firmware/write_project.h"
 
 namespace deuteron {
+namespace {
+
+// What Arduino's builder cannot build.
+bool has_arduino_form(const COutput& output, Diagnostics& diagnostics) {
+  if (output.weights == CWeights::blob)
+    diagnostics.error("--c-weights blob", "has no form as an Arduino library: the assembler would not find the file", "c.arduino",
+                      "leave it out: constants are an array then");
+  if (output.npu)
+    diagnostics.error("--as arduino", "a model has parts for the NPU, which have no form as an Arduino library", "c.arduino",
+                      "compile it for the core alone, or give --as c");
+  return !diagnostics.has_errors();
+}
+
+}  // namespace
 
 int firmware_as(const FirmwareAs& o) {
   Diagnostics diagnostics;
@@ -24,7 +41,12 @@ int firmware_as(const FirmwareAs& o) {
     if (file) add_c_program(options, *file, *target, path, output, diagnostics);
   }
   if (diagnostics.has_errors()) return fail();
-  if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
+  if (o.form == "c") {
+    if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
+    return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
+  }
+  if (!has_arduino_form(output, diagnostics)) return fail();
+  if (!write_folder(o.output, arduino_files(output, embedded_sources()), options.force, diagnostics)) return fail();
   return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
 }
 

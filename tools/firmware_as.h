@@ -1,4 +1,4 @@
-// deuteron firmware --as c: programs as C that share their kernels.
+// deuteron firmware --as c|arduino: programs as C that share their kernels, or as a library of Arduino.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@ namespace deuteron {
 
 struct FirmwareAs {
   std::vector<std::string> models;
-  std::string board, output, json;
+  std::string board, output, json, form;  // "c", "arduino"
   COptions c;
 };
 int firmware_as(const FirmwareAs& options);

@@ -2,6 +2,7 @@
 #include <arm_mve.h>
 
 #include "ops/avg_pool2d/kernel.h"
+#include "ops/device/one_copy.h"
 #include "ops/image/window.h"
 
 namespace deuteron {
@@ -11,7 +12,7 @@ constexpr int32_t kChannels = 8;
 constexpr int32_t kTapsAtOnce = 255;  // sums of so many int8 fit int16
 
 // One output pixel; `first` is the first tap inside.
-void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
+DEUTERON_ONE_COPY void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
   const int32_t taps = taps_h * taps_w, half = taps / 2;
   for (int32_t c = 0; c < a.channels; c += kChannels) {
     const int32_t count = a.channels - c < kChannels ? a.channels - c : kChannels;
@@ -28,9 +29,10 @@ void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_
         sums.val[1] = vaddq_s32(sums.val[1], vmovltq_s16(sum));
       }
     }
+    for (int32x4_t& v : sums.val) v = vaddq_s32(v, vpselq_s32(vdupq_n_s32(half), vdupq_n_s32(-half), vcmpgtq_n_s32(v, 0)));
     int32_t of[kChannels];
     vst2q_s32(of, sums);
-    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>((of[i] > 0 ? of[i] + half : of[i] - half) / taps);
+    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>(of[i] / taps);
   }
 }
 

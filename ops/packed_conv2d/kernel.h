@@ -36,14 +36,16 @@ inline void set_dense_result(PackedConv2dArgs& a) { a.y_step = a.out_c, a.y_row 
 inline bool packed_conv2d_is_dense(const PackedConv2dArgs& a) { return a.y_step == a.out_c && a.y_row == a.out_w * a.out_c; }
 
 inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) { return a.n == 1 && a.out_h == 1 && a.out_w == 1; }
-// Every window lies inside x.
-inline bool packed_conv2d_is_inside(const PackedConv2dArgs& a) {
-  return a.pad_h == 0 && a.pad_w == 0 && int64_t{a.out_h - 1} * a.stride_h + int64_t{a.kernel_h - 1} * a.dilation_h < a.in_h &&
-         int64_t{a.out_w - 1} * a.stride_w + int64_t{a.kernel_w - 1} * a.dilation_w < a.in_w;
+// Every window lies inside x. Int: of the sums; int32_t for a call that prepare() has taken.
+template <class Int = int64_t>
+bool packed_conv2d_is_inside(const PackedConv2dArgs& a) {
+  return a.pad_h == 0 && a.pad_w == 0 && Int{a.out_h - 1} * a.stride_h + Int{a.kernel_h - 1} * a.dilation_h < a.in_h &&
+         Int{a.out_w - 1} * a.stride_w + Int{a.kernel_w - 1} * a.dilation_w < a.in_w;
 }
 // Every window lies in x as it is wanted: one row of taps side by side.
-inline bool packed_conv2d_is_in_one_piece(const PackedConv2dArgs& a) {
-  return a.kernel_h == 1 && (a.kernel_w == 1 || a.dilation_w == 1) && packed_conv2d_is_inside(a);
+template <class Int = int64_t>
+bool packed_conv2d_is_in_one_piece(const PackedConv2dArgs& a) {
+  return a.kernel_h == 1 && (a.kernel_w == 1 || a.dilation_w == 1) && packed_conv2d_is_inside<Int>(a);
 }
 
 // There is one window, and it does.
@@ -84,6 +86,14 @@ inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p)
   }
   const int64_t elements = (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * (packed_conv2d_is_alone(a) ? 1 : 2);
   return in_one_piece && elements <= kPackedStack ? 0 : elements * 2;
+}
+
+// The same for mve_4x16, of a call that is not in one piece and that prepare() has taken: in 32 bits, for the kernel.
+inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
+  const int32_t column = a.kernel_h * a.in_c, length = a.kernel_w * column, pixels = (a.out_w - 1) * a.stride_w + a.kernel_w;
+  const int32_t four = 4 * ((length + kPackedBlock - 1) / kPackedBlock * kPackedBlock) - kPackedBlock;
+  const int32_t most = length <= kFewTaps && four < kFewTapsBytes ? kFewTapsBytes : four;
+  return (pixels > most / column ? most : pixels * column) + kPackedBlock;
 }
 
 // None where the stack has room: for one window with mve_4x16, which then meets the filters with fewer neighbours, for all with dsp_4x4.

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "ops/dense/packed_mve.h"
+#include "ops/device/one_copy.h"
+#include "ops/image/window.h"
 #include "ops/packed_conv2d/kernel.h"
 
 namespace deuteron {
@@ -17,6 +19,11 @@ struct Filters {
   const int8_t* packed;
   int32_t length, blocks, tile_bytes;
 };
+
+Filters filters_of(const PackedConv2dArgs& a, const int8_t* packed) {
+  const int32_t length = a.length(), blocks = (length + kPackedBlock - 1) / kPackedBlock;
+  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers};  // packed_tile_bytes() in 32 bits
+}
 
 // A window of which not all bytes of the last block may be read, or the only one.
 void run_window(const Filters& f, const int8_t* x, int8_t* y) {
@@ -42,7 +49,7 @@ void run_window(const Filters& f, const int8_t* x, int8_t* y) {
 }
 
 // `windows` of them, `step` apart, whose last blocks may be read.
-void run_windows(const Filters& f, const int8_t* x, int32_t step, int32_t windows, int8_t* y) {
+DEUTERON_ONE_COPY void run_windows(const Filters& f, const int8_t* x, int32_t step, int32_t windows, int8_t* y) {
   const int32_t channels = f.a.out_c, tiles = channels / kPackedTile;
   MvePackedWindows w{x, step, y, f.a.y_step, f.packed, f.blocks, tiles, f.a.y_zero, windows};
   deuteron_packed_windows_mve(&w);
@@ -65,49 +72,51 @@ struct Columns {
   int32_t column;     // bytes from a column to the next
   int32_t together;   // pixels of fewer than 16 channels that one vector holds
   uint8x16_t places;  // where its bytes go
-  int8_t outside[kPackedBlock];
+  int8x16_t outside;
 };
 
 Columns columns_of(const PackedConv2dArgs& a) {
   const int32_t c = a.in_c;
-  Columns k{a, a.kernel_h * c, 1, vdupq_n_u8(0), {}};
-  vst1q_s8(k.outside, vdupq_n_s8(static_cast<int8_t>(a.x_zero)));
+  Columns k{a, a.kernel_h * c, 1, vidupq_n_u8(0, 1), vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
   if (c >= kPackedBlock) return k;
   const int32_t fit = kPackedBlock / c, reach = (256 - c) / k.column + 1;  // a place is a byte
   k.together = fit < reach ? fit : reach;
-  uint8_t places[kPackedBlock] = {};
-  for (int32_t i = 0; i < k.together; ++i)
-    for (int32_t e = 0; e < c; ++e) places[i * c + e] = static_cast<uint8_t>(i * k.column + e);
-  k.places = vld1q_u8(places);
+  const uint8x16_t lanes = k.places;
+  for (int32_t next = c; next < kPackedBlock; next += c)  // each pixel goes further than the one before it
+    k.places = vaddq_m_n_u8(k.places, k.places, static_cast<uint8_t>(k.column - c), vcmpcsq_n_u8(lanes, static_cast<uint8_t>(next)));
   return k;
 }
 
-// Pixels of one row, to a row of their columns. is_outside: all of them are the zero point, and x is Columns::outside.
-template <bool is_outside>
-void copy_pixels(const Columns& k, const int8_t* x, int32_t pixels, int8_t* to) {
+// Pixels of some rows to the same rows of their columns; without x all of them are the zero point.
+DEUTERON_ONE_COPY void copy_pixels(const Columns& k, const int8_t* x, int32_t rows, int32_t pixels, int8_t* to) {
   const int32_t c = k.a.in_c, column = k.column;
+  const int32_t next = x ? c : 0, row = x ? k.a.dilation_h * k.a.in_w * c : 0;  // from an element to that of the next pixel, the next row
+  if (!x) x = reinterpret_cast<const int8_t*>(&k.outside);
   if (c < kPackedBlock) {
-    for (; pixels > 0; pixels -= k.together, to += k.together * column) {
-      const mve_pred16_t here = vctp8q(static_cast<uint32_t>((pixels < k.together ? pixels : k.together) * c));
-      vstrbq_scatter_offset_p_s8(to, k.places, vld1q_z_s8(x, here), here);
-      if (!is_outside) x += k.together * c;
+    const int32_t together = k.together;
+    const uint8x16_t places = k.places;
+    for (; rows > 0; --rows, x += row, to += c) {
+      const int8_t* from = x;
+      int8_t* at = to;
+      for (int32_t i = pixels; i > 0; i -= together, from += together * next, at += together * column) {
+        const mve_pred16_t here = vctp8q(static_cast<uint32_t>((i < together ? i : together) * c));
+        vstrbq_scatter_offset_p_s8(at, places, vld1q_z_s8(from, here), here);
+      }
     }
     return;
   }
-  for (int32_t first = 0; first < c; first += kPackedBlock) {
-    const int8_t* from = is_outside ? x : x + first;
-    int8_t* at = to + first;
-    if (c - first >= kPackedBlock) {
-      for (int32_t i = pixels; i > 0; --i, at += column) {
-        vst1q_s8(at, vld1q_s8(from));
-        if (!is_outside) from += c;
+  const int32_t block = next == 0 ? 0 : kPackedBlock;
+  for (; rows > 0; --rows, x += row, to += c) {
+    const int8_t* first = x;
+    for (int32_t done = 0; done < c; done += kPackedBlock, first += block) {
+      const int8_t* from = first;
+      int8_t* at = to + done;
+      if (c - done >= kPackedBlock) {
+        for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_s8(at, vld1q_s8(from));
+        continue;
       }
-      continue;
-    }
-    const mve_pred16_t here = vctp8q(static_cast<uint32_t>(c - first));
-    for (int32_t i = pixels; i > 0; --i, at += column) {
-      vst1q_p_s8(at, vld1q_z_s8(from, here), here);
-      if (!is_outside) from += c;
+      const mve_pred16_t here = vctp8q(static_cast<uint32_t>(c - done));
+      for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_p_s8(at, vld1q_z_s8(from, here), here);
     }
   }
 }
@@ -116,68 +125,60 @@ void copy_pixels(const Columns& k, const int8_t* x, int32_t pixels, int8_t* to) 
 void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw, int32_t columns, int8_t* to) {
   const PackedConv2dArgs& a = k.a;
   const int32_t c = a.in_c;
-  const int32_t left = iw < 0 ? (-iw < columns ? -iw : columns) : 0;
-  const int32_t reach = a.in_w - iw < columns ? a.in_w - iw : columns, inside = reach > left ? reach - left : 0;
-  const int32_t right = columns - left - inside;
-  for (int32_t kh = 0; kh < a.kernel_h; ++kh, ih += a.dilation_h, to += c) {
-    if (ih < 0 || ih >= a.in_h) {
-      copy_pixels<true>(k, k.outside, columns, to);
-      continue;
-    }
-    if (left > 0) copy_pixels<true>(k, k.outside, left, to);
-    copy_pixels<false>(k, image + (ih * a.in_w + iw + left) * c, inside, to + left * k.column);
-    if (right > 0) copy_pixels<true>(k, k.outside, right, to + (left + inside) * k.column);
-  }
+  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, columns, 1, a.in_w);
+  if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
+  if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * c);
+  const int32_t rows = h.end - h.first;
+  to += h.first * c;
+  if (w.first > 0) copy_pixels(k, nullptr, rows, w.first, to);
+  if (w.end < columns) copy_pixels(k, nullptr, rows, columns - w.end, to + w.end * k.column);
+  copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows, w.end - w.first, to + w.first * k.column);
 }
 
-// `room`: bytes of columns, at least those of one window, beside the block behind them.
-void run_columns(const Filters& f, const int8_t* image, int8_t* scratch, int32_t room, int8_t* y) {
-  const PackedConv2dArgs& a = f.a;
+// `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one window, beside the block behind them.
+[[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room,
+                                   int8_t* y) {
+  const Filters f = filters_of(a, packed);
   const Columns k = columns_of(a);
   const int32_t step = a.stride_w * k.column;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
   const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
-  for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
-    for (int32_t ow = 0; ow < a.out_w; ow += most) {
-      const int32_t windows = a.out_w - ow < most ? a.out_w - ow : most;
-      fill_columns(k, image, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, (windows - 1) * a.stride_w + a.kernel_w, scratch);
-      if (a.out_c < kPackedTile) run_window(f, scratch, y);
-      else run_windows(f, scratch, step, windows, y + ow * a.y_step);
-    }
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
+    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
+      for (int32_t ow = 0; ow < a.out_w; ow += most) {
+        const int32_t windows = a.out_w - ow < most ? a.out_w - ow : most;
+        fill_columns(k, x, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, (windows - 1) * a.stride_w + a.kernel_w, scratch);
+        if (a.out_c < kPackedTile) run_window(f, scratch, y);
+        else run_windows(f, scratch, step, windows, y + ow * a.y_step);
+      }
 }
 
-// `room`: bytes of the columns that are copied to `scratch` at a time.
-[[gnu::noinline]] void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room, int8_t* y) {
-  const int32_t length = a.length(), image = a.in_h * a.in_w * a.in_c;
-  const Filters f{a, packed, length, (length + kPackedBlock - 1) / kPackedBlock,
-                  static_cast<int32_t>(packed_tile_bytes(Packing::mve_4x16, length))};
-  const int8_t* const end = x + a.n * image;
-  const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
-  const int32_t step = a.stride_w * a.in_c, row = a.y_row;
-  const bool all_pixels = in_one_piece && a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w &&
-                          packed_conv2d_is_dense(a);
-  if (all_pixels) return run_in_one_piece(f, x, step, a.n * a.out_h * a.out_w, end, y);
-  for (int32_t n = 0; n < a.n; ++n, x += image, y += a.out_h * row) {
-    if (!in_one_piece) {
-      run_columns(f, x, scratch, room, y);
-      continue;
-    }
-    for (int32_t oh = 0; oh < a.out_h; ++oh) run_in_one_piece(f, x + oh * a.stride_h * a.in_w * a.in_c, step, a.out_w, end, y + oh * row);
-  }
-}
-
-[[gnu::noinline]] void run_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
+[[gnu::noinline]] void run_columns_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t room, int8_t* y) {
   int8_t columns[kPackedStackColumns];
-  run(a, x, packed, columns, (bytes < kPackedStackColumns ? bytes : kPackedStackColumns) - kPackedBlock, y);
+  run_columns(a, x, packed, columns, room, y);
+}
+
+// Windows that lie in x as they are wanted. Where they are all of its pixels, one row of them is.
+void run_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  const Filters f = filters_of(a, packed);
+  const int32_t image = a.in_h * a.in_w * a.in_c, row = a.stride_h * a.in_w * a.in_c;
+  const int8_t* const end = x + a.n * image;
+  const bool all_pixels =
+      a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w && packed_conv2d_is_dense(a);
+  const int32_t images = all_pixels ? 1 : a.n, rows = all_pixels ? 1 : a.out_h;
+  const int32_t windows = all_pixels ? a.n * a.out_h * a.out_w : a.out_w;
+  for (int32_t n = 0; n < images; ++n, x += image)
+    for (int32_t oh = 0; oh < rows; ++oh, y += a.y_row) run_in_one_piece(f, x + oh * row, a.stride_w * a.in_c, windows, end, y);
 }
 
 }  // namespace
 
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y) {
-  const auto bytes = static_cast<int32_t>(packed_conv2d_scratch_bytes(a, Packing::mve_4x16));
-  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) run_on_stack(a, x, packed, bytes, y);
-  else run(a, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
+  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_in_place(a, x, packed, y);
+  const int32_t bytes = packed_conv2d_columns_bytes(a), most = bytes < kPackedStackColumns ? bytes : kPackedStackColumns;
+  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) return run_columns_on_stack(a, x, packed, most - kPackedBlock, y);
+  run_columns(a, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
 }
 
 }  // namespace deuteron

@@ -227,6 +227,21 @@ TEST(PackedConv2dKernel, NeedsRoomForALongWindow) {
   expect_refusals(make, {{8, "must hold the windows", elements(8, least - 1)}});
 }
 
+// The kernel's own count of the bytes of columns, in 32 bits, is the planner's: also where a row of columns has more than 2^31 bytes.
+TEST(PackedConv2dKernel, CountsColumnsAsThePlannerDoes) {
+  std::vector<Case> cases(std::begin(kCases), std::end(kCases));
+  cases.push_back({"the widest rows", 1, 1, 1 << 28, 8, 4, 1000, 130, 1, 1 << 28, 1, 1, 0, 64});
+  int checked = 0;
+  for (const Case& k : cases) {
+    const PackedConv2dArgs a = args_of(k);
+    EXPECT_EQ(packed_conv2d_is_in_one_piece<int32_t>(a), packed_conv2d_is_in_one_piece(a)) << k.name;
+    if (packed_conv2d_is_in_one_piece(a)) continue;
+    EXPECT_EQ(packed_conv2d_columns_bytes(a), packed_conv2d_scratch_bytes(a, Packing::mve_4x16)) << k.name;
+    ++checked;
+  }
+  EXPECT_GT(checked, 10);
+}
+
 TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
   const Case k{"", 2, 6, 7, 4, 6, 3, 3, 6, 7, 1, 1, 1, 1};
   const auto make = [&] {

@@ -1,14 +1,8 @@
 // Portable softmax. Fixed-point numbers are int32; Qm.n has n bits behind the point.
 #include "ops/softmax/kernel.h"
 
+#include "ops/device/one_copy.h"
 #include "ops/integer/requantize.h"
-
-// gcc makes a copy of a large function for each caller's constants.
-#if defined(__clang__)
-#define DEUTERON_ONE_COPY [[gnu::noinline]]
-#else
-#define DEUTERON_ONE_COPY [[gnu::noinline, gnu::noclone]]
-#endif
 
 namespace deuteron {
 namespace {
@@ -43,12 +37,18 @@ int32_t exp_of_negative(int32_t v) {
   return e;
 }
 
+// A step of Newton's method towards 1 / half, Q2.29.
+DEUTERON_ONE_COPY int32_t nearer_to_reciprocal(int32_t x, int32_t half) {
+  constexpr int32_t kOne = 1 << 29;
+  return add(x, shift_left_saturating(multiply(x, add(kOne, -multiply(half, x))), 2));
+}
+
 // 1 / (1 + v) for v in [0, 1), Q0.31 to Q0.31: Newton's method from 48/17 - 32/17 d. gemmlowp.
-int32_t reciprocal_of_one_plus(int32_t v) {
-  constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540, kOne = 1 << 29;  // Q2.29
-  const int32_t half = static_cast<int32_t>((static_cast<int64_t>(v) + INT32_MAX + 1) / 2);
+DEUTERON_ONE_COPY int32_t reciprocal_of_one_plus(int32_t v) {
+  constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;  // Q2.29
+  const int32_t half = v / 2 + (1 << 30);
   int32_t x = add(k48Over17, multiply(half, kMinus32Over17));
-  for (int k = 0; k < 3; ++k) x = add(x, shift_left_saturating(multiply(x, add(kOne, -multiply(half, x))), 2));
+  for (int k = 0; k < 3; ++k) x = nearer_to_reciprocal(x, half);
   return shift_left_saturating(x, 1);
 }
 
@@ -79,11 +79,12 @@ DEUTERON_ONE_COPY void run_rows(const SoftmaxArgs& a, const int8_t* x, int8_t* y
       continue;
     }
     const int headroom = leading_zeros(sum), bits = 35 - headroom;  // 2^19 <= sum < 2^28: bits 23..31
+    // Positive, so that no product saturates.
     const int32_t scale = reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u));
     for (int32_t i = 0; i < a.columns; ++i) {
       const int32_t d = x[i] - most;
       y[i] = static_cast<int8_t>(
-          d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply(scale, exponential(a, d, known)), bits) - 128, -128, 127));
+          d < a.diff_min ? -128 : clamp_to(round_shift_right(multiply_high(scale, exponential(a, d, known)), bits) - 128, -128, 127));
     }
   }
 }
