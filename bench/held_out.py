@@ -1,12 +1,12 @@
 """Accuracy on samples that calibration has not seen: ours, plain histogram ranges, and PT2E, on the same random splits.
 
-    build/venv/bin/python bench/held_out.py --int16 [--splits 8]
+    build/venv/bin/python bench/held_out.py --int16 | --int16-layer NAME .. [--splits 8]
     build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--splits 8 | --folds 3] [--samples N] [--models A,B] [--no-pt2e]
 
 Two thirds of a model's samples (or N of them) calibrate, the rest is held out; with --folds each Nth sample is held out once. Figures are signal to noise against the float model in dB, of all
 held-out samples together, mean over the splits. `estimate` is what `compile` says beforehand (held_out_sqnr_db), `off` how far its mean is from
 the truth; `within`: splits whose truth lies between what it says of halves of the samples. --int16 prints int8, int16 and the gain instead,
-held out, of four models. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
+held out, of four models; --int16-layer the same for some layers in int16. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
 """
 import argparse
 import concurrent.futures
@@ -86,11 +86,12 @@ def pt2e(model, split):
 
 
 def int16(arguments):
-    print("| model | int8 | int16 | gain |\n| --- | --- | --- | --- |")
+    wider = [w for name in arguments.int16_layer for w in ("--int16-layer", name)] or ["--precision", "int16"]
+    print(f"| model | int8 | {'some layers ' if arguments.int16_layer else ''}int16 | gain |\n| --- | --- | --- | --- |")
     for name in MODELS[:4] if arguments.models == ",".join(MODELS) else arguments.models.split(","):
         model = Model(arguments.shared / "fixtures" / "models" / name)
         splits = [model.split(k, arguments.samples, arguments.folds) for k in range(arguments.folds or arguments.splits)]
-        narrow, wide = ([ours(arguments.tool, model, s, options)[0] for s in splits] for options in ([], ["--precision", "int16"]))
+        narrow, wide = ([ours(arguments.tool, model, s, options)[0] for s in splits] for options in ([], wider))
         gain = [b - a for a, b in zip(narrow, wide)]
         print(f"| {name} | {np.mean(narrow):.1f} | {np.mean(wide):.1f} | {np.mean(gain):+.1f} (at least {min(gain):+.1f}) |", flush=True)
 
@@ -105,8 +106,9 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--no-pt2e", action="store_true")
     parser.add_argument("--int16", action="store_true")
+    parser.add_argument("--int16-layer", action="append", default=[])
     arguments = parser.parse_args()
-    if arguments.int16:
+    if arguments.int16 or arguments.int16_layer:
         return int16(arguments)
     print("| model | held out | plain histogram | PT2E | in-sample | estimate | off | within |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     means = []

@@ -34,10 +34,14 @@ static std::span<const QuantSpec> widened_specs(const T& op) {
   return std::span(kSpecs).first(def_of(op).quantize.size());
 }
 
+bool is_same_storage(const Op& op) {
+  const OpFacts facts = facts_of(op);
+  return facts.values == Values::same && facts.storage == Storage::in_operand;
+}
+
 std::span<const QuantSpec> int16_quant_specs(const Op& op) {
   static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true}, {DType::s16, Gran::shared, 0, true}};
-  const OpFacts facts = facts_of(op);
-  if (facts.values == Values::same && facts.storage == Storage::in_operand) return kView;
+  if (is_same_storage(op)) return kView;
   return std::visit(
       []<class T>(const T& o) -> std::span<const QuantSpec> {
         if constexpr (HasInt16Form<T>) return widened_specs(o);

@@ -7,6 +7,7 @@ namespace deuteron {
 
 // Those of int8 with int16 activations and weights; empty for an operator without a form. What is only another view of its operand has one.
 std::span<const QuantSpec> int16_quant_specs(const Op&);
+bool is_same_storage(const Op&);  // such a view
 
 // Whether any operand or result holds int16 steps.
 bool works_on_int16(TypeView in, TypeView out);

@@ -30,7 +30,7 @@ class Annotator {
     find_results();
     find_values();
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
-      if (plan_.quantized[n]) find_constants(g_.nodes[n]);
+      if (plan_.quantized[n]) find_constants(n);
       if (plan_.quantized[n]) find_parts(g_.nodes[n]);
       else find_float(g_.nodes[n]);
     }
@@ -89,8 +89,9 @@ class Annotator {
 
   std::string reader_of(const Node& node) const { return node.origin.empty() ? "" : model_.sources[node.origin[0]].name; }
 
-  void find_constants(const Node& node) {
-    const std::span<const QuantSpec> specs = quant_specs(g_, node, options_);
+  void find_constants(size_t n) {
+    const Node& node = g_.nodes[n];
+    const std::span<const QuantSpec> specs = quant_specs(g_, node, options_, plan_.int16[n]);
     if (specs.empty()) return;  // a number_call()
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);

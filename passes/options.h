@@ -11,6 +11,8 @@ namespace deuteron {
 struct CompileOptions {
   QuantizeOptions quantize;
   NpuOptions npu;
+  // --int16-layer: operators, nodes and modules that work on int16 among int8
+  std::vector<std::string> int16_layers;
   bool int8_io = false;           // --io int8: inputs and outputs are the quantized tensors themselves
   bool contiguous_io = false;     // --io-layout contiguous: keep the user's memory format even if that costs a transpose
   bool packed_weights = false;    // --weights packed: for kernels that only our runtime has

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "ops/int16.h"
 #include "passes/compilation.h"
+#include "passes/named_nodes.h"
 #include "passes/npu_support.h"
 #include "passes/options.h"
 #include "passes/pass.h"
@@ -20,13 +22,41 @@ bool is_quantized(const Graph& g) {
          std::any_of(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); });
 }
 
+static bool is_int16_layer(const PassContext& pass, const Graph& g, const Node& node) {
+  return std::ranges::any_of(pass.options.int16_layers, [&](const std::string& name) { return is_named(g, node, name); });
+}
+
+static bool wants_int16(const PassContext& pass) {
+  return pass.options.quantize.precision == Precision::int16 || !pass.options.int16_layers.empty();
+}
+static const char* option_of_int16(const PassContext& pass) { return pass.options.int16_layers.empty() ? "--precision" : "--int16-layer"; }
+
 // Operators that would be quantized, on a target that has no int16 kernels: each is refused by name.
 static void refuse_int16(PassContext& pass, const char* why) {
-  QuantizeOptions int8;
+  const QuantizeOptions int8;
+  const auto is_meant = [&](const Node& node) { return pass.options.int16_layers.empty() || is_int16_layer(pass, pass.graph, node); };
   for (const Node& node : pass.graph.nodes)
-    if (!quant_specs(pass.graph, node, int8).empty())
-      pass.diagnostics.error(fmt::format("{}: {}", pass.graph.name, describe(pass.graph, node)), why, "precision.int16",
-                             "compile for our runtime on a Cortex-M (--dialect deuteron), or leave --precision out");
+    if (!quant_specs(pass.graph, node, int8, false).empty() && is_meant(node))
+      pass.diagnostics.error(
+          fmt::format("{}: {}", pass.graph.name, describe(pass.graph, node)), why, "precision.int16",
+          fmt::format("compile for our runtime on a Cortex-M (--dialect deuteron), or leave {} out", option_of_int16(pass)));
+}
+
+// A name must stand for something that has an int16 form; what else it stands for stays int8.
+static void check_int16_layers(PassContext& pass) {
+  const Graph& g = pass.graph;
+  if (!pass.options.int16_layers.empty() && pass.options.quantize.precision == Precision::int16)
+    return pass.diagnostics.error(g.name, "--int16-layer names some layers, and --precision int16 means all of them", "precision.all",
+                                  "leave one of the two out");
+  for (const std::string& name : pass.options.int16_layers) {
+    const auto has_form = [&](const Node& n) { return is_named(g, n, name) && !int16_quant_specs(n.op).empty() && !is_same_storage(n.op); };
+    if (std::ranges::any_of(g.nodes, has_form)) continue;
+    const size_t before = pass.diagnostics.list().size();
+    check_name(g, "--int16-layer", name, "precision.layer", pass.diagnostics);
+    if (pass.diagnostics.list().size() == before)
+      pass.diagnostics.error(fmt::format("{}: --int16-layer {}", g.name, name), "names nothing that has an int16 form", "precision.layer",
+                             "name a conv2d, linear, add or avg_pool2d, or a module with one; the others stay int8");
+  }
 }
 
 // Null: the target runs int16 operators.
@@ -41,9 +71,9 @@ void quantize_post_training(PassContext& pass) {
   QuantizationDecisions& decisions = pass.result.quantization;
   decisions.model_was_quantized = is_quantized(pass.graph);
   if (decisions.model_was_quantized) {
-    if (pass.options.quantize.precision == Precision::int16)
+    if (wants_int16(pass))
       return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its steps", "precision.quantized",
-                                    "give the float model, or leave --precision out");
+                                    fmt::format("give the float model, or leave {} out", option_of_int16(pass)));
     quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
     return;
   }
@@ -52,12 +82,16 @@ void quantize_post_training(PassContext& pass) {
                            "give --calibrate FILE for each input (.npy, .npz, .bin, images, or a folder of them)");
     return;
   }
-  if (pass.options.quantize.precision == Precision::int16)
+  check_int16_layers(pass);
+  if (pass.diagnostics.has_errors()) return;
+  if (wants_int16(pass))
     if (const char* why = why_not_int16(pass)) return refuse_int16(pass, why);
   // Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
   QuantizeOptions options = pass.options.quantize;
   if (pass.target.npu)
     options.runs_on_npu = [&](const Graph& g, const Node& node) { return npu_takes(g, node, pass.target, pass.options.npu); };
+  if (!pass.options.int16_layers.empty())
+    options.works_on_int16 = [&](const Graph& g, const Node& n) { return is_int16_layer(pass, g, n); };
   std::optional<QuantizationChoice> choice =
       calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads, pass.diagnostics);
   if (!choice) return;

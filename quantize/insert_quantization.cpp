@@ -36,6 +36,7 @@ class Inserter {
     DEUTERON_CHECK(observations_.size() == g_.values.size(),
                    fmt::format("{} observations, {} values", observations_.size(), g_.values.size()));
     choose_parameters();
+    choose_narrow_forms();
     rewrite();
     return std::move(report_);
   }
@@ -45,7 +46,7 @@ class Inserter {
     const QuantSpec* fixed = plan_.fixed[v] ? &*plan_.fixed[v] : nullptr;
     return fixed ? per_tensor(fixed->fixed_scale, fixed->fixed_zero) : parameters_[plan_.cluster_of[v]];
   }
-  Type int8_type(ValueId v, const Quant& q) const { return {plan_.clusters[plan_.cluster_of[v]].dtype, g_.type(v).shape, q}; }
+  Type steps_type(ValueId v, const Quant& q) const { return {plan_.clusters[plan_.cluster_of[v]].dtype, g_.type(v).shape, q}; }
 
   void choose_parameters() {
     const size_t count = plan_.clusters.size();
@@ -63,11 +64,7 @@ class Inserter {
       } else if (const auto exact = seen[c].bytes ? choose(*seen[c].bytes, cluster.symmetric, steps.low) : std::nullopt) {
         chosen[c] = *exact;
       } else {
-        const Observer observer = options_.observer.value_or(Observer::histogram);
-        chosen[c] = choose(seen[c], observer, cluster.symmetric, steps.low, steps.high);
-        const ActivationQuant plain = choose(seen[c], Observer::min_max, cluster.symmetric, steps.low, steps.high);
-        if (!options_.observer && plain.mean_squared_error <= chosen[c].mean_squared_error) chosen[c] = plain;
-        widen(chosen[c], cluster, seen[c], steps);
+        chosen[c] = chosen_for(cluster, seen[c]);
       }
       // What is never negative leaves the sums behind it twice the room: ops/int16.h.
       const bool is_positive = cluster.dtype == DType::s16 && reach(g_, uses_, cluster).low >= 0;
@@ -81,12 +78,43 @@ class Inserter {
     }
   }
 
-  void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen, const Steps& steps) const {
+  ActivationQuant chosen_for(const Cluster& cluster, const Observation& seen) const {
+    const Steps steps = steps_of(cluster.dtype);
+    const bool among_int8 = cluster.dtype == DType::s16 && options_.precision == Precision::int8;
+    const std::optional<Observer> observer = among_int8 ? Observer::min_max : options_.observer;
+    ActivationQuant chosen = choose(seen, observer.value_or(Observer::histogram), cluster.symmetric, steps.low, steps.high);
+    const ActivationQuant plain = choose(seen, Observer::min_max, cluster.symmetric, steps.low, steps.high);
+    if (!observer && plain.mean_squared_error <= chosen.mean_squared_error) chosen = plain;
+    widen(chosen, cluster, seen, steps, among_int8 ? kWideMargin : options_.margin);
+    return chosen;
+  }
+
+  void widen(ActivationQuant& chosen, const Cluster& cluster, const Observation& seen, const Steps& steps, double margin) const {
     const Bounds possible = reach(g_, uses_, cluster);
-    const RangeFactors factors{seen.low > possible.low ? 1 + options_.margin : 1, seen.high < possible.high ? 1 + options_.margin : 1};
+    const RangeFactors factors{seen.low > possible.low ? 1 + margin : 1, seen.high < possible.high ? 1 + margin : 1};
     if ((factors.low == 1 && factors.high == 1) || chosen.scale <= kLeastScale) return;  // steps that are too coarse already reach further
     chosen = widened(chosen, factors, cluster.symmetric, steps.low, steps.high);
     chosen.mean_squared_error = mean_squared_error(seen, chosen.scale, chosen.zero_point, steps.low, steps.high);
+  }
+
+  // What int8 operators read of values that are int16: they have parameters of their own there.
+  void choose_narrow_forms() {
+    narrow_.resize(g_.values.size());
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      const Node& node = g_.nodes[n];
+      if (!plan_.quantized[n] || plan_.int16[n]) continue;
+      const bool is_call = call_of(node.op) != nullptr;
+      const std::span<const QuantSpec> specs = is_call ? std::span<const QuantSpec>() : quant_specs(g_, node, options_, false);
+      for (size_t k = 0; k < node.inputs.size(); ++k) {
+        const ValueId v = node.inputs[k];
+        if (plan_.cluster_of[v] < 0 || plan_.clusters[plan_.cluster_of[v]].dtype != DType::s16) continue;
+        const bool symmetric = !is_call && operand_spec(specs, k).symmetric;
+        if (narrow_[v] && (!symmetric || narrow_[v]->zero_point[0] == 0)) continue;
+        const Cluster own{{v}, std::nullopt, symmetric, DType::s8};
+        const ActivationQuant q = chosen_for(own, observed(g_, uses_, own, observations_));
+        narrow_[v] = per_tensor(q.scale, q.zero_point);
+      }
+    }
   }
 
   std::string where(ValueId v) const {
@@ -117,7 +145,7 @@ class Inserter {
     return v;
   }
   ValueId quantize(ValueId from, const Quant& q, ValueId named_after, const Origin& origin) {
-    return push(Quantize{q}, from, int8_type(named_after, q), g_.values[named_after].name + "_q", origin);
+    return push(Quantize{q}, from, steps_type(named_after, q), g_.values[named_after].name + "_q", origin);
   }
   ValueId dequantize(ValueId from, const Origin& origin) {
     const Shape shape = g_.type(from).shape;
@@ -140,7 +168,7 @@ class Inserter {
     for (size_t n = 0; n < old.size(); ++n) {
       Node node = std::move(old[n]);
       if (plan_.quantized[n] && call_of(node.op)) quantize_numbers(node);
-      else if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_), moments_of(n, node));
+      else if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_, plan_.int16[n]), moments_of(n, node));
       else
         for (ValueId& v : node.inputs)
           if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);
@@ -190,6 +218,8 @@ class Inserter {
   void quantize_operands(Node& node, std::span<const QuantSpec> specs, const InputMoments* moments) {
     const bool shares = result_spec(specs).gran == Gran::shared;
     const std::vector<ValueId> operands = node.inputs;
+    const ValueId result = node.outputs[0];
+    Quant of_first;
     for (size_t k = 0; k < operands.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);
       const ValueId v = operands[k];
@@ -200,18 +230,39 @@ class Inserter {
         const bool follows = shares && operands.size() > 1 && cluster >= 0;  // a constant part of a concatenation
         node.inputs[k] = constant_operand(v, follows ? parameters_[cluster] : constant_parameters(v, spec), spec.dtype, node.origin);
       } else {
-        node.inputs[k] = int8_operand(v, shares || spec.gran == Gran::shared, node.origin);
+        node.inputs[k] = steps_operand(v, spec.dtype, shares || spec.gran == Gran::shared ? result : -1, node.origin);
       }
+      if (k == 0) of_first = g_.type(nodes_.back().inputs[0]).quant;
     }
     if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel)
-      quantize_weight_and_bias(node, operands, operand_spec(specs, 1), moments);
+      quantize_weight_and_bias(node, operands, of_first, operand_spec(specs, 1), moments);
   }
 
-  ValueId int8_operand(ValueId v, bool shares, const Origin& origin) {
+  // v as the other of int8 and int16. What shares its parameters with a result gets those; int8 as int16 is exact otherwise.
+  ValueId converted(ValueId v, DType dtype, ValueId shared_with, const Origin& origin) {
+    constexpr i32 kStepsOfOne = 128;  // of the finer type for one of the coarser: the largest distance of two int8 numbers fits
+    const Quant& from = g_.type(quantized_value_[v]).quant;
+    Quant to;
+    if (shared_with >= 0) to = parameters_[plan_.cluster_of[shared_with]];
+    else if (dtype == DType::s8) to = *narrow_[v];
+    else
+      to = per_tensor(from.scale[0] / kStepsOfOne, 0, (from.low - from.zero_point[0]) * kStepsOfOne,
+                      (from.high - from.zero_point[0]) * kStepsOfOne);
+    const auto equal = [&](const auto& c) { return c.first == v && g_.type(c.second).dtype == dtype && g_.type(c.second).quant == to; };
+    if (const auto known = std::ranges::find_if(converted_, equal); known != converted_.end()) return known->second;
+    const std::string name = g_.values[v].name + (dtype == DType::s16 ? "_q16" : "_q8");
+    const ValueId real = dequantize(quantized_value_[v], origin);
+    converted_.emplace_back(v, push(Quantize{to}, real, Type{dtype, g_.type(v).shape, to}, name, origin));
+    return converted_.back().second;
+  }
+
+  // shared_with: the result that must have the operand's parameters; -1: none.
+  ValueId steps_operand(ValueId v, DType dtype, ValueId shared_with, const Origin& origin) {
     ValueId q = quantized_value_[v];
+    if (g_.type(q).dtype != dtype) return dequantize(converted(v, dtype, shared_with, origin), origin);
     // A fixed result inside a cluster with other parameters is rounded once more on the way in.
     const Quant& cluster = parameters_[plan_.cluster_of[v]];
-    if (shares && g_.type(q).quant != cluster) q = quantize(dequantize(q, origin), cluster, v, origin);
+    if (shared_with >= 0 && g_.type(q).quant != cluster) q = quantize(dequantize(q, origin), cluster, v, origin);
     return dequantize(q, origin);
   }
 
@@ -219,11 +270,13 @@ class Inserter {
   void quantize_numbers(Node& node) {
     const NumberCall call = *number_call(*call_of(node.op));
     for (const size_t k : call.operands)
-      if (!g_.is_constant(node.inputs[k])) node.inputs[k] = int8_operand(node.inputs[k], call.use == NumberUse::moved, node.origin);
+      if (!g_.is_constant(node.inputs[k]))
+        node.inputs[k] = steps_operand(node.inputs[k], DType::s8, call.use == NumberUse::moved ? node.outputs[0] : -1, node.origin);
   }
 
-  void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const QuantSpec& spec, const InputMoments* moments) {
-    const ValueId x = operands[0];
+  // of_x: the parameters that its first operand is read with.
+  void quantize_weight_and_bias(Node& node, const std::vector<ValueId>& operands, const Quant& of_x, const QuantSpec& spec,
+                                const InputMoments* moments) {
     const Type weight = g_.type(operands[1]);
     const std::span<const float> data = g_.values[operands[1]].constant->as<float>();
     std::vector<float> bias;
@@ -231,9 +284,9 @@ class Inserter {
       const std::span<const float> given = g_.values[operands[2]].constant->as<float>();
       bias.assign(given.begin(), given.end());
     }
-    if (spec.dtype == DType::s16) return quantize_to_int16(node, operands, bias);
+    if (spec.dtype == DType::s16) return quantize_to_int16(node, operands, of_x, bias);
     Quant q = weight_quant(data, weight.shape, weight_axis(node, spec, options_), options_.weight_low, 127);
-    make_room_for_bias(q, x_scale(x), bias);
+    make_room_for_bias(q, of_x.scale[0], bias);
     std::vector<float> loss;
     if (moments) {
       std::vector<int8_t> rounded = round_weights(data, q, *moments);
@@ -248,7 +301,7 @@ class Inserter {
     }
     bias.resize(std::max(bias.size(), loss.size()));
     for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
-    set_bias(node, operands, x_scale(x), q, bias);
+    set_bias(node, operands, of_x.scale[0], q, bias);
   }
 
   // What rounding the weights takes from the mean of each result; empty where it is not to be corrected.
@@ -259,9 +312,7 @@ class Inserter {
                      observations_[x].channel_mean);
   }
 
-  void quantize_to_int16(Node& node, const std::vector<ValueId>& operands, std::vector<float> bias) {
-    const ValueId x = operands[0];
-    const Quant of_x = g_.is_constant(x) ? constant_parameters(x, {DType::s16, Gran::per_tensor, 0, true}) : own_parameters(x);
+  void quantize_to_int16(Node& node, const std::vector<ValueId>& operands, const Quant& of_x, std::vector<float> bias) {
     const Quant q = int16_weight_quant(g_.values[operands[1]].constant->as<float>(), g_.type(operands[1]).shape, of_x, bias);
     node.inputs[1] = constant_operand(operands[1], q, DType::s16, node.origin);
     const std::vector<float> loss = loss_of(node, operands, *g_.values[integers_.back().second].constant, q);
@@ -279,11 +330,6 @@ class Inserter {
     const ValueId integers = g_.add_value(name + "_q", Type{DType::s32, shape, steps}, to_integers(bias, shape, steps, DType::s32));
     node.inputs.resize(2);
     node.inputs.push_back(dequantize(integers, node.origin));
-  }
-
-  float x_scale(ValueId x) const {
-    if (!g_.is_constant(x)) return own_parameters(x).scale[0];
-    return constant_parameters(x, {}).scale[0];
   }
 
   Quant constant_parameters(ValueId v, const QuantSpec& spec) const {
@@ -315,8 +361,10 @@ class Inserter {
   Diagnostics& diagnostics_;
   const Uses uses_;
   QuantizationPlan plan_;
-  std::vector<Quant> parameters_;         // by cluster
-  std::vector<ValueId> quantized_value_;  // by value of the float graph
+  std::vector<Quant> parameters_;                       // by cluster
+  std::vector<ValueId> quantized_value_;                // by value of the float graph
+  std::vector<std::optional<Quant>> narrow_;            // by value: its parameters as int8, where it is int16 and an int8 operator reads it
+  std::vector<std::pair<ValueId, ValueId>> converted_;  // value of the float graph, the same as the other of int8 and int16
   std::vector<std::pair<ValueId, ValueId>> integers_;
   std::vector<Node> nodes_;
   std::vector<QuantizedValue> report_;

@@ -12,8 +12,13 @@ namespace deuteron {
 // int16: operators that have a form work on int16 (ops/int16.h), all others stay in float.
 enum class Precision : u8 { int8, int16 };
 
+// With 65536 steps one bit more buys what no sample has shown: rounding weights costs more than the bit, and cutting off more than both.
+inline constexpr double kWideMargin = 1;
+
 struct QuantizeOptions {
   Precision precision = Precision::int8;
+  // Of int8: these nodes work on int16 all the same, if their operators have a form, with ranges as seen and kWideMargin. Empty: none do.
+  std::function<bool(const Graph&, const Node&)> works_on_int16;
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
   i32 weight_low = -127;                // symmetric weights use weight_low..127
@@ -42,7 +47,8 @@ struct QuantizedValue {
 // for each value, one Dequantize for each use); weights become int8 constants with a Dequantize, biases int32 constants with a Dequantize
 // (scale = x.scale * weight.scale, per channel). Values joined by `shared` specs (in both directions: pool, reshape, permute, pad, cat) and
 // graph inputs/outputs get one set of parameters for the whole cluster. `fixed` results get their constants, also when an equal cluster
-// would differ.
+// would differ. Where one works on int16 and the other on int8, a value is as its producer makes it (an input: int16 if any reader wants
+// it), and the reader of the other kind reads it through one more Quantize: int8 as int16 exactly, 128 steps for one.
 std::vector<QuantizedValue> insert_quantization(Graph& graph, const std::vector<Observation>& observations, const QuantizeOptions& options,
                                                 Diagnostics& diagnostics);
 

@@ -350,6 +350,50 @@ TEST(InsertQuantization, FixedParametersDoNotCutOffWhatSharesThem) {
   }
 }
 
+QuantizeOptions int16_at(const std::string& name) {
+  QuantizeOptions options;
+  options.works_on_int16 = [name](const Graph& g, const Node& n) { return g.values[n.outputs[0]].name == name; };
+  return options;
+}
+
+// Every int8 number is a whole number of the int16 steps that it becomes.
+TEST(InsertQuantization, Int8BecomesInt16ExactlyAndInt16IsRoundedOnce) {
+  TestGraph t;
+  const ValueId a = t.node("a", Add{}, {t.input("x", {3, 8}), t.input("z", {3, 8})});
+  const ValueId b = t.node("b", Add{}, {a, a});
+  t.output(t.node("c", MaxPool2d{{1, 1}, {1, 1}, {}}, {t.node("i", Reshape{{1, 3, 8, 1}}, {b})}));
+  const Quantized q = quantize(t.g, samples_of(t.g, 4, -0.5f, 1.5f), int16_at("b"));
+  const Type &narrow = q.g.type(find_value(q.g, "a_q")), &wide = q.g.type(find_value(q.g, "a_q16"));
+  EXPECT_EQ(narrow.dtype, DType::s8);
+  EXPECT_EQ(wide.dtype, DType::s16);
+  const i32 zero = narrow.quant.zero_point[0];
+  EXPECT_NE(zero, 0);
+  EXPECT_EQ(wide.quant, per_tensor(narrow.quant.scale[0] / 128, 0, (-128 - zero) * 128, (127 - zero) * 128));
+  for (i32 step = -128; step <= 127; ++step)
+    EXPECT_EQ(
+        quantize_value(static_cast<float>(step - zero) * narrow.quant.scale[0], wide.quant.scale[0], 0, wide.quant.low, wide.quant.high),
+        (step - zero) * 128);
+  EXPECT_EQ(q.g.type(find_value(q.g, "b_q")).dtype, DType::s16);
+  EXPECT_EQ(q.g.type(find_value(q.g, "i_q")).dtype, DType::s16);  // a view follows
+  EXPECT_EQ(q.g.type(find_value(q.g, "c_q")).dtype, DType::s8);
+  EXPECT_EQ(q.g.type(find_value(q.g, "i_q8")).quant, quant_of(q.g, "c"));  // a maximum shares its parameters with what it reads
+}
+
+TEST(InsertQuantization, AnInputIsInt16IfAnythingReadsItAsThat) {
+  for (const bool wide_first : {false, true}) {
+    TestGraph t;
+    const ValueId x = t.input("x", {3, 8});
+    t.output(t.node(wide_first ? "wide" : "narrow", Add{}, {x, x}));
+    t.output(t.node(wide_first ? "narrow" : "wide", Add{}, {x, x}));
+    const Samples samples = samples_of(t.g, 4);
+    const Quantized q = quantize(t.g, samples, int16_at("wide"));
+    EXPECT_EQ(q.g.type(find_value(q.g, "x_q")).dtype, DType::s16);
+    EXPECT_EQ(q.g.type(find_value(q.g, "x_q8")).dtype, DType::s8);
+    EXPECT_EQ(count_nodes<Quantize>(q.g), 4u);
+    EXPECT_GT(sqnr(t.g, q.g, samples), 40);
+  }
+}
+
 // topk(x): a call, with positions beside the values.
 ValueId add_topk(TestGraph& t, ValueId x, i64 count) {
   using K = KernelArg::Kind;

@@ -64,8 +64,8 @@ bool passes_numbers_on(const Op& op) {
   return (is_movement(op) && values != Values::interpolated) || values == Values::chosen;
 }
 
-std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options) {
-  if (options.precision == Precision::int16) return int16_quant_specs(node.op);
+std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options, bool int16) {
+  if (int16) return int16_quant_specs(node.op);
   return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
 }
 
@@ -73,20 +73,59 @@ i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& 
   return std::holds_alternative<Linear>(node.op) && !options.per_channel_linear ? -1 : spec.axis;
 }
 
+// By node. What is only another view of its operand follows who makes that.
+static std::vector<bool> int16_nodes(const Graph& g, const QuantizeOptions& options) {
+  std::vector<bool> wide(g.nodes.size(), options.precision == Precision::int16), wide_value(g.values.size());
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    const Node& node = g.nodes[n];
+    if (options.precision == Precision::int8 && options.works_on_int16 && !int16_quant_specs(node.op).empty())
+      wide[n] = is_same_storage(node.op) ? wide_value[node.inputs[0]] : options.works_on_int16(g, node);
+    for (const ValueId v : node.outputs) wide_value[v] = wide[n];
+  }
+  return wide;
+}
+
+// What the operators around each value say of it.
+struct Marks {
+  explicit Marks(size_t count) : any(count), symmetric(count), is_made(count), dtype(count, DType::s8) {}
+  // makes: an operator whose result it is, which decides; without one it is int16 if any reader wants that.
+  void add(ValueId v, const QuantSpec& spec, bool makes) {
+    any[v] = true;
+    if (makes || (!is_made[v] && spec.dtype == DType::s16)) dtype[v] = spec.dtype;
+    is_made[v] = is_made[v] || makes;
+    symmetric[v] = symmetric[v] || (spec.symmetric && spec.dtype == dtype[v]);
+  }
+  std::vector<bool> any, symmetric, is_made;
+  std::vector<DType> dtype;
+};
+
+static void gather_clusters(QuantizationPlan& plan, const Marks& marks, UnionFind& same) {
+  std::map<ValueId, i32> cluster_of_root;
+  for (ValueId v = 0; v < static_cast<ValueId>(plan.cluster_of.size()); ++v) {
+    if (!marks.any[v]) continue;
+    const auto [entry, added] = cluster_of_root.emplace(same.root(v), static_cast<i32>(plan.clusters.size()));
+    if (added) plan.clusters.emplace_back();
+    Cluster& cluster = plan.clusters[entry->second];
+    cluster.members.push_back(v);
+    cluster.symmetric = cluster.symmetric || marks.symmetric[v];
+    cluster.dtype = marks.dtype[v];
+    if (plan.fixed[v] && !cluster.fixed) cluster.fixed = plan.fixed[v];
+    plan.cluster_of[v] = entry->second;
+  }
+}
+
 QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics) {
   QuantizationPlan plan;
   plan.quantized.resize(g.nodes.size());
   plan.cluster_of.assign(g.values.size(), -1);
   plan.fixed.resize(g.values.size());
+  plan.int16 = int16_nodes(g, options);
   UnionFind same(g.values.size());
-  std::vector<bool> int8(g.values.size()), symmetric(g.values.size());
-  std::vector<DType> dtype(g.values.size(), DType::s8);
-  const auto mark = [&](ValueId v, const QuantSpec& spec) {
-    if (g.is_constant(v) || spec.gran == Gran::none) return;
-    int8[v] = true;
-    symmetric[v] = symmetric[v] || spec.symmetric;
-    dtype[v] = spec.dtype;
+  Marks marks(g.values.size());
+  const auto mark = [&](ValueId v, const QuantSpec& spec, bool makes) {
+    if (!g.is_constant(v) && spec.gran != Gran::none) marks.add(v, spec, makes);
   };
+  std::vector<std::pair<ValueId, ValueId>> joined;  // those of one dtype have the same parameters
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
     const auto* kernel = call_of(node.op);
@@ -94,14 +133,14 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
         call && options.precision == Precision::int8 && can_be_int8(g, node, *call)) {
       static constexpr QuantSpec kSteps{DType::s8, Gran::per_tensor};
       plan.quantized[n] = true;
-      if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps);
+      if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps, true);
       for (const size_t k : call->operands) {
-        mark(node.inputs[k], kSteps);
-        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k])) same.join(node.inputs[k], node.outputs[0]);
+        mark(node.inputs[k], kSteps, false);
+        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k])) joined.emplace_back(node.inputs[k], node.outputs[0]);
       }
       continue;
     }
-    const std::span<const QuantSpec> specs = quant_specs(g, node, options);
+    const std::span<const QuantSpec> specs = quant_specs(g, node, options, plan.int16[n]);
     if (specs.empty()) continue;
     if (const char* why = obstacle(g, node, specs)) {
       diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("stays in float: {}", why), "quantize.operand");
@@ -111,36 +150,29 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     // Operands and results that share parameters share those of the first operand that is computed.
     const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
     const ValueId first = computed == node.inputs.end() ? -1 : *computed;
+    const QuantSpec& result = result_spec(specs);
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);
       if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
-      mark(node.inputs[k], spec);
-      if (spec.gran == Gran::shared && !g.is_constant(node.inputs[k])) same.join(node.inputs[k], first);
+      mark(node.inputs[k], spec, false);
+      if (spec.gran != Gran::shared || g.is_constant(node.inputs[k])) continue;
+      joined.emplace_back(node.inputs[k], first);
+      if (result.gran == Gran::shared) joined.emplace_back(node.inputs[k], node.outputs[0]);  // where the first is of the other dtype
     }
-    const QuantSpec& result = result_spec(specs);
-    for (i64 k = 1; k < state_results(node.op); ++k) same.join(node.outputs[k], node.outputs[0]);
+    for (i64 k = 1; k < state_results(node.op); ++k) joined.emplace_back(node.outputs[k], node.outputs[0]);
     for (const ValueId v : node.outputs) {
-      mark(v, result);
+      mark(v, result, true);
       if (result.gran == Gran::fixed) plan.fixed[v] = result;
-      if (result.gran == Gran::shared && first >= 0) same.join(v, first);
+      if (result.gran == Gran::shared && first >= 0) joined.emplace_back(v, first);
     }
   }
+  for (const auto& [a, b] : joined)
+    if (marks.dtype[a] == marks.dtype[b]) same.join(a, b);
   for (size_t k = 0; k < g.states.size(); ++k) {  // what a step leaves behind the next one reads
     const ValueId before = g.state_inputs()[k].value, after = g.state_outputs()[k].value;
-    if (int8[before] && int8[after] && dtype[before] == dtype[after]) same.join(before, after);
+    if (marks.any[before] && marks.any[after] && marks.dtype[before] == marks.dtype[after]) same.join(before, after);
   }
-  std::map<ValueId, i32> cluster_of_root;
-  for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) {
-    if (!int8[v]) continue;
-    const auto [entry, added] = cluster_of_root.emplace(same.root(v), static_cast<i32>(plan.clusters.size()));
-    if (added) plan.clusters.emplace_back();
-    Cluster& cluster = plan.clusters[entry->second];
-    cluster.members.push_back(v);
-    cluster.symmetric = cluster.symmetric || symmetric[v];
-    cluster.dtype = dtype[v];
-    if (plan.fixed[v] && !cluster.fixed) cluster.fixed = plan.fixed[v];
-    plan.cluster_of[v] = entry->second;
-  }
+  gather_clusters(plan, marks, same);
   return plan;
 }
 

@@ -32,8 +32,6 @@ constexpr i64 kCostOfAnElement = 8;    // in multiply-adds
 constexpr i64 kCostOfAFunction = 500;  // of one element, on top: tanh takes 10 to 30 ns
 // Samples never reach as far as what follows them: both ends of every range lie so much further out.
 constexpr double kMargin = 0.1;
-// With 65536 steps one bit more buys what no sample has shown: rounding weights costs more than the bit, and cutting off more than both.
-constexpr double kWideMargin = 1;
 constexpr double kRiskOfNoMargin = 2;  // dB that ranges as they were seen must be better by: coarser steps cost 0.8 dB
 
 i64 cost_of_a_run(const Graph& g) {

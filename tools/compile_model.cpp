@@ -92,6 +92,11 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.option("--precision", o.precision, "of activations and weights of a float model: int8 (default) or int16 (docs/int16.md)")
       .value("KIND")
       .one_of({"int8", "int16"});
+  verb.option("--int16-layer", o.compile.int16_layers,
+              "an operator (`conv2d`, `aten.conv2d.default`), a node or a module of a float model that works on int16 among int8 "
+              "(docs/int16.md); may be repeated")
+      .value("NAME")
+      .one_each();
   verb.option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
       .value("KIND")
       .one_of({"auto", "off"});
