@@ -17,6 +17,7 @@
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/trust.h"
 #include "traces/read_etdump.h"
 #include "traces/read_etrecord.h"
 
@@ -99,6 +100,7 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"operators", Json::object()}};
   text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
   if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
+  tell_signature({file->bytes.data(), file->bytes.size()}, text, json);
   if (const LoadPlanHeader* plan = find_load_plan(file->file())) {
     text += fmt::format("load plan {} bytes: {} calls, {} tensors in {} shapes\n", plan->bytes, plan->calls, plan->tensors, plan->shapes);
     json["load_plan_bytes"] = plan->bytes;
@@ -216,14 +218,18 @@ int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
 // By content, not by name.
 int inspect(const InspectOptions& o) {
   Diagnostics diagnostics;
-  const NamedPath read[] = {
-      {"the file", o.file}, {"--etrecord", o.etrecord}, {"--baseline", o.baseline}, {"--baseline-etrecord", o.baseline_etrecord}};
+  const NamedPath read[] = {{"the file", o.file},
+                            {"--etrecord", o.etrecord},
+                            {"--baseline", o.baseline},
+                            {"--baseline-etrecord", o.baseline_etrecord},
+                            {"--verify-key", o.verify_key}};
   const NamedPath written[] = {{"--csv", o.csv}, {"--trace", o.trace}, {"--html", o.html}, {"--json", o.json}};
   if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
   const auto has = [&](size_t at, const char* magic) { return bytes->size() >= at + 4 && std::memcmp(bytes->data() + at, magic, 4) == 0; };
   if (is_etdump(*bytes)) return inspect_trace(o, *bytes);
+  if (!check_signature(*bytes, o.file, o.verify_key, diagnostics)) return finish(o.json, diagnostics, {}, "");
   for (const auto& [option, value] :
        {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
     if (!value->empty()) {
@@ -260,6 +266,7 @@ void add_inspect(CommandLine& line) {
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
   file("--baseline-etrecord", o->baseline_etrecord, "the record of the earlier one; default: --etrecord, where both are of one program");
   verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
+  add_verify_key(verb, o->verify_key);
   add_json(verb, o->json);
 }
 
