@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/read_file.h"
 #include "frontends/onnx/summary.h"
@@ -81,6 +82,23 @@ Json as_json(const PteDelegate& d) {
   return json;
 }
 
+// Which versions of what a program asks for are told by names: its dialect by the namespace of its calls, how its weights are packed by
+// their overloads ("deuteron::packed_conv2d.mve_4x16").
+struct Versions {
+  std::string dialect = "stock";
+  std::set<std::string> packings;
+};
+Versions versions_of(const PteSummary& s) {
+  Versions v;
+  for (const PteCall& c : s.calls) {
+    if (!c.op.starts_with("deuteron::")) continue;
+    v.dialect = "deuteron";
+    const std::string overload = c.op.substr(c.op.rfind('.') + 1);
+    if (c.op.starts_with("deuteron::packed_")) v.packings.insert(overload);
+  }
+  return v;
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -99,6 +117,11 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"delegates", Json::array()},
                {"operators", Json::object()}};
   text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
+  const Versions versions = versions_of(s);
+  text += fmt::format("dialect: {}{}{}\n", versions.dialect, versions.packings.empty() ? "" : ", weights packed as ",
+                      fmt::join(versions.packings, ", "));
+  json["dialect"] = versions.dialect;
+  json["packings"] = versions.packings;
   if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
   tell_signature({file->bytes.data(), file->bytes.size()}, text, json);
   if (const LoadPlanHeader* plan = find_load_plan(file->file())) {
