@@ -9,6 +9,7 @@
 
 #include "runtime/decimal.h"
 #include "runtime/fnv1a.h"
+#include "runtime/signature.h"
 
 namespace deuteron {
 namespace {
@@ -275,7 +276,8 @@ uint64_t etdump_bytes(const Program& program, const Trace& trace, const DumpFact
 bool write_etdump(const Program& program, File file, Trace& trace, const DumpSink& sink, const DumpFacts& more) {
   const uint64_t began = trace.now();
   Facts facts;
-  describe(facts, trace, fnv1a(file.data, file.bytes), more);
+  const File unsigned_file = without_signature(file);  // signing does not make it another program
+  describe(facts, trace, fnv1a(unsigned_file.data, unsigned_file.bytes), more);
   DumpWriter writer(program, trace, &sink);
   writer.describe_with(facts);
   return writer.write(began);

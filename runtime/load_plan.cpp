@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "runtime/schema.h"
+#include "runtime/signature.h"
 
 namespace deuteron {
 namespace {
@@ -172,7 +173,8 @@ struct Uses {
 
 }  // namespace
 
-const LoadPlanHeader* find_load_plan(File file) {
+// The plan with which the bytes of `file` end.
+static const LoadPlanHeader* plan_at_end(File file) {
   const auto* bytes = static_cast<const uint8_t*>(file.data);
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % 16 != 0 || file.bytes % 4 != 0) return nullptr;
   if (file.bytes < kSmallestFile + sizeof(LoadPlanHeader) + sizeof(LoadPlanEnd) || file.bytes > INT32_MAX) return nullptr;
@@ -188,10 +190,15 @@ const LoadPlanHeader* find_load_plan(File file) {
   return parts_lie_in_order(*h) ? h : nullptr;
 }
 
+const LoadPlanHeader* find_load_plan(File file) {
+  const LoadPlanHeader* h = plan_at_end(file);
+  return !h && find_signature(file) ? plan_at_end(without_signature(file)) : h;
+}
+
 void open_load_plan(File file, const LoadPlanHeader& h, Plan* plan) {
-  const auto at = static_cast<uint32_t>(file.bytes - h.bytes);
   plan->reader.bytes = static_cast<const uint8_t*>(file.data);
-  plan->reader.size = static_cast<uint32_t>(file.bytes);
+  const auto at = static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(&h) - plan->reader.bytes);
+  plan->reader.size = at + h.bytes;
   plan->reader.tables_left = kLeastSteps + plan->reader.size;
   plan->segment_base = at;
   plan->operators = {at + h.kernels_at, h.kernels};

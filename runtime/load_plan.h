@@ -1,7 +1,7 @@
 // A load plan: the calls of a program with their arguments decoded, which the compiler writes behind the segments of a `.pte` file
 // (emit/load_plan.h). Loading from it reads no FlatBuffer. Format and guarantees: docs/formats-pte.md.
 //
-// All numbers are little-endian; the plan begins at a multiple of 16 and ends with the file:
+// All numbers are little-endian; the plan begins at a multiple of 16 and ends with the file, or where its signature begins:
 //   LoadPlanHeader
 //   kernels   LoadPlanKernel, then "op\0" and, where there is one, "overload\0", padded to 4
 //   shapes    the places of all shapes, in words from the header; then each: rank, elements, sizes[rank], order[rank] (bytes) padded to 4

@@ -11,6 +11,7 @@
 #include "report/program_map.h"
 #include "tools/emit_c.h"
 #include "tools/report_model.h"
+#include "tools/trust.h"
 #include "traces/write_etrecord.h"
 
 namespace deuteron {
@@ -18,7 +19,7 @@ namespace {
 
 struct CompileVerb {
   ModelOptions model;
-  std::string output, etrecord, emit = "pte";
+  std::string output, etrecord, emit = "pte", sign_key;
   COptions c;
 };
 
@@ -103,13 +104,24 @@ int program_as_c(const CompileVerb& o) {
   return finish(o.model.json, diagnostics, c_report(output), c_summary(output, o.output));
 }
 
+bool write_signed(const std::string& path, std::span<const uint8_t> bytes, const std::optional<SigningKey>& key, Diagnostics& diagnostics) {
+  if (!key) return write_file(path, bytes, diagnostics);
+  const std::optional<std::vector<uint8_t>> result = sign_file(bytes, path, *key, diagnostics);
+  return result && write_file(path, *result, diagnostics);
+}
+
 int compile_verb(const CompileVerb& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> outputs = {{"-o", o.output}, {"--etrecord", o.etrecord}};
   for (NamedPath& path : outputs_of(o.model)) outputs.push_back(std::move(path));
-  if (!check_outputs(inputs_of(o.model), outputs, diagnostics)) return finish("", diagnostics, {}, "");
+  std::vector<NamedPath> inputs = inputs_of(o.model);
+  inputs.push_back({"--sign-key", o.sign_key});
+  if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
   const bool as_c = o.emit == "c";
+  if (as_c && !o.sign_key.empty()) return refuse_usage("--sign-key signs a program file, and --emit c writes none");
   if (as_c && o.model.model.ends_with(".pte")) return program_as_c(o);
+  std::optional<SigningKey> key;  // before the long part
+  if (!o.sign_key.empty() && !(key = read_signing_key(o.sign_key, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
   const std::optional<CompiledModel> m = compile_model(o.model, false, diagnostics);
   if (!m) return finish(o.model.json, diagnostics, {}, "");
   if (!has_program(*m))
@@ -117,12 +129,12 @@ int compile_verb(const CompileVerb& o) {
                   {{"model", o.model.model}, {"target", m->target.name}, {"stopped_after", o.model.compile.stop_after}},
                   "stopped after " + o.model.compile.stop_after + "; nothing was written\n");
   std::string summary_of_c;
-  if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_file(o.output, m->compilation.pte, diagnostics))
+  if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_signed(o.output, m->compilation.pte, key, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   if (!o.model.kernel_selection.empty() && !write_selection(o.model.kernel_selection, m->compilation, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   if (!o.etrecord.empty() &&
-      !write_file(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), diagnostics))
+      !write_signed(o.etrecord, write_etrecord(program_map(m->compilation, m->program, m->target, o.model.model)), key, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
@@ -145,6 +157,9 @@ void add_compile(CommandLine& line) {
   add_c_options(verb, o->c);
   verb.option("--etrecord", o->etrecord,
               "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")
+      .value("FILE");
+  verb.option("--sign-key", o->sign_key,
+              "sign the program, and the record, with this private key (PEM, Ed25519): openssl genpkey -algorithm ed25519 -out key.pem")
       .value("FILE");
 }
 

@@ -23,13 +23,14 @@
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/trust.h"
 
 namespace deuteron {
 namespace {
 
 struct FirmwareOptions {
   std::vector<std::string> models, inputs, kernels;
-  std::string board, output, driver, json, as;
+  std::string board, output, driver, json, as, verify_key;
   COptions c;
   ImageMap image;
   bool merge = false, force = false;
@@ -183,7 +184,7 @@ void size_unrun(const ProgramFile& file, FirmwareModel& model) {
 }
 
 bool add_model(const FirmwareOptions& o, const std::string& path, FirmwareProject& project, Diagnostics& diagnostics) {
-  const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics);
+  const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);
   if (!file) return false;
   FirmwareModel model;
   model.name = name_for(path, project.models);
@@ -261,10 +262,12 @@ int firmware(const FirmwareOptions& o) {
   add_paths(read, "a model", o.models);
   add_paths(read, "--input", o.inputs);
   add_paths(read, "--kernels", o.kernels);
+  read.push_back({"--verify-key", o.verify_key});
   if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
-  if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}});
+  if (!o.as.empty())
+    return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}, o.verify_key});
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
     diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of(all_boards(), ""));
@@ -337,6 +340,7 @@ void add_firmware(CommandLine& line) {
       .one_of({"c", "arduino"});
   add_c_form(verb, o->c, "--as");
   verb.flag("--merge", o->merge, "make one selection of several");
+  add_verify_key(verb, o->verify_key);
   verb.flag("--force", o->force, "replace a project that is there");
   add_image_options(verb, o->image);
   add_json(verb, o->json);

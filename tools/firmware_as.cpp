@@ -37,7 +37,7 @@ int firmware_as(const FirmwareAs& o) {
   COptions options = o.c;
   COutput output = c_output_for(options, *target);
   for (const std::string& path : o.models) {
-    const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics);
+    const std::optional<ProgramFile> file = ProgramFile::open(path, diagnostics, o.verify_key);
     if (file) add_c_program(options, *file, *target, path, output, diagnostics);
   }
   if (diagnostics.has_errors()) return fail();

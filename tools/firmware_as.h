@@ -11,6 +11,7 @@ struct FirmwareAs {
   std::vector<std::string> models;
   std::string board, output, json, form;  // "c", "arduino"
   COptions c;
+  std::string verify_key;  // "": who made the programs does not matter
 };
 int firmware_as(const FirmwareAs& options);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/read_file.h"
 #include "frontends/onnx/summary.h"
@@ -17,6 +18,7 @@
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
+#include "tools/trust.h"
 #include "traces/read_etdump.h"
 #include "traces/read_etrecord.h"
 
@@ -80,6 +82,23 @@ Json as_json(const PteDelegate& d) {
   return json;
 }
 
+// Which versions of what a program asks for are told by names: its dialect by the namespace of its calls, how its weights are packed by
+// their overloads ("deuteron::packed_conv2d.mve_4x16").
+struct Versions {
+  std::string dialect = "stock";
+  std::set<std::string> packings;
+};
+Versions versions_of(const PteSummary& s) {
+  Versions v;
+  for (const PteCall& c : s.calls) {
+    if (!c.op.starts_with("deuteron::")) continue;
+    v.dialect = "deuteron";
+    const std::string overload = c.op.substr(c.op.rfind('.') + 1);
+    if (c.op.starts_with("deuteron::packed_")) v.packings.insert(overload);
+  }
+  return v;
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -98,7 +117,13 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
                {"delegates", Json::array()},
                {"operators", Json::object()}};
   text += fmt::format("instruction set: {}\n", s.isa.empty() ? "not said (not made by deuteron)" : s.isa);
+  const Versions versions = versions_of(s);
+  text += fmt::format("dialect: {}{}{}\n", versions.dialect, versions.packings.empty() ? "" : ", weights packed as ",
+                      fmt::join(versions.packings, ", "));
+  json["dialect"] = versions.dialect;
+  json["packings"] = versions.packings;
   if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
+  tell_signature({file->bytes.data(), file->bytes.size()}, text, json);
   if (const LoadPlanHeader* plan = find_load_plan(file->file())) {
     text += fmt::format("load plan {} bytes: {} calls, {} tensors in {} shapes\n", plan->bytes, plan->calls, plan->tensors, plan->shapes);
     json["load_plan_bytes"] = plan->bytes;
@@ -216,14 +241,18 @@ int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
 // By content, not by name.
 int inspect(const InspectOptions& o) {
   Diagnostics diagnostics;
-  const NamedPath read[] = {
-      {"the file", o.file}, {"--etrecord", o.etrecord}, {"--baseline", o.baseline}, {"--baseline-etrecord", o.baseline_etrecord}};
+  const NamedPath read[] = {{"the file", o.file},
+                            {"--etrecord", o.etrecord},
+                            {"--baseline", o.baseline},
+                            {"--baseline-etrecord", o.baseline_etrecord},
+                            {"--verify-key", o.verify_key}};
   const NamedPath written[] = {{"--csv", o.csv}, {"--trace", o.trace}, {"--html", o.html}, {"--json", o.json}};
   if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
   const auto has = [&](size_t at, const char* magic) { return bytes->size() >= at + 4 && std::memcmp(bytes->data() + at, magic, 4) == 0; };
   if (is_etdump(*bytes)) return inspect_trace(o, *bytes);
+  if (!check_signature(*bytes, o.file, o.verify_key, diagnostics)) return finish(o.json, diagnostics, {}, "");
   for (const auto& [option, value] :
        {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
     if (!value->empty()) {
@@ -260,6 +289,7 @@ void add_inspect(CommandLine& line) {
   file("--baseline", o->baseline, "of a trace: compare it with this earlier one");
   file("--baseline-etrecord", o->baseline_etrecord, "the record of the earlier one; default: --etrecord, where both are of one program");
   verb.option("--rows", o->rows, "of a trace: rows of each table; 0: all; default 30").value("N");
+  add_verify_key(verb, o->verify_key);
   add_json(verb, o->json);
 }
 

@@ -7,12 +7,13 @@
 
 #include "data/read_file.h"
 #include "data/write_file.h"
-#include "traces/read_etdump.h"
-#include "traces/read_etrecord.h"
 #include "inspect/page.h"
 #include "inspect/perfetto.h"
 #include "inspect/tables.h"
+#include "tools/trust.h"
 #include "tools/verb.h"
+#include "traces/read_etdump.h"
+#include "traces/read_etrecord.h"
 
 namespace deuteron {
 namespace {
@@ -23,12 +24,14 @@ struct Traced {
 };
 
 std::optional<Traced> read_traced(const std::string& file, std::span<const std::byte> bytes, const std::string& record,
-                                  Diagnostics& diagnostics) {
+                                  const std::string& verify_key, Diagnostics& diagnostics) {
   const std::optional<Dump> dump = read_etdump(bytes, file, diagnostics);
   if (!dump) return std::nullopt;
   Traced t;
   if (!record.empty()) {
-    t.map = read_etrecord(record, diagnostics);
+    const std::optional<std::vector<std::byte>> content = read_file(record, diagnostics);
+    if (!content || !check_signature(*content, record, verify_key, diagnostics)) return std::nullopt;
+    t.map = read_etrecord(*content, record, diagnostics);
     if (!t.map) return std::nullopt;
   }
   std::optional<Profile> profile = attribute(*dump, t.map ? &*t.map : nullptr, file, diagnostics);
@@ -50,7 +53,7 @@ std::optional<Traced> read_baseline(const InspectOptions& o, const Traced& after
       diagnostics.warning(o.baseline, "is of another program than the record; the traces are compared by the kernels' names only",
                           "inspect.baseline_record", "give its own record: --baseline-etrecord FILE");
   }
-  return read_traced(o.baseline, *bytes, record, diagnostics);
+  return read_traced(o.baseline, *bytes, record, o.verify_key, diagnostics);
 }
 
 bool write_text(const std::string& path, const std::string& text, Diagnostics& diagnostics) {
@@ -66,7 +69,12 @@ int inspect_trace(const InspectOptions& o, std::span<const std::byte> bytes) {
     diagnostics.error("--baseline-etrecord", "is the record of a trace that is not given", "inspect.options", "add --baseline FILE");
     return stop();
   }
-  const std::optional<Traced> traced = read_traced(o.file, bytes, o.etrecord, diagnostics);
+  if (!o.verify_key.empty() && o.etrecord.empty()) {
+    diagnostics.error(o.file, "is a trace, which nobody signs, and --verify-key is for its record", "inspect.options",
+                      "add --etrecord FILE, or leave --verify-key out");
+    return finish(o.json, diagnostics, {}, "");
+  }
+  const std::optional<Traced> traced = read_traced(o.file, bytes, o.etrecord, o.verify_key, diagnostics);
   if (!traced) return stop();
   const Profile& profile = traced->profile;
   const SourceMap* map = traced->map ? &*traced->map : nullptr;
@@ -106,9 +114,11 @@ int inspect_etrecord(const InspectOptions& o, std::span<const std::byte> bytes) 
                                  counted(static_cast<i64>(map->operators.size()), "operator"),
                                  counted(static_cast<i64>(map->calls.size()), "call"), kernels);
   if (!map->program_id.empty()) text += fmt::format("{} for {}, program {}\n", map->model, map->target, map->program_id);
+  Json json = {{"file", o.file}, {"kind", "etrecord"}, {"stock", map->is_stock}};
+  tell_signature(bytes, text, json);
   for (const MapOperator& op : map->operators) text += fmt::format("  {:24} {:32} {:8} {}\n", op.name, op.target, op.placement, op.module);
-  return finish(o.json, diagnostics, {{"file", o.file}, {"kind", "etrecord"}, {"stock", map->is_stock}, {"map", std::move(map->json)}},
-                text);
+  json["map"] = std::move(map->json);
+  return finish(o.json, diagnostics, std::move(json), text);
 }
 
 }  // namespace deuteron

@@ -11,15 +11,15 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a path stands for: the file that is there, or the name in its folder.
-struct Place {
+struct PathPlace {
   bool exists = false, folder = false, special = false;
   dev_t device = 0;
   ino_t file = 0;
   fs::path real;  // without links as far as it exists
 };
 
-Place place_of(const std::string& path) {
-  Place p;
+PathPlace place_of(const std::string& path) {
+  PathPlace p;
   struct stat s {};
   std::error_code error;
   p.exists = ::stat(path.c_str(), &s) == 0;
@@ -31,12 +31,12 @@ Place place_of(const std::string& path) {
   return p;
 }
 
-bool is_same(const Place& a, const Place& b) {
+bool is_same(const PathPlace& a, const PathPlace& b) {
   if (a.special || b.special) return false;
   return a.exists && b.exists ? a.device == b.device && a.file == b.file : a.real == b.real;
 }
 
-bool lies_in(const Place& inner, const Place& folder) {
+bool lies_in(const PathPlace& inner, const PathPlace& folder) {
   const fs::path relative = inner.real.lexically_relative(folder.real);
   return !relative.empty() && *relative.begin() != ".." && relative != ".";
 }
@@ -52,13 +52,13 @@ bool check_outputs(std::span<const NamedPath> inputs, std::span<const NamedPath>
   };
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (is_none(outputs[k].path)) continue;
-    const Place output = place_of(outputs[k].path);
+    const PathPlace output = place_of(outputs[k].path);
     for (const NamedPath& other : outputs.first(k))
       if (!is_none(other.path) && is_same(output, place_of(other.path)))
         return refuse(outputs[k], fmt::format("would replace what {} writes", other.option));
     for (const NamedPath& other : inputs) {
       if (is_none(other.path)) continue;
-      const Place input = place_of(other.path);
+      const PathPlace input = place_of(other.path);
       if (is_same(output, input)) return refuse(outputs[k], fmt::format("would replace {}", other.option));
       if (output.exists && !output.folder && input.folder && lies_in(output, input))
         return refuse(outputs[k], fmt::format("would replace a file of {}", other.option));

@@ -12,6 +12,7 @@
 #include "data/storage_order.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
+#include "tools/trust.h"
 #include "tools/verb.h"
 
 namespace deuteron {
@@ -23,12 +24,13 @@ AlignedBytes::AlignedBytes(size_t bytes) : data_(static_cast<std::byte*>(std::ca
 }
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
-std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics) {
+std::optional<ProgramFile> ProgramFile::open(const std::string& path, Diagnostics& diagnostics, const std::string& verify_key) {
   const std::optional<std::vector<std::byte>> content = read_file(path, diagnostics);
-  return content ? read(path, *content, diagnostics) : std::nullopt;
+  return content ? read(path, *content, diagnostics, verify_key) : std::nullopt;
 }
 
-std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<const std::byte> content, Diagnostics& diagnostics) {
+std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<const std::byte> content, Diagnostics& diagnostics,
+                                             const std::string& verify_key) {
   ProgramFile p{path, AlignedBytes(content.size()), {}};
   std::memcpy(p.bytes.data(), content.data(), content.size());
   if (content.size() >= 4 && std::memcmp(content.data(), "PK\3\4", 4) == 0) {
@@ -36,6 +38,7 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<
                       "a model is made a program by `deuteron compile MODEL.pt2 --target T -o FILE.pte`");
     return std::nullopt;
   }
+  if (!check_signature(content, path, verify_key, diagnostics)) return std::nullopt;
   Status status;
   std::optional<PteSummary> summary = summarize_pte(p.file(), &status);
   if (!summary) return diagnostics.add(describe_status(path, status)), std::nullopt;

@@ -36,8 +36,10 @@ struct ProgramFile {
   AlignedBytes bytes;
   PteSummary summary;
 
-  static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics);
-  static std::optional<ProgramFile> read(const std::string& name, std::span<const std::byte> content, Diagnostics& diagnostics);
+  // A signature that is there must be right; `verify_key`: the file with the public key that must have signed it, "": none.
+  static std::optional<ProgramFile> open(const std::string& path, Diagnostics& diagnostics, const std::string& verify_key = {});
+  static std::optional<ProgramFile> read(const std::string& name, std::span<const std::byte> content, Diagnostics& diagnostics,
+                                         const std::string& verify_key = {});
   File file() const { return {bytes.data(), bytes.size()}; }
   std::vector<InputSpec> inputs() const;  // named input0, input1, ...
 

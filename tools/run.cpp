@@ -19,6 +19,7 @@
 #include "tools/output_paths.h"
 #include "tools/profile_run.h"
 #include "tools/program_file.h"
+#include "tools/trust.h"
 
 namespace deuteron {
 namespace {
@@ -26,6 +27,7 @@ namespace {
 struct RunOptions {
   std::string program, output_dir, on = "host", json;
   std::string profile, clock = "board", runner;  // where the profile goes; boards: what times it, another image of the runner
+  std::string verify_key;                        // "": who made the program does not matter
   std::string cycles;                            // boards: of which core; "": none
   uint32_t profile_events = 0;
   std::vector<std::string> inputs;
@@ -225,7 +227,8 @@ bool write_outputs(const ProgramFile& file, const RunResult& result, i64 samples
 
 // How many outputs the folder gets is known when the program is.
 bool check_paths(const RunOptions& o, size_t outputs, Diagnostics& diagnostics) {
-  std::vector<NamedPath> read = {{"the program", o.program}, {"--runner", o.runner}}, written = {{"the profile", o.profile}};
+  std::vector<NamedPath> read = {{"the program", o.program}, {"--runner", o.runner}, {"--verify-key", o.verify_key}},
+                         written = {{"the profile", o.profile}};
   add_paths(read, "--input", o.inputs);
   for (size_t k = 0; k < outputs && !o.output_dir.empty(); ++k) written.push_back({"--output-dir", output_path(o.output_dir, k)});
   written.push_back({"--json", o.json});
@@ -241,7 +244,7 @@ int run(const RunOptions& o) {
     return refuse_usage("--reset-state is for the host; a board's program goes on from sample to sample");
   Json json = {{"program", o.program}, {"on", o.on}};
   const auto fail = [&] { return finish(o.json, diagnostics, json, ""); };
-  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics);
+  const std::optional<ProgramFile> file = ProgramFile::open(o.program, diagnostics, o.verify_key);
   if (!file) return fail();
   if (!check_paths(o, file->summary.outputs.size(), diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--input", o.image}, diagnostics);
@@ -287,6 +290,7 @@ void add_run_options(Verb& verb, RunOptions* o) {
       .value("C")
       .check(check_clock);
   verb.option("--runner", o->runner, "boards: run this image of the board's runner instead of the one inside this program").value("ELF");
+  add_verify_key(verb, o->verify_key);
   add_image_options(verb, o->image);
   add_json(verb, o->json);
 }
