@@ -237,6 +237,41 @@ struct PlanWriter {
 
 constexpr size_t kHeaderAt = 8, kBaseAt = 24, kDataSizeAt = 32;  // of the extended header: docs/formats-pte.md
 
+// Whether it loads from the plan alone, in the memory that it needs without one.
+bool loads_from_plan(const std::vector<uint8_t>& file, const Needs& needs, const KernelTable& kernels) {
+  std::vector<AlignedBlock> copy = aligned(file.size()), tables = aligned(needs.tables_bytes), planned = aligned(needs.planned_bytes);
+  std::memcpy(copy.data(), file.data(), file.size());
+  std::memset(copy.data(), 0xff, 4);  // where the FlatBuffer begins
+  Program program;
+  return program.load({copy.data(), file.size()}, kernels, {tables.data(), needs.tables_bytes}, {planned.data(), needs.planned_bytes}).ok();
+}
+
+// What the extended header says of the segments' end: the end of the file.
+void set_data_bytes(std::vector<uint8_t>& file) {
+  uint64_t base = 0;
+  std::memcpy(&base, file.data() + kBaseAt, sizeof base);
+  const uint64_t data_bytes = file.size() - base;
+  std::memcpy(file.data() + kDataSizeAt, &data_bytes, sizeof data_bytes);
+}
+
+// The plan's words without its hash and the kernels' places in the table, which another version may have elsewhere.
+Words plan_text(const std::vector<uint8_t>& file, uint32_t plan_bytes) {
+  Words words(plan_bytes / 4);
+  std::memcpy(words.data(), &file[file.size() - plan_bytes], plan_bytes);
+  LoadPlanHeader h;
+  std::memcpy(&h, words.data(), sizeof h);
+  words[offsetof(LoadPlanHeader, hash) / 4] = 0;
+  uint32_t at = h.kernels_at / 4;
+  for (uint32_t i = 0; i < h.kernels && at < h.shapes_at / 4; ++i) {
+    LoadPlanKernel k;
+    std::memcpy(&k, &words[at], sizeof k);
+    k.index = 0;
+    std::memcpy(&words[at], &k, sizeof k);
+    at += k.words;
+  }
+  return words;
+}
+
 }  // namespace
 
 const char* add_load_plan(std::vector<uint8_t>& file, Isa isa, const KernelTable& kernels) {
@@ -253,10 +288,8 @@ const char* add_load_plan(std::vector<uint8_t>& file, Isa isa, const KernelTable
   if (!words) return "it has a call whose arguments no plan can hold";
   const auto* bytes = reinterpret_cast<const uint8_t*>(words->data());
   longer.insert(longer.end(), bytes, bytes + 4 * words->size());
-  uint64_t base = 0;
-  std::memcpy(&base, longer.data() + kBaseAt, sizeof base);
-  const uint64_t data_bytes = longer.size() - base;
-  std::memcpy(longer.data() + kDataSizeAt, &data_bytes, sizeof data_bytes);
+  set_data_bytes(longer);
+  if (!loads_from_plan(longer, loaded.needs, kernels)) return "its tensors lie in more separate pieces of memory than a plan can follow";
   file = std::move(longer);
   return nullptr;
 }
@@ -265,6 +298,19 @@ bool has_load_plan(const std::vector<uint8_t>& file) {
   std::vector<AlignedBlock> copy = aligned(file.size());
   if (!file.empty()) std::memcpy(copy.data(), file.data(), file.size());
   return find_load_plan({copy.data(), file.size()}) != nullptr;
+}
+
+bool agrees_with_load_plan(const std::vector<uint8_t>& file, std::string_view isa, const KernelTable& kernels) {
+  if (!has_load_plan(file)) return true;
+  LoadPlanEnd end;
+  std::memcpy(&end, &file[file.size() - sizeof end], sizeof end);
+  std::vector<uint8_t> again(file.begin(), file.end() - end.bytes);
+  set_data_bytes(again);
+  LoadPlanHeader h;
+  std::memcpy(&h, &file[again.size()], sizeof h);
+  if (!isa.empty() && isa != name_of(static_cast<Isa>(h.isa))) return false;
+  if (add_load_plan(again, static_cast<Isa>(h.isa), kernels) != nullptr || again.size() != file.size()) return false;
+  return plan_text(again, end.bytes) == plan_text(file, end.bytes);
 }
 
 }  // namespace deuteron

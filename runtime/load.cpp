@@ -277,9 +277,11 @@ struct Loader {
     if (!check_planned(planned).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
         !find_planned_kernels(plan, kernels, found))
       return false;
+    WrittenRanges written;
     for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
       if (!planned_port(plan, i, &tables.tensors[i])) return false;
       tables.ports[i] = &tables.tensors[i];
+      if (i < plan.inputs.count && !written.add(tables.tensors[i])) return false;
     }
     const uint32_t* at = first_planned_call(plan);
     for (uint32_t k = 0; k < plan.instructions.count; ++k) {
@@ -288,11 +290,13 @@ struct Loader {
       at = read_planned_call(plan, at, &call);
       if (!at || call.kernel >= plan.operators.count) return false;
       const Kernel& kernel = *found[call.kernel];
-      if (!decode_planned_call(plan, call, kernel, room, most, &count)) return false;
+      if (!decode_planned_call(plan, call, kernel, room, most, written, &count)) return false;
       Prepared prepared;
       if (!prepare(kernel, room.args, count, plan.isa, arena, Status{}, &prepared).ok() || arena.used > arena.bytes) return false;
       tables.calls[k] = prepared;
     }
+    for (uint32_t i = 0; i < plan.outputs.count; ++i)
+      if (!written.cover(*tables.ports[plan.inputs.count + i])) return false;
     return publish(), true;
   }
 

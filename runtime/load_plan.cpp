@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kSmallestFile = 64, kBytesPerStep = 16;  // as in open.cpp and call.cpp
 constexpr uint32_t kLeastSteps = 1 << 16;
-constexpr char kIdentifier[] = "ET12";
+constexpr uint32_t kIdentifier = 0x32315445;  // "ET12"
 
 const uint8_t* plan_at(const Plan& plan) { return plan.reader.bytes + plan.segment_base; }
 const LoadPlanHeader& header_of(const Plan& plan) { return *reinterpret_cast<const LoadPlanHeader*>(plan_at(plan)); }
@@ -51,125 +51,136 @@ const LoadPlanKernel* kernel_record(const uint8_t* at, const uint8_t* end) {
   return k;
 }
 
-// Decodes arguments into the room of one call. All of it is inlined, so that its members are registers: it runs for every argument of a
-// program. After a fault `bad` is set, and what is decoded means nothing.
-#define INLINE [[gnu::always_inline]] inline
-struct ArgumentReader {
-  const Plan& plan;
-  const uint32_t *at, *end;
-  Value *next_value, *values_end;
-  Tensor *next_tensor, *tensors_end;
-  const Value **next_item, **items_end;
-  bool bad = false;
+[[gnu::always_inline]] inline void place_tensor(const Plan& plan, uint32_t index, Tensor* t) {
+  const auto& record = reinterpret_cast<const LoadPlanTensor*>(plan.reader.bytes + plan.values.at)[index];
+  const uint32_t* shape =
+      reinterpret_cast<const uint32_t*>(plan_at(plan)) + plan.reader.item<uint32_t>(plan.constant_offsets, record.shape);
+  t->rank = static_cast<uint8_t>(shape[0]);
+  t->numel = static_cast<int32_t>(shape[1]);
+  t->sizes = reinterpret_cast<const int32_t*>(shape + 2);
+  t->dim_order = reinterpret_cast<const uint8_t*>(shape + 2 + shape[0]);
+  t->type = static_cast<ScalarType>(record.type);
+  const Place place = static_cast<Place>(record.place);
+  t->constant = place == Place::constant;
+  t->data = nullptr;
+  if (place == Place::planned && plan.planned) t->data = plan.planned + record.offset;
+  if (t->constant) t->data = const_cast<uint8_t*>(plan.reader.bytes) + record.offset;
+}
 
-  ArgumentReader(const Plan& of, const PlannedCall& call, const CallRoom& room, const CallSize& size)
-      : plan(of),
-        at(call.at),
-        end(call.end),
-        next_value(room.values),
-        values_end(room.values + size.values),
-        next_tensor(room.tensors),
-        tensors_end(room.tensors + size.tensors),
-        next_item(room.items),
-        items_end(room.items + size.items) {}
-
-  template <class T>
-  INLINE T two_words() {
-    T value{};
-    if (end - at < 2) return bad = true, value;
-    __builtin_memcpy(&value, at, sizeof value);
-    at += 2;
-    return value;
+// An argument that is neither a small number, a tensor nor a list; `next` lies behind its first word `w`. Null after a fault, else what
+// follows.
+const uint32_t* read_rare(uint32_t w, const uint32_t* next, const uint32_t* end, Value* v) {
+  const auto kind = static_cast<LoadPlanKind>(w & 15);
+  if (kind == LoadPlanKind::yes || kind == LoadPlanKind::no) {
+    v->kind = Kind::boolean;
+    v->boolean = kind == LoadPlanKind::yes;
+    return next;
   }
+  v->kind = Kind::none;
+  if (kind == LoadPlanKind::none) return next;
+  if ((kind != LoadPlanKind::wide && kind != LoadPlanKind::real) || end - next < 2) return nullptr;
+  v->kind = kind == LoadPlanKind::wide ? Kind::integer : Kind::real;
+  __builtin_memcpy(&v->integer, next, sizeof v->integer);
+  return next + 2;
+}
 
-  INLINE void read_tensor(uint32_t index, Value* v) {
-    if (next_tensor == tensors_end || index >= plan.values.count) {
-      bad = true;
-      return;
-    }
-    known_planned_tensor(plan, index, next_tensor);
+// A call's tensors are room.tensors[0..count); bit i of the others is tensor i.
+struct CallTensors {
+  uint32_t count, writes, scratch;
+};
+
+// Decodes arguments into the room of one call and gives their number, -1 after a fault. `schema`: null where they are known to be good.
+// It runs for every argument of a program: so what most of them are comes first, and the cursors are registers.
+[[gnu::always_inline]] inline int32_t decode_arguments(const Plan& plan, const PlannedCall& call, const char* schema, const CallRoom& room,
+                                                       const CallSize& size, CallTensors* all) {
+  const uint32_t *at = call.at, *const end = call.end;
+  const Value **arg = room.args, **const args_end = arg + size.args, **item = room.items, **const items_end = item + size.items;
+  Value *value = room.values, *const values_end = value + size.values;
+  Tensor *tensor = room.tensors, *const tensors_end = tensor + size.tensors;
+  uint32_t bit = 1, writes = 0, scratch = 0, kinds = ~0u;
+  const auto add_tensor = [&](uint32_t index, Value * v, bool written) __attribute__((always_inline)) {
+    if (tensor == tensors_end || index >= plan.values.count) return false;
+    place_tensor(plan, index, tensor);
     v->kind = Kind::tensor;
-    v->tensor = next_tensor++;
-  }
-
-  // The argument that begins with word `w`, which is no list.
-  INLINE void read_one(uint32_t w, Value* v) {
-    const auto kind = static_cast<LoadPlanKind>(w & 15);
-    v->kind = Kind::integer;
-    v->integer = static_cast<int32_t>(w) >> 4;
-    if (kind == LoadPlanKind::small) return;
-    if (kind == LoadPlanKind::tensor) {
-      read_tensor(w >> 4, v);
-    } else if (kind == LoadPlanKind::none) {
-      v->kind = Kind::none;
-    } else if (kind == LoadPlanKind::yes || kind == LoadPlanKind::no) {
-      v->kind = Kind::boolean;
-      v->boolean = kind == LoadPlanKind::yes;
-    } else if (kind == LoadPlanKind::wide) {
-      v->integer = two_words<int64_t>();
-    } else if (kind == LoadPlanKind::real) {
-      v->kind = Kind::real;
-      v->real = two_words<double>();
-    } else {
-      bad = true;
+    v->tensor = tensor++;
+    if (written) writes |= bit;
+    bit <<= 1;
+    return true;
+  };
+  while (true) {
+    char letter = 0;
+    if (schema) {
+      letter = *schema++;
+      if (letter == 0) break;
+      kinds = kinds_of(letter);
+    } else if (at == end) {
+      break;
     }
-  }
-
-  // The next argument, unless `bad`.
-  INLINE const Value* read() {
-    if (at >= end || next_value == values_end) return bad = true, nullptr;
+    if (at >= end || value == values_end || arg == args_end) return -1;
     const uint32_t w = *at++;
+    Value* v = value++;
+    *arg++ = v;
     const auto kind = static_cast<LoadPlanKind>(w & 15);
-    Value* v = next_value++;
-    if (kind != LoadPlanKind::integers && kind != LoadPlanKind::tensors) return read_one(w, v), v;
-    const uint32_t count = w >> 4;
-    if (count > static_cast<size_t>(items_end - next_item) || count > static_cast<size_t>(values_end - next_value)) return bad = true, v;
-    const Kind want = kind == LoadPlanKind::integers ? Kind::integer : Kind::tensor;
-    v->kind = kind == LoadPlanKind::integers ? Kind::int_list : Kind::tensor_list;
-    v->list = {next_item, nullptr, static_cast<int32_t>(count)};
-    for (uint32_t i = 0; i < count; ++i) {
-      if (at >= end) return bad = true, v;
-      read_one(*at++, next_value);
-      bad |= next_value->kind != want;
-      *next_item++ = next_value++;
-    }
-    return v;
-  }
-};
-#undef INLINE
-
-// What one call does to the planned memory.
-struct Uses {
-  uintptr_t begin[kMostPlannedTensors], end[kMostPlannedTensors];
-  int32_t numel[kMostPlannedTensors];
-  uint32_t writes = 0;  // bit i: use i
-  uint32_t count = 0;
-
-  // False: a constant would be written, or there are too many.
-  bool add(Plan& plan, const Tensor& t, bool written) {
-    const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
-    if (t.constant) return !written && plan.reader.charge(bytes / kBytesPerStep + 1);
-    if (bytes == 0) return true;
-    if (count == kMostPlannedTensors) return false;
-    begin[count] = reinterpret_cast<uintptr_t>(t.data);
-    end[count] = begin[count] + bytes;
-    numel[count] = t.numel;
-    writes |= static_cast<uint32_t>(written) << count++;
-    return true;
-  }
-
-  // The rule of Kernel (runtime/kernel.h).
-  bool are_apart(bool in_place) const {
-    for (uint32_t w = 0; w < count; ++w) {
-      if (!(writes >> w & 1)) continue;
-      for (uint32_t k = 0; k < count; ++k) {
-        if (k == w || end[w] <= begin[k] || end[k] <= begin[w]) continue;
-        if ((writes >> k & 1) || !in_place || begin[w] != begin[k] || numel[w] != numel[k] || end[w] > end[k]) return false;
+    if (kind == LoadPlanKind::small) {
+      if (!(kinds & bit_of(Kind::integer))) return -1;
+      v->kind = Kind::integer;
+      v->integer = static_cast<int32_t>(w) >> 4;
+    } else if (kind == LoadPlanKind::tensor) {
+      if (letter == 'X') scratch |= bit;
+      if (!(kinds & bit_of(Kind::tensor)) || !add_tensor(w >> 4, v, is_out(letter))) return -1;
+    } else if (kind == LoadPlanKind::integers || kind == LoadPlanKind::tensors) {
+      const bool of_tensors = kind == LoadPlanKind::tensors;
+      const uint32_t count = w >> 4;
+      if (count > static_cast<size_t>(items_end - item) || count > static_cast<size_t>(values_end - value)) return -1;
+      v->kind = of_tensors ? Kind::tensor_list : Kind::int_list;
+      if (!(kinds & bit_of(v->kind))) return -1;
+      v->list = {item, nullptr, static_cast<int32_t>(count)};
+      for (const Value** const list_end = item + count; item < list_end; *item++ = value++) {
+        if (at >= end) return -1;
+        const uint32_t i = *at++;
+        const auto item_kind = static_cast<LoadPlanKind>(i & 15);
+        if (of_tensors) {
+          if (item_kind != LoadPlanKind::tensor || !add_tensor(i >> 4, value, letter == 'W')) return -1;
+          continue;
+        }
+        value->kind = Kind::integer;
+        value->integer = static_cast<int32_t>(i) >> 4;
+        if (item_kind == LoadPlanKind::small) continue;
+        if (item_kind != LoadPlanKind::wide || (at = read_rare(i, at, end, value)) == nullptr) return -1;
       }
+    } else if ((at = read_rare(w, at, end, v)) == nullptr || !(kinds & bit_of(v->kind))) {
+      return -1;
     }
-    return true;
   }
-};
+  *all = {static_cast<uint32_t>(tensor - room.tensors), writes, scratch};
+  return at == end ? static_cast<int32_t>(arg - room.args) : -1;
+}
+
+// What a call does to the planned memory: it writes no constant, what it writes lies apart from all else but as `in_place` allows (the rule
+// of Kernel), and what it reads was written before, by inputs or calls.
+bool check_uses(Plan& plan, const Tensor* tensors, const CallTensors& all, bool in_place, WrittenRanges& written) {
+  uintptr_t ends[kMostPlannedTensors];
+  uint32_t here = 0;  // bit i: has bytes in the planned memory
+  for (uint32_t i = 0; i < all.count; ++i) {
+    const Tensor& t = tensors[i];
+    const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+    ends[i] = reinterpret_cast<uintptr_t>(t.data) + bytes;
+    if (t.constant && (all.writes >> i & 1 || !plan.reader.charge(bytes / kBytesPerStep + 1))) return false;
+    if (!t.constant && bytes != 0) here |= 1u << i;
+    if (((here & ~all.writes) >> i & 1) && !written.cover(reinterpret_cast<uintptr_t>(t.data), ends[i])) return false;
+  }
+  for (uint32_t w = 0; w < all.count; ++w) {
+    if (!((here & all.writes) >> w & 1)) continue;
+    const auto begin = reinterpret_cast<uintptr_t>(tensors[w].data);
+    for (uint32_t k = 0; k < all.count; ++k) {
+      const auto other = reinterpret_cast<uintptr_t>(tensors[k].data);
+      if (k == w || !(here >> k & 1) || ends[w] <= other || ends[k] <= begin) continue;
+      if (all.writes >> k & 1 || !in_place || begin != other || tensors[w].numel != tensors[k].numel || ends[w] > ends[k]) return false;
+    }
+    if (!(all.scratch >> w & 1) && !written.add(begin, ends[w])) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -178,14 +189,14 @@ static const LoadPlanHeader* plan_at_end(File file) {
   const auto* bytes = static_cast<const uint8_t*>(file.data);
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % 16 != 0 || file.bytes % 4 != 0) return nullptr;
   if (file.bytes < kSmallestFile + sizeof(LoadPlanHeader) + sizeof(LoadPlanEnd) || file.bytes > INT32_MAX) return nullptr;
-  if (__builtin_memcmp(bytes + 4, kIdentifier, 4) != 0) return nullptr;
+  if (reinterpret_cast<const uint32_t*>(bytes)[1] != kIdentifier) return nullptr;
   const auto& end = *reinterpret_cast<const LoadPlanEnd*>(bytes + file.bytes - sizeof(LoadPlanEnd));
   if (end.magic != kLoadPlanMagic || end.bytes < sizeof(LoadPlanHeader) + sizeof(LoadPlanEnd)) return nullptr;
   if (end.bytes > file.bytes - kSmallestFile || (file.bytes - end.bytes) % 16 != 0) return nullptr;
   const auto* h = reinterpret_cast<const LoadPlanHeader*>(bytes + file.bytes - end.bytes);
   if (h->magic != kLoadPlanMagic || h->bytes != end.bytes || h->file_bytes != file.bytes) return nullptr;
   if (h->isa > 2 || !(accepted_isas() >> h->isa & 1) || h->planned_bytes > INT32_MAX || h->kernels > kMostPlannedKernels) return nullptr;
-  if (h->constants_begin > h->constants_end || h->constants_end > file.bytes) return nullptr;
+  if (h->most_tensors > kMostPlannedTensors || h->constants_begin > h->constants_end || h->constants_end > file.bytes) return nullptr;
   if (h->hash != load_plan_hash(&h->hash + 1, h->bytes / 4 - 2)) return nullptr;
   return parts_lie_in_order(*h) ? h : nullptr;
 }
@@ -284,21 +295,7 @@ bool check_planned_tensors(const Plan& plan) {
   return true;
 }
 
-void known_planned_tensor(const Plan& plan, uint32_t index, Tensor* t) {
-  const auto& record = reinterpret_cast<const LoadPlanTensor*>(plan.reader.bytes + plan.values.at)[index];
-  const uint32_t* shape =
-      reinterpret_cast<const uint32_t*>(plan_at(plan)) + plan.reader.item<uint32_t>(plan.constant_offsets, record.shape);
-  t->rank = static_cast<uint8_t>(shape[0]);
-  t->numel = static_cast<int32_t>(shape[1]);
-  t->sizes = reinterpret_cast<const int32_t*>(shape + 2);
-  t->dim_order = reinterpret_cast<const uint8_t*>(shape + 2 + shape[0]);
-  t->type = static_cast<ScalarType>(record.type);
-  const Place place = static_cast<Place>(record.place);
-  t->constant = place == Place::constant;
-  t->data = nullptr;
-  if (place == Place::planned && plan.planned) t->data = plan.planned + record.offset;
-  if (t->constant) t->data = const_cast<uint8_t*>(plan.reader.bytes) + record.offset;
-}
+void known_planned_tensor(const Plan& plan, uint32_t index, Tensor* t) { place_tensor(plan, index, t); }
 
 bool planned_port(const Plan& plan, uint32_t port, Tensor* tensor) {
   const uint32_t index = plan.reader.item<uint16_t>({plan.inputs.at, 0}, port);
@@ -317,24 +314,45 @@ const uint32_t* read_planned_call(const Plan& plan, const uint32_t* at, PlannedC
 
 const uint32_t* first_planned_call(const Plan& plan) { return reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.instructions.at); }
 
-bool decode_planned_call(Plan& plan, const PlannedCall& call, const Kernel& kernel, const CallRoom& room, const CallSize& size,
-                         int32_t* count) {
-  ArgumentReader reader(plan, call, room, size);
-  Uses uses;
-  uint32_t args = 0;
-  for (; kernel.schema[args]; ++args) {
-    if (args == size.args) return false;
-    const char letter = kernel.schema[args];
-    const Value* v = reader.read();
-    if (reader.bad || !takes(letter, v->kind)) return false;
-    room.args[args] = v;
-    if (v->kind == Kind::tensor && !uses.add(plan, *v->tensor, is_out(letter))) return false;
-    if (v->kind != Kind::tensor_list) continue;
-    for (int32_t i = 0; i < v->list.count; ++i)
-      if (!uses.add(plan, *v->list.items[i]->tensor, letter == 'W')) return false;
+bool WrittenRanges::cover(uintptr_t from, uintptr_t to) const {
+  for (uint32_t i = 0; i < count; ++i)
+    if (begin[i] <= from && to <= end[i]) return true;
+  return false;
+}
+
+bool WrittenRanges::add(uintptr_t from, uintptr_t to) {
+  for (uint32_t i = 0; i < count;) {
+    if (end[i] < from || to < begin[i]) {
+      ++i;
+      continue;
+    }
+    if (begin[i] < from) from = begin[i];
+    if (end[i] > to) to = end[i];
+    --count;
+    begin[i] = begin[count], end[i] = end[count];
   }
-  *count = static_cast<int32_t>(args);
-  return reader.at == reader.end && plan.reader.charge(static_cast<uint32_t>(call.end - call.at) + 1) && uses.are_apart(kernel.in_place);
+  if (count == kMost) return false;
+  begin[count] = from, end[count++] = to;
+  return true;
+}
+
+namespace {
+
+bool lies_in_planned(const Tensor& t) { return !t.constant && t.numel > 0; }
+uintptr_t begin_of(const Tensor& t) { return reinterpret_cast<uintptr_t>(t.data); }
+uintptr_t end_of(const Tensor& t) { return begin_of(t) + static_cast<uint32_t>(t.numel) * element_bytes(t.type); }
+
+}  // namespace
+
+bool WrittenRanges::cover(const Tensor& t) const { return !lies_in_planned(t) || cover(begin_of(t), end_of(t)); }
+bool WrittenRanges::add(const Tensor& t) { return !lies_in_planned(t) || add(begin_of(t), end_of(t)); }
+
+bool decode_planned_call(Plan& plan, const PlannedCall& call, const Kernel& kernel, const CallRoom& room, const CallSize& size,
+                         WrittenRanges& written, int32_t* count) {
+  CallTensors tensors;
+  *count = decode_arguments(plan, call, kernel.schema, room, size, &tensors);
+  return *count >= 0 && plan.reader.charge(static_cast<uint32_t>(call.end - call.at) + 1) &&
+         check_uses(plan, room.tensors, tensors, kernel.in_place, written);
 }
 
 namespace {
@@ -351,10 +369,9 @@ PlannedCall known_call_at(const Plan& plan, uint32_t k) {
 const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallRoom& room, int32_t* count) {
   const LoadPlanHeader& h = header_of(plan);
   const PlannedCall call = known_call_at(plan, k);
-  ArgumentReader reader(plan, call, room, {h.most_args, h.most_values, h.most_tensors, h.most_items, 0});
-  int32_t n = 0;
-  while (reader.at < reader.end) room.args[n++] = reader.read();
-  return *count = n, room.args;
+  CallTensors tensors;
+  *count = decode_arguments(plan, call, nullptr, room, {h.most_args, h.most_values, h.most_tensors, h.most_items, 0}, &tensors);
+  return room.args;
 }
 
 CallName planned_call_name(const Plan& plan, uint32_t k) {

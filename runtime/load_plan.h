@@ -50,7 +50,14 @@ constexpr uint32_t kMostPlannedKernels = 48, kMostPlannedTensors = 32;  // of a 
 // FNV-1a over words.
 inline uint32_t load_plan_hash(const uint32_t* words, uint32_t count) {
   uint32_t hash = 0x811c9dc5u;
-  for (uint32_t i = 0; i < count; ++i) hash = (hash ^ words[i]) * 0x01000193u;
+  const uint32_t* const fours = words + (count & ~3u);
+  for (; words < fours; words += 4) {
+    hash = (hash ^ words[0]) * 0x01000193u;
+    hash = (hash ^ words[1]) * 0x01000193u;
+    hash = (hash ^ words[2]) * 0x01000193u;
+    hash = (hash ^ words[3]) * 0x01000193u;
+  }
+  for (uint32_t i = 0; i < count % 4; ++i) hash = (hash ^ words[i]) * 0x01000193u;
   return hash;
 }
 
@@ -74,9 +81,20 @@ struct PlannedCall {
 const uint32_t* first_planned_call(const Plan& plan);
 // Null where it runs past the end, else where the next one begins.
 const uint32_t* read_planned_call(const Plan& plan, const uint32_t* at, PlannedCall* call);
-// The arguments, all that Kernel promises to prepare() proved (runtime/kernel.h). `room` holds what `size` says.
+// The bytes of the planned memory that inputs and calls have written so far, as addresses: apart from one another and in no order.
+struct WrittenRanges {
+  static constexpr uint32_t kMost = 24;
+  uintptr_t begin[kMost], end[kMost];
+  uint32_t count = 0;
+  bool cover(uintptr_t from, uintptr_t to) const;
+  bool cover(const Tensor& t) const;       // or it has no bytes there
+  bool add(uintptr_t from, uintptr_t to);  // false: there are too many
+  bool add(const Tensor& t);
+};
+// The arguments, all that Kernel promises to prepare() proved (runtime/kernel.h), and that what it reads is in `written`; adds
+// what it writes. `room` holds what `size` says.
 bool decode_planned_call(Plan& plan, const PlannedCall& call, const Kernel& kernel, const CallRoom& room, const CallSize& size,
-                         int32_t* count);
+                         WrittenRanges& written, int32_t* count);
 // For what decode_planned_call has passed: without a kernel.
 const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallRoom& room, int32_t* count);
 CallName planned_call_name(const Plan& plan, uint32_t k);

@@ -2,41 +2,55 @@
 
 namespace deuteron {
 
-bool takes(char letter, Kind kind) {
-  const bool none = kind == Kind::none, number = kind == Kind::integer || kind == Kind::real || kind == Kind::boolean;
+namespace {
+
+constexpr uint32_t kNumber = bit_of(Kind::integer) | bit_of(Kind::real) | bit_of(Kind::boolean), kNone = bit_of(Kind::none);
+
+constexpr uint32_t kinds_by_rule(char letter) {
   switch (letter) {
     case 'T':
     case 'O':
     case 'X':
-      return kind == Kind::tensor;
+      return bit_of(Kind::tensor);
     case 't':
-      return kind == Kind::tensor || none;
+      return bit_of(Kind::tensor) | kNone;
     case 'I':
-      return kind == Kind::integer;
+      return bit_of(Kind::integer);
     case 'i':
-      return kind == Kind::integer || none;
+      return bit_of(Kind::integer) | kNone;
     case 'F':
-      return number;
+      return kNumber;
     case 'f':
-      return number || none;
+      return kNumber | kNone;
     case 'B':
-      return kind == Kind::boolean;
+      return bit_of(Kind::boolean);
     case 'L':
-      return kind == Kind::int_list;
+      return bit_of(Kind::int_list);
     case 'l':
-      return kind == Kind::int_list || none;
+      return bit_of(Kind::int_list) | kNone;
     case 'V':
     case 'v':
     case 'W':
-      return kind == Kind::tensor_list;
+      return bit_of(Kind::tensor_list);
     case 'd':
-      return kind == Kind::real_list || none;
+      return bit_of(Kind::real_list) | kNone;
     case 'S':
-      return kind == Kind::string || none;
+      return bit_of(Kind::string) | kNone;
     default:
-      return false;
+      return 0;
   }
 }
+
+constexpr KindsOfLetters kinds_of_letters() {
+  KindsOfLetters all = {};
+  for (char letter = all.kFirst; letter <= all.kLast; ++letter)
+    all.kinds[letter - all.kFirst] = static_cast<uint16_t>(kinds_by_rule(letter));
+  return all;
+}
+
+}  // namespace
+
+constexpr KindsOfLetters kKindsOfLetters = kinds_of_letters();
 
 const char* expected(char letter) {
   switch (letter) {

@@ -4,9 +4,21 @@
 
 namespace deuteron {
 
+// Asked for every argument of a program, so it is a table: bits of kinds for each letter from the first on.
+struct KindsOfLetters {
+  static constexpr char kFirst = 'B', kLast = 'v';
+  uint16_t kinds[kLast - kFirst + 1];
+};
+extern const KindsOfLetters kKindsOfLetters;
+constexpr uint32_t bit_of(Kind kind) { return 1u << static_cast<int>(kind); }
+inline uint32_t kinds_of(char letter) {
+  if (letter < KindsOfLetters::kFirst || letter > KindsOfLetters::kLast) return 0;
+  return kKindsOfLetters.kinds[letter - KindsOfLetters::kFirst];
+}
+
 // Whether a value of this kind may stand where the schema has `letter`. Not told apart here: whether a tensor is written or constant, and
 // whether the items of a list may be none.
-bool takes(char letter, Kind kind);
+inline bool takes(char letter, Kind kind) { return (kinds_of(letter) & bit_of(kind)) != 0; }
 
 // Whether it is a tensor that the call writes; of a list, see `W`.
 inline bool is_out(char letter) { return letter == 'O' || letter == 'X'; }

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "data/read_file.h"
 #include "data/storage_order.h"
+#include "emit/load_plan.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
 #include "tools/trust.h"
@@ -43,6 +44,12 @@ std::optional<ProgramFile> ProgramFile::read(const std::string& path, std::span<
   std::optional<PteSummary> summary = summarize_pte(p.file(), &status);
   if (!summary) return diagnostics.add(describe_status(path, status)), std::nullopt;
   p.summary = std::move(*summary);
+  const auto* data = reinterpret_cast<const uint8_t*>(content.data());
+  if (!agrees_with_load_plan({data, data + content.size()}, p.summary.isa, kAllKernels)) {
+    diagnostics.error(path, "its load plan is not the plan of its program: a device would run another one than the host reads",
+                      "pte.load_plan_differs", "one of the two was changed: compile the model again");
+    return std::nullopt;
+  }
   return p;
 }
 

@@ -14,13 +14,14 @@ namespace {
 
 enum { kX, kKernel, kStride, kPadding, kCeilMode, kZero, kMultiplier, kShift, kScratch, kOut };
 
-// The number of windows along one axis; ceil_mode admits a last one that reaches past the padding if it begins before its end.
-int64_t windows(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {
-  const int64_t room = extent + 2 * pad - kernel;
+// The number of windows along one axis, -1 for too large an extent; ceil_mode admits a last one that reaches past the padding if it begins
+// before its end. With pad < kernel, and all within kMaxReach, no sum reaches 2^31: cores have no division of 64 bits.
+int32_t windows(int32_t extent, int32_t kernel, int32_t stride, int32_t pad, bool ceil_mode) {
+  if (extent > kMaxReach) return -1;
+  const int32_t room = extent + 2 * pad - kernel;
   if (room < 0) return 0;
-  int64_t count = room / stride + 1;
-  if (ceil_mode && room % stride != 0 && count * stride < extent + pad) ++count;
-  return count;
+  const int32_t count = room / stride + 1;
+  return ceil_mode && room % stride != 0 && count * stride < extent + pad ? count + 1 : count;
 }
 
 Status prepare(Call& call, Prepared* prepared) {

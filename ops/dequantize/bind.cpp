@@ -1,5 +1,6 @@
 // cortex_m::dequantize_per_tensor: its arguments checked once, at load.
 #include "ops/dequantize/kernel.h"
+#include "ops/device/float_argument.h"
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "runtime/instruction_set.h"
@@ -20,7 +21,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.type != ScalarType::f32 || !is_aligned(y, 4)) return bad_argument(kOut, "must be float32 and 4-aligned");
   if (call.integer(kDtype) != static_cast<int64_t>(x.type)) return bad_argument(kDtype, "must be the dtype of the input");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
-  const float scale = static_cast<float>(call.real(kScale));
+  const float scale = float_argument(call, kScale);
   if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f)) return bad_argument(kScale, "must be finite");
   if (!lies_in(call.integer(kLow), least, most)) return bad_argument(kLow, "must be within the dtype");
   if (!lies_in(call.integer(kHigh), call.integer(kLow), most)) return bad_argument(kHigh, "must be quant_min or more, within the dtype");

@@ -1,4 +1,5 @@
 // cortex_m::quantized_div: its arguments checked once, at load. output_scale is the whole factor from quotients of steps to steps.
+#include "ops/device/float_argument.h"
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "ops/div/kernel.h"
@@ -26,7 +27,7 @@ Status prepare(Call& call, Prepared* prepared) {
   constexpr int kZeros[] = {kXZero, kOtherZero, kYZero};
   for (const int zero : kZeros)
     if (!lies_in(call.integer(zero), least, most)) return bad_argument(zero, "must be within the dtype");
-  const float scale = static_cast<float>(call.real(kScale));
+  const float scale = float_argument(call, kScale);
   if (!(scale >= -3.4028234e38f && scale <= 3.4028234e38f)) return bad_argument(kScale, "must be finite");
   const DivArgs a{x.numel, static_cast<int32_t>(call.integer(kXZero)), static_cast<int32_t>(call.integer(kOtherZero)),
                   static_cast<int32_t>(call.integer(kYZero)), scale};

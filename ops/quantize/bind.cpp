@@ -1,4 +1,5 @@
 // cortex_m::quantize_per_tensor: its arguments checked once, at load.
+#include "ops/device/float_argument.h"
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "ops/quantize/kernel.h"
@@ -21,7 +22,7 @@ Status prepare(Call& call, Prepared* prepared) {
     return bad_argument(kOut, "must be int8, or int16 and 2-aligned");
   if (call.integer(kDtype) != static_cast<int64_t>(y.type)) return bad_argument(kDtype, "must be the dtype of the output");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
-  const float scale = static_cast<float>(call.real(kScale)), reciprocal = 1.0f / scale;
+  const float scale = float_argument(call, kScale), reciprocal = 1.0f / scale;
   if (!(scale > 0.0f && scale <= 3.4028234e38f && reciprocal <= 3.4028234e38f))
     return bad_argument(kScale, "must be positive, with a finite reciprocal");
   if (!lies_in(call.integer(kZero), least, most)) return bad_argument(kZero, "must be within the dtype");

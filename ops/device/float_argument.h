@@ -1,0 +1,16 @@
+// A number of a call as float.
+#pragma once
+#include "runtime/kernel.h"
+
+namespace deuteron {
+
+// An integer's only where it fits 32 bits, which a processor converts itself: the library's function for 64 is larger than a prepare().
+// Else NaN, which no check lets pass.
+inline float float_argument(const Call& call, int i) {
+  const Value& v = *call.args[i];
+  if (v.kind == Kind::real) return static_cast<float>(v.real);
+  if (v.kind == Kind::boolean) return v.boolean ? 1.0f : 0.0f;
+  return v.integer == static_cast<int32_t>(v.integer) ? static_cast<float>(static_cast<int32_t>(v.integer)) : __builtin_nanf("");
+}
+
+}  // namespace deuteron
