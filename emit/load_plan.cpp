@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "runtime/load_plan.h"
+#include "runtime/signature.h"
 
 namespace deuteron {
 namespace {
@@ -300,8 +301,10 @@ bool has_load_plan(const std::vector<uint8_t>& file) {
   return find_load_plan({copy.data(), file.size()}) != nullptr;
 }
 
-bool agrees_with_load_plan(const std::vector<uint8_t>& file, std::string_view isa, const KernelTable& kernels) {
-  if (!has_load_plan(file)) return true;
+bool agrees_with_load_plan(const std::vector<uint8_t>& whole, std::string_view isa, const KernelTable& kernels) {
+  if (!has_load_plan(whole)) return true;
+  const File program = without_signature({whole.data(), whole.size()});
+  const std::vector<uint8_t> file(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(program.bytes));
   LoadPlanEnd end;
   std::memcpy(&end, &file[file.size() - sizeof end], sizeof end);
   std::vector<uint8_t> again(file.begin(), file.end() - end.bytes);

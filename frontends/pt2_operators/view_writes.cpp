@@ -71,7 +71,7 @@ i64 step_of(const Axes& along) {
 
 ValueId with_rows(Call& c, ValueId x, ValueId part, i64 axis, const Axes& along) {
   if (const i64 step = step_of(along)) return with_slice(c, x, part, axis, along.front(), along.back() + 1, step);
-  const Rows rows = rows_along(c, x, axis, "rows"), written = rows_along(c, part, axis, "part.rows");
+  const Rows rows = rows_along(c, x, axis, "rows"), written = rows_along(c, part, axis, "part_rows");
   return from_rows(c, rows, overwritten(c, rows.value, written.value, along));
 }
 
