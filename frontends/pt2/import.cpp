@@ -386,7 +386,7 @@ void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
   }
 }
 
-// Which buffers are written through views shows on the way: then once more, with them as states.
+// Which buffers operators in place write shows on the way: then once more, with them as states.
 std::optional<Graph> walk(const Archive& archive, const Program& program, Diagnostics& diagnostics) {
   std::set<std::string> states;
   for (;;) {

@@ -54,7 +54,7 @@ struct ImportState {
   i32 memories = 0;
   i64 made_elements = 0;                     // of constants that stand in no file
   i64 remade_views = 0;                      // after their memory was written
-  std::vector<std::string> found_states;     // placeholders of buffers that turned out to be written, through views
+  std::vector<std::string> found_states;     // placeholders of buffers that operators in place turned out to write
   std::vector<bool> derived_from_constants;  // by value: no graph input has a part in it
   std::vector<bool> broken;                  // by value: stands for the result of an operator that was refused
   std::vector<std::pair<std::pair<ValueId, Axes>, NodeId>> parameter_permutes;

@@ -62,12 +62,7 @@ static void import_complex_add(Call& c) {
   if (a.im >= 0 && b.im >= 0) im = sum(c, a.im, b.im, "imaginary", factor);
   else im = a.im >= 0 ? a.im : product(c, b.im, number(c, factor), "imaginary");
   // A part that only one operand has is repeated as the other one is.
-  if (c.ok() && c.shape(im) != c.shape(re)) {
-    const Shape size = c.shape(re);
-    Shape full = c.shape(im);
-    full.insert(full.begin(), size.size() - full.size(), 1);
-    im = c.add(Expand{size}, {c.reshape(im, full, "axes")}, "repeated");
-  }
+  if (c.ok()) im = expanded(c, im, Shape(c.shape(re)), "repeated");
   c.complex_result(0, {re, im});
 }
 

@@ -25,7 +25,7 @@ static void import_index_write(Call& c) {
   if (name == "index_fill") {
     source = c.operand("value");
     if (!c.ok()) return;
-    source = c.add(Expand{part}, {c.reshape(source, Shape(part.size(), 1), "axes")}, "values");
+    source = expanded(c, c.reshape(source, Shape(part.size(), 1), "axes"), part, "values");
   } else {
     source = c.tensor("source");
     c.require(!c.ok() || c.shape(source) == part, "the source does not fit the index", c.ok() ? to_text(c.shape(source)) : "",
@@ -162,7 +162,7 @@ static void import_scatter(Call& c) {
     c.require(fits, "the source does not fit the index", to_text(c.shape(given)), to_text(e->shape), "pt2.scatter.extent");
     source = leading(c, given, e->shape);
   } else {
-    source = c.add(Expand{e->shape}, {c.reshape(given, Shape(e->shape.size(), 1), "axes")}, "values");
+    source = expanded(c, c.reshape(given, Shape(e->shape.size(), 1), "axes"), e->shape, "values");
   }
   if (!c.ok()) return;
   if (e->are_slices(c.shape(x))) {

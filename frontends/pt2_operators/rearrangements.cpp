@@ -179,8 +179,7 @@ static void import_meshgrid(Call& c) {
     Shape shape(full.size(), 1);
     shape[own] = full[own];
     const std::string name = std::to_string(k);
-    const ValueId axes = c.reshape(parts[k], shape, "axes" + name);
-    c.result(k, shape == full ? axes : c.add(Expand{full}, {axes}, "grid" + name));
+    c.result(k, expanded(c, c.reshape(parts[k], shape, "axes" + name), full, "grid" + name));
   }
 }
 
