@@ -275,9 +275,4 @@ def main():
     return 1 if checks.failed else 0
 
 
-code = main()
-if code == 0:
-    shutil.rmtree(where)
-else:
-    print(f"kept: {where}")
-sys.exit(code)
+checks.leave(main(), where)

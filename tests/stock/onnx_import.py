@@ -29,6 +29,8 @@ except ImportError as missing:
     print("left out: ONNX models: %s; ./dev test installs the packages of tests/stock/requirements-onnx.txt" % missing)
     sys.exit(77)
 
+import float_jobs
+
 RANGE = 1e-5
 PASSING = pathlib.Path(__file__).with_name("onnx_passing.txt")
 # Cases whose numbers differ, by their whole names, with the reason.
@@ -73,13 +75,7 @@ class Runner:
         return place
 
     def run(self):
-        lines = "".join("%s %s\n" % (place / "model.onnx", place) for _, place in self.jobs)
-        done = subprocess.run([self.path], input=lines, capture_output=True, text=True)
-        answers = done.stdout.splitlines()
-        if done.returncode or len(answers) != len(self.jobs):
-            name = self.jobs[len(answers)][0] if len(answers) < len(self.jobs) else "the end"
-            sys.exit("FAIL the runner ended at %s with code %d: %s" % (name, done.returncode, done.stderr[-2000:]))
-        return answers
+        return float_jobs.answers_of(self.path, [(name, place / "model.onnx", place) for name, place in self.jobs])
 
 
 def outputs_of(place, count):

@@ -12,7 +12,6 @@ import collections
 import itertools
 import logging
 import pathlib
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -21,6 +20,8 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree
+
+import float_jobs
 
 PASSING = pathlib.Path(__file__).with_name("torch_operators_passing.txt")
 MOST_ELEMENTS = 1 << 16
@@ -115,16 +116,6 @@ def jobs_of(options, folder):
     return jobs, left_out
 
 
-def run(runner, jobs):
-    lines = "".join("%s %s\n" % (place / "model.pt2", place) for _, place, _ in jobs)
-    done = subprocess.run([runner], input=lines, capture_output=True, text=True)
-    answers = done.stdout.splitlines()
-    if done.returncode or len(answers) != len(jobs):
-        name = jobs[len(answers)][0] if len(answers) < len(jobs) else "the end"
-        sys.exit("FAIL the runner ended at %s with code %d: %s" % (name, done.returncode, done.stderr[-2000:]))
-    return answers
-
-
 def outcome_of(answer, place, outputs):
     if answer != "ok":
         return answer
@@ -148,7 +139,8 @@ def main():
     logging.disable(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         jobs, left_out = jobs_of(options, pathlib.Path(folder))
-        outcomes = {name: outcome_of(a, place, outputs) for a, (name, place, outputs) in zip(run(options.runner, jobs), jobs)}
+        answers = float_jobs.answers_of(options.runner, [(name, place / "model.pt2", place) for name, place, _ in jobs])
+        outcomes = {name: outcome_of(a, place, outputs) for a, (name, place, outputs) in zip(answers, jobs)}
     recorded = set(PASSING.read_text().split()) if PASSING.exists() else set()
     failed, refused, passing = [], collections.Counter(), []
     for name, outcome in outcomes.items():
