@@ -34,6 +34,8 @@ SECTIONS = [
      "float model in dB. `estimate` is what `compile` says beforehand.", [PYTHON, "bench/held_out.py"], True),
     ("MobileNet on a Cortex-M55", "V2 is trained and runs on five photographs, beside PT2E with the same calibration (in-sample). V2 and "
      "V3 with seeded weights show structure and sizes.", [PYTHON, "bench/mobilenet.py"], False),
+    ("Least RAM", "`--max-ram least`: planned RAM with int8 inputs and outputs on a Cortex-M55, against the plan without bands of rows, and "
+     "what it costs. Instructions are those of the emulated board (memory-planner.md).", ["python3", "bench/least_ram.py"], True),
     ("Noise of lowering", "ExecuTorch's own quantizer quantizes each model; its passes and ours make programs of the same quantized graph. "
      "Both are compared with PT2E's simulation of that graph; inf: every output is equal.", [PYTHON, "bench/stock_quantized.py"], True),
     ("Estimated cycles", "One inference, float input and output unless the column says otherwise: how often each block of instructions runs, "

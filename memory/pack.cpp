@@ -1,9 +1,12 @@
 // The packer's way: cut into independent stretches of time, reduce each to what matters, try heuristics, then search for less with a proof.
+// Items that are alive in pieces may lie over one another; for them there are the heuristics only, beside a packing that takes them whole.
 #include "memory/pack.h"
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "base/check.h"
 #include "memory/pack_blocks.h"
@@ -14,7 +17,14 @@ namespace {
 constexpr int64_t kGreedyShare = 4;    // the heuristics get this part of the budget: a quarter
 constexpr size_t kSearchLimit = 3000;  // blocks; the search is recursive and would not finish anyway
 
-int64_t round_up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
+int64_t smallest_alignment(std::span<const PackItem> items) {
+  int64_t unit = std::numeric_limits<int64_t>::max();
+  for (const PackItem& item : items) {
+    DEUTERON_CHECK(item.bytes >= 0 && item.first <= item.last && item.alignment > 0 && (item.alignment & (item.alignment - 1)) == 0);
+    unit = std::min(unit, item.alignment);
+  }
+  return unit;
+}
 
 struct Stretch {
   std::vector<int32_t> items;
@@ -37,6 +47,24 @@ std::vector<Stretch> stretches(std::span<const PackItem> items) {
   return list;
 }
 
+std::vector<PackPiece> pieces_of(const PackItem& item) {
+  return item.pieces.empty() ? std::vector<PackPiece>{{0, item.bytes, item.first, item.last}} : item.pieces;
+}
+
+// How far apart the offsets of two items must be so that no byte of a piece lies on a byte of another that is alive with it. Nothing when
+// no two are alive together.
+std::optional<Meeting> meeting_of(const PackItem& item, const PackItem& other, int32_t index, int64_t unit) {
+  std::optional<Meeting> m;
+  for (const PackPiece& a : pieces_of(item))
+    for (const PackPiece& b : pieces_of(other)) {
+      if (a.first > b.last || b.first > a.last) continue;
+      const int64_t below = align_up(a.end - b.begin, unit) / unit, above = align_up(b.end - a.begin, unit) / unit;
+      if (!m) m = {index, below, above};
+      m->below = std::max(m->below, below), m->above = std::max(m->above, above);
+    }
+  return m;
+}
+
 // Sections are the moments just before something ends while something new has begun since the last such moment: every set of items that
 // are alive together is alive in one of them.
 void cut_into_sections(Stretch& stretch, std::span<const PackItem> items, int64_t unit) {
@@ -55,7 +83,7 @@ void cut_into_sections(Stretch& stretch, std::span<const PackItem> items, int64_
   b.sections = static_cast<int32_t>(moments.size());
   for (const int32_t i : ids) {
     Block block;
-    block.size = round_up(items[i].bytes, unit) / unit;
+    block.size = align_up(items[i].bytes, unit) / unit;
     block.alignment = items[i].alignment / unit;
     block.left = static_cast<int32_t>(std::lower_bound(moments.begin(), moments.end(), items[i].first) - moments.begin());
     block.right = static_cast<int32_t>(std::upper_bound(moments.begin(), moments.end(), items[i].last) - moments.begin()) - 1;
@@ -65,7 +93,10 @@ void cut_into_sections(Stretch& stretch, std::span<const PackItem> items, int64_
   const auto n = static_cast<int32_t>(ids.size());
   b.meets.resize(n);
   for (int32_t i = 0; i < n; ++i)  // `ids` is sorted by first, so the sections are sorted by left
-    for (int32_t k = i + 1; k < n && b.block[k].left <= b.block[i].right; ++k) b.meets[i].push_back(k), b.meets[k].push_back(i);
+    for (int32_t k = i + 1; k < n && b.block[k].left <= b.block[i].right; ++k) {
+      const std::optional<Meeting> m = meeting_of(items[ids[i]], items[ids[k]], k, unit);
+      if (m) b.meets[i].push_back(*m), b.meets[k].push_back({i, m->above, m->below});
+    }
 }
 
 int64_t largest_sum(const Blocks& b) {
@@ -99,16 +130,11 @@ void improve(const Blocks& b, int64_t enough, int64_t end, int64_t* steps, Packe
   }
 }
 
-}  // namespace
-
-Packing pack(std::span<const PackItem> items, int64_t budget) {
+// Every item as a whole.
+Packing pack_whole(std::span<const PackItem> items, int64_t budget) {
   Packing result;
   result.offset.assign(items.size(), 0);
-  int64_t unit = std::numeric_limits<int64_t>::max();
-  for (const PackItem& item : items) {
-    DEUTERON_CHECK(item.bytes >= 0 && item.first <= item.last && item.alignment > 0 && (item.alignment & (item.alignment - 1)) == 0);
-    unit = std::min(unit, item.alignment);
-  }
+  const int64_t unit = smallest_alignment(items);
   std::vector<Stretch> list = stretches(items);
   std::vector<PackedBlocks> best(list.size());
   std::vector<int64_t> bound(list.size());
@@ -141,6 +167,68 @@ Packing pack(std::span<const PackItem> items, int64_t budget) {
   result.lower_bound = list.empty() ? 0 : lower * unit;
   result.optimal = height == lower;
   return result;
+}
+
+// The most units that are alive at once. Items begin at whole units, so no unit's first byte can be alive in two of them.
+int64_t most_alive(std::span<const PackItem> items, int64_t unit) {
+  std::map<int32_t, int64_t> change;
+  for (const PackItem& item : items) {
+    if (item.pieces.empty()) change[item.first] += align_up(item.bytes, unit), change[item.last + 1] -= align_up(item.bytes, unit);
+    else
+      for (int32_t m = item.first; m <= item.last; ++m) {
+        const int64_t bytes = bytes_alive_at(item.pieces, m, unit);
+        change[m] += bytes, change[m + 1] -= bytes;
+      }
+  }
+  int64_t most = 0, now = 0;
+  for (const auto& [moment, bytes] : change) most = std::max(most, now += bytes);
+  return most;
+}
+
+// Items over what is dead of others: the heuristics, which the gaps between blocks are all the same to.
+Packing pack_in_pieces(std::span<const PackItem> items, int64_t unit, int64_t budget) {
+  Packing result;
+  result.offset.assign(items.size(), 0);
+  result.lower_bound = result.largest_sum = most_alive(items, unit);
+  std::vector<Stretch> list = stretches(items);
+  for (Stretch& stretch : list) {
+    cut_into_sections(stretch, items, unit);
+    const PackedBlocks best =
+        pack_greedily(stretch.blocks, result.lower_bound / unit, budget / kGreedyShare / static_cast<int64_t>(list.size()), &result.steps);
+    result.bytes = std::max(result.bytes, best.height * unit);
+    for (size_t i = 0; i < stretch.items.size(); ++i) result.offset[stretch.items[i]] = best.offset[i] * unit;
+  }
+  result.optimal = result.bytes == result.lower_bound;
+  return result;
+}
+
+}  // namespace
+
+int64_t bytes_alive_at(std::span<const PackPiece> pieces, int32_t moment, int64_t unit) {
+  std::vector<std::pair<int64_t, int64_t>> alive;
+  for (const PackPiece& p : pieces)
+    if (p.first <= moment && moment <= p.last) alive.emplace_back(p.begin, p.end);
+  std::sort(alive.begin(), alive.end());
+  int64_t bytes = 0, reach = 0;
+  for (const auto& [begin, end] : alive) {
+    bytes += std::max<int64_t>(0, align_up(end, unit) - align_up(std::max(begin, reach), unit));
+    reach = std::max(reach, end);
+  }
+  return bytes;
+}
+
+Packing pack(std::span<const PackItem> items, int64_t budget) {
+  const bool in_pieces = std::any_of(items.begin(), items.end(), [](const PackItem& item) { return !item.pieces.empty(); });
+  if (!in_pieces) return pack_whole(items, budget);
+  std::vector<PackItem> whole(items.begin(), items.end());
+  for (PackItem& item : whole) item.pieces.clear();
+  Packing best = pack_whole(whole, budget);
+  Packing over = pack_in_pieces(items, smallest_alignment(items), budget);
+  if (over.bytes < best.bytes) std::swap(best.offset, over.offset), std::swap(best.bytes, over.bytes);
+  best.lower_bound = best.largest_sum = over.largest_sum;
+  best.optimal = best.bytes == best.lower_bound;
+  best.steps += over.steps;
+  return best;
 }
 
 }  // namespace deuteron

@@ -7,17 +7,29 @@
 
 namespace deuteron {
 
+// Some bytes of an item, alive for a part of its life only.
+struct PackPiece {
+  int64_t begin = 0, end = 0;   // bytes of the item, begin < end
+  int32_t first = 0, last = 0;  // alive in first..last, both included
+};
+
 struct PackItem {
   int64_t bytes = 0;
   int32_t first = 0, last = 0;  // alive in first..last, both included
   int64_t alignment = 1;        // a power of two
+  // None: all bytes are alive all the time. Else only these, and another item may lie over what is not alive; two pieces may have bytes in
+  // common.
+  std::vector<PackPiece> pieces = {};
 };
+
+// In units whose first byte is alive. Bytes that two pieces have in common count once.
+int64_t bytes_alive_at(std::span<const PackPiece> pieces, int32_t moment, int64_t unit);
 
 struct Packing {
   std::vector<int64_t> offset;  // by item; 0 for items of no bytes
   int64_t bytes = 0;            // the largest end, rounded up to the smallest alignment
-  int64_t lower_bound = 0;      // the largest sum of sizes alive at once, or what the search proved beyond that
-  int64_t largest_sum = 0;      // the largest sum of sizes alive at once
+  int64_t lower_bound = 0;      // the most that is alive at once, or what the search proved beyond that
+  int64_t largest_sum = 0;      // the most that is alive at once
   bool optimal = false;         // bytes == lower_bound
   int64_t steps = 0;            // of the budget
 };

@@ -16,10 +16,17 @@ struct Block {
   int32_t left = 0, right = 0;  // sections, both included
 };
 
+// Where a block may lie beside another: at most at the other's offset less `below`, or at least at it and `above`, in units. Of two blocks
+// that are alive as a whole these are their sizes.
+struct Meeting {
+  int32_t other;
+  int64_t below, above;
+};
+
 struct Blocks {
   std::vector<Block> block;
   int32_t sections = 0;                     // maximal sets of blocks alive at once; two blocks meet in time exactly if they share a section
-  std::vector<std::vector<int32_t>> meets;  // by block: the others that are alive at some moment of it
+  std::vector<std::vector<Meeting>> meets;  // by block: the others of which bytes are alive while bytes of it are
   bool meet(int32_t a, int32_t b) const { return block[a].left <= block[b].right && block[b].left <= block[a].right; }
 };
 
@@ -34,7 +41,8 @@ PackedBlocks first_fit(const Blocks& blocks, const std::vector<int32_t>& order, 
 // is spent.
 PackedBlocks pack_greedily(const Blocks& blocks, int64_t good_enough, int64_t budget, int64_t* steps);
 
-// pack_search.cpp. Is there a placement of at most `limit` units? `above`: when there is none, the least height that is not excluded.
+// pack_search.cpp, for blocks that are alive as a whole. Is there a placement of at most `limit` units? `above`: when there is none, the
+// least height that is not excluded.
 enum class Answer : uint8_t { found, none, budget_spent };
 Answer search(const Blocks& blocks, int64_t limit, int64_t budget, int64_t* steps, PackedBlocks* placement, int64_t* above);
 

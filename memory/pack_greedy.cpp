@@ -41,6 +41,18 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
   by([&](int32_t i) { return std::pair(int64_t{b.block[i].right}, b.block[i].size); });
   by([&](int32_t i) { return std::pair(crowd[i], b.block[i].size); });
   by([&](int32_t i) { return std::pair(crowd[i], length(i)); });
+  // What may begin a little below others, and only far above them, comes before them.
+  std::vector<int64_t> lower(n, 0);
+  bool one_over_another = false;
+  for (int32_t i = 0; i < n; ++i)
+    for (const Meeting& m : b.meets[i]) {
+      if (m.below == b.block[i].size && m.above == b.block[m.other].size) continue;
+      lower[i] += m.below < m.above ? 1 : -1;
+      one_over_another = true;
+    }
+  if (!one_over_another) return list;
+  by([&](int32_t i) { return std::pair(lower[i], b.block[i].size); });
+  by([&](int32_t i) { return std::pair(lower[i], int64_t{b.block[i].right}); });
   return list;
 }
 
@@ -49,17 +61,17 @@ std::vector<std::vector<int32_t>> orders(const Blocks& b) {
 PackedBlocks first_fit(const Blocks& b, const std::vector<int32_t>& order, int64_t* steps) {
   PackedBlocks p;
   p.offset.assign(b.block.size(), -1);
-  std::vector<std::pair<int64_t, int64_t>> taken;  // [begin, end) of what is alive together with the block
+  std::vector<std::pair<int64_t, int64_t>> taken;  // no place of the block lies between the two
   for (const int32_t i : order) {
     taken.clear();
-    for (const int32_t other : b.meets[i])
-      if (p.offset[other] >= 0) taken.emplace_back(p.offset[other], p.offset[other] + b.block[other].size);
+    for (const Meeting& m : b.meets[i])
+      if (p.offset[m.other] >= 0) taken.emplace_back(p.offset[m.other] - m.below, p.offset[m.other] + m.above);
     *steps += static_cast<int64_t>(b.meets[i].size()) + 1;
     std::sort(taken.begin(), taken.end());
     int64_t at = 0;
-    for (const auto& [begin, end] : taken) {
-      if (at + b.block[i].size <= begin) break;
-      at = std::max(at, align_up(end, b.block[i].alignment));
+    for (const auto& [highest_below, lowest_above] : taken) {
+      if (at <= highest_below) break;
+      at = std::max(at, align_up(lowest_above, b.block[i].alignment));
     }
     p.offset[i] = at;
     p.height = std::max(p.height, at + b.block[i].size);
@@ -90,13 +102,13 @@ PackedBlocks pack_greedily(const Blocks& b, int64_t good_enough, int64_t budget,
     for (int32_t k = 0; k < n; ++k) rank[order[k]] = k;
     *steps += 2 * n;
     const int32_t high = top[random.below(static_cast<int32_t>(top.size()))];
-    const std::vector<int32_t>& meets = b.meets[high];
+    const std::vector<Meeting>& meets = b.meets[high];
     if (meets.empty()) break;
     std::vector<int32_t> next = order;
-    int32_t other = meets[random.below(static_cast<int32_t>(meets.size()))];
+    int32_t other = meets[random.below(static_cast<int32_t>(meets.size()))].other;
     if (random.below(2)) {  // or with one that a neighbour meets: what stands in the neighbour's way
-      const std::vector<int32_t>& further = b.meets[other];
-      other = further[random.below(static_cast<int32_t>(further.size()))];
+      const std::vector<Meeting>& further = b.meets[other];
+      other = further[random.below(static_cast<int32_t>(further.size()))].other;
     }
     std::swap(next[rank[high]], next[rank[other]]);
     PackedBlocks p = first_fit(b, next, steps);

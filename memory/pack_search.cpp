@@ -15,7 +15,6 @@
 namespace deuteron {
 namespace {
 
-
 class Search {
  public:
   Search(const Blocks& blocks, int64_t limit, int64_t end, int64_t* steps) : b_(blocks), limit_(limit), end_(end), steps_(*steps) {

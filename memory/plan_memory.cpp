@@ -1,6 +1,7 @@
 #include "memory/plan_memory.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "memory/homes.h"
 #include "memory/pack.h"
@@ -24,8 +25,32 @@ struct Lives {
   std::vector<ValueId> root;  // by value: whose bytes it lies in
   std::vector<i64> shift;     // by value: from the root's first byte
   std::vector<Life> tensor;   // by root
+  // By root, for those whose bytes begin or end to live at several moments: the parts of a whole that are written one after the other, the
+  // rows that are read for the last time. Else empty.
+  std::vector<std::vector<PackPiece>> pieces;
   i32 moments = 0;
 };
+
+// From what touches a root's bytes, each from `first` to `last`: when each byte is touched first and last.
+std::vector<PackPiece> pieces_of(const std::vector<PackPiece>& touches) {
+  std::vector<i64> cuts;
+  for (const PackPiece& t : touches) cuts.push_back(t.begin), cuts.push_back(t.end);
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  std::vector<PackPiece> pieces;
+  for (size_t k = 0; k + 1 < cuts.size(); ++k) {
+    PackPiece piece{cuts[k], cuts[k + 1], std::numeric_limits<i32>::max(), -1};
+    for (const PackPiece& t : touches)
+      if (t.begin <= piece.begin && piece.end <= t.end)
+        piece.first = std::min(piece.first, t.first), piece.last = std::max(piece.last, t.last);
+    if (piece.last < 0) continue;  // bytes that nobody touches
+    const bool goes_on =
+        !pieces.empty() && pieces.back().end == piece.begin && pieces.back().first == piece.first && pieces.back().last == piece.last;
+    if (goes_on) pieces.back().end = piece.end;
+    else pieces.push_back(piece);
+  }
+  return pieces;
+}
 
 Lives find_lives(const Graph& g) {
   Lives l;
@@ -41,10 +66,12 @@ Lives find_lives(const Graph& g) {
     l.tensor[v].bytes = g.type(v).bytes();
     l.tensor[v].fixed = g.is_constant(v);
   }
+  std::vector<std::vector<PackPiece>> touches(n);
   const auto touch = [&](ValueId v, i32 moment) {
     Life& t = l.tensor[l.root[v]];
     t.first = t.first < 0 ? moment : std::min(t.first, moment);
     t.last = std::max(t.last, moment);
+    if (const i64 bytes = g.type(v).bytes(); bytes > 0) touches[l.root[v]].push_back({l.shift[v], l.shift[v] + bytes, moment, moment});
   };
   for (const Port& p : g.inputs) {
     touch(p.value, 0);
@@ -57,6 +84,12 @@ Lives find_lives(const Graph& g) {
     for (const ValueId v : node.outputs) touch(v, static_cast<i32>(i) + 1);
   }
   for (const Port& p : g.outputs) touch(p.value, l.moments - 1), l.tensor[l.root[p.value]].read = true;
+  l.pieces.resize(n);
+  for (ValueId v = 0; v < n; ++v) {
+    const auto is_part = [&](const PackPiece& t) { return t.begin > 0 || t.end < l.tensor[v].bytes; };
+    if (!g.is_constant(v) && std::any_of(touches[v].begin(), touches[v].end(), is_part)) l.pieces[v] = pieces_of(touches[v]);
+    if (l.pieces[v].size() == 1 && l.pieces[v][0].end - l.pieces[v][0].begin == l.tensor[v].bytes) l.pieces[v].clear();
+  }
   return l;
 }
 
@@ -97,16 +130,27 @@ std::vector<InPlace> find_in_place(const Graph& g, const Lives& l) {
 // Tensors that share bytes, by the pairs that are taken: group[root] is the first of them; its size is enough for all.
 struct Groups {
   std::vector<ValueId> group;
-  std::vector<Life> tensor;  // by group
+  std::vector<Life> tensor;                    // by group
+  std::vector<std::vector<PackPiece>> pieces;  // by group: of all its tensors, if one of them has pieces
 };
 Groups join(const Lives& l, const std::vector<InPlace>& pairs, const std::vector<bool>& taken) {
-  Groups g{l.root, l.tensor};
+  Groups g{l.root, l.tensor, l.pieces};
+  const auto append = [&](ValueId home, ValueId root) {
+    const Life& t = l.tensor[root];
+    if (l.pieces[root].empty()) g.pieces[home].push_back({0, t.bytes, t.first, t.last});
+    else g.pieces[home].insert(g.pieces[home].end(), l.pieces[root].begin(), l.pieces[root].end());
+  };
   std::vector<bool> joined(l.root.size()), overwritten(l.root.size());
   for (size_t k = 0; k < pairs.size(); ++k) {
     if (!taken[k] || joined[pairs[k].result] || overwritten[pairs[k].operand]) continue;
     joined[pairs[k].result] = overwritten[pairs[k].operand] = true;
     const ValueId home = g.group[pairs[k].operand];  // pairs are in execution order, so the operand's home is final
     g.group[pairs[k].result] = home;
+    if (const bool known = !g.pieces[home].empty(); known || !l.pieces[pairs[k].result].empty()) {
+      // Until now the group was one tensor, or several one after the other, alive as a whole.
+      if (!known) g.pieces[home].push_back({0, g.tensor[home].bytes, g.tensor[home].first, g.tensor[home].last});
+      append(home, pairs[k].result);
+    }
     g.tensor[home].last = l.tensor[pairs[k].result].last;
   }
   for (size_t v = 0; v < l.root.size(); ++v) g.group[v] = g.group[l.root[v]];
@@ -119,8 +163,15 @@ std::vector<i64> profile(const Graph& graph, const Lives& l, const Groups& g) {
   for (size_t v = 0; v < l.root.size(); ++v) {
     const auto root = static_cast<ValueId>(v);
     if (l.root[v] != root || g.group[v] != root || !is_planned(graph, l, root)) continue;
-    sum[g.tensor[v].first] += aligned(g.tensor[v].bytes);
-    sum[g.tensor[v].last + 1] -= aligned(g.tensor[v].bytes);
+    const Life& t = g.tensor[v];
+    if (g.pieces[v].empty()) {
+      sum[t.first] += aligned(t.bytes), sum[t.last + 1] -= aligned(t.bytes);
+      continue;
+    }
+    for (i32 m = t.first; m <= t.last; ++m) {
+      const i64 bytes = bytes_alive_at(g.pieces[v], m, kPlanAlignment);
+      sum[m] += bytes, sum[m + 1] -= bytes;
+    }
   }
   for (i32 m = 1; m <= l.moments; ++m) sum[m] += sum[m - 1];
   sum.resize(l.moments);
@@ -165,7 +216,7 @@ Packing pack_groups(const Graph& graph, const Lives& l, const Groups& g) {
   for (size_t v = 0; v < items.size(); ++v) {
     const auto root = static_cast<ValueId>(v);
     if (l.root[v] != root || g.group[v] != root || !is_planned(graph, l, root)) continue;
-    items[v] = {g.tensor[v].bytes, g.tensor[v].first, g.tensor[v].last, kPlanAlignment};
+    items[v] = {g.tensor[v].bytes, g.tensor[v].first, g.tensor[v].last, kPlanAlignment, g.pieces[v]};
   }
   for (PackItem& item : items) item.alignment = kPlanAlignment;
   return pack(items);
@@ -186,7 +237,8 @@ void find_peak(const Graph& graph, const Lives& l, const Groups& g, MemoryPlan& 
     if (l.tensor[v].last == moment)
       for (size_t w = 0; w < l.root.size(); ++w)
         replaced |= w != v && l.root[w] == static_cast<ValueId>(w) && g.group[w] == home && l.tensor[w].first == moment;
-    if (here && !replaced) plan.peak.push_back({root, g.tensor[home].bytes});
+    if (!here || replaced) continue;
+    plan.peak.push_back({root, g.pieces[home].empty() ? g.tensor[home].bytes : bytes_alive_at(g.pieces[home], moment, 1)});
   }
   std::stable_sort(plan.peak.begin(), plan.peak.end(), [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
 }

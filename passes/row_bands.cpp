@@ -71,12 +71,13 @@ class BandWriter {
     const ValueId y = last.outputs[0];
     const i64 rows = from_.type(y).shape[1];
     if (split.bands < 2 || split.bands > rows) return false;
-    std::vector<ValueId> parts;
-    for (i64 k = 0; k < split.bands; ++k) {
+    std::vector<ValueId> parts(static_cast<size_t>(split.bands));
+    for (i64 turn = 0; turn < split.bands; ++turn) {
+      const i64 k = split.upward ? split.bands - 1 - turn : turn;
       suffix_ = ".rows" + std::to_string(k);
       const std::optional<ValueId> part = band(split, split.chain.size() - 1, {rows * k / split.bands, rows * (k + 1) / split.bands});
       if (!part) return false;
-      parts.push_back(*part);
+      parts[static_cast<size_t>(k)] = *part;
     }
     to_.nodes.push_back({join_rows(1), std::move(parts), {y}, last.origin});
     made_from_.push_back(split.chain.back());

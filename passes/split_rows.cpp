@@ -1,6 +1,6 @@
 // Where the plan of the lowered program is larger than the memory, the operators at the peak are computed in bands of rows: a band's
-// operands are views of rows, its results are written where the whole lies, and what lies between is alive for one band at a time. Rows
-// that two bands need are computed twice. The bits are those of the whole.
+// operands are views of rows, its results are written where the whole lies, which may be over rows that no later band needs, and what lies
+// between is alive for one band at a time. Rows that two bands need are computed twice. The bits are those of the whole.
 #include "passes/split_rows.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <set>
 
 #include "ir/verify.h"
 #include "memory/plan_memory.h"
@@ -29,6 +31,9 @@ constexpr i64 kMacsOfACall = 20'000;
 constexpr size_t kReach = 8;
 constexpr i64 kBands[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
 constexpr int kMostSplitTries = 60;
+// --max-ram least: the multiply-adds that bands may add, as a part of all, and how near to the least the search stops.
+constexpr i64 kMostAddedWork = 10;  // a tenth
+constexpr i64 kNearTheLeast = 128;
 
 i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
   const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
@@ -48,7 +53,8 @@ struct Bands {
 
 class Search {
  public:
-  Search(PassContext& pass, i64 limit) : pass_(pass), g_(pass.graph), uses_(pass.graph), limit_(limit) {}
+  Search(PassContext& pass, i64 limit, i64 most_added_macs)
+      : pass_(pass), g_(pass.graph), uses_(pass.graph), limit_(limit), most_added_macs_(most_added_macs) {}
 
   // Nothing when the graph does not lower: lowering itself will say so.
   bool run() {
@@ -115,6 +121,20 @@ class Search {
     return t;
   }
 
+  // A result that lies before its operand lets the next one lie behind it, where that operand was: neighbours change their direction.
+  void set_directions(std::vector<RowSplit>& splits) const {
+    std::set<ValueId> below;  // results that lie before their operands
+    for (RowSplit& s : splits) {
+      s.upward = below.count(g_.nodes[s.chain.front()].inputs[0]) > 0;
+      if (!s.upward) below.insert(g_.nodes[s.chain.back()].outputs[0]);
+    }
+  }
+
+  bool dies_in(const std::vector<NodeId>& chain, ValueId x) const {
+    const auto is_inside = [&](NodeId n) { return std::find(chain.begin(), chain.end(), n) != chain.end(); };
+    return uses_.output_uses[x] == 0 && std::all_of(uses_.readers[x].begin(), uses_.readers[x].end(), is_inside);
+  }
+
   struct Candidate {
     std::vector<RowSplit> splits;
     std::vector<NodeId> chain;
@@ -135,10 +155,11 @@ class Search {
     }
     c.splits.push_back({chain, bands});
     std::sort(c.splits.begin(), c.splits.end(), [](const RowSplit& a, const RowSplit& b) { return a.chain.back() < b.chain.back(); });
+    set_directions(c.splits);
     std::vector<NodeId> made_from;
     const std::optional<Graph> graph = with_bands(g_, c.splits, &made_from);
     if (!graph) return std::nullopt;
-    i64 macs = 0, calls = 0;
+    i64 macs = 0, calls = 0, between = 0;
     const Node &first = g_.nodes[chain.front()], &last = g_.nodes[chain.back()];
     for (size_t n = 0; n < graph->nodes.size(); ++n) {
       const Node& node = graph->nodes[n];
@@ -149,9 +170,13 @@ class Search {
       i64 held = 0;
       if (made_from[n] != chain.front()) held += graph->type(node.inputs[0]).bytes();
       if (made_from[n] != chain.back()) held += graph->type(node.outputs[0]).bytes();
-      c.least = std::max(c.least, held);
+      between = std::max(between, held);
     }
-    c.least += g_.type(last.outputs[0]).bytes() + (g_.is_constant(first.inputs[0]) ? 0 : g_.type(first.inputs[0]).bytes());
+    const i64 x = g_.is_constant(first.inputs[0]) ? 0 : g_.type(first.inputs[0]).bytes(), y = g_.type(last.outputs[0]).bytes();
+    // Rows of an operand that nobody else reads make room for the result: all of the one and a band of the other are alive.
+    const bool dies = dies_in(chain, first.inputs[0]);
+    c.least = between + (dies ? std::max(x + y / bands, y + x / bands) : x + y);
+    if (macs - before_.macs > most_added_macs_) return std::nullopt;
     c.cost = macs - before_.macs + kMacsOfACall * (calls - before_.calls);
     return c;
   }
@@ -169,7 +194,6 @@ class Search {
     std::vector<Candidate> candidates;
     for (size_t first = at > kReach ? at - kReach : 0; first <= at && at < chain.size(); ++first)
       for (size_t end = at + 1; end <= std::min(chain.size(), at + 1 + kReach); ++end) {
-        if (end - first < 2) continue;
         const std::vector<NodeId> part(chain.begin() + static_cast<std::ptrdiff_t>(first),
                                        chain.begin() + static_cast<std::ptrdiff_t>(end));
         for (const i64 bands : kBands)
@@ -203,7 +227,7 @@ class Search {
   PassContext& pass_;
   const Graph& g_;
   const Uses uses_;
-  const i64 limit_;
+  const i64 limit_, most_added_macs_;
   Bands before_, now_, best_;
   std::vector<RowSplit> splits_, best_splits_;
   MemoryPlan before_plan_, best_plan_;
@@ -215,13 +239,34 @@ std::string alive_at_peak(const Graph& lowered, const MemoryPlan& plan) {
   return fmt::format("{}", fmt::join(alive, ", "));
 }
 
+// Between nothing and the plan without bands: what fits is the new upper end, what does not the lower one. Less work is preferred to fewer
+// bytes within a hundred and twenty-eighth.
+std::unique_ptr<Search> search_least(PassContext& pass) {
+  i64 macs = 0;
+  for (const Node& node : pass.graph.nodes) macs += macs_of(pass.graph, node);
+  std::unique_ptr<Search> best;
+  i64 low = 0, high = std::numeric_limits<i64>::max();
+  for (i64 limit = high; high - low > high / kNearTheLeast; limit = (low + high) / 2) {
+    auto search = std::make_unique<Search>(pass, limit, macs / kMostAddedWork);
+    if (!search->run()) return nullptr;
+    if (!search->fits()) low = limit;
+    if (search->best_plan().bytes >= high) continue;
+    high = search->best_plan().bytes;
+    best = std::move(search);
+  }
+  return best;
+}
+
 }  // namespace
 
 void split_rows(PassContext& pass) {
+  constexpr i64 kNoLimit = std::numeric_limits<i64>::max();
   const i64 limit = smallest_limit(pass.graph, pass.options, pass.target);
-  if (limit == std::numeric_limits<i64>::max()) return;
-  Search search(pass, limit);
-  if (!search.run()) return;
+  const bool least = pass.options.max_ram == kLeastRam;
+  if (limit == kNoLimit && !least) return;
+  const std::unique_ptr<Search> found = least ? search_least(pass) : std::make_unique<Search>(pass, limit, kNoLimit);
+  if (!found || (!least && !found->run())) return;
+  const Search& search = *found;
   if (!search.splits().empty()) {
     RowBands& r = pass.result.row_bands;
     for (const RowSplit& s : search.splits()) r.operators += static_cast<i64>(s.chain.size()), r.bands = std::max(r.bands, s.bands);

@@ -7,11 +7,13 @@
 
 namespace deuteron {
 
-// A chain of operators, each the only reader of the one before it, computed band after band: rows of the last one's result, and of every
-// one before it what these rows need. Between them only one band is alive.
+// An operator, or a chain of them, each the only reader of the one before it, computed band after band: rows of the last one's result, and
+// of every one before it what these rows need. Between them only one band is alive, and the result may lie over rows of the operand that
+// no later band needs.
 struct RowSplit {
   std::vector<NodeId> chain;  // in execution order
   i64 bands = 2;
+  bool upward = false;  // the band with the last rows comes first: then the result may lie a little behind its operand, else before it
   bool operator==(const RowSplit&) const = default;
 };
 

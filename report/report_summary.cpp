@@ -180,9 +180,10 @@ class Summary {
                        grouped(s.least_state_bytes)));
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
-           fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % more multiply-adds", b.operators,
+           fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % {} multiply-adds", b.operators,
                        b.bands, grouped(b.bytes_after), grouped(b.bytes_before), b.extra_calls,
-                       100.0 * static_cast<double>(b.extra_macs) / static_cast<double>(std::max<i64>(r_.macs - b.extra_macs, 1))));
+                       100.0 * static_cast<double>(std::abs(b.extra_macs)) / static_cast<double>(std::max<i64>(r_.macs - b.extra_macs, 1)),
+                       b.extra_macs < 0 ? "fewer" : "more"));
   }
 
   void peak() {

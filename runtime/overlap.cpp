@@ -1,9 +1,10 @@
 // Proves that no value is overwritten before its last reader, and that no call reads what none has written, by walking through the program
 // once with a map of the planned memory: which tensor wrote each byte last. Every read of a tensor must see bytes that it wrote itself or,
-// for a tensor that nothing writes (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors of which
-// none has lost a byte: rows of a whole that was written in other bands of rows. Inputs are written before the first call, outputs read
-// after the last. A call's scratch is written by nobody. A state is written before the inputs are, and at the end its bytes must be its
-// own. Work: calls times the number of segments, which is about the number of tensors alive; it is paid for step by step.
+// for a tensor that nothing writes (a view), bytes of tensors whose range lies in its own or around it, or else bytes of tensors none of
+// which has lost a byte within the view: rows of a whole that was written in other bands of rows, and whose first rows may be gone. Inputs
+// are written before the first call, outputs read after the last. A call's scratch is written by nobody. A state is written before the
+// inputs are, and at the end its bytes must be its own. Work: calls times the number of segments, which is about the number of tensors
+// alive; it is paid for step by step.
 #include "runtime/plan.h"
 #include "runtime/schema.h"
 
@@ -74,16 +75,17 @@ struct MemoryMap {
     count = count - (last - first) + added;
   }
 
-  // Whether the segment's writer lies inside [begin, end) or around it; and whether all that it wrote is still there.
+  // Whether the segment's writer lies inside [begin, end) or around it; and whether all that it wrote there is still there.
   struct Relation {
-    bool nested, whole;
+    bool nested, intact;
   };
   Relation relation_to(const Segment& segment, uint32_t begin, uint32_t end) const {
     if (segment.writer == kNobody) return {false, false};
     TensorUse w = {};  // gcc cannot see that a writer is always planned
     planned_use(plan, segment.writer, &w);
     const uint32_t w_begin = w.begin, w_end = w.end;
-    return {(w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end), segment.begin == w_begin && segment.end == w_end};
+    return {(w_begin >= begin && w_end <= end) || (w_begin <= begin && w_end >= end),
+            (segment.begin == w_begin || segment.begin <= begin) && (segment.end == w_end || segment.end >= end)};
   }
 
   bool pays_for(uint32_t writer) const { return plan.reader.charge(placement_steps(plan, known_value(plan, writer).payload)); }
@@ -92,7 +94,7 @@ struct MemoryMap {
   const char* read(uint32_t begin, uint32_t end, uint32_t value) const {
     uint32_t at = begin;
     const bool is_view = !is_written(value);
-    bool nested = true, whole = true;
+    bool nested = true, intact = true;
     for (uint32_t i = find(begin); at < end; ++i) {
       if (i == count || room.segments[i].begin > at || room.segments[i].writer == kNobody) return kNeverWritten;
       if (!pays_for(room.segments[i].writer)) return nullptr;
@@ -100,11 +102,11 @@ struct MemoryMap {
       if (is_view) {
         const Relation r = relation_to(room.segments[i], begin, end);
         nested = nested && r.nested;
-        whole = whole && r.whole;
+        intact = intact && r.intact;
       }
       at = room.segments[i].end;
     }
-    return nested || whole ? nullptr : kOverwritten;
+    return nested || intact ? nullptr : kOverwritten;
   }
 };
 

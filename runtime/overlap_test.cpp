@@ -119,8 +119,9 @@ TEST(Overlap, ViewsSeeTheirBase) {
   joined.call("test::reverse", {both, out});
   EXPECT_TRUE(joined.load().ok());
 
-  // Rows of a whole that lie across the bands in which it was written; no longer once a band has lost a byte.
-  for (const uint32_t other : {48u, 30u}) {
+  // Rows of a whole that lie across the bands in which it was written, also when a band has lost a byte that is not read; no longer once
+  // one has lost a byte of these rows.
+  for (const uint32_t other : {48u, 30u, 28u, 27u, 18u, 13u, 12u}) {
     Bench crossing;
     const int32_t in2 = crossing.bytes(0, 8), l2 = crossing.bytes(16, 8), r2 = crossing.bytes(24, 8), c2 = crossing.bytes(20, 8),
                   o2 = crossing.bytes(other, 8), out2 = crossing.bytes(64, 8);
@@ -130,7 +131,7 @@ TEST(Overlap, ViewsSeeTheirBase) {
     crossing.call("test::reverse", {in2, r2});
     crossing.call("test::reverse", {in2, o2});
     crossing.call("test::reverse", {c2, out2});
-    EXPECT_EQ(crossing.load().code, other == 48 ? Code::ok : Code::overlap);
+    EXPECT_EQ(crossing.load().code, other >= 28 || other == 12 ? Code::ok : Code::overlap) << other;
   }
 }
 
@@ -197,16 +198,16 @@ bool reference_accepts(const std::vector<std::pair<int, int>>& ranges, const std
   };
   const auto read = [&](int t) {
     const auto [b, e] = ranges[static_cast<size_t>(t)];
-    bool nested = true, whole = true;
+    bool nested = true, intact = true;
     for (int i = b; i < e; ++i) {
       const int w = writer[static_cast<size_t>(i)];
       if (w == t) continue;
       if (w < 0 || written[static_cast<size_t>(t)]) return false;
       const auto [wb, we] = ranges[static_cast<size_t>(w)];
       nested = nested && ((wb >= b && we <= e) || (wb <= b && we >= e));
-      for (int k = wb; k < we; ++k) whole = whole && writer[static_cast<size_t>(k)] == w;
+      for (int k = std::max(wb, b); k < std::min(we, e); ++k) intact = intact && writer[static_cast<size_t>(k)] == w;
     }
-    return nested || whole;
+    return nested || intact;
   };
   write(0);
   for (const auto& c : calls) {

@@ -63,6 +63,16 @@ Option Verb::option(const std::string& names, std::vector<float>& values, const 
   option->check([range](const std::string& list) { return complaint_of_list(*range, list); });
   return Option(option, range);
 }
+Option Verb::number_or(const std::string& word, int64_t meaning, const std::string& names, int64_t& value, const std::string& help) {
+  auto range = std::make_shared<NumberRange>(range_of<int64_t>());
+  const auto take = [&value, word, meaning](const std::string& text) { value = text == word ? meaning : std::stoll(text); };
+  CLI::Option* option = app_->add_option_function<std::string>(names, take, help);
+  option->check([range, word](const std::string& text) {
+    const std::string complaint = text == word ? "" : complaint_of(*range, text);
+    return complaint.empty() ? complaint : complaint + ", nor `" + word + "`";
+  });
+  return Option(option, range);
+}
 Option Verb::flag(const std::string& names, bool& value, const std::string& help) { return Option(app_->add_flag(names, value, help)); }
 
 CommandLine::CommandLine()

@@ -52,6 +52,8 @@ class Verb {
   Option option(const std::string& names, float& value, const std::string& help);
   Option option(const std::string& names, double& value, const std::string& help);
   Option option(const std::string& names, std::vector<float>& values, const std::string& help);  // with commas between them
+  // A number, or a word that stands for one.
+  Option number_or(const std::string& word, int64_t meaning, const std::string& names, int64_t& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
 
  private:

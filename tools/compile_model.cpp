@@ -186,9 +186,10 @@ void add_program_options(Verb& verb, ModelOptions& o) {
       .value("KIND")
       .one_of({"auto", "contiguous"});
   add_accuracy_options(verb, o);
-  verb.option("--max-ram", o.compile.max_ram,
-              "the plan may have so many bytes: operators are computed in bands of rows until it fits; default: the target's memory")
-      .value("BYTES")
+  verb.number_or("least", kLeastRam, "--max-ram", o.compile.max_ram,
+                 "the plan may have so many bytes: operators are computed in bands of rows until it fits; least: as few as a tenth more "
+                 "multiply-adds can reach; default: the target's memory")
+      .value("BYTES|least")
       .positive();
   verb.option("--threads", o.compile.threads, "worker threads; default: as many as the machine has; never changes the result")
       .value("N")
