@@ -60,13 +60,18 @@ file(GLOB LINKER_SCRIPTS CONFIGURE_DEPENDS runtime/ports/*.ld boards/*/memory.ld
 # Compiles one source for a board, with the flags that follow. The dependency file names the object as ninja does, so that ninja reads it as it is:
 # by default CMake would start itself once for each object to rewrite the file.
 cmake_policy(SET CMP0116 OLD)
+# The release and the sanitized build make the same objects. The compiler cache knows them again by absolute paths only: relative ones differ.
+set(BOARD_LAUNCHER "")
+if(CMAKE_C_COMPILER_LAUNCHER)
+  set(BOARD_LAUNCHER /usr/bin/env -u CCACHE_BASEDIR ${CMAKE_C_COMPILER_LAUNCHER})
+endif()
 function(compile_for_board board source object)
   file(RELATIVE_PATH output ${PROJECT_BINARY_DIR} ${object})
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
   get_filename_component(folder ${object} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${object}
-    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} ${ARGN} -MMD -MT ${output} -MF ${object}.d
+    COMMAND ${BOARD_LAUNCHER} ${ARM_CXX} ${CPU_${board}} ${BOARD_FLAGS} ${MAP_${board}} ${ARGN} -MMD -MT ${output} -MF ${object}.d
             -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d COMMENT "${board}: ${name}" VERBATIM)
 endfunction()
