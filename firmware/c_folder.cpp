@@ -81,7 +81,8 @@ std::string readme(const COutput& o, const std::set<std::string>& sources) {
       first.name, c_macro(first.name));
   text += fmt::format(
       "Build: `add_subdirectory` and link `{}`; or compile every file here as it stands, with `{}` as an include folder for C++ and "
-      "`-ffp-contract=off` (a `.S` needs `-Wa,-I.`). Link with `-Wl,--gc-sections`: then only the kernels that are called are in the image.\n\n"
+      "`-ffp-contract=off` (a `.S` needs `-Wa,-I.`). Link with `-Wl,--gc-sections`: then only the kernels that are called are in the "
+      "image.\n\n"
       "Kernels: {}.\n\n| file | what |\n| --- | --- |\n| `NAME.h`, `NAME.c` | a model: sizes as macros, and its calls |\n"
       "| `NAME_weights.*` | its constants |\n| `{}.h`, `.cpp` | the kernels as C sees them |\n| `{}/` | their sources, {} files |\n",
       first.name, kCSources, fmt::join(operators_of(o), ", "), kCKernels, kCSources, sources.size());

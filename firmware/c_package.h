@@ -1,14 +1,35 @@
 // C output as a library of another build system: `deuteron firmware --as arduino`. docs/c-output.md says what the files are.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "firmware/c_output.h"
 
 namespace deuteron {
 
-// A folder for `libraries/` of an Arduino sketchbook, with the name of the first model: path in the folder, and content. Constants are an
-// array and no model has parts for the NPU, since Arduino's builder takes no flags from a library.
-std::map<std::string, std::string> arduino_files(const COutput& output, const RuntimeSources& runtime);
+using PackageFiles = std::map<std::string, std::string>;  // path in the folder, and content
+
+// A form of C output that another build system takes as it stands. Its name is that of the first model. Constants are an array and no model
+// has parts for the NPU: these builders tell the assembler no folder, and have no place for the vendor's library.
+struct CPackage {
+  std::string_view form;  // of --as
+  std::string_view what;  // "an Arduino library"
+  PackageFiles (*files)(const COutput&, const RuntimeSources&);
+};
+std::span<const CPackage> c_packages();
+
+PackageFiles arduino_files(const COutput& output, const RuntimeSources& runtime);
+PackageFiles cmsis_pack_files(const COutput& output, const RuntimeSources& runtime);
+PackageFiles zephyr_files(const COutput& output, const RuntimeSources& runtime);
+
+// Shared by them. Models and kernels below src/, which is the one include folder, and the list of kernels by which a folder is known. A
+// builder compiles with whatever arithmetic the compiler prefers: the kernels' files begin with what their library says elsewhere.
+PackageFiles package_sources(const COutput& output, const RuntimeSources& runtime);
+std::string package_sentence(const CProgram& program);  // "12 calls of kernels, 31 744 bytes ..."
+std::string package_models(const COutput& output);      // a table of sizes
+// "Cortex-M55", by the compiler's flags; empty for a computer.
+std::string package_core(const COutput& output);
 
 }  // namespace deuteron

@@ -16,6 +16,7 @@
 #include "data/read_file.h"
 #include "data/storage_order.h"
 #include "data/write_file.h"
+#include "firmware/c_package.h"
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "targets/nearest.h"
@@ -266,8 +267,7 @@ int firmware(const FirmwareOptions& o) {
   if (!check_outputs(read, std::array{NamedPath{"-o", o.output}, NamedPath{"--json", o.json}}, diagnostics))
     return finish("", diagnostics, {}, "");
   if (o.merge) return merge(o);
-  if (!o.as.empty())
-    return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}, o.verify_key});
+  if (!o.as.empty()) return firmware_as({o.models, o.board, o.output, o.json, o.as, {"", o.c.weights, o.c.host, o.force}, o.verify_key});
   const auto fail = [&] { return finish(o.json, diagnostics, {}, ""); };
   if (o.board.empty()) {
     diagnostics.error("--board", "is missing: which board is it for?", "board.unknown", list_of(all_boards(), ""));
@@ -334,10 +334,14 @@ void add_firmware(CommandLine& line) {
               "of the NPU: model (the open model of the machine, default for emulated boards) or vendor (its library, given to CMake)")
       .value("KIND")
       .one_of({"model", "vendor"});
-  verb.option("--as", o->as,
-              "instead of a whole project, the programs as C that calls the kernels, or that as an Arduino library: docs/c-output.md")
+  std::vector<std::string> forms = {"c"};
+  for (const CPackage& p : c_packages()) forms.emplace_back(p.form);
+  verb.option(
+          "--as", o->as,
+          "instead of a whole project, the programs as C that calls the kernels, or that as an Arduino library, a CMSIS-Pack or a Zephyr "
+          "module: docs/c-output.md")
       .value("FORM")
-      .one_of({"c", "arduino"});
+      .one_of(std::move(forms));
   add_c_form(verb, o->c, "--as");
   verb.flag("--merge", o->merge, "make one selection of several");
   add_verify_key(verb, o->verify_key);

@@ -1,8 +1,12 @@
-// deuteron firmware --as c|arduino: programs as C that share their kernels.
+// deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
 #include "tools/firmware_as.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "boards/board.h"
 #include "firmware/c_package.h"
 #include "firmware/embedded_sources.h"
@@ -11,13 +15,14 @@
 namespace deuteron {
 namespace {
 
-// What Arduino's builder cannot build.
-bool has_arduino_form(const COutput& output, Diagnostics& diagnostics) {
+// What the builder of a package cannot build.
+bool has_form(const CPackage& package, const COutput& output, Diagnostics& diagnostics) {
   if (output.weights == CWeights::blob)
-    diagnostics.error("--c-weights blob", "has no form as an Arduino library: the assembler would not find the file", "c.arduino",
-                      "leave it out: constants are an array then");
+    diagnostics.error("--c-weights blob", fmt::format("has no form as {}: the assembler would not find the file", package.what),
+                      "c.package", "leave it out: constants are an array then");
   if (output.npu)
-    diagnostics.error("--as arduino", "a model has parts for the NPU, which have no form as an Arduino library", "c.arduino",
+    diagnostics.error(fmt::format("--as {}", package.form),
+                      fmt::format("a model has parts for the NPU, which have no form as {}", package.what), "c.package",
                       "compile it for the core alone, or give --as c");
   return !diagnostics.has_errors();
 }
@@ -45,8 +50,10 @@ int firmware_as(const FirmwareAs& o) {
     if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
     return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
   }
-  if (!has_arduino_form(output, diagnostics)) return fail();
-  if (!write_folder(o.output, arduino_files(output, embedded_sources()), options.force, diagnostics)) return fail();
+  const auto package = std::ranges::find(c_packages(), o.form, &CPackage::form);
+  DEUTERON_CHECK(package != c_packages().end(), o.form);
+  if (!has_form(*package, output, diagnostics)) return fail();
+  if (!write_folder(o.output, package->files(output, embedded_sources()), options.force, diagnostics)) return fail();
   return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
 }
 

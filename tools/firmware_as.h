@@ -1,4 +1,4 @@
-// deuteron firmware --as c|arduino: programs as C that share their kernels, or as a library of Arduino.
+// deuteron firmware --as: programs as C that share their kernels, or that as a package of another build system.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@ namespace deuteron {
 
 struct FirmwareAs {
   std::vector<std::string> models;
-  std::string board, output, json, form;  // "c", "arduino"
+  std::string board, output, json, form;  // "c", or one of c_packages()
   COptions c;
   std::string verify_key;  // "": who made the programs does not matter
 };

@@ -1,0 +1,151 @@
+"""Zephyr modules and CMSIS-Packs of `deuteron firmware --as`: built as their builders would, for a host and a Cortex-M, run on the host, and what the
+sample prints against `deuteron run`.
+
+    packages.py DEUTERON SOURCE_DIR
+
+The stand-in for Zephyr is tests/stand_ins/zephyr; for packs the rules of the Open-CMSIS-Pack specification that are written out here. Standard library only."""
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+import checks
+from checks import check
+
+TOOL, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+ZEPHYR = SOURCE / "tests" / "stand_ins" / "zephyr"
+where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_packages_"))
+CATEGORIES = {"header": {".h", ".inc"}, "sourceC": {".c"}, "sourceCpp": {".cpp"}, "sourceAsm": {".S"}}
+CXX = ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
+CORES = {"cortex-m4": ("mps2-an386", ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=softfp", "-mfpu=fpv4-sp-d16"], "CPU_CORTEX_M4", "Cortex-M4"),
+         "cortex-m55": ("mps3-an547", ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"], "CPU_CORTEX_M55", "Cortex-M55"),
+         "cortex-m33+nodsp": ("mps2-an521", ["-mcpu=cortex-m33+nodsp", "-mthumb", "-mfloat-abi=soft"], "CPU_CORTEX_M33", "Cortex-M33")}
+
+
+def run(*command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=where, timeout=300, **more)
+    if done.returncode:
+        sys.exit(f"FAILED {' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}kept: {where}")
+    return done.stdout
+
+
+def expected_of(pte):
+    """What the model gives for zeros, in millionths, towards zero as C rounds."""
+    (where / "zeros.bin").write_bytes(bytes(4 * 64))  # f32[1,8,8]
+    run(TOOL, "run", pte, "--input", "zeros.bin", "--output-dir", where / "out")
+    data = (where / "out" / "output0.npy").read_bytes()
+    data = data[10 + int.from_bytes(data[8:10], "little"):]
+    return [str(int(1e6 * v)) for (v,) in struct.iter_unpack("<f", data)]
+
+
+def check_printed(printed, expected, what):
+    check(printed[0].startswith("cycles: ") and printed[1:] == expected and len(set(expected)) > 2, f"{what} printed {printed}, expected {expected}")
+
+
+def kconfig(module):
+    """The one symbol, and what it depends on and selects."""
+    lines = (module / "zephyr" / "Kconfig").read_text().splitlines()
+    symbols = [line.split()[1] for line in lines if line.startswith("config ")]
+    check(len(symbols) == 1 and all(line.startswith(("#", "config ", "\t")) for line in lines), f"lines of Kconfig: {lines}")
+    return symbols[0], {tuple(line.split()) for line in lines if re.match(r"\t(depends on|select) ", line)}
+
+
+def zephyr_on_host(module, expected):
+    sample = next(module.glob("samples/*"))
+    symbol, facts = kconfig(module)
+    check(f"CONFIG_{symbol}=y" in (sample / "prj.conf").read_text().splitlines(), f"prj.conf sets {symbol}")
+    check(("select", "CPP") in facts and not any(f[0] == "depends" for f in facts), f"facts of {symbol}: {facts}")
+    for compiler in (("gcc", "g++"), ("clang", "clang++")):
+        out = where / f"{module.name}_{compiler[0]}"
+        run("cmake", "-S", sample, "-B", out, f"-DCMAKE_C_COMPILER={compiler[0]}", f"-DCMAKE_CXX_COMPILER={compiler[1]}", env={**os.environ, "ZEPHYR_BASE": str(ZEPHYR)})
+        run("cmake", "--build", out, "-j", "2")
+        check_printed(run(out / "app").splitlines(), expected, f"{module.name} by {compiler[0]}")
+
+
+class Pack:
+    """A pack whose description keeps the rules: what the components name is there, once, and everything that is there is named."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        descriptions = list(folder.glob("*.pdsc"))
+        check(len(descriptions) == 1, f"descriptions in {folder}: {descriptions}")
+        root = xml.parse(descriptions[0]).getroot()
+        text = lambda tag: (root.findtext(tag) or "").strip()
+        check(root.tag == "package" and re.fullmatch(r"1\.\d+\.\d+", root.get("schemaVersion", "")), f"schema version {root.attrib}")
+        check(descriptions[0].name == f"{text('vendor')}.{text('name')}.pdsc", f"{descriptions[0].name} is {text('vendor')}.{text('name')}")
+        check(root.find("url") is not None and text("description"), "url and description")
+        releases = [r.get("version") for r in root.findall("releases/release")]
+        check(releases and all(re.fullmatch(r"\d+\.\d+\.\d+", r) for r in releases), f"releases {releases}")
+        self.conditions = {c.get("id"): c for c in root.findall("conditions/condition")}
+        self.components = root.findall("components/component")
+        names = {(c.get("Cclass"), c.get("Cgroup")) for c in self.components}
+        check(len(names) == len(self.components) > 1, f"components {names}")
+        for condition in self.conditions.values():
+            for require in condition.findall("require"):
+                known = (require.get("condition") in self.conditions or require.get("Dcore")
+                         or (require.get("Cclass"), require.get("Cgroup")) in names)
+                check(known, f"{condition.get('id')} requires {require.attrib}")
+        self.files = []
+        for c in self.components:
+            check(c.get("Cversion") == releases[0] and c.findtext("description"), f"component {c.attrib}")
+            check(c.get("condition") is None or c.get("condition") in self.conditions, f"condition of {c.attrib}")
+            self.files += [(f.get("category"), f.get("name")) for f in c.findall("files/file")]
+        self.includes = [folder / name for category, name in self.files if category == "include"]
+        check(len(self.includes) == 1 and all(str(name).endswith("/") for category, name in self.files if category == "include"), f"include folders {self.includes}")
+        named = [name for category, name in self.files if category != "include"]
+        there = sorted(str(p.relative_to(folder)) for p in (folder / "src").rglob("*") if p.is_file())
+        check(sorted(named) == there, f"named and there: {set(named) ^ set(there)}")
+        for category, name in self.files:
+            check(category == "include" or pathlib.Path(name).suffix in CATEGORIES.get(category, ()), f"{name} is a {category}")
+
+    def cores(self):
+        return {r.get("Dcore") for c in self.conditions.values() for r in c.findall("require") if r.get("Dcore")}
+
+    def build(self, prefix, cxx, c, flags, out, more=()):
+        out.mkdir()
+        objects = []
+        for category, name in [*self.files, *more]:
+            if not category.startswith("source"):
+                continue
+            compiler = [prefix + cxx, *CXX] if category == "sourceCpp" else [prefix + c] + (["-std=gnu11"] if category == "sourceC" else [])
+            objects.append(out / f"{len(objects)}.o")
+            run(*compiler, *flags, "-Os", "-Wall", "-Wextra", "-Werror", *[f"-I{i}" for i in self.includes], f"-I{ZEPHYR}/include", "-c", self.folder / name, "-o", objects[-1])
+        return objects
+
+
+def main():
+    model = SOURCE / "models" / "digits_cnn"
+    for target, (board, flags, cpu, core) in CORES.items():
+        name = target.replace("-", "_").replace("+", "_")
+        pte = where / f"digits_{name}.pte"
+        run(TOOL, "compile", model / "float.pt2", "--calibrate", model / "calibrate.npy", "--target", target, "-o", pte)
+        expected = expected_of(pte)
+        for form in ("zephyr", "cmsis-pack"):
+            run(TOOL, "firmware", pte, "--as", form, "--board", board, "--c-host", "-o", f"{form}_host_{name}")
+            run(TOOL, "firmware", pte, "--as", form, "--board", board, "-o", f"{form}_{name}")
+        zephyr_on_host(where / f"zephyr_host_{name}", expected)
+        _, facts = kconfig(where / f"zephyr_{name}")
+        check(("depends", "on", cpu) in facts, f"{target} in Kconfig: {facts}")
+        check((("depends", "on", "ARMV8_1_M_MVEI") in facts) == (("select", "FPU") in facts) == (target == "cortex-m55"), f"{target} in Kconfig: {facts}")
+        sample = next((where / f"zephyr_host_{name}").glob("samples/*/src/main.c"))
+        pack = Pack(where / f"cmsis-pack_host_{name}")
+        check(pack.cores() == set(), f"a computer is no {pack.cores()}")
+        for c, cxx in (("gcc", "g++"), ("clang", "clang++")):
+            out = where / f"pack_{name}_{c}"
+            objects = pack.build("", cxx, c, [], out, [("sourceC", sample)])
+            run(cxx, *objects, "-o", out / "run")
+            check_printed(run(out / "run").splitlines(), expected, f"the pack for {target} by {c}")
+        pack = Pack(where / f"cmsis-pack_{name}")
+        check(pack.cores() == {core}, f"{target} is {pack.cores()}")
+        if shutil.which("arm-none-eabi-g++"):
+            pack.build("arm-none-eabi-", "g++", "gcc", flags, where / f"pack_{name}_arm")
+    print(checks.verdict())
+    return 1 if checks.failed else 0
+
+
+checks.leave(main(), where)
