@@ -1,18 +1,28 @@
 #include "quantize/bounded_outputs.h"
 
 #include "ops/all.h"
+#include "ops/families.h"
 
 namespace deuteron {
 
 namespace {
 
-bool only_hands_on(const Op& op) {
-  return std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op) || std::holds_alternative<Reshape>(op);
-}
+bool only_hands_on(const Op& op) { return is_quantize_or_dequantize(op) || facts_of(op).values == Values::same; }
 
 bool has_fixed_steps(const Op& op) {
   const std::span<const QuantSpec> specs = quant_specs(op);
   return !specs.empty() && specs.back().gran == Gran::fixed;
+}
+
+// What works on slices and has fixed steps shares 1 out along its axis.
+i64 shared_axis(const Op& op) {
+  if (facts_of(op).family != Family::slices) return -1;
+  return std::visit(
+      [](const auto& a) -> i64 {
+        if constexpr (requires { a.axis; }) return a.axis;
+        else return -1;
+      },
+      op);
 }
 
 }  // namespace
@@ -25,8 +35,7 @@ std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
     while (n >= 0 && only_hands_on(g.nodes[n].op)) n = uses.producer[g.nodes[n].inputs[0]];
     if (n < 0 || !has_fixed_steps(g.nodes[n].op)) continue;
     const ValueId read = g.nodes[n].inputs[0];
-    const Softmax* softmax = std::get_if<Softmax>(&g.nodes[n].op);
-    found.push_back({read, g.type(read).shape, softmax ? softmax->axis : -1});
+    found.push_back({read, g.type(read).shape, shared_axis(g.nodes[n].op)});
   }
   return found;
 }
