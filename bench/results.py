@@ -30,8 +30,8 @@ NOT_RUN = "<!-- not run: measures for minutes -->"  # tests/documents.py runs th
 SECTIONS = [
     ("Six trained networks on Cortex-M", "SQNR is against the float model's outputs, in-sample. PT2E: torchao's quantizer with the same "
      "samples. Stock: ExecuTorch 1.5's `cortex_m` flow.", ["python3", "bench/spine.py"], True),
-    ("Accuracy on other data", "Eight random splits: two thirds of the samples calibrate, one third is held out. Signal to noise against the "
-     "float model in dB. `estimate` is what `compile` says beforehand.", [PYTHON, "bench/held_out.py"], True),
+    ("Accuracy on other data", "Each third of eight random orders of the samples is held out once, two thirds calibrate. Signal to noise against the "
+     "float model in dB. `estimate` is what `compile` says beforehand, `off` how far it is from the truth, with its standard error.", [PYTHON, "bench/held_out.py"], True),
     ("MobileNet on a Cortex-M55", "V2 is trained and runs on five photographs, beside PT2E with the same calibration (in-sample). V2 and "
      "V3 with seeded weights show structure and sizes.", [PYTHON, "bench/mobilenet.py"], False),
     ("Least RAM", "`--max-ram least`: planned RAM with int8 inputs and outputs on a Cortex-M55, against the plan without bands of rows, and "

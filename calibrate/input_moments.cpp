@@ -1,6 +1,7 @@
 #include "calibrate/input_moments.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "calibrate/each_sample.h"
@@ -111,6 +112,20 @@ void InputMoments::add(const InputMoments& o) {
   for (size_t k = 0; k < products.size(); ++k) products[k] += o.products[k];
 }
 
+void InputMoments::take_away(const InputMoments& part) {
+  constexpr double kRounding = 1e-12;
+  if (part.empty()) return;
+  windows -= part.windows;
+  const auto subtract = [](std::vector<double>& from, const std::vector<double>& what) {
+    for (size_t k = 0; k < from.size(); ++k) {
+      const double left = from[k] - what[k];
+      from[k] = std::abs(left) <= kRounding * std::abs(from[k]) ? 0 : left;
+    }
+  };
+  subtract(sum, part.sum);
+  subtract(products, part.products);
+}
+
 std::vector<LayerMoments> input_moments(const Graph& g, std::span<const std::vector<std::vector<float>>> inputs,
                                         std::span<const i32> part_of, i32 parts, int threads) {
   const FloatExecutor executor(g);
@@ -118,6 +133,7 @@ std::vector<LayerMoments> input_moments(const Graph& g, std::span<const std::vec
   std::vector<LayerMoments> by_part(static_cast<size_t>(parts), LayerMoments(g.nodes.size()));
   std::vector<std::vector<float>> drawn(layers.size());
   for (size_t s = 0; s < inputs.size(); ++s) {  // one after the other: sums of floats depend on their order
+    if (part_of[s] < 0) continue;
     executor.run(inputs[s], [&](ValueId v, std::span<const float> data) {
       for (size_t l = 0; l < layers.size(); ++l)
         if (layers[l].x == v) drawn[l] = draw_windows(layers[l], data, s);

@@ -18,6 +18,7 @@ struct InputMoments {
 
   bool empty() const { return windows == 0; }
   void add(const InputMoments& other);
+  void take_away(const InputMoments& part);  // of what was added before; what rounding leaves of nothing is 0
 };
 
 // By node of the graph: empty for what is no convolution or linear layer with constant weights, and for filters of more than kMostTerms
@@ -25,7 +26,8 @@ struct InputMoments {
 using LayerMoments = std::vector<InputMoments>;
 inline constexpr i64 kMostTerms = 640;
 
-// By part of the samples. inputs[s] as FloatExecutor::run takes them, part_of[s] in 0..parts-1. The same for any number of threads.
+// By part of the samples. inputs[s] as FloatExecutor::run takes them, part_of[s] in 0..parts-1, or -1: not looked at. The same for any
+// number of threads.
 std::vector<LayerMoments> input_moments(const Graph& graph, std::span<const std::vector<std::vector<float>>> inputs,
                                         std::span<const i32> part_of, i32 parts, int threads);
 

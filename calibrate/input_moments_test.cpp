@@ -57,6 +57,13 @@ TEST(InputMoments, OfALinearLayerAddUpOverPartsAndLeaveOthersOut) {
   const InputMoments all = input_moments(t.g, inputs, whole, 1, 1)[0][0];
   EXPECT_TRUE(by_part[0][1].empty());
   EXPECT_EQ(by_part[0][0].windows, 2);
+  const i32 first_only[] = {0, -1, 0, -1};
+  EXPECT_EQ(input_moments(t.g, inputs, first_only, 1, 1)[0][0].products, by_part[0][0].products);
+  InputMoments rest = all, nothing = all;
+  rest.take_away(by_part[0][0]), nothing.take_away(all);
+  EXPECT_EQ(rest.windows, by_part[1][0].windows);
+  for (size_t i = 0; i < 25; ++i) EXPECT_NEAR(rest.products[i], by_part[1][0].products[i], 1e-9);
+  EXPECT_EQ(nothing.sum, std::vector<double>(5));
   by_part[0][0].add(by_part[1][0]);
   EXPECT_EQ(by_part[0][0].windows, all.windows);
   for (size_t i = 0; i < 25; ++i) EXPECT_NEAR(by_part[0][0].products[i], all.products[i], 1e-9);

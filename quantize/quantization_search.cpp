@@ -59,12 +59,14 @@ struct Candidate {
 // A candidate in one version for each part of the samples, which its ranges were not chosen on.
 class Simulated {
  public:
-  explicit Simulated(const Candidate& c) : graphs_(c.seen->without.size(), *c.graph) {
+  Simulated(const Candidate& c, const Yardstick& yardstick) : graphs_(c.seen->without.size(), *c.graph) {
     Diagnostics silent;  // told once, for the candidate that is taken
     for (size_t part = 0; part < graphs_.size(); ++part) {
       QuantizeOptions options = c.options;
-      if (c.weights) options.moments = &c.weights->without[part];
+      LayerMoments moments;
+      if (c.weights) moments = c.weights->without(static_cast<i32>(part)), options.moments = &moments;
       insert_quantization(graphs_[part], c.seen->without[part], options, silent);
+      yardstick.show_what_is_compared(graphs_[part]);
       executors_.push_back(std::make_unique<FloatExecutor>(graphs_[part]));
     }
   }
@@ -75,24 +77,32 @@ class Simulated {
   std::vector<std::unique_ptr<FloatExecutor>> executors_;
 };
 
-void measure(Candidate& c, Yardstick& yardstick) { c.score = Simulated(c).score(yardstick); }
+void measure(Candidate& c, Yardstick& yardstick) { c.score = Simulated(c, yardstick).score(yardstick); }
+
+using Measured = std::vector<Candidate>;  // in the order of the search
+
+void measure(Candidate& c, Yardstick& yardstick, Measured& all) {
+  measure(c, yardstick);
+  all.push_back(c);
+}
 
 // The dialect's linear kernel has one multiplier: weights by channel run as a 1x1 convolution instead. Where weights by tensor cost next to
 // nothing, linear layers stay linear layers.
-bool keep_linear_layers(Candidate& best, Yardstick& yardstick) {
+bool keep_linear_layers(Candidate& best, Yardstick& yardstick, Measured& all) {
   constexpr double kNextToNothing = 0.05;  // dB
   const auto is_linear = [](const Node& n) { return std::holds_alternative<Linear>(n.op); };
   if (!best.options.per_channel_linear || std::none_of(best.graph->nodes.begin(), best.graph->nodes.end(), is_linear)) return false;
   Candidate whole = best;
   whole.options.per_channel_linear = false;
-  measure(whole, yardstick);
-  if (whole.score.value < best.score.value - kNextToNothing) return false;
+  whole.risk -= kNextToNothing;
+  measure(whole, yardstick, all);
+  if (whole.value() < best.value()) return false;
   best = std::move(whole);
   return true;
 }
 
 // Means of images with a scale of their own, where that is worth its weights and its call. Nothing, when observing fails.
-std::optional<bool> keep_means_with_own_scales(Candidate& best, Yardstick& yardstick, Diagnostics& diagnostics) {
+std::optional<bool> keep_means_with_own_scales(Candidate& best, Yardstick& yardstick, Measured& all, Diagnostics& diagnostics) {
   constexpr double kWorthIt = 0.5;  // dB
   Graph graph = *best.graph;
   const auto on_cpu = [&](const Graph& g, const Node& n) { return !best.options.runs_on_npu || !best.options.runs_on_npu(g, n); };
@@ -103,17 +113,18 @@ std::optional<bool> keep_means_with_own_scales(Candidate& best, Yardstick& yards
   if (!seen) return std::nullopt;
   yardstick.note_observing();
   own.seen = std::make_shared<const Seen>(std::move(*seen));
-  measure(own, yardstick);
-  if (own.score.value < best.score.value + kWorthIt) return false;
+  own.risk += kWorthIt;
+  measure(own, yardstick, all);
+  if (own.value() < best.value()) return false;
   best = std::move(own);
   return true;
 }
 
 // Weights of a layer rounded together, unless the outputs are as good without. The gain in dB; nothing when they are not.
-std::optional<double> keep_weights_together(Candidate& best, Yardstick& yardstick) {
+std::optional<double> keep_weights_together(Candidate& best, Yardstick& yardstick, Measured& all) {
   Candidate together = best;
   together.weights = std::make_shared<const SeenByWeights>(yardstick.observe_weights(*best.graph));
-  measure(together, yardstick);
+  measure(together, yardstick, all);
   const double gain = together.score.sqnr_db - best.score.sqnr_db;
   if (together.score.value <= best.score.value) return std::nullopt;
   best = std::move(together);
@@ -121,40 +132,70 @@ std::optional<double> keep_weights_together(Candidate& best, Yardstick& yardstic
 }
 
 // Corrected biases, unless the outputs are as good without. The gain in dB.
-double keep_corrected_biases(Candidate& best, Yardstick& yardstick) {
+double keep_corrected_biases(Candidate& best, Yardstick& yardstick, Measured& all) {
   Candidate without = best;
   without.options.correct_bias = false;
-  measure(without, yardstick);
+  measure(without, yardstick, all);
   const double gain = best.score.sqnr_db - without.score.sqnr_db;
   if (best.score.value > without.score.value) return gain;
   best = std::move(without);
   return -gain;
 }
 
-// What the best gives on other samples. Each version that the search compared lacks a quarter of the samples, and with fewer samples ranges
-// and weights are worse; where there is time, each lacks a sixteenth.
-std::optional<HeldOut> expected_of(const Candidate& best, const Samples& samples, int threads, i64 most_runs, Diagnostics& diagnostics) {
-  constexpr size_t kParts = 16;
-  Yardstick finer(samples, threads, most_runs, kParts);
-  if (finer.parts() <= static_cast<i32>(kPartsOfASearch)) return std::nullopt;
-  auto seen = finer.observe(*best.graph, diagnostics);
-  if (!seen) return std::nullopt;
-  finer.expect_answers_of(*best.graph);
-  Candidate again = best;
-  again.seen = std::make_shared<const Seen>(std::move(*seen));
-  if (best.weights) again.weights = std::make_shared<const SeenByWeights>(finer.observe_weights(*best.graph));
-  measure(again, finer);
-  return again.score.expected;
+// What candidates give in more versions, each of which lacks fewer samples. Each version that the search compared lacks a quarter of them,
+// and with fewer samples ranges and weights are worse; where there is time, each lacks a sixteenth.
+class FinerParts {
+ public:
+  FinerParts(const Graph& plain, const Samples& samples, int threads, i64 most_runs) : yardstick_(samples, threads, most_runs, kParts) {
+    if (are_finer()) yardstick_.expect_answers_of(plain);
+  }
+  // False, when observing fails.
+  bool measure_again(Candidate& c, Diagnostics& diagnostics) {
+    if (!are_finer()) return true;
+    auto seen = yardstick_.observe(*c.graph, diagnostics);
+    if (!seen) return false;
+    c.seen = std::make_shared<const Seen>(std::move(*seen));
+    if (c.weights) c.weights = std::make_shared<const SeenByWeights>(yardstick_.observe_weights(*c.graph, c.weights->all));
+    measure(c, yardstick_);
+    return true;
+  }
+
+ private:
+  static constexpr size_t kParts = 16;
+  bool are_finer() const { return yardstick_.parts() > static_cast<i32>(kPartsOfASearch); }
+  Yardstick yardstick_;
+};
+
+// What the best gives on samples that nobody has chosen on. It was chosen on those that there are, and comes out best on them by chance,
+// too. So each sample gets the answer of what would be best without it. Nothing, when observing fails.
+std::optional<HeldOut> expected(const Candidate& best, const Measured& all, FinerParts finer, Diagnostics& diagnostics) {
+  std::vector<const Candidate*> chosen;  // by sample
+  for (size_t k = 0; k < best.score.outputs.size(); ++k) {
+    const auto value = [&](const Candidate& c) { return c.score.value_without(k) - c.risk; };
+    const Candidate& other = *std::ranges::max_element(all, {}, value);
+    chosen.push_back(value(other) > value(best) ? &other : &best);
+  }
+  std::vector<Sums> sums(chosen.size());
+  const auto ask = [&](const Candidate& c) {
+    if (std::ranges::find(chosen, &c) == chosen.end()) return true;
+    Candidate again = c;
+    if (!finer.measure_again(again, diagnostics)) return false;
+    for (size_t k = 0; k < chosen.size(); ++k)
+      if (chosen[k] == &c) sums[k] = again.score.outputs[k];
+    return true;
+  };
+  if (!ask(best) || !std::ranges::all_of(all, ask)) return std::nullopt;
+  return expected_of(std::move(sums));
 }
 
 // Histogram ranges first, then every other way to begin that the budget allows.
-std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yardstick, Diagnostics& diagnostics) {
+std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yardstick, Measured& all, Diagnostics& diagnostics) {
   std::vector<Candidate> tried;
   const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
     c.options.observer = observer;
     c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
     if (c.options.margin > 0) c.name += fmt::format(", ranges {:.0f} % wider", 100 * c.options.margin);
-    measure(c, yardstick);
+    measure(c, yardstick, all);
     tried.push_back(std::move(c));
   };
   Candidate as_seen = plain;
@@ -215,31 +256,32 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   measure(plain, yardstick);
   const double plain_db = plain.score.sqnr_db;
   plain.options.margin = kMargin;
-  std::optional<std::vector<Candidate>> tried = candidates(std::move(plain), yardstick, diagnostics);
+  Measured all;
+  std::optional<std::vector<Candidate>> tried = candidates(std::move(plain), yardstick, all, diagnostics);
   if (!tried) return std::nullopt;
   Candidate best = std::move(*std::ranges::max_element(*tried, {}, &Candidate::value));
   QuantizationChoice choice;
   choice.policy = best.name;
   if (is_int8 && yardstick.has_time_to_observe_and_score()) {
-    const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, diagnostics);
+    const std::optional<bool> own = keep_means_with_own_scales(best, yardstick, all, diagnostics);
     if (!own) return std::nullopt;
     if (*own) choice.policy += ", means with scales of their own";
   }
-  if (is_int8 && keep_linear_layers(best, yardstick)) choice.policy += ", linear layers by tensor";
+  if (is_int8 && keep_linear_layers(best, yardstick, all)) choice.policy += ", linear layers by tensor";
   std::optional<double> together;
-  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick);
+  if (is_int8 && options.correct_bias && yardstick.has_time_to_observe_and_score()) together = keep_weights_together(best, yardstick, all);
   if (together) choice.policy += fmt::format(", weights rounded together ({:+.2f} dB)", *together);
   else if (is_int8 && options.correct_bias && options.choose_bias_correction) {
-    const double gain = keep_corrected_biases(best, yardstick);
+    const double gain = keep_corrected_biases(best, yardstick, all);
     choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected",
                                  std::abs(gain) < 0.005 ? 0.0 : gain);
   }
-  if (yardstick.parts() > 1) choice.held_out = expected_of(best, samples, threads, most_runs, diagnostics).value_or(best.score.expected);
+  if (yardstick.parts() > 1) choice.held_out = expected(best, all, FinerParts(*all[0].graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;
   choice.equalized = graph = *best.graph;
   if (best.weights) best.options.moments = &best.weights->all;
   choice.values = insert_quantization(graph, best.seen->all, best.options, diagnostics);
-  choice.sqnr_db = yardstick.in_sample(FloatExecutor(graph)).sqnr_db;
+  choice.sqnr_db = yardstick.in_sample(graph);
   choice.simulations = yardstick.simulations();
   return choice;
 }

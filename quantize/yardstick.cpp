@@ -20,14 +20,30 @@ constexpr i64 kWantedSimulations = 12;
 constexpr size_t kFewParts = 2;
 constexpr i64 kSimulationsForAllParts = 40;
 
-struct Sums {
-  double signal = 0, noise = 0;
-  void add(const Sums& o) { signal += o.signal, noise += o.noise; }
-  double db() const { return noise == 0 ? kExact : std::clamp(10 * std::log10(signal / noise), -kExact, kExact); }
-  static constexpr double kExact = 200;  // no error that float32 can show is smaller
-};
+// Mean of the ratio of all samples but one together, and of their own ratios.
+double mean_ratio(const std::vector<Sums>& sums, size_t left_out) {
+  Sums all;
+  double each = 0, count = 0;
+  for (size_t k = 0; k < sums.size(); ++k) {
+    if (k == left_out) continue;
+    all.add(sums[k]);
+    each += sums[k].db(), ++count;
+  }
+  return (all.db() + each / std::max(1.0, count)) / 2;
+}
 
-// Of halves of the samples, drawn by lot.
+}  // namespace
+
+double Sums::db() const {
+  constexpr double kExact = 200;
+  return noise == 0 ? kExact : std::clamp(10 * std::log10(signal / noise), -kExact, kExact);
+}
+
+double Score::value_without(size_t sample) const {
+  const double of_outputs = mean_ratio(outputs, sample);
+  return before_bounds.empty() ? of_outputs : (of_outputs + mean_ratio(before_bounds, sample)) / 2;
+}
+
 HeldOut expected_of(std::vector<Sums> sums) {
   constexpr size_t kDraws = 200;
   std::minstd_rand lot(1);  // the same draws everywhere
@@ -44,18 +60,6 @@ HeldOut expected_of(std::vector<Sums> sums) {
   std::sort(halves.begin(), halves.end());
   return {mean, halves[kDraws / 10], halves[kDraws - 1 - kDraws / 10]};
 }
-
-Score score_of(const std::vector<Sums>& sums) {
-  Sums all;
-  double each = 0;
-  for (const Sums& sample : sums) {
-    all.add(sample);
-    each += sample.db() / static_cast<double>(sums.size());
-  }
-  return {.sqnr_db = all.db(), .value = (all.db() + each) / 2, .expected = expected_of(sums)};
-}
-
-}  // namespace
 
 Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs, size_t most_parts)
     : samples_(samples),
@@ -76,13 +80,23 @@ Yardstick::Yardstick(const Samples& samples, int threads, i64 most_runs, size_t 
   }
 }
 
-void Yardstick::expect_answers_of(const Graph& g) {
+void Yardstick::expect_answers_of(const Graph& plain) {
+  outputs_ = plain.outputs.size();
+  bounded_ = bounded_outputs(plain);
+  Graph g = plain;
+  show_what_is_compared(g);
   const FloatExecutor executor(g);
   for_each_sample(inputs_.size(), threads_, [&](size_t k, int) {
     const auto& sample = samples_[k * samples_.size() / inputs_.size()];
     for (size_t i = 0; i < g.inputs.size(); ++i) inputs_[k].push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
-    expected_[k] = executor.run(inputs_[k], {});
+    expected_[k] = answers(executor, k);
   });
+}
+
+void Yardstick::show_what_is_compared(Graph& g) const {
+  const std::vector<BoundedOutput> bounded = bounded_outputs(g);
+  DEUTERON_CHECK(bounded.size() == bounded_.size(), g.name);
+  for (const BoundedOutput& output : bounded) g.outputs.push_back({output.read, {}, {}});
 }
 
 std::optional<Seen> Yardstick::observe(const Graph& g, Diagnostics& diagnostics) const {
@@ -110,38 +124,68 @@ std::optional<Seen> Yardstick::observe(const Graph& g, Diagnostics& diagnostics)
 
 SeenByWeights Yardstick::observe_weights(const Graph& g) {
   ++simulations_;
-  const std::vector<LayerMoments> by_part = input_moments(g, inputs_, part_of_input_, parts_, threads_);
-  const auto all_but = [&](i32 left_out) {
-    LayerMoments merged(g.nodes.size());
-    for (i32 part = 0; part < parts_; ++part)
-      for (size_t n = 0; part != left_out && n < merged.size(); ++n) merged[n].add(by_part[part][n]);
+  std::vector<LayerMoments> by_part = input_moments(g, inputs_, part_of_input_, parts_, threads_);
+  const auto all_but = [](const std::vector<LayerMoments>& parts, i32 left_out) {
+    LayerMoments merged(parts[0].size());
+    for (i32 part = 0; part < static_cast<i32>(parts.size()); ++part)
+      for (size_t n = 0; part != left_out && n < merged.size(); ++n) merged[n].add(parts[part][n]);
     return merged;
   };
-  SeenByWeights seen{all_but(-1), {}};
-  for (i32 part = 0; part < parts_; ++part) seen.without.push_back(parts_ == 1 ? seen.all : all_but(part));
-  return seen;
+  LayerMoments all = all_but(by_part, -1);
+  return {std::move(all), [all_but, parts = std::move(by_part)](i32 part) { return all_but(parts, parts.size() == 1 ? -1 : part); }};
+}
+
+SeenByWeights Yardstick::observe_weights(const Graph& g, LayerMoments all) {
+  ++simulations_;
+  const auto known = std::make_shared<const LayerMoments>(all);
+  return {std::move(all), [this, &g, known](i32 part) {
+            std::vector<i32> only(part_of_input_.size(), -1);
+            for (size_t k = 0; k < only.size(); ++k)
+              if (part_of_input_[k] == part) only[k] = 0;
+            const LayerMoments mine = std::move(input_moments(g, inputs_, only, 1, threads_)[0]);
+            LayerMoments others = *known;
+            for (size_t n = 0; n < others.size(); ++n) others[n].take_away(mine[n]);
+            return others;
+          }};
 }
 
 Score Yardstick::held_out(std::span<const std::unique_ptr<FloatExecutor>> by_part) {
   return score([&](size_t k) -> const FloatExecutor& { return *by_part[part_of_input_[k]]; });
 }
 
-Score Yardstick::in_sample(const FloatExecutor& executor) {
-  return score([&](size_t) -> const FloatExecutor& { return executor; });
+double Yardstick::in_sample(const Graph& quantized) {
+  Graph g = quantized;
+  show_what_is_compared(g);
+  const FloatExecutor executor(g);
+  return score([&](size_t) -> const FloatExecutor& { return executor; }).sqnr_db;
+}
+
+Yardstick::Outputs Yardstick::answers(const FloatExecutor& executor, size_t input) const {
+  Outputs found = executor.run(inputs_[input], {});
+  for (size_t k = 0; outputs_ + k < found.size(); ++k) forget_what_is_not_seen(bounded_[k], found[outputs_ + k]);
+  return found;
 }
 
 Score Yardstick::score(const std::function<const FloatExecutor&(size_t input)>& executor) {
   ++simulations_;
-  std::vector<Sums> sums(inputs_.size());  // added up in order, so that nothing depends on the threads
+  Score score;  // sums are added up in order, so that nothing depends on the threads
+  score.outputs.resize(inputs_.size());
+  if (!bounded_.empty()) score.before_bounds.resize(inputs_.size());
   for_each_sample(inputs_.size(), threads_, [&](size_t s, int) {
-    const Outputs found = executor(s).run(inputs_[s], {});
-    for (size_t o = 0; o < found.size(); ++o)
+    const Outputs found = answers(executor(s), s);
+    for (size_t o = 0; o < found.size(); ++o) {
+      Sums& sums = o < outputs_ ? score.outputs[s] : score.before_bounds[s];
       for (size_t k = 0; k < found[o].size(); ++k) {
         const double x = expected_[s][o][k], e = x - found[o][k];
-        sums[s].add({x * x, e * e});
+        sums.add({x * x, e * e});
       }
+    }
   });
-  return score_of(sums);
+  Sums all;
+  for (const Sums& sample : score.outputs) all.add(sample);
+  score.sqnr_db = all.db();
+  score.value = score.value_without(inputs_.size());
+  return score;
 }
 
 }  // namespace deuteron

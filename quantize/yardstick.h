@@ -10,17 +10,31 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/float_executor.h"
 #include "calibrate/input_moments.h"
+#include "quantize/bounded_outputs.h"
 #include "quantize/held_out.h"
 
 namespace deuteron {
 
+// Of one sample: squares of what the float network answers, and of how far another one is from it.
+struct Sums {
+  double signal = 0, noise = 0;
+  void add(const Sums& o) { signal += o.signal, noise += o.noise; }
+  double db() const;  // 200 where there is no noise: no error that float32 can show is smaller
+};
+
 struct Score {
   double sqnr_db = -std::numeric_limits<double>::infinity();  // all samples together
   // The noise of all samples together is that of the few that are hard to decide; the mean of the samples' own ratios is that of the many
-  // that are easy. Both shall be good: what is compared is the mean of the two.
+  // that are easy. Both shall be good: what is compared is the mean of the two. Half of it is of the outputs, and half, where there are
+  // such, of what bounded outputs are made of (quantize/bounded_outputs.h).
   double value = sqnr_db;
-  HeldOut expected = {sqnr_db, sqnr_db, sqnr_db};
+  std::vector<Sums> outputs, before_bounds;  // by sample; before_bounds: empty where no output is bounded
+
+  double value_without(size_t sample) const;
 };
+
+// What a network with these sums gives on halves of the samples, drawn by lot.
+HeldOut expected_of(std::vector<Sums> sums);
 
 // What was seen of the values of a graph in all samples, and in all but those of one part.
 struct Seen {
@@ -28,10 +42,10 @@ struct Seen {
   std::vector<std::vector<Observation>> without;  // by part
 };
 
-// The same of what the weights of its layers meet.
+// The same of what the weights of its layers meet. They are large: `without` makes those of one part when it is asked.
 struct SeenByWeights {
   LayerMoments all;
-  std::vector<LayerMoments> without;  // by part
+  std::function<LayerMoments(i32 part)> without;
 };
 
 inline constexpr size_t kPartsOfASearch = 4;  // each costs a version of every candidate
@@ -49,12 +63,16 @@ class Yardstick {
   std::optional<Seen> observe(const Graph& graph, Diagnostics& diagnostics) const;
   // After expect_answers_of, of the samples that a simulation runs.
   SeenByWeights observe_weights(const Graph& graph);
+  // The same where all are known already, in the memory of one part; this and the graph must outlive the result.
+  SeenByWeights observe_weights(const Graph& graph, LayerMoments all);
   // Runs the float network, which has been observed, for the answers that others are measured by.
   void expect_answers_of(const Graph& graph);
+  // Makes a version of that network, which nobody else runs, tell what is compared: more outputs, behind all others.
+  void show_what_is_compared(Graph& graph) const;
   // Of a network in as many versions as there are parts: each answers on the part that its ranges were not chosen on.
   Score held_out(std::span<const std::unique_ptr<FloatExecutor>> by_part);
-  // Of one version, on all samples.
-  Score in_sample(const FloatExecutor& executor);
+  // Of one version, on all samples: dB, all together.
+  double in_sample(const Graph& quantized);
 
   i64 simulations() const { return simulations_; }  // passes over all samples, and work that takes as long
   i64 most_simulations() const { return most_simulations_; }
@@ -63,11 +81,14 @@ class Yardstick {
 
  private:
   using Outputs = std::vector<std::vector<float>>;
+  Outputs answers(const FloatExecutor& executor, size_t input) const;
   Score score(const std::function<const FloatExecutor&(size_t input)>& executor);
 
   const Samples& samples_;
   int threads_;
   std::vector<Outputs> inputs_, expected_;  // of the samples that a simulation runs
+  size_t outputs_ = 0;                      // of the float network; behind them in expected_: what bounded ones are made of
+  std::vector<BoundedOutput> bounded_;
   std::vector<i32> part_of_input_, part_of_sample_;
   i32 parts_ = 1;
   i64 simulations_ = 0, most_simulations_, cost_of_observing_;

@@ -1,0 +1,56 @@
+#include "quantize/bounded_outputs.h"
+
+#include "ops/all.h"
+#include "ops/families.h"
+
+namespace deuteron {
+
+namespace {
+
+bool only_hands_on(const Op& op) { return is_quantize_or_dequantize(op) || facts_of(op).values == Values::same; }
+
+bool has_fixed_steps(const Op& op) {
+  const std::span<const QuantSpec> specs = quant_specs(op);
+  return !specs.empty() && specs.back().gran == Gran::fixed;
+}
+
+// What works on slices and has fixed steps shares 1 out along its axis.
+i64 shared_axis(const Op& op) {
+  if (facts_of(op).family != Family::slices) return -1;
+  return std::visit(
+      [](const auto& a) -> i64 {
+        if constexpr (requires { a.axis; }) return a.axis;
+        else return -1;
+      },
+      op);
+}
+
+}  // namespace
+
+std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
+  const Uses uses(g);
+  std::vector<BoundedOutput> found;
+  for (const Port& port : g.user_outputs()) {
+    NodeId n = uses.producer[port.value];
+    while (n >= 0 && only_hands_on(g.nodes[n].op)) n = uses.producer[g.nodes[n].inputs[0]];
+    if (n < 0 || !has_fixed_steps(g.nodes[n].op)) continue;
+    const ValueId read = g.nodes[n].inputs[0];
+    found.push_back({read, g.type(read).shape, shared_axis(g.nodes[n].op)});
+  }
+  return found;
+}
+
+void forget_what_is_not_seen(const BoundedOutput& output, std::vector<float>& x) {
+  if (output.softmax_axis < 0) return;
+  const auto axis = static_cast<size_t>(output.softmax_axis);
+  const i64 count = output.shape[axis], inner = numel(std::span(output.shape).subspan(axis + 1));
+  const i64 step = count * inner, size = static_cast<i64>(x.size());
+  for (i64 begin = 0; begin < size; begin += step)
+    for (i64 k = begin; k < begin + inner; ++k) {
+      double sum = 0;
+      for (i64 at = k; at < begin + step; at += inner) sum += x[at];
+      for (i64 at = k; at < begin + step; at += inner) x[at] -= static_cast<float>(sum / static_cast<double>(count));
+    }
+}
+
+}  // namespace deuteron
