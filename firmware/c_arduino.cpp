@@ -48,13 +48,14 @@ std::string sketch(const COutput& o) {
   return fmt::format(
       "// Runs {0} on zeros and prints its outputs. Made by deuteron {1}.\n#include <{0}.h>\n#include <string.h>\n\n"
       "static uint8_t arena[{2}_ARENA_BYTES] __attribute__((aligned(16)));\n{3}\n"
-      "void setup() {{ Serial.begin(115200); }}\n\nvoid loop() {{\n"
+      "void setup() {{\n  Serial.begin(115200);\n{8}}}\n\nvoid loop() {{\n"
       "  const struct {0}_inputs in = {{{4}}};    // NULL: it stands in the arena\n  const struct {0}_outputs out = {{{5}}};  // NULL: it "
       "stays "
       "there\n{6}  const unsigned long begin = micros();\n  const int failed = {0}_run(arena, &in, &out);\n"
       "  Serial.print(failed ? \"failed: \" : \"microseconds: \");\n  Serial.println(failed ? (unsigned long)failed : micros() - begin);\n"
       "{7}  delay(1000);\n}}\n",
-      p.name, o.version, name, buffers, members_in, members_out, fill, print);
+      p.name, o.version, name, buffers, members_in, members_out, fill, print,
+      p.states.empty() ? "" : fmt::format("  {}_reset_state(arena);\n", p.name));
 }
 
 std::string readme(const COutput& o) {

@@ -17,7 +17,9 @@ std::string_view category_of(std::string_view path) {
   return path.ends_with(".S") ? "sourceAsm" : "sourceC";
 }
 
-std::string pdsc_file(std::string_view path) { return fmt::format("        <file category=\"{}\" name=\"{}\"/>\n", category_of(path), path); }
+std::string pdsc_file(std::string_view path) {
+  return fmt::format("        <file category=\"{}\" name=\"{}\"/>\n", category_of(path), path);
+}
 
 // The model that a file belongs to; the kernels' else.
 const CProgram* model_of(const COutput& o, const std::string& path) {

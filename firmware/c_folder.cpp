@@ -73,8 +73,9 @@ std::string readme(const COutput& o, const std::set<std::string>& sources) {
   for (const CProgram& p : o.programs)
     text += fmt::format("| {} | {} | {} | {} | {} |\n", p.name, c_comment(p.from), p.calls.size(), p.constants.size(), p.arena_bytes);
   text += fmt::format(
-      "\nBytes. Beside the arena there is no RAM but the stack. Models may share one arena that is as large as the largest needs, and they "
-      "share the kernels.\n\n```c\n#include \"{0}.h\"\n_Alignas(16) static uint8_t arena[{1}_ARENA_BYTES]; /* C11; in C99 your compiler's "
+      "\nBytes. Beside the arena there is no RAM but the stack. Models may share one arena that is as large as the largest needs, unless "
+      "they have `NAME_reset_state`, and they share the kernels.\n\n```c\n#include \"{0}.h\"\n_Alignas(16) static uint8_t "
+      "arena[{1}_ARENA_BYTES]; /* C11; in C99 your compiler's "
       "own "
       "word */\nconst struct {0}_inputs in = {{.input0 = image}};\nconst struct {0}_outputs out = {{.output0 = result}};\n"
       "int failed = {0}_run(arena, &in, &out);\n```\n\n",

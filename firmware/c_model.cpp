@@ -233,6 +233,15 @@ std::string copy_ports(const CProgram& p, bool inputs) {
   return text;
 }
 
+// What the first run reads.
+std::string reset_state(const CProgram& p) {
+  std::string text = fmt::format("\nvoid {}_reset_state(void *memory) {{\n  uint8_t *const arena = (uint8_t *)memory;\n", p.name);
+  for (const CState& s : p.states)
+    text += s.is_zero ? fmt::format("  memset(arena + {}, 0, {});\n", s.offset, s.bytes)
+                      : fmt::format("  memcpy(arena + {}, CONSTANT(uint8_t, {}), {});\n", s.offset, s.initial, s.bytes);
+  return text + "}\n";
+}
+
 }  // namespace
 
 std::string c_macro(std::string name) {
@@ -254,9 +263,10 @@ std::string c_header(const COutput& o, const CProgram& p) {
       "/* {}, compiled for {}. Made by deuteron {} from {}. */\n#ifndef {}_H\n#define {}_H\n#include <stdbool.h>\n#include <stdint.h>\n\n",
       p.name, o.isa.empty() ? "a computer" : c_comment(o.target), o.version, c_comment(p.from), name, name);
   text += fmt::format(
-      "#define {0}_ARENA_BYTES {1}u /* memory of a run, at a multiple of 16; free for others between two runs */\n"
+      "#define {0}_ARENA_BYTES {1}u /* memory of a run, at a multiple of 16; {6} */\n"
       "#define {0}_WEIGHTS_BYTES {2}u\n#define {0}_CALLS {3}\n#define {0}_INPUTS {4}\n#define {0}_OUTPUTS {5}\n\n",
-      name, p.arena_bytes, p.constants.size(), p.calls.size(), p.inputs.size(), p.outputs.size());
+      name, p.arena_bytes, p.constants.size(), p.calls.size(), p.inputs.size(), p.outputs.size(),
+      p.states.empty() ? "free for others between two runs" : "it keeps the states: nobody else may write to it between two runs");
   for (size_t i = 0; i < p.inputs.size(); ++i) text += port_macros(fmt::format("{}_INPUT{}", name, i), p.inputs[i]);
   for (size_t i = 0; i < p.outputs.size(); ++i) text += port_macros(fmt::format("{}_OUTPUT{}", name, i), p.outputs[i]);
   text += fmt::format(
@@ -268,10 +278,14 @@ std::string c_header(const COutput& o, const CProgram& p) {
       "the outputs.\n   0: done. {0}_BAD_ARGUMENT: a null pointer, or an arena that does not begin at a multiple of 16; nothing was "
       "written. */\n"
       "#define {0}_BAD_ARGUMENT 1\n#define {0}_NPU_FAILED 2 /* the driver of the NPU gave up */\nint {1}_run(void *arena, const struct "
-      "{1}_inputs *in, const struct {1}_outputs *out);\n"
-      "#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      "{1}_inputs *in, const struct {1}_outputs *out);\n",
       name, p.name);
-  return text;
+  if (!p.states.empty())
+    text += fmt::format(
+        "/* {0} bytes of the arena live from one run to the next. Call this before the first run, and where a new sequence begins. */\n"
+        "#define {1}_STATE_BYTES {0}u\nvoid {2}_reset_state(void *arena);\n",
+        state_bytes_of(p), name, p.name);
+  return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
 std::string c_source(const COutput& o, const CProgram& p) {
@@ -291,7 +305,8 @@ std::string c_source(const COutput& o, const CProgram& p) {
       p.name, name);
   text += copy_ports(p, true);
   for (size_t k = 0; k < p.calls.size(); ++k) text += c_call(p, p.calls[k], k);
-  return text + copy_ports(p, false) + "  return 0;\n}\n";
+  text += copy_ports(p, false) + "  return 0;\n}\n";
+  return p.states.empty() ? text : text + reset_state(p);
 }
 
 std::string c_weights(const COutput& o, const CProgram& p) {

@@ -154,7 +154,7 @@ using ToldDelegates = std::deque<ToldDelegate>;  // their addresses stay
 constexpr uint64_t kVendorHandle = 256;
 
 // The state that neutron_prepare() takes; pointers of this machine are not smaller than a core's.
-uint64_t state_bytes_of(DelegateCall call) {
+uint64_t delegate_state_bytes(DelegateCall call) {
   std::vector<std::byte> memory(1 << 16);
   Arena arena{reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16), memory.size() - 16, 0};
   call.context = kNeutronBackend.context;
@@ -178,7 +178,7 @@ Status tell_delegate(DelegateCall& call, void** state) {
   ToldDelegates& all = **static_cast<ToldDelegates* const*>(call.context);
   ToldDelegate& told = all.emplace_back();
   told.payload = call.payload, told.payload_bytes = call.payload_bytes, told.workspace = call.workspace;
-  told.state_bytes = state_bytes_of(call), told.scratch = scratch_of(call);
+  told.state_bytes = delegate_state_bytes(call), told.scratch = scratch_of(call);
   for (int32_t i = 0; i < call.count; ++i) told.arguments.push_back(call.tensor(i));
   *state = &told;
   return Status{};
@@ -268,7 +268,31 @@ bool read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   return true;
 }
 
+// Of a program that has been loaded and not run: its states are what the first run reads.
+void add_states(const Program& program, const std::byte* planned, CProgram& c) {
+  for (int32_t i = 0; i < program.state_count(); ++i) {
+    const Tensor& t = program.state(i);
+    const uint64_t bytes = uint64_t{static_cast<uint32_t>(t.numel)} * element_bytes(t.type);
+    if (bytes == 0) continue;
+    const auto* first = static_cast<const std::byte*>(static_cast<const void*>(t.data));
+    CState s{static_cast<uint64_t>(first - planned), bytes, 0,
+             std::all_of(first, first + bytes, [](std::byte b) { return b == std::byte{0}; })};
+    if (!s.is_zero) {
+      c.constants.resize((c.constants.size() + 15) / 16 * 16);
+      s.initial = c.constants.size();
+      c.constants.insert(c.constants.end(), first, first + bytes);
+    }
+    c.states.push_back(s);
+  }
+}
+
 }  // namespace
+
+uint64_t state_bytes_of(const CProgram& p) {
+  uint64_t bytes = 0;
+  for (const CState& s : p.states) bytes += s.bytes;
+  return bytes;
+}
 
 bool is_c_name(std::string_view text) {
   return !text.empty() && text.size() <= kLongestName && is_letter(text[0]) && !is_taken(text) &&
@@ -327,6 +351,7 @@ std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Is
   c.state_offset = (uint64_t{needs.planned_bytes} + 15) / 16 * 16;
   c.arena_bytes = std::max(c.state_offset + state, uint64_t{16});
   c.constants = std::move(reader.constants.used);
+  add_states(program, reader.planned, c);
   c.constants.resize((c.constants.size() + 15) / 16 * 16);
   return std::move(c);
 }

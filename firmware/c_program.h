@@ -58,6 +58,13 @@ struct CPort {
   int32_t zero = 0;
 };
 
+// A value that lives from one run to the next, in the arena.
+struct CState {
+  uint64_t offset = 0, bytes = 0;  // in the arena
+  uint64_t initial = 0;            // from the beginning of CProgram::constants
+  bool is_zero = false;            // then nothing lies there: the first run reads zeros
+};
+
 struct CProgram {
   std::string name;          // of its files and functions: a C identifier
   std::string from;          // the file, for comments
@@ -65,9 +72,12 @@ struct CProgram {
   uint64_t arena_bytes = 0;  // the planned memory, then the state of one call of the NPU
   uint64_t state_offset = 0;
   std::vector<CPort> inputs, outputs;
+  std::vector<CState> states;
   std::vector<std::byte> constants;  // each constant at a multiple of 16
   std::vector<CCall> calls;
 };
+
+uint64_t state_bytes_of(const CProgram& program);
 
 // A C identifier that names no header of the standard library and nothing of ours; made of any text.
 std::string c_name(std::string_view text);

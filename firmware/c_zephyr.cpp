@@ -56,6 +56,7 @@ std::string sample(const COutput& o) {
   const CProgram& p = o.programs.front();
   const std::string name = c_macro(p.name);
   std::string buffers, in, out, fill, print;
+  if (!p.states.empty()) fill += fmt::format("\t{}_reset_state(arena);\n", p.name);
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     in += fmt::format("{}NULL", i > 0 ? ", " : "");
     if (p.inputs[i].place.kind == CPlace::arena && p.inputs[i].bytes > 0)

@@ -87,10 +87,6 @@ bool add_c_program(const COptions& o, const ProgramFile& file, const Target& tar
   if (!is_compiled_for(file, target, diagnostics)) return false;
   const std::optional<std::string> name = name_of_model(o, from, output, diagnostics);
   if (!name) return false;
-  if (file.summary.state_bytes > 0)
-    return diagnostics.add({Severity::error, from, "has state, which C output does not keep", std::to_string(file.summary.state_bytes),
-                            "0 bytes", "c.state", "use the .pte file and the runtime"}),
-           false;
   Status status;
   std::optional<CProgram> program =
       read_c_program(file.file(), kAllKernels, isa_of_file(file, target), features_of(output.isa, output.flags), from, status, diagnostics);
@@ -114,7 +110,11 @@ bool write_c_folder(const COptions& o, const COutput& output, const std::string&
 Json c_report(const COutput& output) {
   Json models = Json::array();
   for (const CProgram& p : output.programs)
-    models.push_back({{"name", p.name}, {"calls", p.calls.size()}, {"arena_bytes", p.arena_bytes}, {"weights_bytes", p.constants.size()}});
+    models.push_back({{"name", p.name},
+                      {"calls", p.calls.size()},
+                      {"arena_bytes", p.arena_bytes},
+                      {"state_bytes", state_bytes_of(p)},
+                      {"weights_bytes", p.constants.size()}});
   return {{"emit", "c"}, {"target", output.target}, {"flags", output.flags}, {"models", std::move(models)}};
 }
 

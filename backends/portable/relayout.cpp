@@ -1,6 +1,8 @@
 // Copies that keep the logical elements: clone, to another memory order or dtype, view.
 #include "backends/portable/kernels.h"
 #include "backends/portable/strided.h"
+#include "ops/copy/kernel.h"
+#include "ops/device/prepare.h"
 
 namespace deuteron {
 namespace {
@@ -78,7 +80,9 @@ Status prepare_copy(Call& call, Prepared* prepared) {
   const Tensor &y = call.tensor(0), &x = call.tensor(1);
   if (!same_type(x, y)) return bad_argument(1, "must have the dtype of what it is copied to");
   if (!same_sizes(x, y)) return bad_argument(1, "must have the sizes of what it is copied to");
-  return keep_same_elements(call, prepared, x, y);
+  if (!same_layout(x, y)) return keep_same_elements(call, prepared, x, y);
+  return deuteron::keep<copy_bytes>(call, prepared, y.numel * static_cast<int32_t>(element_bytes(y.type)),
+                                    static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 // (x, out)

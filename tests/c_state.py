@@ -1,0 +1,122 @@
+"""Models with state as C: step by step the bits of `deuteron run`, twice from the beginning, in an arena that is full of other bytes.
+
+    c_state.py DEUTERON SOURCE_DIR
+
+Built with gcc and clang for this computer, from programs for four cores, with warnings as errors. Standard library only."""
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import checks
+import pt2_text
+from checks import check
+
+TOOL, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+BOARDS = {"cortex-m55": "mps3-an547", "cortex-m33": "mps2-an505", "cortex-m4": "mps2-an386", "cortex-m3": "mps2-an385"}
+STEPS = 7
+# name: (text of the model, its kind, shape of a step, options of compile)
+MODELS = {
+    # Begins with something else than zeros, which lies among the constants.
+    "sum": ("input x : f32[1,4]\nparameter h : f32[1,4] 0.5\nsum = aten.add_.Tensor(self=h, other=x) : f32[1,4]\noutput sum\n", "pt2", [1, 4], []),
+    # Two states, each pair named, which begin with zeros.
+    "pair": ("input x : f32[1,8]\ninput h : f32[1,8]\ninput c : f32[1,8]\na = add(x, h)\nt = unary(a) fn=tanh\nb = mul(t, x)\nd = add(b, c)\n"
+             "u = unary(d) fn=sigmoid\ny = mul(u, t)\noutput y\noutput t\noutput u\n", "txt", [1, 8], ["--state", "h=t", "--state", "c=u"]),
+}
+where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_c_state_"))
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=where, timeout=300)
+    if done.returncode:
+        sys.exit(f"FAILED {' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}kept: {where}")
+    return done.stdout
+
+
+def write_npy(path, shape, values):
+    header = str({"descr": "<f4", "fortran_order": False, "shape": tuple(shape)})
+    header += " " * (64 - (10 + len(header) + 1) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values))
+
+
+def read_npy(path):
+    data = path.read_bytes()
+    return data[10 + int.from_bytes(data[8:10], "little"):]
+
+
+MAIN = """#include <stdio.h>
+#include "NAME.h"
+static uint8_t arena[UPPER_ARENA_BYTES] __attribute__((aligned(16)));
+static uint8_t in[UPPER_INPUT0_BYTES] __attribute__((aligned(16)));
+static uint8_t out[UPPER_OUTPUT0_BYTES] __attribute__((aligned(16)));
+int main(void) {
+  const struct NAME_inputs from = {(const void *)in};
+  const struct NAME_outputs to = {(void *)out};
+  for (unsigned i = 0; i < sizeof arena; ++i) arena[i] = 0xa5;
+  for (int time = 0; time < 2; ++time) {
+    rewind(stdin);
+    NAME_reset_state(arena);
+    while (fread(in, 1, sizeof in, stdin) == sizeof in) {
+      if (NAME_run(arena, &from, &to) != 0) return 1;
+      fwrite(out, 1, sizeof out, stdout);
+    }
+  }
+  return UPPER_STATE_BYTES > 0 ? 0 : 1;
+}
+"""
+
+
+def compare(name, target):
+    text, kind, shape, options = MODELS[name]
+    model, pte = where / f"{name}.{kind}", where / f"{name}_{target.replace('-', '_')}.pte"
+    if kind == "pt2":
+        model.write_bytes(pt2_text.archive(text))
+    else:
+        model.write_text(text)
+    draw = random.Random(name)
+    count = shape[0]
+    for extent in shape[1:]:
+        count *= extent
+    write_npy(where / "samples.npy", [9, *shape], [draw.uniform(-1, 1) for _ in range(9 * count)])
+    run(TOOL, "compile", model, "--target", target, "--calibrate", "samples.npy", *options, "-o", pte)
+    values = [draw.uniform(-1, 1) for _ in range(STEPS * count)]
+    write_npy(where / "steps.npy", [STEPS, *shape], values)
+    (where / "steps.bin").write_bytes(struct.pack(f"<{len(values)}f", *values))
+    run(TOOL, "run", pte, "--input", "steps.npy", "--output-dir", "out")
+    expected = read_npy(where / "out" / "output0.npy")
+    folder = where / f"c_{pte.stem}"
+    run(TOOL, "firmware", pte, "--as", "c", "--board", BOARDS[target], "--c-host", "-o", folder)
+    (folder / "main.c").write_text(MAIN.replace("NAME", pte.stem).replace("UPPER", pte.stem.upper()))
+    (folder / "use").mkdir()
+    (folder / "use" / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(use LANGUAGES C CXX ASM)\nset(CMAKE_C_FLAGS \"-Wall -Wextra -Wpedantic -Wconversion -Werror\")\n"
+        f"add_subdirectory(.. models)\nadd_executable(use ../main.c)\ntarget_link_libraries(use {pte.stem})\n")
+    for c, cxx in (("gcc", "g++"), ("clang", "clang++")):
+        if not shutil.which(cxx):
+            continue
+        run("cmake", "-S", folder / "use", "-B", folder / c, f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={cxx}")
+        run("cmake", "--build", folder / c, "-j", "2")
+        with open(where / "steps.bin", "rb") as steps:
+            done = subprocess.run([folder / c / "use"], stdin=steps, capture_output=True, timeout=60)
+        check(done.returncode == 0, f"{pte.stem} by {c}: exit {done.returncode}")
+        half = len(done.stdout) // 2
+        check(len(expected) > 0 and done.stdout[:half] == expected, f"{pte.stem} by {c}: {STEPS} steps differ from `deuteron run`")
+        check(done.stdout[half:] == expected, f"{pte.stem} by {c}: after a reset the steps differ")
+    # Every step depends on those before it: else nothing was tested.
+    size = len(expected) // STEPS
+    run(TOOL, "run", pte, "--input", "steps.npy", "--reset-state", "--output-dir", "alone")
+    check(read_npy(where / "alone" / "output0.npy")[size:] != expected[size:], f"{pte.stem} has no state that matters")
+
+
+def main():
+    for name in MODELS:
+        for target in BOARDS:
+            compare(name, target)
+    print(checks.verdict())
+    return 1 if checks.failed else 0
+
+
+checks.leave(main(), where)
