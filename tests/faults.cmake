@@ -5,4 +5,7 @@ if(NOT DEUTERON_FUZZ AND NOT DEUTERON_SANITIZE)
   target_link_libraries(faults PRIVATE ${CMAKE_DL_LIBS})
   add_test(NAME faults COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/faults.py $<TARGET_FILE:deuteron> $<TARGET_FILE:faults> --jobs 1 --seed 1)
   set_tests_properties(faults PROPERTIES LABELS release TIMEOUT 600)
+  # The long run, by hand: ninja -C build kills
+  add_custom_target(kills COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/faults.py $<TARGET_FILE:deuteron> $<TARGET_FILE:faults>
+    --kills 1000 --jobs 2 --seed 1 DEPENDS deuteron faults USES_TERMINAL VERBATIM)
 endif()

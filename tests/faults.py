@@ -1,10 +1,11 @@
 """An allocation fails, a disk is full, a write is short or interrupted, the process is killed: nothing half-written, one diagnostic, exit code 1.
 
-    faults.py DEUTERON FAULTS [--every STEP] [--jobs N]
+    faults.py DEUTERON FAULTS [--every STEP] [--kills N] [--jobs N]
 
 FAULTS is tests/faults.c as a library that is loaded before the program. Of each command some points are tried, others each time (the seed is
-printed); --every 1 tries all of them. An allocation may also fail where the program does without it: then everything is as if it had not."""
+printed); --every 1 tries all of them; --kills N only kills `compile` and `sign`, at N points each. An allocation may also fail where the program does without it: then everything is as if it had not."""
 import argparse
+import base64
 import collections
 import concurrent.futures
 import json
@@ -13,6 +14,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -35,8 +37,11 @@ COMMANDS = {
     "profile": ["profile", "p.pte", "--input", "x.npy", "-o", "o/t.etdp"],
     "compare": ["compare", "net.txt", "p.pte", "--inputs", "x.npy", "--json", "o/r.json"],
     "inspect": ["inspect", "p.pte", "--json", "o/r.json"],
+    "sign": ["sign", "p.pte", "--key", "key.pem", "-o", "s.pte", "--json", "o/r.json"],  # s.pte is there and is replaced
     "firmware": ["firmware", "p.pte", "--board", "mps3-an547", "-o", "o/fw"],
 }
+KILLED = ["compile", "sign"]  # by --kills
+KEY = bytes.fromhex("302e020100300506032b657004220420") + bytes(range(32))  # PKCS 8 of an Ed25519 key (RFC 8410), for this test only
 EMPTIED = {"o"}  # a folder that is empty no more
 VOLATILE = re.compile(rb'(?<=seconds": )[-+\d.e]+')  # how long it took
 
@@ -74,6 +79,8 @@ class Bench:
                                           + struct.pack("<60f", *[((i * 37) % 19 - 9) / 5 for i in range(60)]))
         if run(self.tool, self.faults, ["compile", "net.txt", "--target", "cortex-m55", "--calibrate", "x.npy", "-o", "p.pte"], self.home).returncode:
             raise SystemExit("the model does not compile")
+        shutil.copy(self.home / "p.pte", self.home / "s.pte")
+        (self.home / "key.pem").write_text(f"-----BEGIN PRIVATE KEY-----\n{base64.b64encode(KEY).decode()}\n-----END PRIVATE KEY-----\n")
         (self.home / "o").mkdir()
         self.before = contents(self.home)
         where = self.copy()
@@ -101,9 +108,12 @@ class Bench:
         finally:
             shutil.rmtree(where)
         if fault == "FAULTS_KILL":
-            # Whole files under their names. What is hidden or temporary may stay.
-            torn = [n for n, data in left.items() if n in self.after and n not in self.before and data != self.after[n]]
-            return f"left half-written: {torn}" if torn else ""
+            if done.returncode != -signal.SIGKILL:
+                return f"is not killed: exit {done.returncode}"
+            # Whole files under their names, old or new. What is hidden or temporary may stay.
+            torn = [n for n, data in left.items() if n in self.after and data not in (self.before.get(n), self.after[n])]
+            lost = self.before.keys() - left.keys() - EMPTIED
+            return f"left half-written: {torn}, lost: {sorted(lost)}" if torn or lost else ""
         errors = error.count(" error: ")
         if done.returncode == 0:
             if fault == "FAULTS_WRITE":
@@ -135,6 +145,7 @@ def main():
     parser.add_argument("deuteron", type=pathlib.Path)
     parser.add_argument("faults", type=pathlib.Path)
     parser.add_argument("--every", type=int)
+    parser.add_argument("--kills", type=int)
     parser.add_argument("--only")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -144,7 +155,7 @@ def main():
     wrong = collections.defaultdict(list)
     tried = collections.Counter()
     for name in COMMANDS:
-        if options.only and options.only != name:
+        if (options.only and options.only != name) or (options.kills and name not in KILLED):
             continue
         bench = Bench(options, name)
         points = range(1, bench.allocations + 1)
@@ -152,6 +163,9 @@ def main():
         killed = points[::50 * options.every] if options.every else sorted(random.sample(points, min(8, len(points))))
         cases = [("FAULTS_MEMORY", n) for n in some] + [("FAULTS_KILL", n) for n in killed] + [("FAULTS_SHORT", 1)]
         cases += [("FAULTS_WRITE", n) for n in range(1, min(bench.writes, 4) + 1)]
+        if options.kills:
+            cases = [("FAULTS_KILL", n) for n in sorted(random.sample(points, min(options.kills, len(points))))]
+            print(f"{name}: killed at {len(cases)} of {len(points)} allocations")
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for (fault, value), what in zip(cases, pool.map(lambda c: bench.attempt(*c), cases)):
                 tried[fault] += 1
