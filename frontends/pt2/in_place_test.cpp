@@ -94,6 +94,51 @@ TEST(InPlace, ACopyKeepsWhatItHas) {
   EXPECT_THAT(result_of(m, "copy"), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
 }
 
+// What torch calls ..._copy gives the elements of the view of that name, and memory of its own: neither sees what is written to the other.
+TEST(InPlace, TheCopyingFormOfAViewIsNoView) {
+  using testing::ElementsAreArray;
+  struct Form {
+    std::string target;
+    Shape shape;
+    Arguments more;
+    std::vector<float> copied;
+  };
+  const std::vector<float> all = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, turned = {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11};
+  const Form forms[] = {
+      {"aten._reshape_copy.default", {2, 6}, {{"size", as_ints({2, 6})}}, all},
+      {"aten.alias_copy.default", {3, 4}, {}, all},
+      {"aten.as_strided_copy.default", {2, 6}, {{"size", as_ints({2, 6})}, {"stride", as_ints({6, 1})}}, all},
+      {"aten.diagonal_copy.default", {3}, {}, {0, 5, 10}},
+      {"aten.expand_copy.default", {1, 3, 4}, {{"size", as_ints({1, 3, 4})}}, all},
+      {"aten.narrow_copy.default", {1, 4}, {{"dim", as_int(0)}, {"start", as_int(1)}, {"length", as_int(1)}}, {4, 5, 6, 7}},
+      {"aten.permute_copy.default", {4, 3}, {{"dims", as_ints({1, 0})}}, turned},
+      {"aten.squeeze_copy.default", {3, 4}, {}, all},
+      {"aten.squeeze_copy.dim", {3, 4}, {{"dim", as_int(0)}}, all},
+      {"aten.squeeze_copy.dims", {3, 4}, {{"dim", as_ints({0, 1})}}, all},
+      {"aten.t_copy.default", {4, 3}, {}, turned},
+      {"aten.transpose_copy.int", {4, 3}, {{"dim0", as_int(0)}, {"dim1", as_int(1)}}, turned},
+      {"aten.unsqueeze_copy.default", {3, 1, 4}, {{"dim", as_int(1)}}, all},
+      {"aten.view_copy.default", {12}, {{"size", as_ints({12})}}, all},
+  };
+  for (const Form& form : forms) {
+    SCOPED_TRACE(form.target);
+    Arguments arguments{{"self", as_tensor("y")}};
+    arguments.insert(arguments.end(), form.more.begin(), form.more.end());
+    TestModel base_written = counting();
+    base_written.node(form.target, {{"z", form.shape}}, arguments);
+    fill(base_written, "y", {3, 4}, -1);
+    EXPECT_THAT(result_of(base_written, "z"), ElementsAreArray(form.copied));
+    TestModel copy_written = counting();
+    copy_written.node(form.target, {{"z", form.shape}}, arguments);
+    fill(copy_written, "z", form.shape, -1);
+    EXPECT_THAT(result_of(copy_written, "y"), ElementsAreArray(all));
+  }
+  TestModel rows = counting();
+  rows.node("aten.unbind_copy.int", {{"a", {4}}, {"b", {4}}, {"c", {4}}}, {{"self", as_tensor("y")}, {"dim", as_int(0)}});
+  fill(rows, "y", {3, 4}, -1);
+  EXPECT_THAT(result_of(rows, "b"), ElementsAre(4, 5, 6, 7));
+}
+
 // Split gives several views at once.
 TEST(InPlace, EveryPartOfASplitIsAView) {
   TestModel m = counting();

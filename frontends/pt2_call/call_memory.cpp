@@ -29,7 +29,13 @@ static bool is_one_of(std::string_view name, std::initializer_list<std::string_v
 static bool is_copy(std::string_view name, const TensorMeta& operand, const TensorMeta& made) {
   if (is_one_of(name, {"contiguous", "to", "type_as"})) return !lie_alike(operand, made);
   if (is_one_of(name, {"flatten", "ravel", "reshape", "reshape_as"})) return !is_contiguous(operand) && is_contiguous(made);
-  return name == "_to_copy";
+  return false;
+}
+
+// narrow_copy, permute_copy, ..: torch's forms of its views that never share memory.
+static bool is_copying_form(std::string_view name) {
+  constexpr std::string_view kEnd = "_copy";
+  return name.size() > kEnd.size() && name.substr(name.size() - kEnd.size()) == kEnd;
 }
 
 void Call::may_share_memory(std::string_view argument) {
@@ -37,7 +43,7 @@ void Call::may_share_memory(std::string_view argument) {
   if (!ok_ || !a || a->kind != Argument::Kind::tensor) return;
   const auto it = state_.meanings.find(a->text);
   if (it == state_.meanings.end()) return;
-  if (has("copy") && boolean("copy")) return;
+  if ((has("copy") && boolean("copy")) || is_copying_form(operator_name())) return;
   const auto operand = state_.program.tensors.find(a->text);
   const auto made = node_.outputs.empty() ? state_.program.tensors.end() : state_.program.tensors.find(node_.outputs[0]);
   const bool both = operand != state_.program.tensors.end() && made != state_.program.tensors.end();

@@ -75,6 +75,7 @@ static constexpr ImportRow kIdentitiesRows[] = {
     {"aten._assert_tensor_metadata.default", import_assertion},
     {"aten._to_copy.default", import_conversion},
     {"aten.alias.default", import_view_identity},
+    {"aten.alias_copy.default", import_identity},
     {"aten.alpha_dropout.default", import_dropout, true},
     {"aten.clone.default", import_identity},
     {"aten.contiguous.default", import_view_identity},

@@ -237,6 +237,7 @@ static constexpr ImportRow kMovesRows[] = {
     {"aten.stack.default", import_stack},
     {"aten.tile.default", import_repeat},
     {"aten.unbind.int", import_unbind},
+    {"aten.unbind_copy.int", import_unbind},
     {"aten.unsafe_chunk.default", import_chunk},
     {"aten.unsafe_split.Tensor", import_split},
     {"aten.unsafe_split_with_sizes.default", import_split_sizes},

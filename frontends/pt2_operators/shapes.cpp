@@ -228,8 +228,10 @@ static void import_constant_pad(Call& c) { finish_pad(c, c.number("value")); }
 
 static constexpr ImportRow kShapesRows[] = {
     {"aten._reshape_alias.default", import_view},
+    {"aten._reshape_copy.default", import_view},
     {"aten._unsafe_view.default", import_view},
     {"aten.as_strided.default", import_as_strided},
+    {"aten.as_strided_copy.default", import_as_strided},
     {"aten.broadcast_to.default", import_expand},
     {"aten.constant_pad_nd.default", import_constant_pad},
     {"aten.expand.default", import_expand},
@@ -238,19 +240,27 @@ static constexpr ImportRow kShapesRows[] = {
     {"aten.numpy_T.default", import_reverse_axes},
     {"aten.pad.default", import_pad},
     {"aten.permute.default", import_permute},
+    {"aten.permute_copy.default", import_permute},
     {"aten.reshape.default", import_view},
     {"aten.reshape_as.default", import_view_as},
     {"aten.squeeze.default", import_squeeze},
     {"aten.squeeze.dim", import_squeeze},
     {"aten.squeeze.dims", import_squeeze},
+    {"aten.squeeze_copy.default", import_squeeze},
+    {"aten.squeeze_copy.dim", import_squeeze},
+    {"aten.squeeze_copy.dims", import_squeeze},
     {"aten.swapaxes.default", import_transpose},
     {"aten.swapdims.default", import_transpose},
     {"aten.t.default", import_t},
+    {"aten.t_copy.default", import_t},
     {"aten.transpose.int", import_transpose},
+    {"aten.transpose_copy.int", import_transpose},
     {"aten.unflatten.int", import_unflatten},
     {"aten.unsqueeze.default", import_unsqueeze},
+    {"aten.unsqueeze_copy.default", import_unsqueeze},
     {"aten.view.default", import_view},
     {"aten.view_as.default", import_view_as},
+    {"aten.view_copy.default", import_view},
 };
 ImportRows shapes_rows() { return kShapesRows; }
 
