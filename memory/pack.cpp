@@ -15,6 +15,7 @@ namespace deuteron {
 namespace {
 
 constexpr int64_t kGreedyShare = 4;    // the heuristics get this part of the budget: a quarter
+constexpr int64_t kPiecesShare = 16;   // those for items in pieces: a sixteenth
 constexpr size_t kSearchLimit = 3000;  // blocks; the search is recursive and would not finish anyway
 
 int64_t smallest_alignment(std::span<const PackItem> items) {
@@ -194,7 +195,7 @@ Packing pack_in_pieces(std::span<const PackItem> items, int64_t unit, int64_t bu
   for (Stretch& stretch : list) {
     cut_into_sections(stretch, items, unit);
     const PackedBlocks best =
-        pack_greedily(stretch.blocks, result.lower_bound / unit, budget / kGreedyShare / static_cast<int64_t>(list.size()), &result.steps);
+        pack_greedily(stretch.blocks, result.lower_bound / unit, budget / kPiecesShare / static_cast<int64_t>(list.size()), &result.steps);
     result.bytes = std::max(result.bytes, best.height * unit);
     for (size_t i = 0; i < stretch.items.size(); ++i) result.offset[stretch.items[i]] = best.offset[i] * unit;
   }

@@ -16,8 +16,9 @@ ValueId with_slice(Call& c, ValueId x, ValueId part, i64 axis, i64 start, i64 en
   std::iota(index.begin(), index.end(), 0);
   i64 taken = 0;
   for (i64 at = start; at < end; at += step) index[at] = extent + taken++;
-  c.require(taken == c.shape(part)[axis], "the part does not fit the slice", std::to_string(c.shape(part)[axis]), std::to_string(taken),
-            "pt2.scatter.extent");
+  Shape slice = c.shape(x);
+  slice[axis] = taken;
+  c.require(slice == c.shape(part), "the part does not fit the slice", to_text(c.shape(part)), to_text(slice), "pt2.scatter.extent");
   if (!c.ok()) return -1;
   if (taken == extent) return part;
   if (step != 1) return picked(c, c.add(Concat{axis}, {x, part}, "both"), axis, std::move(index));
