@@ -2,12 +2,13 @@
 
     python3 bench/results.py [--write] [--only TITLE]
 
-Prints each section as it is measured. --write puts what was printed into docs/results.md, whole; a section that fails is
-an error, and then nothing is written. --only runs the sections whose title contains TITLE. The exit code is 1 when a
-measurement failed or missed a bar. Needs ../shared, and build/venv for what compares with PyTorch and ExecuTorch.
+Prints each section as it is measured. --write puts what was printed into docs/results.md; a section that fails is an
+error, and then nothing is written. --only runs the sections whose title contains TITLE; with --write, the page keeps its
+other sections. The exit code is 1 when a measurement failed or missed a bar. Needs ../shared, and build/venv for what compares with PyTorch and ExecuTorch.
 """
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -68,19 +69,25 @@ def measure(title, text, command, is_markdown):
     return page, done.returncode == 0
 
 
+def kept_sections():
+    """The sections that the page has, by title."""
+    parts = re.split(r"(?m)^(?=\n## )", PAGE.read_text())[1:]
+    return {re.match(r"\n## (.*)\n", part)[1]: part for part in parts}
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--write", action="store_true")
     arguments.add_argument("--only", default="")
     options = arguments.parse_args()
-    if options.write and options.only:
-        arguments.error("--write writes the page whole: it takes no --only")
-    sections = [measure(*s) for s in SECTIONS if options.only in s[0]]
+    sections = {s[0]: measure(*s) for s in SECTIONS if options.only in s[0]}
     if not sections:
         arguments.error(f"no section has {options.only!r} in its title")
     if options.write:
-        PAGE.write_text(HEAD + "".join(text for text, _ in sections))
-    return 0 if all(well for _, well in sections) else 1
+        pages = kept_sections() if options.only else {}
+        pages |= {title: text for title, (text, _) in sections.items()}
+        PAGE.write_text(HEAD + "".join(pages[title] for title, *_ in SECTIONS if title in pages))
+    return 0 if all(well for _, well in sections.values()) else 1
 
 
 if __name__ == "__main__":
