@@ -45,7 +45,7 @@ def options(verb: str = "compile") -> list[Option]:
 
     >>> import deuteron
     >>> [o.value for o in deuteron.options("compile") if o.name == "max_ram"]
-    ['BYTES']
+    ['BYTES|least']
     """
     return [o for o in all_options(verb).values() if o.name not in NOT_KEYWORDS]
 
