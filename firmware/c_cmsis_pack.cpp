@@ -69,9 +69,9 @@ std::string pdsc(const COutput& o, const PackageFiles& sources) {
 std::string pack_readme(const COutput& o) {
   const std::string& name = o.programs.front().name;
   return fmt::format(
-      "# {0}\n\nA CMSIS-Pack, made by `deuteron` {1}{2}.\n\n{3}\nBytes. `cpackget add {4}.{0}.pdsc` adds this folder as it stands; zipped "
-      "as "
-      "`{4}.{0}.{1}.pack` it can be handed on. In a `.cproject.yml`:\n\n```yaml\ncomponents:\n  - component: {4}::{5}:{0}\n  - component: "
+      "# {0}\n\nA CMSIS-Pack, made by `deuteron` {1}{2}.\n\n{3}\nBytes. `cpackget add {4}.{0}.pdsc` adds the folder as it stands. "
+      "`deuteron firmware --as cmsis-pack -o {4}.{0}.{1}.pack` makes one file of it, which can be handed on. In a "
+      "`.cproject.yml`:\n\n```yaml\ncomponents:\n  - component: {4}::{5}:{0}\n  - component: "
       "{4}::{5}:{0} kernels\n```\n\nThe kernels are C++17: `misc: - CPP: [-std=c++17]` where your project has an older standard. A device "
       "with "
       "another core stops with `made for`, and what was expected.\n",
@@ -80,6 +80,8 @@ std::string pack_readme(const COutput& o) {
 }
 
 }  // namespace
+
+std::string cmsis_pack_name(const COutput& o) { return fmt::format("{}.{}.{}.pack", kVendor, o.programs.front().name, o.version); }
 
 PackageFiles cmsis_pack_files(const COutput& o, const RuntimeSources& runtime) {
   PackageFiles files = package_sources(o, runtime);

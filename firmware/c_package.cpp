@@ -17,7 +17,7 @@ constexpr std::string_view kOptions =
 
 constexpr std::array kPackages = {
     CPackage{"arduino", "an Arduino library", arduino_files},
-    CPackage{"cmsis-pack", "a CMSIS-Pack", cmsis_pack_files},
+    CPackage{"cmsis-pack", "a CMSIS-Pack", cmsis_pack_files, ".pack", cmsis_pack_name},
     CPackage{"zephyr", "a Zephyr module", zephyr_files},
 };
 

@@ -17,11 +17,14 @@ struct CPackage {
   std::string_view form;  // of --as
   std::string_view what;  // "an Arduino library"
   PackageFiles (*files)(const COutput&, const RuntimeSources&);
+  std::string_view ending = {};                           // of the one file that it may be instead of a folder: ".pack"
+  std::string (*archive_name)(const COutput&) = nullptr;  // that its tools expect of such a file
 };
 std::span<const CPackage> c_packages();
 
 PackageFiles arduino_files(const COutput& output, const RuntimeSources& runtime);
 PackageFiles cmsis_pack_files(const COutput& output, const RuntimeSources& runtime);
+std::string cmsis_pack_name(const COutput& output);  // "Deuteron.NAME.VERSION.pack"
 PackageFiles zephyr_files(const COutput& output, const RuntimeSources& runtime);
 
 // Shared by them. Models and kernels below src/, which is the one include folder, and the list of kernels by which a folder is known. A

@@ -73,8 +73,9 @@ struct Reader {
   Constants constants;
   const std::byte* planned = nullptr;
   uint64_t planned_bytes = 0;
-  CCall* call = nullptr;
-  bool told = false, lost = false;
+  std::string op;            // of the call that is asked
+  std::vector<CCall> calls;  // that it has told
+  bool lost = false;
 
   CPlace place_of(const void* pointer) {
     const auto* p = static_cast<const std::byte*>(pointer);
@@ -93,18 +94,19 @@ struct Reader {
       if (f.kind != FieldKind::pointer) continue;
       const void* pointer = nullptr;
       std::memcpy(&pointer, bytes, sizeof pointer);
-      call->places.push_back(place_of(pointer));
+      calls.back().places.push_back(place_of(pointer));
     }
   }
 
   static void record(void* context, const KernelShape& kernel, const void* const* arguments) {
     Reader& r = *static_cast<Reader*>(context);
-    r.told = true;
-    r.call->kernel = kernel.name;
-    r.call->parameters = {kernel.parameters, kernel.count};
+    CCall& call = r.calls.emplace_back();
+    call.op = r.op;
+    call.kernel = kernel.name;
+    call.parameters = {kernel.parameters, kernel.count};
     for (uint32_t i = 0; i < kernel.count; ++i) {
       const auto* bytes = static_cast<const std::byte*>(arguments[i]);
-      r.call->arguments.emplace_back(bytes, bytes + kernel.parameters[i].bytes);
+      call.arguments.emplace_back(bytes, bytes + kernel.parameters[i].bytes);
       r.find_places(kernel.parameters[i], bytes);
     }
   }
@@ -233,18 +235,20 @@ void add_all_constants(const Program& program, Constants& constants) {
   }
 }
 
-// One call of the program as the core would make it. False with a diagnostic: it has no form in C.
+// One call of the program as the core would make it: calls of a kernel, a joining one for each of its parts. False with a diagnostic: it
+// has no form in C.
 bool read_call(const Program& program, int32_t k, const KernelTable& kernels, Isa isa, const CallRecorder& recorder, Reader& reader,
                const std::string& where, Diagnostics& diagnostics) {
   const Program::Step step = program.step(k);
   const CallName name = program.name_of_call(k);
   const std::string op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
   const std::string at = fmt::format("{}: call {}, {}", where, k, op);
-  CCall call;
-  call.op = op;
-  reader.call = &call;
-  reader.told = reader.lost = false;
+  reader.op = op;
+  reader.calls.clear();
+  reader.lost = false;
   if (step.delegate != nullptr) {
+    CCall call;
+    call.op = op;
     call.npu = npu_call_of(*static_cast<const ToldDelegate*>(step.delegate->state), reader);
     DEUTERON_CHECK(!reader.lost && call.npu->state_bytes > 0, op);
     reader.program.calls.push_back(std::move(call));
@@ -258,13 +262,13 @@ bool read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   asked.recorder = &recorder;
   Prepared prepared;
   const Status status = kernel->prepare(asked, &prepared);
-  DEUTERON_CHECK(status.ok(), op);                            // the loader has prepared it before
-  if (!reader.told && prepared.args == nullptr) return true;  // without elements: nothing is to be called
-  if (!reader.told || reader.lost)
+  DEUTERON_CHECK(status.ok(), op);                                    // the loader has prepared it before
+  if (reader.calls.empty() && prepared.args == nullptr) return true;  // without elements, or in its place: nothing is to be called
+  if (reader.calls.empty() || reader.lost)
     return diagnostics.error(at, "is a portable kernel, which a C program cannot call", "c.portable_kernel",
                              "`deuteron analyze` says which operators use one and why"),
            false;
-  reader.program.calls.push_back(std::move(call));
+  for (CCall& call : reader.calls) reader.program.calls.push_back(std::move(call));
   return true;
 }
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+import zipfile
 
 import checks
 from checks import check
@@ -118,6 +119,22 @@ class Pack:
         return objects
 
 
+def one_file(pte, board, folder):
+    """The pack as one file: what the folder has, the same bytes every time, by the name that its tools expect."""
+    names = [next(folder.glob("*.pdsc")).stem + "." + xml.parse(next(folder.glob("*.pdsc"))).getroot().find("releases/release").get("version") + ".pack", "other.pack"]
+    said = []
+    for name in names:
+        said.append(run(TOOL, "firmware", pte, "--as", "cmsis-pack", "--board", board, "-o", name, "--json", "-"))
+    first, second = ((where / name).read_bytes() for name in names)
+    check(first == second, "two packs of one model differ")
+    check("c.package" not in said[0] and names[0] in said[1], f"what is said of the name: {said}")
+    with zipfile.ZipFile(where / names[0]) as pack:
+        check(pack.testzip() is None, f"damaged: {pack.testzip()}")
+        there = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file() and p.name != "firmware.sel"}
+        check({n: pack.read(n) for n in pack.namelist()} == there, f"in the pack and in the folder: {set(pack.namelist()) ^ set(there)}")
+        check(pack.namelist() == sorted(there) and {i.date_time for i in pack.infolist()} == {(1980, 1, 1, 0, 0, 0)}, "names are sorted, dates fixed")
+
+
 def main():
     model = SOURCE / "models" / "digits_cnn"
     for target, (board, flags, cpu, core) in CORES.items():
@@ -142,6 +159,7 @@ def main():
             check_printed(run(out / "run").splitlines(), expected, f"the pack for {target} by {c}")
         pack = Pack(where / f"cmsis-pack_{name}")
         check(pack.cores() == {core}, f"{target} is {pack.cores()}")
+        one_file(pte, board, where / f"cmsis-pack_{name}")
         if shutil.which("arm-none-eabi-g++"):
             pack.build("arm-none-eabi-", "g++", "gcc", flags, where / f"pack_{name}_arm")
     print(checks.verdict())

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "boards/board.h"
+#include "data/write_file.h"
 #include "firmware/c_package.h"
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
+#include "firmware/zip_archive.h"
 
 namespace deuteron {
 namespace {
@@ -25,6 +28,19 @@ bool has_form(const CPackage& package, const COutput& output, Diagnostics& diagn
                       fmt::format("a model has parts for the NPU, which have no form as {}", package.what), "c.package",
                       "compile it for the core alone, or give --as c");
   return !diagnostics.has_errors();
+}
+
+// One file instead of a folder. Without the list by which a folder is known, to be replaced.
+bool write_archive(const CPackage& package, const COutput& output, PackageFiles files, const std::string& path, Diagnostics& diagnostics) {
+  files.erase(kSelectionFile);
+  const std::optional<std::string> bytes = zip_archive(files);
+  if (!bytes)
+    return diagnostics.error(path, "has more than 65534 files, or more than 4 GB", "c.package", "name a folder, or give the models apart"),
+           false;
+  const std::string name = package.archive_name(output);
+  if (std::filesystem::path(path).filename() != name)
+    diagnostics.add({Severity::note, path, fmt::format("its tools take {} by the name {}", package.what, name), "", "", "c.package", ""});
+  return write_file(path, {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()}, diagnostics);
 }
 
 }  // namespace
@@ -53,7 +69,11 @@ int firmware_as(const FirmwareAs& o) {
   const auto package = std::ranges::find(c_packages(), o.form, &CPackage::form);
   DEUTERON_CHECK(package != c_packages().end(), o.form);
   if (!has_form(*package, output, diagnostics)) return fail();
-  if (!write_folder(o.output, package->files(output, embedded_sources()), options.force, diagnostics)) return fail();
+  PackageFiles files = package->files(output, embedded_sources());
+  const bool is_archive = !package->ending.empty() && o.output.ends_with(package->ending);
+  if (!(is_archive ? write_archive(*package, output, std::move(files), o.output, diagnostics)
+                   : write_folder(o.output, files, options.force, diagnostics)))
+    return fail();
   return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
 }
 

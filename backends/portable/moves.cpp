@@ -161,14 +161,6 @@ Status prepare_flip(Call& call, Prepared* prepared) {
   return keep_strided_copy(call, prepared, x, first, strides, y, false);
 }
 
-struct CopyList {
-  const StridedCopy* copies;
-  int32_t count;
-};
-void run_copy_list(const CopyList& list) {
-  for (int32_t i = 0; i < list.count; ++i) run_strided_copy(list.copies[i]);
-}
-
 // Splits or joins: the piece of `whole` that begins at `at` along dim is copied from or to `part`.
 bool fill_piece(Call& call, StridedCopy* c, const Tensor& whole, const Tensor& part, int dim, int32_t at, bool join) {
   const uint32_t element = element_bytes(whole.type);
@@ -208,7 +200,7 @@ Status keep_pieces(Call& call, Prepared* prepared, const Tensor& whole, int whol
     at += part.sizes[dim];
   }
   if (at != whole.sizes[dim]) return bad_argument(whole_argument, kSizes);
-  return keep<CopyList, run_copy_list>(call, prepared, {copies, count});
+  return keep_copies(call, prepared, copies, count);
 }
 
 // (xs, dim, out)

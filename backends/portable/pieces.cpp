@@ -10,14 +10,6 @@ constexpr const char kDtype[] = "must have the input's dtype";
 constexpr const char kSizes[] = "has the wrong sizes";
 constexpr const char kNoDim[] = "is not a dimension of the input";
 
-struct Copies {
-  const StridedCopy* copies;
-  int32_t count;
-};
-void run_copies(const Copies& c) {
-  for (int32_t i = 0; i < c.count; ++i) run_strided_copy(c.copies[i]);
-}
-
 // A copy over `rank` sizes with strides of both sides, whose offsets the caller has proved to lie inside.
 bool make_copy(Call& call, StridedCopy* c, const Tensor& in, int64_t in_first, const int32_t* in_strides, const Tensor& out,
                int64_t out_first, const int32_t* out_strides, int rank, const int32_t* sizes) {
@@ -37,6 +29,7 @@ bool make_copy(Call& call, StridedCopy* c, const Tensor& in, int64_t in_first, c
   c->out = bytes_of(out) + out_first * element;
   c->sizes = numbers;
   c->plain_bytes = -1;
+  join_dimensions(numbers, &c->rank);
   return true;
 }
 
@@ -69,7 +62,7 @@ Status keep_slabs(Call& call, Prepared* prepared, const Tensor& whole, int dim, 
                : make_copy(call, &copies[k], whole, first, whole_strides, part, 0, part_strides, part.rank, sizes)))
       return out_of_memory();
   }
-  return keep<Copies, run_copies>(call, prepared, {copies, parts.count});
+  return keep_copies(call, prepared, copies, parts.count);
 }
 
 // (xs, dim, out)
@@ -113,7 +106,7 @@ Status prepare_split(Call& call, Prepared* prepared) {
     at += y.sizes[dim];
   }
   if (at != x.sizes[dim]) return bad_argument(3, "must have one tensor for each part");
-  return keep<Copies, run_copies>(call, prepared, {copies, outs.count});
+  return keep_copies(call, prepared, copies, outs.count);
 }
 
 // Copies all of x, taken with other strides from `first`, to y.
@@ -218,7 +211,7 @@ Status keep_pixels(Call& call, Prepared* prepared, bool shuffle) {
   StridedCopy copy;
   if (!make_copy(call, &copy, x, 0, shuffle ? deep_strides : wide_strides, y, 0, shuffle ? wide_strides : deep_strides, c + 5, sizes))
     return out_of_memory();
-  return keep<StridedCopy, run_strided_copy>(call, prepared, copy);
+  return keep_copy(call, prepared, copy);
 }
 // (x, factor, out)
 Status prepare_pixel_shuffle(Call& call, Prepared* prepared) { return keep_pixels(call, prepared, true); }
@@ -236,7 +229,7 @@ Status keep_patched(Call& call, Prepared* prepared, int out, const Tensor& sourc
   if (!make_copy(call, &copies[0], x, 0, x_strides, y, 0, y_strides, y.rank, y.sizes) ||
       !make_copy(call, &copies[1], source, 0, source_strides, y, first, strides, source.rank, source.sizes))
     return out_of_memory();
-  return keep<Copies, run_copies>(call, prepared, {copies, 2});
+  return keep_copies(call, prepared, copies, 2);
 }
 // (x, source, dim, index, out)
 Status prepare_select_scatter(Call& call, Prepared* prepared) {

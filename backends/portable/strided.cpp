@@ -1,25 +1,44 @@
 // The strided copy behind every operator that only moves elements, and access to elements of any type.
 #include "backends/portable/strided.h"
 
-namespace deuteron::portable {
+namespace deuteron {
+
+DEUTERON_FIELDS(StridesArgs, size, in_step, out_step, element_bytes)
+
+namespace portable {
 namespace {
 
-template <class T>
-void copy_rows(const StridedCopy& c) {
-  const int outer = c.rank > 0 ? c.rank - 1 : 0;
-  const int32_t count = c.rank > 0 ? c.sizes[outer] : 1;
-  const int32_t in_step = c.rank > 0 ? c.sizes[c.rank + outer] : 1, out_step = c.rank > 0 ? c.sizes[2 * c.rank + outer] : 1;
-  const int32_t* const strides[] = {c.sizes + c.rank, c.sizes + 2 * c.rank};
-  walk<2>(outer, c.sizes, strides, [&](const int32_t* at) {
-    const T* from = reinterpret_cast<const T*>(c.in) + at[0];
-    T* to = reinterpret_cast<T*>(c.out) + at[1];
-    if (in_step == 1 && out_step == 1) {
-      __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-      return;
-    }
-    for (int32_t i = count; i > 0; --i, from += in_step, to += out_step) __builtin_memcpy(to, from, sizeof(T));
-  });
+struct CopyList {
+  const StridedCopy* copies;
+  int32_t count;
+};
+void run_copy_list(const CopyList& list) {
+  for (int32_t i = 0; i < list.count; ++i) run_strided_copy(list.copies[i]);
 }
+
+#if !defined(DEUTERON_MICROCONTROLLER)
+// The calls of kernels that the copies come to in a C program. False: one has more dimensions than such a call; nothing was told.
+bool tell_copies(const CallRecorder& recorder, const StridedCopy* copies, int32_t count) {
+  for (int32_t i = 0; i < count; ++i)
+    if (copies[i].plain_bytes < 0 && copies[i].rank > kCopyDimensions) return false;
+  for (const StridedCopy* c = copies; c != copies + count; ++c) {
+    const auto* in = reinterpret_cast<const int8_t*>(c->in);
+    auto* out = reinterpret_cast<int8_t*>(c->out);
+    if (c->plain_bytes == 0 || (c->plain_bytes > 0 && in == out)) continue;
+    if (c->plain_bytes > 0) {
+      tell<copy_bytes>(recorder, copy_bytes, c->plain_bytes, in, out);
+      continue;
+    }
+    StridesArgs a{{1, 1, 1, 1, 1}, {}, {}, c->element_bytes};
+    for (int k = 0; k < c->rank; ++k) {
+      const int at = kCopyDimensions - c->rank + k;
+      a.size[at] = c->sizes[k], a.in_step[at] = c->sizes[c->rank + k], a.out_step[at] = c->sizes[2 * c->rank + k];
+    }
+    tell<copy_strided>(recorder, copy_strided, a, in, out);
+  }
+  return true;
+}
+#endif
 
 }  // namespace
 
@@ -28,16 +47,21 @@ void run_strided_copy(const StridedCopy& c) {
     if (c.plain_bytes > 0) __builtin_memmove(c.out, c.in, static_cast<size_t>(c.plain_bytes));
     return;
   }
-  switch (c.element_bytes) {
-    case 1:
-      return copy_rows<uint8_t>(c);
-    case 2:
-      return copy_rows<uint16_t>(c);
-    case 4:
-      return copy_rows<uint32_t>(c);
-    default:
-      return copy_rows<uint64_t>(c);
-  }
+  copy_elements(c.rank, c.element_bytes, c.sizes, c.sizes + c.rank, c.sizes + 2 * c.rank, c.in, c.out);
+}
+
+Status keep_copies(Call& call, Prepared* prepared, const StridedCopy* copies, int32_t count) {
+#if !defined(DEUTERON_MICROCONTROLLER)
+  if (call.recorder != nullptr && tell_copies(*call.recorder, copies, count)) return keep_nothing(prepared);
+#endif
+  return keep<CopyList, run_copy_list>(call, prepared, {copies, count});
+}
+
+Status keep_copy(Call& call, Prepared* prepared, const StridedCopy& c) {
+#if !defined(DEUTERON_MICROCONTROLLER)
+  if (call.recorder != nullptr && tell_copies(*call.recorder, &c, 1)) return keep_nothing(prepared);
+#endif
+  return keep<StridedCopy, run_strided_copy>(call, prepared, c);
 }
 
 void join_dimensions(int32_t* numbers, uint8_t* rank) {
@@ -67,7 +91,7 @@ Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32
   c.in = in.numel == 0 ? nullptr : bytes_of(in) + static_cast<size_t>(first) * element;
   if (plain || out.numel == 0) {
     c.plain_bytes = out.numel * static_cast<int32_t>(element);
-    return keep<StridedCopy, run_strided_copy>(call, prepared, c);
+    return keep_copy(call, prepared, c);
   }
   int32_t* numbers = call.arena->make<int32_t>(size_t{3} * out.rank);
   if (!numbers) return out_of_memory();
@@ -76,7 +100,7 @@ Status keep_strided_copy(Call& call, Prepared* prepared, const Tensor& in, int32
   strides_of(out, numbers + 2 * out.rank);
   join_dimensions(numbers, &c.rank);
   c.sizes = numbers;
-  return keep<StridedCopy, run_strided_copy>(call, prepared, c);
+  return keep_copy(call, prepared, c);
 }
 
 double read_real(const void* data, int32_t i, ScalarType type) {
@@ -148,4 +172,5 @@ void write_integer(void* data, int32_t i, ScalarType type, int64_t v) {
   }
 }
 
-}  // namespace deuteron::portable
+}  // namespace portable
+}  // namespace deuteron

@@ -1,10 +1,14 @@
 // Walking through tensors whose memory order is any permutation of their dimensions. Slow and general: portable kernels stand in where
 // no dialect kernel exists.
 #pragma once
+#include "ops/copy/kernel.h"
+#include "ops/copy/walk.h"
 #include "ops/device/prepare.h"
 #include "runtime/kernel.h"
 
 namespace deuteron::portable {
+
+static_assert(kMaxRank <= kMostDimensions);
 
 // Elements between neighbours along each logical dimension.
 inline void strides_of(const Tensor& t, int32_t* strides) {
@@ -25,29 +29,6 @@ inline int dimension(int64_t dim, int rank) {
 
 inline uint8_t* bytes_of(const Tensor& t) { return static_cast<uint8_t*>(t.data); }
 
-// Calls visit(offsets) for every element of a shape in logical order, with one element offset for each of N stride lists.
-// strides[k] may be negative or 0; first[k] is the offset of the first element.
-template <int N, class Visit>
-void walk(int rank, const int32_t* sizes, const int32_t* const* strides, Visit visit) {
-  int32_t index[kMaxRank] = {};
-  int32_t offset[N] = {};
-  for (int i = 0; i < rank; ++i)
-    if (sizes[i] == 0) return;
-  for (;;) {
-    visit(offset);
-    int i = rank - 1;
-    for (; i >= 0; --i) {
-      if (++index[i] < sizes[i]) {
-        for (int k = 0; k < N; ++k) offset[k] += strides[k][i];
-        break;
-      }
-      for (int k = 0; k < N; ++k) offset[k] -= strides[k][i] * (sizes[i] - 1);
-      index[i] = 0;
-    }
-    if (i < 0) return;
-  }
-}
-
 // Copies in[sum of index * in_strides] to out[sum of index * out_strides] for every index of `sizes`.
 struct StridedCopy {
   const uint8_t* in;
@@ -57,6 +38,10 @@ struct StridedCopy {
   uint8_t rank, element_bytes;
 };
 void run_strided_copy(const StridedCopy& c);
+
+// Keeps copies, made one after the other; their tables live as long as the program.
+Status keep_copy(Call& call, Prepared* prepared, const StridedCopy& copy);
+Status keep_copies(Call& call, Prepared* prepared, const StridedCopy* copies, int32_t count);
 
 // Brings the numbers of a copy to as few dimensions as give the same elements, in the order in which they lie in `out`.
 void join_dimensions(int32_t* numbers, uint8_t* rank);
