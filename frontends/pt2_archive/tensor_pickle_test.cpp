@@ -16,7 +16,8 @@ std::string text_of(uint32_t length, std::string_view text) {
 // {"w": a parameter of 2 x 3 floats}, as torch 2.6 saves it.
 std::string one_parameter() {
   const std::string storage = "((" + text_of(7, "storage") + "ctorch\nFloatStorage\n" + text_of(1, "0") + text_of(3, "cpu") + "K\x06tQ";
-  const std::string extents = std::string("K\0K\x02K\x03\x86q\x09K\x03K\x01\x86\x89", 15) + "ccollections\nOrderedDict\n)RtR";
+  std::string extents("K\0K\x02K\x03\x86q\x09K\x03K\x01\x86\x89", 15);
+  extents.append("ccollections\nOrderedDict\n)RtR");
   return "\x80\x02}q" + std::string(1, '\0') + "(" + text_of(1, "w") +
          "ctorch._utils\n_rebuild_parameter\nctorch._utils\n_rebuild_tensor_v2\n" + storage + extents + "\x88" +
          "ccollections\nOrderedDict\n)R\x87Ru.";
