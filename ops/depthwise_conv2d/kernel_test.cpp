@@ -1,6 +1,7 @@
 // depthwise_conv2d_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
 #include "ops/depthwise_conv2d/kernel.h"
 
+#include "ops/depthwise_conv2d/kernel_host.h"
 #include "ops/depthwise_conv2d/reference.h"
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
@@ -37,36 +38,22 @@ TestCall call_of(const Case& k, Random& random) {
   return call;
 }
 
+DepthwiseConv2dArgs args_of(const Case& k, const int32_t* multiplier, const int32_t* shift) {
+  return {k.n,  k.h,  k.w,  k.c,  k.oh, k.ow,       k.c * k.multiplier, k.multiplier, k.kh,   k.kw,       k.sh,
+          k.sw, k.ph, k.pw, k.dh, k.dw, k.x_offset, k.y_zero,           k.low,        k.high, multiplier, shift};
+}
+
 void check(KernelCases& cases, const Case& k, uint32_t seed, int fill_x = 0, int fill_weight = 0) {
-  const std::string name = line(k.name, {k.n, k.h, k.w, k.c, k.multiplier, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw,
-                                         k.x_offset, k.y_zero, k.low, k.high}, seed);
+  const std::string name = line(
+      k.name,
+      {k.n, k.h, k.w, k.c, k.multiplier, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_offset, k.y_zero, k.low, k.high},
+      seed);
   Random random(seed);
   TestCall call = call_of(k, random);
   if (fill_x != 0) std::memset(call.tensor_at(0).data, fill_x, static_cast<size_t>(call.tensor_at(0).numel));
   if (fill_weight != 0) std::memset(call.tensor_at(1).data, fill_weight, static_cast<size_t>(call.tensor_at(1).numel));
   cases.run(name, call);
-  const DepthwiseConv2dArgs a{k.n,
-                              k.h,
-                              k.w,
-                              k.c,
-                              k.oh,
-                              k.ow,
-                              k.c * k.multiplier,
-                              k.multiplier,
-                              k.kh,
-                              k.kw,
-                              k.sh,
-                              k.sw,
-                              k.ph,
-                              k.pw,
-                              k.dh,
-                              k.dw,
-                              k.x_offset,
-                              k.y_zero,
-                              k.low,
-                              k.high,
-                              data_of<int32_t>(call.tensor_at(9)),
-                              data_of<int32_t>(call.tensor_at(10))};
+  const DepthwiseConv2dArgs a = args_of(k, data_of<int32_t>(call.tensor_at(9)), data_of<int32_t>(call.tensor_at(10)));
   std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(14).numel));
   depthwise_conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), data_of<int8_t>(call.tensor_at(1)),
                              k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr, expected.data());
@@ -104,21 +91,46 @@ TEST(DepthwiseConv2dKernel, EqualsTheReference) {
   }
 }
 
+Case random_case(Random& random) {
+  Case k{};
+  k.name = "random";
+  k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 90);
+  k.multiplier = random.in(0, 2) ? 1 : random.in(2, 9), k.kh = random.in(1, 5), k.kw = random.in(1, 5);
+  k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4), k.pw = random.in(0, 4), k.dh = random.in(1, 3),
+  k.dw = random.in(1, 3);
+  k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
+  k.x_offset = random.in(-255, 255), k.y_zero = random.in(-128, 127), k.low = random.in(-128, 127), k.high = random.in(k.low, 127);
+  k.bias = random.in(0, 1) == 1;
+  return k;
+}
+
 TEST(DepthwiseConv2dKernel, EqualsTheReferenceOnRandomShapes) {
   KernelCases cases;
   Random random(20252);
-  for (uint32_t i = 0; i < 300; ++i) {
-    Case k{};
-    k.name = "random";
-    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 90);
-    k.multiplier = random.in(0, 2) ? 1 : random.in(2, 9), k.kh = random.in(1, 5), k.kw = random.in(1, 5);
-    k.sh = random.in(1, 3), k.sw = random.in(1, 3), k.ph = random.in(0, 4), k.pw = random.in(0, 4), k.dh = random.in(1, 3),
-    k.dw = random.in(1, 3);
-    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
-    k.x_offset = random.in(-255, 255), k.y_zero = random.in(-128, 127), k.low = random.in(-128, 127), k.high = random.in(k.low, 127);
-    k.bias = random.in(0, 1) == 1;
-    check(cases, k, 1000 + i);
+  for (uint32_t i = 0; i < 300; ++i) check(cases, random_case(random), 1000 + i);
+}
+
+// Not only the one that the program takes.
+TEST(DepthwiseConv2dKernel, IsTheSameWithAllVectorsOfAHost) {
+  const HostKernels<HostDepthwiseKernel>& host = host_depthwise_kernels();
+  if (host.count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
+  Random random(20263);
+  int taken = 0;
+  for (uint32_t i = 0; i < 600; ++i) {
+    const Case k = random_case(random);
+    TestCall call = call_of(k, random);
+    const DepthwiseConv2dArgs a = args_of(k, data_of<int32_t>(call.tensor_at(9)), data_of<int32_t>(call.tensor_at(10)));
+    const int8_t *x = data_of<int8_t>(call.tensor_at(0)), *weight = data_of<int8_t>(call.tensor_at(1));
+    const int32_t* bias = k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr;
+    std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(14).numel)), found(expected.size());
+    depthwise_conv2d_reference(a, x, weight, bias, expected.data());
+    for (int32_t n = 0; n < host.count; ++n) {
+      if (!host.kernel[n](a, x, weight, bias, found.data())) continue;
+      ASSERT_EQ(found, expected) << "kernel " << n << " of the host, case " << i;
+      ++taken;
+    }
   }
+  EXPECT_GT(taken, 50);
 }
 
 TEST(DepthwiseConv2dKernel, RefusesWhatWouldLeaveATensor) {
@@ -128,24 +140,24 @@ TEST(DepthwiseConv2dKernel, RefusesWhatWouldLeaveATensor) {
     return call_of(k, random);
   };
   expect_refusals(make, {
-      {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
-      {1, "must be stored in the order of its dimensions", order(1, {0, 3, 1, 2})},
-      {1, "must have a first extent of 1", size(1, 0, 2)},
-      {1, "must have one filter for each output channel", size(1, 3, 4)},
-      {14, "has an extent that is too small", size(1, 1, 0)},
-      {14, "must have the input's channels times the multiplier", number(6, 3)},
-      {6, "is out of range", number(6, 0)},
-      {6, "is out of range", number(6, (int64_t{1} << 32) + 2)},
-      {2, "must have one entry for each output channel", elements(2, 4)},
-      {5, "must have two numbers", items(5, 3)},
-      {7, "must be -255..255", number(7, -256)},
-      {8, "must be -128..127", number(8, 128)},
-      {9, "must be a constant", not_constant(9)},
-      {10, "has a value out of range", entry(10, 7, 31)},
-      {12, "must be activation_min..127", number(12, -129)},
-      {14, "has more windows than the input has places", size(14, 3, 9)},
-      {14, "must have the batch of the input", size(14, 0, 2)},
-  });
+                            {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
+                            {1, "must be stored in the order of its dimensions", order(1, {0, 3, 1, 2})},
+                            {1, "must have a first extent of 1", size(1, 0, 2)},
+                            {1, "must have one filter for each output channel", size(1, 3, 4)},
+                            {14, "has an extent that is too small", size(1, 1, 0)},
+                            {14, "must have the input's channels times the multiplier", number(6, 3)},
+                            {6, "is out of range", number(6, 0)},
+                            {6, "is out of range", number(6, (int64_t{1} << 32) + 2)},
+                            {2, "must have one entry for each output channel", elements(2, 4)},
+                            {5, "must have two numbers", items(5, 3)},
+                            {7, "must be -255..255", number(7, -256)},
+                            {8, "must be -128..127", number(8, 128)},
+                            {9, "must be a constant", not_constant(9)},
+                            {10, "has a value out of range", entry(10, 7, 31)},
+                            {12, "must be activation_min..127", number(12, -129)},
+                            {14, "has more windows than the input has places", size(14, 3, 9)},
+                            {14, "must have the batch of the input", size(14, 0, 2)},
+                        });
 }
 
 }  // namespace

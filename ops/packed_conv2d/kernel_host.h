@@ -6,8 +6,8 @@
 namespace deuteron {
 
 // False: filters are longer than windows have room on the stack, or have shifts; nothing is written then. `run`: one of
-// host_tile_kernels().
+// host_panel_kernels().
 template <Packing p>
-bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, HostTileKernel run, int8_t* y);
+bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, HostPanelKernel run, int8_t* y);
 
 }  // namespace deuteron

@@ -168,7 +168,7 @@ void check_host_kernels(const Case& k, uint32_t seed) {
                     k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
                     f.shift.data()},
                    x.data(), f.weight.data(), f.bias.data(), expected.data());
-  const HostTileKernels& host = host_tile_kernels();
+  const HostKernels<HostPanelKernel>& host = host_panel_kernels();
   for (int32_t i = 0; i < host.count; ++i) {
     ASSERT_TRUE(packed_conv2d_s8_host<p>(args_of(k), x.data(), packed.data(), host.kernel[i], found.data()));
     ASSERT_EQ(found, expected) << "kernel " << i << " of the host, seed " << seed;
@@ -177,13 +177,14 @@ void check_host_kernels(const Case& k, uint32_t seed) {
 
 // Not only the one that the program takes.
 TEST(PackedConv2dKernel, IsTheSameWithAllVectorsOfAHost) {
-  if (host_tile_kernels().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
+  if (host_panel_kernels().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
   Random random(20262);
   for (uint32_t i = 0; i < 300; ++i) {
     Case k{};
     k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 70), k.oc = random.in(1, 19);
     k.kh = random.in(1, 4), k.kw = random.in(1, 4), k.sh = random.in(1, 3), k.ph = random.in(0, 3), k.pw = random.in(0, 3);
-    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, k.w + k.pw);
+    k.sw = random.in(1, 3), k.dh = random.in(1, 3), k.dw = random.in(1, 3);
+    k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
     check_host_kernels<Packing::mve_4x16>(k, 3000 + i);
     check_host_kernels<Packing::dsp_4x4>(k, 3000 + i);
