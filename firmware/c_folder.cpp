@@ -15,14 +15,6 @@ using Files = std::map<std::string, std::string>;
 
 constexpr std::string_view kCNpu = "firmware/c_npu/";
 
-std::set<std::string> operators_of(const COutput& o) {
-  std::set<std::string> names;
-  for (const CProgram& p : o.programs)
-    for (const CCall& c : p.calls)
-      if (!c.npu) names.insert(c.op);
-  return names;
-}
-
 std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) {
   std::string kernels, models;
   for (const std::string& path : sources)
@@ -91,6 +83,14 @@ std::string readme(const COutput& o, const std::set<std::string>& sources) {
 }
 
 }  // namespace
+
+std::set<std::string> operators_of(const COutput& o) {
+  std::set<std::string> names;
+  for (const CProgram& p : o.programs)
+    for (const CCall& c : p.calls)
+      if (!c.npu) names.insert(c.op);
+  return names;
+}
 
 std::map<std::string, std::string> c_output_files(const COutput& o, const RuntimeSources& runtime) {
   const std::set<std::string> headers = kernel_headers(runtime, operators_of(o));

@@ -75,19 +75,6 @@ std::string same_layout(const RecordShape& record) {
   return text;
 }
 
-// What the compiler must say of the core: kernels for another one are not in its objects.
-std::string core_check(const COutput& o) {
-  if (o.isa.empty())
-    return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a computer (--c-host): make it for the "
-           "core\"\n#endif\n";
-  std::string wanted = "defined(__ARM_ARCH_PROFILE)";
-  if (o.isa == "mve") wanted += " && defined(__ARM_FEATURE_MVE)";
-  if (o.isa == "dsp") wanted += " && defined(__ARM_FEATURE_DSP) && !defined(__ARM_FEATURE_MVE)";
-  if (o.isa == "scalar") wanted += " && !defined(__ARM_FEATURE_DSP) && !defined(__ARM_FEATURE_MVE)";
-  if (o.flags.find("-mfloat-abi=hard") != o.flags.npos) wanted += " && defined(__ARM_FP)";
-  return fmt::format("#if !({})\n#error \"made for {}: {}\"\n#endif\n", wanted, o.target, o.flags);
-}
-
 }  // namespace
 
 std::string c_function(const std::string& kernel) {
@@ -99,6 +86,18 @@ std::string c_function(const std::string& kernel) {
     else if (c != '>') name += c;
   }
   return name;
+}
+
+std::string c_core_check(const COutput& o) {
+  if (o.isa.empty())
+    return "#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'\n#error \"made for a computer (--c-host): make it for the "
+           "core\"\n#endif\n";
+  std::string wanted = "defined(__ARM_ARCH_PROFILE)";
+  if (o.isa == "mve") wanted += " && defined(__ARM_FEATURE_MVE)";
+  if (o.isa == "dsp") wanted += " && defined(__ARM_FEATURE_DSP) && !defined(__ARM_FEATURE_MVE)";
+  if (o.isa == "scalar") wanted += " && !defined(__ARM_FEATURE_DSP) && !defined(__ARM_FEATURE_MVE)";
+  if (o.flags.find("-mfloat-abi=hard") != o.flags.npos) wanted += " && defined(__ARM_FP)";
+  return fmt::format("#if !({})\n#error \"made for {}: {}\"\n#endif\n", wanted, o.target, o.flags);
 }
 
 std::string c_kernels_header(const COutput& o) {
@@ -120,7 +119,7 @@ std::string c_kernels_source(const COutput& o, const std::vector<std::string>& h
       "#define DEUTERON_KERNELS_TYPES_ONLY\n#include \"{}.h\"\n\n#include <cstddef>\n\n",
       o.version, kCSources, kCKernels);
   for (const std::string& header : headers) text += fmt::format("#include \"{}\"\n", header);
-  text += "\n" + core_check(o) + "\n";
+  text += "\n" + c_core_check(o) + "\n";
   for (const RecordShape* record : records_of(kernels)) text += same_layout(*record);
   text += "\nusing namespace deuteron;\n\nextern \"C\" {\n";
   for (const auto& [name, use] : kernels) {

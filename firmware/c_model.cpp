@@ -58,10 +58,11 @@ std::string c_integer(const std::byte* bytes, uint32_t count) {
   return v == INT32_MIN ? "(-2147483647 - 1)" : std::to_string(v);
 }
 
-// Prints values of a call; takes its pointers' places in order.
+// Prints values of a call; takes its pointers' places in order. C++17 names no members: what DEUTERON_FIELDS lists is all of them, in
+// order.
 class CallPrinter {
  public:
-  CallPrinter(const CCall& call, size_t first_place) : call_(call), place_(first_place) {}
+  CallPrinter(const CCall& call, size_t first_place, CLanguage language) : call_(call), place_(first_place), language_(language) {}
   size_t place() const { return place_; }
 
   std::string value(const FieldShape& f, const std::byte* bytes) {
@@ -93,8 +94,12 @@ class CallPrinter {
 
   std::string record(const RecordShape& r, const std::byte* bytes) {
     std::string text = "{";
-    for (uint32_t i = 0; i < r.count; ++i)
-      text += fmt::format("{}.{} = {}", i > 0 ? ", " : "", r.fields[i].name, value(r.fields[i], bytes + r.fields[i].offset));
+    for (uint32_t i = 0; i < r.count; ++i) {
+      const std::string_view name = r.fields[i].name;
+      text += fmt::format("{}{}{}", i > 0 ? ", " : "",
+                          language_ == CLanguage::c99 ? fmt::format(".{} = ", name) : fmt::format("/* {} */ ", name),
+                          value(r.fields[i], bytes + r.fields[i].offset));
+    }
     return text + "}";
   }
 
@@ -109,6 +114,7 @@ class CallPrinter {
 
   const CCall& call_;
   size_t place_ = 0;
+  CLanguage language_;
   bool met_arena_ = false;
 };
 
@@ -161,13 +167,14 @@ std::string c_npu_call(const CProgram& p, const CNpuCall& n, const std::string& 
       c_macro(p.name));
 }
 
-std::string c_call(const CProgram& p, const CCall& c, size_t index) {
+std::string c_call(const CProgram& p, const CCall& c, size_t index, CLanguage language) {
   if (c.npu) return c_npu_call(p, *c.npu, c.op, index);
+  const bool is_c = language == CLanguage::c99;
   std::string records, arguments;
   size_t place = 0;
   for (size_t i = 0; i < c.parameters.size(); ++i) {
     const FieldShape& f = c.parameters[i];
-    CallPrinter printer(c, place);
+    CallPrinter printer(c, place, language);
     const std::string value = printer.value(f, c.arguments[i].data());
     place = printer.place();
     if (i > 0) arguments += ", ";
@@ -175,11 +182,12 @@ std::string c_call(const CProgram& p, const CCall& c, size_t index) {
       arguments += value;
       continue;
     }
-    records += fmt::format("    {}const struct deuteron_{} a{} = {};\n", printer.is_constant() ? "static " : "", f.record->name, i,
-                           wrapped(value, 8));
-    arguments += fmt::format("&a{}", i);
+    records += fmt::format("    {}const {}{} a{} = {};\n", printer.is_constant() ? "static " : "", is_c ? "struct deuteron_" : "",
+                           f.record->name, i, wrapped(value, 8));
+    arguments += fmt::format("{}a{}", is_c ? "&" : "", i);
   }
-  return fmt::format("  {{ /* {}: {} */\n{}    {}({});\n  }}\n", index, c.op, records, c_function(c.kernel), wrapped(arguments, 8));
+  return fmt::format("  {{ /* {}: {} */\n{}    {}({});\n  }}\n", index, c.op, records, is_c ? c_function(c.kernel) : c.kernel,
+                     wrapped(arguments, 8));
 }
 
 std::string sizes_text(const CPort& p) {
@@ -288,42 +296,49 @@ std::string c_header(const COutput& o, const CProgram& p) {
   return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
+std::string c_functions(const CProgram& p, CLanguage language) {
+  std::string text = fmt::format(
+      "#define ARENA(type, at) ((type *)(void *)(arena + (at)))\n"
+      "#define CONSTANT(type, at) ((const type *)(const void *)((const uint8_t *){0}_weights + (at)))\n\n"
+      "int {0}_run(void *memory, const struct {0}_inputs *in, const struct {0}_outputs *out) {{\n"
+      "{2}  uint8_t *const arena = (uint8_t *)memory;\n"
+      "  if (arena == NULL || (uintptr_t)arena % 16 != 0 || in == NULL || out == NULL) return {1}_BAD_ARGUMENT;\n",
+      p.name, c_macro(p.name), language == CLanguage::c99 ? "" : fmt::format("  using namespace {}_kernels::deuteron;\n", p.name));
+  text += copy_ports(p, true);
+  for (size_t k = 0; k < p.calls.size(); ++k) text += c_call(p, p.calls[k], k, language);
+  text += copy_ports(p, false) + "  return 0;\n}\n";
+  return p.states.empty() ? text : text + reset_state(p);
+}
+
 std::string c_source(const COutput& o, const CProgram& p) {
-  const std::string name = c_macro(p.name);
   std::string text = fmt::format(
       "/* The calls of {}. Made by deuteron {} from {}. */\n#include \"{}.h\"\n\n#include <stddef.h>\n#include <string.h>\n\n#include "
       "\"{}.h\"\n\n",
       p.name, o.version, c_comment(p.from), p.name, kCKernels);
   if (o.npu) text += "#include \"deuteron_npu.h\"\n\n";
   if (!p.constants.empty()) text += fmt::format("extern const uint32_t {}_weights[];\n", p.name);
-  text += fmt::format(
-      "#define ARENA(type, at) ((type *)(void *)(arena + (at)))\n"
-      "#define CONSTANT(type, at) ((const type *)(const void *)((const uint8_t *){0}_weights + (at)))\n\n"
-      "int {0}_run(void *memory, const struct {0}_inputs *in, const struct {0}_outputs *out) {{\n"
-      "  uint8_t *const arena = (uint8_t *)memory;\n"
-      "  if (arena == NULL || (uintptr_t)arena % 16 != 0 || in == NULL || out == NULL) return {1}_BAD_ARGUMENT;\n",
-      p.name, name);
-  text += copy_ports(p, true);
-  for (size_t k = 0; k < p.calls.size(); ++k) text += c_call(p, p.calls[k], k);
-  text += copy_ports(p, false) + "  return 0;\n}\n";
-  return p.states.empty() ? text : text + reset_state(p);
+  return text + c_functions(p, CLanguage::c99);
 }
 
-std::string c_weights(const COutput& o, const CProgram& p) {
-  std::string text = fmt::format(
-      "/* The constants of {0}, little-endian. Made by deuteron {1}. */\n#include <stdint.h>\n\n#if defined(__BYTE_ORDER__) && "
-      "__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n#error \"these words are for a little-endian core\"\n#endif\n#if defined(__GNUC__)\n"
-      "#define ALIGNED __attribute__((aligned(16)))\n#else\n#define ALIGNED\n#endif\n\nextern const uint32_t {0}_weights[{2}];\n"
-      "const uint32_t {0}_weights[{2}] ALIGNED = {{",
-      p.name, o.version, p.constants.size() / 4);
-  text.reserve(text.size() + p.constants.size() * 3);
+std::string c_words(const CProgram& p) {
+  std::string text = "{";
+  text.reserve(p.constants.size() * 3);
   for (size_t at = 0; at < p.constants.size(); at += 4) {
     uint32_t word;
     std::memcpy(&word, &p.constants[at], 4);
     text += at % 48 == 0 ? "\n  " : " ";
     fmt::format_to(std::back_inserter(text), "{:#x}u,", word);
   }
-  return text + "\n};\n";
+  return text + "\n}";
+}
+
+std::string c_weights(const COutput& o, const CProgram& p) {
+  return fmt::format(
+      "/* The constants of {0}, little-endian. Made by deuteron {1}. */\n#include <stdint.h>\n\n#if defined(__BYTE_ORDER__) && "
+      "__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n#error \"these words are for a little-endian core\"\n#endif\n#if defined(__GNUC__)\n"
+      "#define ALIGNED __attribute__((aligned(16)))\n#else\n#define ALIGNED\n#endif\n\nextern const uint32_t {0}_weights[{2}];\n"
+      "const uint32_t {0}_weights[{2}] ALIGNED = {3};\n",
+      p.name, o.version, p.constants.size() / 4, c_words(p));
 }
 
 std::string c_weights_assembly(const CProgram& p) {

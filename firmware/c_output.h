@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "firmware/c_program.h"
@@ -21,16 +22,33 @@ struct COutput {
   std::set<std::string> npu_kernels;    // of that: "Conv2DPointwise"
 };
 
+enum class CLanguage : uint8_t { c99, cpp17 };
+
 // Path in the folder, and content. Nothing that comes from a file stands in it but numbers and names that have been checked.
 std::map<std::string, std::string> c_output_files(const COutput& output, const RuntimeSources& runtime);
+
+// One C++17 header instead of a folder: the model, its constants and its kernels. Of one program, without parts for the NPU.
+std::string cpp_header(const COutput& output, const RuntimeSources& runtime);
 
 // The parts.
 std::string c_header(const COutput& output, const CProgram& program);
 std::string c_source(const COutput& output, const CProgram& program);
-std::string c_weights(const COutput& output, const CProgram& program);                         // array
-std::string c_weights_assembly(const CProgram& program);                                       // blob
-std::string c_kernels_header(const COutput& output);                                           // deuteron_kernels.h
+// NAME_run and NAME_reset_state. C knows the kernels by the names of c_function(), C++ by their own.
+std::string c_functions(const CProgram& program, CLanguage language);
+std::string c_words(const CProgram& program);                           // the constants, little-endian: "{ 0x1u, ... }"
+std::string c_weights(const COutput& output, const CProgram& program);  // array
+std::string c_weights_assembly(const CProgram& program);                // blob
+std::string c_kernels_header(const COutput& output);                    // deuteron_kernels.h
 std::string c_kernels_source(const COutput& output, const std::vector<std::string>& headers);  // deuteron_kernels.cpp
+
+std::set<std::string> operators_of(const COutput& output);  // whose kernels are called: "cortex_m::quantized_add.out"
+std::string c_core_check(const COutput& output);            // stops a compiler for another core: it has none of these kernels
+
+// What a file of kernels begins with where no flags can be given: the same arithmetic everywhere, though some cores have a fused
+// multiply-add.
+inline constexpr std::string_view kCOptions =
+    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"-O3\", \"-ffp-contract=off\", "
+    "\"-fno-math-errno\")\n#endif\n";
 
 inline constexpr const char* kCKernels = "deuteron_kernels";
 inline constexpr const char* kCSources = "deuteron";  // the folder of the kernels' sources

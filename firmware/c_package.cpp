@@ -11,10 +11,6 @@
 namespace deuteron {
 namespace {
 
-constexpr std::string_view kOptions =
-    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"-O3\", \"-ffp-contract=off\", "
-    "\"-fno-math-errno\")\n#endif\n";
-
 constexpr std::array kPackages = {
     CPackage{"arduino", "an Arduino library", arduino_files},
     CPackage{"cmsis-pack", "a CMSIS-Pack", cmsis_pack_files, ".pack", cmsis_pack_name},
@@ -37,7 +33,7 @@ PackageFiles package_sources(const COutput& o, const RuntimeSources& runtime) {
     }
     // The one include folder is src/, which is therefore the root of the kernels' sources.
     const std::string to = fmt::format("src/{}", path.starts_with(own) ? path.substr(own.size()) : path);
-    files[to] = path.ends_with(".cpp") ? std::string(kOptions) + content : content;
+    files[to] = path.ends_with(".cpp") ? std::string(kCOptions) + content : content;
   }
   return files;
 }

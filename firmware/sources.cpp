@@ -48,13 +48,19 @@ void add_npu(std::vector<std::string>& todo, const Kernels& kernels, bool model)
   }
 }
 
+// What only the program `deuteron` itself compiles: a choice of vectors at run time.
+constexpr std::string_view kOfThisProgram = "#if defined(DEUTERON_HOST_KERNELS)";
+
 // Quoted includes, which are from the root.
 std::vector<std::string> includes_of(std::string_view text) {
-  constexpr std::string_view kInclude = "#include \"";
+  constexpr std::string_view kInclude = "#include \"", kEnd = "\n#endif";
   std::vector<std::string> found;
-  for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at)) {
-    at += kInclude.size();
-    found.emplace_back(text.substr(at, text.find('"', at) - at));
+  for (size_t at = text.find('#'); at != text.npos; at = text.find('#', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with(kOfThisProgram)) at = std::min(text.find(kEnd, at), text.size() - 1);
+    if (!rest.starts_with(kInclude)) continue;
+    const std::string_view path = rest.substr(kInclude.size());
+    found.emplace_back(path.substr(0, path.find('"')));
   }
   return found;
 }

@@ -1,5 +1,5 @@
-"""C output: models as C for a computer and for every kind of core, built with warnings as errors, run, and compared with `deuteron run`, bit for
-bit; their sizes against tests/c_output/sizes.json.
+"""C output: models as C, and as one C++ header, for a computer and for every kind of core, built with warnings as errors, run, and compared with
+`deuteron run`, bit for bit; the sizes of the C against tests/c_output/sizes.json.
 
     c_output.py DEUTERON SOURCE_DIR FIXTURES [--write] [--all | --only MODEL ...]
 
@@ -176,10 +176,31 @@ def project(name, models, c_folder, port, flags="", link=""):
             f"target_compile_options(headers PRIVATE -std=c++17 {WARNINGS})\n"
             # Its loops stay loops: a library's strlen would count as the model's flash.
             f"set_source_files_properties({HERE}/{port}.c PROPERTIES COMPILE_OPTIONS -fno-builtin)\n")
-    (folder / "headers.cpp").write_text("".join(f'#include "{m.name}.h"\n' for m in models) + '#include "deuteron_kernels.h"\n')
+    (folder / "headers.cpp").write_text("".join(f'#include "{header.name}"\n' for header in sorted(c_folder.glob("*.h"))))
     for m in models:
         text += (f"add_executable({m.name}_run main_{m.name}.c in_{m.name}.S {HERE}/{port}.c)\ntarget_include_directories({m.name}_run PRIVATE {HERE})\n"
                  f"target_link_libraries({m.name}_run {m.name})\ntarget_link_options({m.name}_run PRIVATE {link} -Wl,--gc-sections)\n")
+    (folder / "CMakeLists.txt").write_text(text)
+    return folder
+
+
+def header_folder(models, name, *more, together=False):
+    """The models as C++ headers, and libraries of them: each from a file of its own, or all implementations in one file, with two warnings more."""
+    folder = where / f"hpp_{name}"
+    folder.mkdir()
+    warnings = f"{WARNINGS} -Wshadow -Wunused-macros"
+    text = "cmake_minimum_required(VERSION 3.16)\nproject(headers LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 17)\nset(CMAKE_CXX_EXTENSIONS OFF)\n"
+    for m in models:
+        run(TOOL, "compile", m.pte, "--target", m.target, "--emit", "hpp", "-o", folder / f"{m.name}.hpp", *more)
+        (folder / f"{m.name}.h").write_text(f'#include "{m.name}.hpp"\n')
+        (folder / f"{m.name}.cpp").write_text(f'#define {m.name.upper()}_IMPLEMENTATION\n#include "{m.name}.hpp"\n')
+    (folder / "all.cpp").write_text("".join(f'#include "{m.name}.cpp"\n' for m in models))
+    for k, m in enumerate(models):
+        sources = ("all.cpp" if k == 0 else "") if together else f"{m.name}.cpp"
+        kind = "STATIC" if sources else "INTERFACE"
+        scope, public = ("PRIVATE", "PUBLIC") if sources else ("INTERFACE", "INTERFACE")
+        text += f"add_library({m.name} {kind} {sources})\ntarget_include_directories({m.name} {public} ${{CMAKE_CURRENT_SOURCE_DIR}})\n"
+        text += f"target_compile_options({m.name} {scope} -O2 -fno-exceptions -ffunction-sections -fdata-sections {warnings})\n" if sources else f"target_link_libraries({m.name} {public} {models[0].name})\n"
     (folder / "CMakeLists.txt").write_text(text)
     return folder
 
@@ -195,11 +216,20 @@ def on_host(models, compiler):
     if not c_folder.exists():
         board = next(b for b in all_boards() if b.target == models[0].target)
         run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", board.name, "--c-host", "--c-weights", "blob", "-o", c_folder)
-    folder = project(f"host_{c}_{models[0].target}", models, c_folder, "host")
-    build(folder, f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={cpp}")
+    run_on_host(models, compiler, project(f"host_{c}_{models[0].target}", models, c_folder, "host"), c)
+
+
+def run_on_host(models, compiler, folder, what):
+    build(folder, f"-DCMAKE_C_COMPILER={compiler[0]}", f"-DCMAKE_CXX_COMPILER={compiler[1]}")
     for m in models:
         run(folder / "build" / f"{m.name}_run", cwd=folder)
-        m.compare(folder, f"{c} on this computer")
+        m.compare(folder, f"{what} on this computer")
+
+
+def headers_on_host(models, compiler):
+    """All of them in one file."""
+    name = f"header_{compiler[0]}_{models[0].target}"
+    run_on_host(models, compiler, project(name, models, header_folder(models, name, "--c-host", together=True), "host"), f"one header, {compiler[0]}")
 
 
 def sizes_of(image, m, folder):
@@ -211,7 +241,16 @@ def sizes_of(image, m, folder):
 def on_board(board, models):
     c_folder = where / f"c_{board.target}"
     run(TOOL, "firmware", *[m.pte for m in models], "--as", "c", "--board", board.name, "--c-weights", "blob", "-o", c_folder)
-    folder = project(board.target, models, c_folder, "board", board.flags + " -mthumb", f"-nostartfiles -T{where}/{board.name}.ld")
+    return run_on_board(board, models, c_folder, board.target)
+
+
+def headers_on_board(board, models):
+    name = f"header_{board.target}"
+    return run_on_board(board, models, header_folder(models, name), name)
+
+
+def run_on_board(board, models, c_folder, name):
+    folder = project(name, models, c_folder, "board", board.flags + " -mthumb", f"-nostartfiles -T{where}/{board.name}.ld")
     (where / f"{board.name}.ld").write_text(linker_script(board))
     build(folder, "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
           "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc")
@@ -221,7 +260,7 @@ def on_board(board, models):
         image = folder / "build" / f"{m.name}_run"
         run("qemu-system-arm", "-M", board.name, "-kernel", image, "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-serial", "null",
             "-semihosting-config", "enable=on,target=native", cwd=folder)
-        m.compare(folder, f"{board.name}")
+        m.compare(folder, f"{name} on {board.name}")
         found[m.name] = sizes_of(image, m, folder)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -246,6 +285,17 @@ def compare_sizes(found):
         RECORD.write_text(json.dumps({t: dict(sorted(m.items())) for t, m in sorted(known.items())}, indent=1) + "\n")
 
 
+def compare_headers(found):
+    """A header costs no RAM either, and about the flash of the folder."""
+    known = json.loads(RECORD.read_text())
+    for target, models in found.items():
+        for name, now in models.items():
+            folder = known.get(target, {}).get(name)
+            print(f"{target} {name} as a header: {now['flash']} bytes of flash without weights ({folder and folder['flash']} as a folder), {now['ram']} of RAM, {now['stack']} of stack")
+            check(now["ram"] <= 64, f"{name} on {target} as a header: {now['ram']} bytes of RAM beside the arena, limit 64")
+            check(folder and now["flash"] <= 1.05 * folder["flash"] + 64, f"{name} on {target} as a header: {now['flash']} bytes of flash, as a folder {folder}")
+
+
 def main():
     if not MODELS.is_dir():
         print(f"left out: there is no {MODELS}")
@@ -262,6 +312,7 @@ def main():
     for compiler in compilers:
         for target in TARGETS[:2]:
             stage(on_host, models[target], compiler)
+        stage(headers_on_host, models[TARGETS[0]], compiler)
     with_npu = [Model(name, NPU) for name in ON_NPU if name in names]
     if with_npu:
         stage(on_host, with_npu, compilers[0])
@@ -269,7 +320,9 @@ def main():
         print("left out: the boards: no arm-none-eabi-g++ or qemu-system-arm")
         return 1 if checks.failed else 77
     else:
-        compare_sizes({b.target: stage(on_board, b, models[b.target]) or {} for b in emulated_boards() if b.target in TARGETS})
+        boards = [b for b in emulated_boards() if b.target in TARGETS]
+        compare_sizes({b.target: stage(on_board, b, models[b.target]) or {} for b in boards})
+        compare_headers({b.target: stage(headers_on_board, b, [m for m in models[b.target] if ONLY != QUICK or m.name == QUICK[-1]]) or {} for b in boards})
     print(f"{len(names)} models as C, {len(compilers)} compilers here, {len(TARGETS)} cores: {f'{checks.failed} wrong' if checks.failed else 'the same bits'}")
     return 1 if checks.failed else 0
 

@@ -82,14 +82,31 @@ void add_scales(const Compilation& c, CProgram& program) {
   add(c.graph.user_outputs(), program.outputs);
 }
 
+bool is_header(const CompileVerb& o) { return o.emit == "hpp"; }
+
+// A header is named as its file unless the user says otherwise.
+COptions c_options(const CompileVerb& o) {
+  COptions c = o.c;
+  if (is_header(o) && c.name.empty()) c.name = c_name(std::filesystem::path(o.output).stem().native());
+  return c;
+}
+
+bool write_c_form(const CompileVerb& o, const COutput& output, Diagnostics& diagnostics) {
+  return is_header(o) ? write_cpp_header(output, o.output, diagnostics) : write_c_folder(o.c, output, o.output, diagnostics);
+}
+
+std::string summary_of(const CompileVerb& o, const COutput& output) {
+  return is_header(o) ? cpp_summary(output, o.output) : c_summary(output, o.output);
+}
+
 bool write_c(const CompileVerb& o, const CompiledModel& m, Diagnostics& diagnostics, std::string* summary) {
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(m.compilation.pte.data()), m.compilation.pte.size());
   const std::optional<ProgramFile> file = ProgramFile::read(o.model.model, bytes, diagnostics);
   COutput output = c_output_for(o.c, m.target);
-  if (!file || !add_c_program(o.c, *file, m.target, o.model.model, output, diagnostics)) return false;
+  if (!file || !add_c_program(c_options(o), *file, m.target, o.model.model, output, diagnostics)) return false;
   add_scales(m.compilation, output.programs.back());
-  *summary = c_summary(output, o.output);
-  return write_c_folder(o.c, output, o.output, diagnostics);
+  *summary = summary_of(o, output);
+  return write_c_form(o, output, diagnostics);
 }
 
 // A program is compiled already.
@@ -99,9 +116,9 @@ int program_as_c(const CompileVerb& o) {
   const std::optional<Target> target = find_target(o.model.target, diagnostics);
   if (!file || !target) return finish(o.model.json, diagnostics, {}, "");
   COutput output = c_output_for(o.c, *target);
-  if (!add_c_program(o.c, *file, *target, o.model.model, output, diagnostics) || !write_c_folder(o.c, output, o.output, diagnostics))
+  if (!add_c_program(c_options(o), *file, *target, o.model.model, output, diagnostics) || !write_c_form(o, output, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
-  return finish(o.model.json, diagnostics, c_report(output), c_summary(output, o.output));
+  return finish(o.model.json, diagnostics, c_report(output, o.emit), summary_of(o, output));
 }
 
 bool write_signed(const std::string& path, std::span<const uint8_t> bytes, const std::optional<SigningKey>& key, Diagnostics& diagnostics) {
@@ -117,8 +134,9 @@ int compile_verb(const CompileVerb& o) {
   std::vector<NamedPath> inputs = inputs_of(o.model);
   inputs.push_back({"--sign-key", o.sign_key});
   if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
-  const bool as_c = o.emit == "c";
-  if (as_c && !o.sign_key.empty()) return refuse_usage("--sign-key signs a program file, and --emit c writes none");
+  const bool as_c = o.emit != "pte";
+  if (as_c && !o.sign_key.empty()) return refuse_usage(fmt::format("--sign-key signs a program file, and --emit {} writes none", o.emit));
+  if (is_header(o) && o.c.weights == "blob") return refuse_usage("--c-weights blob is a file beside the code, and a header is one file");
   if (as_c && o.model.model.ends_with(".pte")) return program_as_c(o);
   std::optional<SigningKey> key;  // before the long part
   if (!o.sign_key.empty() && !(key = read_signing_key(o.sign_key, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
@@ -148,12 +166,14 @@ void add_compile(CommandLine& line) {
   Verb verb = add_verb<CompileVerb>(line, "compile", "make a model a program for a target",
                                     "deuteron compile model.pt2 --target cortex-m55 --calibrate samples.npy -o model.pte", compile_verb, o);
   add_model_options(verb, o->model);
-  verb.option("-o,--output", o->output, "the program to write (.pte); with --emit c the folder, whole or not at all")
+  verb.option("-o,--output", o->output,
+              "the program to write (.pte); with --emit c the folder, with --emit hpp the header; whole or not at all")
       .value("OUT")
       .required();
-  verb.option("--emit", o->emit, "pte: a program for the runtime; c: C code that calls the kernels; a .pte becomes C too")
+  verb.option("--emit", o->emit,
+              "pte: a program for the runtime; c: C code that calls the kernels; hpp: that as one C++17 header; of a .pte too")
       .value("FORM")
-      .one_of({"pte", "c"});
+      .one_of({"pte", "c", "hpp"});
   add_c_options(verb, o->c);
   verb.option("--etrecord", o->etrecord,
               "write what a profile needs to name the model's own operators (ETRecord), for `deuteron inspect` and ExecuTorch's Inspector")

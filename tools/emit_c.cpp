@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "boards/board.h"
+#include "data/write_file.h"
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "report/status_text.h"
@@ -49,6 +50,16 @@ std::optional<std::string> name_of_model(const COptions& o, const std::string& f
   return free;
 }
 
+std::string models_summary(const COutput& output) {
+  std::string text;
+  for (const CProgram& p : output.programs)
+    text += fmt::format("{}: {}, {} bytes of weights, {} bytes of arena\n", p.name, counted(static_cast<long long>(p.calls.size()), "call"),
+                        p.constants.size(), p.arena_bytes);
+  return text;
+}
+
+std::string core_of(const COutput& output) { return output.isa.empty() ? "a computer" : output.target; }
+
 Isa isa_of_file(const ProgramFile& file, const Target& target) {
   for (const Isa isa : {Isa::scalar, Isa::dsp, Isa::mve})
     if (file.summary.isa == name_of(isa)) return isa;
@@ -66,8 +77,10 @@ void add_c_form(Verb& verb, COptions& o, const std::string& with) {
 }
 
 void add_c_options(Verb& verb, COptions& o) {
-  verb.option("--name", o.name, "with --emit c: the name of the files, functions and macros; default: the model's file").value("NAME");
-  add_c_form(verb, o, "--emit c");
+  verb.option("--name", o.name,
+              "with --emit c or hpp: the name of the files, functions and macros; default: the model's file, or the header")
+      .value("NAME");
+  add_c_form(verb, o, "--emit c or hpp");
   verb.flag("--force", o.force, "with --emit c: replace a folder of C output that is there");
 }
 
@@ -107,7 +120,17 @@ bool write_c_folder(const COptions& o, const COutput& output, const std::string&
   return write_folder(folder, c_output_files(output, embedded_sources()), o.force, diagnostics);
 }
 
-Json c_report(const COutput& output) {
+bool write_cpp_header(const COutput& output, const std::string& file, Diagnostics& diagnostics) {
+  if (output.npu) {
+    diagnostics.error(output.programs.front().from, "a part for the NPU has no form in a header", "c.package",
+                      "--emit c writes a folder with the driver's interface; or compile for the processor alone");
+    return false;
+  }
+  const std::string text = cpp_header(output, embedded_sources());
+  return write_file(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, diagnostics);
+}
+
+Json c_report(const COutput& output, const std::string& form) {
   Json models = Json::array();
   for (const CProgram& p : output.programs)
     models.push_back({{"name", p.name},
@@ -115,16 +138,16 @@ Json c_report(const COutput& output) {
                       {"arena_bytes", p.arena_bytes},
                       {"state_bytes", state_bytes_of(p)},
                       {"weights_bytes", p.constants.size()}});
-  return {{"emit", "c"}, {"target", output.target}, {"flags", output.flags}, {"models", std::move(models)}};
+  return {{"emit", form}, {"target", output.target}, {"flags", output.flags}, {"models", std::move(models)}};
 }
 
 std::string c_summary(const COutput& output, const std::string& folder) {
-  std::string text;
-  for (const CProgram& p : output.programs)
-    text += fmt::format("{}: {}, {} bytes of weights, {} bytes of arena\n", p.name, counted(static_cast<long long>(p.calls.size()), "call"),
-                        p.constants.size(), p.arena_bytes);
-  return text +
-         fmt::format("C for {} in {}; its README.md says how to build it\n", output.isa.empty() ? "a computer" : output.target, folder);
+  return fmt::format("{}C for {} in {}; its README.md says how to build it\n", models_summary(output), core_of(output), folder);
+}
+
+std::string cpp_summary(const COutput& output, const std::string& file) {
+  return fmt::format("{}C++17 for {} in {}; one file includes it with {}_IMPLEMENTATION defined\n", models_summary(output), core_of(output),
+                     file, c_macro(output.programs.front().name));
 }
 
 }  // namespace deuteron

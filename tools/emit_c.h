@@ -1,4 +1,4 @@
-// Programs as C: what `compile --emit c` and `firmware --as` have in common.
+// Programs as C or as a C++ header: what `compile --emit c`, `--emit hpp` and `firmware --as` have in common.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,7 +27,10 @@ bool add_c_program(const COptions& options, const ProgramFile& file, const Targe
 
 // Writes the folder, whole or not at all.
 bool write_c_folder(const COptions& options, const COutput& output, const std::string& folder, Diagnostics& diagnostics);
-Json c_report(const COutput& output);
+// Writes one C++ header instead. Refuses parts for the NPU, whose driver is no header.
+bool write_cpp_header(const COutput& output, const std::string& file, Diagnostics& diagnostics);
+Json c_report(const COutput& output, const std::string& form);  // "c", "hpp"
 std::string c_summary(const COutput& output, const std::string& folder);
+std::string cpp_summary(const COutput& output, const std::string& file);
 
 }  // namespace deuteron

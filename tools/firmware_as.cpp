@@ -64,7 +64,7 @@ int firmware_as(const FirmwareAs& o) {
   if (diagnostics.has_errors()) return fail();
   if (o.form == "c") {
     if (!write_c_folder(options, output, o.output, diagnostics)) return fail();
-    return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
+    return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
   }
   const auto package = std::ranges::find(c_packages(), o.form, &CPackage::form);
   DEUTERON_CHECK(package != c_packages().end(), o.form);
@@ -74,7 +74,7 @@ int firmware_as(const FirmwareAs& o) {
   if (!(is_archive ? write_archive(*package, output, std::move(files), o.output, diagnostics)
                    : write_folder(o.output, files, options.force, diagnostics)))
     return fail();
-  return finish(o.json, diagnostics, c_report(output), c_summary(output, o.output));
+  return finish(o.json, diagnostics, c_report(output, "c"), c_summary(output, o.output));
 }
 
 }  // namespace deuteron

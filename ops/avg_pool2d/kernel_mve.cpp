@@ -12,7 +12,7 @@ constexpr int32_t kChannels = 8;
 constexpr int32_t kTapsAtOnce = 255;  // sums of so many int8 fit int16
 
 // One output pixel; `first` is the first tap inside.
-DEUTERON_ONE_COPY void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
+DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
   const int32_t taps = taps_h * taps_w, half = taps / 2;
   for (int32_t c = 0; c < a.channels; c += kChannels) {
     const int32_t count = a.channels - c < kChannels ? a.channels - c : kChannels;
@@ -46,7 +46,7 @@ void avg_pool2d_s8_mve(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) {
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.channels) {
         const int32_t iw = ow * a.stride_w - a.pad_w;
         const Taps w = taps_inside(iw, a.kernel_w, 1, a.in_w);
-        average(a, x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first, w.end - w.first, y);
+        average_mve(a, x + ((ih + h.first) * a.in_w + iw + w.first) * a.channels, h.end - h.first, w.end - w.first, y);
       }
     }
 }

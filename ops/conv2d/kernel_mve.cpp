@@ -12,7 +12,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kChannels = 64;       // output channels whose rescaling lies on the stack
+constexpr int32_t kMostChannels = 64;   // output channels whose rescaling lies on the stack
 constexpr int32_t kStackWindow = 1024;  // elements of a window that may lie on the stack, where the scratch has no room
 
 int32_t blocks_of(int32_t length) { return (length + kMveBlock - 1) / kMveBlock; }
@@ -82,10 +82,10 @@ void gather(const Convolution& c, int32_t ih, int32_t iw, int32_t unit, int8_t* 
 }
 
 // Places of windows in the order of the output.
-struct Place {
+struct MvePlace {
   int32_t oh, ow;
 };
-void advance(const Conv2dArgs& a, Place& at) {
+void advance(const Conv2dArgs& a, MvePlace& at) {
   if (++at.ow == a.out_w) at.ow = 0, ++at.oh;
 }
 
@@ -105,7 +105,7 @@ void gather_rows(const Convolution& c, const int8_t* x0, const int8_t* x1) {
   interleave(c.apart, other, c.length, c.windows);
 }
 
-void gather_apart(const Convolution& c, const Place& first, const Place& second) {
+void gather_apart(const Convolution& c, const MvePlace& first, const MvePlace& second) {
   const Conv2dArgs& a = c.a;
   const int32_t ih = first.oh * a.stride_h - a.pad_h, iw = first.ow * a.stride_w - a.pad_w;
   const int32_t jh = second.oh * a.stride_h - a.pad_h, jw = second.ow * a.stride_w - a.pad_w;
@@ -130,7 +130,7 @@ void for_two_windows(const Convolution& c, const F& f) {
   // The windows begin..end-1 of a row lie inside x, as far as columns go.
   const int32_t begin = (a.pad_w + a.stride_w - 1) / a.stride_w, last = c.last_w + a.pad_w;
   const int32_t inside = c.has_whole_rows && last >= 0 ? last / a.stride_w + 1 : 0, end = inside < a.out_w ? inside : a.out_w;
-  Place at{0, 0};
+  MvePlace at{0, 0};
   int32_t row = -1;  // the one that the next two describe
   bool is_inside = false;
   const int8_t* first_of_row = nullptr;
@@ -150,7 +150,7 @@ void for_two_windows(const Convolution& c, const F& f) {
       f(i, true);
       continue;
     }
-    const Place first = at;
+    const MvePlace first = at;
     const bool two = i + 1 < windows;
     if (two) advance(a, at);
     gather_apart(c, first, at);
@@ -181,7 +181,7 @@ void fill_rescale(const Convolution& c, const int8_t* weight, const int32_t* bia
 // All windows of the image with the filters oc..oc+count-1: tiles of four, the last one overlapping its neighbour where count does not
 // divide by four.
 void run_filters(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc, int32_t count, int8_t* y) {
-  MveTileRescale rescale[kChannels / kMveTile + 1];
+  MveTileRescale rescale[kMostChannels / kMveTile + 1];
   const Conv2dArgs& a = c.a;
   const int32_t tiles = count / kMveTile, last = oc + count - kMveTile;
   const bool rest = count % kMveTile != 0;
@@ -220,7 +220,7 @@ void run_filter(const Convolution& c, const int8_t* weight, const int32_t* bias,
 // A window that lies in one piece, met as it lies: for one window an image, or for windows too long to be gathered.
 void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, int32_t oc, int32_t count, int8_t* y) {
   const Conv2dArgs& a = c.a;
-  static constexpr int32_t kNone[kChannels] = {};
+  static constexpr int32_t kNone[kMostChannels] = {};
   MveDot1x4 dot{};
   dot.length = dot.row_step = c.length;
   dot.x_offset = a.x_offset, dot.y_zero = a.y_zero, dot.y_min = a.y_min, dot.y_max = a.y_max, dot.is_shifted = a.has_shifts;
@@ -233,7 +233,7 @@ void run_apart(const Convolution& c, const int8_t* weight, const int32_t* bias, 
     for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.out_c) {
       dot.x = c.image + (oh * a.stride_h * a.in_w + ow * a.stride_w) * a.in_c + c.channel;
       // Without biases the zeros in their place are so many.
-      const int32_t at_once = bias ? count : kChannels;
+      const int32_t at_once = bias ? count : kMostChannels;
       for (int32_t o = 0; o < count / kMveTile * kMveTile; o += at_once)
         run(oc + o, (count - o < at_once ? count - o : at_once) / kMveTile, y);
       if (count % kMveTile != 0) run(oc + count - kMveTile, 1, y);
@@ -247,8 +247,8 @@ void run_image(const Convolution& c, const int8_t* weight, const int32_t* bias, 
   } else if (alone) {
     run_apart(c, weight, bias, first, filters, y);
   } else {
-    for (int32_t done = 0; done < filters; done += kChannels) {
-      const int32_t left = filters - done, count = left < kChannels ? left : kChannels;
+    for (int32_t done = 0; done < filters; done += kMostChannels) {
+      const int32_t left = filters - done, count = left < kMostChannels ? left : kMostChannels;
       // A last part of fewer than four filters begins earlier.
       const int32_t here = count < kMveTile ? kMveTile : count;
       run_filters(c, weight, bias, first + done - (here - count), here, y);

@@ -15,7 +15,7 @@ namespace {
 constexpr int32_t kStackElements = 2560;  // of windows that may lie on the stack, where the scratch has no room
 
 // Row and column of x where a window begins; may be outside.
-struct Place {
+struct ScalarPlace {
   int32_t ih, iw;
 };
 
@@ -38,7 +38,7 @@ int16_t* skip(const Convolution& c, int32_t count, int16_t* to) {
   return to;
 }
 
-void widen_window(const Convolution& c, const Place& at, int16_t* to) {
+void widen_window(const Convolution& c, const ScalarPlace& at, int16_t* to) {
   const Conv2dArgs& a = c.a;
   if (c.in_one_piece) {
     widen(c, c.image + (at.ih * a.in_w + at.iw) * a.in_c + c.channel, c.length, to);
@@ -61,7 +61,7 @@ void widen_window(const Convolution& c, const Place& at, int16_t* to) {
 void run_image(const Convolution& c, ScalarDot& dot, int32_t first, int32_t filters, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const Conv2dArgs& a = c.a;
   const int32_t windows = a.out_h * a.out_w, behind = a.out_w * a.stride_w - a.pad_w;
-  Place at{-a.pad_h, -a.pad_w};
+  ScalarPlace at{-a.pad_h, -a.pad_w};
   if (windows == 1 && filters >= 4) {
     Convolution alone = c;
     alone.step = 1;

@@ -13,7 +13,7 @@ namespace deuteron {
 namespace {
 
 // Where a window stands: its first element's row and column (possibly outside) and the taps inside.
-struct Place {
+struct WindowPlace {
   int32_t ih, iw;
   Taps h, w;
 };
@@ -38,8 +38,8 @@ void add_three_taps(const int8_t* from, int32_t step, int16_t offset, const int8
 }
 
 // sums[i] += sum over taps of (x at channel oc + i) * weight[.., oc + i]: one input channel for each output channel.
-void add_own_channels(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const Place& at, int32_t oc, int32_t count,
-                      uint32_t* sums) {
+void add_own_channels(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const WindowPlace& at, int32_t oc,
+                      int32_t count, uint32_t* sums) {
   const int16_t offset = static_cast<int16_t>(a.x_offset);
   const int32_t step = a.dilation_w * a.in_c;
   if (at.w.first == at.w.end) return;
@@ -54,7 +54,7 @@ void add_own_channels(const DepthwiseConv2dArgs& a, const int8_t* image, const i
 }
 
 // The same where all of oc..oc+count-1 read input channel c.
-void add_one_channel(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const Place& at, int32_t c, int32_t oc,
+void add_one_channel(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const WindowPlace& at, int32_t c, int32_t oc,
                      int32_t count, uint32_t* sums) {
   for (int32_t kh = at.h.first; kh < at.h.end; ++kh)
     for (int32_t kw = at.w.first; kw < at.w.end; ++kw) {
@@ -68,7 +68,7 @@ void add_one_channel(const DepthwiseConv2dArgs& a, const int8_t* image, const in
     }
 }
 
-void place_filters(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, const Place& at,
+void place_filters(const DepthwiseConv2dArgs& a, const int8_t* image, const int8_t* weight, const int32_t* bias, const WindowPlace& at,
                    int8_t* y) {
   uint32_t sums[kSums];
   // A run of output channels that one pass may take: all of them, or those of one input channel.
@@ -93,7 +93,7 @@ DEUTERON_HOST_CLONES void depthwise_conv2d_s8(const DepthwiseConv2dArgs& a, cons
 #endif
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
-      Place at;
+      WindowPlace at;
       at.ih = oh * a.stride_h - a.pad_h;
       at.h = taps_inside(at.ih, a.kernel_h, a.dilation_h, a.in_h);
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.out_c) {

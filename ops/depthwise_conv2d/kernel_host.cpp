@@ -15,7 +15,7 @@ namespace deuteron {
 namespace {
 
 constexpr int32_t kAtOnce = 64;  // elements of a list
-constexpr int32_t kRoom = 160 << 10;
+constexpr int32_t kDepthwiseRoom = 160 << 10;
 
 // What a call's rows, weights and numbers take of the room.
 struct Layout {
@@ -139,13 +139,13 @@ template <BlockKernel run>
 bool run_rows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   if (a.depth_multiplier != 1 || a.x_offset < -127 || a.x_offset > 128) return false;
   const Layout layout(a);
-  if (layout.bytes > kRoom) return false;
-  alignas(64) int8_t room[kRoom];
+  if (layout.bytes > kDepthwiseRoom) return false;
+  alignas(64) int8_t room[kDepthwiseRoom];
   Numbers n;
   n.weights = reinterpret_cast<int32_t*>(room);
   n.first = n.weights + a.kernel_h * a.kernel_w * layout.period, n.multiplier = n.first + layout.period,
   n.shift = n.multiplier + layout.period;
-  const int8_t** rows = reinterpret_cast<const int8_t**>(room + (kRoom - a.kernel_h * 16));
+  const int8_t** rows = reinterpret_cast<const int8_t**>(room + (kDepthwiseRoom - a.kernel_h * 16));
   int32_t* holds = reinterpret_cast<int32_t*>(rows + a.kernel_h);
   fill_numbers(a, layout, weight, bias, n);
   Rows input(a, layout, reinterpret_cast<int8_t*>(n.shift + layout.period));
@@ -171,7 +171,7 @@ bool run_rows(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weigh
   return true;
 }
 
-HostKernels<HostDepthwiseKernel> find_kernels() {
+HostKernels<HostDepthwiseKernel> find_depthwise_kernels() {
   HostKernels<HostDepthwiseKernel> found{};
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     found.kernel[found.count++] = run_rows<run_avx512>;
@@ -182,7 +182,7 @@ HostKernels<HostDepthwiseKernel> find_kernels() {
 }  // namespace
 
 const HostKernels<HostDepthwiseKernel>& host_depthwise_kernels() {
-  static const HostKernels<HostDepthwiseKernel> found = find_kernels();
+  static const HostKernels<HostDepthwiseKernel> found = find_depthwise_kernels();
   return found;
 }
 

@@ -8,7 +8,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kChannels = 8;
+constexpr int32_t kS16Channels = 8;
 
 // What there is for eight channels, or for the last ones.
 struct Channels {
@@ -80,10 +80,10 @@ void run(const DepthwiseS16Args& a, const Channels& c, const int16_t* x, const i
 
 void depthwise_conv2d_s16_mve(const DepthwiseS16Args& a, const int16_t* x, const int16_t* weight, const int32_t* first,
                               const int32_t* multiplier, int16_t* y) {
-  for (int32_t c = 0; c < a.channels; c += kChannels) {
+  for (int32_t c = 0; c < a.channels; c += kS16Channels) {
     const int32_t left = a.channels - c;
     const Channels of = channels_of(first + c, multiplier + c, left);
-    if (left >= kChannels) run<true>(a, of, x + c, weight + c, y + c);
+    if (left >= kS16Channels) run<true>(a, of, x + c, weight + c, y + c);
     else run<false>(a, of, x + c, weight + c, y + c);
   }
 }

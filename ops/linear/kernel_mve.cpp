@@ -9,7 +9,7 @@ namespace {
 
 constexpr int32_t kOutputs = 64;  // whose multipliers and shifts lie on the stack: they are one for each output there
 
-uint32_t sum_of(const int8_t* x, int32_t count) {
+uint32_t sum_of_row(const int8_t* x, int32_t count) {
   int32_t sum = 0;
   for (int32_t i = 0; i < count; i += kMveBlock) sum = vaddvaq_s8(sum, vld1q_z_s8(x + i, vctp8q(static_cast<uint32_t>(count - i))));
   return static_cast<uint32_t>(sum);
@@ -33,7 +33,7 @@ void linear_s8_mve(const LinearArgs& a, const int8_t* x, const int8_t* weight, c
     dot.x = x;
     if (a.weight_offset != 0)
       dot.more = static_cast<int32_t>(static_cast<uint32_t>(a.weight_offset) *
-                                      (sum_of(x, a.in) + static_cast<uint32_t>(a.in) * static_cast<uint32_t>(a.x_offset)));
+                                      (sum_of_row(x, a.in) + static_cast<uint32_t>(a.in) * static_cast<uint32_t>(a.x_offset)));
     const int32_t whole = a.out / kMveTile * kMveTile;
     for (int32_t o = 0; o < whole; o += kOutputs) run(o, (whole - o < kOutputs ? whole - o : kOutputs) / kMveTile);
     if (whole > 0 && whole < a.out) run(a.out - kMveTile, 1);  // overlaps its neighbour

@@ -14,19 +14,19 @@ namespace deuteron {
 namespace {
 
 // What every window of a call meets.
-struct Filters {
+struct PackedFilters {
   const PackedConv2dArgs& a;
   const int8_t* packed;
   int32_t length, blocks, tile_bytes;
 };
 
-Filters filters_of(const PackedConv2dArgs& a, const int8_t* packed) {
+PackedFilters filters_of(const PackedConv2dArgs& a, const int8_t* packed) {
   const int32_t length = a.length(), blocks = (length + kPackedBlock - 1) / kPackedBlock;
   return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers};  // packed_tile_bytes() in 32 bits
 }
 
 // A window of which not all bytes of the last block may be read, or the only one.
-void run_window(const Filters& f, const int8_t* x, int8_t* y) {
+void run_window(const PackedFilters& f, const int8_t* x, int8_t* y) {
   alignas(16) int8_t last[kPackedBlock];
   const int32_t before = (f.blocks - 1) * kPackedBlock, channels = f.a.out_c;
   vst1q_s8(last, vld1q_z_s8(x + before, vctp8q(static_cast<uint32_t>(f.length - before))));
@@ -49,7 +49,7 @@ void run_window(const Filters& f, const int8_t* x, int8_t* y) {
 }
 
 // `windows` of them, `step` apart, whose last blocks may be read.
-DEUTERON_ONE_COPY void run_windows(const Filters& f, const int8_t* x, int32_t step, int32_t windows, int8_t* y) {
+DEUTERON_ONE_COPY void run_windows(const PackedFilters& f, const int8_t* x, int32_t step, int32_t windows, int8_t* y) {
   const int32_t channels = f.a.out_c, tiles = channels / kPackedTile;
   MvePackedWindows w{x, step, y, f.a.y_step, f.packed, f.blocks, tiles, f.a.y_zero, windows};
   deuteron_packed_windows_mve(&w);
@@ -59,7 +59,7 @@ DEUTERON_ONE_COPY void run_windows(const Filters& f, const int8_t* x, int32_t st
 }
 
 // Windows in one piece. `end`: of x.
-void run_in_one_piece(const Filters& f, const int8_t* x, int32_t step, int32_t windows, const int8_t* end, int8_t* y) {
+void run_in_one_piece(const PackedFilters& f, const int8_t* x, int32_t step, int32_t windows, const int8_t* end, int8_t* y) {
   const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
   const int32_t whole = last < 0 ? 0 : last / step + 1, count = whole < windows ? whole : windows;
   if (count > 1) run_windows(f, x, step, count, y);
@@ -138,7 +138,7 @@ void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw,
 // `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one window, beside the block behind them.
 [[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room,
                                    int8_t* y) {
-  const Filters f = filters_of(a, packed);
+  const PackedFilters f = filters_of(a, packed);
   const Columns k = columns_of(a);
   const int32_t step = a.stride_w * k.column;
   const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
@@ -160,7 +160,7 @@ void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw,
 
 // Windows that lie in x as they are wanted. Where they are all of its pixels, one row of them is.
 void run_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
-  const Filters f = filters_of(a, packed);
+  const PackedFilters f = filters_of(a, packed);
   const int32_t image = a.in_h * a.in_w * a.in_c, row = a.stride_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   const bool all_pixels =
