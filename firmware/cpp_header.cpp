@@ -165,8 +165,13 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   return text;
 }
 
-// Warnings of the user's that these kernels were not written for; their own build has others, as errors. The last needs a call's numbers to be
-// followed into a kernel, which here they are.
+// As a library of kernels is compiled. Here the compiler sees every call, and would copy kernels for the numbers of each: MobileNetV2's code
+// grows by 17 % on a Cortex-M55.
+constexpr std::string_view kNoCopies =
+    "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize(\"-fno-ipa-cp-clone\")\n#endif\n";
+
+// Warnings of the user's that these kernels were not written for; their own build has others, as errors. The last needs a call's numbers to
+// be followed into a kernel, which here they are.
 constexpr std::string_view kBegin =
     "#if defined(__GNUC__)\n#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wconversion\"\n"
     "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#pragma GCC diagnostic ignored \"-Wpedantic\"\n"
@@ -199,7 +204,7 @@ std::string cpp_header(const COutput& o, const RuntimeSources& runtime) {
   text +=
       "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n#error \"the constants are for a little-endian "
       "core\"\n#endif\n";
-  text += "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#endif\n";
+  text += kNoCopies;
   text += kCOptions;
   text += kBegin;
   text += joined_kernels(o, runtime, p.name);

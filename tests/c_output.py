@@ -286,14 +286,14 @@ def compare_sizes(found):
 
 
 def compare_headers(found):
-    """A header costs no RAM either, and about the flash of the folder."""
+    """A header costs no RAM either, and the flash of the folder within a tenth: the compiler inlines differently where it sees everything."""
     known = json.loads(RECORD.read_text())
     for target, models in found.items():
         for name, now in models.items():
             folder = known.get(target, {}).get(name)
             print(f"{target} {name} as a header: {now['flash']} bytes of flash without weights ({folder and folder['flash']} as a folder), {now['ram']} of RAM, {now['stack']} of stack")
             check(now["ram"] <= 64, f"{name} on {target} as a header: {now['ram']} bytes of RAM beside the arena, limit 64")
-            check(folder and now["flash"] <= 1.05 * folder["flash"] + 64, f"{name} on {target} as a header: {now['flash']} bytes of flash, as a folder {folder}")
+            check(folder and now["flash"] <= 1.1 * folder["flash"], f"{name} on {target} as a header: {now['flash']} bytes of flash, as a folder {folder}")
 
 
 def main():
