@@ -102,6 +102,7 @@ static void import_glu(Call& c) {
 }
 
 static constexpr ImportRow kActivationsRows[] = {
+    {"aten._safe_softmax.default", import_softmax},
     {"aten._softmax.default", import_softmax},
     {"aten.abs.default", import_unary, true},
     {"aten.absolute.default", import_unary, true},

@@ -119,6 +119,8 @@ static constexpr ImportRow kArithmeticRows[] = {
     {"aten.div.Tensor", import_div, true},
     {"aten.divide.Scalar", import_div, true},
     {"aten.divide.Tensor", import_div, true},
+    {"aten.fmax.default", import_maximum},
+    {"aten.fmin.default", import_minimum},
     {"aten.max.other", import_maximum},
     {"aten.maximum.default", import_maximum},
     {"aten.min.other", import_minimum},

@@ -43,12 +43,12 @@ inline ValueId between(Call& c, ValueId x, Bounds bounds, std::string_view suffi
 }
 
 // x repeated to a shape that it broadcasts to.
-inline ValueId expanded(Call& c, ValueId x, const Shape& shape, std::string_view suffix = {}) {
+inline ValueId expanded(Call& c, ValueId x, Shape shape, std::string_view suffix = {}) {
   if (!c.ok() || x < 0 || c.shape(x) == shape) return x;
   Shape full = c.shape(x);
   full.insert(full.begin(), shape.size() - full.size(), 1);
   const ValueId axes = full == c.shape(x) ? x : c.reshape(x, full, suffix.empty() ? "axes" : std::string(suffix) + "_axes");
-  return full == shape ? axes : c.add(Expand{shape}, {axes}, suffix);
+  return full == shape ? axes : c.add(Expand{std::move(shape)}, {axes}, suffix);
 }
 
 // Elements of one axis by their positions: nothing where these are all in their order.

@@ -138,6 +138,43 @@ static void import_logaddexp(Call& c) {
   c.result(sum(c, c.add(Maximum{}, {a, b}, "larger"), more));
 }
 
+// log(2^a + 2^b) / log(2), from the larger one on
+static void import_logaddexp2(Call& c) {
+  const ValueId a = c.tensor("self"), b = c.tensor("other");
+  const ValueId apart =
+      product(c, apply(c, UnaryFn::abs, difference(c, a, b, "difference"), "apart"), number(c, -std::log(2.0)), "negative");
+  const ValueId more = product(c, apply(c, UnaryFn::softplus, apart, "softplus"), number(c, 1 / std::log(2.0)), "more");
+  c.result(sum(c, c.add(Maximum{}, {a, b}, "larger"), more));
+}
+
+// x * log(y), x * log(1 + y)
+static void import_xlogy(Call& c) {
+  const UnaryFn fn = c.operator_name() == "special_xlog1py" ? UnaryFn::log1p : UnaryFn::log;
+  const ValueId x = c.operand("self"), y = c.operand("other");
+  c.result(product(c, x, apply(c, fn, y, "log")));
+}
+
+// x * 2^other
+static void import_ldexp(Call& c) {
+  const ValueId scaled = product(c, c.tensor("other"), number(c, std::log(2.0)), "scaled");
+  c.result(product(c, c.tensor("self"), apply(c, UnaryFn::exp, scaled, "power")));
+}
+
+// (1 + erf(x / sqrt(2))) / 2
+static void import_ndtr(Call& c) {
+  const ValueId erf = apply(c, UnaryFn::erf, product(c, c.tensor("self"), number(c, std::sqrt(0.5)), "scaled"), "erf");
+  c.result(product(c, sum(c, erf, number(c, 1), "from_0"), number(c, 0.5)));
+}
+
+static void import_rad2deg(Call& c) { c.result(product(c, c.tensor("self"), number(c, 180 / std::acos(-1.0)))); }
+
+static void import_round_decimals(Call& c) {
+  const double factor = std::pow(10.0, static_cast<double>(c.integer("decimals")));
+  c.require(!c.ok() || (factor > 1e-30 && factor < 1e30), "rounds to too many digits", "", "30", "pt2.argument.range");
+  const ValueId whole = apply(c, UnaryFn::round, product(c, c.tensor("self"), number(c, factor), "scaled"), "whole");
+  c.result(product(c, whole, number(c, 1 / factor)));
+}
+
 // With bounds that are tensors: torch takes the larger of x and min, then the smaller of that and max.
 static void import_clamp_by_tensors(Call& c) {
   ValueId y = c.tensor("self");
@@ -177,17 +214,28 @@ static constexpr ImportRow kCompositionsRows[] = {
     {"aten.frac.default", import_frac, true},
     {"aten.hardshrink.default", import_hardshrink},
     {"aten.hypot.default", import_hypot},
+    {"aten.ldexp.Tensor", import_ldexp},
     {"aten.lerp.Scalar", import_lerp, true},
     {"aten.lerp.Tensor", import_lerp, true},
     {"aten.log_sigmoid.default", import_log_sigmoid},
     {"aten.logaddexp.default", import_logaddexp},
+    {"aten.logaddexp2.default", import_logaddexp2},
     {"aten.mish.default", import_mish, true},
     {"aten.pow.Scalar", import_pow_of_number},
+    {"aten.rad2deg.default", import_rad2deg, true},
+    {"aten.round.decimals", import_round_decimals, true},
     {"aten.rrelu.default", import_rrelu, true},
     {"aten.selu.default", import_selu, true},
     {"aten.softplus.default", import_softplus},
     {"aten.softshrink.default", import_softshrink},
+    {"aten.special_ndtr.default", import_ndtr},
+    {"aten.special_xlog1py.default", import_xlogy},
+    {"aten.special_xlog1py.other_scalar", import_xlogy},
+    {"aten.special_xlog1py.self_scalar", import_xlogy},
     {"aten.threshold.default", import_threshold, true},
+    {"aten.xlogy.Scalar_Other", import_xlogy},
+    {"aten.xlogy.Scalar_Self", import_xlogy},
+    {"aten.xlogy.Tensor", import_xlogy, true},
 };
 ImportRows compositions_rows() { return kCompositionsRows; }
 

@@ -32,6 +32,8 @@ TEST(Compositions, FunctionsOfOneValue) {
       {"deg2rad", {}, {-0.05235988f, -0.02181662f, -0.008726646f, 0, 0.01308997f, 0.04363323f}},
       {"absolute", {}, {3, 1.25f, 0.5f, 0, 0.75f, 2.5f}},
       {"negative", {}, {3, 1.25f, 0.5f, 0, -0.75f, -2.5f}},
+      {"rad2deg", {}, {-171.8873f, -71.61973f, -28.64789f, 0, 42.97184f, 143.2395f}},
+      {"special_ndtr", {}, {0.001349896f, 0.1056498f, 0.3085375f, 0.5f, 0.7733727f, 0.9937903f}},
   };
   for (const Case& c : cases)
     expect_near(results_of(model_of("aten." + c.target + ".default", {2, 3}, {2, 3}, c.more), {kX})[0], c.expected, c.target);
@@ -54,6 +56,18 @@ TEST(Compositions, ArithmeticInSeveralSteps) {
               {-4.5f, -2.5f, -0.25f, 0, 0, 6.25f}, "addcmul");
   expect_near(pair("aten.hypot.default", "other"), {3.162278f, 2.358495f, 1.118034f, 0.5f, 2.136001f, 3.905125f}, "hypot");
   expect_near(pair("aten.logaddexp.default", "other"), {1.01815f, 2.038041f, -0.02592301f, 0.974077f, 0.8119676f, 3.474077f}, "logaddexp");
+  expect_near(pair("aten.logaddexp2.default", "other"), {1.087463f, 2.144193f, 0.2715533f, 1.271553f, 0.9499404f, 3.771553f}, "logaddexp2");
+  expect_near(pair("aten.ldexp.Tensor", "other"), {-6, -5, -0.25f, 0, 0.1875f, 20}, "ldexp");
+  expect_near(pair("aten.fmin.default", "other"), {-3, -1.25f, -1, 0, -2, 2.5f}, "fmin");
+  const std::vector<float> positive{1, 2, 1, 0.5f, 2, 3};
+  const auto of_positive = [&](const std::string& target) {
+    return results_of(model_of(target, {2, 3}, {2, 3}, {}, "self", {2, 3}, "other"), {kX, positive})[0];
+  };
+  expect_near(of_positive("aten.xlogy.Tensor"), {0, -0.866434f, 0, 0, 0.5198604f, 2.746531f}, "xlogy");
+  expect_near(of_positive("aten.special_xlog1py.default"), {-2.079442f, -1.373265f, -0.3465736f, 0, 0.8239592f, 3.465736f}, "xlog1py");
+  const std::vector<float> finer{-3.09f, -1.2875f, -0.515f, 0, 0.7725f, 2.575f};
+  expect_near(results_of(model_of("aten.round.decimals", {6}, {6}, {{"decimals", as_int(1)}}), {finer})[0],
+              {-3.1f, -1.3f, -0.5f, 0, 0.8f, 2.6f}, "round");
   expect_near(pair("aten.clamp.Tensor", "max"), {-3, -1.25f, -1, 0, -2, 2.5f}, "clamp");
   TestModel m;
   m.input("x", {2, 3}), m.input("y", {2, 3});

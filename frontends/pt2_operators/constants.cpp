@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 
 namespace deuteron::pt2 {
@@ -53,9 +54,13 @@ static void import_like(Call& c) {
   const ValueId x = c.any_tensor("self");
   const std::string_view name = c.operator_name();
   if (name == "fill" && c.is_tensor("value")) {
-    const auto known = c.known_numbers(c.any_tensor("value"));
-    c.require(!c.ok() || (known && known->size() == 1), "fills with a value that is computed", "", "a constant", "pt2.constant.value");
-    return c.ok() ? fill(c, c.shape(x), (*known)[0]) : void();
+    const ValueId given = c.any_tensor("value");
+    const auto known = c.known_numbers(given);
+    if (known && known->size() == 1) return fill(c, c.shape(x), (*known)[0]);
+    const ValueId value = c.tensor("value");
+    c.require(!c.ok() || c.type(value).elements() == 1, "fills with more than one value", c.ok() ? to_text(c.shape(value)) : "", "1 element",
+              "pt2.constant.value");
+    return c.ok() ? c.result(expanded(c, c.reshape(value, {}, "value"), c.shape(x))) : void();
   }
   const double value = name == "full_like" ? c.number("fill_value") : name == "fill" ? c.number("value") : name == "ones_like" ? 1 : 0;
   if (c.ok()) fill(c, c.shape(x), value);

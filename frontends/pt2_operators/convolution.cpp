@@ -1,6 +1,7 @@
 // Convolutions over one and two axes, plain and transposed, in all their spellings. Over three: volumes.cpp.
 #include <fmt/format.h>
 
+#include "frontends/pt2_operators/computed_weights.h"
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/volumes.h"
@@ -14,8 +15,8 @@ struct Operands {
 };
 
 Operands read_operands(Call& c) {
-  Operands o{c.tensor("input"), c.parameter("weight")};
-  if (c.has("bias")) o.bias = c.parameter("bias");
+  Operands o{c.tensor("input"), c.tensor("weight")};
+  if (c.has("bias")) o.bias = c.tensor("bias");
   const i64 rank = c.rank(o.weight);
   if (c.ok() && rank != 3 && rank != 4)
     c.refuse({fmt::format("{}-D convolution is not supported", rank - 2), std::to_string(rank - 2), "1, 2", "pt2.conv2d.rank"});
@@ -44,13 +45,25 @@ ValueId with_two_axes(Call& c, ValueId weight, i64 axes) {
   return c.reshape(weight, std::move(shape), "weight");
 }
 
+// The operator where its weight is a parameter; where it is computed, a product of matrices.
+template <class Convolution>
+void finish_with(Call& c, const Convolution& op, const Operands& o, ValueId x, ValueId weight,
+                 ValueId (*by_matrix)(Call&, const Convolution&, ValueId, ValueId, ValueId)) {
+  if (!c.ok()) return;
+  const i64 rank = c.rank(o.x);
+  if (!c.is_derived_from_constants(weight)) return c.result(from_image(c, by_matrix(c, op, x, weight, o.bias), rank, {}, o.axes));
+  const bool adds_bias = o.bias >= 0 && !c.is_derived_from_constants(o.bias);
+  std::vector<ValueId> inputs{x, weight};
+  if (o.bias >= 0 && !adds_bias) inputs.push_back(o.bias);
+  ValueId y = c.add(op, std::move(inputs), "out");
+  if (adds_bias) y = c.add(Add{}, {y, o.bias}, "with_bias");
+  c.result(from_image(c, y, rank, {}, o.axes));
+}
+
 // The weight [oc,ic,kh,kw] becomes [oc,kh,kw,ic].
 void finish(Call& c, const Conv2d& op, const Operands& o) {
-  const i64 rank = c.rank(o.x);
   const ValueId x = to_image(c, o.x, o.axes), weight = c.permute(with_two_axes(c, o.weight, o.axes), kToChannelsLast, "weight");
-  std::vector<ValueId> inputs{x, weight};
-  if (o.bias >= 0) inputs.push_back(o.bias);
-  c.result(from_image(c, c.add(op, std::move(inputs), "out"), rank, {}, o.axes));
+  finish_with(c, op, o, x, weight, convolution_by_matrix);
 }
 
 // The weight [ic,oc/groups,kh,kw] becomes [oc,kh,kw,ic/groups].
@@ -75,10 +88,7 @@ void finish_transposed(Call& c) {
     weight = c.permute(weight, {0, 2, 3, 4, 1}, "weight");
     weight = c.reshape(weight, {op.groups * w[1], w[2], w[3], w[0] / op.groups}, "weight");
   }
-  const i64 rank = c.rank(o.x);
-  std::vector<ValueId> inputs{to_image(c, o.x, o.axes), weight};
-  if (o.bias >= 0) inputs.push_back(o.bias);
-  c.result(from_image(c, c.add(op, std::move(inputs), "out"), rank, {}, o.axes));
+  finish_with(c, op, o, to_image(c, o.x, o.axes), weight, transposed_convolution_by_matrix);
 }
 
 }  // namespace
@@ -94,7 +104,7 @@ static void import_conv2d(Call& c) {
 static void import_conv_transpose2d(Call& c) { finish_transposed(c); }
 
 static void import_convolution(Call& c) {
-  if (c.rank(c.parameter("weight")) == 5) return c.boolean("transposed") ? import_conv_transpose3d(c) : import_conv3d(c);
+  if (c.rank(c.tensor("weight")) == 5) return c.boolean("transposed") ? import_conv_transpose3d(c) : import_conv3d(c);
   if (c.boolean("transposed")) finish_transposed(c);
   else import_conv2d(c);
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "frontends/pt2_archive/storage_order.h"
+#include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/reductions.h"
 
@@ -118,9 +119,16 @@ static void import_instance_norm(Call& c) {
   if (c.ok()) finish_group_norm(c, x, c.rank(x) >= 2 ? c.shape(x)[1] : 1, epsilon);
 }
 
+// max(x, 0) + slope * min(x, 0)
+static ValueId computed_prelu(Call& c, ValueId x, ValueId slopes) {
+  const ValueId above = between(c, x, {.low = 0, .high = kInfinity}, "above"),
+                below = between(c, x, {.low = -kInfinity, .high = 0}, "below");
+  return sum(c, above, product(c, below, slopes, "sloped"), "out");
+}
+
 // One slope, or one for each index of axis 1.
 static void import_prelu(Call& c) {
-  const ValueId x = c.tensor("self"), weight = c.parameter("weight");
+  const ValueId x = c.tensor("self"), weight = c.tensor("weight");
   if (!c.ok()) return;
   const i64 rank = c.rank(x), slopes = c.type(weight).elements();
   c.require(slopes == 1 || (rank >= 2 && slopes == c.shape(x)[1]), "the slopes do not fit the channels", std::to_string(slopes),
@@ -130,8 +138,9 @@ static void import_prelu(Call& c) {
   for (i64 k = 0; k < rank; ++k)
     if (slopes == 1 || k != 1) to_last.push_back(k);
   if (slopes != 1) to_last.push_back(1);
-  const ValueId turned = c.permute(x, to_last, "channels_last");
-  c.result(c.permute(c.add(Prelu{}, {turned, c.reshape(weight, {slopes}, "slopes")}, "out"), inverse(to_last)));
+  const ValueId turned = c.permute(x, to_last, "channels_last"), row = c.reshape(weight, {slopes}, "slopes");
+  c.result(c.permute(c.is_derived_from_constants(weight) ? c.add(Prelu{}, {turned, row}, "out") : computed_prelu(c, turned, row),
+                     inverse(to_last)));
 }
 
 static constexpr ImportRow kNormalizationRows[] = {

@@ -122,6 +122,18 @@ static void import_std(Call& c) { finish_variance(c, true); }
 static void import_var_mean(Call& c) { finish_variance(c, false, true); }
 static void import_std_mean(Call& c) { finish_variance(c, true, true); }
 
+// Both extremes, of all elements or along an axis.
+static void import_aminmax(Call& c) {
+  const ValueId x = c.tensor("self");
+  const Axes axes = reduced_axes(c, "dim", c.rank(x));
+  for (const auto& [k, fn] : {std::pair(0, Reduce::kMin), std::pair(1, Reduce::kMax)}) {
+    const std::string name = k == 0 ? "least" : "most";
+    const TensorMeta* declared = c.result_meta(static_cast<size_t>(k));
+    const ValueId y = reduced(c, fn, x, axes, name);
+    if (c.ok()) c.result(static_cast<size_t>(k), c.reshape(y, declared->sizes, name + "_result"));
+  }
+}
+
 // max.dim, min.dim: where nobody reads the positions, an extreme as any other.
 static void import_max_along(Call& c) {
   if (c.is_read(1)) return import_leftover(c);
@@ -151,6 +163,7 @@ static constexpr ImportRow kReductionsRows[] = {
     {"aten._log_softmax.default", import_log_softmax},
     {"aten.amax.default", import_amax},
     {"aten.amin.default", import_amin},
+    {"aten.aminmax.default", import_aminmax},
     {"aten.cumsum.default", import_along_axis<Cumsum>, true},
     {"aten.log_softmax.int", import_log_softmax},
     {"aten.max.default", import_amax},

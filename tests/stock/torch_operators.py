@@ -30,7 +30,8 @@ RANDOM = {"bernoulli", "empty", "empty_like", "empty_permuted", "empty_strided",
           "randint_like", "randn", "randn_like", "rand", "uniform", "nn.functional.rrelu", "nn.functional.gumbel_softmax"}
 # Operators whose numbers differ for a reason.
 KNOWN = {"bfloat16": "a cast to bfloat16 is none: the program is float32 there", "half": "a cast to float16 is none: the program is float32 there",
-         "masked_softmax": "a row with nothing to choose from is not a number in PyTorch", "masked_log_softmax": "as masked_softmax"}
+         "masked_softmax": "a row with nothing to choose from is not a number in PyTorch", "masked_log_softmax": "as masked_softmax",
+         "torch_ops_aten__safe_softmax_default": "as masked_softmax"}
 
 
 class Example(torch.nn.Module):
