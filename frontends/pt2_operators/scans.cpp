@@ -83,10 +83,16 @@ static void import_prod(Call& c) {
   if (c.ok()) c.result(c.reshape(y, std::move(shape)));
 }
 
+// A row a line, as make_schemas.py reads them.
+// clang-format off
 static constexpr ImportRow kScansRows[] = {
-    {"aten.cummax.default", import_cummax}, {"aten.cummin.default", import_cummin}, {"aten.cumprod.default", import_cumprod, true},
-    {"aten.prod.default", import_prod},     {"aten.prod.dim_int", import_prod},
+    {"aten.cummax.default", import_cummax},
+    {"aten.cummin.default", import_cummin},
+    {"aten.cumprod.default", import_cumprod, true},
+    {"aten.prod.default", import_prod},
+    {"aten.prod.dim_int", import_prod},
 };
+// clang-format on
 ImportRows scans_rows() { return kScansRows; }
 
 }  // namespace deuteron::pt2
