@@ -90,55 +90,35 @@ Status prepare_expand(Call& call, Prepared* prepared) {
   return keep_strided_copy(call, prepared, x, 0, strides, y, false);
 }
 
-// (x, repeats, out): copied once for each repetition.
-struct Repeat {
-  const uint8_t* in;
-  uint8_t* out;
-  const int32_t* numbers;  // for each of the out's dimensions: out size, in size, in stride, out stride
-  uint8_t rank, element_bytes;
-  bool empty;
-};
-void run_repeat(const Repeat& c) {
-  if (c.empty) return;
-  int32_t index[kMaxRank] = {};
-  for (;;) {
-    ptrdiff_t from = 0, to = 0;
-    for (int i = 0; i < c.rank; ++i) {
-      const int32_t* n = c.numbers + 4 * i;
-      from += static_cast<ptrdiff_t>(index[i] % n[1]) * n[2];
-      to += static_cast<ptrdiff_t>(index[i]) * n[3];
-    }
-    __builtin_memcpy(c.out + to * c.element_bytes, c.in + from * c.element_bytes, c.element_bytes);
-    int i = c.rank - 1;
-    for (; i >= 0; --i) {
-      if (++index[i] < c.numbers[4 * i]) break;
-      index[i] = 0;
-    }
-    if (i < 0) return;
-  }
-}
+// (x, repeats, out): a repeated dimension is two, of which the outer one does not move in x.
 Status prepare_repeat(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(0), &y = call.tensor(2);
   if (!same_type(x, y)) return bad_argument(2, kDtype);
   if (call.list(1).count != y.rank || y.rank < x.rank) return bad_argument(1, "must have one entry for each dimension of the out");
-  int32_t* numbers = call.arena->make<int32_t>(size_t{4} * y.rank);
+  int32_t* numbers = call.arena->make<int32_t>(size_t{6} * y.rank);
   if (!numbers) return out_of_memory();
   int32_t x_strides[kMaxRank], y_strides[kMaxRank];
   strides_of(x, x_strides);
   strides_of(y, y_strides);
-  const int added = y.rank - x.rank;
+  const int added = y.rank - x.rank, dimensions = 2 * y.rank;
   for (int i = 0; i < y.rank; ++i) {
     const int32_t size = i < added ? 1 : x.sizes[i - added];
     const int64_t times = call.list_integer(1, i);
     if (times < 0 || times > INT32_MAX || times * size != y.sizes[i]) return bad_argument(2, kSizes);
-    int32_t* n = numbers + 4 * i;
-    n[0] = y.sizes[i];
-    n[1] = size;
-    n[2] = i < added ? 0 : x_strides[i - added];
-    n[3] = y_strides[i];
+    int32_t *of_size = numbers + 2 * i, *of_x = of_size + dimensions, *of_y = of_x + dimensions;
+    of_size[0] = static_cast<int32_t>(times), of_size[1] = size;
+    of_x[0] = 0, of_x[1] = i < added ? 0 : x_strides[i - added];
+    of_y[0] = y.numel > 0 ? y_strides[i] * size : 0, of_y[1] = y_strides[i];
   }
-  return keep<Repeat, run_repeat>(call, prepared,
-                                  {bytes_of(x), bytes_of(y), numbers, y.rank, static_cast<uint8_t>(element_bytes(x.type)), y.numel == 0});
+  StridedCopy c{bytes_of(x),
+                bytes_of(y),
+                numbers,
+                y.numel == 0 ? 0 : -1,
+                static_cast<uint8_t>(dimensions),
+                static_cast<uint8_t>(element_bytes(y.type))};
+  if (y.numel > 0) join_dimensions(numbers, &c.rank);
+  if (c.rank > kMostDimensions && y.numel > 0) return bad_argument(1, "repeats too many dimensions");
+  return keep_copy(call, prepared, c);
 }
 
 // (x, dims, out)

@@ -49,6 +49,31 @@ TEST(PortableMoves, CopyToAnotherDtype) {
   EXPECT_EQ(q.get<float>(), (std::vector<float>{1, -2, 3, -4, 5, 1 << 20}));
 }
 
+// Every dimension repeated or not, in any order of either memory.
+TEST(PortableMoves, RepeatsOfAnyDimensions) {
+  const Sizes sizes = {2, 3, 5};
+  const auto data = random_bytes(30, 7);
+  Order order = dense(3);
+  do {
+    for (int32_t k = 0; k < 3 * 3 * 3; ++k) {
+      const int32_t times[] = {1 + k % 3, 1 + k / 3 % 3, 1 + k / 9};
+      const Sizes out = {2 * times[0], 3 * times[1], 5 * times[2]};
+      OneCall p;
+      const int32_t x = p.in(ScalarType::s8, sizes, order), y = p.out(ScalarType::s8, out, {order[2], order[0], order[1]});
+      p.call("aten::repeat", {x, p.ints({times[0], times[1], times[2]}), y});
+      p.set(0, data);
+      p.run();
+      expect_moved(data, sizes, p.get<int8_t>(), out, [](const Sizes& o) { return Sizes{o[0] % 2, o[1] % 3, o[2] % 5}; });
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  OneCall nothing;
+  const int32_t x = nothing.in(ScalarType::s8, sizes), y = nothing.out(ScalarType::s8, {2, 0, 5});
+  nothing.call("aten::repeat", {x, nothing.ints({1, 0, 1}), y});
+  nothing.set(0, data);
+  nothing.run();
+  EXPECT_TRUE(nothing.get<int8_t>().empty());
+}
+
 TEST(PortableMoves, Permute) {
   const Sizes sizes = {2, 3, 5, 4};
   const auto data = random_bytes(120, 2);

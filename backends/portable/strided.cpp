@@ -65,7 +65,7 @@ Status keep_copy(Call& call, Prepared* prepared, const StridedCopy& c) {
 }
 
 void join_dimensions(int32_t* numbers, uint8_t* rank) {
-  int32_t size[kMaxRank], in[kMaxRank], out[kMaxRank];
+  int32_t size[2 * kMaxRank], in[2 * kMaxRank], out[2 * kMaxRank];
   int count = 0;
   for (int i = 0; i < *rank; ++i) {  // by falling stride of `out`
     if (numbers[i] == 1) continue;

@@ -43,7 +43,8 @@ void run_strided_copy(const StridedCopy& c);
 Status keep_copy(Call& call, Prepared* prepared, const StridedCopy& copy);
 Status keep_copies(Call& call, Prepared* prepared, const StridedCopy* copies, int32_t count);
 
-// Brings the numbers of a copy to as few dimensions as give the same elements, in the order in which they lie in `out`.
+// Brings the numbers of a copy, of up to twice kMaxRank dimensions, to as few as give the same elements, in the order in which they lie in
+// `out`.
 void join_dimensions(int32_t* numbers, uint8_t* rank);
 
 // Keeps a copy over the sizes of `out`. The caller has proved that every offset lies inside `in`.
