@@ -9,8 +9,8 @@
 #include <map>
 #include <numeric>
 
-#include "backends/neutron/forms.h"
 #include "ops/families.h"
+#include "ops/int16.h"
 #include "passes/choose_sides.h"
 #include "passes/compilation.h"
 #include "passes/npu_support.h"
@@ -19,6 +19,7 @@
 #include "passes/side_costs.h"
 #include "passes/subgraph.h"
 #include "passes/trial.h"
+#include "rewrite/view_rules.h"
 #include "targets/target.h"
 
 namespace deuteron {
@@ -121,8 +122,8 @@ class Partitioner {
     }
   }
 
-  // Takes no time on the CPU either.
-  static bool computes_nothing(const Op& op) { return std::holds_alternative<Reshape>(op); }
+  // Takes no time on the CPU either, or less than crossing to the NPU and back: a transpose alone.
+  bool computes_nothing(const Op& op) const { return is_same_storage(op) || (is_view(op) && pass_.target.has_backend("cortex_m")); }
 
   // Connected parts of each partition, by a node of theirs.
   std::vector<NodeId> find_parts() {
@@ -276,7 +277,6 @@ void partition(PassContext& pass) {
                            "target.cost", has_choice ? "add a table [cpu.cost], or extend a base that has one" : "compile for imxrt700cm");
     return;
   }
-  if (!has_choice) neutron::make_operands_symmetric(pass.graph, pass.rules());
   if (has_choice) pass.result.partition.preference.prefer = pass.options.npu.prefer;
   check_exclusions(pass.graph, pass.options.npu, pass.diagnostics);
   if (pass.diagnostics.has_errors()) return;

@@ -5,6 +5,7 @@
 
 #include "ops/families.h"
 #include "ops/integer/bounds.h"
+#include "ops/matmul/zero_points.h"
 #include "ops/unary/functions.h"
 #include "ops/unary/pair_table.h"
 #include "rewrite/fuse_rules.h"
@@ -134,22 +135,74 @@ static std::optional<Patch> scaled_matmul(const Graph& g, const Uses&, NodeId ro
   return b.replace_root(Mul{}, {product, number(b, matmul->scale)});
 }
 
-// matmul of operands whose zero points differ   becomes   matmul of copies whose zero points are 0
-// For an NPU that takes no other and has no CPU beside it. What comes of a softmax keeps 127 of its 255 steps.
-static std::optional<Patch> symmetric_operands(const Graph& g, const Uses&, NodeId root) {
-  if (!op_as<Matmul>(g, root) || g.numerics == Numerics::tflite) return std::nullopt;
+// An operand of the product, before a permute that the product reads as its flag.
+struct Side {
+  ValueId v;
+  i64 axis;  // the inner one
+  bool swapped;
+};
+static Side side_of(const Graph& g, const Uses& uses, ValueId v) {
+  const NodeId above = producer_as<Permute>(g, uses, v);
+  if (above < 0 || std::get<Permute>(g.nodes[above].op).perm != Axes{0, 2, 1}) return {v, 2, false};
+  return {g.nodes[above].inputs[0], 1, true};
+}
+
+// The pieces of a constant, one behind the other.
+static ValueId lay_out_constant(PatchBuilder& b, const GraphValue& value, i64 axis, std::span<const InnerPiece> pieces) {
+  const Shape& shape = value.type.shape;
+  const i64 outer = numel(std::span(shape).first(static_cast<size_t>(axis)));
+  const i64 inside = numel(std::span(shape).subspan(static_cast<size_t>(axis) + 1)), block = shape[axis] * inside;
+  const std::span<const int8_t> from = value.constant->as<int8_t>();
+  std::vector<int8_t> to;
+  for (i64 i = 0; i < outer; ++i)
+    for (const InnerPiece& piece : pieces)
+      if (piece.fill) to.insert(to.end(), static_cast<size_t>(piece.extent * inside), static_cast<int8_t>(*piece.fill));
+      else to.insert(to.end(), from.begin() + i * block, from.begin() + (i + 1) * block);
+  Type type{DType::s8, shape, per_tensor(value.type.quant.scale[0], 0)};
+  type.shape[axis] = 0;
+  for (const InnerPiece& piece : pieces) type.shape[axis] += piece.extent;
+  return b.constant(std::move(type), constant_of(std::move(to)), value.name);
+}
+
+// The same of a computed operand: fills are the padding of the piece before them.
+static ValueId lay_out(PatchBuilder& b, const std::string& name, ValueId x, i64 axis, std::span<const InnerPiece> pieces) {
+  Quant steps = b.type(x).quant;
+  if (const i32 zero = steps.zero_point[0]; zero != 0) {
+    steps = per_tensor(steps.scale[0], 0);
+    // x + zero in steps of x: exact, with nothing cut off
+    const ValueId number =
+        b.constant(Type{DType::s8, {1}, steps}, constant_of(std::vector<int8_t>{static_cast<int8_t>(zero)}), name + "_zero_point");
+    x = b.add(Add{}, {x, number}, steps, name + "_steps");
+  }
+  std::vector<ValueId> parts;
+  for (const InnerPiece& piece : pieces) {
+    if (!piece.fill) {
+      parts.push_back(x);
+      continue;
+    }
+    Pad pad{Axes(3, 0), Axes(3, 0), static_cast<float>(*piece.fill) * steps.scale[0]};
+    pad.after[static_cast<size_t>(axis)] = piece.extent;
+    parts.back() = b.add(pad, {parts.back()}, steps, name + "_filled");
+  }
+  return parts.size() == 1 ? parts[0] : b.add(Concat{axis}, std::move(parts), steps, name + "_pieces");
+}
+
+// matmul of operands with zero points   becomes   matmul of longer ones without (ops/matmul/zero_points.h)
+static std::optional<Patch> matmul_of_steps(const Graph& g, const Uses& uses, NodeId root) {
+  if (!op_as<Matmul>(g, root)) return std::nullopt;
   const Node& node = g.nodes[root];
-  const Quant &x = g.type(node.inputs[0]).quant, &other = g.type(node.inputs[1]).quant;
-  if (x.empty() || other.empty() || x.zero_point == other.zero_point) return std::nullopt;
-  for (const ValueId v : node.inputs)
-    if (g.is_constant(v) && g.type(v).quant.zero_point[0] != 0) return std::nullopt;  // no copy makes that 0
+  const Type &x = g.type(node.inputs[0]), &other = g.type(node.inputs[1]);
+  if (x.quant.zero_point[0] == 0 && other.quant.zero_point[0] == 0) return std::nullopt;
+  const InnerPieces pieces = without_zero_points(x.quant.zero_point[0], other.quant.zero_point[0], x.shape[2]);
   PatchBuilder b(g, root, "");
-  std::vector<ValueId> inputs = node.inputs;
-  for (ValueId& v : inputs) {
-    const Quant& q = g.type(v).quant;
-    if (q.zero_point[0] == 0) continue;
-    const float most = static_cast<float>(std::max(127 - q.zero_point[0], q.zero_point[0] + 128)) * q.scale[0];
-    v = b.add(Clamp{}, {v}, per_tensor(most / 127, 0), g.values[v].name + "_symmetric");
+  std::vector<ValueId> inputs;
+  for (size_t k = 0; k < 2; ++k) {
+    const Side side = side_of(g, uses, node.inputs[k]);
+    const GraphValue& value = g.values[side.v];
+    const std::vector<InnerPiece>& own = k == 0 ? pieces.x : pieces.other;
+    ValueId v = value.constant ? lay_out_constant(b, value, side.axis, own) : lay_out(b, value.name, side.v, side.axis, own);
+    if (side.swapped) v = b.add(Permute{{0, 2, 1}}, {v}, b.type(v).quant, value.name + "_swapped");
+    inputs.push_back(v);
   }
   return b.replace_root(node.op, std::move(inputs));
 }
@@ -239,15 +292,10 @@ std::optional<Activation> activation_of(const Bounds& bounds, const Quant& quant
   return std::nullopt;
 }
 
-void make_operands_symmetric(Graph& g, const RuleContext& context) {
-  static constexpr Rule kRules[] = {symmetric_operands};
-  rewrite(g, kRules, context);
-}
-
 void to_neutron_forms(Graph& body, i64* budget) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
-  for (const Rule rule : {grouped_conv, padded_conv, padded_max_pool, padded_avg_pool, unnamed_bounds, scaled_matmul, fixed_parameters,
-                          shared_extreme, point_step, cut_transposed_conv, linear_to_conv, pad_below_channel_reshape})
+  for (const Rule rule : {grouped_conv, padded_conv, padded_max_pool, padded_avg_pool, unnamed_bounds, scaled_matmul, matmul_of_steps,
+                          fixed_parameters, shared_extreme, point_step, cut_transposed_conv, linear_to_conv, pad_below_channel_reshape})
     rules.push_back(rule);
   rewrite(body, rules, budget);
 }

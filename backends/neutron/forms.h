@@ -5,18 +5,12 @@
 #include "ir/graph.h"
 #include "ops/attributes.h"
 
-namespace deuteron {
-struct RuleContext;  // rewrite/patch.h
-}
-
 namespace deuteron::neutron {
 
 // Afterwards: no padding but in Pad, no groups but depthwise, no bounds but those that a builtin has (activation_of), no factor in a matrix
-// product, no per-channel linear layer, no padded or cut transposed convolution. Every number is as before, bit for bit.
+// product, no zero point of its operands, no per-channel linear layer, no padded or cut transposed convolution. Every number is as before,
+// bit for bit.
 void to_neutron_forms(Graph& body, i64* budget);
-
-// Of matrix products that the NPU would not take, in a graph that has only the NPU. Numbers are rounded once more.
-void make_operands_symmetric(Graph& g, const RuleContext& context);
 
 // How Neutron IR names bounds.
 enum class Activation : u8 { none, relu, relu6, relu_n1_to_1, relu_0_to_1 };

@@ -5,7 +5,10 @@
 
 #include <cmath>
 
+#include <random>
+
 #include "ops/all.h"
+#include "ops/matmul/zero_points.h"
 
 namespace deuteron {
 namespace {
@@ -61,6 +64,46 @@ TEST(Matmul, RefusesWhatTheKernelGetsWrong) {
   EXPECT_EQ(rule({}, s8({1, 3, 5}, 1, 0), s8({1, 4, 5}, 1, 0), s8({1, 3, 4}, 1e-4f, 0)), "cortex_m.matmul.scale");  // shifted sums wrap
   EXPECT_EQ(rule({}, {DType::f32, {1, 3, 5}, {}}, other, s8({1, 3, 4}, 1, 0)), "cortex_m.matmul.dtype");
   EXPECT_EQ(rule({}, s8({1, 1, 40000}, 1, 0), s8({1, 1, 40000}, 1, 0), s8({1, 1, 1}, 1e5f, 0)), "cortex_m.matmul.inner");
+}
+
+std::vector<i64> laid_out(const std::vector<InnerPiece>& pieces, const std::vector<i64>& steps) {
+  std::vector<i64> row;
+  for (const InnerPiece& piece : pieces)
+    for (i64 k = 0; k < piece.extent; ++k) row.push_back(piece.fill ? *piece.fill : steps[static_cast<size_t>(k)]);
+  return row;
+}
+
+// Every pair of zero points, on steps that reach both ends.
+TEST(Matmul, RowsWithoutZeroPointsHaveTheSameSum) {
+  std::mt19937 random(7);
+  for (const i64 inner : {8, 24})
+    for (i32 x_zero = -128; x_zero <= 127; ++x_zero)
+      for (i32 other_zero = -128; other_zero <= 127; ++other_zero) {
+        std::vector<i64> x, other;
+        for (i64 k = 0; k < inner; ++k) {
+          x.push_back(k == 0 ? 127 : k == 1 ? -128 : static_cast<i64>(random() % 256) - 128);
+          other.push_back(k == 0 ? -128 : k == 1 ? -128 : static_cast<i64>(random() % 256) - 128);
+        }
+        i64 wanted = 0, found = 0;
+        for (size_t k = 0; k < x.size(); ++k) wanted += (x[k] - x_zero) * (other[k] - other_zero);
+        const InnerPieces pieces = without_zero_points(x_zero, other_zero, inner);
+        const std::vector<i64> a = laid_out(pieces.x, x), b = laid_out(pieces.other, other);
+        ASSERT_EQ(a.size(), b.size()) << x_zero << ", " << other_zero;
+        ASSERT_EQ(static_cast<i64>(a.size()), pieces.extent());
+        ASSERT_EQ(a.size() % 8, 0u);
+        for (size_t k = 0; k < a.size(); ++k) {
+          ASSERT_TRUE(a[k] >= -128 && a[k] <= 127 && b[k] >= -128 && b[k] <= 127);
+          found += a[k] * b[k];
+        }
+        ASSERT_EQ(found, wanted) << x_zero << ", " << other_zero;
+      }
+}
+
+TEST(Matmul, RowsGrowByWhatZeroPointsNeed) {
+  EXPECT_EQ(without_zero_points(0, 0, 64).extent(), 64);
+  EXPECT_EQ(without_zero_points(5, 0, 64).extent(), 128);
+  EXPECT_EQ(without_zero_points(-128, 0, 64).extent(), 192);  // what a softmax gives: 128 is 127 and 1
+  EXPECT_EQ(without_zero_points(-3, 4, 64).extent(), 200);    // 64 * 3 * 4 is one product, and zeros up to 8
 }
 
 }  // namespace
