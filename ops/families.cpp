@@ -83,6 +83,10 @@ concept HasParts = requires(const T& op, FormBuilder& builder) {
   parts_form(op, builder);
 };
 template <class T>
+concept HasRoundedParts = requires(const T& op, FormBuilder& builder) {
+  rounded_parts_form(op, builder);
+};
+template <class T>
 static bool (*form_of(const OpDef<T>& def, FormKind kind))(const T&, FormBuilder&) {
   switch (kind) {
     case FormKind::simpler:
@@ -95,6 +99,9 @@ static bool (*form_of(const OpDef<T>& def, FormKind kind))(const T&, FormBuilder
       return def.forms.portable;
     case FormKind::parts:
       if constexpr (HasParts<T>) return parts_form;
+      return nullptr;
+    case FormKind::rounded_parts:
+      if constexpr (HasRoundedParts<T>) return rounded_parts_form;
       return nullptr;
   }
   return def.forms.kernel;

@@ -45,8 +45,9 @@ std::optional<i64> view_of(const Op& op, TypeView in);
 std::string_view function_of(const Op& op);
 
 class FormBuilder;
-// parts: that of an operator whose header declares parts_form.
-enum class FormKind : u8 { simpler, kernel, last, portable, parts };
+// parts: that of an operator whose header declares parts_form. rounded_parts: the same between int8 values, with parameters for what is
+// between, where the header declares rounded_parts_form.
+enum class FormKind : u8 { simpler, kernel, last, portable, parts, rounded_parts };
 bool has_form(const Op& op, FormKind kind);
 bool write_form(const Op& op, FormKind kind, FormBuilder& builder);
 

@@ -24,6 +24,7 @@ struct FormOperand {
 struct FormSite {
   std::span<const FormOperand> operands;
   const Type* result = nullptr;
+  const Type* result_steps = nullptr;  // the int8 type that every reader quantizes the result to; null: somebody wants the float
   const std::string* name = nullptr;
   Isa isa = Isa::scalar;
   bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's

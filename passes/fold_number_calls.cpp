@@ -12,14 +12,6 @@
 
 namespace deuteron {
 
-std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v) {
-  const std::vector<NodeId>& readers = uses.readers[v];
-  if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
-  for (const NodeId n : readers)
-    if (!is_quantize(g.nodes[n].op) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
-  return g.type(g.nodes[readers[0]].outputs[0]);
-}
-
 ValueId quantize_constant(PatchBuilder& b, const GraphValue& value, const Quant& q) {
   std::vector<int8_t> steps;
   for (const float x : value.constant->as<float>())

@@ -6,8 +6,6 @@ namespace deuteron {
 
 std::span<const Rule> number_call_rules();
 
-// The one type to which every reader quantizes `v`; nothing when somebody wants the float.
-std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v);
 // From the least to the largest number that there is a step of.
 Bounds range_of(const Quant& q);
 // The parameters that hold the ranges of all of them.

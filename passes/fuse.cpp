@@ -23,10 +23,12 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
 }
 
 // What only our own kernels have whole: the NPU and stock firmware take the int8 operators that it is made of. A quantized model has no
-// parameters for these.
+// parameters for these; npu_forms finds some where there is no CPU.
 void fuse(PassContext& pass) {
   static constexpr Rule kRules[] = {in_parts};
-  const bool whole = pass.target.options.dialect != "stock" && (!pass.target.npu || is_quantized(pass.graph));
+  const bool quantized = is_quantized(pass.graph);
+  const bool whole = pass.target.npu ? quantized && (pass.target.options.dialect != "stock" || !pass.target.has_backend("cortex_m"))
+                                     : pass.target.options.dialect != "stock";
   fuse_with(pass, whole ? std::span<const Rule>() : kRules);
 }
 

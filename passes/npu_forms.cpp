@@ -1,30 +1,26 @@
 // Functions of one element that the NPU has no builtin for become the builtins that they are made of: silu is a product with a sigmoid, the
-// square of x is x * x. A table on the CPU is more exact and one step, but crossing to the CPU and back costs more; where there is no CPU
-// to cross to, longer chains are taken too. Quantized models keep what they have: there are no parameters for the values between.
+// square of x is x * x. Both targets with an NPU do so alike: a table on the CPU is one step and exact to half of one, but each crossing to
+// the CPU and back divides the model, and what an operator computes must not depend on what stands beside the NPU.
+#include "passes/npu_forms.h"
+
 #include <algorithm>
 
 #include "ops/families.h"
-#include "ops/pointwise/point_op.h"
 #include "ops/pointwise/point_writer.h"
 #include "passes/npu_support.h"
 #include "passes/options.h"
 #include "passes/pass.h"
-#include "rewrite/patch.h"
-#include "targets/target.h"
 
 namespace deuteron {
-namespace {
 
-// Builtins that replace one call of the CPU: with more, rounding after each costs more accuracy than the crossing is worth. With the NPU
-// alone the choice is that or nothing.
-constexpr size_t kMostBesideCpu = 4, kMostAlone = 16;
+// The longest chain that replaces one operator.
+constexpr size_t kMostSteps = 16;
 
-bool is_number(const PointOperand& o) { return o.from == PointOperand::kNumber; }
+static bool is_number(const PointOperand& o) { return o.from == PointOperand::kNumber; }
 
-// The program of a node in steps of the NPU; nothing where there is none.
 std::optional<PointProgram> in_builtins(const Op& op) {
   const std::optional<PointProgram> given = program_of(op);
-  PointWriter out(kMostAlone);
+  PointWriter out(kMostSteps);
   std::vector<PointOperand> values;
   const auto value = [&](const PointOperand& o) { return o.from >= 0 ? values[o.from] : o; };
   for (const PointStep& s : given->steps) {
@@ -62,7 +58,6 @@ std::optional<PointProgram> in_builtins(const Op& op) {
   return out.program().steps.empty() ? std::nullopt : std::optional(out.program());
 }
 
-// One float operator for a step: with a number, a function of one element.
 Op operator_of(const PointStep& s) {
   if (!has_second_operand(s.fn) || !is_number(s.b)) return op_of(s);
   PointStep alone = s;
@@ -71,24 +66,24 @@ Op operator_of(const PointStep& s) {
 }
 bool takes_two(const PointStep& s) { return has_second_operand(s.fn) && !is_number(s.b); }
 
-bool is_taken(const PointStep& s, const Type& x, const NpuLimits& limits) {
+static bool is_taken(const PointStep& s, const Type& x, const NpuLimits& limits) {
   const std::vector<const Type*> in(takes_two(s) ? 2 : 1, &x), out{&x};
   const std::vector<const Constant*> data(in.size(), nullptr);
   return passed(npu_checks(operator_of(s), {TypeView(in), TypeView(out), data, limits}));
 }
 
-std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
+bool are_taken(const PointProgram& program, const Type& x, const NpuLimits& limits) {
+  return std::all_of(program.steps.begin(), program.steps.end(), [&](const PointStep& s) { return is_taken(s, x, limits); });
+}
+
+static std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const RuleContext& context) {
   const Node& node = g.nodes[root];
   if (!has_program(node.op) || bounds_of(node.op)) return std::nullopt;
   if (g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   const std::vector<NpuCheck> checks = npu_checks(g, node, *context.target, context.options->npu);
   if (passed(checks) || checks.back().rule == "neutron.exclude" || checks.back().rule == "neutron.constant") return std::nullopt;
   const std::optional<PointProgram> program = in_builtins(node.op);
-  const size_t most = context.target->has_backend("cortex_m") ? kMostBesideCpu : kMostAlone;
-  if (!program || program->steps.size() > most) return std::nullopt;
-  const Type& x = g.type(node.inputs[0]);
-  for (const PointStep& s : program->steps)
-    if (!is_taken(s, x, context.target->npu->limits)) return std::nullopt;
+  if (!program || !are_taken(*program, g.type(node.inputs[0]), context.target->npu->limits)) return std::nullopt;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> values;
   const auto value = [&](const PointOperand& o) { return o.from >= 0 ? values[o.from] : node.inputs[0]; };
@@ -100,13 +95,10 @@ std::optional<Patch> npu_form(const Graph& g, const Uses&, NodeId root, const Ru
   return b.replace_root(values.back());
 }
 
-}  // namespace
-
 void npu_forms(PassContext& pass) {
   if (!pass.target.npu) return;
-  if (std::any_of(pass.graph.nodes.begin(), pass.graph.nodes.end(), [](const Node& n) { return is_quantize_or_dequantize(n.op); })) return;
   static constexpr Rule kRules[] = {npu_form};
-  rewrite(pass.graph, kRules, pass.rules());
+  rewrite(pass.graph, is_quantized(pass.graph) ? quantized_npu_rules() : kRules, pass.rules());
 }
 
 }  // namespace deuteron

@@ -20,5 +20,13 @@ inline const Quant* quantizes_to(const Graph& g, NodeId n) {
   const Quantize* quantize = op_as<Quantize>(g, n);
   return quantize ? &quantize->quant : nullptr;
 }
+// The one type to which every reader quantizes `v`; nothing when somebody wants the float.
+inline std::optional<Type> quantized_type(const Graph& g, const Uses& uses, ValueId v) {
+  const std::vector<NodeId>& readers = uses.readers[v];
+  if (readers.empty() || uses.output_uses[v] != 0) return std::nullopt;
+  for (const NodeId n : readers)
+    if (!quantizes_to(g, n) || g.type(g.nodes[n].outputs[0]) != g.type(g.nodes[readers[0]].outputs[0])) return std::nullopt;
+  return g.type(g.nodes[readers[0]].outputs[0]);
+}
 
 }  // namespace deuteron

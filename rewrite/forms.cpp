@@ -46,6 +46,8 @@ std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, Form
   FormSite site;
   site.operands = operands;
   site.result = &g.type(node.outputs[0]);
+  const std::optional<Type> steps = quantized_type(g, uses, node.outputs[0]);
+  site.result_steps = steps ? &*steps : nullptr;
   site.name = &g.values[node.outputs[0]].name;
   site.isa = target.isa;
   site.beside_npu = target.beside_npu;

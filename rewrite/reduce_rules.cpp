@@ -3,6 +3,7 @@
 // Beside an NPU reductions are quantized as they are: it reduces any axes at once, where pools and layers need permutes and more cycles.
 #include "rewrite/reduce_rules.h"
 
+#include "ops/quantize/rounded.h"
 #include "ops/reduce/slices.h"
 #include "rewrite/borders.h"
 #include "rewrite/view_rules.h"
@@ -103,7 +104,7 @@ class Reducer {
     quant.scale.assign(static_cast<size_t>(shape[0]), weight / 127);
     quant.zero_point.assign(static_cast<size_t>(shape[0]), 0);
     const ValueId steps = b_.constant(Type{DType::s8, shape, quant}, constant_of(std::vector<int8_t>(count, 127)));
-    return b_.add_typed(Dequantize{}, {steps}, Type{DType::f32, std::move(shape), {}});
+    return dequantized_float(b_, steps);
   }
 
   ValueId summed(ValueId x, const Slices& s, float weight) {
@@ -131,12 +132,7 @@ class Reducer {
   }
 
   // In a quantized model every operator gets the parameters that its own kernel gives.
-  ValueId rounded(ValueId x, const Quant& quant) {
-    if (quant.empty()) return x;
-    const Shape shape = b_.type(x).shape;
-    x = b_.add_typed(Quantize{quant}, {x}, Type{DType::s8, shape, quant});
-    return b_.add_typed(Dequantize{}, {x}, Type{DType::f32, shape, {}});
-  }
+  ValueId rounded(ValueId x, const Quant& quant) { return quant.empty() ? x : deuteron::rounded(b_, x, quant); }
 
   const Graph& g_;
   const Uses& uses_;

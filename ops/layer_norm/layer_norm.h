@@ -31,6 +31,7 @@ void execute(const LayerNorm&, std::span<const HostTensor> in, std::span<const H
 Result<Lowered> float_form(const LayerNorm&, const LowerContext&);                                // passes/float_calls.cpp asks for it
 
 bool simpler_form(const LayerNorm&, FormBuilder&);
-bool parts_form(const LayerNorm&, FormBuilder&);  // forms.cpp; FormKind::parts
+bool parts_form(const LayerNorm&, FormBuilder&);          // forms.cpp; FormKind::parts
+bool rounded_parts_form(const LayerNorm&, FormBuilder&);  // forms.cpp; FormKind::rounded_parts
 
 }  // namespace deuteron
