@@ -7,6 +7,7 @@
 
 #include "backends/neutron/forms.h"
 #include "base/check.h"
+#include "ops/gather/mirrored_ends.h"
 #include "ops/integer/bounds.h"
 #include "ops/unary/functions.h"
 #include "tflite/tflite_generated.h"
@@ -370,6 +371,19 @@ class Writer {
     const i32 value = quantize_value(op.value, q.scale[0], q.zero_point[0], q.low, q.high);
     add(Builtin::PADV2, {tensor(node.inputs[0]), paddings, step(value, q, "value")}, out(node), node, Options::PadV2Options,
         tflite::CreatePadV2Options(b_));
+  }
+
+  // Of mirrored ends: the NPU takes no other.
+  void write(const Gather& op, const Node& node) {
+    const Shape& x = in_type(node, 0).shape;
+    const auto axis = static_cast<size_t>(op.axis);
+    const std::optional<MirroredEnds> ends = mirrored_ends(op, x[axis]);
+    DEUTERON_CHECK(ends.has_value());
+    std::vector<i32> pairs(2 * x.size(), 0);
+    pairs[2 * axis] = narrow(ends->before), pairs[2 * axis + 1] = narrow(ends->after);
+    const i32 paddings = constant<i32>({DType::s32, {static_cast<i64>(x.size()), 2}, {}}, pairs, "paddings");
+    add(Builtin::MIRROR_PAD, {tensor(node.inputs[0]), paddings}, out(node), node, Options::MirrorPadOptions,
+        tflite::CreateMirrorPadOptions(b_, ends->with_edge ? tflite::MirrorPadMode::SYMMETRIC : tflite::MirrorPadMode::REFLECT));
   }
 
   // What has no options has the operator's operands.

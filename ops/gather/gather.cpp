@@ -1,4 +1,6 @@
-#include "ops/gather/gather.h"
+#include "ops/gather/mirrored_ends.h"
+
+#include <algorithm>
 
 #include "ops/integer/refusals.h"
 
@@ -26,11 +28,43 @@ static Result<Lowered> cortex_m(const Gather& a, const LowerContext& c) {
   return call.done();
 }
 
+std::optional<MirroredEnds> mirrored_ends(const Gather& a, i64 extent) {
+  const i64 added = static_cast<i64>(a.index.size()) - extent;
+  for (const bool with_edge : {false, true}) {
+    const i64 most = with_edge ? extent : extent - 1, edge = with_edge ? 1 : 0;
+    for (i64 before = 0; added > 0 && before <= std::min(added, most); ++before) {
+      const auto position = [&](i64 k) {
+        if (k < before) return before - k - edge;
+        return k < before + extent ? k - before : 2 * extent - 2 + edge - (k - before);
+      };
+      bool mirrors = added - before <= most;
+      for (size_t k = 0; mirrors && k < a.index.size(); ++k) mirrors = a.index[k] == position(static_cast<i64>(k));
+      if (mirrors) return MirroredEnds{before, added - before, with_edge};
+    }
+  }
+  return std::nullopt;
+}
+
 static constexpr QuantSpec kQuant[] = {{DType::s8, Gran::per_tensor}, {DType::s8, Gran::shared}};
+
+// MIRROR_PAD is no operator of ExecuTorch's NXP backend: only the limits of the format and of all operators hold.
+static constexpr NpuRow<Gather> kNpu[] = {
+    {"mirror", "the gather mirrors the ends of its axis (reflection padding)",
+     must_hold("Neutron IR has no gathering but of mirrored ends"),
+     [](const Gather& a, const NpuOperands& o) {
+       return std::optional<i64>(mirrored_ends(a, o.in[0].shape[static_cast<size_t>(a.axis)]).has_value());
+     }},
+    {"parameters", "operand and result have one scale and zero point",
+     must_hold("the operand and the result have different scales or zero points"), parameters_are_shared<Gather>},
+    {"rank", "rank", NpuTest::at_most, rank_of_result<Gather>, &NpuLimits::rank},
+};
+static constexpr NpuSupport<Gather> kNpuSupport{.rows = kNpu, .builtin = "MIRROR_PAD", .absent = {}};
 
 static OpFacts facts_of(const Gather&) { return facts(Family::movement, Values::moved); }
 static std::vector<Example<Gather>> examples() {
-  return {{"rows backwards", {1, {4, 3, 2, 1, 0}}, {{2, 5, 3}}}, {"a column twice", {2, {0, 0, 2}}, {{1, 5, 3, 7}}}};
+  return {{"rows backwards", {1, {4, 3, 2, 1, 0}}, {{2, 5, 3}}},
+          {"a column twice", {2, {0, 0, 2}}, {{1, 5, 3, 7}}},
+          {"mirrored columns", {2, {2, 1, 0, 1, 2, 3, 2}}, {{1, 3, 4, 5}}}};
 }
 
 const OpDef<Gather>& def_of(const Gather&) {
@@ -40,7 +74,7 @@ const OpDef<Gather>& def_of(const Gather&) {
                                    .macs = no_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
-                                   .npu = not_on_npu<Gather>("Neutron IR has no gathering"),
+                                   .npu = kNpuSupport,
                                    .facts = facts_of,
                                    .axes = kOneAxis<Gather>,
                                    .view = nullptr,
