@@ -1,6 +1,8 @@
 // Channels-last throughout: permutes sink towards the outputs, where they meet their opposites and vanish. What reaches an output or hangs
 // on an input becomes a dim order of that port. Only a permute that nobody can absorb stays and costs time.
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "ops/families.h"
 #include "passes/options.h"
@@ -204,7 +206,34 @@ static void adopt_output_order(Graph& g, Port& port) {
   port.order = kToChannelsLast;
 }
 
-void infer_layout(PassContext& pass) {
+// permute(x), and once more   become   one: what each reader was given for itself moves once
+static void share_views(Graph& g) {
+  std::map<ValueId, std::vector<size_t>> views_of;  // by operand
+  std::vector<Node> kept;
+  std::vector<ValueId> now(g.values.size());
+  std::iota(now.begin(), now.end(), 0);
+  const auto is_output = [&](const Node& node) {
+    return std::ranges::any_of(g.outputs, [&](const Port& port) { return port.value == node.outputs[0]; });
+  };
+  for (Node& node : g.nodes) {
+    for (ValueId& v : node.inputs) v = now[static_cast<size_t>(v)];
+    if (is_view(node.op) && !is_output(node)) {
+      std::vector<size_t>& views = views_of[node.inputs[0]];
+      const auto same = [&](size_t k) { return kept[k].op == node.op && g.type(kept[k].outputs[0]) == g.type(node.outputs[0]); };
+      if (const auto twin = std::find_if(views.begin(), views.end(), same); twin != views.end()) {
+        now[static_cast<size_t>(node.outputs[0])] = kept[*twin].outputs[0];
+        kept[*twin].origin = merge(kept[*twin].origin, node.origin);
+        continue;
+      }
+      views.push_back(kept.size());
+    }
+    kept.push_back(std::move(node));
+  }
+  g.nodes = std::move(kept);
+  drop_unreferenced_values(g);
+}
+
+static void choose_orders(PassContext& pass) {
   Graph& g = pass.graph;
   sink_permutes(pass);
   if (pass.options.contiguous_io) return;
@@ -213,6 +242,11 @@ void infer_layout(PassContext& pass) {
   for (size_t o = 0; o < outputs; ++o) adopt_output_order(g, g.outputs[o]);
   remove_dead(g, "absorbed by the dim order of an input or output");
   sink_permutes(pass);
+}
+
+void infer_layout(PassContext& pass) {
+  choose_orders(pass);
+  share_views(pass.graph);
 }
 
 }  // namespace deuteron
