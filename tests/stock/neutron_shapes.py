@@ -31,6 +31,36 @@ class Call(nn.Module):
         return self.function(*self.parts, *x)
 
 
+class Attention(nn.Module):
+    def __init__(self, width, heads, **options):
+        super().__init__()
+        self.attention, self.options = nn.MultiheadAttention(width, heads, batch_first=True), options
+
+    def forward(self, x):
+        return self.attention(x, x, x, **self.options)[0]
+
+
+class VisionBlock(nn.Module):
+    """Of a vision transformer: normalization stands before attention and before the two layers."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.before, self.attention, self.between = nn.LayerNorm(width), Attention(width, heads, need_weights=False), nn.LayerNorm(width)
+        self.layers = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+
+    def forward(self, x):
+        x = x + self.attention(self.before(x))
+        return x + self.layers(self.between(x))
+
+
+def heads(product):
+    """Self-attention of 4 heads of 8 on 4-D matrices, as it is written and not as torch decomposes it."""
+    def function(layer, x):
+        q, k, v = layer(x).reshape(*x.shape[:2], 3, 4, 8).permute(2, 0, 3, 1, 4).unbind(0)
+        return product(q, k, v).transpose(1, 2).flatten(2)
+    return Call(function, nn.Linear(32, 96))
+
+
 def bmm(*shapes, rule=""):
     return f"bmm {shapes}", Call(torch.matmul if len(shapes[0]) != 3 else torch.bmm), shapes, rule
 
@@ -51,6 +81,14 @@ CASES = [
     ("bmm of other permutes", Call(lambda x, y: torch.bmm(x.permute(1, 0, 2), y.permute(2, 1, 0))), [(24, 3, 16), (40, 16, 3)], ""),
     ("bmm 5x16x16 between convolutions", Call(lambda a, b, x: b(torch.bmm(a(x).flatten(2), a(x).flatten(2).transpose(1, 2)).reshape(5, 16, 4, 4)), nn.Conv2d(6, 16, 1), nn.Conv2d(16, 3, 1)), [(5, 6, 4, 4)], ""),
     ("bmm with the result permuted", Call(lambda x, y: torch.bmm(x, y).transpose(1, 2)), [(3, 24, 16), (3, 16, 40)], ""),
+
+    # Attention: what a softmax gives has the zero point -128.
+    ("attention", Attention(32, 4, need_weights=False), [(2, 16, 32)], ""), ("attention and its weights", Attention(32, 4), [(2, 24, 32)], ""),
+    ("block of a vision transformer", VisionBlock(32, 4), [(1, 16, 32)], ""), ("two blocks", nn.Sequential(VisionBlock(24, 3), VisionBlock(24, 3)), [(1, 8, 24)], ""),
+    ("attention by 4-D matmul", heads(lambda q, k, v: torch.matmul((torch.matmul(q, k.transpose(-2, -1)) * 8 ** -0.5).softmax(-1), v)), [(2, 16, 32)], ""),
+    ("attention by its own operator", heads(F.scaled_dot_product_attention), [(2, 16, 32)], ""),
+    ("attention of 7 tokens", Attention(32, 4, need_weights=False), [(2, 7, 32)], "neutron.matmul.width"),
+    ("attention of heads of 4", Attention(32, 8, need_weights=False), [(2, 16, 32)], "neutron.matmul.channels"),
 
     conv(3, 5, (3, 2), (1, 3, 9, 11)), conv(3, 5, (3, 2), (3, 3, 9, 11), padding=1, bias=False), conv(7, 9, (2, 4), (1, 7, 11, 13), stride=(3, 2)),
     conv(5, 3, (3, 3), (3, 5, 13, 12), dilation=(2, 3), padding=(2, 3)),
