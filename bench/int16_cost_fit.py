@@ -2,7 +2,7 @@
 
     build/venv/bin/python bench/int16_cost_fit.py [--tool build/deuteron] [--shared ../shared]
 
-Compiles five networks with --precision int16, runs each once on a board of each instruction set, and fits the instructions of every call with
+Compiles five networks with --precision int16, and some with single layers in int16, runs each once on a board of each instruction set, and fits the instructions of every call with
 non-negative coefficients: docs/cpu-cost.md has the formula. Prints the lines, and how far the sum and the worst call are off.
 """
 import argparse
@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BOARDS = {"mve": ("cortex-m55", "mps3-an547"), "dsp": ("cortex-m4", "mps2-an386"), "scalar": ("cortex-m3", "mps2-an385")}
 MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet"]
+SOME_LAYERS = {"resnet8": ["add"], "dscnn_kws": ["layers.0.conv", "layers.3.conv", "layers.6.conv", "linear"], "autoencoder_ad": ["fcs.0", "fcs.3", "fcs.7"], "cifarnet": ["conv2", "fc"]}
 
 
 def calls_of(text):
@@ -26,7 +27,7 @@ def calls_of(text):
         call = re.search(r" = call (\S+?)\(", line)
         if not call:
             continue
-        shape = re.search(r": s16\[([\d,]*)\]", line)
+        shape = re.search(r": s(?:16|8)\[([\d,]*)\]", line)
         extents = [int(v) for v in shape[1].split(",")] if shape else [0]
         macs, results, taps = int((re.search(r"macs=(\d+)", line) or [0, 0])[1]), int(np.prod(extents)), 0
         if call[1] == "deuteron::conv2d_s16.out":
@@ -37,20 +38,25 @@ def calls_of(text):
         yield call[1], macs, results, taps
 
 
+def programs():
+    yield from ((model, ["--precision", "int16"]) for model in MODELS)
+    yield from ((model, [w for name in names for w in ("--int16-layer", name)]) for model, names in SOME_LAYERS.items())
+
+
 def measure(arguments, isa, where):
     target, board = BOARDS[isa]
     rows = {}
-    for model in MODELS:
+    for model, options in programs():
         folder, program, trace = arguments.shared / "fixtures" / "models" / model, where / "m.pte", where / "t.etdp"
         text = subprocess.run([arguments.tool, "compile", folder / "float.pt2", "--target", target, "--calibrate", folder / "inputs",
-                               "--precision", "int16", "-o", program, "--dump-after", "fit-scratch"], check=True, capture_output=True, text=True).stdout
+                               *options, "-o", program, "--dump-after", "fit-scratch"], check=True, capture_output=True, text=True).stdout
         sample = sorted((folder / "inputs").glob("*.bin"))[0]
         subprocess.run([arguments.tool, "profile", program, "--input", sample, "--on", f"qemu:{board}", "-o", trace], check=True, capture_output=True)
         subprocess.run([arguments.tool, "inspect", trace, "--rows", "0", "--json", where / "t.json"], check=True, capture_output=True)
         kernels = [k for k in json.loads((where / "t.json").read_text())["kernels"] if "::" in k["name"]]
         for kernel, call in zip(sorted(kernels, key=lambda k: k["instruction"]), calls_of(text), strict=True):
             assert kernel["name"] == call[0], (kernel["name"], call[0])
-            if "_s16" in call[0]:
+            if "_s16" in call[0] or "requantize" in call[0]:
                 rows.setdefault(call[0].removesuffix(".out"), []).append((*call[1:], kernel["median"]))
     return rows
 

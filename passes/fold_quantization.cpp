@@ -10,12 +10,14 @@
 #include "ops/int16.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
+#include "ops/requantize/numbers.h"
 #include "passes/fold_number_calls.h"
 #include "passes/pass.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/recurrent.h"
 #include "rewrite/borders.h"
 #include "rewrite/view_rules.h"
+#include "targets/target.h"
 
 namespace deuteron {
 
@@ -249,17 +251,19 @@ static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, Nod
   return b.done();
 }
 
-// quantize(dequantize(x))   becomes   x, or a clamp without bounds where the parameters change
-// Between int8 and int16 both stay: no kernel does it at once.
-static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId root) {
+// quantize(dequantize(x))   becomes   x, or a clamp without bounds where the parameters change, or quantize(x) from int8 to int16 and back
+// Both stay where no kernel does it at once: for stock firmware, and with scales that requantize_numbers() refuses.
+static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId root, const RuleContext& context) {
   if (!is_quantize(g.nodes[root].op)) return std::nullopt;
   const ValueId x = dequantized(g, uses, g.nodes[root].inputs[0]);
   if (x < 0) return std::nullopt;
-  const Type& wanted = g.type(g.nodes[root].outputs[0]);
+  const Type &from = g.type(x), &wanted = g.type(g.nodes[root].outputs[0]);
   PatchBuilder b(g, root, "quantize after dequantize with the same parameters");
-  if (g.type(x) == wanted) return b.replace_root(x);
-  if (g.type(x).dtype != DType::s8 || wanted.dtype != DType::s8 || g.type(x).quant.per_channel()) return std::nullopt;
-  return b.replace_root(Clamp{}, {x});
+  if (from == wanted) return b.replace_root(x);
+  if (from.dtype == DType::s8 && wanted.dtype == DType::s8 && !from.quant.per_channel()) return b.replace_root(Clamp{}, {x});
+  const bool is_ours = context.target->options.dialect != "stock" && g.numerics != Numerics::tflite;
+  if (!is_ours || g.is_constant(x) || !requantize_numbers(from, wanted)) return std::nullopt;
+  return b.replace_root(g.nodes[root].op, {x});
 }
 
 // The result is made of the operand's elements and of nothing else, each of them once or as often as an index says.

@@ -40,7 +40,9 @@ namespace deuteron {
   K(kConv2dS16)                   \
   K(kDepthwiseConv2dS16)          \
   K(kAddS16)                      \
-  K(kAvgPool2dS16)
+  K(kAvgPool2dS16)                \
+  K(kRequantizeS8)                \
+  K(kRequantizeS16)
 
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)

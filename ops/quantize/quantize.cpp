@@ -1,18 +1,22 @@
 #include "ops/quantize/quantize.h"
 
 #include "ops/integer/refusals.h"
+#include "ops/requantize/numbers.h"
 
 namespace deuteron {
 
 static Result<std::vector<Type>> infer(const Quantize& a, TypeView in) {
-  if (in.size() != 1 || in[0].dtype != DType::f32)
-    return Refusal{"quantize takes one float operand", in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32", "quantize.dtype"};
+  const bool takes = in.size() == 1 && (in[0].dtype == DType::f32 || !in[0].quant.empty());
+  if (!takes)
+    return Refusal{"quantize takes one operand, float or with quantization parameters",
+                   in.size() == 1 ? std::string(name_of(in[0].dtype)) : "", "f32", "quantize.dtype"};
   const bool wide = a.quant.low < -128 || a.quant.high > 127;
   return std::vector<Type>{{wide ? DType::s16 : DType::s8, in[0].shape, a.quant}};
 }
 
 static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
+  if (x.dtype != DType::f32) return lower_requantize(x, y);
   const bool wide = y.dtype == DType::s16 && !y.quant.empty();
   if (!wide)
     if (auto r = require_int8(y, "y", "cortex_m.quantize.dtype")) return *r;

@@ -6,6 +6,7 @@
 #include "ops/conv2d_s16/kernel.h"
 #include "ops/depthwise_conv2d_s16/kernel.h"
 #include "ops/quantize/kernel.h"
+#include "ops/requantize/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -181,6 +182,34 @@ Outcome check_quantize_s16(uint32_t seed) {
   if constexpr (!kHasMveFloat) return Outcome::not_served;
   quantize_s16(a, x, steps_of(expected));
   if constexpr (kHasMveFloat) quantize_s16_mve(a, x, steps_of(found));
+  return compared(expected, found, ys, nullptr, line);
+}
+
+Outcome check_requantize(uint32_t seed) {
+  Random r(seed);
+  const bool to_int8 = r.one_in(2);
+  RequantizeArgs a{r.between(1, 70),
+                   to_int8 ? 0 : r.between(-128, 127),
+                   r.between(0, 32767),
+                   r.between(-15, 15),
+                   to_int8 ? r.between(-128, 127) : 0,
+                   0,
+                   0};
+  bounds_s16(r, &a.y_min, &a.y_max);
+  if (to_int8) a.y_min = r.between(-128, 127), a.y_max = r.between(a.y_min, 127);
+  const int16_t* wide = some_steps(r, at_end_of_pool, a.count);
+  const auto* narrow = reinterpret_cast<const int8_t*>(wide);
+  const uint32_t ys = static_cast<uint32_t>(a.count) * (to_int8 ? 1 : 2);
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys);
+  Line line("@differs requantize ");
+  line.number(seed).text(" count ").signed_number(a.count).text(" shift ").signed_number(a.shift);
+  if constexpr (!kHasMve) return Outcome::not_served;
+  if (to_int8) requantize_s8(a, wide, expected.data);
+  else requantize_s16(a, narrow, steps_of(expected));
+  if constexpr (kHasMve) {
+    if (to_int8) requantize_s8_mve(a, wide, found.data);
+    else requantize_s16_mve(a, narrow, steps_of(found));
+  }
   return compared(expected, found, ys, nullptr, line);
 }
 

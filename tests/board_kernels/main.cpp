@@ -32,6 +32,7 @@ constexpr CheckedKernel kChecked[] = {
     {"add_s16", check_add_s16},
     {"avg_pool2d_s16", check_avg_pool2d_s16},
     {"quantize_s16", check_quantize_s16},
+    {"requantize", check_requantize},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 
