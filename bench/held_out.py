@@ -1,6 +1,7 @@
 """Accuracy on samples that calibration has not seen: ours, plain histogram ranges, and PT2E, on the same random splits.
 
     build/venv/bin/python bench/held_out.py --int16 | --int16-layer NAME .. [--splits 8]
+    build/venv/bin/python bench/held_out.py --mixed 10% | --target-db X [--orders 8 | --splits 8]
     build/venv/bin/python bench/held_out.py [--tool build/deuteron] [--shared ../shared] [--orders 8 | --splits 8 | --folds 3] [--samples N] [--models A,B] [--no-pt2e]
 
 Two thirds of a model's samples calibrate, the rest is held out. The samples are put into a random order, and each third of it is held out once; so many --orders. With --splits each
@@ -11,7 +12,7 @@ order to the next; `within`: splits whose truth lies between what it says of hal
 Why each sample is held out as often as any other: few samples hold most of the noise. Of splits drawn one by one, eight leave a sample out of 24 in calibration every time once in
 26 times; resnet8's worst one was such. It is then part of every estimate and of no truth.
  --int16 prints int8, int16 and the gain instead,
-held out, of four models; --int16-layer the same for some layers in int16. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
+held out, of four models; --int16-layer the same for some layers in int16; --mixed and --target-db for layers that the compiler chooses, with the instructions that it predicts. PT2E is ExecuTorch's CortexMQuantizer, simulated in PyTorch. A `!` marks a row under PT2E or plain ranges.
 """
 import argparse
 import concurrent.futures
@@ -101,15 +102,32 @@ def pt2e(model, split):
     return sqnr(model.y[split[1]], np.stack([y.numpy().reshape(-1) for y in got]))
 
 
+def instructions(tool, model, options):
+    """What the compiler predicts of a program, all samples in its calibration."""
+    with tempfile.TemporaryDirectory() as where:
+        where = pathlib.Path(where)
+        np.save(where / "calibrate.npy", model.x)
+        subprocess.run([tool, "compile", model.folder / "float.pt2", "--target", "cortex-m55", "--calibrate", where / "calibrate.npy",
+                        "-o", where / "m.pte", "--json", where / "m.json", *options], check=True, capture_output=True)
+        return json.loads((where / "m.json").read_text())["cycles"]["cpu"]
+
+
 def int16(arguments):
-    wider = [w for name in arguments.int16_layer for w in ("--int16-layer", name)] or ["--precision", "int16"]
-    print(f"| model | int8 | {'some layers ' if arguments.int16_layer else ''}int16 | gain |\n| --- | --- | --- | --- |")
+    kind = "int16" if arguments.int16 else "some layers int16" if arguments.int16_layer else "mixed"
+    wider = ["--precision", kind] if kind != "some layers int16" else [w for name in arguments.int16_layer for w in ("--int16-layer", name)]
+    if arguments.mixed:
+        wider += ["--max-cost", arguments.mixed]
+    if arguments.target_db:
+        wider += ["--target-db", arguments.target_db]
+    print(f"| model | int8 | {kind} | gain | instructions |\n| --- | --- | --- | --- | --- |")
     for name in MODELS[:4] if arguments.models == ",".join(MODELS) else arguments.models.split(","):
         model = Model(arguments.shared / "fixtures" / "models" / name)
         splits = model.splits(arguments)
-        narrow, wide = ([ours(arguments.tool, model, s, options)[0] for s in splits] for options in ([], wider))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            narrow, wide = (list(pool.map(lambda s: ours(arguments.tool, model, s, options)[0], splits)) for options in ([], wider))
         gain = [b - a for a, b in zip(narrow, wide)]
-        print(f"| {name} | {np.mean(narrow):.1f} | {np.mean(wide):.1f} | {np.mean(gain):+.1f} (at least {min(gain):+.1f}) |", flush=True)
+        more = instructions(arguments.tool, model, wider) / instructions(arguments.tool, model, []) - 1
+        print(f"| {name} | {np.mean(narrow):.1f} | {np.mean(wide):.1f} | {np.mean(gain):+.1f} (at least {min(gain):+.1f}) | {100 * more:+.1f} % |", flush=True)
 
 
 def main():
@@ -124,9 +142,12 @@ def main():
     parser.add_argument("--no-pt2e", action="store_true")
     parser.add_argument("--int16", action="store_true")
     parser.add_argument("--int16-layer", action="append", default=[])
+    parser.add_argument("--mixed", metavar="PERCENT")
+    parser.add_argument("--target-db", metavar="X")
     arguments = parser.parse_args()
-    if arguments.int16 or arguments.int16_layer:
-        arguments.splits = arguments.splits or 8
+    if arguments.int16 or arguments.int16_layer or arguments.mixed or arguments.target_db:
+        if not (arguments.mixed or arguments.target_db):
+            arguments.splits = arguments.splits or 8
         return int16(arguments)
     print("| model | held out | plain histogram | PT2E | in-sample | estimate | off | within |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     means = []

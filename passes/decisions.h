@@ -8,6 +8,7 @@
 #include "ir/graph.h"
 #include "quantize/held_out.h"
 #include "quantize/insert_quantization.h"
+#include "quantize/precision_search.h"
 
 namespace deuteron {
 
@@ -15,9 +16,10 @@ namespace deuteron {
 struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty
   std::vector<QuantizedValue> values;
-  std::string policy;               // "histogram, channels equalized (0.5)"
-  std::optional<HeldOut> held_out;  // simulated, on samples that the ranges were not chosen on
-  double gain_db = 0;               // of that over plain histogram ranges
+  std::string policy;                          // "histogram, channels equalized (0.5)"
+  std::optional<HeldOut> held_out;             // simulated, on samples that the ranges were not chosen on
+  double gain_db = 0;                          // of that over plain histogram ranges
+  std::optional<PrecisionDecision> precision;  // of --precision mixed
 };
 
 // What both sides say of one operator.

@@ -1,5 +1,6 @@
 // What the user may ask of a compilation.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +16,19 @@ struct CompileOptions {
   NpuOptions npu;
   // --int16-layer: operators, nodes and modules that work on int16 among int8
   std::vector<std::string> int16_layers;
-  bool int8_io = false;           // --io int8: inputs and outputs are the quantized tensors themselves
-  bool contiguous_io = false;     // --io-layout contiguous: keep the user's memory format even if that costs a transpose
-  bool packed_weights = false;    // --weights packed: for kernels that only our runtime has
-  i64 packed_growth_percent = 3;  // all packed calls together may have so many more bytes than their plain constants
-  bool load_plan = false;         // --load-plan: the file ends with its calls as our runtime's loader wants them
-  int threads = 0;                // 0: as many as the machine has
-  std::string intermediates;      // folder for the graph after every pass
-  std::string stop_after;         // pass name: the result then has only `graph`
-  std::string dump_after;         // pass name: its graph is printed to standard output
+  // --precision mixed: the search names such layers, within these limits
+  bool is_mixed = false;
+  std::optional<double> max_cost, target_db;  // MixedPrecision (quantize/precision_search.h)
+  bool may_use_float = true;                  // the same
+  bool int8_io = false;                       // --io int8: inputs and outputs are the quantized tensors themselves
+  bool contiguous_io = false;                 // --io-layout contiguous: keep the user's memory format even if that costs a transpose
+  bool packed_weights = false;                // --weights packed: for kernels that only our runtime has
+  i64 packed_growth_percent = 3;              // all packed calls together may have so many more bytes than their plain constants
+  bool load_plan = false;                     // --load-plan: the file ends with its calls as our runtime's loader wants them
+  int threads = 0;                            // 0: as many as the machine has
+  std::string intermediates;                  // folder for the graph after every pass
+  std::string stop_after;                     // pass name: the result then has only `graph`
+  std::string dump_after;                     // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
   i64 max_ram = 0;        // --max-ram: the plan may have so many bytes; 0: what the target has for activations; or kLeastRam
   std::string stream;     // --stream AXIS[=FRAMES]: passes/stream.h; empty: the network computes its whole input

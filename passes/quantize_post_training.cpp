@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
+#include "cost/program_cost.h"
+#include "emit/pte.h"
+#include "memory/plan_memory.h"
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "passes/compilation.h"
@@ -10,6 +15,7 @@
 #include "passes/npu_support.h"
 #include "passes/options.h"
 #include "passes/pass.h"
+#include "passes/trial.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantization_search.h"
 #include "quantize/recurrent.h"
@@ -27,7 +33,7 @@ static bool is_int16_layer(const PassContext& pass, const Graph& g, const Node& 
 }
 
 static bool wants_int16(const PassContext& pass) {
-  return pass.options.quantize.precision == Precision::int16 || !pass.options.int16_layers.empty();
+  return pass.options.quantize.precision == Precision::int16 || pass.options.is_mixed || !pass.options.int16_layers.empty();
 }
 static const char* option_of_int16(const PassContext& pass) { return pass.options.int16_layers.empty() ? "--precision" : "--int16-layer"; }
 
@@ -48,6 +54,9 @@ static void check_int16_layers(PassContext& pass) {
   if (!pass.options.int16_layers.empty() && pass.options.quantize.precision == Precision::int16)
     return pass.diagnostics.error(g.name, "--int16-layer names some layers, and --precision int16 means all of them", "precision.all",
                                   "leave one of the two out");
+  if (!pass.options.int16_layers.empty() && pass.options.is_mixed)
+    return pass.diagnostics.error(g.name, "--int16-layer names some layers, and --precision mixed chooses them itself", "precision.all",
+                                  "leave one of the two out");
   for (const std::string& name : pass.options.int16_layers) {
     const auto has_form = [&](const Node& n) { return is_named(g, n, name) && !int16_quant_specs(n.op).empty() && !is_same_storage(n.op); };
     if (std::ranges::any_of(g.nodes, has_form)) continue;
@@ -64,6 +73,43 @@ static const char* why_not_int16(const PassContext& pass) {
   if (pass.target.npu) return "cannot work on int16: the NPU has int8 only";
   if (pass.target.options.dialect == "stock") return "cannot work on int16: stock firmware has no such kernels";
   return nullptr;
+}
+
+// What --precision mixed must have to measure a choice on samples that it was not made on.
+static void check_mixed(PassContext& pass) {
+  const std::string& model = pass.graph.name;
+  if (!pass.options.max_cost && !pass.options.target_db)
+    return pass.diagnostics.error(model, "--precision mixed has no limit to choose layers by", "precision.limit",
+                                  "give --max-cost N% (instructions over those of int8), --target-db X (accuracy to reach), or both");
+  if (pass.options.quantize.observer)
+    return pass.diagnostics.error(model, "--observer leaves out the search that --precision mixed measures layers with",
+                                  "precision.observer", "leave --observer out");
+  if (pass.samples.size() < 2)
+    pass.diagnostics.add({Severity::error, model, "--precision mixed chooses layers on samples that calibration has not seen",
+                          std::to_string(pass.samples.size()), "at least 2 samples", "precision.samples",
+                          "calibrate with more samples; 32 are often enough"});
+}
+
+// The rest of the pipeline, on a graph of its own. Bands of rows are left out (Trial): they cost both sides the same kind of work.
+static std::optional<ProgramSize> size_of(const PassContext& pass, const Graph& quantized, Diagnostics& diagnostics) {
+  Trial trial(pass, quantized);
+  if (!trial.run("fold-quantization", "fit-scratch")) {
+    for (const Diagnostic& d : trial.diagnostics.list()) diagnostics.add(d);
+    return std::nullopt;
+  }
+  const ProgramCost cost = program_cost(trial.graph, 0, pass.target);
+  if (cost.cpu == 0 || cost.not_known > 0) return std::nullopt;
+  const MemoryPlan plan = plan_memory(trial.graph);
+  PteParts parts;
+  return ProgramSize{cost.cpu, plan.bytes, static_cast<i64>(write_pte(trial.graph, plan, pass.target.isa, &parts).size())};
+}
+
+static MixedPrecision mixed_precision(PassContext& pass) {
+  const auto is_first = std::make_shared<bool>(true);
+  return {pass.options.max_cost, pass.options.target_db, pass.options.may_use_float, [&pass, is_first](const Graph& quantized) {
+            Diagnostics silent;  // what stands in the way of int8 is told; another choice is then not possible
+            return size_of(pass, quantized, std::exchange(*is_first, false) ? pass.diagnostics : silent);
+          }};
 }
 
 void quantize_post_training(PassContext& pass) {
@@ -83,6 +129,7 @@ void quantize_post_training(PassContext& pass) {
     return;
   }
   check_int16_layers(pass);
+  if (pass.options.is_mixed) check_mixed(pass);
   if (pass.diagnostics.has_errors()) return;
   if (wants_int16(pass))
     if (const char* why = why_not_int16(pass)) return refuse_int16(pass, why);
@@ -91,9 +138,11 @@ void quantize_post_training(PassContext& pass) {
   if (pass.target.npu)
     options.runs_on_npu = [&](const Graph& g, const Node& node) { return npu_takes(g, node, pass.target, pass.options.npu); };
   if (!pass.options.int16_layers.empty())
-    options.works_on_int16 = [&](const Graph& g, const Node& n) { return is_int16_layer(pass, g, n); };
+    options.works_on_int16 = [&](const Graph& g, const Node& n) { return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n); };
+  std::optional<MixedPrecision> mixed;
+  if (pass.options.is_mixed) mixed = mixed_precision(pass);
   std::optional<QuantizationChoice> choice =
-      calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads, pass.diagnostics);
+      calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads, pass.diagnostics, mixed ? &*mixed : nullptr);
   if (!choice) return;
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.equalized = std::move(choice->equalized);
@@ -101,6 +150,7 @@ void quantize_post_training(PassContext& pass) {
   decisions.policy = std::move(choice->policy);
   decisions.held_out = choice->held_out;
   decisions.gain_db = choice->gain_db;
+  decisions.precision = std::move(choice->precision);
 }
 
 }  // namespace deuteron

@@ -289,7 +289,7 @@ class Inserter {
     make_room_for_bias(q, of_x.scale[0], bias);
     std::vector<float> loss;
     if (moments) {
-      std::vector<int8_t> rounded = round_weights(data, q, *moments);
+      std::vector<int8_t> rounded = options_.rounded ? options_.rounded->of(data, q, *moments) : round_weights(data, q, *moments);
       loss = mean_loss(data, rounded, q, *moments);
       const ValueId integers =
           g_.add_value(g_.values[operands[1]].name + "_q", Type{DType::s8, weight.shape, q}, constant_of(std::move(rounded)));

@@ -1,6 +1,7 @@
 // Post-training quantization of a float graph: puts Quantize/Dequantize pairs where the target's rules want them, as PT2E would have.
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "calibrate/input_moments.h"
 
 namespace deuteron {
+
+class RoundedWeights;  // quantize/round_weights.h
 
 // int16: operators that have a form work on int16 (ops/int16.h), all others stay in float.
 enum class Precision : u8 { int8, int16 };
@@ -17,7 +20,8 @@ inline constexpr double kWideMargin = 1;
 
 struct QuantizeOptions {
   Precision precision = Precision::int8;
-  // Of int8: these nodes work on int16 all the same, if their operators have a form, with ranges as seen and kWideMargin. Empty: none do.
+  // Of int8: these nodes work on int16 all the same, with ranges as seen and kWideMargin; those without an int16 form stay in float. Empty:
+  // none do.
   std::function<bool(const Graph&, const Node&)> works_on_int16;
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
@@ -27,6 +31,8 @@ struct QuantizeOptions {
   // Weights of a layer that it knows are rounded together (quantize/round_weights.h), and their mean error goes into the bias. Null: each
   // weight by itself.
   const LayerMoments* moments = nullptr;
+  // What layers were rounded to with these moments, for those who quantize a network many times. Null: nobody remembers.
+  std::shared_ptr<RoundedWeights> rounded;
   bool equalize = true;                                        // channels may be scaled alike, where a search finds that it helps
   std::function<bool(const Graph&, const Node&)> runs_on_npu;  // these nodes are quantized by the rules of the NPU; empty: none are
   double margin = 0;  // both ends of every range lie so much further out, 0.05 = 5 %, unless values cannot come that far

@@ -73,14 +73,24 @@ i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& 
   return std::holds_alternative<Linear>(node.op) && !options.per_channel_linear ? -1 : spec.axis;
 }
 
-// By node. What is only another view of its operand follows who makes that.
+// By node. What has no int16 form and is asked for stays in float. What is only another view of its operand follows who makes that; an
+// input is made by nobody, and follows who reads it.
 static std::vector<bool> int16_nodes(const Graph& g, const QuantizeOptions& options) {
   std::vector<bool> wide(g.nodes.size(), options.precision == Precision::int16), wide_value(g.values.size());
-  for (size_t n = 0; n < g.nodes.size(); ++n) {
+  if (options.precision == Precision::int16 || !options.works_on_int16) return wide;
+  const auto is_view = [&](size_t n) { return is_same_storage(g.nodes[n].op); };
+  std::vector<bool> wanted(g.values.size());  // by an operator, behind views of it
+  for (size_t n = g.nodes.size(); n-- > 0;) {
     const Node& node = g.nodes[n];
-    if (options.precision == Precision::int8 && options.works_on_int16 && !int16_quant_specs(node.op).empty())
-      wide[n] = is_same_storage(node.op) ? wide_value[node.inputs[0]] : options.works_on_int16(g, node);
-    for (const ValueId v : node.outputs) wide_value[v] = wide[n];
+    if (!is_view(n)) wide[n] = !is_lowered(node.op) && options.works_on_int16(g, node);
+    const bool wants = is_view(n) ? wanted[node.outputs[0]] : wide[n] && !int16_quant_specs(node.op).empty();
+    for (size_t k = 0; wants && k < node.inputs.size(); ++k)
+      if (!is_view(n) || k == 0) wanted[node.inputs[k]] = true;
+  }
+  for (const Port& port : g.inputs) wide_value[port.value] = wanted[port.value];
+  for (size_t n = 0; n < g.nodes.size(); ++n) {
+    if (is_view(n)) wide[n] = wide_value[g.nodes[n].inputs[0]];
+    for (const ValueId v : g.nodes[n].outputs) wide_value[v] = wide[n];
   }
   return wide;
 }

@@ -20,7 +20,7 @@ struct Cluster {
 
 struct QuantizationPlan {
   std::vector<bool> quantized;                  // by node: has quant_specs() and operands that can follow them, or is a number_call()
-  std::vector<bool> int16;                      // by node: by int16_quant_specs() (ops/int16.h)
+  std::vector<bool> int16;                      // by node: by int16_quant_specs() (ops/int16.h); without such it stays float
   std::vector<i32> cluster_of;                  // by value; -1: stays float
   std::vector<std::optional<QuantSpec>> fixed;  // by value: result of an operator with fixed parameters
   std::vector<Cluster> clusters;                // in order of their first member

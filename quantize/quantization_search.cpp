@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
-#include "calibrate/float_executor.h"
 #include "ops/families.h"
+#include "quantize/candidate.h"
 #include "quantize/equalize.h"
 #include "quantize/means_to_convolutions.h"
-#include "quantize/yardstick.h"
+#include "quantize/precision_search.h"
 
 namespace deuteron {
 
@@ -44,55 +43,18 @@ i64 cost_of_a_run(const Graph& g) {
   return cost;
 }
 
-// A float graph, what was seen of it, and the best way so far to quantize it.
-struct Candidate {
-  std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const Seen> seen;
-  QuantizeOptions options;
-  std::shared_ptr<const SeenByWeights> weights;  // null: weights are rounded one by one
-  std::string name;
-  Score score;      // held out
-  double risk = 0;  // dB that it must be better by than one without
-  double value() const { return score.value - risk; }
-};
-
-// A candidate in one version for each part of the samples, which its ranges were not chosen on.
-class Simulated {
- public:
-  Simulated(const Candidate& c, const Yardstick& yardstick) : graphs_(c.seen->without.size(), *c.graph) {
-    Diagnostics silent;  // told once, for the candidate that is taken
-    for (size_t part = 0; part < graphs_.size(); ++part) {
-      QuantizeOptions options = c.options;
-      LayerMoments moments;
-      if (c.weights) moments = c.weights->without(static_cast<i32>(part)), options.moments = &moments;
-      insert_quantization(graphs_[part], c.seen->without[part], options, silent);
-      yardstick.show_what_is_compared(graphs_[part]);
-      executors_.push_back(std::make_unique<FloatExecutor>(graphs_[part]));
-    }
-  }
-  Score score(Yardstick& yardstick) const { return yardstick.held_out(executors_); }
-
- private:
-  std::vector<Graph> graphs_;
-  std::vector<std::unique_ptr<FloatExecutor>> executors_;
-};
-
-void measure(Candidate& c, Yardstick& yardstick) { c.score = Simulated(c, yardstick).score(yardstick); }
-
-using Measured = std::vector<Candidate>;  // in the order of the search
-
-void measure(Candidate& c, Yardstick& yardstick, Measured& all) {
+void measure(QuantizationCandidate& c, Yardstick& yardstick, Measured& all) {
   measure(c, yardstick);
   all.push_back(c);
 }
 
 // The dialect's linear kernel has one multiplier: weights by channel run as a 1x1 convolution instead. Where weights by tensor cost next to
 // nothing, linear layers stay linear layers.
-bool keep_linear_layers(Candidate& best, Yardstick& yardstick, Measured& all) {
+bool keep_linear_layers(QuantizationCandidate& best, Yardstick& yardstick, Measured& all) {
   constexpr double kNextToNothing = 0.05;  // dB
   const auto is_linear = [](const Node& n) { return std::holds_alternative<Linear>(n.op); };
   if (!best.options.per_channel_linear || std::none_of(best.graph->nodes.begin(), best.graph->nodes.end(), is_linear)) return false;
-  Candidate whole = best;
+  QuantizationCandidate whole = best;
   whole.options.per_channel_linear = false;
   whole.risk -= kNextToNothing;
   measure(whole, yardstick, all);
@@ -102,12 +64,12 @@ bool keep_linear_layers(Candidate& best, Yardstick& yardstick, Measured& all) {
 }
 
 // Means of images with a scale of their own, where that is worth its weights and its call. Nothing, when observing fails.
-std::optional<bool> keep_means_with_own_scales(Candidate& best, Yardstick& yardstick, Measured& all, Diagnostics& diagnostics) {
+std::optional<bool> keep_means_with_own_scales(QuantizationCandidate& best, Yardstick& yardstick, Measured& all, Diagnostics& diagnostics) {
   constexpr double kWorthIt = 0.5;  // dB
   Graph graph = *best.graph;
   const auto on_cpu = [&](const Graph& g, const Node& n) { return !best.options.runs_on_npu || !best.options.runs_on_npu(g, n); };
   if (means_to_convolutions(graph, on_cpu) == 0) return false;
-  Candidate own = best;
+  QuantizationCandidate own = best;
   own.graph = std::make_shared<const Graph>(std::move(graph));
   auto seen = yardstick.observe(*own.graph, diagnostics);
   if (!seen) return std::nullopt;
@@ -121,8 +83,8 @@ std::optional<bool> keep_means_with_own_scales(Candidate& best, Yardstick& yards
 }
 
 // Weights of a layer rounded together, unless the outputs are as good without. The gain in dB; nothing when they are not.
-std::optional<double> keep_weights_together(Candidate& best, Yardstick& yardstick, Measured& all) {
-  Candidate together = best;
+std::optional<double> keep_weights_together(QuantizationCandidate& best, Yardstick& yardstick, Measured& all) {
+  QuantizationCandidate together = best;
   together.weights = std::make_shared<const SeenByWeights>(yardstick.observe_weights(*best.graph));
   measure(together, yardstick, all);
   const double gain = together.score.sqnr_db - best.score.sqnr_db;
@@ -132,8 +94,8 @@ std::optional<double> keep_weights_together(Candidate& best, Yardstick& yardstic
 }
 
 // Corrected biases, unless the outputs are as good without. The gain in dB.
-double keep_corrected_biases(Candidate& best, Yardstick& yardstick, Measured& all) {
-  Candidate without = best;
+double keep_corrected_biases(QuantizationCandidate& best, Yardstick& yardstick, Measured& all) {
+  QuantizationCandidate without = best;
   without.options.correct_bias = false;
   measure(without, yardstick, all);
   const double gain = best.score.sqnr_db - without.score.sqnr_db;
@@ -150,7 +112,7 @@ class FinerParts {
     if (are_finer()) yardstick_.expect_answers_of(plain);
   }
   // False, when observing fails.
-  bool measure_again(Candidate& c, Diagnostics& diagnostics) {
+  bool measure_again(QuantizationCandidate& c, Diagnostics& diagnostics) {
     if (!are_finer()) return true;
     auto seen = yardstick_.observe(*c.graph, diagnostics);
     if (!seen) return false;
@@ -168,17 +130,17 @@ class FinerParts {
 
 // What the best gives on samples that nobody has chosen on. It was chosen on those that there are, and comes out best on them by chance,
 // too. So each sample gets the answer of what would be best without it. Nothing, when observing fails.
-std::optional<HeldOut> expected(const Candidate& best, const Measured& all, FinerParts finer, Diagnostics& diagnostics) {
-  std::vector<const Candidate*> chosen;  // by sample
+std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measured& all, FinerParts finer, Diagnostics& diagnostics) {
+  std::vector<const QuantizationCandidate*> chosen;  // by sample
   for (size_t k = 0; k < best.score.outputs.size(); ++k) {
-    const auto value = [&](const Candidate& c) { return c.score.value_without(k) - c.risk; };
-    const Candidate& other = *std::ranges::max_element(all, {}, value);
+    const auto value = [&](const QuantizationCandidate& c) { return c.score.value_without(k) - c.risk; };
+    const QuantizationCandidate& other = *std::ranges::max_element(all, {}, value);
     chosen.push_back(value(other) > value(best) ? &other : &best);
   }
   std::vector<Sums> sums(chosen.size());
-  const auto ask = [&](const Candidate& c) {
+  const auto ask = [&](const QuantizationCandidate& c) {
     if (std::ranges::find(chosen, &c) == chosen.end()) return true;
-    Candidate again = c;
+    QuantizationCandidate again = c;
     if (!finer.measure_again(again, diagnostics)) return false;
     for (size_t k = 0; k < chosen.size(); ++k)
       if (chosen[k] == &c) sums[k] = again.score.outputs[k];
@@ -189,16 +151,17 @@ std::optional<HeldOut> expected(const Candidate& best, const Measured& all, Fine
 }
 
 // Histogram ranges first, then every other way to begin that the budget allows.
-std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yardstick, Measured& all, Diagnostics& diagnostics) {
-  std::vector<Candidate> tried;
-  const auto try_one = [&](Candidate c, Observer observer, const std::string& suffix) {
+std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandidate plain, Yardstick& yardstick, Measured& all,
+                                                             Diagnostics& diagnostics) {
+  std::vector<QuantizationCandidate> tried;
+  const auto try_one = [&](QuantizationCandidate c, Observer observer, const std::string& suffix) {
     c.options.observer = observer;
     c.name = (observer == Observer::histogram ? "histogram" : "min/max") + suffix;
     if (c.options.margin > 0) c.name += fmt::format(", ranges {:.0f} % wider", 100 * c.options.margin);
     measure(c, yardstick, all);
     tried.push_back(std::move(c));
   };
-  Candidate as_seen = plain;
+  QuantizationCandidate as_seen = plain;
   as_seen.options.margin = 0;
   as_seen.risk = kRiskOfNoMargin;
   if (plain.options.precision == Precision::int16) {
@@ -214,7 +177,7 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yar
     if (!plain.options.equalize || !yardstick.has_time_to_observe_and_score()) break;
     Graph equal = *plain.graph;
     if (equalize_channels(equal, plain.seen->all, which, power) == 0) continue;
-    Candidate c = plain;
+    QuantizationCandidate c = plain;
     c.risk = kChance;
     c.graph = std::make_shared<const Graph>(std::move(equal));
     auto seen_again = yardstick.observe(*c.graph, diagnostics);
@@ -232,7 +195,8 @@ std::optional<std::vector<Candidate>> candidates(Candidate plain, Yardstick& yar
 }  // namespace
 
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
-                                                         Diagnostics& diagnostics) {
+                                                         Diagnostics& diagnostics, const MixedPrecision* mixed) {
+  DEUTERON_CHECK(!mixed || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
   if (options.observer) {
     const auto seen = observe(graph, samples, threads, diagnostics);
     if (!seen) return std::nullopt;
@@ -245,11 +209,12 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   const bool is_int8 = options.precision == Precision::int8;
   const i64 most_runs = kBudget / std::max<i64>(1, cost_of_a_run(graph));
   Yardstick yardstick(samples, threads, most_runs);
-  Candidate plain;
+  QuantizationCandidate plain;
   plain.graph = std::make_shared<const Graph>(graph);
   auto seen = yardstick.observe(graph, diagnostics);
   if (!seen) return std::nullopt;
   yardstick.expect_answers_of(graph);
+  const Graph plain_graph = graph;
   plain.seen = std::make_shared<const Seen>(std::move(*seen));
   plain.options = options;
   plain.options.observer = is_int8 ? Observer::histogram : Observer::min_max;
@@ -257,9 +222,9 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
   const double plain_db = plain.score.sqnr_db;
   plain.options.margin = kMargin;
   Measured all;
-  std::optional<std::vector<Candidate>> tried = candidates(std::move(plain), yardstick, all, diagnostics);
+  std::optional<std::vector<QuantizationCandidate>> tried = candidates(std::move(plain), yardstick, all, diagnostics);
   if (!tried) return std::nullopt;
-  Candidate best = std::move(*std::ranges::max_element(*tried, {}, &Candidate::value));
+  QuantizationCandidate best = std::move(*std::ranges::max_element(*tried, {}, &QuantizationCandidate::value));
   QuantizationChoice choice;
   choice.policy = best.name;
   if (is_int8 && yardstick.has_time_to_observe_and_score()) {
@@ -276,11 +241,15 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     choice.policy += fmt::format(", biases {} ({:+.2f} dB)", best.options.correct_bias ? "corrected" : "not corrected",
                                  std::abs(gain) < 0.005 ? 0.0 : gain);
   }
-  if (yardstick.parts() > 1) choice.held_out = expected(best, all, FinerParts(*all[0].graph, samples, threads, most_runs), diagnostics);
+  if (mixed) {
+    all.clear();  // what is compared with is mixed, too
+    choice.precision = choose_precision(best, *mixed, yardstick, all, diagnostics);
+    if (!choice.precision) return std::nullopt;
+  }
+  if (yardstick.parts() > 1) choice.held_out = expected(best, all, FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;
-  choice.equalized = graph = *best.graph;
-  if (best.weights) best.options.moments = &best.weights->all;
-  choice.values = insert_quantization(graph, best.seen->all, best.options, diagnostics);
+  choice.equalized = *best.graph;
+  choice.values = quantize_on_all(best, graph, diagnostics);
   choice.sqnr_db = yardstick.in_sample(graph);
   choice.simulations = yardstick.simulations();
   return choice;

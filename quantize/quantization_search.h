@@ -7,6 +7,7 @@
 #include "calibrate/samples.h"
 #include "quantize/held_out.h"
 #include "quantize/insert_quantization.h"
+#include "quantize/precision_search.h"
 
 namespace deuteron {
 
@@ -18,7 +19,8 @@ struct QuantizationChoice {
   double gain_db = 0;   // over plain histogram ranges, held out
   i64 simulations = 0;  // passes over all samples, and work that takes as long
   std::vector<QuantizedValue> values;
-  Graph equalized;  // the float graph that was quantized: the same function, its channels scaled
+  std::optional<PrecisionDecision> precision;  // of a search with `mixed`
+  Graph equalized;                             // the float graph that was quantized: the same function, its channels scaled
 };
 
 // Calibrates and quantizes the float graph in place. With options.observer set there is no search: that observer, and nothing equalized.
@@ -26,7 +28,8 @@ struct QuantizationChoice {
 // best by cross-validation is taken: each version of the network answers on the samples that its ranges were not chosen on. Linear layers
 // get weights by tensor where that costs next to nothing. How long it searches depends on the network's multiply-adds and the number of
 // samples, never on a clock: same input, same result. Nothing, when calibration fails.
+// mixed: what is best in int8 then gets layers that work on int16. It needs the search, and two samples.
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
-                                                         Diagnostics& diagnostics);
+                                                         Diagnostics& diagnostics, const MixedPrecision* mixed = nullptr);
 
 }  // namespace deuteron

@@ -76,4 +76,11 @@ std::vector<float> mean_loss(std::span<const float> weight, std::span<const int8
   return loss;
 }
 
+const std::vector<int8_t>& RoundedWeights::of(std::span<const float> weight, const Quant& quant, const InputMoments& moments) {
+  auto& known = known_[&moments];
+  for (const auto& [steps, rounded] : known)
+    if (steps == quant) return rounded;
+  return known.emplace_back(quant, round_weights(weight, quant, moments)).second;
+}
+
 }  // namespace deuteron

@@ -2,7 +2,9 @@
 // Here each weight is rounded so as to take back what the ones before it did to the layer's result: the nearest-plane step of Babai in the
 // geometry of the inputs, known from post-training quantization as optimal brain quantization and GPTQ.
 #pragma once
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "calibrate/input_moments.h"
@@ -13,6 +15,16 @@ namespace deuteron {
 // weight [filters, .., inputs] of so many terms by filter, as integers of `quant` (its scales by filter or one for all, its low..high).
 // What counts is the variance of the result: its mean is the bias's (mean_loss).
 std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& quant, const InputMoments& moments);
+
+// The same, remembered: a layer that is rounded again to the same steps, for the same moments (at the same place), costs a copy. One at a
+// time may ask.
+class RoundedWeights {
+ public:
+  const std::vector<int8_t>& of(std::span<const float> weight, const Quant& quant, const InputMoments& moments);
+
+ private:
+  std::map<const InputMoments*, std::vector<std::pair<Quant, std::vector<int8_t>>>> known_;
+};
 
 // The mean of what the layer loses, by filter: what to add to the bias.
 std::vector<float> mean_loss(std::span<const float> weight, std::span<const int8_t> rounded, const Quant& quant,

@@ -44,6 +44,8 @@ double Score::value_without(size_t sample) const {
   return before_bounds.empty() ? of_outputs : (of_outputs + mean_ratio(before_bounds, sample)) / 2;
 }
 
+double Score::steady_value() const { return mean_ratio(before_bounds.empty() ? outputs : before_bounds, outputs.size()); }
+
 HeldOut expected_of(std::vector<Sums> sums) {
   constexpr size_t kDraws = 200;
   std::minstd_rand lot(1);  // the same draws everywhere

@@ -31,6 +31,9 @@ struct Score {
   std::vector<Sums> outputs, before_bounds;  // by sample; before_bounds: empty where no output is bounded
 
   double value_without(size_t sample) const;
+  // Of what bounded outputs are made of alone, where there are such: softmax of a few undecided samples makes most of the outputs' noise
+  // out of whatever their roundings happen to be, and tells little of how large roundings are.
+  double steady_value() const;
 };
 
 // What a network with these sums gives on halves of the samples, drawn by lot.

@@ -200,6 +200,23 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
             {"file", c.pte.size()}}}};
 }
 
+Json precision_choice(const PrecisionChoice& c) {
+  return {{"held_out_sqnr_db", finite(c.sqnr_db)}, {"compared_db", finite(c.steady_db)}, {"instructions", c.size.instructions},
+          {"ram_bytes", c.size.ram_bytes},         {"file_bytes", c.size.file_bytes},    {"int16_layers", c.layers}};
+}
+
+// --precision mixed: what was chosen, and what else there was.
+Json precision(const PrecisionDecision& d) {
+  const auto number = [](const std::optional<double>& v, double unit) { return v ? Json(*v * unit) : Json(nullptr); };
+  Json curve = Json::array();
+  for (const PrecisionChoice& c : d.curve) curve.push_back(precision_choice(c));
+  return {{"max_cost_percent", number(d.max_cost, 100)},
+          {"target_db", number(d.target_db, 1)},
+          {"chosen", precision_choice(d.curve[d.chosen])},
+          {"int16_everywhere", d.int16_everywhere ? precision_choice(*d.int16_everywhere) : Json(nullptr)},
+          {"curve", std::move(curve)}};
+}
+
 }  // namespace
 
 std::string report_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
@@ -228,6 +245,7 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
   j["quantization_gain_db"] = finite(c.quantization.gain_db);
   const std::optional<HeldOut>& held_out = c.quantization.held_out;
   j["held_out_sqnr_db"] = held_out ? finite(held_out->db) : Json();
+  if (c.quantization.precision) j["precision"] = precision(*c.quantization.precision);
   j["held_out_sqnr_db_of_halves"] = held_out ? Json{finite(held_out->low_db), finite(held_out->high_db)} : Json();
   j["quantization"] = quantization(c.quantization);
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes

@@ -61,6 +61,7 @@ class Summary {
     flash();
     line("multiply-adds", scaled(r_.macs));
     quantization();
+    if (c_.quantization.precision) precision(*c_.quantization.precision);
     line("error", error_text());
     if (const std::optional<HeldOut>& other = c_.quantization.held_out)
       line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
@@ -210,6 +211,32 @@ class Summary {
     if (q.policy.empty()) return;
     const bool gains = std::abs(q.gain_db) >= 0.05;
     line("quantization", q.policy + (gains ? fmt::format(": {:+.1f} dB over plain histogram ranges", q.gain_db) : ""));
+  }
+
+  // The choice, and the curve that it is a point of.
+  void precision(const PrecisionDecision& d) {
+    const PrecisionChoice &int8 = d.curve[0], &chosen = d.curve[d.chosen];
+    const auto percent = [&](const PrecisionChoice& c) {
+      return 100.0 * (static_cast<double>(c.size.instructions) / static_cast<double>(int8.size.instructions) - 1);
+    };
+    line("precision", fmt::format("mixed: {} on int16, {:+.1f} % instructions, {:+.1f} dB on samples held out{}{}",
+                                  counted(static_cast<i64>(chosen.layers.size()), "layer"), percent(chosen), chosen.sqnr_db - int8.sqnr_db,
+                                  chosen.layers.empty() ? "" : ": ", fmt::join(chosen.layers, ", ")));
+    line("", fmt::format("{:>9} {:>9} {:>14} {:>8} {:>12} {:>12}  int16 layers", "compared", "held out", "instructions", "", "RAM, bytes",
+                         "file, bytes"));
+    const auto point = [&](const PrecisionChoice& c, const std::string& note) {
+      line("", fmt::format("{:>6.1f} dB {:>6.1f} dB {:>14} {:>+6.1f} % {:>12} {:>12}  {}{}", c.steady_db, c.sqnr_db,
+                           grouped(c.size.instructions), percent(c), grouped(c.size.ram_bytes), grouped(c.size.file_bytes), c.layers.size(),
+                           note));
+    };
+    constexpr double kShown = 0.2;  // dB between two lines
+    double last = -1e9;
+    for (size_t k = 0; k < d.curve.size(); ++k) {
+      if (k != d.chosen && k != 0 && d.curve[k].steady_db < last + kShown) continue;
+      last = d.curve[k].steady_db;
+      point(d.curve[k], k == d.chosen ? " (chosen)" : "");
+    }
+    if (d.int16_everywhere && *d.int16_everywhere != d.curve.back()) point(*d.int16_everywhere, " (all that have a form)");
   }
 
   std::string error_text() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
 #include <random>
 
 #include "data/inputs.h"
@@ -83,15 +84,57 @@ void refuse_unlowered(const Compilation& c, const std::string& model, Diagnostic
                                "leave --skip-pass out, or look at the graph with --stop-after");
 }
 
+// A number of 0 to 9999 with at most so many digits behind the point; nothing for another text.
+std::optional<double> read_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 9999)) return std::nullopt;
+  return value;
+}
+std::optional<double> read_percent(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  const std::optional<double> percent = read_number(text.substr(0, text.size() - 1));
+  return percent ? std::optional(*percent / 100) : std::nullopt;
+}
+std::string check_percent(const std::string& text) {
+  return read_percent(text) ? "" : fmt::format("{} is no percentage: a number from 0 to 9999 and a %, as 10%", text);
+}
+std::string check_db(const std::string& text) {
+  return read_number(text) ? "" : fmt::format("{} is no number of dB: from 0 to 9999, as 30 or 27.5", text);
+}
+
+// The limits of --precision mixed belong to nothing else.
+void read_precision(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
+  if (o.precision == "int16") options.quantize.precision = Precision::int16;
+  options.is_mixed = o.precision == "mixed";
+  options.may_use_float = !o.strict;
+  if (!o.max_cost.empty()) options.max_cost = read_percent(o.max_cost);
+  if (!o.target_db.empty()) options.target_db = read_number(o.target_db);
+  for (const auto& [name, given] : {std::pair("--max-cost", !o.max_cost.empty()), std::pair("--target-db", !o.target_db.empty())})
+    if (given && !options.is_mixed)
+      diagnostics.error(o.model, fmt::format("{} is a limit of --precision mixed, and the precision is {}", name, o.precision),
+                        "precision.not_mixed", fmt::format("add --precision mixed, or leave {} out", name));
+}
+
 }  // namespace
 
 void add_accuracy_options(Verb& verb, ModelOptions& o) {
   verb.option("--observer", o.observer, "how ranges are chosen: minmax, histogram, or auto (default): what costs least at the outputs")
       .value("KIND")
       .one_of({"auto", "minmax", "histogram"});
-  verb.option("--precision", o.precision, "of activations and weights of a float model: int8 (default) or int16 (docs/int16.md)")
+  verb.option("--precision", o.precision,
+              "of activations and weights of a float model: int8 (default), int16, or mixed: int8, and int16 for the layers that are worth "
+              "it (docs/int16.md)")
       .value("KIND")
-      .one_of({"int8", "int16"});
+      .one_of({"int8", "int16", "mixed"});
+  verb.option("--max-cost", o.max_cost,
+              "of --precision mixed: the most instructions over those of int8, by the target's cost model; as accurate as that allows")
+      .value("N%")
+      .check(check_percent);
+  verb.option("--target-db", o.target_db,
+              "of --precision mixed: signal to noise to reach, in dB, on samples that it was not calibrated on; as cheap as that can be")
+      .value("X")
+      .check(check_db);
   verb.option("--int16-layer", o.compile.int16_layers,
               "an operator (`conv2d`, `aten.conv2d.default`), a node or a module of a float model that works on int16 among int8 "
               "(docs/int16.md); may be repeated")
@@ -319,7 +362,8 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (!choose_weights(o, result.target, options, diagnostics)) return std::nullopt;
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
-  if (o.precision == "int16") options.quantize.precision = Precision::int16;
+  read_precision(o, options, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   options.quantize.equalize = o.equalization == "auto";
   options.quantize.correct_bias = o.bias_correction != "off";
   options.quantize.choose_bias_correction = o.bias_correction == "auto";

@@ -18,6 +18,8 @@ struct ModelOptions {
   std::string model, target, json, html, firmware_ops, kernel_selection;
   std::string io = "float", io_layout = "auto", observer = "auto", precision = "int8", equalization = "auto", bias_correction = "auto",
               format_conversion = "auto";
+  std::string max_cost;         // "10%"; empty: no limit
+  std::string target_db;        // empty: none
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
   std::vector<std::string> calibrate, explain, converter_options, input_shapes, states;
