@@ -394,6 +394,35 @@ TEST(InsertQuantization, AnInputIsInt16IfAnythingReadsItAsThat) {
   }
 }
 
+TEST(InsertQuantization, AnInputIsInt16ForWhoReadsAViewOfIt) {
+  TestGraph t;
+  const ValueId x = t.input("x", {3, 8});
+  const ValueId flat = t.node("flat", Reshape{{24}}, {x});
+  t.output(t.node("wide", Add{}, {flat, flat}));
+  const Samples samples = samples_of(t.g, 4);
+  const Quantized q = quantize(t.g, samples, int16_at("wide"));
+  EXPECT_EQ(q.g.type(find_value(q.g, "x_q")).dtype, DType::s16);
+  EXPECT_EQ(q.g.type(find_value(q.g, "flat_q")).dtype, DType::s16);
+  for (const GraphValue& v : q.g.values) EXPECT_NE(v.type.dtype, DType::s8) << v.name;
+  EXPECT_GT(sqnr(t.g, q.g, samples), 80);
+}
+
+// What has no int16 form and is asked for all the same stays in float, and its operand needs no int8 form.
+TEST(InsertQuantization, WhatHasNoInt16FormStaysInFloat) {
+  TestGraph t;
+  const ValueId x = t.input("x", {3, 8});
+  const ValueId wide = t.node("wide", Add{}, {x, x});
+  t.output(t.node("y", Softmax{1}, {wide}));
+  const Samples samples = samples_of(t.g, 4);
+  QuantizeOptions all;
+  all.works_on_int16 = [](const Graph&, const Node&) { return true; };
+  const Quantized q = quantize(t.g, samples, all);
+  for (const GraphValue& v : q.g.values) EXPECT_NE(v.type.dtype, DType::s8) << v.name;
+  EXPECT_EQ(q.g.type(find_value(q.g, "wide_q")).dtype, DType::s16);
+  EXPECT_EQ(find_value(q.g, "y_q"), -1);
+  EXPECT_GT(sqnr(t.g, q.g, samples), 70);
+}
+
 // topk(x): a call, with positions beside the values.
 ValueId add_topk(TestGraph& t, ValueId x, i64 count) {
   using K = KernelArg::Kind;
