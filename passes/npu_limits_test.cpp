@@ -199,6 +199,13 @@ std::vector<Case> cases() {
       {"pad parameters", Pad{{0, 1, 2, 0}, {0, 0, 1, 0}, 0}, {image}, "neutron.pad.parameters", other},
       {"pad rank 6", Pad{{0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}, 0}, {{{1, 1, 2, 3, 4, 5}}}, ""},
       {"pad rank 7", Pad{{0, 0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 1}, 0}, {{{1, 1, 1, 2, 3, 4, 5}}}, "neutron.pad.rank"},
+      {"gather with one end of each kind", Gather{1, {2, 1, 0, 1, 2, 3, 3}}, {{{2, 4, 3}}}, "neutron.gather.mirror"},
+      {"gather with reflected ends", Gather{1, {2, 1, 0, 1, 2, 3, 2}}, {{{2, 4, 3}}}, ""},
+      {"gather with reflected ends and the edge", Gather{2, {1, 0, 0, 1, 2, 2}}, {{{2, 4, 3}}}, ""},
+      {"gather backwards", Gather{2, {2, 1, 0}}, {{{2, 4, 3}}}, "neutron.gather.mirror"},
+      {"gather rank 6", Gather{5, {1, 0, 1, 0}}, {{{1, 2, 3, 1, 2, 2}}}, ""},
+      {"gather rank 7", Gather{6, {1, 0, 1, 0}}, {{{1, 1, 2, 3, 1, 2, 2}}}, "neutron.gather.rank"},
+      {"gather parameters", Gather{1, {1, 0, 1, 2}}, {{{2, 3}}}, "neutron.gather.parameters", other},
       {"permute rank 6", Permute{{5, 4, 3, 2, 1, 0}}, {{{1, 2, 3, 4, 5, 6}}}, ""},
       {"permute rank 7", Permute{{6, 5, 4, 3, 2, 1, 0}}, {{{1, 1, 2, 3, 4, 5, 6}}}, "neutron.permute.rank"},
       {"permute parameters", Permute{{1, 0}}, {{{4, 5}}}, "neutron.permute.parameters", other},
@@ -297,6 +304,7 @@ TEST(NpuLimits, EveryRuleHasACaseThatItRefuses) {
 const std::map<std::string, std::pair<i64, i64>> kNearest = {
     {"neutron.conv2d.taps", {65528, 65536}},        {"neutron.conv_transpose2d.taps", {65528, 65536}},
     {"neutron.linear.taps", {65528, 65536}},        {"neutron.resize2d.factor", {8, 16}},  // powers of two
+    {"neutron.matmul.inner", {32768, 32776}},                                              // multiples of 8
     {"neutron.softmax.elements", {524288, 524290}},  // the next product of extents within the other limits
 };
 
