@@ -45,7 +45,7 @@ bool load(const std::vector<uint8_t>& file, const KernelTable& kernels, Loaded* 
 void append_bytes(Words& words, const void* data, size_t bytes) {
   const size_t at = words.size();
   words.resize(at + (bytes + 3) / 4);
-  std::memcpy(words.data() + at, data, bytes);
+  if (bytes > 0) std::memcpy(words.data() + at, data, bytes);
 }
 
 // Equal parts once, in the order in which they are first met.
@@ -69,10 +69,13 @@ struct PlanWriter {
   Words ports = {}, calls = {};
   CallSize most = {}, size = {};
   uint32_t constants_begin = std::numeric_limits<uint32_t>::max(), constants_end = 0;
+  uint32_t most_rank = 0;
   bool can = true;  // a plan can hold it
 
+  // Rank, elements, sizes and order; shape_words() makes them equally long.
   uint32_t shape(const Tensor& t) {
     Words w{t.rank, static_cast<uint32_t>(t.numel)};
+    most_rank = std::max(most_rank, uint32_t{t.rank});
     append_bytes(w, t.sizes, size_t{4} * t.rank);
     append_bytes(w, t.dim_order, t.rank);
     return shapes.add(w);
@@ -108,13 +111,15 @@ struct PlanWriter {
         calls.push_back(word(LoadPlanKind::real, 0));
         return append_bytes(calls, &v.real, 8);
       case Kind::int_list:
+        calls.push_back(word(LoadPlanKind::integers, static_cast<uint32_t>(v.list.count)));
+        return append_bytes(calls, v.list.data, 8 * static_cast<size_t>(v.list.count));
       case Kind::tensor_list:
-        calls.push_back(
-            word(v.kind == Kind::int_list ? LoadPlanKind::integers : LoadPlanKind::tensors, static_cast<uint32_t>(v.list.count)));
-        size.items += static_cast<uint32_t>(v.list.count);
+        calls.push_back(word(LoadPlanKind::tensors, static_cast<uint32_t>(v.list.count)));
+        size.items += static_cast<uint32_t>(v.list.count), size.values += static_cast<uint32_t>(v.list.count);
+        size.tensors += static_cast<uint32_t>(v.list.count);
         for (int32_t i = 0; i < v.list.count; ++i) {
-          can = can && v.list.items[i]->kind != Kind::none;
-          argument(*v.list.items[i]);
+          can = can && v.list.items[i]->kind == Kind::tensor;
+          calls.push_back(can ? tensor(*v.list.items[i]->tensor) : 0);
         }
         return;
       default:
@@ -167,20 +172,24 @@ struct PlanWriter {
       const std::string name = table.kernels[index]->name;
       const size_t dot = name.find('.');
       std::string text = name.substr(0, dot) + '\0';
-      LoadPlanKernel record{static_cast<uint16_t>(index), 0, 0};
+      LoadPlanKernel record{table.kernels[index]->id, static_cast<uint16_t>(index), 0, 0};
       if (dot != name.npos) record.overload_at = static_cast<uint8_t>(text.size()), text += name.substr(dot + 1) + '\0';
-      record.words = static_cast<uint8_t>(1 + (text.size() + 3) / 4);
+      record.words = static_cast<uint8_t>(2 + (text.size() + 3) / 4);
       append_bytes(words, &record, sizeof record);
       append_bytes(words, text.data(), text.size());
     }
     return words;
   }
 
-  Words shape_words(uint32_t at) const {
+  Words shape_words() const {
     Words words;
-    uint32_t place = at / 4 + static_cast<uint32_t>(shapes.items.size());
-    for (const Words& s : shapes.items) words.push_back(place), place += static_cast<uint32_t>(s.size());
-    for (const Words& s : shapes.items) words.insert(words.end(), s.begin(), s.end());
+    for (const Words& s : shapes.items) {
+      const uint32_t rank = s[0];
+      words.insert(words.end(), s.begin(), s.begin() + 2 + rank);
+      words.resize(words.size() + most_rank - rank);
+      words.insert(words.end(), s.begin() + 2 + rank, s.end());
+      words.resize(words.size() + (most_rank + 3) / 4 - (rank + 3) / 4);
+    }
     return words;
   }
 
@@ -207,7 +216,7 @@ struct PlanWriter {
       words.insert(words.end(), part.begin(), part.end());
     };
     add(kernel_records(), h.kernels_at);
-    add(shape_words(static_cast<uint32_t>(4 * words.size())), h.shapes_at);
+    add(shape_words(), h.shapes_at);
     add(tensor_words(), h.tensors_at);
     add(ports, h.ports_at);
     add(calls, h.calls_at);
@@ -217,6 +226,7 @@ struct PlanWriter {
     h.planned_bytes = loaded.needs.planned_bytes;
     h.constants_begin = std::min(constants_begin, constants_end), h.constants_end = constants_end;
     h.isa = static_cast<uint32_t>(isa);
+    h.most_rank = most_rank;
     h.kernels = static_cast<uint16_t>(kernels.size()), h.shapes = static_cast<uint16_t>(shapes.items.size());
     h.tensors = static_cast<uint16_t>(tensors.items.size()), h.calls = static_cast<uint16_t>(p.instruction_count());
     h.inputs = static_cast<uint16_t>(p.input_count()), h.outputs = static_cast<uint16_t>(p.output_count());

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 
 #include "runtime/load_plan.h"
@@ -77,7 +79,8 @@ void expect_same(const Loaded& a, const Value& x, const Loaded& b, const Value& 
   if (x.kind == Kind::tensor) expect_same(a, *x.tensor, b, *y.tensor);
   if (x.kind != Kind::int_list && x.kind != Kind::tensor_list) return;
   ASSERT_EQ(x.list.count, y.list.count);
-  for (int32_t i = 0; i < x.list.count; ++i) expect_same(a, *x.list.items[i], b, *y.list.items[i]);
+  for (int32_t i = 0; x.kind == Kind::int_list && i < x.list.count; ++i) EXPECT_EQ(x.list.integer(i), y.list.integer(i));
+  for (int32_t i = 0; x.kind == Kind::tensor_list && i < x.list.count; ++i) expect_same(a, *x.list.items[i], b, *y.list.items[i]);
 }
 
 Bytes run(const Loaded& l) {
@@ -142,6 +145,58 @@ TEST(LoadPlan, IsNotUsedWhenOneByteDiffersOrOneIsMissing) {
       const Block file(b);
       EXPECT_EQ(find_load_plan(file.file()), nullptr) << p.name << " at " << at;
     }
+}
+
+// The programs with the shortest files: whole models of a few calls.
+std::vector<Planned> shortest(size_t count) {
+  std::vector<Planned> all = programs();
+  std::sort(all.begin(), all.end(), [](const Planned& a, const Planned& b) { return a.file.size() < b.file.size(); });
+  all.resize(std::min(count, all.size()));
+  return all;
+}
+
+TEST(LoadPlan, IsNotUsedWhenAnyOfItsBytesDiffers) {
+  const std::vector<Planned> all = shortest(8);
+  if (all.empty()) GTEST_SKIP() << "left out: there are no stock files, so no plan was damaged";
+  for (const Planned& p : all) {
+    Block file(p.file);
+    for (size_t at = p.plan_at; at < p.file.size(); ++at)
+      for (const uint8_t change : {0x01, 0x10, 0x80, 0xff}) {
+        file.data()[at] ^= change;
+        EXPECT_EQ(find_load_plan(file.file()), nullptr) << p.name << " at " << at;
+        file.data()[at] ^= change;
+      }
+    EXPECT_NE(find_load_plan(file.file()), nullptr) << p.name;
+  }
+}
+
+// Each byte in turn, and the hash made right again: what loads then runs inside its memory.
+TEST(LoadPlan, StaysInItsMemoryWhateverOneByteSays) {
+  const std::vector<Planned> all = shortest(6);
+  if (all.empty()) GTEST_SKIP() << "left out: there are no stock files, so no plan was forged";
+  int64_t tried = 0, ran = 0;
+  for (const Planned& p : all)
+    for (size_t at = p.plan_at + offsetof(LoadPlanHeader, planned_bytes); at + sizeof(LoadPlanEnd) < p.file.size(); ++at)
+      for (const uint8_t change : {0x01, 0x10, 0x80, 0xff}) {
+        Bytes b = p.file;
+        b[at] ^= change;
+        ASSERT_TRUE(test::sign_load_plan(b));
+        ran += test::load_and_run_plan(b, kAllKernels) == test::FromPlan::ran;
+        ++tried;
+      }
+  std::printf("%lld forged, %lld ran\n", static_cast<long long>(tried), static_cast<long long>(ran));
+  EXPECT_GT(ran, tried / 40) << "so few survive that nothing behind the loader was reached";
+}
+
+// A plan finds kernels by these numbers.
+TEST(LoadPlan, NoTwoKernelsHaveTheSameNumber) {
+  std::map<uint32_t, const char*> names;
+  for (int32_t i = 0; i < kAllKernels.count; ++i) {
+    const Kernel& k = *kAllKernels.kernels[i];
+    const auto [at, added] = names.emplace(k.id, k.name);
+    EXPECT_TRUE(added) << k.name << " and " << at->second;
+  }
+  EXPECT_EQ(names.size(), static_cast<size_t>(kAllKernels.count));
 }
 
 // The port of the only input names the output's tensor, which lies elsewhere: then nothing writes what the first call reads.

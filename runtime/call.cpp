@@ -102,6 +102,10 @@ bool check_return_value(Plan& plan, const CallView& call, uint32_t count, const 
   return r.corrupt("the call's return value is not its out argument"), false;
 }
 
+// Values whose room so many integers take: of the smallest, with pointers of 32 bits, which hold three.
+constexpr uint32_t values_of_integers(uint32_t count) { return (count + 2) / 3; }
+static_assert(sizeof(Value) >= 3 * sizeof(int64_t), "three integers fit where a Value lies");
+
 struct CallDecoder {
   const Plan& plan;
   Value* values;
@@ -133,11 +137,11 @@ struct CallDecoder {
         value->tensor = tensors++;
         break;
       case ValueTag::int_list:
-        decode_items<int64_t>(v.payload, &value->list);
+        decode_integers(v.payload, &value->list);
         break;
       case ValueTag::tensor_list:
       case ValueTag::optional_tensor_list:
-        decode_items<int32_t>(v.payload, &value->list);
+        decode_items(v.payload, &value->list);
         break;
       case ValueTag::real_list:
         inline_list(v.payload, &value->list);
@@ -150,14 +154,26 @@ struct CallDecoder {
     }
     return value;
   }
-  // Elements are ints, tensors or (a negative index) none, checked at load, so this goes one level deep.
-  template <class Index>
+  // The numbers lie in the room of the Values that the next ones would have.
+  void decode_integers(FlatTable payload, List* list) {
+    const FlatReader& r = plan.reader;
+    const FlatVector v = r.known_vector(payload, 0);
+    auto* at = reinterpret_cast<uint8_t*>(values);
+    *list = {nullptr, at, static_cast<int32_t>(v.count)};
+    for (uint32_t i = 0; i < v.count; ++i, at += 8) {
+      const FlatTable item = known_value(plan, static_cast<uint32_t>(r.item<int64_t>(v, i))).payload;
+      const int64_t number = r.known_scalar<int64_t>(item, 0);
+      __builtin_memcpy(at, &number, sizeof number);
+    }
+    values += values_of_integers(v.count);
+  }
+  // Elements are tensors or (a negative index) none, checked at load, so this goes one level deep.
   void decode_items(FlatTable payload, List* list) {
     const FlatVector v = plan.reader.known_vector(payload, 0);
     const Value** at = items;
     items += v.count;
     for (uint32_t i = 0; i < v.count; ++i) {
-      const Index item = plan.reader.item<Index>(v, i);
+      const auto item = plan.reader.item<int32_t>(v, i);
       if (item >= 0) {
         at[i] = decode(static_cast<uint32_t>(item));
         continue;
@@ -175,9 +191,10 @@ struct CallDecoder {
 
 // Adds what decoding a list of ints or tensors takes beside its own value.
 void add_items(ValueTag tag, uint32_t count, CallSize* size) {
-  size->values += count;
+  size->values += is_tensor_list(tag) ? count : values_of_integers(count);
+  if (!is_tensor_list(tag)) return;
   size->items += count;
-  if (is_tensor_list(tag)) size->tensors += count;
+  size->tensors += count;
 }
 
 // The tensors of a list that a call uses; an item may be none only where values.cpp lets it.

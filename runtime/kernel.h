@@ -47,9 +47,14 @@ enum class Kind : uint8_t { none, integer, real, boolean, string, tensor, int_li
 
 struct Value;
 struct List {
-  const Value* const* items;  // int_list, tensor_list: the boxed elements
-  const void* data;           // real_list: unaligned doubles; bool_list: bytes
+  const Value* const* items;  // tensor_list: the boxed elements
+  const void* data;           // int_list: int64_t, real_list: doubles, unaligned both; bool_list: bytes
   int32_t count;
+  int64_t integer(int k) const {
+    int64_t v;
+    __builtin_memcpy(&v, static_cast<const uint8_t*>(data) + k * 8, sizeof v);
+    return v;
+  }
 };
 struct Value {
   Kind kind = Kind::none;
@@ -106,7 +111,7 @@ struct Call {
     return v.kind == Kind::integer ? static_cast<double>(v.integer) : v.kind == Kind::boolean ? v.boolean : v.real;
   }
   const List& list(int i) const { return args[i]->list; }
-  int64_t list_integer(int i, int k) const { return args[i]->list.items[k]->integer; }
+  int64_t list_integer(int i, int k) const { return args[i]->list.integer(k); }
 };
 
 inline Status bad_argument(int argument, const char* detail) {
@@ -124,6 +129,12 @@ inline Status out_of_memory() {
   return s;
 }
 
+constexpr uint32_t kernel_id(const char* name) {  // FNV-1a
+  uint32_t hash = 0x811c9dc5u;
+  for (; *name; ++name) hash = (hash ^ static_cast<uint8_t>(*name)) * 0x01000193u;
+  return hash;
+}
+
 // `schema` has one letter for each argument, the outs last (but for the one out of a kernel that ends otherwise):
 //   T tensor   t tensor or none   I int   i int or none   F number (int, double or bool)   f number or none   B bool
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes
@@ -137,6 +148,7 @@ struct Kernel {
   const char* schema;
   Status (*prepare)(Call& call, Prepared* prepared);
   bool in_place = false;
+  uint32_t id = kernel_id(name);  // by which load plans find it; a test holds that no two kernels have the same
 };
 
 struct Backend;  // runtime/backend.h

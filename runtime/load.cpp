@@ -1,5 +1,6 @@
 // Loading: the checks in their order, the tables in the caller's memory, and what they need.
 #include <initializer_list>
+#include <new>
 
 #include "runtime/load_plan.h"
 
@@ -142,7 +143,7 @@ Tables take_tables(Arena& arena, const Plan& plan) {
 }
 
 // A call's struct while measuring: contract in kernel.h.
-constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 256;
+constexpr size_t kPreparedBytes = 256, kPreparedBytesPerItem = 256, kItemsOfValue = 3;  // integers of lists: values_of_integers
 
 // Prepares every call in memory of its own, only to learn how much it takes. Calls with very long lists are estimated.
 bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* status) {
@@ -176,7 +177,7 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
     }
     const Kernel& kernel = *static_cast<const Kernel*>(called);
     if (size.values > kValues || size.tensors > kTensors) {
-      *bytes += kPreparedBytes + kPreparedBytesPerItem * size_t{size.values};
+      *bytes += kPreparedBytes + kPreparedBytesPerItem * kItemsOfValue * size_t{size.values};
       continue;
     }
     int32_t count = 0;
@@ -277,23 +278,24 @@ struct Loader {
     if (!check_planned(planned).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
         !find_planned_kernels(plan, kernels, found))
       return false;
+    const PlannedTensors tensors(plan);
     WrittenRanges written;
     for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
-      if (!planned_port(plan, i, &tables.tensors[i])) return false;
+      if (!planned_port(plan, tensors, i, &tables.tensors[i])) return false;
       tables.ports[i] = &tables.tensors[i];
       if (i < plan.inputs.count && !written.add(tables.tensors[i])) return false;
     }
-    const uint32_t* at = first_planned_call(plan);
+    PlannedCalls calls(plan);
     for (uint32_t k = 0; k < plan.instructions.count; ++k) {
       PlannedCall call;
       int32_t count = 0;
-      at = read_planned_call(plan, at, &call);
-      if (!at || call.kernel >= plan.operators.count) return false;
+      if (!calls.next(&call) || call.kernel >= plan.operators.count) return false;
       const Kernel& kernel = *found[call.kernel];
-      if (!decode_planned_call(plan, call, kernel, room, most, written, &count)) return false;
-      Prepared prepared;
-      if (!prepare(kernel, room.args, count, plan.isa, arena, Status{}, &prepared).ok() || arena.used > arena.bytes) return false;
-      tables.calls[k] = prepared;
+      if (!decode_planned_call(plan, tensors, call, kernel, room, most, written, &count)) return false;
+      Call loaded{room.args, count, &arena, plan.isa};
+      Prepared& prepared = *new (&tables.calls[k]) Prepared;
+      if (!kernel.prepare(loaded, &prepared).ok() || arena.used > arena.bytes) return false;
+      if (!prepared.run) prepared.run = do_nothing;
     }
     for (uint32_t i = 0; i < plan.outputs.count; ++i)
       if (!written.cover(*tables.ports[plan.inputs.count + i])) return false;

@@ -94,7 +94,7 @@ TEST(Program, DecodesEveryKindOfValue) {
   EXPECT_EQ(s.args[4]->real, 0.25);
   EXPECT_TRUE(s.args[6]->boolean);
   ASSERT_EQ(s.args[7]->list.count, 3);
-  EXPECT_EQ(s.args[7]->list.items[1]->integer, -1);
+  EXPECT_EQ(s.args[7]->list.integer(1), -1);
   EXPECT_EQ(s.args[8]->list.count, 0);
   ASSERT_EQ(s.args[9]->list.count, 3);
   EXPECT_EQ(s.args[9]->list.items[1]->tensor->numel, 2);
@@ -240,7 +240,7 @@ TEST(Program, LongListsAreMeasured) {
   Loaded l(p.bytes(), kTestKernels);
   ASSERT_TRUE(l.status.ok()) << l.status.detail;
   EXPECT_EQ(l.program.step(0).args[9]->list.count, 90);
-  EXPECT_EQ(l.program.step(0).args[8]->list.items[499]->integer, 1);
+  EXPECT_EQ(l.program.step(0).args[8]->list.integer(499), 1);
 }
 
 TEST(Isa, AMarkerNamesTheInstructionSet) {

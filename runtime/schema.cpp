@@ -43,8 +43,8 @@ constexpr uint32_t kinds_by_rule(char letter) {
 
 constexpr KindsOfLetters kinds_of_letters() {
   KindsOfLetters all = {};
-  for (char letter = all.kFirst; letter <= all.kLast; ++letter)
-    all.kinds[letter - all.kFirst] = static_cast<uint16_t>(kinds_by_rule(letter));
+  for (char letter = 'A'; letter <= 'z'; ++letter)
+    if (const uint32_t kinds = kinds_by_rule(letter)) all.kinds[letter & 63] = static_cast<uint16_t>(kinds);
   return all;
 }
 

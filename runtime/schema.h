@@ -4,17 +4,13 @@
 
 namespace deuteron {
 
-// Asked for every argument of a program, so it is a table: bits of kinds for each letter from the first on.
+// Asked for every argument of a program, so it is a table: bits of kinds for each letter, by its lower six bits.
 struct KindsOfLetters {
-  static constexpr char kFirst = 'B', kLast = 'v';
-  uint16_t kinds[kLast - kFirst + 1];
+  uint16_t kinds[64];
 };
 extern const KindsOfLetters kKindsOfLetters;
 constexpr uint32_t bit_of(Kind kind) { return 1u << static_cast<int>(kind); }
-inline uint32_t kinds_of(char letter) {
-  if (letter < KindsOfLetters::kFirst || letter > KindsOfLetters::kLast) return 0;
-  return kKindsOfLetters.kinds[letter - KindsOfLetters::kFirst];
-}
+inline uint32_t kinds_of(char letter) { return kKindsOfLetters.kinds[letter & 63]; }
 
 // Whether a value of this kind may stand where the schema has `letter`. Not told apart here: whether a tensor is written or constant, and
 // whether the items of a list may be none.

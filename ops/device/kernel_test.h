@@ -80,7 +80,7 @@ class KernelCases {
         return program_.boolean(v.boolean);
       case Kind::int_list: {
         std::vector<int64_t> numbers;
-        for (int32_t k = 0; k < v.list.count; ++k) numbers.push_back(v.list.items[k]->integer);
+        for (int32_t k = 0; k < v.list.count; ++k) numbers.push_back(v.list.integer(k));
         return program_.ints(numbers);
       }
       case Kind::tensor:
@@ -173,7 +173,7 @@ inline Spoil real(int i, double v) {
   return [=](TestCall& c) { c.argument(i).real = v; };
 }
 inline Spoil item(int i, int k, int64_t v) {  // of a list
-  return [=](TestCall& c) { const_cast<Value*>(c.argument(i).list.items[k])->integer = v; };
+  return [=](TestCall& c) { static_cast<int64_t*>(const_cast<void*>(c.argument(i).list.data))[k] = v; };
 }
 inline Spoil items(int i, int32_t count) {
   return [=](TestCall& c) { c.argument(i).list.count = count; };

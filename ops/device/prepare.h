@@ -22,17 +22,31 @@ inline bool stored_in_order(const Tensor& t, const uint8_t* order) {
 
 inline constexpr uint8_t kDense[kMaxRank] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 inline constexpr uint8_t kChannelsLast[4] = {0, 2, 3, 1};
-inline bool is_dense(const Tensor& t) { return stored_in_order(t, kDense); }
-inline bool is_channels_last(const Tensor& t) { return t.rank == 4 && stored_in_order(t, kChannelsLast); }
+// Most orders are the very one that is asked for.
+inline bool is_dense(const Tensor& t) {
+  int i = 0;
+  while (i < t.rank && t.dim_order[i] == i) ++i;
+  return i == t.rank || stored_in_order(t, kDense);
+}
+inline bool is_channels_last(const Tensor& t) {
+  if (t.rank != 4) return false;
+  uint32_t order, last;
+  __builtin_memcpy(&order, t.dim_order, sizeof order);
+  __builtin_memcpy(&last, kChannelsLast, sizeof last);
+  return order == last || stored_in_order(t, kChannelsLast);
+}
 
 inline bool same_sizes(const Tensor& a, const Tensor& b) {
   if (a.rank != b.rank) return false;
+  if (a.sizes == b.sizes) return true;  // equal shapes of a file lie in one place
   for (int i = 0; i < a.rank; ++i)
     if (a.sizes[i] != b.sizes[i]) return false;
   return true;
 }
 // Same sizes, and element i of the one lies where element i of the other lies.
-inline bool same_layout(const Tensor& a, const Tensor& b) { return same_sizes(a, b) && stored_in_order(a, b.dim_order); }
+inline bool same_layout(const Tensor& a, const Tensor& b) {
+  return same_sizes(a, b) && (a.dim_order == b.dim_order || stored_in_order(a, b.dim_order));
+}
 
 inline bool is_aligned(const Tensor& t, uintptr_t bytes) { return reinterpret_cast<uintptr_t>(t.data) % bytes == 0; }
 inline bool lies_in(int64_t v, int64_t low, int64_t high) { return v >= low && v <= high; }

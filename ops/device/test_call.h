@@ -49,14 +49,8 @@ class TestCall {
   void boolean(bool v) { value(Kind::boolean).boolean = v; }
   void none() { value(Kind::none); }
   void integers(const std::vector<int64_t>& values) {
-    std::vector<const Value*>& items = items_.emplace_back();
-    for (int64_t v : values) {
-      Value& boxed = values_.emplace_back();
-      boxed.kind = Kind::integer;
-      boxed.integer = v;
-      items.push_back(&boxed);
-    }
-    value(Kind::int_list).list = {items.data(), nullptr, static_cast<int32_t>(items.size())};
+    const std::vector<int64_t>& kept = integers_.emplace_back(values);
+    value(Kind::int_list).list = {nullptr, kept.data(), static_cast<int32_t>(kept.size())};
   }
 
   // Argument i, to be spoiled before prepare().
@@ -153,7 +147,7 @@ class TestCall {
   const Kernel& kernel_;
   std::deque<Held> held_;
   std::deque<Value> values_;
-  std::deque<std::vector<const Value*>> items_;
+  std::deque<std::vector<int64_t>> integers_;  // of lists
   std::vector<Value*> arguments_;
   Prepared prepared_;
   alignas(16) uint8_t tables_[1024];

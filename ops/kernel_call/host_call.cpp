@@ -53,11 +53,10 @@ class HostCall {
         std::vector<const Value*> items;
         for (const i64 k : arg.integers)
           items.push_back(tensor_value(in[k], plain_face(in[k].shape), at(in_data, k), !constant.empty() && constant[k]));
-        add_list(Kind::tensor_list, std::move(items));
+        add_tensors(std::move(items));
       } else if (arg.kind == K::integers) {
-        std::vector<const Value*> items;
-        for (const i64 v : arg.integers) items.push_back(&make(Kind::integer)), values_.back().integer = v;
-        add_list(Kind::int_list, std::move(items));
+        const std::vector<i64>& kept = integers_.emplace_back(arg.integers);
+        add(make(Kind::int_list)).list = {nullptr, kept.data(), static_cast<int32_t>(kept.size())};
       } else if (arg.kind == K::integer) add(make(Kind::integer)).integer = arg.integer;
       else if (arg.kind == K::boolean) add(make(Kind::boolean)).boolean = arg.integer != 0;
       else if (arg.kind == K::real) add(make(Kind::real)).real = arg.real;
@@ -72,7 +71,9 @@ class HostCall {
     const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) { return name == k->name; });
     if (kernel == kernels.end()) return fmt::format("the runtime has no kernel {}", name);
     if (std::optional<std::string> fault = fault_of_kinds(call, **kernel)) return fault;
-    tables_.resize((256 + 256 * (arguments_.size() + values_.size())) / sizeof(std::max_align_t) + 1);
+    size_t items = arguments_.size() + values_.size();
+    for (const std::vector<i64>& list : integers_) items += list.size();
+    tables_.resize((256 + 256 * items) / sizeof(std::max_align_t) + 1);
     Arena arena{reinterpret_cast<uint8_t*>(tables_.data()), tables_.size() * sizeof(std::max_align_t), 0};
     Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena};
     const Status status = (*kernel)->prepare(c, &prepared_);
@@ -128,14 +129,15 @@ class HostCall {
   void add_tensor(const Type& type, const Face& face, void* data, bool constant) {
     arguments_.push_back(tensor_value(type, face, data, constant));
   }
-  void add_list(Kind kind, std::vector<const Value*> items) {
+  void add_tensors(std::vector<const Value*> items) {
     const std::vector<const Value*>& kept = lists_.emplace_back(std::move(items));
-    add(make(kind)).list = {kept.data(), nullptr, static_cast<int32_t>(kept.size())};
+    add(make(Kind::tensor_list)).list = {kept.data(), nullptr, static_cast<int32_t>(kept.size())};
   }
 
   std::deque<Held> tensors_;
   std::deque<Value> values_;
   std::deque<std::vector<const Value*>> lists_;
+  std::deque<std::vector<i64>> integers_;
   std::vector<const Value*> arguments_;
   std::vector<std::max_align_t> tables_;
   Prepared prepared_;

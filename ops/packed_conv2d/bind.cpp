@@ -23,7 +23,7 @@ namespace {
 enum { kX, kPacked, kWindow, kStride, kPadding, kDilation, kXZero, kYZero, kScratch, kOut };
 
 struct PackedCall {
-  PackedConv2dArgs args;
+  const PackedConv2dArgs& args;
   const int8_t *x, *packed;
   void* scratch;
   int32_t scratch_bytes;
@@ -65,18 +65,17 @@ Status read_shapes(const Call& call, PackedConv2dArgs& a) {
 
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
-  PackedConv2dArgs a{};
+  PackedConv2dArgs a;
   if (Status s = read_shapes(call, a); !s.ok()) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kWindow, "has too many elements");
-  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);
   const Tensor &packed = call.tensor(kPacked), &scratch = call.tensor(kScratch);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
   if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");
   const int64_t bytes = packed_bytes(p, a.out_c, a.length());
   a.has_shifts = packed.numel == bytes + packed_shifts_bytes(a.out_c);
+  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);
   if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPacked, "must have the bytes that its packing takes");
-  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);  // now that the shifts are known
   if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
   if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");

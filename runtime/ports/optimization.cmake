@@ -6,6 +6,8 @@ function(optimization_of name result)
   elseif(SMALL_LOADER AND name MATCHES "^runtime/[^/]+$")
     set(${result} -Os PARENT_SCOPE)
   # Half the code of -O3. The loader reads every byte of a program's description: with -Os it needs 40 % more instructions.
+  elseif(NOT SMALL_LOADER AND name MATCHES "^ops/[^/]+/bind[.]cpp$")
+    set(${result} -O2 PARENT_SCOPE)
   elseif(name MATCHES "^runtime/[^/]+$|^backends/(portable/.*|neutron/kernels/[^/]+/kernel[.]cpp)$")
     set(${result} -O2 PARENT_SCOPE)
   else()

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "runtime/load_plan.h"
@@ -32,7 +33,20 @@ inline bool sign_load_plan(std::vector<uint8_t>& file) {
   return true;
 }
 
-enum class FromPlan { refused, too_large, ran };
+// Whether the names of the kernels, which only tools read, are those of their numbers: the guard finds schemas by name. After load().
+inline bool are_named_right(const LoadPlanHeader& h) {
+  const auto* at = reinterpret_cast<const uint8_t*>(&h) + h.kernels_at;
+  for (uint32_t i = 0; i < h.kernels; ++i) {
+    const auto* k = reinterpret_cast<const LoadPlanKernel*>(at);
+    std::string name = reinterpret_cast<const char*>(k + 1);
+    if (k->overload_at) name = name + "." + (reinterpret_cast<const char*>(k + 1) + k->overload_at);
+    if (kernel_id(name.c_str()) != k->id) return false;
+    at += 4u * k->words;
+  }
+  return true;
+}
+
+enum class FromPlan { refused, too_large, misnamed, ran };
 
 inline FromPlan load_and_run_plan(const std::vector<uint8_t>& bytes, const KernelTable& kernels) {
   constexpr uint32_t kTables = 1 << 16, kMostPlanned = 1 << 20;
@@ -44,6 +58,7 @@ inline FromPlan load_and_run_plan(const std::vector<uint8_t>& bytes, const Kerne
   Program program;
   const auto load = [&] { return program.load(file.file(), kernels, tables.memory(), planned.memory()).ok(); };
   if (!load()) return FromPlan::refused;
+  if (!are_named_right(*h)) return FromPlan::misnamed;
   if (work_of(program) > kMostWork) return FromPlan::too_large;
   if (!GuardedRun(program, kernels, planned.memory()).run(0x5a).ok()) std::abort();
   // What the memory held before makes no difference.

@@ -27,6 +27,7 @@ struct Arguments {
   std::vector<deuteron::Value> values;
   std::vector<deuteron::Tensor> tensors;
   std::vector<std::vector<deuteron::Value>> elements;
+  std::vector<std::vector<int64_t>> integers;  // of lists
   std::vector<std::vector<const deuteron::Value*>> lists;
   std::vector<const deuteron::Value*> args;
 };
@@ -43,8 +44,8 @@ deuteron::Tensor tensor_of(const ETensor& t) {
   return r;
 }
 
-void add_list(Arguments& a, deuteron::Value& v, deuteron::Kind kind, size_t count) {
-  v.kind = kind;
+void add_tensors(Arguments& a, deuteron::Value& v, size_t count) {
+  v.kind = deuteron::Kind::tensor_list;
   v.list.items = a.lists.back().data();
   v.list.data = nullptr;
   v.list.count = static_cast<int32_t>(count);
@@ -68,14 +69,9 @@ bool convert(Arguments& a, char letter, et::EValue& e, deuteron::Value& v) {
     v.real = e.toDouble();
   } else if (e.isIntList()) {
     const auto list = e.toIntList();
-    a.elements.emplace_back(list.size());
-    a.lists.emplace_back();
-    for (size_t i = 0; i < list.size(); ++i) {
-      a.elements.back()[i].kind = deuteron::Kind::integer;
-      a.elements.back()[i].integer = list[i];
-      a.lists.back().push_back(&a.elements.back()[i]);
-    }
-    add_list(a, v, deuteron::Kind::int_list, list.size());
+    a.integers.emplace_back(list.begin(), list.end());
+    v.kind = deuteron::Kind::int_list;
+    v.list = {nullptr, a.integers.back().data(), static_cast<int32_t>(list.size())};
   } else if (e.isTensorList()) {
     const auto list = e.toTensorList();
     a.elements.emplace_back(list.size());
@@ -86,7 +82,7 @@ bool convert(Arguments& a, char letter, et::EValue& e, deuteron::Value& v) {
       a.elements.back()[i].tensor = &a.tensors.back();
       a.lists.back().push_back(&a.elements.back()[i]);
     }
-    add_list(a, v, deuteron::Kind::tensor_list, list.size());
+    add_tensors(a, v, list.size());
   } else {
     std::fprintf(stderr, "argument of schema letter %c has a kind that the adapter does not know\n", letter);
     return false;
