@@ -278,6 +278,7 @@ struct Loader {
     if (!check_planned(planned).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
         !find_planned_kernels(plan, kernels, found))
       return false;
+    point_at_values(room, most);
     const PlannedTensors tensors(plan);
     WrittenRanges written;
     for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {

@@ -69,46 +69,48 @@ const uint32_t* read_rare(uint32_t w, const uint32_t* next, const uint32_t* end,
   return next + 2;
 }
 
-// Which of a call's tensors it writes, and which of these are scratch: bit i is tensor i.
-struct CallWrites {
-  uint32_t count = 0, all = 0, scratch = 0;
+// The tensors of a call: the letter of the schema by which each came, of a list the list's.
+struct CallTensors {
+  uint32_t count;
+  char letters[kMostPlannedTensors];
 };
 
 // What a call does to the planned memory: it writes no constant, what it writes lies apart from all else but as `in_place` allows (the rule
 // of Kernel), and what it reads was written before, by inputs or calls. `steps` gets what reading its constants may cost.
-bool check_uses(const Tensor* tensors, const CallWrites& writes, bool in_place, WrittenRanges& written, uint32_t* steps) {
+bool check_uses(const Tensor* tensors, const CallTensors& all, bool in_place, WrittenRanges& written, uint32_t* steps) {
   struct Range {
     uintptr_t begin, end;
-    uint32_t bit;
     int32_t numel;
+    char letter;
+    bool is_written;
   } ranges[kMostPlannedTensors];
   Range* last = ranges;
-  uint32_t writes_here = 0;
-  uint32_t bit = 1;
-  for (const Tensor* const tensors_end = tensors + writes.count; tensors < tensors_end; bit <<= 1, ++tensors) {
+  bool writes_here = false;
+  const char* letters = all.letters;
+  for (const Tensor* const tensors_end = tensors + all.count; tensors < tensors_end; ++tensors) {
+    const char letter = *letters++;
+    const bool is_written = is_out(letter) || letter == 'W';
     const uint32_t bytes = static_cast<uint32_t>(tensors->numel) * element_bytes(tensors->type);
     const uintptr_t begin = reinterpret_cast<uintptr_t>(tensors->data), end = begin + bytes;
     if (tensors->constant) {
-      if (writes.all & bit) return false;
+      if (is_written) return false;
       *steps += bytes / kBytesPerStep + 1;
       continue;
     }
     if (bytes == 0) continue;
-    const bool writes_it = (writes.all & bit) != 0;
-    if (!writes_it && !written.cover(begin, end)) return false;
-    for (const Range* r = ranges; r < last && (writes_it || writes_here); ++r) {
+    if (!is_written && !written.cover(begin, end)) return false;
+    for (const Range* r = ranges; r < last && (is_written || writes_here); ++r) {
       if (end <= r->begin || r->end <= begin) continue;
-      const bool writes_other = (writes.all & r->bit) != 0;
-      if (!writes_it && !writes_other) continue;
+      if (!is_written && !r->is_written) continue;
       // One is read and the other, which is not wider, written in its place.
-      if ((writes_it && writes_other) || !in_place || begin != r->begin || tensors->numel != r->numel) return false;
-      if (writes_it ? end > r->end : r->end > end) return false;
+      if ((is_written && r->is_written) || !in_place || begin != r->begin || tensors->numel != r->numel) return false;
+      if (is_written ? end > r->end : r->end > end) return false;
     }
-    *last++ = {begin, end, bit, tensors->numel};
-    if (writes_it) writes_here |= bit;
+    *last++ = {begin, end, tensors->numel, letter, is_written};
+    writes_here |= is_written;
   }
-  for (const Range* r = ranges; writes_here != 0 && r < last; ++r)
-    if ((writes_here & ~writes.scratch & r->bit) && !written.add(r->begin, r->end)) return false;
+  for (const Range* r = ranges; r < last; ++r)
+    if (r->is_written && r->letter != 'X' && !written.add(r->begin, r->end)) return false;
   return true;
 }
 
@@ -116,18 +118,19 @@ bool check_uses(const Tensor* tensors, const CallWrites& writes, bool in_place, 
 // asked. It runs for every argument of a program: the cursors are registers.
 template <bool known>
 [[gnu::always_inline]] inline int32_t decode_arguments(const PlannedTensors& tensors, const PlannedCall& call, const char* schema,
-                                                       const CallRoom& room, const CallSize& size, CallWrites* writes) {
+                                                       const CallRoom& room, const CallSize& size, CallTensors* all) {
   const uint32_t *at = call.at, *const end = call.end;
   // Values of arguments grow upwards, those of list items downwards.
-  const Value **arg = room.args, **args_end = arg + size.args, **item = room.items, **const items_end = item + size.items;
-  Value *value = room.values, *items_begin = value + size.values;
+  Value *value = room.values, *args_end = value + size.args, *items_begin = value + size.values;
+  const Value **item = room.items, **const items_end = item + size.items;
   Tensor *tensor = room.tensors, *const tensors_end = tensor + size.tensors;
-  uint32_t bit = 1, written = 0, scratch = 0;
-  const auto add_tensor = [&](uint32_t index, Value * v) __attribute__((always_inline)) {
+  char* letters = all->letters;
+  const auto add_tensor = [&](uint32_t index, Value * v, char letter) __attribute__((always_inline)) {
     if (tensor == tensors_end || index >= tensors.count) return false;
     place_tensor(tensors, index, tensor);
     v->kind = Kind::tensor;
     v->tensor = tensor++;
+    *letters++ = letter;
     return true;
   };
   while (true) {
@@ -140,10 +143,9 @@ template <bool known>
     } else if (at == end) {
       break;
     }
-    if (at >= end || arg == args_end) return -1;
+    if (at >= end || value == args_end) return -1;
     const uint32_t w = *at++, number = w >> 4;
     Value* v = value++;
-    *arg++ = v;
     switch (static_cast<LoadPlanKind>(w & 15)) {
       case LoadPlanKind::small:
         v->kind = Kind::integer;
@@ -151,10 +153,7 @@ template <bool known>
         if (!(kinds & bit_of(Kind::integer))) return -1;
         break;
       case LoadPlanKind::tensor:
-        if (!(kinds & bit_of(Kind::tensor)) || !add_tensor(number, v)) return -1;
-        if (letter == 'O' || letter == 'X') written |= bit;
-        if (letter == 'X') scratch |= bit;
-        bit <<= 1;
+        if (!(kinds & bit_of(Kind::tensor)) || !add_tensor(number, v, letter)) return -1;
         break;
       case LoadPlanKind::integers:
         if (!(kinds & bit_of(Kind::int_list)) || number > static_cast<size_t>(end - at) / 2) return -1;
@@ -166,20 +165,18 @@ template <bool known>
         if (!(kinds & bit_of(Kind::tensor_list)) || number > static_cast<size_t>(end - at)) return -1;
         if (number > static_cast<size_t>(items_end - item) || number > static_cast<size_t>(items_begin - value)) return -1;
         items_begin -= number;
-        if (items_begin - room.values < args_end - room.args) args_end = room.args + (items_begin - room.values);
+        if (items_begin < args_end) args_end = items_begin;
         v->kind = Kind::tensor_list;
         v->list = {item, nullptr, static_cast<int32_t>(number)};
-        for (uint32_t i = 0; i < number; *item++ = items_begin + i++, bit <<= 1) {
-          if (!add_tensor(*at++, items_begin + i)) return -1;
-          if (letter == 'W') written |= bit;
-        }
+        for (uint32_t i = 0; i < number; *item++ = items_begin + i++)
+          if (!add_tensor(*at++, items_begin + i, letter)) return -1;
         break;
       default:
         if ((at = read_rare(w, at, end, v)) == nullptr || !(kinds & bit_of(v->kind))) return -1;
     }
   }
-  *writes = {static_cast<uint32_t>(tensor - room.tensors), written, scratch};
-  return at == end ? static_cast<int32_t>(arg - room.args) : -1;
+  all->count = static_cast<uint32_t>(letters - all->letters);
+  return at == end ? static_cast<int32_t>(value - room.values) : -1;
 }
 
 }  // namespace
@@ -286,10 +283,10 @@ bool check_planned_tensors(const Plan& plan) {
 
 PlannedTensors::PlannedTensors(const Plan& plan)
     : records(reinterpret_cast<const LoadPlanTensor*>(plan.reader.bytes + plan.values.at)),
+      count(plan.values.count),
       shapes(reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.constant_offsets.at)),
       shape_words(load_plan_shape_words(header_of(plan).most_rank)),
       order_at(2 + header_of(plan).most_rank),
-      count(plan.values.count),
       bases{nullptr, plan.planned, const_cast<uint8_t*>(plan.reader.bytes)} {}
 
 void PlannedTensors::place(uint32_t index, Tensor* t) const { place_tensor(*this, index, t); }
@@ -338,12 +335,16 @@ uintptr_t end_of(const Tensor& t) { return begin_of(t) + static_cast<uint32_t>(t
 bool WrittenRanges::cover(const Tensor& t) const { return !lies_in_planned(t) || cover(begin_of(t), end_of(t)); }
 bool WrittenRanges::add(const Tensor& t) { return !lies_in_planned(t) || add(begin_of(t), end_of(t)); }
 
+void point_at_values(const CallRoom& room, const CallSize& size) {
+  for (uint32_t i = 0; i < size.args; ++i) room.args[i] = room.values + i;
+}
+
 bool decode_planned_call(Plan& plan, const PlannedTensors& tensors, const PlannedCall& call, const Kernel& kernel, const CallRoom& room,
                          const CallSize& size, WrittenRanges& written, int32_t* count) {
-  CallWrites writes;
-  *count = decode_arguments<false>(tensors, call, kernel.schema, room, size, &writes);
+  CallTensors all;
+  *count = decode_arguments<false>(tensors, call, kernel.schema, room, size, &all);
   uint32_t steps = static_cast<uint32_t>(call.end - call.at) + 1;
-  return *count >= 0 && check_uses(room.tensors, writes, kernel.in_place, written, &steps) && plan.reader.charge(steps);
+  return *count >= 0 && check_uses(room.tensors, all, kernel.in_place, written, &steps) && plan.reader.charge(steps);
 }
 
 namespace {
@@ -361,8 +362,9 @@ const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallR
   const LoadPlanHeader& h = header_of(plan);
   const PlannedCall call = known_call_at(plan, k);
   const CallSize size{h.most_args, h.most_values, h.most_tensors, h.most_items, 0};
-  CallWrites writes;
-  *count = decode_arguments<true>(PlannedTensors(plan), call, nullptr, room, size, &writes);
+  CallTensors all;
+  point_at_values(room, size);
+  *count = decode_arguments<true>(PlannedTensors(plan), call, nullptr, room, size, &all);
   return room.args;
 }
 

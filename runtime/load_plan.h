@@ -84,10 +84,10 @@ bool check_planned_tensors(const Plan& plan);  // after the shapes: each lies in
 // The tensors of a plan whose memory is known.
 struct PlannedTensors {
   const LoadPlanTensor* records;
+  uint32_t count;
   const uint32_t* shapes;
   uint32_t shape_words, order_at;  // of one shape, in words
-  uint32_t count;
-  uint8_t* bases[3];  // by Place
+  uint8_t* bases[3];               // by Place
   explicit PlannedTensors(const Plan& plan);
   void place(uint32_t index, Tensor* tensor) const;
 };
@@ -121,6 +121,8 @@ struct WrittenRanges {
   bool add(uintptr_t from, uintptr_t to);  // false: there are too many
   bool add(const Tensor& t);
 };
+// Argument i of every call is value i: once for a room, before it is used.
+void point_at_values(const CallRoom& room, const CallSize& size);
 // The arguments, all that Kernel promises to prepare() proved (runtime/kernel.h), and that what it reads is in `written`; adds
 // what it writes. `room` holds what `size` says.
 bool decode_planned_call(Plan& plan, const PlannedTensors& tensors, const PlannedCall& call, const Kernel& kernel, const CallRoom& room,
