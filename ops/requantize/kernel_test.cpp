@@ -20,11 +20,12 @@ TestCall call_of(const Kernel& kernel, const RequantizeArgs& a, const std::vecto
   return call;
 }
 
-// Every number of the operand's type.
+// Every number of the operand's type, and five more: a rest behind the last vector.
 template <class From>
 std::vector<From> all_steps() {
   std::vector<From> x;
   for (int32_t v = std::numeric_limits<From>::min(); v <= std::numeric_limits<From>::max(); ++v) x.push_back(static_cast<From>(v));
+  for (int32_t v = -2; v <= 2; ++v) x.push_back(static_cast<From>(v));
   return x;
 }
 
@@ -42,21 +43,17 @@ void equals_the_reference(const Kernel& kernel, const std::vector<From>& x, std:
 }
 
 TEST(RequantizeKernel, MakesInt8AsTheReference) {
-  std::vector<int16_t> x = all_steps<int16_t>();
-  x.resize(x.size() - 3);  // a rest behind the last vector
   const std::initializer_list<RequantizeArgs> table = {{0, 0, 16384, -7, 0, -128, 127},  {0, 0, 32767, -6, -128, -128, 127},
                                                        {0, 0, 23170, -7, 127, -100, 90}, {0, 0, 20000, -15, 5, -128, 127},
                                                        {0, 0, 20000, 15, 5, -128, 127},  {0, 0, 0, 0, -3, -128, 127}};
-  equals_the_reference<int16_t, int8_t>(kRequantizeS8, x, table);
+  equals_the_reference<int16_t, int8_t>(kRequantizeS8, all_steps<int16_t>(), table);
 }
 
 TEST(RequantizeKernel, MakesInt16AsTheReference) {
-  std::vector<int8_t> x = all_steps<int8_t>();
-  x.resize(x.size() - 3);
   const std::initializer_list<RequantizeArgs> table = {{0, -128, 16384, 1, 0, 0, 32640},     {0, 127, 16384, 1, 0, -32640, 0},
                                                        {0, 0, 32767, 1, 0, -32768, 32767},   {0, -3, 23170, 0, 0, -32768, 32767},
                                                        {0, 5, 20000, -15, 0, -32768, 32767}, {0, 5, 20000, 15, 0, -100, 20000}};
-  equals_the_reference<int8_t, int16_t>(kRequantizeS16, x, table);
+  equals_the_reference<int8_t, int16_t>(kRequantizeS16, all_steps<int8_t>(), table);
 }
 
 TEST(RequantizeKernel, Refuses) {
