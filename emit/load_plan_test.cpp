@@ -161,7 +161,7 @@ TEST(LoadPlan, IsNotUsedWhenAnyOfItsBytesDiffers) {
   for (const Planned& p : all) {
     Block file(p.file);
     for (size_t at = p.plan_at; at < p.file.size(); ++at)
-      for (const uint8_t change : {0x01, 0x10, 0x80, 0xff}) {
+      for (const uint8_t change : std::initializer_list<uint8_t>{0x01, 0x10, 0x80, 0xff}) {
         file.data()[at] ^= change;
         EXPECT_EQ(find_load_plan(file.file()), nullptr) << p.name << " at " << at;
         file.data()[at] ^= change;
@@ -177,7 +177,7 @@ TEST(LoadPlan, StaysInItsMemoryWhateverOneByteSays) {
   int64_t tried = 0, ran = 0;
   for (const Planned& p : all)
     for (size_t at = p.plan_at + offsetof(LoadPlanHeader, planned_bytes); at + sizeof(LoadPlanEnd) < p.file.size(); ++at)
-      for (const uint8_t change : {0x01, 0x10, 0x80, 0xff}) {
+      for (const uint8_t change : std::initializer_list<uint8_t>{0x01, 0x10, 0x80, 0xff}) {
         Bytes b = p.file;
         b[at] ^= change;
         ASSERT_TRUE(test::sign_load_plan(b));
