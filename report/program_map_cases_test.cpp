@@ -159,8 +159,8 @@ constexpr const char* kBetween =
     "w = const f32[8,1,1,8] random(1)\n"
     "b = const f32[8] random(2)\n"
     "conv1 = conv2d(x, w, b)\n"
-    "gelu = unary(conv1) fn=gelu\n"
-    "conv2 = conv2d(gelu, w, b)\n"
+    "sin = unary(conv1) fn=sin\n"
+    "conv2 = conv2d(sin, w, b)\n"
     "output conv2 order=0,2,3,1\n";
 
 TEST(MapCases, TwoPartitionsWithAnOperatorOfTheCpuBetween) {
@@ -168,14 +168,14 @@ TEST(MapCases, TwoPartitionsWithAnOperatorOfTheCpuBetween) {
             "0 quantize_per_tensor: conv1 +\n"
             "1 NeutronBackend: conv1\n"
             "  Conv2DPointwise: conv1\n"
-            "2 quantized_activation: gelu\n"
+            "2 quantized_activation: sin\n"
             "3 NeutronBackend: conv2\n"
             "  Conv2DPointwise: conv2\n"
             "4 dequantize_per_tensor: conv2 +\n");
   EXPECT_EQ(cpu(kBetween),
             "0 quantize_per_tensor: conv1 +\n"
             "1 quantized_conv2d: conv1\n"
-            "2 quantized_activation: gelu\n"
+            "2 quantized_activation: sin\n"
             "3 quantized_conv2d: conv2\n"
             "4 dequantize_per_tensor: conv2 +\n");
 }
@@ -335,7 +335,7 @@ TEST(MapCases, AChangeOfScaleBetweenTwoOperators) {
             "4 dequantize_per_tensor: pool +\n");
 }
 
-// A chain of pointwise operators is one table: one kernel of them all, in their order.
+// A chain of pointwise operators is one table of the CPU, and several kernels of the NPU: each kernel is of them all, in their order.
 constexpr const char* kChain =
     "input x : f32[1,6,8,4] order=0,2,3,1\n"
     "w = const f32[7,3,3,4] random(1)\n"
@@ -350,10 +350,13 @@ constexpr const char* kChain =
 TEST(MapCases, AChainOfPointwiseOperators) {
   EXPECT_EQ(npu(kChain),
             "0 quantize_per_tensor: conv +\n"
-            "1 NeutronBackend: conv\n"
+            "1 NeutronBackend: conv,sig,tanh,swish,out\n"
             "  Conv2DStandardV2: conv\n"
-            "2 quantized_activation: sig,tanh,swish,out\n"
-            "3 dequantize_per_tensor: out +\n");
+            "  Table: sig,tanh,swish,out\n"
+            "  Mul: sig,tanh,swish,out\n"
+            "  Table: sig,tanh,swish,out\n"
+            "  Add: sig,tanh,swish,out\n"
+            "2 dequantize_per_tensor: out +\n");
   EXPECT_EQ(cpu(kChain),
             "0 quantize_per_tensor: conv +\n"
             "1 quantized_conv2d: conv\n"
