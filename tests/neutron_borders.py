@@ -30,22 +30,22 @@ GRAPHS = {
         + conv("y", "padded", "2,4,3,8", "stride=2,2") + "output y order=0,3,1,2\n",
         [560], {"y"}, set()),
     "two_branches_one_refused": (
-        {"i": "conv2d", "left": "conv2d", "right": "gelu", "y": "add"},
+        {"i": "conv2d", "left": "conv2d", "right": "sin", "y": "add"},
         "input x : f32[1,6,10,8]\n" + conv("i", "x", "1,6,10,8") + conv("left", "i", "1,6,10,8")
-        + "right = unary(i) fn=gelu : f32[1,6,10,8] from right\ny = add(left, right) : f32[1,6,10,8] from y\noutput y\n",
+        + "right = unary(i) fn=sin : f32[1,6,10,8] from right\ny = add(left, right) : f32[1,6,10,8] from y\noutput y\n",
         [480], {"i", "left", "y"}, {"right"}),
     "refused_at_the_first_place": (
-        {"g": "gelu", "y": "conv2d"},
-        "input x : f32[1,5,9,8]\ng = unary(x) fn=gelu : f32[1,5,9,8] from g\n" + conv("y", "g", "1,5,9,8") + "output y\n",
+        {"g": "sin", "y": "conv2d"},
+        "input x : f32[1,5,9,8]\ng = unary(x) fn=sin : f32[1,5,9,8] from g\n" + conv("y", "g", "1,5,9,8") + "output y\n",
         [360], {"y"}, {"g"}),
     "refused_at_the_last_place": (
-        {"c": "conv2d", "y": "gelu"},
-        "input x : f32[1,5,9,8]\n" + conv("c", "x", "1,5,9,8") + "y = unary(c) fn=gelu : f32[1,5,9,8] from y\noutput y\n",
+        {"c": "conv2d", "y": "sin"},
+        "input x : f32[1,5,9,8]\n" + conv("c", "x", "1,5,9,8") + "y = pointwise(c) program=\"mul(x,0.125) sin(%0,0)\" : f32[1,5,9,8] from y\noutput y\n",
         [360], {"c"}, {"y"}),
     "two_inputs_two_outputs": (
-        {"p": "conv2d", "q": "conv2d", "g": "gelu", "s": "add", "m": "mul"},
+        {"p": "conv2d", "q": "conv2d", "g": "sin", "s": "add", "m": "mul"},
         "input a : f32[1,6,4,8]\ninput b : f32[1,6,4,8]\n" + conv("p", "a", "1,6,4,8") + conv("q", "b", "1,6,4,8")
-        + "g = unary(q) fn=gelu : f32[1,6,4,8] from g\ns = add(p, g) : f32[1,6,4,8] from s\nm = mul(p, q) : f32[1,6,4,8] from m\noutput s\noutput m\n",
+        + "g = unary(q) fn=sin : f32[1,6,4,8] from g\ns = add(p, g) : f32[1,6,4,8] from s\nm = mul(p, q) : f32[1,6,4,8] from m\noutput s\noutput m\n",
         [192, 192], {"p", "q", "s", "m"}, {"g"}),
     "functions_of_numbers": (
         {"a": "add", "b": "mul", "c": "mul", "d": "neg", "e": "sub"},
@@ -59,8 +59,8 @@ GRAPHS = {
                                              (("a", "0.25,-0.61,0.93,0"), ("b", "1.7,1.01,2.3,1.25"), ("c", "1.9,-0.4,0.3,-2.2"))),
         [504], {"a", "b", "c"}, set()),
     "nothing_for_the_npu": (
-        {"g": "gelu", "y": "erf"},
-        "input x : f32[3,7,5]\ng = unary(x) fn=gelu : f32[3,7,5] from g\ny = unary(g) fn=erf : f32[3,7,5] from y\noutput y\n",
+        {"g": "sin", "y": "erf"},
+        "input x : f32[3,7,5]\ng = unary(x) fn=sin : f32[3,7,5] from g\ny = unary(g) fn=erf : f32[3,7,5] from y\noutput y\n",
         [105], set(), {"g"}),
     "everything_on_the_npu": (
         {"c": "conv2d", "k": "max_pool2d", "d": "conv2d", "y": "relu"},
@@ -84,7 +84,7 @@ TURNED = {
         "y = reshape(b) shape=30,7 : s8[30,7] @\noutput y\n", [210], {"auto": [0, 1], "npu": [1, 0], "cpu": [0, 1]}),
     "the_cpu_wants_it_as_it_is": (
         "input x : s8[1,4,6,5] @\na = permute(x) perm=0,2,3,1 : s8[1,6,5,4] @\nb = max_pool2d(a) kernel=3,2 stride=1,1 : s8[1,4,4,4] @\n"
-        "c = permute(b) perm=0,3,1,2 : s8[1,4,4,4] @\nd = unary(c) fn=gelu : s8[1,4,4,4] @\ne = permute(d) perm=0,2,3,1 : s8[1,4,4,4] @\n"
+        "c = permute(b) perm=0,3,1,2 : s8[1,4,4,4] @\nd = unary(c) fn=sin : s8[1,4,4,4] @\ne = permute(d) perm=0,2,3,1 : s8[1,4,4,4] @\n"
         "y = clamp(e) bounds=0,inf : s8[1,4,4,4] @\noutput y\noutput c\n", [120], {"auto": [1, 1], "npu": [2, 0], "cpu": [1, 1]}),
 }
 
