@@ -224,15 +224,20 @@ std::vector<LayerError> compare_layers(const Compilation& c, const Samples& give
 std::vector<LayerError> compare_taps(const Compilation& c, std::span<const Tap> taps, const Samples& given,
                                      std::span<const std::vector<std::vector<std::byte>>> found, int threads) {
   const Samples samples = with_states(c.equalized, given);
-  // Several with one origin compute it together: the last of them has the result.
-  std::map<Origin, size_t> last;
-  for (size_t t = 0; t < taps.size(); ++t) last[taps[t].origin] = t;
+  std::vector<const Node*> references;
+  for (const Tap& tap : taps) references.push_back(last_within(c.equalized, tap.origin, false));
+  // Several that stand for one operator, or whose origins lie within a later one's, compute it together: the last of them has the result.
+  const auto is_on_the_way = [&](size_t t) {
+    for (size_t later = t + 1; later < taps.size(); ++later)
+      if (references[later] == references[t] || std::ranges::includes(taps[later].origin, taps[t].origin)) return true;
+    return false;
+  };
   std::vector<Compared> compared;
   std::vector<size_t> which;
   for (size_t t = 0; t < taps.size(); ++t) {
-    const Node* reference = last_within(c.equalized, taps[t].origin, false);
+    const Node* reference = references[t];
     // Another shape is another value with that origin: one that a rewrite put in between. Of a vector axes of extent 1 come and go.
-    if (!reference || last.at(taps[t].origin) != t) continue;
+    if (!reference || is_on_the_way(t)) continue;
     const Shape &expected = c.equalized.type(reference->outputs[0]).shape, &given = taps[t].type.shape;
     const bool same_vector = without_ones(given).size() <= 1 && without_ones(expected) == without_ones(given);
     if (expected != given && !same_vector) continue;
