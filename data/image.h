@@ -1,5 +1,6 @@
 // Photographs and drawings as input: PNG, JPEG and BMP.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +25,21 @@ struct Image {
 struct ImageMap {
   float scale = 1.0f / 255.0f;
   std::vector<float> mean, std;  // empty: 0 and 1
+  float value(float pixel, size_t channel) const;
+  bool operator==(const ImageMap&) const = default;
 };
+
+// What the bytes of an input of `shape` stand for by that map: 256 numbers, or as many for each channel.
+struct ByteNumbers {
+  std::vector<float> numbers;  // [channels, 256]
+  i64 axis = -1;               // the user's axis of the channels; -1: all bytes alike
+  size_t channels() const { return numbers.size() / 256; }
+};
+std::optional<ByteNumbers> byte_numbers(const Shape& shape, const ImageMap& map, const std::string& where, Diagnostics& diagnostics);
+// The byte that is nearest to each number of one sample, as a number from 0 to 255.
+std::vector<float> nearest_bytes(std::span<const float> numbers, const Shape& shape, const ByteNumbers& by);
+// The numbers of samples one after the other, row-major in the user's axes.
+std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes, const Shape& shape, const ByteNumbers& by);
 
 // The image in the user's axes of an input of `shape`: [1,c,h,w], [c,h,w] or [h,w]; where c is not 1, 3 or 4 but the last axis is,
 // [1,h,w,c] or [h,w,c]. Nothing is resized or recoloured: height, width and channels must be those of the input, and they are compared

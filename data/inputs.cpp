@@ -122,6 +122,10 @@ class InputReader {
   bool append(const Array& array, const std::string& where, const InputSpec& spec, InputSeries& out) {
     const std::optional<SampleCount> n = samples_of(array.shape, where, spec);
     if (!n) return false;
+    if (spec.is_camera && array.type == element_of(DType::u8)) {
+      const std::optional<Array> numbers = as_pixels(array, where, spec);
+      return numbers && append(*numbers, where, spec, out);
+    }
     const std::optional<std::vector<std::byte>> bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
     if (!bytes) return false;
     if (out.bytes.empty()) out.bytes = std::move(*bytes);
@@ -229,7 +233,32 @@ class InputReader {
     return ok;
   }
 
+  // Bytes become what the pixels of an image would.
+  std::optional<Array> as_pixels(const Array& array, const std::string& where, const InputSpec& spec) {
+    const std::optional<ByteNumbers> by = byte_numbers(spec.shape, options_.image, where, diagnostics_);
+    if (!by) return std::nullopt;
+    const std::vector<float> numbers = numbers_of_bytes(array.bytes, spec.shape, *by);
+    const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
+    return Array{element_of(DType::f32), array.shape, {bytes, bytes + numbers.size() * sizeof(float)}};
+  }
+
+  // The pixels themselves, for an input of bytes.
+  bool append_pixels(const std::string& path, const InputSpec& spec, InputSeries& out) {
+    const std::optional<std::vector<float>> values = read_image(path, spec.shape, {1, {}, {}}, diagnostics_);
+    if (!values) return false;
+    Array array{element_of(DType::u8), spec.shape, {}};
+    for (const float v : *values) {
+      const auto byte = static_cast<uint8_t>(v);
+      if (static_cast<float>(byte) != v)
+        return refuse(path, fmt::format("has more than 8 bits a pixel, but input `{}` takes bytes", spec.name), "image.depth",
+                      "convert it first, as the camera will");
+      array.bytes.push_back(std::byte{byte});
+    }
+    return append(array, path, spec, out);
+  }
+
   bool append_image(const std::string& path, const InputSpec& spec, InputSeries& out) {
+    if (spec.dtype == DType::u8) return append_pixels(path, spec, out);
     if (spec.dtype != DType::f32)
       return check_regular_file(path, diagnostics_) &&
              refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, to_text(element_of(spec.dtype))),

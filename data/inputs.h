@@ -21,6 +21,7 @@ struct InputSpec {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
+  bool is_camera = false;  // a float input that the program takes as bytes: arrays of uint8 become numbers as pixels of an image do
   i64 bytes() const { return numel(shape) * bytes_of(dtype); }
 };
 

@@ -23,7 +23,8 @@ constexpr size_t kSegmentAlignment = kConstantAlignment;
 
 class ProgramWriter {
  public:
-  ProgramWriter(const Graph& graph, const MemoryPlan& plan) : graph_(graph), plan_(plan) {
+  ProgramWriter(const Graph& graph, const MemoryPlan& plan, std::span<const std::string> notes)
+      : graph_(graph), plan_(plan), notes_(notes) {
     DEUTERON_CHECK(plan.offset.size() == graph.values.size());
     find_roots();
   }
@@ -235,6 +236,7 @@ class ProgramWriter {
       if (callee_index_[n] >= 0) instructions.push_back(instruction(n));
     for (const Port& p : graph_.user_outputs()) outputs.push_back(port(p));
     values_.string(fmt::format("deuteron:isa={}", name_of(isa)));
+    for (const std::string& note : notes_) values_.string(note);
 
     const auto none = values_.indexes({});
     const auto chain = pte::CreateChain(builder_, none, none, builder_.CreateVector(instructions));
@@ -312,6 +314,7 @@ class ProgramWriter {
 
   const Graph& graph_;
   const MemoryPlan& plan_;
+  const std::span<const std::string> notes_;
   static constexpr i32 kScratch = -2;  // owner of all scratch tensors
   std::vector<ValueId> root_;          // by value
   std::vector<bool> is_read_;          // by root
@@ -332,8 +335,8 @@ class ProgramWriter {
 
 }  // namespace
 
-std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts) {
-  return ProgramWriter(lowered, plan).write(isa, parts);
+std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts, std::span<const std::string> notes) {
+  return ProgramWriter(lowered, plan, notes).write(isa, parts);
 }
 
 }  // namespace deuteron

@@ -1,6 +1,7 @@
 // Writes a lowered and planned graph as an ExecuTorch program (`.pte`). Format: docs/formats-pte.md.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct PteParts {  // for the report; they add up to the file; `constants` has w
 };
 
 // Nodes are KernelCalls and Reshapes (which become other views of the same bytes). Constants and literal values appear once. The
-// unreferenced string value `deuteron:isa=...` names the instruction set.
-std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts = nullptr);
+// unreferenced string value `deuteron:isa=...` names the instruction set; `notes` are further ones, for readers that know them.
+std::vector<uint8_t> write_pte(const Graph& lowered, const MemoryPlan& plan, Isa isa, PteParts* parts = nullptr,
+                               std::span<const std::string> notes = {});
 
 }  // namespace deuteron

@@ -102,14 +102,15 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
   return "";
 }
 
-std::string isa_of(Plan& plan) {
+// What strings that no call refers to say of the program.
+void read_notes(const Plan& plan, PteSummary& s) {
   for (uint32_t i = 0; i < plan.values.count; ++i) {
     const ValueView v = known_value(plan, i);
     if (plan.reader.fault || v.tag != ValueTag::string) continue;
-    const char* text = known_string(plan.reader, v.payload);
-    if (std::string_view(text).starts_with(kIsaMarker)) return std::string(text).substr(kIsaMarker.size());
+    const std::string_view text = known_string(plan.reader, v.payload);
+    if (text.starts_with(kIsaMarker) && s.isa.empty()) s.isa = text.substr(kIsaMarker.size());
+    read_note(text, s.byte_inputs);
   }
-  return "";
 }
 
 std::string text_of_option(const uint8_t* bytes, uint32_t count) {
@@ -157,7 +158,7 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   for (uint32_t i = 0; plan.states > 0 && i < plan.values.count; ++i)
     if (is_state(plan, i)) s.state_bytes += tensor_at(plan, i, known_value(plan, i).payload).bytes;
   for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
-  s.isa = isa_of(plan);
+  read_notes(plan, s);
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;
     const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);

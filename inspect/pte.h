@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/neutron_delegate/payload.h"
+#include "emit/input_format.h"
 #include "runtime/deuteron.h"
 #include "tensor/type.h"
 
@@ -34,7 +35,8 @@ struct PteDelegate {
   std::vector<std::string> kernels;  // of microcode for the open machine model, in the order of the calls
 };
 struct PteSummary {
-  std::string isa;  // "dsp"; empty: the file does not say (stock files)
+  std::string isa;         // "dsp"; empty: the file does not say (stock files)
+  ByteInputs byte_inputs;  // what the bytes of an input stand for, where the file says so
   i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0;
   i64 state_bytes = 0;  // of the planned memory: what lives from call to call
   std::vector<PteTensor> inputs, outputs;

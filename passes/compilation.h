@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "emit/input_format.h"
 #include "emit/pte.h"
 #include "memory/plan_memory.h"
 #include "passes/decisions.h"
@@ -22,6 +23,7 @@ struct Compilation {
   NpuDecisions npu;
   RowBands row_bands;
   StreamDecision stream;
+  ByteInputs byte_inputs;
 };
 
 // Multiply-adds of the whole program.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "calibrate/stream.h"
+#include "emit/input_format.h"
 #include "emit/load_plan.h"
 #include "passes/compilation.h"
 #include "passes/memories.h"
@@ -76,7 +77,7 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   if (diagnostics.has_errors()) return std::nullopt;
   if (!finished) return c;
   c.plan = plan_memory(c.graph);
-  c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts);
+  c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
   if (options.load_plan) write_load_plan(c, target, diagnostics);
   warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);

@@ -52,7 +52,8 @@ void int8_ports(PassContext& pass) {
   if (!g.states.empty()) remove_dead(g, "the state is int8");
   if (!pass.options.int8_io) return;
   const size_t inputs = g.user_inputs().size(), outputs = g.user_outputs().size();
-  for (size_t i = 0; i < inputs; ++i) drop_input_quantize(g, g.inputs[i], "done by the caller (int8 input)");
+  for (size_t i = 0; i < inputs; ++i)
+    if (!byte_input(pass.options.byte_inputs, i)) drop_input_quantize(g, g.inputs[i], "done by the caller (int8 input)");
   for (size_t o = 0; o < outputs; ++o) {
     const Uses uses(g);
     if (const ValueId steps = dequantized(g, uses, g.outputs[o].value); steps >= 0) g.outputs[o].value = steps;

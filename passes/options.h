@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/input_format.h"
 #include "passes/npu_options.h"
 #include "quantize/insert_quantization.h"
 
@@ -21,6 +22,7 @@ struct CompileOptions {
   std::optional<double> max_cost, target_db;  // MixedPrecision (quantize/precision_search.h)
   bool may_use_float = true;                  // the same
   bool int8_io = false;                       // --io int8: inputs and outputs are the quantized tensors themselves
+  ByteInputs byte_inputs;                     // --input-format: those that the program takes as bytes, and what they stand for
   bool contiguous_io = false;                 // --io-layout contiguous: keep the user's memory format even if that costs a transpose
   bool packed_weights = false;                // --weights packed: for kernels that only our runtime has
   i64 packed_growth_percent = 3;              // all packed calls together may have so many more bytes than their plain constants

@@ -45,6 +45,7 @@ void require_npu(PassContext&);             // passes/lower_delegates.cpp
 void lower_delegates(PassContext&);         // passes/lower_delegates.cpp
 void split_rows(PassContext&);              // passes/split_rows.cpp
 void lower(PassContext&);                   // passes/lower.cpp
+void take_bytes(PassContext&);              // passes/take_bytes.cpp
 void pack_weights(PassContext&);            // passes/pack_weights.cpp
 void fit_scratch(PassContext&);             // passes/fit_scratch.cpp
 

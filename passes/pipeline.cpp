@@ -52,6 +52,8 @@ static constexpr Pass kPipeline[] = {
     {"split-rows", split_rows},
     // Every node is a kernel call or a view.
     {"lower", lower},
+    // With --input-format the program takes bytes, and one call makes int8 of them.
+    {"take-bytes", take_bytes},
     // With packed weights, calls that our runtime has a kernel for read them as that kernel wants them.
     {"pack-weights", pack_weights},
     // In a program for our runtime alone calls have the scratch that its kernels use, as far as that does not raise the peak.

@@ -60,6 +60,18 @@ void run_window(const Compilation& c, Program& program, const std::vector<float>
   }
 }
 
+// What the program takes for a sample: of an input that is bytes, those that are nearest.
+std::vector<float> given_to(const Compilation& c, size_t input, const std::vector<float>& sample) {
+  const ImageMap* map = byte_input(c.byte_inputs, input);
+  if (!map) return sample;
+  const Port& port = c.reference.inputs[input];
+  const Shape shape = logical_shape(port, c.reference.type(port.value).shape);
+  Diagnostics none;
+  const std::optional<ByteNumbers> by = byte_numbers(shape, *map, port.name, none);
+  DEUTERON_CHECK(by, port.name);
+  return nearest_bytes(sample, shape, *by);
+}
+
 struct Sums {
   double signal = 0, noise = 0, largest = 0;
 };
@@ -72,8 +84,9 @@ Sums compare_sample(const Compilation& c, const FloatExecutor& reference, Progra
     if (i >= c.graph.user_inputs().size()) continue;  // a state: the program has its own
     const Port& program_port = c.graph.inputs[i];
     const Type& type = c.graph.type(program_port.value);
-    if (c.stream.frames > 0) run_window(c, program, sample[i]);
-    else set_input(program, static_cast<i32>(i), type, to_storage(program_port, type.shape, sample[i]));
+    const std::vector<float> given = given_to(c, i, sample[i]);
+    if (c.stream.frames > 0) run_window(c, program, given);
+    else set_input(program, static_cast<i32>(i), type, to_storage(program_port, type.shape, given));
   }
   const std::vector<std::vector<float>> expected = reference.run(stored, {});
   const Status ran = program.run();

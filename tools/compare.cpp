@@ -79,7 +79,7 @@ int compare(const CompareOptions& o) {
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
   const std::optional<FloatOutputs> model =
-      run_float_model(o.model, o.given.input_shapes, o.given.states, *inputs, samples, o.threads, diagnostics);
+      run_float_model(o.model, o.given.input_shapes, o.given.states, file->as_numbers(*inputs), samples, o.threads, diagnostics);
   if (!model) return fail();
   double seconds = 0;
   Needs needs;

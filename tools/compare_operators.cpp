@@ -107,6 +107,9 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
       options.io_layout = way.layout;
       options.dialect = way.dialect;
       options.weights = way.weights;
+      options.compile.byte_inputs = file.summary.byte_inputs;
+      for (const std::optional<ImageMap>& map : file.summary.byte_inputs)
+        if (map) options.image = *map;
       for (const PteDelegate& d : file.summary.delegates)
         if (d.neutron) {
           options.compile.npu.profile |= d.neutron->profile_bytes > 0;
@@ -121,7 +124,7 @@ std::optional<ModelOptions> options_of(const ProgramFile& file, const ModelOptio
 
 std::optional<std::vector<LayerError>> compare_operators(const ProgramFile& file, const ModelOptions& options, const CompiledModel& model,
                                                          std::span<const InputSeries> inputs, Diagnostics& diagnostics) {
-  const Samples samples = to_samples(inputs);
+  const Samples samples = to_samples(file.as_numbers({inputs.begin(), inputs.end()}));
   const std::optional<Tapped> tapped = tap_all(file, options, model.target, inputs, static_cast<i64>(samples.size()), diagnostics);
   if (!tapped) return std::nullopt;
   std::vector<LayerError> layers = compare_taps(model.compilation, tapped->taps, samples, tapped->found, options.compile.threads);

@@ -221,6 +221,12 @@ void add_program_options(Verb& verb, ModelOptions& o) {
               "the input is a window that moves along this axis: the program takes its new frames alone and keeps what it needs of the "
               "others; default: the fewest frames")
       .value("AXIS[=FRAMES]");
+  verb.option(
+          "--input-format", o.input_formats,
+          "of an input of a float model: u8, the program takes bytes as a camera gives them, which stand for (byte * scale - mean) / std "
+          "(--image-scale, --image-mean, --image-std); NAME=u8 where the model has several inputs; may be repeated")
+      .value("[NAME=]u8")
+      .one_each();
   verb.option("--io", o.io, "float (default): inputs and outputs as in the model; int8: the quantized tensors themselves")
       .value("KIND")
       .one_of({"float", "int8"});
@@ -282,16 +288,44 @@ std::vector<NamedPath> outputs_of(const ModelOptions& o) {
   return {{"--html", o.html}, {"--neutron-kernel-selection", o.kernel_selection}, {"--json", o.json}};
 }
 
-std::vector<InputSpec> float_inputs(const Graph& graph) {
+std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_inputs) {
   std::vector<InputSpec> specs;
   for (const Port& p : graph.user_inputs())
-    specs.push_back({p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape)});
+    specs.push_back(
+        {p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape), byte_input(byte_inputs, specs.size()) != nullptr});
   return specs;
 }
 
+// Those that --input-format names. Whether they can be bytes is the compiler's question.
+static ByteInputs read_input_formats(const ModelOptions& o, const Graph& graph, Diagnostics& diagnostics) {
+  const auto inputs = graph.user_inputs();
+  ByteInputs bytes;
+  for (const std::string& text : o.input_formats) {
+    const size_t equals = text.rfind('=');
+    const std::string format = equals == text.npos ? text : text.substr(equals + 1),
+                      name = equals == text.npos ? "" : text.substr(0, equals);
+    std::vector<std::string> names;
+    for (const Port& p : inputs) names.push_back(p.name);
+    const auto at = equals == text.npos && inputs.size() == 1 ? names.begin() : std::find(names.begin(), names.end(), name);
+    if (format != "u8")
+      diagnostics.add({Severity::error, o.model, "--input-format: there is no such format", format, "u8", "input_format.kind", ""});
+    else if (at == names.end())
+      diagnostics.error(
+          o.model,
+          name.empty() ? "--input-format: the model has several inputs" : fmt::format("--input-format: there is no input `{}`", name),
+          "input_format.name", fmt::format("NAME=u8, with one of the inputs: {}", fmt::join(names, ", ")));
+    else {
+      bytes.resize(inputs.size());
+      bytes[static_cast<size_t>(at - names.begin())] = o.image;
+    }
+  }
+  return bytes;
+}
+
 // What a float model's ranges are chosen on.
-static bool read_samples(const ModelOptions& o, const Graph& graph, bool make_up_samples, CompiledModel& result, Diagnostics& diagnostics) {
-  const std::vector<InputSpec> inputs = float_inputs(graph);
+static bool read_samples(const ModelOptions& o, const Graph& graph, const ByteInputs& byte_inputs, bool make_up_samples,
+                         CompiledModel& result, Diagnostics& diagnostics) {
+  const std::vector<InputSpec> inputs = float_inputs(graph, byte_inputs);
   if (!o.calibrate.empty()) {
     std::optional<std::vector<InputSeries>> data = read_inputs(o.calibrate, inputs, {"--calibrate", o.image}, diagnostics);
     if (!data) return false;
@@ -343,10 +377,12 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   check_explain(*graph, o.explain, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
 
-  CompiledModel result{std::move(target), {}, {}, {}, false};
-  if (!read_samples(o, *graph, make_up_samples, result, diagnostics)) return std::nullopt;
-
   CompileOptions options = o.compile;
+  if (!o.input_formats.empty()) options.byte_inputs = read_input_formats(o, *graph, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  CompiledModel result{std::move(target), {}, {}, {}, false};
+  if (!read_samples(o, *graph, options.byte_inputs, make_up_samples, result, diagnostics)) return std::nullopt;
+
   options.npu.converter.kernel_selection = !o.kernel_selection.empty();
   for (const std::string& text : o.converter_options)
     if (auto option = neutron::read_converter_option(text, diagnostics)) options.npu.converter.options.push_back(std::move(*option));

@@ -22,7 +22,7 @@ struct ModelOptions {
   std::string target_db;        // empty: none
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
-  std::vector<std::string> calibrate, explain, converter_options, input_shapes, states;
+  std::vector<std::string> calibrate, explain, converter_options, input_shapes, input_formats, states;
   ImageMap image;
   bool strict = false;
   CompileOptions compile;
@@ -55,6 +55,6 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
 // Whether it stopped before there was a program (--stop-after).
 inline bool has_program(const CompiledModel& m) { return !m.compilation.pte.empty(); }
 
-std::vector<InputSpec> float_inputs(const Graph& graph);  // in the user's axes
+std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_inputs = {});  // in the user's axes
 
 }  // namespace deuteron

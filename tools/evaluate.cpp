@@ -56,7 +56,7 @@ int evaluate(const EvaluateOptions& o) {
     return diagnostics.error(o.program, "the program has no outputs to evaluate", "evaluate.outputs"), fail();
   const i64 classes = numel(file->summary.outputs[0].sizes);
   if (classes == 0) return diagnostics.error(o.program, "the program's first output has no elements", "evaluate.outputs"), fail();
-  const std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
+  std::optional<std::vector<InputSeries>> inputs = read_inputs(o.inputs, file->inputs(), {"--inputs", o.image}, diagnostics);
   if (!inputs) return fail();
   const i64 samples = inputs->empty() ? 1 : (*inputs)[0].count;
   std::optional<std::vector<i64>> labels;
@@ -82,6 +82,7 @@ int evaluate(const EvaluateOptions& o) {
   if (labels) report_top1("program", "program", program_best);
 
   if (!o.model.empty()) {
+    inputs = file->as_numbers(std::move(*inputs));
     const std::optional<FloatOutputs> model = run_float_model(o.model, o.input_shapes, o.states, *inputs, samples, o.threads, diagnostics,
                                                               o.is_stream ? Sequence::one : Sequence::each_new);
     if (!model) return fail();

@@ -99,6 +99,14 @@ Versions versions_of(const PteSummary& s) {
   return v;
 }
 
+// "bytes, (byte * 0.0039 - 0) / 1": what the file says of an input.
+std::string format_of(const ImageMap& map) {
+  const auto list = [](const std::vector<float>& v, const char* otherwise) {
+    return v.empty() ? otherwise : v.size() == 1 ? fmt::format("{:g}", v[0]) : fmt::format("[{:g}]", fmt::join(v, ", "));
+  };
+  return fmt::format("a byte stands for (byte * {:g} - {}) / {}", map.scale, list(map.mean, "0"), list(map.std, "1"));
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -135,6 +143,10 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
       text += fmt::format("{}{}: {} at {}, {} bytes\n", input ? "input" : "output", i, to_text(list[i].type, list[i].sizes, list[i].order),
                           list[i].offset, list[i].bytes);
       json[input ? "inputs" : "outputs"].push_back(as_json(list[i]));
+      if (const ImageMap* map = input ? byte_input(s.byte_inputs, i) : nullptr) {
+        text += fmt::format("  {}\n", format_of(*map));
+        json["inputs"].back()["stands_for"] = {{"scale", map->scale}, {"mean", map->mean}, {"std", map->std}};
+      }
     }
   }
   std::map<std::string, i64> counts;

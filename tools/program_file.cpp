@@ -60,6 +60,20 @@ std::vector<InputSpec> ProgramFile::inputs() const {
   return specs;
 }
 
+std::vector<InputSeries> ProgramFile::as_numbers(std::vector<InputSeries> inputs) const {
+  Diagnostics none;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ImageMap* map = inputs[i].dtype == DType::u8 ? byte_input(summary.byte_inputs, i) : nullptr;
+    const std::optional<ByteNumbers> by = map ? byte_numbers(inputs[i].shape, *map, path, none) : std::nullopt;
+    if (!by) continue;
+    const std::vector<float> numbers = numbers_of_bytes(inputs[i].bytes, inputs[i].shape, *by);
+    const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
+    inputs[i].bytes.assign(bytes, bytes + numbers.size() * sizeof(float));
+    inputs[i].dtype = DType::f32;
+  }
+  return inputs;
+}
+
 std::vector<std::vector<std::byte>> ProgramFile::stored_inputs(std::span<const InputSeries> inputs, i64 sample) const {
   std::vector<std::vector<std::byte>> stored;
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -43,6 +43,9 @@ struct ProgramFile {
   File file() const { return {bytes.data(), bytes.size()}; }
   std::vector<InputSpec> inputs() const;  // named input0, input1, ...
 
+  // The same data as the float model takes it: bytes become what they stand for.
+  std::vector<InputSeries> as_numbers(std::vector<InputSeries> inputs) const;
+
   // One sample: from the user's order to the program's and back.
   std::vector<std::vector<std::byte>> stored_inputs(std::span<const InputSeries> inputs, i64 sample) const;
   std::vector<std::byte> user_output(size_t output, std::span<const std::byte> stored) const;

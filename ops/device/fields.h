@@ -47,6 +47,7 @@ constexpr std::string_view c_type_of() {
   else if constexpr (std::is_same_v<T, int64_t>) return "int64_t";
   else if constexpr (std::is_same_v<T, float>) return "float";
   else if constexpr (std::is_same_v<T, const int8_t*>) return "const int8_t *";
+  else if constexpr (std::is_same_v<T, const uint8_t*>) return "const uint8_t *";
   else if constexpr (std::is_same_v<T, const int16_t*>) return "const int16_t *";
   else if constexpr (std::is_same_v<T, const int32_t*>) return "const int32_t *";
   else if constexpr (std::is_same_v<T, const float*>) return "const float *";

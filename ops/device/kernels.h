@@ -26,14 +26,15 @@ namespace deuteron {
   K(kQuantizedMaxPool2d)            \
   K(kQuantizedBatchMatmul)
 
-// What stands in the place of calls of the dialect: on packed weights (ops/dense/packing.h), a symbol for each packing, and additions in
-// one step.
+// What stands in the place of calls of the dialect: on packed weights (ops/dense/packing.h), a symbol for each packing, additions in one
+// step, and quantization of inputs that are bytes.
 #define DEUTERON_PACKED_KERNELS(K) \
   K(kPackedConv2dMve4x16)          \
   K(kPackedConv2dDsp4x4)           \
   K(kPackedConvTranspose2dMve4x16) \
   K(kPackedConvTranspose2dDsp4x4)  \
-  K(kLinearAdd)
+  K(kLinearAdd)                    \
+  K(kQuantizeBytes)
 
 // int16 activations, which stock firmware lacks too (ops/int16.h).
 #define DEUTERON_INT16_KERNELS(K) \

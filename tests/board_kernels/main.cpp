@@ -33,6 +33,7 @@ constexpr CheckedKernel kChecked[] = {
     {"avg_pool2d_s16", check_avg_pool2d_s16},
     {"quantize_s16", check_quantize_s16},
     {"requantize", check_requantize},
+    {"quantize_bytes", check_quantize_bytes},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

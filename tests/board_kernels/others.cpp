@@ -10,6 +10,7 @@
 #include "ops/minimum/kernel.h"
 #include "ops/mul/kernel.h"
 #include "ops/quantize/kernel.h"
+#include "ops/quantize_bytes/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -316,6 +317,25 @@ Outcome check_maximum(uint32_t seed) {
   if constexpr (kHasMve) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_mve);
   if constexpr (kHasDsp) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_dsp);
   return Outcome::not_served;
+}
+
+Outcome check_quantize_bytes(uint32_t seed) {
+  Random r(seed);
+  QuantizeBytesArgs a{0, r.between(0, 5), r.one_in(2) ? 1 : r.between(1, 60)};
+  a.count = r.between(1, 60) * (a.channels > 0 ? a.channels * a.run : 1);
+  const int32_t entries = a.channels * kByteValues;
+  int8_t *bytes = at_end_of_pool(static_cast<uint32_t>(a.count)), *table = at_end_of_ram(static_cast<uint32_t>(entries));
+  fill_bytes(r, bytes, a.count);
+  fill_bytes(r, table, entries);
+  const auto* x = reinterpret_cast<const uint8_t*>(bytes);
+  const auto count = static_cast<uint32_t>(a.count);
+  const Guarded expected = guarded(0, count), found = guarded(1, count);
+  Line line("@differs quantize_bytes ");
+  line.number(seed).text(" count,channels,run ").signed_number(a.count).text(" ").signed_number(a.channels).text(" ").signed_number(a.run);
+  if constexpr (!kHasMve) return Outcome::not_served;
+  quantize_bytes_s8(a, x, table, expected.data);
+  if constexpr (kHasMve) quantize_bytes_s8_mve(a, x, table, found.data);
+  return compared(expected, found, count, nullptr, line);
 }
 
 }  // namespace deuteron
