@@ -25,7 +25,7 @@ inline PlaneColumns plane_columns(const DepthwiseConv2dArgs& a, int32_t begin, i
 
 // Calls run(columns, first channel, planes) for all columns, at most `most` outputs at a time, and channels, of which the last ones overlap.
 template <int32_t row_elements, class Run>
-void for_planes(const DepthwiseConv2dArgs& a, int32_t most, const Run& run) {
+inline void for_planes(const DepthwiseConv2dArgs& a, int32_t most, const Run& run) {
   alignas(4) int16_t planes[kPlanes * kPlaneRows * row_elements];
   for (int32_t begin = 0; begin < a.out_w; begin += most) {
     const PlaneColumns k = plane_columns(a, begin, least(most, a.out_w - begin));
