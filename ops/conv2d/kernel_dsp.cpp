@@ -7,7 +7,7 @@ namespace {
 
 constexpr int32_t kStackElements = 2048;  // of windows that may lie on the stack, where the scratch has no room
 
-void run_image(const DspWindows& c, DspDot& dot, int32_t first, int32_t filters, const int8_t* weight, const int32_t* bias, int8_t* y) {
+void run_image(const DspWindows<int32_t>& c, DspDot& dot, int32_t first, int32_t filters, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const Conv2dArgs& a = c.a;
   const int32_t windows = a.out_h * a.out_w;
   if (windows == 1 && c.in_one_piece && filters > 1 && c.length % 8 == 0 && reinterpret_cast<uintptr_t>(weight) % 4 == 0) {
@@ -37,7 +37,7 @@ void run_image(const DspWindows& c, DspDot& dot, int32_t first, int32_t filters,
 void run(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int16_t* windows, int32_t at_once,
          DspFinish finish, int8_t* y) {
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c, groups = a.in_c / a.kernel_c, filters = a.out_c / groups;
-  DspWindows c = windows_of(a, x, windows, at_once, a.x_offset, 0);
+  DspWindows<int32_t> c = windows_of(a, x, windows, at_once, a.x_offset, 0);
   DspDot dot{windows, weight, c.quads, c.rest, length, nullptr, nullptr, nullptr, {}, 0, a.y_zero, a.y_min, a.y_max, finish};
   for (int32_t n = 0; n < a.n; ++n, c.image += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
     for (int32_t g = 0; g < groups; ++g) {

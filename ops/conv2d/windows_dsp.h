@@ -17,11 +17,13 @@ struct DspPlace {
   int32_t ih, iw;
 };
 
-// The windows of a call, and how they lie.
+// The windows of a call, and how they lie. AtOnce: int32_t, or a constant where all calls have as many side by side.
+template <class AtOnce>
 struct DspWindows {
   const Conv2dArgs& a;
   const int8_t* image;  // of the batch
-  int32_t length, quads, rest, channel, at_once;
+  int32_t length, quads, rest, channel;
+  AtOnce at_once;
   int16_t* windows;
   uint32_t offset;         // added to x, in both halves
   int16_t outside;         // what an element outside x becomes
@@ -31,7 +33,8 @@ struct DspWindows {
   int32_t last_h, last_w;  // a window inside x begins at 0..last_h, 0..last_w
 };
 
-inline DspWindows windows_of(const Conv2dArgs& a, const int8_t* x, int16_t* to, int32_t at_once, int32_t offset, int16_t outside) {
+template <class AtOnce>
+inline DspWindows<AtOnce> windows_of(const Conv2dArgs& a, const int8_t* x, int16_t* to, AtOnce at_once, int32_t offset, int16_t outside) {
   const uint32_t low = static_cast<uint32_t>(offset) & 0xffff;
   const int32_t length = a.kernel_h * a.kernel_w * a.kernel_c;
   return {a,
@@ -52,33 +55,40 @@ inline DspWindows windows_of(const Conv2dArgs& a, const int8_t* x, int16_t* to, 
 }
 
 // What the last quad of a window is where its length is no multiple of four: the elements before the rest are as good as absent.
-inline void rest_of(const DspWindows& c, const int8_t* window, int8_t (&quad)[kDspQuad]) {
-  std::memcpy(quad, window + c.length - kDspQuad, sizeof quad);
-  std::memset(quad, -c.a.x_offset, static_cast<size_t>(kDspQuad - c.rest));
+inline void rest_of_window(const int8_t* window, int32_t length, int32_t rest, int32_t outside, int8_t (&quad)[kDspQuad]) {
+  std::memcpy(quad, window + length - kDspQuad, sizeof quad);
+  std::memset(quad, outside, static_cast<size_t>(kDspQuad - rest));
 }
 
 // `windows` of them side by side, each in one piece.
-inline int16_t* widen_side_by_side(const DspWindows& c, const int8_t* const (&x)[kWindowsAtOnce], int32_t quads, int16_t* to) {
+template <class AtOnce>
+inline int16_t* widen_side_by_side(const DspWindows<AtOnce>& c, const int8_t* const (&x)[kWindowsAtOnce], int32_t quads, int16_t* to) {
   return c.at_once == 4 ? deuteron_widen_four_dsp(x, quads, to, c.offset) : deuteron_widen_two_dsp(x[0], x[1], quads, to, c.offset);
 }
-inline void widen_pieces(const DspWindows& c, const int8_t* const (&x)[kWindowsAtOnce]) {
+template <class AtOnce>
+inline void widen_pieces(const DspWindows<AtOnce>& c, const int8_t* const (&x)[kWindowsAtOnce]) {
   int16_t* to = widen_side_by_side(c, x, c.quads, c.windows);
   if (c.rest == 0) return;
   int8_t quads[kWindowsAtOnce][kDspQuad];
   for (int32_t i = 0; i < kWindowsAtOnce; ++i)
-    if (i < c.at_once) rest_of(c, x[i], quads[i]);
+    if (i < c.at_once) rest_of_window(x[i], c.length, c.rest, -c.a.x_offset, quads[i]);
   widen_side_by_side(c, {quads[0], quads[1], quads[2], quads[3]}, 1, to);
 }
 
 // `quads` quads of one of the windows that lie outside x.
-inline int16_t* skip_quads(const DspWindows& c, int32_t quads, int16_t* to) {
-  const int32_t pair = 2 * c.at_once;
-  for (int32_t i = 0; i < quads; ++i, to += 2 * pair) to[0] = to[1] = to[pair] = to[pair + 1] = c.outside;
+template <class AtOnce>
+inline int16_t* skip_quads(const DspWindows<AtOnce>& c, int32_t quads, int16_t* to) {
+  const uint32_t one = static_cast<uint16_t>(c.outside), both = one << 16 | one;
+  for (; quads > 0; --quads, to += 4 * c.at_once) {
+    std::memcpy(to, &both, sizeof both);
+    std::memcpy(to + 2 * c.at_once, &both, sizeof both);
+  }
   return to;
 }
 
 // One of the windows, at row ih and column iw, which may lie outside; taps are whole quads.
-inline void widen_taps(const DspWindows& c, int32_t ih, int32_t iw, int16_t* to) {
+template <class AtOnce>
+inline void widen_taps(const DspWindows<AtOnce>& c, int32_t ih, int32_t iw, int16_t* to) {
   const Conv2dArgs& a = c.a;
   const int32_t tap = a.kernel_c / kDspQuad, step = a.dilation_w * a.in_c;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
@@ -95,14 +105,15 @@ inline void widen_taps(const DspWindows& c, int32_t ih, int32_t iw, int16_t* to)
 }
 
 // A few bytes: word by word, and the last ones by themselves.
-inline int8_t* copy_row(const int8_t* from, int32_t count, int8_t* to) {
+[[gnu::always_inline]] inline int8_t* copy_row(const int8_t* from, int32_t count, int8_t* to) {
   for (; count >= 4; count -= 4, from += 4, to += 4) std::memcpy(to, from, 4);
   for (; count > 0; --count) *to++ = *from++;
   return to;
 }
 
 // One window in one piece in `to`, what lies outside x as its zero point.
-inline void copy_taps(const DspWindows& c, int32_t ih, int32_t iw, int8_t* to) {
+template <class AtOnce>
+inline void copy_taps(const DspWindows<AtOnce>& c, int32_t ih, int32_t iw, int8_t* to) {
   const Conv2dArgs& a = c.a;
   const int32_t step = a.dilation_w * a.in_c;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, a.kernel_w, a.dilation_w, a.in_w);
@@ -123,12 +134,14 @@ inline void copy_taps(const DspWindows& c, int32_t ih, int32_t iw, int8_t* to) {
 }
 
 // The same of one inside x, whose rows of taps lie in one piece each.
-inline void copy_rows(const DspWindows& c, const int8_t* from, int8_t* to) {
+template <class AtOnce>
+inline void copy_rows(const DspWindows<AtOnce>& c, const int8_t* from, int8_t* to) {
   const int32_t step = c.a.dilation_h * c.a.in_w * c.a.in_c;
   for (int32_t kh = c.a.kernel_h; kh > 0; --kh, from += step) to = copy_row(from, c.row, to);
 }
 
-inline void widen_all(const DspWindows& c, const DspPlace (&places)[kWindowsAtOnce]) {
+template <class AtOnce>
+inline void widen_all(const DspWindows<AtOnce>& c, const DspPlace (&places)[kWindowsAtOnce]) {
   const Conv2dArgs& a = c.a;
   const int8_t* x[kWindowsAtOnce];
   bool inside = true;

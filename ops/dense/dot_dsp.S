@@ -442,8 +442,15 @@ deuteron_widen_two_dsp:
   bcc 1f
   WIDEN_TWO
 1:
+  lsrs r2, r2, #1
+  bcc 4f
+  WIDEN_TWO
+  WIDEN_TWO
+4:
   cbz r2, 3f
 2:
+  WIDEN_TWO
+  WIDEN_TWO
   WIDEN_TWO
   WIDEN_TWO
   subs r2, #1

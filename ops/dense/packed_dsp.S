@@ -111,68 +111,70 @@ deuteron_packed_windows_dsp:
   pop {r4-r11, pc}
   .size deuteron_packed_windows_dsp, . - deuteron_packed_windows_dsp
 
-@ Two elements of a window and 8 filters: 15 instructions, 16 products.
+@ Two elements of a window and 8 filters: 15 instructions, 16 products. The window is loaded first, so that nothing waits for what is loaded
+@ last.
 @   r0 window   r1 lr weights of both tiles   r4 r5, r6 r7 the sums 256 * A + B and B of the first tile   r8 r9, r10 r11 of the second
-.macro STEP_OF_ONE
+@   \more: an instruction that finds r3 free
+.macro STEP_OF_ONE more:vararg
   ldr r2, [r0], #4
-  ldrd r3, r12, [r1], #8
+  ldm r1!, {r3, r12}
   smlad r4, r2, r3, r4
   sxtb16 r3, r3
   smlad r6, r2, r12, r6
   sxtb16 r12, r12
   smlad r5, r2, r3, r5
   smlad r7, r2, r12, r7
-  ldrd r3, r12, [lr], #8
+  ldm lr!, {r3, r12}
   smlad r8, r2, r3, r8
   sxtb16 r3, r3
   smlad r10, r2, r12, r10
   sxtb16 r12, r12
   smlad r9, r2, r3, r9
+  \more
   smlad r11, r2, r12, r11
 .endm
-@ Two filters -> two bytes at r2.   r0 y_zero   \from: weights
-.macro FINISH_PAIR_OF_ONE a, b, from
-  ldr r3, [\from], #4
+@ Two filters -> two bytes at \at of r2.   r0 y_zero   \from: weights
+.macro FINISH_PAIR_OF_ONE a, b, from, at_a, at_b
   sub \a, \a, \b
+  ldm \from!, {r3, r12}
   add \a, r3, \a, asr #8
-  ldrd r3, r12, [\from], #8
-  smmlar \a, \a, r3, r0
-  smmlar \b, \b, r12, r0
+  ldr r3, [\from], #4
+  smmlar \a, \a, r12, r0
+  smmlar \b, \b, r3, r0
   ssat \a, #8, \a
   ssat \b, #8, \b
-  strb \b, [r2], #1
-  strb \a, [r2], #1
+  strb \a, [r2, #\at_a]
+  strb \b, [r2, #\at_b]
 .endm
 
-@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves away from zero: what is negative loses one
-@ first, and the last bit that is shifted out is added.
+@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves away from zero: what is negative and has a
+@ shift loses one first, and the last bit that is shifted out is added. The carry is 0 where the shift is.   r2 0 and more: free
 .macro SHIFT_BY sum, shift
-  rsbs \shift, \shift, #0
-  beq 8f
-  add \sum, \sum, \sum, asr #31
+  and r2, \sum, \shift
+  rsb \shift, \shift, #0
+  adds \sum, \sum, r2, asr #31
   asrs \sum, \sum, \shift
-  adc \sum, \sum, #0
-8:
-  add \sum, \sum, r0
+  adc \sum, \sum, r0
   ssat \sum, #8, \sum
 .endm
-.macro FINISH_PAIR_SHIFTED a, b, from
-  ldr r3, [\from], #4
+.macro FINISH_PAIR_SHIFTED a, b, from, at_a, at_b
   sub \a, \a, \b
+  ldm \from!, {r3, r12}
   add \a, r3, \a, asr #8
-  ldrd r3, r12, [\from], #8
+  ldr r3, [\from], #4
   lsl \a, \a, #1
   lsl \b, \b, #1
-  smmulr \a, \a, r3
-  smmulr \b, \b, r12
+  smmulr \a, \a, r12
   ldr r12, [sp, #28]
+  smmulr \b, \b, r3
   ldr r3, [r12], #4
   SHIFT_BY \b, r3
   ldr r3, [r12], #4
   str r12, [sp, #28]
   SHIFT_BY \a, r3
-  strb \b, [r2], #1
-  strb \a, [r2], #1
+  ldr r2, [sp, #8]
+  strb \b, [r2, #\at_b]
+  strb \a, [r2, #\at_a]
 .endm
 
 @ void deuteron_packed_window_dsp(const DspPackedWindow*)
@@ -214,34 +216,34 @@ deuteron_packed_window_dsp:
   STEP_OF_ONE
 3:
   STEP_OF_ONE
-  STEP_OF_ONE
-  ldr r2, [sp, #4]
-  cmp r0, r2
+  STEP_OF_ONE ldr r3, [sp, #4]
+  cmp r0, r3
   bne 2b
+  ldr r12, [sp, #28]
   ldrd r2, r3, [sp, #8]
   ldr r0, [sp, #20]
   subs r3, r3, #1
   str r3, [sp, #12]
-  ldr r12, [sp, #28]
   cmp r12, #0
   bne 5f                            @ the filters have shifts
-  FINISH_PAIR_OF_ONE r4, r5, r1
-  FINISH_PAIR_OF_ONE r6, r7, r1
-  FINISH_PAIR_OF_ONE r8, r9, lr
-  FINISH_PAIR_OF_ONE r10, r11, lr
+  FINISH_PAIR_OF_ONE r4, r5, r1, 1, 0
+  FINISH_PAIR_OF_ONE r6, r7, r1, 3, 2
+  FINISH_PAIR_OF_ONE r8, r9, lr, 5, 4
+  FINISH_PAIR_OF_ONE r10, r11, lr, 7, 6
 4:
-  str r2, [sp, #8]
   ldr r3, [sp, #12]
+  add r2, r2, #8
   mov r1, lr
+  str r2, [sp, #8]
   cmp r3, #0
   bne 1b
   add sp, sp, #36
   pop {r4-r11, pc}
 5:
-  FINISH_PAIR_SHIFTED r4, r5, r1
-  FINISH_PAIR_SHIFTED r6, r7, r1
-  FINISH_PAIR_SHIFTED r8, r9, lr
-  FINISH_PAIR_SHIFTED r10, r11, lr
+  FINISH_PAIR_SHIFTED r4, r5, r1, 1, 0
+  FINISH_PAIR_SHIFTED r6, r7, r1, 3, 2
+  FINISH_PAIR_SHIFTED r8, r9, lr, 5, 4
+  FINISH_PAIR_SHIFTED r10, r11, lr, 7, 6
   b 4b
   .size deuteron_packed_window_dsp, . - deuteron_packed_window_dsp
 

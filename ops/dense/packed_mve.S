@@ -41,6 +41,24 @@
   vldrb.u8 q4, [r1], #16
   \op\().s8 r14, \b, q5
 .endm
+@ The same where filters have four blocks, and the window's are in \a and \b; q2 as above. Loads of windows stand where their registers are free.
+.macro BLOCK_OF_FOUR op, a, b, early, behind_a, behind_b
+  \op\().s8 r0, \a, q2
+  vldrb.u8 q3, [r1], #16
+  \op\().s8 r8, \b, q2
+  \early
+  \op\().s8 r2, \a, q3
+  vldrb.u8 q2, [r1], #16
+  \op\().s8 r10, \b, q3
+  \op\().s8 r4, \a, q2
+  vldrb.u8 q3, [r1], #16
+  \op\().s8 r12, \b, q2
+  vldrb.u8 q2, [r1], #16
+  \op\().s8 r6, \a, q3
+  \behind_a
+  \op\().s8 r14, \b, q3
+  \behind_b
+.endm
 @ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first: first[], then the multipliers. q7: y_zero.
 .macro FINISH a, b, first
   vmov \a[2], \a[0], r0, r4
@@ -134,16 +152,19 @@ deuteron_packed_windows_mve:
   cmp r1, r3
   bne 2b
   b 3f
-7:                                  @ four blocks
-  ldrd r9, r11, [sp]
+7:                                  @ four blocks: what there are registers for of the windows stays in them
+  vldrb.u8 q4, [r9]
+  vldrb.u8 q5, [r11]
+  vldrb.u8 q6, [r9, #16]
+10:
   vldrb.u8 q2, [r1], #16
-  BLOCK vmladav
-  BLOCK vmladava
-  BLOCK vmladava
-  BLOCK vmladava
-  FINISH q4, q5, q2
+  BLOCK_OF_FOUR vmladav, q4, q5, "vldrb.u8 q0, [r11, #16]"
+  BLOCK_OF_FOUR vmladava, q6, q0, "vldrb.u8 q1, [r9, #32]", , "vldrb.u8 q0, [r11, #32]"
+  BLOCK_OF_FOUR vmladava, q1, q0, , "vldrb.u8 q1, [r9, #48]", "vldrb.u8 q0, [r11, #48]"
+  BLOCK_OF_FOUR vmladava, q1, q0
+  FINISH q0, q1, q2
   subs r3, #1
-  bne 7b
+  bne 10b
   b 3f
 4:                                  @ one block: the windows stay in registers
   vldrb.u8 q0, [r9]

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ops/depthwise_conv2d/kernel.h"
+#include "ops/depthwise_conv2d/planes.h"
 #include "ops/depthwise_conv2d/planes_dsp.h"
 #include "ops/depthwise_conv2d/taps_dsp.h"
 #include "ops/depthwise_conv2d/three_by_three.h"
@@ -12,10 +13,7 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kPlanes = 4, kRows = 10;     // channels, and rows of the input, that lie on the stack at once
-constexpr int32_t kPlane = kRows * kPlaneRow;  // elements
-
-int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+constexpr int32_t kPlane = kPlaneRows * kPlaneRow;  // elements
 
 struct Block {
   const DepthwiseConv2dArgs& a;
@@ -48,20 +46,8 @@ void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t 
   }
 }
 
-// Columns begin..begin+width-1 of the outputs, and the columns of x under them: columns left..end-1 of the planes. The others lie outside x
-// and are 0, once and for all rows and channels.
-struct Columns {
-  int32_t begin, width, left, end, count;
-};
-
-Columns columns_of(const DepthwiseConv2dArgs& a, int32_t begin, int32_t width) {
-  const int32_t iw = begin * a.stride_w - a.pad_w, count = (width - 1) * a.stride_w + 3;
-  const int32_t left = iw < 0 ? least(-iw, count) : 0, end = least(a.in_w - iw, count);
-  return {begin, width, left, end > left ? end : left, count};
-}
-
 // The input of `rows` rows of the planes, from row ih on; rows outside are 0.
-void fill_planes(const Block& b, const Columns& k, int32_t ih, int32_t rows, int16_t* planes) {
+void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows, int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const uint32_t offset = static_cast<uint32_t>(a.x_offset) & 0xffff;
   const Taps inside = taps_inside(ih, rows, 1, a.in_h);
@@ -77,9 +63,9 @@ void fill_planes(const Block& b, const Columns& k, int32_t ih, int32_t rows, int
 }
 
 // Four channels of some columns of every row.
-void run_columns(const Block& b, const Columns& k, int16_t* planes) {
+void run_columns(const Block& b, const PlaneColumns& k, int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
-  const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kRows - 3) / s + 1;
+  const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kPlaneRows - 3) / s + 1;
   DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, k.width / 2, k.width % 2, a.y_min, a.y_max};
   for (int32_t r = 0; r < a.out_h; r += at_once) {
     d.rows = least(at_once, a.out_h - r);
@@ -93,18 +79,12 @@ void run_columns(const Block& b, const Columns& k, int16_t* planes) {
 
 void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
-  alignas(4) int16_t planes[kPlanes * kPlane];
   Block b{a, nullptr, nullptr, {}};
-  for (int32_t begin = 0; begin < a.out_w; begin += most) {
-    const Columns k = columns_of(a, begin, least(most, a.out_w - begin));
-    std::memset(planes, 0, sizeof planes);
-    for (int32_t c = 0; c < a.out_c; c += kPlanes) {
-      const int32_t first = least(c, a.out_c - kPlanes);  // the last ones overlap
-      fill_channels(b, weight, bias, first);
-      b.x = x + first, b.y = y + first;
-      run_columns(b, k, planes);
-    }
-  }
+  for_planes<kPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
+    fill_channels(b, weight, bias, first);
+    b.x = x + first, b.y = y + first;
+    run_columns(b, k, planes);
+  });
 }
 
 }  // namespace

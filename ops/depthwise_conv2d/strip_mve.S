@@ -51,6 +51,56 @@
   FINISH \way
 .endm
 
+@ Stride 1, plain: the outputs of a channel. The products of a group stand between the steps that make the last one's sums bytes, which
+@ would wait for each other; a row group begins with the products of its first group, and ends without any.
+@   r12 what leads from the outputs of a group to the next   r9 free   stack: 72 r12 of the first group, 76 the columns that it shares with
+@   the second one, in bytes of the strip, 80 groups behind it
+.macro CHANNEL_1_PLAIN
+2:                                  @ a row group
+  ldr r12, [sp, #76]
+  vldrw.u32 q7, [q5, #128]!
+  ldr r9, [sp, #80]
+  vsub.i32 q5, q5, r12
+  ldr r12, [sp, #72]
+  vmladav.s8 r0, q7, q0
+  vmladav.s8 r4, q7, q1
+  vmladav.s8 r6, q7, q2
+  vmladav.s8 r8, q7, q3
+  wls lr, r9, 5f
+4:
+  vmov q4[2], q4[0], r0, r6
+  vldrw.u32 q7, [q5, #128]!
+  vmov q4[3], q4[1], r4, r8
+  vadd.i32 q4, q4, r3
+  vmladav.s8 r0, q7, q0
+  vqrdmulh.s32 q4, q4, r5
+  vmladav.s8 r4, q7, q1
+  vadd.i32 q4, q4, r1
+  vmladav.s8 r6, q7, q2
+  vqmovnb.s32 q4, q4
+  vmladav.s8 r8, q7, q3
+  vqmovnb.s16 q4, q4
+  vstrb.32 q4, [r2, q6]
+  add r2, r12
+  mov r12, r7
+  le lr, 4b
+5:
+  vmov q4[2], q4[0], r0, r6
+  mov r9, #128
+  vmov q4[3], q4[1], r4, r8
+  vadd.i32 q5, q5, r9
+  vadd.i32 q4, q4, r3
+  add r12, r11
+  vqrdmulh.s32 q4, q4, r5
+  subs r10, #1
+  vadd.i32 q4, q4, r1
+  vqmovnb.s32 q4, q4
+  vqmovnb.s16 q4, q4
+  vstrb.32 q4, [r2, q6]
+  add r2, r12
+  bne 2b
+.endm
+
 @ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
 @ offsets: strip 0, weight 4, rescale 8, y 12, channels 16, y_zero 20, group_y 24, groups 28, first 32, rows 36, next_y 40, gather 44, scatter 48,
 @          first_y 52, first_strip 56, y_min 60, y_max 64, whole_range 68
@@ -92,7 +142,7 @@
   push {r4-r11, lr}
   sub sp, sp, #4
   vpush {d8-d15}
-  sub sp, sp, #72
+  sub sp, sp, #88
   mov r7, r0
   str r0, [sp, #64]
   ldrd r4, r5, [r7]
@@ -111,6 +161,18 @@
   vstrw.32 q4, [sp, #32]
   vdup.32 q4, r6
   vstrw.32 q4, [sp, #48]
+  .if \stride == 1
+  ldrd r4, r9, [r7, #24]
+  ldrd r5, r6, [r7, #52]
+  ldr r8, [r7, #32]
+  cmp r8, #0
+  ittt eq
+  moveq r5, r4
+  moveq r6, #0
+  subeq r9, #1
+  strd r5, r6, [sp, #72]
+  str r9, [sp, #80]
+  .endif
 1:                                  @ a channel
   ldrd r6, r12, [sp, #24]
   vldrw.u32 q0, [r6]
@@ -136,7 +198,12 @@
   CHANNEL \stride, general
   b 9f
 8:
-  CHANNEL \stride, plain
+  .if \stride == 1
+  ldr r7, [r7, #24]
+  CHANNEL_1_PLAIN
+  .else
+  CHANNEL 2, plain
+  .endif
 9:
   vldrw.u32 q5, [sp]
   movs r6, #4
@@ -146,7 +213,7 @@
   subs r6, #1
   str r6, [sp, #20]
   bne 1b
-  add sp, sp, #72
+  add sp, sp, #88
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}

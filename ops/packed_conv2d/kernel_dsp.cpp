@@ -1,6 +1,7 @@
 // Convolution with packed weights for the DSP extension: two windows at a time are widened side by side, without an offset, and meet all
 // filters, four by four; a single window meets eight.
 #include <cstring>
+#include <type_traits>
 
 #include "ops/conv2d/windows_dsp.h"
 #include "ops/dense/packed_dsp.h"
@@ -8,6 +9,9 @@
 
 namespace deuteron {
 namespace {
+
+using Two = std::integral_constant<int32_t, 2>;
+using TwoWindows = DspWindows<Two>;
 
 int32_t tile_bytes(const PackedConv2dArgs& a) { return static_cast<int32_t>(packed_tile_bytes(Packing::dsp_4x4, a.length())); }
 int32_t quads_of(const PackedConv2dArgs& a) { return (a.length() + kPackedQuad - 1) / kPackedQuad; }
@@ -63,14 +67,15 @@ void run_window(const PackedConv2dArgs& a, const int16_t* window, const int8_t* 
 }
 
 // One window, which lies in x as it is wanted.
-void run_alone(const PackedConv2dArgs& a, const DspWindows& c, const int8_t* x, const int8_t* packed, int8_t* y) {
-  int16_t* to = deuteron_widen_dsp(x, c.quads, c.windows, 0, 1);
-  if (c.rest != 0) {
-    int8_t quad[kDspQuad];
-    rest_of(c, x, quad);
+void run_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* window, int8_t* y) {
+  const int32_t length = a.length(), rest = length % kPackedQuad;
+  int16_t* to = deuteron_widen_dsp(x, length / kPackedQuad, window, 0, 1);
+  if (rest != 0) {
+    int8_t quad[kPackedQuad];
+    rest_of_window(x, length, rest, a.x_zero, quad);
     deuteron_widen_dsp(quad, 1, to, 0, 1);
   }
-  run_window(a, c.windows, packed, y);
+  run_window(a, window, packed, y);
 }
 
 // Every pixel of whole quads is a window.
@@ -88,36 +93,48 @@ void run_pixels(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed
   }
 }
 
-// Windows of three rows of nine bytes, as those of 3x3 over three channels: no quad of them is one of a row.
-bool has_rows_of_nine(const PackedConv2dArgs& a) {
-  return a.kernel_h == 3 && a.kernel_w * a.in_c == 9 && a.dilation_w == 1 && !packed_conv2d_is_in_one_piece(a);
+// Rows of taps that can be widened where they lie in x: of whole quads, or three of nine bytes, as those of 3x3 over three channels.
+struct Rows {
+  bool are_whole, are_nines;
+  int32_t quads, step;  // of a row; bytes from a row to the next
+};
+
+Rows rows_of(const PackedConv2dArgs& a, const TwoWindows& c) {
+  const bool nines = a.kernel_h == 3 && c.row == 9;
+  return {nines || (c.row > 0 && c.row % kDspQuad == 0), nines, c.row / kDspQuad, a.dilation_h * a.in_w * a.in_c};
+}
+
+bool is_inside(const TwoWindows& c, const DspPlace& p) { return p.ih >= 0 && p.iw >= 0 && p.ih <= c.last_h && p.iw <= c.last_w; }
+
+void widen_rows(const TwoWindows& c, const Rows& rows, const DspPlace& p0, const DspPlace& p1) {
+  const int8_t *x0 = c.image + (p0.ih * c.a.in_w + p0.iw) * c.a.in_c, *x1 = c.image + (p1.ih * c.a.in_w + p1.iw) * c.a.in_c;
+  if (rows.are_nines) return deuteron_widen_nines_dsp(x0, x1, rows.step, c.windows);
+  int16_t* to = c.windows;
+  for (int32_t kh = c.a.kernel_h; kh > 0; --kh, x0 += rows.step, x1 += rows.step) to = deuteron_widen_two_dsp(x0, x1, rows.quads, to, 0);
 }
 
 void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
-  if (are_pixels(a) && !packed_conv2d_is_alone(a)) return run_pixels(a, x, packed, windows, y);
+  if (packed_conv2d_is_alone(a)) return run_alone(a, x, packed, windows, y);
+  if (are_pixels(a)) return run_pixels(a, x, packed, windows, y);
   const Conv2dArgs plain = plain_args(a);
-  DspWindows c = windows_of(plain, x, windows, 2, 0, static_cast<int16_t>(a.x_zero));
-  if (packed_conv2d_is_alone(a)) return run_alone(a, c, x, packed, y);
+  TwoWindows c = windows_of(plain, x, windows, Two(), 0, static_cast<int16_t>(a.x_zero));
   Tiles tiles = tiles_of(a, windows, packed);
-  const bool nine = has_rows_of_nine(a);
-  const int32_t count = a.out_h * a.out_w, behind = a.out_w * a.stride_w - a.pad_w, row_step = a.dilation_h * a.in_w * a.in_c;
-  const auto place = [&](const DspPlace& p) { return c.image + (p.ih * a.in_w + p.iw) * a.in_c; };
-  const auto is_inside = [&](const DspPlace& p) { return p.ih >= 0 && p.iw >= 0 && p.ih <= c.last_h && p.iw <= c.last_w; };
+  const Rows rows = rows_of(a, c);
+  const int32_t count = a.out_h * a.out_w, behind = a.out_w * a.stride_w - a.pad_w;
   for (int32_t n = 0; n < a.n; ++n, c.image += a.in_h * a.in_w * a.in_c) {
     DspPlace at{-a.pad_h, -a.pad_w};
     const auto next = [&] {
       at.iw += a.stride_w, y += a.y_step;
       if (at.iw == behind) at.iw = -a.pad_w, at.ih += a.stride_h, y += a.y_row - a.out_w * a.y_step;
     };
-    for (int32_t i = 0; i < count; i += 2) {
-      DspPlace places[kWindowsAtOnce] = {at, at, at, at};
-      const bool two = i + 1 < count;
+    for (int32_t left = count; left > 0; left -= 2) {
+      const DspPlace p0 = at;
+      DspPlace p1 = at;
       int8_t *const y0 = y, *y1 = y;
       next();
-      if (two) y1 = y, places[1] = at, next();
-      if (nine && is_inside(places[0]) && is_inside(places[1]))
-        deuteron_widen_nines_dsp(place(places[0]), place(places[1]), row_step, windows);
-      else widen_all(c, places);
+      if (left > 1) y1 = y, p1 = at, next();
+      if (rows.are_whole && is_inside(c, p0) && is_inside(c, p1)) widen_rows(c, rows, p0, p1);
+      else widen_all(c, {p0, p1, p1, p1});
       tiles.run(y0, y1);
     }
   }
