@@ -30,21 +30,6 @@ std::string check_pass(const std::string& name) {
   return fmt::format("there is no pass `{}`: {}; passes: {}", name, suggestion(name, names), fmt::join(names, ", "));
 }
 
-// Between -1 and 1: what normalised images and features mostly are. From the generator's bits directly, because the distributions of
-// <random> differ between libraries.
-Samples made_up_samples(const std::vector<InputSpec>& inputs) {
-  std::mt19937 bits(kMadeUpSeed);
-  Samples samples(kMadeUpSamples);
-  for (auto& sample : samples)
-    for (const InputSpec& input : inputs) {
-      std::vector<float> values(static_cast<size_t>(numel(input.shape)));
-      for (float& v : values)
-        v = input.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;  // 0 is an index of any table
-      sample.push_back(std::move(values));
-    }
-  return samples;
-}
-
 void refuse_portable(const ProgramReport& r, const std::string& model, Diagnostics& diagnostics) {
   for (const OperatorReport& op : r.operators)
     if (op.placement == Placement::portable)
@@ -287,6 +272,20 @@ std::vector<InputSpec> float_inputs(const Graph& graph) {
   for (const Port& p : graph.user_inputs())
     specs.push_back({p.name, graph.type(p.value).dtype, logical_shape(p, graph.type(p.value).shape)});
   return specs;
+}
+
+// From the generator's bits directly, because the distributions of <random> differ between libraries.
+Samples made_up_samples(const std::vector<InputSpec>& inputs) {
+  std::mt19937 bits(kMadeUpSeed);
+  Samples samples(kMadeUpSamples);
+  for (auto& sample : samples)
+    for (const InputSpec& input : inputs) {
+      std::vector<float> values(static_cast<size_t>(numel(input.shape)));
+      for (float& v : values)
+        v = input.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;  // 0 is an index of any table
+      sample.push_back(std::move(values));
+    }
+  return samples;
 }
 
 // What a float model's ranges are chosen on.
