@@ -88,7 +88,7 @@ std::vector<NpuCheck> npu_checks(const Op& op, const NpuOperands& operands) {
   return std::visit(
       [&]<class T>(const T& o) -> std::vector<NpuCheck> {
         if constexpr (!kHasRows<T>) {
-          return {{"neutron.call", "it is a call of a device kernel already", "", "", false}};
+          return {{"neutron.call", "Neutron IR has nothing like it, only a kernel of the CPU computes it", "", "", false}};
         } else {
           const OpDef<T>& def = def_of(o);
           if (def.npu.builtin.empty()) return {{rule_name(def.name, "builtin"), std::string(def.npu.absent), "", "", false}};

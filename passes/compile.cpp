@@ -21,32 +21,38 @@ static std::string join(const std::vector<std::string>& parts, const char* separ
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+// What lies beside the plan counts in full, however little of the memory it leaves.
+static void report_missing_room(const Compilation& c, const MemoryRegion& memory, i64 resident, const std::string& where,
+                                Diagnostics& diagnostics) {
+  const i64 beside = memory.does_hold("constants") ? resident : 0, needed = c.plan.bytes + beside;
+  std::vector<std::string> alive;
+  for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
+  const std::string what =
+      beside > 0 ? fmt::format("{} bytes of constants that the NPU must find there, and {} bytes of planned tensors, do", beside, c.plan.bytes)
+                 : "the planned tensors do";
+  diagnostics.add({Severity::error, where,
+                   fmt::format("{} not fit the memory `{}`: {} bytes are missing; alive at the peak: {}", what, memory.name,
+                               needed - memory.bytes, join(alive, ", ")),
+                   std::to_string(needed), std::to_string(memory.bytes), "target.memory",
+                   beside == 0 ? "use a smaller input, fewer channels or a target with more memory"
+                               : "use --fetch-constants-to-sram, a smaller input, fewer channels or a target with more memory"});
+}
+
 // The plan must fit one memory that all who touch it reach, the program those for constants.
 static void check_memories(const Compilation& c, const Target& target, bool fetch_constants, Diagnostics& diagnostics) {
   const std::string where = fmt::format("{} on {}", c.graph.name, target.name);
   const bool npu = calls_npu(c.graph);
   const i64 resident = resident_npu_bytes(c.graph, target, fetch_constants);
   const Room room = room_for_activations(target, npu, c.plan.bytes, resident);
-  if (room.memory && c.plan.bytes > room.bytes) {
-    std::vector<std::string> alive;
-    for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
-    const std::string beside = resident > 0 && room.memory->does_hold("constants")
-                                   ? fmt::format(" beside {} bytes of constants that the NPU must find there", resident)
-                                   : "";
-    diagnostics.add({Severity::error, where,
-                     fmt::format("the planned tensors do not fit the memory `{}`{}: {} bytes are missing; alive at the peak: {}",
-                                 room.memory->name, beside, c.plan.bytes - room.bytes, join(alive, ", ")),
-                     std::to_string(c.plan.bytes), std::to_string(room.bytes), "target.memory",
-                     beside.empty() ? "use a smaller input, fewer channels or a target with more memory"
-                                    : "use --fetch-constants-to-sram, a smaller input, fewer channels or a target with more memory"});
-  }
+  if (room.memory && c.plan.bytes > room.bytes) report_missing_room(c, *room.memory, resident, where, diagnostics);
   i64 flash = 0;
   bool is_limited = false, is_endless = false;
   for (const MemoryRegion& m : target.memories)
     if (m.does_hold("constants")) flash += m.bytes, is_limited = true, is_endless |= m.bytes == 0;
   if (is_limited && !is_endless && static_cast<i64>(c.pte.size()) > flash)
-    diagnostics.add({Severity::error, where, "the program does not fit the memory for constants", std::to_string(c.pte.size()),
-                     std::to_string(flash), "target.memory", ""});
+    diagnostics.add({Severity::error, where,
+                     fmt::format("the program does not fit the memory for constants: {} bytes are missing", static_cast<i64>(c.pte.size()) - flash),
+                     std::to_string(c.pte.size()), std::to_string(flash), "target.memory", ""});
 }
 
 static void write_load_plan(Compilation& c, const Target& target, Diagnostics& diagnostics) {

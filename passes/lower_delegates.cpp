@@ -11,6 +11,7 @@
 #include "backends/neutron_converter/external_converter.h"
 #include "backends/neutron_delegate/payload.h"
 #include "data/write_file.h"
+#include "ir/source_names.h"
 #include "ops/families.h"
 #include "passes/border_transposes.h"
 #include "passes/compilation.h"
@@ -202,6 +203,28 @@ class DelegateLowering {
   BorderTransposes border_;
 };
 
+// "group_norm" of "aten.group_norm.default", "avg_pool2d" of "text.avg_pool2d".
+std::string_view operator_name(std::string_view target) {
+  const size_t first = target.find('.'), last = target.rfind('.');
+  if (first == target.npos) return target;
+  return first == last ? target.substr(first + 1) : target.substr(first + 1, last - first - 1);
+}
+
+// What cannot be done, as the user knows it: an operator of his, and where that is made of others, which of them it is.
+struct Refused {
+  std::string where, what;
+};
+Refused refused_operator(const Graph& g, const Node& node) {
+  const std::string_view function = function_of(node.op), ours = function.empty() ? name_of(node.op) : function;
+  const auto is_named_so = [&](i32 s) {
+    return operator_name(g.sources[s].target) == ours || operator_name(g.sources[s].target) == name_of(node.op);
+  };
+  if (node.origin.empty() || std::ranges::any_of(node.origin, is_named_so)) return {describe(g, node), "it"};
+  const i32 source = node.origin.front();
+  return {fmt::format("{} `{}` (source op {})", operator_name(g.sources[source].target), user_name(g.sources[source]), source),
+          fmt::format("what becomes of it, `{}`", call_of(node.op) ? call_of(node.op)->name : std::string(ours))};
+}
+
 // With the NPU alone everything that computes must have gone there.
 void refuse_the_rest(PassContext& pass) {
   const Graph& g = pass.graph;
@@ -217,8 +240,9 @@ void refuse_the_rest(PassContext& pass) {
     // A quantized model that has left it in float says no ranges for its parts; samples do.
     const bool without_ranges = pass.result.quantization.model_was_quantized && g.type(node.outputs[0]).dtype == DType::f32;
     const char* const change = without_ranges ? "quantize it too, compile the float model with --calibrate" : "change the model";
-    pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, describe(g, node)),
-                          fmt::format("the Neutron backend does not take it, and {} has no other: {}", pass.target.name, why.what),
+    const Refused refused = refused_operator(g, node);
+    pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, refused.where),
+                          fmt::format("the Neutron backend does not take {}, and {} has no other: {}", refused.what, pass.target.name, why.what),
                           why.measured, why.limit, why.rule,
                           fmt::format("{}, or compile for a target whose CPU takes what is left (imxrt700cm)", change)});
   }

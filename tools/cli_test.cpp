@@ -286,6 +286,18 @@ TEST_F(Cli, TargetsAndOps) {
   EXPECT_EQ(kernels["add"], "cortex_m::quantized_add");
   EXPECT_EQ(kernels["softmax"], "cortex_m::softmax");
   EXPECT_GE(o["kernels"].size(), 10u);
+  // What becomes of torch's operators: a small model of each goes the whole way.
+  std::map<std::string, json> of_torch;
+  for (const auto& row : o["torch"]) of_torch[row["name"]] = row;
+  EXPECT_GT(of_torch.size(), 500u);
+  for (const auto& [name, row] : of_torch) EXPECT_FALSE(row["refused"].get<bool>()) << name << ": " << row["why"];
+  EXPECT_EQ(of_torch["aten.matmul.default"]["kernels"].back(), "cortex_m::quantized_batch_matmul");
+  EXPECT_EQ(of_torch["aten.matmul.default"]["computes_in"], json({"int8"}));
+  EXPECT_THAT(ops.out, HasSubstr("aten.conv2d.default                            cortex_m::quantized_conv2d in int8\n"));
+  const Ended npu = run({"ops", "--target", "imxrt700", "--csv"});
+  EXPECT_EQ(npu.code, 0) << npu.err;
+  EXPECT_THAT(npu.out, HasSubstr("\naten.conv2d.default,imxrt700,int8,,neutron::Conv2DStandardV1,\""));
+  EXPECT_THAT(npu.out, HasSubstr("\naten.cumsum.default,imxrt700,refused,,,"));
   const Ended csv = run({"ops", "--csv"});
   EXPECT_EQ(csv.code, 0);
   EXPECT_THAT(csv.out, testing::StartsWith("operator,target,dtype,kernel,builtin,operands,result,constraints\n"));

@@ -30,21 +30,6 @@ std::string check_pass(const std::string& name) {
   return fmt::format("there is no pass `{}`: {}; passes: {}", name, suggestion(name, names), fmt::join(names, ", "));
 }
 
-// Between -1 and 1: what normalised images and features mostly are. From the generator's bits directly, because the distributions of
-// <random> differ between libraries.
-Samples made_up_samples(const std::vector<InputSpec>& inputs) {
-  std::mt19937 bits(kMadeUpSeed);
-  Samples samples(kMadeUpSamples);
-  for (auto& sample : samples)
-    for (const InputSpec& input : inputs) {
-      std::vector<float> values(static_cast<size_t>(numel(input.shape)));
-      for (float& v : values)
-        v = input.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;  // 0 is an index of any table
-      sample.push_back(std::move(values));
-    }
-  return samples;
-}
-
 void refuse_portable(const ProgramReport& r, const std::string& model, Diagnostics& diagnostics) {
   for (const OperatorReport& op : r.operators)
     if (op.placement == Placement::portable)
@@ -296,6 +281,7 @@ std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_i
   return specs;
 }
 
+<<<<<<< HEAD
 // Those that --input-format names. Whether they can be bytes is the compiler's question.
 static ByteInputs read_input_formats(const ModelOptions& o, const Graph& graph, Diagnostics& diagnostics) {
   const auto inputs = graph.user_inputs();
@@ -320,6 +306,20 @@ static ByteInputs read_input_formats(const ModelOptions& o, const Graph& graph, 
     }
   }
   return bytes;
+=======
+// From the generator's bits directly, because the distributions of <random> differ between libraries.
+Samples made_up_samples(const std::vector<InputSpec>& inputs) {
+  std::mt19937 bits(kMadeUpSeed);
+  Samples samples(kMadeUpSamples);
+  for (auto& sample : samples)
+    for (const InputSpec& input : inputs) {
+      std::vector<float> values(static_cast<size_t>(numel(input.shape)));
+      for (float& v : values)
+        v = input.dtype == DType::f32 ? static_cast<float>(bits() >> 8) * 0x1p-23f - 1.0f : 0.0f;  // 0 is an index of any table
+      sample.push_back(std::move(values));
+    }
+  return samples;
+>>>>>>> ops
 }
 
 // What a float model's ranges are chosen on.

@@ -56,5 +56,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
 inline bool has_program(const CompiledModel& m) { return !m.compilation.pte.empty(); }
 
 std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_inputs = {});  // in the user's axes
+// Between -1 and 1: what normalised images and features mostly are. The same every time.
+Samples made_up_samples(const std::vector<InputSpec>& inputs);
 
 }  // namespace deuteron

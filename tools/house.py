@@ -33,7 +33,7 @@ BOUNDS = {
 }
 
 NPU_FILES = re.compile(r"^(backends/neutron|passes/npu|ops/npu|ops/\w+/npu|targets/.*neutron)")
-GENERATED = re.compile(r"_generated\.h$|^build/|^frontends/torch_schema/torch_schemas\.inc$")  # by commands
+GENERATED = re.compile(r"_generated\.h$|^build/|^frontends/(torch_schema/torch_schemas|pt2_examples/torch_examples)\.inc$")  # by commands
 
 
 # ---------------------------------------------------------------------------------------------------------------------- reading

@@ -9,6 +9,7 @@
 #include "ops/families.h"
 #include "passes/pack_call.h"
 #include "targets/target.h"
+#include "tools/operator_fates.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
 
@@ -164,7 +165,60 @@ std::vector<Row> all_rows(const Target& target) {
   return rows;
 }
 
-std::string quoted(const std::string& s) { return s.find_first_of(",\"") == std::string::npos ? s : '"' + s + '"'; }
+std::string csv_cell(const std::string& s) { return s.find_first_of(",\"") == std::string::npos ? s : '"' + s + '"'; }
+
+// The same columns, of the operators of torch: what each becomes.
+std::string csv_of(const OperatorFate& f, const std::string& target) {
+  std::string cpu, npu;
+  for (const std::string& kernel : f.kernels) {
+    std::string& list = kernel.starts_with("neutron::") ? npu : cpu;
+    list += (list.empty() ? "" : " + ") + kernel;
+  }
+  return fmt::format("{},{},{},{},{},{},{},{}\n", f.target, target, f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")),
+                     csv_cell(cpu), csv_cell(npu), csv_cell(f.call), "", csv_cell(f.why));
+}
+
+std::string text_of(const OperatorFate& f, bool has_npu) {
+  if (f.is_refused) return fmt::format("{:<46} refused: {}\n", f.target, f.why);
+  if (f.kernels.empty()) return fmt::format("{:<46} no kernel: {}\n", f.target, f.why);
+  const std::string why = has_npu && !f.is_on_npu ? ": " + f.why : "";
+  return fmt::format("{:<46} {} in {}{}\n", f.target, fmt::join(f.kernels, " + "), fmt::join(f.types, " and "), why);
+}
+
+Json json_of(const OperatorFate& f) {
+  return {{"name", f.target}, {"example", f.call}, {"kernels", f.kernels}, {"computes_in", f.types}, {"on_npu", f.is_on_npu}, {"refused", f.is_refused}, {"why", f.why}};
+}
+
+std::string csv_of(const Row& r, const std::string& target) {
+  return fmt::format("{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target, r.result.empty() ? "float" : "int8", csv_cell(r.kernel),
+                     csv_cell(r.builtin), csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints));
+}
+
+std::string text_of(const Row& r, bool has_npu) {
+  return fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.empty() ? "-" : r.kernel,
+                     !has_npu ? "" : r.builtin.empty() ? "-" : r.builtin, r.operands.empty() ? "-" : r.operands + " -> " + r.result);
+}
+
+Json json_of(const Row& r, const std::string& target) {
+  return {{"name", r.name},       {"target", target},     {"kernel", r.kernel}, {"packed_kernel", r.packed},
+          {"builtin", r.builtin}, {"operands", r.operands}, {"result", r.result}, {"constraints", r.constraints}};
+}
+
+std::string text_of_all(const std::vector<Row>& rows, const std::vector<OperatorFate>& fates, const Target& target) {
+  const bool has_npu = target.npu.has_value();
+  std::string text = fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target.name, has_npu ? "Neutron IR" : "",
+                                 "quantization: operands -> result");
+  for (const Row& r : rows) text += text_of(r, has_npu);
+  text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\n",
+                      counted(static_cast<long long>(rows.size()), "operator"));
+  for (const Row& r : rows)
+    if (!r.packed.empty()) text += fmt::format("with packed weights {} is {}\n", r.name, r.packed);
+  text += fmt::format("{:<46} what an example of it alone becomes on {}\n", "operator of torch", target.name);
+  for (const OperatorFate& f : fates) text += text_of(f, has_npu);
+  text += counted(static_cast<long long>(fates.size()), "operator") + " of torch\nkernels of the runtime:\n";
+  for (int32_t k = 0; k < kAllKernels.count; ++k) text += fmt::format("  {}\n", kAllKernels.kernels[k]->name);
+  return text;
+}
 
 int ops(const OpsOptions& o) {
   Diagnostics diagnostics;
@@ -175,39 +229,19 @@ int ops(const OpsOptions& o) {
   const std::optional<Target> target = find_target(o.target.empty() ? "cortex-m55" : o.target, diagnostics);
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(*target);
-  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n"
-                           : fmt::format("{:<22} {:<34} {:<24}{}\n", "operator", "kernel on " + target->name,
-                                         target->npu ? "Neutron IR" : "", "quantization: operands -> result");
-  Json list = Json::array(), kernels = Json::array();
+  const std::vector<OperatorFate> fates = operator_fates(*target);
+  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n" : text_of_all(rows, fates, *target);
+  Json list = Json::array(), of_torch = Json::array(), kernels = Json::array();
   for (const Row& r : rows) {
-    if (o.csv)
-      text += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(r.name), target->name, r.result.empty() ? "float" : "int8", quoted(r.kernel),
-                          quoted(r.builtin), quoted(r.operands), quoted(r.result), quoted(r.constraints));
-    else
-      text += fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.empty() ? "-" : r.kernel,
-                          !target->npu        ? ""
-                          : r.builtin.empty() ? "-"
-                                              : r.builtin,
-                          r.operands.empty() ? "-" : r.operands + " -> " + r.result);
-    list.push_back({{"name", r.name},
-                    {"target", target->name},
-                    {"kernel", r.kernel},
-                    {"packed_kernel", r.packed},
-                    {"builtin", r.builtin},
-                    {"operands", r.operands},
-                    {"result", r.result},
-                    {"constraints", r.constraints}});
+    if (o.csv) text += csv_of(r, target->name);
+    list.push_back(json_of(r, target->name));
+  }
+  for (const OperatorFate& f : fates) {
+    if (o.csv) text += csv_of(f, target->name);
+    of_torch.push_back(json_of(f));
   }
   for (int32_t k = 0; k < kAllKernels.count; ++k) kernels.push_back(kAllKernels.kernels[k]->name);
-  if (!o.csv) {
-    text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\n",
-                        counted(static_cast<long long>(rows.size()), "operator"));
-    for (const Row& r : rows)
-      if (!r.packed.empty()) text += fmt::format("with packed weights {} is {}\n", r.name, r.packed);
-    text += "kernels of the runtime:\n";
-    for (const auto& k : kernels) text += "  " + k.get<std::string>() + "\n";
-  }
-  return finish(o.json, diagnostics, {{"target", target->name}, {"operators", list}, {"kernels", kernels}}, text);
+  return finish(o.json, diagnostics, {{"target", target->name}, {"operators", list}, {"torch", of_torch}, {"kernels", kernels}}, text);
 }
 
 }  // namespace

@@ -118,9 +118,10 @@ static std::optional<Patch> unnamed_bounds(const Graph& g, const Uses&, NodeId r
   return b.replace_root(clamp, {b.add(std::move(op), node.inputs, q, g.values[node.outputs[0]].name + "_unbounded")});
 }
 
-static ValueId number(PatchBuilder& b, float v) {
+// Beside `x`: one element, without an axis where x has none, so that the result has none.
+static ValueId number(PatchBuilder& b, float v, ValueId x) {
   const NumberInSteps n = number_in_steps(v);
-  return b.constant(Type{DType::s8, {1}, per_tensor(n.scale, 0)}, constant_of(std::vector<int8_t>{static_cast<int8_t>(n.step)}), "number");
+  return b.constant(Type{DType::s8, b.type(x).rank() == 0 ? Shape{} : Shape{1}, per_tensor(n.scale, 0)}, constant_of(std::vector<int8_t>{static_cast<int8_t>(n.step)}), "number");
 }
 
 // matmul with a factor   becomes   mul(matmul, factor): the product keeps its steps, each is worth 1/factor, and the mul moves nothing
@@ -132,7 +133,7 @@ static std::optional<Patch> scaled_matmul(const Graph& g, const Uses&, NodeId ro
   plain.scale[0] /= matmul->scale;
   PatchBuilder b(g, root, "");
   const ValueId product = b.add(Matmul{1, matmul->rank}, node.inputs, plain, g.values[node.outputs[0]].name + "_unscaled");
-  return b.replace_root(Mul{}, {product, number(b, matmul->scale)});
+  return b.replace_root(Mul{}, {product, number(b, matmul->scale, product)});
 }
 
 // An operand of the product, before a permute that the product reads as its flag.
@@ -240,7 +241,7 @@ static std::optional<Patch> point_step(const Graph& g, const Uses&, NodeId root)
   const PointOperand& other = x_first ? step.b : step.a;
   const ValueId x = g.nodes[root].inputs[0];
   PatchBuilder b(g, root, "");
-  const ValueId second = other.from == PointOperand::kX ? x : number(b, other.number);
+  const ValueId second = other.from == PointOperand::kX ? x : number(b, other.number, x);
   switch (step.fn) {
     case PointFn::add:
       return b.replace_root(Add{}, {x, second});

@@ -404,9 +404,16 @@ std::optional<Graph> walk(const Archive& archive, const Program& program, Diagno
 
 std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archive, const InputShapes& shapes, Diagnostics& diagnostics) {
   auto program = archive ? read_program(*archive, diagnostics) : std::nullopt;
-  if (!program || !fix_sizes(*program, shapes, archive->name, diagnostics)) return std::nullopt;
-  fix_number_types(*program, archive->name, diagnostics);
-  std::optional<Graph> graph = walk(*archive, *program, diagnostics);
+  return program ? import_program(archive, *std::move(program), diagnostics, shapes) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archive, Program program, Diagnostics& diagnostics,
+                                    const InputShapes& shapes) {
+  if (!fix_sizes(program, shapes, archive->name, diagnostics)) return std::nullopt;
+  fix_number_types(program, archive->name, diagnostics);
+  std::optional<Graph> graph = walk(*archive, program, diagnostics);
   if (!graph) return std::nullopt;
   drop_idle_states(*graph);
   remove_dead(*graph, "result is not used");
@@ -415,7 +422,6 @@ std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archiv
   return graph;
 }
 
-}  // namespace
 }  // namespace pt2
 
 std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {

@@ -29,4 +29,12 @@ std::optional<Graph> import_pt2(const std::string& path, Diagnostics& diagnostic
 std::optional<Graph> import_pt2(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
                                 Diagnostics& diagnostics, const InputShapes& shapes = {});
 
+namespace pt2 {
+struct Archive;  // pt2_archive/archive.h
+struct Program;  // pt2_archive/program.h
+// The same for a program that has been read, with the archive that its weights lie in.
+std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archive, Program program, Diagnostics& diagnostics,
+                                    const InputShapes& shapes = {});
+}  // namespace pt2
+
 }  // namespace deuteron

@@ -265,6 +265,7 @@ const ArchiveEntry* find_entry(const Archive& archive, std::string_view name) {
 bool is_intact(const Archive& archive, const ArchiveEntry& entry) {
   zip_stat_t info;
   zip_t* directory = entry.directory ? entry.directory : archive.directory.get();
+  if (!directory) return true;  // it comes from no file
   if (zip_stat_index(directory, entry.index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) || info.size != entry.bytes.size())
     return false;
   zip_file_t* file = zip_fopen_index(directory, entry.index, 0);

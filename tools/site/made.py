@@ -18,11 +18,22 @@ def targets(run):
             "all that it extends. [Your own](../tutorials/own-board.md) is a file.\n\n" + table(("target", "what", "kernels", "backends", "file"), rows))
 
 
+def of_torch(fates):
+    """What becomes of each operator of torch, alone."""
+    def becomes(f):
+        return "refused" if f["refused"] else ", ".join(f"`{k}`" for k in f["kernels"]) or "no kernel"
+
+    rows = [(f"`{f['name']}`", becomes(f), ", ".join(f["computes_in"]), f["why"]) for f in fates]
+    return (f"## Operators of PyTorch\n\n{len(rows)} are imported. A small model of each goes the whole way of `deuteron compile`: the kernels that compute it, "
+            "and where it is refused, or not on the NPU, why.\n\n" + table(("operator", "becomes", "in", "why"), rows))
+
+
 def operators(run, target):
+    said = json.loads(run("ops", "--target", target, "--json", "-"))
     rows = [(f"`{o['name']}`", o["kernel"] or "none: folded, or made of others", o["builtin"], o["operands"], o["constraints"].replace("; ", ";<br>"))
-            for o in json.loads(run("ops", "--target", target, "--json", "-"))["operators"]]
+            for o in said["operators"]]
     text = table(("operator", "kernel", "NPU builtin", "operands", "what the NPU asks"), rows).replace("&lt;br>", "<br>")
-    return f"# Operators on {target}\n\n`deuteron ops --target {target}` prints this table, `--csv` for other tools.\n\n{text}"
+    return f"# Operators on {target}\n\n`deuteron ops --target {target}` prints these tables, `--csv` for other tools.\n\n{text}\n{of_torch(said['torch'])}"
 
 
 def verbs(run):
