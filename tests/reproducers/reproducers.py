@@ -112,6 +112,31 @@ for name, (rule, *says) in FAULTS.items():
         case(f"internal_faults {name} {target}", command, rule, *says)
 
 
+def in_shared(name):
+    """The two largest, 440 KB: their weights span all of float32, and so do the samples. They lie beside the checkout, or nowhere."""
+    def make(where):
+        folder = SHARED / name
+        samples = b"".join((folder / f"c{k}.bin").read_bytes() for k in range(3))
+        (where / "samples.bin").write_bytes((samples * 21)[:SAMPLE_BYTES[name]])
+        return ["compile", folder / "m.pt2", "--target", "cortex-m55", "--calibrate", "samples.bin", "-o", "o.pte"]
+    return make
+
+
+SHARED, SAMPLE_BYTES = ROOT.parent / "shared" / "redteam" / "internal_faults", {"0df4138c": 3 * 1960, "635565c3": 3 * 256}
+for name in SAMPLE_BYTES:
+    if (SHARED / name).is_dir():
+        case(f"internal_faults {name}", in_shared(name), "quantize.scale")
+
+
+def alpha(where):
+    (where / "x.bin").write_bytes(struct.pack("<i", 1))
+    return ["run", HERE / "alpha" / "alpha.pte", "--input", "x.bin", "--output-dir", "o"]
+
+
+# A factor of 2^63 - 1 was made a float and then an integer that cannot hold it.
+case("alpha", alpha, None)
+
+
 def png_bomb(where):
     """16384 x 16384 grey zeros in a few KB."""
     def chunk(kind, data):
