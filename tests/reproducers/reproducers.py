@@ -137,6 +137,27 @@ def alpha(where):
 case("alpha", alpha, None)
 
 
+def wide_steps(program):
+    def make(where):
+        (where / "x.bin").write_bytes(bytes(112))
+        return ["run", HERE / "wide_steps" / f"{program}.pte", "--input", "x.bin", "--output-dir", "o"]
+    return make
+
+
+# A stride of 2^28 + 1 behind a padding of 2^28: the step from window to window left int32, and the MVE kernel of packed weights then wrote
+# 2^28 columns to a scratch of 96 bytes. Both were compiled before from wide_steps.txt, which the compiler gives to another kernel now.
+for program in ("packed", "int16"):
+    case(f"wide_steps {program}", wide_steps(program), "pte.bad_argument", "step from window to window that is too large")
+
+
+def wide_steps_compile(where):
+    (where / "x.bin").write_bytes(struct.pack("<28f", *(k / 7 for k in range(28))))
+    return ["compile", HERE / "wide_steps" / "wide_steps.txt", "--target", "cortex-m55", "--calibrate", "x.bin", "-o", "o.pte"]
+
+
+case("wide_steps compile", wide_steps_compile, None)
+
+
 def png_bomb(where):
     """16384 x 16384 grey zeros in a few KB."""
     def chunk(kind, data):
