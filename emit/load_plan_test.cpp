@@ -188,6 +188,17 @@ TEST(LoadPlan, StaysInItsMemoryWhateverOneByteSays) {
   EXPECT_GT(ran, tried / 40) << "so few survive that nothing behind the loader was reached";
 }
 
+// The fuzzer makes a kept input's hash right, but not its layout: when that changes, compile the inputs again (docs/fuzzing.md).
+TEST(LoadPlan, OfTheFuzzersKeptInputsIsReadAndRuns) {
+  int ran = 0;
+  for (const auto& e : fs::directory_iterator(source_path("tests/fuzz/corpus/load_plan"))) {
+    std::ifstream in(e.path(), std::ios::binary);
+    Bytes b{std::istreambuf_iterator<char>(in), {}};
+    ran += test::sign_load_plan(b) && test::load_and_run_plan(b, kAllKernels) == test::FromPlan::ran;
+  }
+  EXPECT_GE(ran, 8) << "of another layout than the loader's: then every change of them is refused at once";
+}
+
 // A plan finds kernels by these numbers.
 TEST(LoadPlan, NoTwoKernelsHaveTheSameNumber) {
   std::map<uint32_t, const char*> names;

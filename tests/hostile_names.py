@@ -1,4 +1,4 @@
-"""Names of a model carry no code into what is made from it: HTML, CSV, C, CMake, JSON, a shell, the file system, a terminal.
+"""Names of a model carry no code into what is made from it: HTML, CSV, C and its packages, CMake, JSON, a shell, the file system, a terminal.
 
     hostile_names.py DEUTERON
 
@@ -9,10 +9,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import browser  # noqa: E402
@@ -21,7 +23,7 @@ TOOL = os.path.abspath(sys.argv[1])
 SCRIPT = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 FORMULA, WAY_OUT, LINES = "=cmd|' /C touch owned'!A0", "../../owned", "two\nlines\r\x1b[31m"
 SHELL, COMMENT, QUOTES = "`touch owned`$(touch owned);touch owned", "*/ int owned; /*", "a\"b'c;d,e\\f${owned}]]"
-FILE, SAFE = "m\";touch owned;${x}*'.pte", "m__touch_owned___x___"  # and what a firmware project calls it
+FILE, SAFE = "m\";touch owned;${x}*'.pte", "m__touch_owned___x"  # and how its name begins in a firmware project and in C
 
 
 def quoted(text):
@@ -35,12 +37,27 @@ input {quoted(FORMULA)} : f32[1,5,4,3] name={quoted(SCRIPT)}
 {quoted(LINES)} = unary({quoted(QUOTES)}) fn=tanh : f32[1,5,4,3] from 1
 output {quoted(LINES)} name={quoted(COMMENT)}
 """
+PAGES, C_FORMS = ("r.html", "t.html", "a.html"), ("c", "arduino", "cmsis-pack", "zephyr")
 wrong = []
 
 
 def expect(condition, what):
     if not condition:
         wrong.append(what)
+
+
+def texts_of(top):
+    """(path, text) of what a build reads; where it is a model it has its names as data."""
+    for path in sorted([top] if top.is_file() else top.rglob("*")):
+        if path.is_file() and path.suffix not in (".pte", ".npy", ".bin", ".md"):
+            yield path, path.read_text()
+
+
+def code_of(path, text):
+    """Without comments and literals."""
+    if path.suffix in (".c", ".cpp", ".h", ".hpp", ".ino"):
+        return re.sub(r'"(\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', "", text, flags=re.S)
+    return re.sub(r'"(\\.|[^"\\])*"|#[^\n]*', "", text, flags=re.S)
 
 
 def main():
@@ -63,27 +80,39 @@ def main():
         run("inspect", "t.etdp", "--etrecord", "m.etrecord", "--csv", "t.csv", "--html", "t.html", "--trace", "t.json", "--json", "i.json")
         run("run", FILE, "--input", "x.npy", "--output-dir", "out")
         run("firmware", FILE, "--board", "mps3-an547", "-o", "fw")
-        for name in ("r.json", "t.json", "i.json"):
+        run("analyze", "net.txt", "--target", "imxrt700cm", "--calibrate", "x.npy", "--html", "a.html", "--json", "a.json", "--intermediates", "passes",
+            "--explain", QUOTES)
+        run("doctor", "net.txt", "--target", "imxrt700cm", "--calibrate", "x.npy", "--json", "d.json")
+        run("compare", "net.txt", FILE, "--inputs", "x.npy", "--json", "c.json")
+        run("inspect", FILE, "--json", "p.json")
+        run("inspect", "m.etrecord", "--json", "e.json")
+        for form in C_FORMS:
+            run("firmware", FILE, "--board", "mps3-an547", "--as", form, "-o", f"as_{form}")
+        run("compile", "net.txt", "--target", "cortex-m55", "--calibrate", "x.npy", "--emit", "c", "--c-weights", "blob", "-o", "as_emit")
+        run("compile", FILE, "--target", "cortex-m55", "--emit", "hpp", "-o", "as_hpp.hpp")
+        for name in ("r.json", "t.json", "i.json", "a.json", "d.json", "c.json", "p.json", "e.json"):
             json.loads((where / name).read_text())
         cells = [cell for row in csv.reader((where / "t.csv").read_text().splitlines()) for cell in row]
         expect(any("owned" in c for c in cells), "the table has no names: this test looks at nothing")
         expect(not [c for c in cells if re.match(r"[=@\t\r]|[+-](?![\d.])", c)], f"cells that begin as formulas: {[c for c in cells if re.match('[=@+-]', c)]}")
-        for name in ("r.html", "t.html"):
+        for name in PAGES:
             text = (where / name).read_text()
             expect("owned" in text, f"{name} has no names: this test looks at nothing")
             expect("<script>document.title='owned'" not in text and "<img src=x" not in text, f"{name} has a name as markup")
-        expect(any(SAFE in p.read_text(errors="replace") for p in (where / "fw").rglob("*") if p.is_file()), "the project has no names: this test looks at nothing")
-        for path in sorted((where / "fw").rglob("*")):
-            if path.suffix in (".cpp", ".h", ".txt", ".cmake") and path.is_file():
-                code = re.sub(r'"(\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*' if path.suffix in (".cpp", ".h") else r'"(\\.|[^"\\])*"|#[^\n]*', "", path.read_text(), flags=re.S)
-                expect("owned" not in code.replace(SAFE, ""), f"{path.name} has a name as code")
+        for folder in ["fw", "as_hpp.hpp", *(f"as_{form}" for form in C_FORMS)]:
+            expect(any("owned" in text for _, text in texts_of(where / folder)), f"{folder} has no names: this test looks at nothing")
+        for path, text in [t for folder in sorted(where.iterdir()) if folder.name == "fw" or folder.name.startswith("as_") for t in texts_of(folder)]:
+            name = path.relative_to(where)
+            expect("owned" not in code_of(path, text).replace(SAFE, ""), f"{name} has a name as code")
+            if path.suffix == ".pdsc":
+                xml.etree.ElementTree.fromstring(text)
         files = sorted(str(p.relative_to(outer)) for p in pathlib.Path(outer).rglob("*") if p.name.startswith("owned"))
         expect(not files, f"made {files}")
         expect(sorted(p.name for p in pathlib.Path(outer).iterdir()) == ["in"] and [p.name for p in (where.parent).iterdir()] == ["here"], "something was written outside")
         pages = 0
         if browser.find():
             with browser.Browser() as page:
-                for name in ("r.html", "t.html"):
+                for name in PAGES:
                     page.open(where / name, 800, 600)
                     expect(page.run("document.title") != "owned", f"{name} ran a name")
                     pages += 1

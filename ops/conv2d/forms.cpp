@@ -6,20 +6,24 @@ namespace deuteron {
 
 enum { kImage, kFilters };
 
-static bool takes_axis(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation) {
-  for (const i64 v : {extent, out, kernel, stride, pad, dilation})
+// `between`: elements from a place on the axis to the next.
+static bool takes_axis(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation, i64 between) {
+  for (const i64 v : {extent, out, kernel, stride, pad, dilation, between})
     if (v > INT32_MAX) return false;
-  return why_not_window(static_cast<i32>(extent), static_cast<i32>(out), static_cast<i32>(kernel), static_cast<i32>(stride),
-                        static_cast<i32>(pad), static_cast<i32>(dilation)) == nullptr;
+  i32 step = static_cast<i32>(stride);
+  return why_not_window(static_cast<i32>(extent), static_cast<i32>(out), static_cast<i32>(kernel), step, static_cast<i32>(pad),
+                        static_cast<i32>(dilation)) == nullptr &&
+         why_not_steps(static_cast<i32>(out), between, &step) == nullptr;
 }
 
 bool takes_windows(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y) {
-  return takes_axis(x[1], y[1], w[1], a.stride.h, a.pad_before.h, a.dilation.h) &&
-         takes_axis(x[2], y[2], w[2], a.stride.w, a.pad_before.w, a.dilation.w);
+  return takes_axis(x[1], y[1], w[1], a.stride.h, a.pad_before.h, a.dilation.h, x[2] * x[3]) &&
+         takes_axis(x[2], y[2], w[2], a.stride.w, a.pad_before.w, a.dilation.w, x[3]);
 }
 
 // conv2d with a window that begins far behind the image   becomes   pad -> conv2d
 static bool far_padding_to_pad(const Conv2d& a, FormBuilder& b) {
+  if (a.pad_before == HW{} && a.pad_after == HW{}) return false;
   if (takes_windows(a, b.type(kImage).shape, b.type(kFilters).shape, b.result().shape)) return false;
   Conv2d plain = a;
   plain.pad_before = plain.pad_after = {};

@@ -8,7 +8,7 @@
 // Units    x_offset = -(zero point of x), -255..255; y_zero in steps; y_min, y_max -128..127; weight has zero point 0; multiplier Q0.31
 // Padding  taps outside x add nothing, on whichever side: pad_h, pad_w stand before the first element, and after the last one lies what
 //          out_h and out_w ask for
-// Limits   in_c = groups * kernel_c, out_c divides by groups, why_not_window() (ops/image/window.h) is null for both axes; sums wrap at 2^32.
+// Limits   in_c = groups * kernel_c, out_c divides by groups, why_not_window(), why_not_steps() (ops/image/window.h) are null; sums wrap at 2^32.
 //          All proved by prepare(), not checked here
 // Scratch  none (2.3 KB of stack); the argument is for kernels of an instruction set: ops/conv2d/scratch.h
 // Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, CONV_2D

@@ -31,6 +31,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
+  if (const char* why = why_not_steps(a, a.in_c, a.kernel_h)) return bad_argument(kStride, why);
   if (y.numel == 0) return keep_nothing(prepared);
   if (a.in_c >= kS16MostLength || int64_t{a.kernel_h} * a.in_c + 1 > kS16MostLength / a.kernel_w)
     return bad_argument(kWindow, "has more than 2^15 elements");

@@ -10,7 +10,7 @@
 //          0..2^31-1. One packing for every instruction set
 // Units    x is 4-aligned; x and y have zero point 0; y_min, y_max -32768..32767
 // Padding  reads as 0; pad_h, pad_w stand before the first element, and after the last one lies what out_h and out_w ask for
-// Limits   why_not_window() (ops/image/window.h) is null for both axes, length <= 2^15: proved by prepare(). The compiler proves that no
+// Limits   why_not_window(), why_not_steps() (ops/image/window.h) are null, length <= 2^15: proved by prepare(). The compiler proves that no
 // sum
 //          leaves int32 for any x within its type's range; with other bytes sums wrap modulo 2^32, and nothing else happens
 // Scratch  conv2d_s16_scratch_bytes(), 4-aligned

@@ -40,6 +40,10 @@ std::optional<Refusal> refusal_of(const Int16Layer& l, const LowerContext& c) {
   };
   for (const char* fault : {why(1, l.stride.h, l.pad.h, l.dilation.h), why(2, l.stride.w, l.pad.w, l.dilation.w)})
     if (fault) return Refusal{fmt::format("the image {}", fault), "", "", "int16.window"};
+  auto h = static_cast<i32>(l.stride.h), w = static_cast<i32>(l.stride.w);
+  for (const char* fault : {why_not_steps(static_cast<i32>(l.y[1]), l.x[2] * l.x[3], &h),
+                            why_not_steps(static_cast<i32>(l.y[2]), l.weight[1] * l.x[3] + 1, &w)})
+    if (fault) return Refusal{fmt::format("the image {}", fault), "", "", "int16.window"};
   return std::nullopt;
 }
 

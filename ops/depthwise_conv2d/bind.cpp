@@ -64,6 +64,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_numbers(call, a); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
+  if (const char* why = why_not_steps(a, a.in_c, 1)) return bad_argument(kStride, why);
   return keep_conv<DepthwiseConv2dArgs, choose>(call, prepared, kX, kWeight, kBias, kXOffset, kScratch, kOut, a);
 }
 

@@ -8,6 +8,7 @@
 
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/strip_mve.h"
+#include "ops/image/window.h"
 
 namespace deuteron {
 
@@ -34,7 +35,7 @@ class DepthwiseColumns {
   // the taps that a window does not see are 0.
   DepthwiseColumns(const DepthwiseConv2dArgs& a, int8_t* room, int32_t bytes)
       : a_(a), room_(room), taps_(a.kernel_h * a.kernel_w), vectors_(taps_ <= 32 ? 2 : 4) {
-    if (taps_ > kColumnTaps) return;
+    if (taps_ > kColumnTaps || a.stride_w > kMaxReach / kColumnTaps) return;  // a step of so many columns would not fit int32
     const int32_t most = 16 * vectors_ / a.kernel_w, below = a.dilation_h == 1 ? (most - a.kernel_h) / a.stride_h + 1 : 1;
     rows_ = below < a.out_h ? below : a.out_h;
     height_ = a.kernel_h + (rows_ - 1) * a.stride_h;

@@ -7,7 +7,7 @@
 // Q0.31 Padding  taps outside x add nothing, on whichever side: pad_h, pad_w stand before the first element, and after the last one lies
 // what
 //          out_h and out_w ask for
-// Limits   out_c = in_c * depth_multiplier, why_not_window() (ops/image/window.h) is null for both axes; sums wrap at 2^32.
+// Limits   out_c = in_c * depth_multiplier, why_not_window(), why_not_steps() (ops/image/window.h) are null; sums wrap at 2^32.
 //          All proved by prepare(), not checked here
 // Scratch  none (256 bytes of stack); the argument is for kernels of an instruction set: ops/depthwise_conv2d/scratch.h
 // Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, DEPTHWISE_CONV_2D

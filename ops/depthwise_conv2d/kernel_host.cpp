@@ -98,7 +98,11 @@ struct Block {
 };
 using BlockKernel = void (*)(const DepthwiseConv2dArgs& a, const Block& b, int8_t* y);
 
+#ifdef __clang__  // ignores the whole attribute for a part that it does not know
+#define DEUTERON_AVX512 gnu::target("avx512f,avx512bw,avx512vl")
+#else
 #define DEUTERON_AVX512 gnu::target("avx512f,avx512bw,avx512vl,prefer-vector-width=512")
+#endif
 
 [[DEUTERON_AVX512]] void run_avx512(const DepthwiseConv2dArgs& a, const Block& b, int8_t* y) {
   __m512i s[4];

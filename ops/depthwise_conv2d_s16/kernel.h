@@ -5,7 +5,7 @@
 //          storage order, no gaps
 // Units    x and y have zero point 0; multiplier 0..2^31-1; y_min, y_max -32768..32767
 // Padding  adds nothing; pad_h, pad_w stand before the first element
-// Limits   why_not_window() (ops/image/window.h) is null for both axes: proved by prepare(). The compiler proves that no sum leaves int32
+// Limits   why_not_window(), why_not_steps() (ops/image/window.h) are null: proved by prepare(). The compiler proves that no sum leaves int32
 // for
 //          any x within its type's range; with other numbers sums wrap modulo 2^32, and nothing else happens
 // Scratch  none   Errors   none   Aliasing  y overlaps nothing   Source  docs/int16.md

@@ -60,6 +60,7 @@ Status read_shapes(const Call& call, PackedConv2dArgs& a) {
   set_dense_result(a);
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
+  if (const char* why = why_not_steps(a, a.in_c, a.kernel_h)) return bad_argument(kStride, why);
   return Status{};
 }
 

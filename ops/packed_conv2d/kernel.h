@@ -9,7 +9,7 @@
 // Padding  reads as x_zero, which first[] takes out again; on whichever side: pad_h, pad_w stand before the first element, and after the
 // last
 //          one lies what out_h and out_w ask for
-// Limits   why_not_packed_conv2d() is null, why_not_window() (ops/image/window.h) too for both axes: proved by prepare(). The compiler
+// Limits   why_not_packed_conv2d() is null, why_not_window(), why_not_steps() (ops/image/window.h) too: proved by prepare(). The compiler
 // proves
 //          |first[oc]| + 128 * sum |weight[oc]| < 2^30, and 128 * sum |weight[oc]| < 2^23 for the filters 1 and 3 of a tile of dsp_4x4.
 //          With other bytes in `packed` the results are any int8, and nothing else happens

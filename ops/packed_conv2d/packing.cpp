@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ops/image/window.h"
 #include "ops/integer/requantize.h"
 #include "ops/packed_conv2d/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
@@ -181,7 +182,10 @@ std::vector<int8_t> packed_weights(const Dense& d) {
 template <Packing p>
 Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
   const PackedConv2dArgs& a = d.a;
-  if (const char* why = why_not_packed_conv2d(a, p)) return Refusal{std::string("the call ") + why, "", "", ""};
+  PackedConv2dArgs steps = a;
+  const char* why_not = why_not_packed_conv2d(a, p);
+  if (!why_not) why_not = why_not_steps(steps, a.in_c, a.kernel_h);
+  if (why_not) return Refusal{std::string("the call ") + why_not, "", "", ""};
   if (auto why = make_exact(d, p)) return *why;
   std::vector<int8_t> packed = packed_weights<p>(d);
   const auto bytes = static_cast<i64>(packed.size());

@@ -13,8 +13,10 @@ import sys
 # The files that a target is for. What it runs beside them counts for others.
 READERS = {
     "pte": r"runtime/(?!test_|ports/|etdump|trace)[^/]*\.(cpp|h)$",
+    "load_plan": r"runtime/load_plan\.",
     "pt2": r"frontends/(pt2|pt2_archive|pt2_call)/",
     "tflite": r"frontends/(tflite|tflite_call|tflite_operators)/(?!summary)",
+    "onnx": r"frontends/(onnx|onnx_call|onnx_operators)/",
     "text": r"ir/(cursor|parse|text_|print|verify)",
     "neutron": r"backends/neutron_model/|backends/neutron/kernels/[^/]+/(check|kernel)\.cpp",
     "neutron_ir": r"backends/neutron/[^/]*\.cpp|backends/neutron/kernels/[^/]+/operation\.cpp|backends/neutron_delegate/payload",

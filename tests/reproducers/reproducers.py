@@ -112,6 +112,52 @@ for name, (rule, *says) in FAULTS.items():
         case(f"internal_faults {name} {target}", command, rule, *says)
 
 
+def in_shared(name):
+    """The two largest, 440 KB: their weights span all of float32, and so do the samples. They lie beside the checkout, or nowhere."""
+    def make(where):
+        folder = SHARED / name
+        samples = b"".join((folder / f"c{k}.bin").read_bytes() for k in range(3))
+        (where / "samples.bin").write_bytes((samples * 21)[:SAMPLE_BYTES[name]])
+        return ["compile", folder / "m.pt2", "--target", "cortex-m55", "--calibrate", "samples.bin", "-o", "o.pte"]
+    return make
+
+
+SHARED, SAMPLE_BYTES = ROOT.parent / "shared" / "redteam" / "internal_faults", {"0df4138c": 3 * 1960, "635565c3": 3 * 256}
+for name in SAMPLE_BYTES:
+    if (SHARED / name).is_dir():
+        case(f"internal_faults {name}", in_shared(name), "quantize.scale")
+
+
+def alpha(where):
+    (where / "x.bin").write_bytes(struct.pack("<i", 1))
+    return ["run", HERE / "alpha" / "alpha.pte", "--input", "x.bin", "--output-dir", "o"]
+
+
+# A factor of 2^63 - 1 was made a float and then an integer that cannot hold it.
+case("alpha", alpha, None)
+
+
+def wide_steps(program):
+    def make(where):
+        (where / "x.bin").write_bytes(bytes(112))
+        return ["run", HERE / "wide_steps" / f"{program}.pte", "--input", "x.bin", "--output-dir", "o"]
+    return make
+
+
+# A stride of 2^28 + 1 behind a padding of 2^28: the step from window to window left int32, and the MVE kernel of packed weights then wrote
+# 2^28 columns to a scratch of 96 bytes. Both were compiled before from wide_steps.txt, which the compiler gives to another kernel now.
+for program in ("packed", "int16"):
+    case(f"wide_steps {program}", wide_steps(program), "pte.bad_argument", "step from window to window that is too large")
+
+
+def wide_steps_compile(where):
+    (where / "x.bin").write_bytes(struct.pack("<28f", *(k / 7 for k in range(28))))
+    return ["compile", HERE / "wide_steps" / "wide_steps.txt", "--target", "cortex-m55", "--calibrate", "x.bin", "-o", "o.pte"]
+
+
+case("wide_steps compile", wide_steps_compile, None)
+
+
 def png_bomb(where):
     """16384 x 16384 grey zeros in a few KB."""
     def chunk(kind, data):

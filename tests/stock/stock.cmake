@@ -74,9 +74,10 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
            ${FIXTURES})
   set_tests_properties(neutron_borders neutron_programs neutron_accuracy PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME firmware COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/firmware.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  add_test(NAME signed_firmware COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/signed_firmware.py $<TARGET_FILE:deuteron>)
   add_test(NAME rt700_firmware COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/rt700_firmware.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}
            ${PROJECT_BINARY_DIR})
-  set_tests_properties(firmware rt700_firmware PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+  set_tests_properties(firmware signed_firmware rt700_firmware PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME neutron_shapes COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_shapes.py $<TARGET_FILE:deuteron>)
   set_tests_properties(neutron_shapes PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME neutron_reductions COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_reductions.py
