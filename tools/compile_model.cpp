@@ -281,7 +281,6 @@ std::vector<InputSpec> float_inputs(const Graph& graph, const ByteInputs& byte_i
   return specs;
 }
 
-<<<<<<< HEAD
 // Those that --input-format names. Whether they can be bytes is the compiler's question.
 static ByteInputs read_input_formats(const ModelOptions& o, const Graph& graph, Diagnostics& diagnostics) {
   const auto inputs = graph.user_inputs();
@@ -306,7 +305,8 @@ static ByteInputs read_input_formats(const ModelOptions& o, const Graph& graph, 
     }
   }
   return bytes;
-=======
+}
+
 // From the generator's bits directly, because the distributions of <random> differ between libraries.
 Samples made_up_samples(const std::vector<InputSpec>& inputs) {
   std::mt19937 bits(kMadeUpSeed);
@@ -319,7 +319,6 @@ Samples made_up_samples(const std::vector<InputSpec>& inputs) {
       sample.push_back(std::move(values));
     }
   return samples;
->>>>>>> ops
 }
 
 // What a float model's ranges are chosen on.
