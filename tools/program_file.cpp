@@ -11,6 +11,7 @@
 #include "data/read_file.h"
 #include "data/storage_order.h"
 #include "emit/load_plan.h"
+#include "ops/device/arena_host.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
 #include "tools/trust.h"
@@ -80,11 +81,14 @@ std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnost
   static const Status started = start_backends(kAllKernels);  // once; the process ends with them
   Status status = started;
   const uint64_t began = trace ? trace->now() : 0;
+  const HostArena asking;
   if (status.ok()) status = measure(file.file(), kAllKernels, &host->needs_);
   if (trace) trace->check = {began, trace->now()};
   if (status.ok()) {
     host->tables_ = AlignedBytes(host->needs_.tables_bytes);
     host->planned_ = AlignedBytes(host->needs_.planned_bytes);
+    host->host_kernels_ = AlignedBytes(asking.bytes());
+    const HostArena lent(host->host_kernels_.memory());
     const Memory tables = host->tables_.memory(), planned = host->planned_.memory();
     status = trace ? load_traced(host->program_, file.file(), kAllKernels, tables, planned, *trace)
                    : host->program_.load(file.file(), kAllKernels, tables, planned);

@@ -63,7 +63,7 @@ class HostProgram {
  private:
   std::string path_;
   Needs needs_;
-  AlignedBytes tables_, planned_;
+  AlignedBytes tables_, planned_, host_kernels_;
   Program program_;
   Trace* trace_ = nullptr;
 };
