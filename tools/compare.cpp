@@ -81,7 +81,7 @@ int compare(const CompareOptions& o) {
   const std::optional<FloatOutputs> model =
       run_float_model(o.model, o.given.input_shapes, o.given.states, file->as_numbers(*inputs), samples, o.threads, diagnostics);
   if (!model) return fail();
-  double seconds = 0;
+  RunSeconds seconds;
   Needs needs;
   const auto outputs = [&] {
     const TimeLimit limit = limit_run(o.timeout, o.program, o.json);

@@ -62,7 +62,7 @@ int evaluate(const EvaluateOptions& o) {
   std::optional<std::vector<i64>> labels;
   if (!o.labels.empty() && !(labels = read_labels(o.labels, samples, classes, diagnostics))) return fail();
 
-  double seconds = 0;
+  RunSeconds seconds;
   Needs needs;
   const auto outputs = [&] {
     const TimeLimit limit = limit_run(o.timeout, o.program, o.json);
@@ -105,7 +105,7 @@ int evaluate(const EvaluateOptions& o) {
       summary += fmt::format("SQNR           {:6.2f} dB, largest difference {:.6g}\n", d.sqnr_db, d.max_abs);
     }
   }
-  json["inference_seconds"] = seconds;
+  json["inference_seconds"] = seconds.all;
   json["seconds"] = seconds_of_process();
   return finish(o.json, diagnostics, std::move(json), summary);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include "data/read_file.h"
 #include "data/storage_order.h"
 #include "emit/load_plan.h"
+#include "ops/device/arena_host.h"
 #include "report/status_text.h"
 #include "tools/profile_run.h"
 #include "tools/trust.h"
@@ -94,11 +96,14 @@ std::unique_ptr<HostProgram> HostProgram::load(const ProgramFile& file, Diagnost
   static const Status started = start_backends(kAllKernels);  // once; the process ends with them
   Status status = started;
   const uint64_t began = trace ? trace->now() : 0;
+  const HostArena asking;
   if (status.ok()) status = measure(file.file(), kAllKernels, &host->needs_);
   if (trace) trace->check = {began, trace->now()};
   if (status.ok()) {
     host->tables_ = AlignedBytes(host->needs_.tables_bytes);
     host->planned_ = AlignedBytes(host->needs_.planned_bytes);
+    host->host_kernels_ = AlignedBytes(asking.bytes());
+    const HostArena lent(host->host_kernels_.memory());
     const Memory tables = host->tables_.memory(), planned = host->planned_.memory();
     status = trace ? load_traced(host->program_, file.file(), kAllKernels, tables, planned, *trace)
                    : host->program_.load(file.file(), kAllKernels, tables, planned);
@@ -125,7 +130,7 @@ std::optional<std::vector<std::vector<std::byte>>> HostProgram::run(std::span<co
 }
 
 std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
-                                                               double* seconds, Needs* needs, Diagnostics& diagnostics,
+                                                               RunSeconds* seconds, Needs* needs, Diagnostics& diagnostics,
                                                                HostProfile* profile, bool resets_state) {
   if (profile && !profile->begin(file.path, diagnostics)) return std::nullopt;
   const std::unique_ptr<HostProgram> host = HostProgram::load(file, diagnostics, profile ? &profile->trace : nullptr);
@@ -134,13 +139,14 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
   if (profile) profile->make_room(host->program(), samples);
   std::vector<std::vector<std::byte>> all(file.summary.outputs.size());
   Progress progress("running", samples);
-  std::chrono::steady_clock::duration spent{};
+  std::chrono::steady_clock::duration spent{}, fastest = std::chrono::steady_clock::duration::max();
   for (i64 s = 0; s < samples; ++s) {
     if (resets_state) host->reset_state();
     const std::vector<std::vector<std::byte>> stored = file.stored_inputs(inputs, s);
     const auto start = std::chrono::steady_clock::now();
     const auto outputs = host->run(stored, diagnostics);
-    spent += std::chrono::steady_clock::now() - start;
+    const auto took = std::chrono::steady_clock::now() - start;
+    spent += took, fastest = std::min(fastest, took);
     if (!outputs) return std::nullopt;
     for (size_t o = 0; o < all.size(); ++o) {
       const std::vector<std::byte> user = file.user_output(o, (*outputs)[o]);
@@ -148,7 +154,8 @@ std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile
     }
     progress.at(s + 1);
   }
-  *seconds = std::chrono::duration<double>(spent).count();
+  using Seconds = std::chrono::duration<double>;
+  *seconds = {Seconds(spent).count(), samples > 0 ? Seconds(fastest).count() : 0};
   if (profile) profile->end(host->program(), file.file());
   return all;
 }

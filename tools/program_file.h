@@ -66,17 +66,22 @@ class HostProgram {
  private:
   std::string path_;
   Needs needs_;
-  AlignedBytes tables_, planned_;
+  AlignedBytes tables_, planned_, host_kernels_;
   Program program_;
   Trace* trace_ = nullptr;
 };
 
 struct HostProfile;  // tools/profile_run.h
 
+// What inferences took: all samples together, and the one that took least, which others on the machine disturb least.
+struct RunSeconds {
+  double all = 0, fastest = 0;
+};
+
 // Outputs of all samples in the user's order, one after the other: result[o] is `samples` times output o. A program with state goes on from
 // sample to sample, or begins anew at each.
 std::optional<std::vector<std::vector<std::byte>>> run_on_host(const ProgramFile& file, std::span<const InputSeries> inputs, i64 samples,
-                                                               double* seconds, Needs* needs, Diagnostics& diagnostics,
+                                                               RunSeconds* seconds, Needs* needs, Diagnostics& diagnostics,
                                                                HostProfile* profile = nullptr, bool resets_state = false);
 
 // Elements of an output as float32, whatever its type. int8 stays in steps.

@@ -9,146 +9,191 @@ namespace deuteron {
 #if defined(__x86_64__)
 namespace {
 
-constexpr int32_t kBlockBytes = kHostBlock * kHostTile;  // of a tile
-
-#define DEUTERON_VNNI gnu::target("avx512f,avx512bw,avx512vl,avx512vnni")
-
-// A block of a window for each filter of a tile.
-[[DEUTERON_VNNI]] inline __m512i repeated(const uint8_t* x) {
-  return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+inline int32_t word_at(const uint8_t* from) {
+  int32_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
 }
-[[gnu::target("avx2")]] inline __m256i both(const int32_t* v) {
-  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(v)));
-}
+inline const HostPanelNumbers& numbers_of(const int8_t* panel) { return *reinterpret_cast<const HostPanelNumbers*>(panel); }
 
-// The results of four filters, of each tile in its place.
-inline void put(const HostPanel& p, int32_t tile, const int8_t* results, int8_t* place) {
-  if (p.filters == kHostTile) std::memcpy(place + p.offset[tile], results, kHostTile);
-  else std::memcpy(place + p.offset[tile], results, static_cast<size_t>(p.filters));
+// The first `count` of sixteen results. Stores under a mask take many times as long as these.
+inline void put_some(const int8_t* results, int32_t count, int8_t* to) {
+  if ((count & 8) != 0) std::memcpy(to, results, 8), to += 8, results += 8;
+  if ((count & 4) != 0) std::memcpy(to, results, 4), to += 4, results += 4;
+  if ((count & 2) != 0) std::memcpy(to, results, 2), to += 2, results += 2;
+  if ((count & 1) != 0) *to = *results;
 }
-
-// Four vectors, each with four parts of a sum in a lane: lane f of the result has the sums of their lanes f.
-[[DEUTERON_VNNI]] inline __m512i added(__m512i a, __m512i b, __m512i c, __m512i d) {
-  const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-  const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-  return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+inline void put(__m128i results, int32_t count, int8_t* to) {
+  if (count >= kHostPanel) return _mm_storeu_si128(reinterpret_cast<__m128i*>(to), results);
+  if (count == kHostPanel / 2) return _mm_storel_epi64(reinterpret_cast<__m128i*>(to), results);
+  alignas(16) int8_t bytes[kHostPanel];
+  _mm_store_si128(reinterpret_cast<__m128i*>(bytes), results);
+  put_some(bytes, count, to);
 }
 
-// 64 products an instruction: VPDPBUSD multiplies a window's block, repeated for each filter, by the block of a tile. Four windows share
-// the weights of all tiles, and these share the windows. A lane of 128 bits is a filter; in what is added up, a lane has it of each tile.
-template <int32_t kTiles>
-[[DEUTERON_VNNI]] void run_tiles_vnni(const HostPanel& p, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
-  const int32_t bytes = p.blocks * kHostBlock;
-  __m512i weights[kHostTiles] = {};  // their sums, which the 128 of every element has been multiplied by
-  for (int32_t t = 0; t < kTiles; ++t)
-    for (int32_t b = 0; b < p.blocks; ++b)
-      weights[t] = _mm512_dpbusd_epi32(weights[t], _mm512_set1_epi8(1), _mm512_loadu_si512(p.weights[t] + b * kBlockBytes));
-  const __m512i by_lane = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // number f of each tile in lane f
-  const __m512i all = _mm512_permutexvar_epi32(by_lane, _mm512_loadu_si512(p.first));
-  const __m512i first = _mm512_sub_epi32(all, _mm512_slli_epi32(added(weights[0], weights[1], weights[2], weights[3]), 7));
-  const __m512i multiplier = _mm512_permutexvar_epi32(by_lane, _mm512_loadu_si512(p.multiplier)),
-                odd_multiplier = _mm512_srli_epi64(multiplier, 32);
-  const __m512i half = _mm512_set1_epi64(int64_t{1} << (p.shift - 1)), zero = _mm512_set1_epi32(p.zero);
-  const __m128i right = _mm_cvtsi32_si128(p.shift), left = _mm_cvtsi32_si128(32 - p.shift);
-  const __m128i by_tile = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const bool is_row = kTiles == kHostTiles && p.filters == kHostTile && p.offset[1] == 4 && p.offset[2] == 8 && p.offset[3] == 12;
-  for (int32_t w = 0; w < count; w += kHostWindows) {
-    const uint8_t *x0 = windows[w], *x1 = windows[w + 1], *x2 = windows[w + 2], *x3 = windows[w + 3];
-    __m512i s[kHostWindows][kHostTiles] = {};
-    for (int32_t e = 0; e < bytes; e += kHostBlock) {
-      __m512i v[kTiles];
-      for (int32_t t = 0; t < kTiles; ++t) v[t] = _mm512_loadu_si512(p.weights[t] + e * kHostTile);
-      const __m512i block[kHostWindows] = {repeated(x0 + e), repeated(x1 + e), repeated(x2 + e), repeated(x3 + e)};
-      for (int32_t i = 0; i < kHostWindows; ++i)
-        for (int32_t t = 0; t < kTiles; ++t) s[i][t] = _mm512_dpbusd_epi32(s[i][t], block[i], v[t]);
-    }
-    for (int32_t i = 0; i < kHostWindows && w + i < count; ++i) {
-      const __m512i sum = _mm512_add_epi32(first, added(s[i][0], s[i][1], s[i][2], s[i][3]));
-      const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(sum, multiplier), half);
-      const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(sum, 32), odd_multiplier), half);
-      const __m512i scaled = _mm512_mask_blend_epi32(0xaaaa, _mm512_srl_epi64(even, right), _mm512_sll_epi64(odd, left));
-      const __m128i out = _mm_shuffle_epi8(_mm512_cvtsepi32_epi8(_mm512_add_epi32(scaled, zero)), by_tile);
-      if (is_row) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(places[w + i] + p.offset[0]), out);
-      } else {
-        alignas(16) int8_t results[kHostTiles * kHostTile];
-        _mm_store_si128(reinterpret_cast<__m128i*>(results), out);
-        for (int32_t t = 0; t < kTiles; ++t) put(p, t, results + t * kHostTile, places[w + i]);
+// Splits `count` windows into groups that differ by one at most, and gives each to the kernel of its size.
+template <int32_t kMost>
+void run_in_groups(const HostDot& d, const HostDotKernel (&kernels)[kMost], const uint8_t* const* windows, int8_t* const* places,
+                   int32_t count) {
+  for (int32_t groups = (count + kMost - 1) / kMost; groups > 0; --groups) {
+    const int32_t here = (count + groups - 1) / groups;
+    kernels[here - 1](d, windows, places, here);
+    windows += here, places += here, count -= here;
+  }
+}
+
+// AVX-512 VNNI: 64 products an instruction. Eight windows share the weights of two panels, which share their bytes: sixteen sums, ten
+// loads a step. That is more than the eight sums that the latency of two instructions a cycle asks for, and fewer loads than products.
+// Two things are not left to gcc 12, which copies every sum at every step: the multiplication, and the unrolling, of which it makes arrays.
+
+
+// What makes results of sixteen sums.
+struct VnniNumbers {
+  __m512i multiplier, odd_multiplier, addend;
+};
+
+// The upper halves of products of 64 bits, to whose lower halves a half was added, and to the upper ones the zero point.
+template <bool kDoubles>
+[[DEUTERON_VNNI_INLINE]] inline __m128i results_of(__m512i sum, const VnniNumbers& n) {
+  __m512i even = _mm512_mul_epi32(sum, n.multiplier), odd = _mm512_mul_epi32(_mm512_srli_epi64(sum, 32), n.odd_multiplier);
+  if constexpr (kDoubles) even = _mm512_add_epi64(even, even), odd = _mm512_add_epi64(odd, odd);
+  even = _mm512_add_epi64(even, n.addend), odd = _mm512_add_epi64(odd, n.addend);
+  return _mm512_cvtsepi32_epi8(_mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB));
+}
+
+[[DEUTERON_VNNI_INLINE]] inline void add_products(__m512i& sum, __m512i bytes, __m512i weights) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(bytes), "v"(weights));
+}
+
+// Of so many windows under so many panels. Each function does its part for window i, then for those behind it.
+template <int32_t kWindows, int32_t kPanels, bool kDoubles>
+struct VnniSums {
+  __m512i s[kWindows][kPanels];
+
+  template <int32_t i = 0>
+  [[DEUTERON_VNNI_INLINE]] inline void begin(__m512i first0, __m512i first1) {
+    s[i][0] = first0;
+    if constexpr (kPanels == 2) s[i][1] = first1;
+    if constexpr (i + 1 < kWindows) begin<i + 1>(first0, first1);
+  }
+  template <int32_t i = 0>
+  [[DEUTERON_VNNI_INLINE]] inline void add(const uint8_t* const* windows, int64_t at, __m512i w0, __m512i w1) {
+    const __m512i bytes = _mm512_set1_epi32(word_at(windows[i] + at));
+    add_products(s[i][0], bytes, w0);
+    if constexpr (kPanels == 2) add_products(s[i][1], bytes, w1);
+    if constexpr (i + 1 < kWindows) add<i + 1>(windows, at, w0, w1);
+  }
+  template <int32_t p, int32_t i = 0>
+  [[DEUTERON_VNNI_INLINE]] inline void finish(const VnniNumbers& n, int32_t filters, int32_t channel, int8_t* const* places) {
+    put(results_of<kDoubles>(s[i][p], n), filters, places[i] + channel);
+    if constexpr (i + 1 < kWindows) finish<p, i + 1>(n, filters, channel, places);
+  }
+};
+
+template <int32_t kWindows, int32_t kPanels, bool kDoubles>
+[[DEUTERON_VNNI]] void dot_vnni(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t) {
+  const int8_t *panel0 = d.panels, *panel1 = panel0 + (kPanels - 1) * host_panel_bytes(d.steps);  // of one panel, twice the same
+  const HostPanelNumbers &n0 = numbers_of(panel0), &n1 = numbers_of(panel1);
+  const int8_t *weights0 = panel0 + sizeof n0, *weights1 = panel1 + sizeof n1;
+  VnniSums<kWindows, kPanels, kDoubles> sums;
+  sums.begin(_mm512_load_si512(n0.first), _mm512_load_si512(n1.first));
+  for (int32_t k = 0; k < d.steps; ++k, weights0 += kHostPanelStep, weights1 += kHostPanelStep)
+    sums.add(windows, d.offsets[k], _mm512_load_si512(weights0), _mm512_load_si512(weights1));
+  const __m512i addend = _mm512_set1_epi64((int64_t{1} << 31) + int64_t{d.zero} * (int64_t{1} << 32));
+  const __m512i m0 = _mm512_load_si512(n0.multiplier), m1 = _mm512_load_si512(n1.multiplier);
+  sums.template finish<0>({m0, _mm512_srli_epi64(m0, 32), addend}, d.filters, d.channel, places);
+  if constexpr (kPanels == 2)
+    sums.template finish<1>({m1, _mm512_srli_epi64(m1, 32), addend}, d.filters - kHostPanel, d.channel + kHostPanel, places);
+}
+
+template <int32_t kPanels, bool kDoubles>
+inline constexpr HostDotKernel kVnni[] = {
+    dot_vnni<1, kPanels, kDoubles>, dot_vnni<2, kPanels, kDoubles>, dot_vnni<3, kPanels, kDoubles>, dot_vnni<4, kPanels, kDoubles>,
+    dot_vnni<5, kPanels, kDoubles>, dot_vnni<6, kPanels, kDoubles>, dot_vnni<7, kPanels, kDoubles>, dot_vnni<8, kPanels, kDoubles>};
+
+void run_vnni(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
+  if (d.filters > kHostPanel) run_in_groups(d, d.doubles ? kVnni<2, true> : kVnni<2, false>, windows, places, count);
+  else run_in_groups(d, d.doubles ? kVnni<1, true> : kVnni<1, false>, windows, places, count);
+}
+
+void fill_vnni(int8_t element, int32_t count, uint8_t* to) { std::memset(to, element + 128, static_cast<size_t>(count)); }
+
+// AVX2: 16 products an instruction, of elements that were widened to int16. Four windows share the weights of a panel.
+
+[[gnu::target("avx2")]] inline __m256i at(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
+
+// As results_of() above, of eight sums.
+[[gnu::target("avx2")]] inline __m256i scaled(__m256i sum, __m256i multiplier, __m256i addend, bool doubles) {
+  __m256i even = _mm256_mul_epi32(sum, multiplier), odd = _mm256_mul_epi32(_mm256_srli_epi64(sum, 32), _mm256_srli_epi64(multiplier, 32));
+  if (doubles) even = _mm256_add_epi64(even, even), odd = _mm256_add_epi64(odd, odd);
+  even = _mm256_add_epi64(even, addend), odd = _mm256_add_epi64(odd, addend);
+  return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
+
+template <int32_t kWindows>
+[[gnu::target("avx2")]] void dot_avx2(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t) {
+  const __m256i addend = _mm256_set1_epi64x((int64_t{1} << 31) + int64_t{d.zero} * (int64_t{1} << 32));
+  const int8_t* panel = d.panels;
+  for (int32_t done = 0; done < d.filters; done += kHostPanel, panel += host_panel_bytes(d.steps)) {
+    const HostPanelNumbers& n = numbers_of(panel);
+    __m256i s[kWindows][2];
+    for (int32_t i = 0; i < kWindows; ++i) s[i][0] = at(n.first), s[i][1] = at(n.first + 8);
+    const int8_t* weights = panel + sizeof n;
+    for (int32_t k = 0; k < d.steps; ++k, weights += kHostPanelStep) {
+      const __m256i w0 = at(weights), w1 = at(weights + 32);
+      for (int32_t i = 0; i < kWindows; ++i) {
+        const __m256i pair = _mm256_set1_epi32(word_at(windows[i] + d.offsets[k]));
+        s[i][0] = _mm256_add_epi32(s[i][0], _mm256_madd_epi16(pair, w0));
+        s[i][1] = _mm256_add_epi32(s[i][1], _mm256_madd_epi16(pair, w1));
       }
     }
-  }
-}
-
-void run_vnni(const HostPanel& p, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
-  constexpr HostPanelKernel kKernels[] = {run_tiles_vnni<1>, run_tiles_vnni<2>, run_tiles_vnni<3>, run_tiles_vnni<4>};
-  kKernels[p.tiles - 1](p, windows, places, count);
-}
-
-// 16 products an instruction: VPMADDWD on elements widened to int16. Two windows and four filters at a time.
-[[gnu::target("avx2")]] void run_tile_avx2(const HostPanel& p, int32_t t, const uint8_t* const* windows, int8_t* const* places,
-                                           int32_t count) {
-  const int32_t bytes = p.blocks * kHostBlock;
-  int32_t first[kHostTile];
-  for (int32_t f = 0; f < kHostTile; ++f) {
-    uint32_t sum = 0;
-    for (int32_t b = 0; b < p.blocks; ++b)
-      for (int32_t e = 0; e < kHostBlock; ++e) sum += static_cast<uint32_t>(int32_t{p.weights[t][b * kBlockBytes + f * kHostBlock + e]});
-    first[f] = static_cast<int32_t>(static_cast<uint32_t>(p.first[t][f]) - 128 * sum);
-  }
-  const __m256i begin = both(first), multiplier = both(p.multiplier[t]), half = _mm256_set1_epi64x(int64_t{1} << (p.shift - 1));
-  const __m256i zero = _mm256_set1_epi32(p.zero);
-  const __m128i right = _mm_cvtsi32_si128(p.shift), left = _mm_cvtsi32_si128(32 - p.shift);
-  for (int32_t w = 0; w < count; w += 2) {
-    __m256i s[2][kHostTile] = {};
-    const int8_t* weight = p.weights[t];
-    for (int32_t e = 0; e < bytes; e += kHostBlock, weight += kBlockBytes) {
-      const __m256i x0 = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(windows[w] + e)));
-      const __m256i x1 = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(windows[w + 1] + e)));
-      for (int32_t f = 0; f < kHostTile; ++f) {
-        const __m256i v = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weight + f * kHostBlock)));
-        s[0][f] = _mm256_add_epi32(s[0][f], _mm256_madd_epi16(x0, v));
-        s[1][f] = _mm256_add_epi32(s[1][f], _mm256_madd_epi16(x1, v));
-      }
+    for (int32_t i = 0; i < kWindows; ++i) {
+      const __m256i words = _mm256_packs_epi32(scaled(s[i][0], at(n.multiplier), addend, d.doubles),
+                                               scaled(s[i][1], at(n.multiplier + 8), addend, d.doubles));
+      const __m256i in_order = _mm256_permute4x64_epi64(words, 0xd8);
+      put(_mm_packs_epi16(_mm256_castsi256_si128(in_order), _mm256_extracti128_si256(in_order, 1)), d.filters - done,
+          places[i] + d.channel + done);
     }
-    // Lanes of 128 bits: the four filters of window 0, of window 1.
-    const __m256i a = _mm256_hadd_epi32(_mm256_hadd_epi32(s[0][0], s[0][1]), _mm256_hadd_epi32(s[0][2], s[0][3]));
-    const __m256i b = _mm256_hadd_epi32(_mm256_hadd_epi32(s[1][0], s[1][1]), _mm256_hadd_epi32(s[1][2], s[1][3]));
-    const __m256i sum =
-        _mm256_add_epi32(begin, _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31)));
-    const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(sum, multiplier), half);
-    const __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(sum, 32), _mm256_srli_epi64(multiplier, 32)), half);
-    const __m256i scaled = _mm256_blend_epi32(_mm256_srl_epi64(even, right), _mm256_sll_epi64(odd, left), 0xaa);
-    const __m256i words = _mm256_add_epi32(scaled, zero);
-    alignas(32) int8_t results[32];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(results), _mm256_packs_epi16(_mm256_packs_epi32(words, words), words));
-    put(p, t, results, places[w]);
-    if (w + 1 < count) put(p, t, results + 16, places[w + 1]);
   }
 }
-void run_avx2(const HostPanel& p, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
-  for (int32_t t = 0; t < p.tiles; ++t) run_tile_avx2(p, t, windows, places, count);
+void run_avx2(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
+  static constexpr HostDotKernel kKernels[] = {dot_avx2<1>, dot_avx2<2>, dot_avx2<3>, dot_avx2<4>};
+  run_in_groups(d, kKernels, windows, places, count);
 }
 
-HostKernels<HostPanelKernel> find_kernels() {
-  HostKernels<HostPanelKernel> found{};
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512vnni"))
-    found.kernel[found.count++] = run_vnni;
-  if (__builtin_cpu_supports("avx2")) found.kernel[found.count++] = run_avx2;
+[[gnu::target("avx2")]] void copy_avx2(const int8_t* from, int32_t count, uint8_t* to) {
+  int32_t i = 0;
+  for (; i + 16 <= count; i += 16)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 2 * i),
+                        _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+  for (; i < count; ++i) {
+    const int16_t wide = from[i];
+    std::memcpy(to + 2 * i, &wide, sizeof wide);
+  }
+}
+void fill_wide(int8_t element, int32_t count, uint8_t* to) {
+  const int16_t wide = element;
+  for (int32_t i = 0; i < count; ++i) std::memcpy(to + 2 * i, &wide, sizeof wide);
+}
+
+HostKernels<HostDotForm> find_forms() {
+  HostKernels<HostDotForm> found{};
+  if (host_has_vnni()) found.kernel[found.count++] = {1, 128, copy_as_unsigned, fill_vnni, run_vnni};
+  if (__builtin_cpu_supports("avx2")) found.kernel[found.count++] = {2, 0, copy_avx2, fill_wide, run_avx2};
   return found;
 }
 
 }  // namespace
 
-const HostKernels<HostPanelKernel>& host_panel_kernels() {
-  static const HostKernels<HostPanelKernel> found = find_kernels();
+const HostKernels<HostDotForm>& host_dot_forms() {
+  static const HostKernels<HostDotForm> found = find_forms();
   return found;
 }
 
 #else
 
-const HostKernels<HostPanelKernel>& host_panel_kernels() {
-  static constexpr HostKernels<HostPanelKernel> kNone{};
+const HostKernels<HostDotForm>& host_dot_forms() {
+  static constexpr HostKernels<HostDotForm> kNone{};
   return kNone;
 }
 

@@ -1,30 +1,49 @@
-// Filters of packed weights against windows of int8, on the host: what packed convolutions spend their time in. The instruction set is
-// chosen at run time. The bits are those of the portable kernels.
+// Filters against windows of int8, on the host: what packed convolutions spend their time in. The instruction set is chosen at run time.
+// The bits are those of the portable kernels.
+//
+// A step takes four bytes of a window and 64 of a panel, which are the weights of sixteen filters for them. So a window's bytes are
+// repeated over a vector, a lane is a filter from the first product to the result, and nothing is added across lanes. What the four bytes
+// are is the form's: four elements with 128 added for VPDPBUSD (AVX-512 VNNI), two int16 for VPMADDWD (AVX2).
 #pragma once
 #include "ops/device/host_kernels.h"
 
 namespace deuteron {
 
-inline constexpr int32_t kHostBlock = 16, kHostTile = 4;  // elements of a block; filters of a tile
-inline constexpr int32_t kHostTiles = 4;                  // of a panel
-inline constexpr int32_t kHostWindows = 4;                // that a kernel takes at a time
+inline constexpr int32_t kHostPanel = 16;      // filters
+inline constexpr int32_t kHostStep = 4;        // bytes of a window
+inline constexpr int32_t kHostPanelStep = 64;  // bytes of a panel
+inline constexpr int32_t kHostPanels = 2;      // that a kernel takes at a time
+inline constexpr int32_t kHostSlack = 64;      // bytes behind the elements that HostDotForm::copy may write
 
-// Up to four tiles. Weights as mve_4x16 has them (ops/dense/packing.h): blocks of 16 elements of each filter of a tile in turn.
-//   sum[f] = first[f] + sum over e of x[e] * weight[f][e], modulo 2^32
-//   y[f] = clamp(zero + (sum[f] * multiplier[f] + 2^(shift - 1)) / 2^shift, -128, 127), the quotient rounded down
-struct HostPanel {
-  const int8_t* weights[kHostTiles];
-  int32_t tiles, blocks;
-  int32_t first[kHostTiles][kHostTile], multiplier[kHostTiles][kHostTile];
-  int32_t shift;  // 31 or 32
+// Of a panel's filters, before its weights. With elements to which 128 was added `first` has that taken out again.
+struct HostPanelNumbers {
+  int32_t first[kHostPanel], multiplier[kHostPanel];
+};
+constexpr int64_t host_panel_bytes(int64_t steps) { return int64_t{sizeof(HostPanelNumbers)} + steps * kHostPanelStep; }
+
+// Panels lie behind one another, each HostPanelNumbers, then kHostPanelStep bytes for each step.
+//   sum[f] = first[f] + sum over steps k, elements e of a step, of window[offsets[k]][e] * weight[k][f][e], modulo 2^32
+//   y[f] = clamp(zero + (sum[f] * multiplier[f] * (doubles ? 2 : 1) + 2^31) / 2^32, -128, 127), the quotient rounded down
+struct HostDot {
+  const int8_t* panels;  // 64-aligned
+  int32_t filters;       // 1..kHostPanels * kHostPanel: those whose results are written, behind one another
+  int32_t channel;       // where their results begin behind a window's place
+  const int32_t* offsets;
+  int32_t steps;
+  bool doubles;
   int32_t zero;
-  int32_t filters;             // of a tile, 1..4, whose results are written
-  int32_t offset[kHostTiles];  // of a tile's first result behind a window's place
 };
 
-// Windows: elements with 128 added, as uint8. `blocks` * 16 bytes of each are read; they may overlap, and there are pointers to as many as
-// `count` rounded up to a multiple of kHostWindows. places: where the results of each window begin, `count` of them.
-using HostPanelKernel = void (*)(const HostPanel& panel, const uint8_t* const* windows, int8_t* const* places, int32_t count);
-const HostKernels<HostPanelKernel>& host_panel_kernels();
+// places: where the results of each window begin. `count`: of windows, any.
+using HostDotKernel = void (*)(const HostDot& dot, const uint8_t* const* windows, int8_t* const* places, int32_t count);
+
+struct HostDotForm {
+  int32_t element_bytes;  // in a window: 1 or 2
+  int32_t offset;         // added to every element
+  void (*copy)(const int8_t* from, int32_t count, uint8_t* to);  // elements of an image into windows; may write kHostSlack bytes more
+  void (*fill)(int8_t element, int32_t count, uint8_t* to);      // the same of one element
+  HostDotKernel run;
+};
+const HostKernels<HostDotForm>& host_dot_forms();
 
 }  // namespace deuteron

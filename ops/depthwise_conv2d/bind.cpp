@@ -4,6 +4,10 @@
 #include "ops/device/kernels.h"
 #include "ops/image/window.h"
 #include "runtime/instruction_set.h"
+#if defined(DEUTERON_HOST_KERNELS)
+#include "ops/depthwise_conv2d/kernel_host.h"
+#include "ops/device/arena_host.h"
+#endif
 
 namespace deuteron {
 
@@ -38,12 +42,43 @@ Status read_numbers(const Call& call, DepthwiseConv2dArgs& a) {
   return read_offsets(call, kXOffset, a);
 }
 
+#if defined(DEUTERON_HOST_KERNELS)
+struct HostCall {
+  HostDepthwiseConv2d conv;
+  const int8_t* x;
+  int8_t* y;
+};
+void run_host_call(const void* kept) {
+  const HostCall& c = *static_cast<const HostCall*>(kept);
+  run_depthwise_conv2d(c.conv, c.x, c.y);
+}
+
+// With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
+bool keep_ordered(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
+  const Tensor* const bias = call.optional_tensor(kBias);
+  const bool is_constant = call.tensor(kWeight).constant && (bias == nullptr || bias->constant);
+  if (call.recorder != nullptr || !is_constant || host_row_forms().count == 0) return false;
+  const HostRowForm& form = host_row_forms().kernel[0];
+  const int64_t bytes = depthwise_conv2d_host_bytes(c.args, form);
+  if (bytes == 0) return false;
+  void* const room = HostArena::take(static_cast<size_t>(bytes));
+  auto* const kept = HostArena::make<HostCall>();
+  if (room == nullptr || kept == nullptr) return false;
+  *kept = {order_depthwise_conv2d(c.args, form, c.weight, c.bias, room), c.x, c.y};
+  *prepared = {run_host_call, kept};
+  return true;
+}
+#endif
+
 Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
   if (is_for<Feature::mve>(call) && why_not_depthwise_conv2d_mve(c.args) == nullptr)
     return keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve>(call, prepared, c);
   if (is_for<Feature::dsp>(call) && why_not_depthwise_conv2d_dsp(c.args) == nullptr)
     return keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp>(call, prepared, c);
   if (is_for<Feature::thumb2>(call)) return keep_plain_for<Feature::thumb2, depthwise_conv2d_s8_scalar>(call, prepared, c);
+#if defined(DEUTERON_HOST_KERNELS)
+  if (keep_ordered(call, prepared, c)) return Status{};
+#endif
   return keep_plain<depthwise_conv2d_s8>(call, prepared, c);
 }
 

@@ -88,8 +88,8 @@ void place_filters(const DepthwiseConv2dArgs& a, const int8_t* image, const int8
 DEUTERON_HOST_CLONES void depthwise_conv2d_s8(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
                                               int8_t* y) {
 #if defined(DEUTERON_HOST_KERNELS)
-  const HostKernels<HostDepthwiseKernel>& host = host_depthwise_kernels();
-  if (host.count > 0 && host.kernel[0](a, x, weight, bias, y)) return;
+  const HostKernels<HostRowForm>& host = host_row_forms();
+  if (host.count > 0 && depthwise_conv2d_s8_host(a, x, weight, bias, host.kernel[0], y)) return;
 #endif
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh) {

@@ -1,6 +1,9 @@
 // depthwise_conv2d_s8 and its binding against the reference, bit for bit; and what prepare() refuses.
 #include "ops/depthwise_conv2d/kernel.h"
 
+#include <cstdlib>
+#include <memory>
+
 #include "ops/depthwise_conv2d/kernel_host.h"
 #include "ops/depthwise_conv2d/reference.h"
 #include "ops/device/kernel_test.h"
@@ -13,7 +16,7 @@ struct Case {
   const char* name;
   int32_t n, h, w, c, multiplier, kh, kw, oh, ow, sh = 1, sw = 1, ph = 0, pw = 0, dh = 1, dw = 1;
   int32_t x_offset = 3, y_zero = -7, low = -128, high = 127, shift_low = -11, shift_high = -4;
-  bool bias = true;
+  bool bias = true, is_plain = false;  // plain: no shifts, multipliers of less than 2^30
 };
 
 TestCall call_of(const Case& k, Random& random) {
@@ -29,8 +32,8 @@ TestCall call_of(const Case& k, Random& random) {
   call.integer(k.multiplier);
   call.integer(k.x_offset);
   call.integer(k.y_zero);
-  call.constants(random.multipliers(oc));
-  call.constants(random.list(oc, k.shift_low, k.shift_high));
+  call.constants(k.is_plain ? random.list(oc, 0, (1 << 30) - 1) : random.multipliers(oc));
+  call.constants(k.is_plain ? std::vector<int32_t>(static_cast<size_t>(oc)) : random.list(oc, k.shift_low, k.shift_high));
   call.integer(k.low);
   call.integer(k.high);
   call.tensor(ScalarType::u8, {0});
@@ -110,27 +113,64 @@ TEST(DepthwiseConv2dKernel, EqualsTheReferenceOnRandomShapes) {
   for (uint32_t i = 0; i < 300; ++i) check(cases, random_case(random), 1000 + i);
 }
 
-// Not only the one that the program takes.
-TEST(DepthwiseConv2dKernel, IsTheSameWithAllVectorsOfAHost) {
-  const HostKernels<HostDepthwiseKernel>& host = host_depthwise_kernels();
-  if (host.count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
-  Random random(20263);
-  int taken = 0;
-  for (uint32_t i = 0; i < 600; ++i) {
-    const Case k = random_case(random);
-    TestCall call = call_of(k, random);
-    const DepthwiseConv2dArgs a = args_of(k, data_of<int32_t>(call.tensor_at(9)), data_of<int32_t>(call.tensor_at(10)));
-    const int8_t *x = data_of<int8_t>(call.tensor_at(0)), *weight = data_of<int8_t>(call.tensor_at(1));
-    const int32_t* bias = k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr;
-    std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(14).numel)), found(expected.size());
-    depthwise_conv2d_reference(a, x, weight, bias, expected.data());
-    for (int32_t n = 0; n < host.count; ++n) {
-      if (!host.kernel[n](a, x, weight, bias, found.data())) continue;
-      ASSERT_EQ(found, expected) << "kernel " << n << " of the host, case " << i;
-      ++taken;
+// Every form of a host, with blocks on the stack and with blocks that are kept. How many of them served the call.
+int check_forms_of_host(const Case& k, Random& random) {
+  TestCall call = call_of(k, random);
+  const DepthwiseConv2dArgs a = args_of(k, data_of<int32_t>(call.tensor_at(9)), data_of<int32_t>(call.tensor_at(10)));
+  const std::string name = line(k.name, {k.n, k.h, k.w, k.c, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_offset}, 0);
+  const int8_t *x = data_of<int8_t>(call.tensor_at(0)), *weight = data_of<int8_t>(call.tensor_at(1));
+  const int32_t* bias = k.bias ? data_of<int32_t>(call.tensor_at(2)) : nullptr;
+  std::vector<int8_t> expected(static_cast<size_t>(call.tensor_at(14).numel));
+  depthwise_conv2d_reference(a, x, weight, bias, expected.data());
+  int served = 0;
+  for (int32_t n = 0; n < host_row_forms().count; ++n) {
+    const HostRowForm& form = host_row_forms().kernel[n];
+    std::vector<int8_t> found(expected.size()), again(expected.size());
+    const bool is_served = depthwise_conv2d_s8_host(a, x, weight, bias, form, found.data());
+    if (is_served) {
+      EXPECT_EQ(found, expected) << name << ": form " << n;
     }
+    const auto bytes = static_cast<size_t>(depthwise_conv2d_host_bytes(a, form));
+    if (bytes == 0) continue;
+    const std::unique_ptr<void, decltype(&std::free)> room(std::aligned_alloc(64, bytes), &std::free);
+    run_depthwise_conv2d(order_depthwise_conv2d(a, form, weight, bias, room.get()), x, again.data());
+    EXPECT_EQ(again, expected) << name << ": form " << n << " with ordered weights";
+    ++served;
   }
-  EXPECT_GT(taken, 50);
+  return served;
+}
+
+int check_host_forms(Case k, Random& random) {
+  const int served = check_forms_of_host(k, random);
+  k.is_plain = true;
+  return served + check_forms_of_host(k, random);
+}
+
+// Not only the form that the program takes. Channels at the edges of a block, rows that end where one does, every number of taps behind the
+// last whole group.
+TEST(DepthwiseConv2dKernel, IsTheSameWithAllFormsOfAHost) {
+  if (host_row_forms().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
+  Random random(20263);
+  for (const int32_t c : {1, 2, 3, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 96, 127, 128, 129, 192, 1001})
+    for (const int32_t stride : {1, 2, 3}) {
+      Case k{"channels", 1, 7, 8, c, 1, 3, 3, 3, 2, stride, stride, 1, 1};
+      EXPECT_GT(check_host_forms(k, random), 0) << c;
+    }
+  for (int32_t taps = 1; taps <= 13; ++taps)
+    EXPECT_GT(check_host_forms({"taps", 2, 3, 20, 8, 1, 1, taps, 3, 8, 1, 1, 0, 2}, random), 0) << taps;
+  for (const int32_t shift : {-31, -30, -2, -1, 0, 1, 30}) {
+    Case k{"shifts", 1, 9, 9, 24, 1, 3, 3, 9, 9, 1, 1, 1, 1};
+    k.shift_low = k.shift_high = shift;
+    EXPECT_GT(check_host_forms(k, random), 0) << shift;
+    k.shift_low = -31, k.shift_high = 30;
+    EXPECT_GT(check_host_forms(k, random), 0);
+  }
+  EXPECT_GT(check_host_forms({"a stride of more than the image", 1, 3, 5, 4, 1, 1, 3, 1, 1, 1 << 20, 1 << 20, 0, 1}, random), 0);
+  EXPECT_GT(check_host_forms({"a stride of more than the taps reach", 1, 3, 29, 4, 1, 1, 3, 1, 5, 1, 6, 0, 1, 1, 2}, random), 0);
+  EXPECT_EQ(check_host_forms({"rows for which there is no room", 1, 3, 3000, 20, 1, 3, 3, 3, 3000, 1, 1, 1, 1}, random), 0);
+  int served = 0;
+  for (uint32_t i = 0; i < 600; ++i) served += check_host_forms(random_case(random), random);
+  EXPECT_GT(served, 50);
 }
 
 TEST(DepthwiseConv2dKernel, RefusesWhatWouldLeaveATensor) {

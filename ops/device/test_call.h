@@ -86,8 +86,9 @@ class TestCall {
   void run() {
     const Status s = prepare();
     ASSERT_TRUE(s.ok()) << "argument " << s.argument << ": " << (s.detail ? s.detail : "");
-    prepared_.run(prepared_.args);
+    run_again();
   }
+  void run_again() { prepared_.run(prepared_.args); }
   // The argument that prepare() refuses, -1 when it refuses none.
   int refused() {
     const Status s = prepare();

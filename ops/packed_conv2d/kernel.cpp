@@ -55,7 +55,7 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
 template <Packing p>
 void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
 #if defined(DEUTERON_HOST_KERNELS)
-  const HostKernels<HostPanelKernel>& host = host_panel_kernels();
+  const HostKernels<HostDotForm>& host = host_dot_forms();
   if (host.count > 0 && packed_conv2d_s8_host<p>(a, x, packed, host.kernel[0], y)) return;
 #endif
   const int64_t bytes = packed_tile_bytes(p, a.length());

@@ -1,5 +1,6 @@
-// Columns of an output row's input are gathered once, each with the rows that its windows have of it, so that a window is a piece of them
-// and neighbours share; then every tile meets every window. A tile of another packing is put into blocks first.
+// A band of the padded image is copied, as the form wants elements; then windows are places in it, and what a step reads of a window stands
+// a fixed way behind its place. So nothing is gathered for each window, whatever its taps are. Weights are brought into the order of the
+// steps: once for a program that is loaded, else at every call.
 #include "ops/packed_conv2d/kernel_host.h"
 
 #include <cstring>
@@ -9,222 +10,247 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kRoom = 1 << 15;         // bytes of windows: with a tile they stay in a first-level cache
-constexpr int32_t kWeightsRoom = 1 << 16;  // bytes of tiles that were put into blocks
+constexpr int64_t kBand = 1 << 15;         // bytes of an image: with two panels they stay in a first-level cache
+constexpr int64_t kRoom = 192 << 10;       // where the rows of one output row take more
+constexpr int64_t kWeightsRoom = 1 << 18;  // of a call whose weights nobody has brought into their order
 constexpr int32_t kMostWindows = 256;
-constexpr uint8_t kSign = 0x80;  // x + 128 as a byte
 
-constexpr int32_t in_blocks(int32_t length) { return (length + kHostBlock - 1) / kHostBlock * kHostBlock; }
+// Elements side by side in a window, and the steps that they take. The last step reads on; those weights are zero.
+struct Runs {
+  Runs(const PackedConv2dArgs& a, const HostDotForm& form)
+      : taps(a.dilation_w == 1 ? a.kernel_w : 1),
+        count(a.kernel_h * (a.kernel_w / taps)),
+        elements(taps * a.in_c),
+        in_step(kHostStep / form.element_bytes),
+        steps((elements + in_step - 1) / in_step) {}
 
-// Two weights of a filter are in the low bytes of a word's halfwords, two of the next filter above them, to which a negative low one has
-// borrowed one.
-struct FilterPair {
-  uint64_t low, high;
-};
-FilterPair apart(uint64_t halfwords) {
-  constexpr uint64_t kBytes = 0x00ff00ff00ff00ff, kOnes = 0x0001000100010001;
-  return {halfwords & kBytes, ((halfwords >> 8 & kBytes) + (halfwords >> 7 & kOnes)) & kBytes};
-}
-
-// dsp_4x4 -> blocks, a window's elements in the order of mve_4x16.
-class Unpacked {
- public:
-  Unpacked(const PackedConv2dArgs& a, int8_t* blocks) : a_(a), blocks_(blocks) {}
-
-  void put_tile(const int8_t* tile) {
-    const int32_t length = a_.length();
-    std::memset(blocks_, 0, static_cast<size_t>(in_blocks(length) * kHostTile));
-    const bool whole_quads = a_.in_c % kPackedQuad == 0;
-    const int8_t* quad = tile + 8;
-    for (int32_t kh = 0, e = 0; kh < a_.kernel_h; ++kh)
-      for (int32_t kw = 0; kw < a_.kernel_w; ++kw) {
-        const int32_t first = (kw * a_.kernel_h + kh) * a_.in_c;
-        if (whole_quads)
-          for (int32_t c = 0; c < a_.in_c; c += kPackedQuad, quad += 16) put_quad(quad, first + c);
-        else
-          for (int32_t c = 0; c < a_.in_c; ++c, ++e)
-            for (int32_t f = 0; f < kHostTile; ++f)
-              *place(f, first + c) = static_cast<int8_t>(packed_weight<Packing::dsp_4x4>(tile, length, f, e));
-      }
-  }
-
- private:
-  int8_t* place(int32_t filter, int32_t e) const {
-    return blocks_ + e / kHostBlock * (kHostBlock * kHostTile) + filter * kHostBlock + e % kHostBlock;
-  }
-  // Four elements of four filters: the elements 0 and 2, then 1 and 3 (halfword_of() in ops/dense/packing.h).
-  void put_quad(const int8_t* quad, int32_t e) const {
-    uint64_t even, odd;
-    std::memcpy(&even, quad, sizeof even);
-    std::memcpy(&odd, quad + 8, sizeof odd);
-    const FilterPair a = apart(even), b = apart(odd);
-    const uint64_t first = a.low | b.low << 8, second = a.high | b.high << 8;  // filters 0 and 2, 1 and 3
-    const auto put = [this, e](int32_t filter, uint64_t four) {
-      const auto word = static_cast<uint32_t>(four);
-      std::memcpy(place(filter, e), &word, sizeof word);
-    };
-    put(0, first), put(1, second), put(2, first >> 32), put(3, second >> 32);
-  }
-
-  const PackedConv2dArgs& a_;
-  int8_t* const blocks_;
+  int32_t taps, count, elements, in_step, steps;
 };
 
-template <class Word>
-void flip_signs(const int8_t* from, uint8_t* to) {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  word ^= static_cast<Word>(0x8080808080808080);
-  std::memcpy(to, &word, sizeof word);
-}
-
-using Sixteen [[gnu::vector_size(16)]] = uint8_t;
-inline void copy_signed(const int8_t* from, int32_t count, uint8_t* to) {
-  int32_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    Sixteen bytes;
-    std::memcpy(&bytes, from + i, sizeof bytes);
-    bytes ^= kSign;
-    std::memcpy(to + i, &bytes, sizeof bytes);
+// What of the image lies in the room at once: the columns and rows of so many windows.
+struct Band {
+  Band(const PackedConv2dArgs& a, const HostDotForm& form) {
+    const int64_t reach_h = int64_t{a.kernel_h - 1} * a.dilation_h + 1, reach_w = int64_t{a.kernel_w - 1} * a.dilation_w + 1;
+    const int64_t column = int64_t{a.in_c} * form.element_bytes, most = kRoom / reach_h / column;
+    if (most < reach_w) return;
+    const int64_t fit_w = (most - reach_w) / a.stride_w + 1;
+    windows_w = static_cast<int32_t>(fit_w < a.out_w ? fit_w : a.out_w);
+    columns = static_cast<int32_t>(int64_t{windows_w - 1} * a.stride_w + reach_w);
+    row_bytes = static_cast<int32_t>(columns * column);
+    const int64_t rows_in_band = kBand / row_bytes, fit_h = rows_in_band < reach_h ? 1 : (rows_in_band - reach_h) / a.stride_h + 1;
+    windows_h = static_cast<int32_t>(fit_h < a.out_h ? fit_h : a.out_h);
   }
-  if ((count & 8) != 0) flip_signs<uint64_t>(from + i, to + i), i += 8;
-  if ((count & 4) != 0) flip_signs<uint32_t>(from + i, to + i), i += 4;
-  if ((count & 2) != 0) flip_signs<uint16_t>(from + i, to + i), i += 2;
-  if ((count & 1) != 0) flip_signs<uint8_t>(from + i, to + i);
-}
+  bool has_room() const { return windows_w > 0; }
 
-// Windows of one call, as many at a time as there is room for.
-class Windows {
- public:
-  explicit Windows(const PackedConv2dArgs& a)
-      : a_(a),
-        column_(a.kernel_h * a.in_c),
-        window_(in_blocks(a.length())),
-        shared_(a.dilation_w == 1 && a.stride_w <= a.kernel_w),
-        zero_(static_cast<uint8_t>(static_cast<uint8_t>(a.x_zero) ^ kSign)) {}
+  int32_t windows_w = 0, windows_h = 0, columns = 0, row_bytes = 0;
+};
 
-  // Gathers windows from number `done` on, counted row by row. How many: at least one.
-  int32_t gather(const int8_t* x, int32_t done) {
-    const int32_t all = a_.n * a_.out_h * a_.out_w;
-    int32_t here = 0, used = 0;
-    while (here < kMostWindows && done + here < all) {
-      const int32_t row = (done + here) / a_.out_w, ow = (done + here) % a_.out_w;
-      const int32_t rest = a_.out_w - ow, most = kMostWindows - here, fit = fitting(kRoom - used);
-      int32_t count = rest < most ? rest : most;
-      if (fit < count) count = fit;
-      if (count < 1) break;
-      const int8_t* image = x + row / a_.out_h * a_.in_h * a_.in_w * a_.in_c;
-      const int32_t ih = row % a_.out_h * a_.stride_h - a_.pad_h, iw = ow * a_.stride_w - a_.pad_w;
-      const int32_t step = shared_ ? a_.stride_w * column_ : window_;
-      for (int32_t i = 0; i < count; ++i) at_[here + i] = room_ + used + i * step;
-      if (shared_) used += fill_columns(image, ih, iw, 1, (count - 1) * a_.stride_w + a_.kernel_w, room_ + used);
-      else
-        for (int32_t i = 0; i < count; ++i, used += window_) {
-          const int32_t bytes = fill_columns(image, ih, iw + i * a_.stride_w, a_.dilation_w, a_.kernel_w, room_ + used);
-          std::memset(room_ + used + bytes, 0, static_cast<size_t>(window_ - bytes));
-        }
-      here += count;
+// A part of a band: its first window, and how many there are.
+struct Part {
+  int32_t oh, ow, rows, columns;
+};
+
+void fill_band(const PackedConv2dArgs& a, const HostDotForm& form, const Band& band, const Part& part, const int8_t* image, uint8_t* to) {
+  const int32_t ih = part.oh * a.stride_h - a.pad_h, iw = part.ow * a.stride_w - a.pad_w;
+  const int32_t rows = (part.rows - 1) * a.stride_h + (a.kernel_h - 1) * a.dilation_h + 1, column = a.in_c * form.element_bytes;
+  const Taps w = taps_inside(iw, band.columns, 1, a.in_w);
+  const auto zero = static_cast<int8_t>(a.x_zero);
+  if (ih >= 0 && ih + rows <= a.in_h && iw == 0 && band.columns == a.in_w)
+    return form.copy(image + ih * a.in_w * a.in_c, rows * a.in_w * a.in_c, to);
+  for (int32_t r = 0; r < rows; ++r, to += band.row_bytes) {
+    const int32_t h = ih + r;
+    if (h < 0 || h >= a.in_h || w.first == w.end) {
+      form.fill(zero, band.columns * a.in_c, to);
+      continue;
     }
-    std::memset(room_ + used, 0, kHostBlock);  // is read behind the last window, and multiplied by zero
-    for (int32_t i = here; i % kHostWindows != 0; ++i) at_[i] = at_[here - 1];
+    form.fill(zero, w.first * a.in_c, to);
+    form.copy(image + (h * a.in_w + iw + w.first) * a.in_c, (w.end - w.first) * a.in_c, to + w.first * column);
+    form.fill(zero, (band.columns - w.end) * a.in_c, to + w.end * column);  // behind what copy() may have written
+  }
+}
+
+// Windows of a part, in their order, as kernels want them.
+class WindowList {
+ public:
+  WindowList(const HostPackedConv2d& conv, const Band& band, const Part& part, const uint8_t* room, int8_t* y)
+      : a_(conv.args),
+        part_(part),
+        row_(int64_t{a_.stride_h} * band.row_bytes),
+        step_(int64_t{a_.stride_w} * a_.in_c * conv.form->element_bytes),
+        room_(room),
+        y_(y) {}
+
+  // The next ones. 0: there are no more.
+  int32_t take() {
+    int32_t here = 0;
+    while (oh_ < part_.rows && here < kMostWindows) {
+      const int32_t rest = part_.columns - ow_, most = kMostWindows - here, count = rest < most ? rest : most;
+      const uint8_t* at = room_ + oh_ * row_ + ow_ * step_;
+      int8_t* place = y_ + (part_.oh + oh_) * a_.y_row + (part_.ow + ow_) * a_.y_step;
+      for (int32_t i = 0; i < count; ++i) windows[here + i] = at + i * step_, places[here + i] = place + i * a_.y_step;
+      here += count, ow_ += count;
+      if (ow_ == part_.columns) ow_ = 0, ++oh_;
+    }
     return here;
   }
-  const uint8_t* const* at() const { return at_; }
+
+  const uint8_t* windows[kMostWindows];
+  int8_t* places[kMostWindows];
 
  private:
-  int32_t fitting(int32_t bytes) const {
-    if (!shared_) return bytes / window_;
-    const int32_t columns = bytes / column_ - a_.kernel_w;
-    return columns < 0 ? 0 : columns / a_.stride_w + 1;
-  }
-
-  // Columns iw, iw + step, .. of the rows of the windows that begin at row ih: [columns][kernel_h][in_c]. How many bytes.
-  int32_t fill_columns(const int8_t* image, int32_t ih, int32_t iw, int32_t step, int32_t columns, uint8_t* to) const {
-    for (int32_t kh = 0; kh < a_.kernel_h; ++kh) {
-      const int32_t h = ih + kh * a_.dilation_h;
-      const Taps inside = h >= 0 && h < a_.in_h ? taps_inside(iw, columns, step, a_.in_w) : Taps{0, 0};
-      const int8_t* from = image;  // of the first column inside
-      if (inside.first < inside.end) from += (h * a_.in_w + iw + inside.first * step) * a_.in_c;
-      fill_row(from, step * a_.in_c, columns, inside, to + kh * a_.in_c);
-    }
-    return columns * column_;
-  }
-  // One of those rows.
-  void fill_row(const int8_t* from, int32_t step, int32_t columns, Taps inside, uint8_t* to) const {
-    const auto outside = [&](int32_t begin, int32_t end) {
-      for (int32_t k = begin; k < end; ++k) std::memset(to + k * column_, zero_, static_cast<size_t>(a_.in_c));
-    };
-    outside(0, inside.first);
-    if (column_ == a_.in_c && step == a_.in_c) copy_signed(from, (inside.end - inside.first) * column_, to + inside.first * column_);
-    else
-      for (int32_t k = inside.first; k < inside.end; ++k, from += step) copy_signed(from, a_.in_c, to + k * column_);
-    outside(inside.end, columns);
-  }
-
   const PackedConv2dArgs& a_;
-  const int32_t column_, window_;  // bytes
-  const bool shared_;              // windows side by side share columns
-  const uint8_t zero_;
-  const uint8_t* at_[kMostWindows];
-  alignas(64) uint8_t room_[kRoom + kHostBlock];
+  const Part part_;
+  const int64_t row_, step_;
+  const uint8_t* const room_;
+  int8_t* const y_;
+  int32_t oh_ = 0, ow_ = 0;
 };
 
-// The tiles from number `first` on, up to a panel of them. `blocks`: their weights in blocks, or null where they stand so.
-template <Packing p>
-HostPanel panel_at(const PackedConv2dArgs& a, const int8_t* packed, const int8_t* blocks, int32_t first) {
-  const int32_t length = a.length(), rest = packed_tiles(a.out_c) - first;
-  HostPanel panel{};
-  panel.tiles = rest < kHostTiles ? rest : kHostTiles;
-  panel.blocks = in_blocks(length) / kHostBlock;
-  panel.shift = p == Packing::mve_4x16 ? 31 : 32;
-  panel.zero = a.y_zero;
-  panel.filters = a.out_c < kHostTile ? a.out_c : kHostTile;
-  for (int32_t t = 0; t < panel.tiles; ++t) {
-    const int8_t* const tile = packed + (first + t) * packed_tile_bytes(p, length);
-    panel.weights[t] = blocks ? blocks + t * in_blocks(length) * kHostTile : tile;
-    panel.offset[t] = first_of_tile(a.out_c, first + t);
-    for (int32_t f = 0; f < kHostTile; ++f) {
-      const PackedNumbers n = packed_numbers<p>(tile, length, f);
-      panel.first[t][f] = n.first, panel.multiplier[t][f] = n.multiplier;
+void run_part(const HostPackedConv2d& conv, const Band& band, const Part& part, const uint8_t* room, int8_t* y) {
+  WindowList list(conv, band, part, room, y);
+  HostDot dot{nullptr, 0, 0, conv.offsets, conv.steps, conv.doubles, conv.args.y_zero};
+  while (const int32_t here = list.take())
+    for (int32_t f = 0; f < conv.filters; f += dot.filters) {
+      const int32_t rest = conv.filters - f;
+      dot.panels = conv.panels + f / kHostPanel * host_panel_bytes(conv.steps);
+      dot.filters = rest < kHostPanels * kHostPanel ? rest : kHostPanels * kHostPanel;
+      dot.channel = conv.first + f;
+      conv.form->run(dot, list.windows, list.places, here);
     }
-  }
-  return panel;
 }
+
+// A filter among the packed ones: where tiles overlap, the last one counts.
+struct PackedFilter {
+  PackedFilter(const PackedConv2dArgs& a, int32_t f) : tile(f / kPackedTile), number(f % kPackedTile) {
+    const int32_t last = packed_tiles(a.out_c) - 1, begin = first_of_tile(a.out_c, last);
+    if (f >= begin) tile = last, number = f - begin;
+  }
+  int32_t tile, number;
+};
+
+// One filter's weights, its lane of each step of a panel. Gives their sum.
+template <Packing p>
+uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* tile, int32_t number, int8_t* lane) {
+  const Runs runs(a, form);
+  const int32_t length = a.length();
+  uint32_t sum = 0;
+  for (int32_t kh = 0; kh < a.kernel_h; ++kh)
+    for (int32_t kw = 0; kw < a.kernel_w; ++kw) {
+      const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
+      const int32_t run = (kh * a.kernel_w + kw) / runs.taps, begin = kw % runs.taps * a.in_c;
+      for (int32_t c = 0; c < a.in_c; ++c) {
+        const auto w = static_cast<int8_t>(packed_weight<p>(tile, length, number, tap * a.in_c + c));
+        const int32_t at = begin + c;
+        int8_t* to = lane + (run * runs.steps + at / runs.in_step) * kHostPanelStep + at % runs.in_step * form.element_bytes;
+        const int16_t wide = w;  // its low byte stands first
+        std::memcpy(to, &wide, static_cast<size_t>(form.element_bytes));
+        sum += static_cast<uint32_t>(int32_t{w});
+      }
+    }
+  return sum;
+}
+
+// The filters from number `first` on, up to a panel.
+template <Packing p>
+void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, int32_t first, bool doubles, int32_t steps,
+               int8_t* panel) {
+  std::memset(panel, 0, static_cast<size_t>(host_panel_bytes(steps)));
+  auto& numbers = *reinterpret_cast<HostPanelNumbers*>(panel);
+  const int32_t length = a.length();
+  for (int32_t i = 0; i < kHostPanel && first + i < a.out_c; ++i) {
+    const PackedFilter f(a, first + i);
+    const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length);
+    const PackedNumbers n = packed_numbers<p>(tile, length, f.number);
+    const uint32_t sum = put_filter<p>(a, form, tile, f.number, panel + sizeof numbers + i * kHostStep);
+    numbers.first[i] = static_cast<int32_t>(static_cast<uint32_t>(n.first) - static_cast<uint32_t>(form.offset) * sum);
+    numbers.multiplier[i] = p == Packing::mve_4x16 && !doubles ? n.multiplier * 2 : n.multiplier;
+  }
+}
+
+// Multipliers of mve_4x16 are for quotients by 2^31. Twice as large they are for 2^32, as long as all of them stay int32.
+template <Packing p>
+bool doubles_products(const PackedConv2dArgs& a, const int8_t* packed) {
+  if constexpr (p == Packing::dsp_4x4) return false;
+  for (int32_t f = 0; f < a.out_c; ++f) {
+    const PackedFilter at(a, f);
+    const int32_t m = packed_numbers<p>(packed + at.tile * packed_tile_bytes(p, a.length()), a.length(), at.number).multiplier;
+    if (m >= 1 << 30 || m < -(1 << 30)) return true;
+  }
+  return false;
+}
+
+void put_offsets(const PackedConv2dArgs& a, const HostDotForm& form, int32_t* offsets) {
+  const Runs runs(a, form);
+  const Band band(a, form);
+  const int32_t in_row = a.kernel_w / runs.taps, column = a.in_c * form.element_bytes;
+  for (int32_t run = 0; run < runs.count; ++run)
+    for (int32_t k = 0; k < runs.steps; ++k)
+      *offsets++ = run / in_row * a.dilation_h * band.row_bytes + run % in_row * a.dilation_w * column + k * kHostStep;
+}
+
+int64_t offsets_bytes(int64_t steps) { return (steps * 4 + 63) / 64 * 64; }
 
 }  // namespace
 
+int64_t packed_conv2d_host_bytes(const PackedConv2dArgs& a, const HostDotForm& form) {
+  if (a.has_shifts || !Band(a, form).has_room()) return 0;
+  const Runs runs(a, form);
+  const int64_t steps = int64_t{runs.count} * runs.steps, panels = (a.out_c + kHostPanel - 1) / kHostPanel;
+  return offsets_bytes(steps) + panels * host_panel_bytes(steps);
+}
+
 template <Packing p>
-bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, HostPanelKernel run, int8_t* y) {
-  const int32_t length = a.length(), tile_room = in_blocks(length) * kHostTile, tiles = packed_tiles(a.out_c);
-  if (a.has_shifts || tile_room > kRoom) return false;
-  constexpr bool kInBlocks = p == Packing::mve_4x16;
-  alignas(64) int8_t weights[kInBlocks ? 1 : kWeightsRoom];
-  Windows windows(a);
-  const int64_t bytes = packed_tile_bytes(p, length);
-  const int32_t at_once = kInBlocks ? tiles : kWeightsRoom / tile_room / kHostTiles * kHostTiles, all = a.n * a.out_h * a.out_w;
-  for (int32_t begin = 0; begin < tiles; begin += at_once) {
-    const int32_t end = tiles - begin < at_once ? tiles : begin + at_once;
-    if constexpr (!kInBlocks)
-      for (int32_t t = begin; t < end; ++t) Unpacked(a, weights + (t - begin) * tile_room).put_tile(packed + t * bytes);
-    for (int32_t done = 0, here = 0; done < all; done += here) {
-      here = windows.gather(x, done);
-      int8_t* places[kMostWindows];
-      int32_t row = done / a.out_w, ow = done % a.out_w;
-      for (int32_t i = 0; i < here; ++i) {
-        places[i] = y + row * a.y_row + ow * a.y_step;
-        if (++ow == a.out_w) ow = 0, ++row;
+HostPackedConv2d order_packed_conv2d(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, void* room) {
+  const Runs runs(a, form);
+  const int32_t steps = runs.count * runs.steps;
+  auto* const offsets = static_cast<int32_t*>(room);
+  auto* const panels = static_cast<int8_t*>(room) + offsets_bytes(steps);
+  const bool doubles = doubles_products<p>(a, packed);
+  put_offsets(a, form, offsets);
+  for (int32_t f = 0; f < a.out_c; f += kHostPanel)
+    put_panel<p>(a, form, packed, f, doubles, steps, panels + f / kHostPanel * host_panel_bytes(steps));
+  return {a, &form, panels, offsets, steps, 0, a.out_c, doubles};
+}
+
+void run_packed_conv2d(const HostPackedConv2d& conv, const int8_t* x, int8_t* y) {
+  alignas(64) uint8_t room[kRoom + kHostSlack];
+  const PackedConv2dArgs& a = conv.args;
+  const Band band(a, *conv.form);
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.y_row)
+    for (int32_t oh = 0; oh < a.out_h; oh += band.windows_h)
+      for (int32_t ow = 0; ow < a.out_w; ow += band.windows_w) {
+        const int32_t rows = a.out_h - oh, columns = a.out_w - ow;
+        const Part part{oh, ow, rows < band.windows_h ? rows : band.windows_h, columns < band.windows_w ? columns : band.windows_w};
+        fill_band(a, *conv.form, band, part, x, room);
+        run_part(conv, band, part, room, y);
       }
-      for (int32_t t = begin; t < end; t += kHostTiles) {
-        HostPanel panel = panel_at<p>(a, packed, kInBlocks ? nullptr : weights + (t - begin) * tile_room, t);
-        if (panel.tiles > end - t) panel.tiles = end - t;
-        run(panel, windows.at(), places, here);
-      }
-    }
+}
+
+template <Packing p>
+bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, const HostDotForm& form, int8_t* y) {
+  if (packed_conv2d_host_bytes(a, form) == 0) return false;
+  const Runs runs(a, form);
+  const int32_t steps = runs.count * runs.steps;
+  const int64_t at_once = (kWeightsRoom - offsets_bytes(steps)) / host_panel_bytes(steps);
+  if (at_once < 1) return false;
+  alignas(64) int8_t room[kWeightsRoom];
+  auto* const offsets = reinterpret_cast<int32_t*>(room);
+  int8_t* const panels = room + offsets_bytes(steps);
+  const bool doubles = doubles_products<p>(a, packed);
+  put_offsets(a, form, offsets);
+  const int64_t most = at_once * kHostPanel;
+  for (int32_t first = 0, here = 0; first < a.out_c; first += here) {
+    here = static_cast<int32_t>(a.out_c - first < most ? a.out_c - first : most);
+    for (int32_t f = 0; f < here; f += kHostPanel)
+      put_panel<p>(a, form, packed, first + f, doubles, steps, panels + f / kHostPanel * host_panel_bytes(steps));
+    run_packed_conv2d({a, &form, panels, offsets, steps, first, here, doubles}, x, y);
   }
   return true;
 }
 
-template bool packed_conv2d_s8_host<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, HostPanelKernel, int8_t*);
-template bool packed_conv2d_s8_host<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, HostPanelKernel, int8_t*);
+template HostPackedConv2d order_packed_conv2d<Packing::mve_4x16>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
+template HostPackedConv2d order_packed_conv2d<Packing::dsp_4x4>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
+template bool packed_conv2d_s8_host<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&, int8_t*);
+template bool packed_conv2d_s8_host<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&, int8_t*);
 
 }  // namespace deuteron

@@ -5,9 +5,28 @@
 
 namespace deuteron {
 
-// False: filters are longer than windows have room on the stack, or have shifts; nothing is written then. `run`: one of
-// host_panel_kernels().
+// A call whose weights stand in the order of a form (ops/dense/dot_host.h).
+struct HostPackedConv2d {
+  PackedConv2dArgs args;
+  const HostDotForm* form;
+  const int8_t* panels;
+  const int32_t* offsets;  // of each step
+  int32_t steps;
+  int32_t first, filters;  // of all filters: those in `panels`
+  bool doubles;
+};
+
+// Bytes of weights and offsets, 64-aligned; 0 where the form does not serve the call: filters have shifts, or the rows of one window have
+// no room on the stack.
+int64_t packed_conv2d_host_bytes(const PackedConv2dArgs& a, const HostDotForm& form);
+// Brings the weights into their order, once for all runs. `room`: that many bytes.
 template <Packing p>
-bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, HostPanelKernel run, int8_t* y);
+HostPackedConv2d order_packed_conv2d(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, void* room);
+void run_packed_conv2d(const HostPackedConv2d& conv, const int8_t* x, int8_t* y);
+
+// The same at once, with weights that are brought into their order on the stack. False: the form does not serve the call, or a panel has
+// no room; nothing is written then.
+template <Packing p>
+bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, const HostDotForm& form, int8_t* y);
 
 }  // namespace deuteron

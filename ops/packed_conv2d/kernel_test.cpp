@@ -1,6 +1,9 @@
 // deuteron::packed_conv2d and its binding against the reference of conv2d, bit for bit, in every packing; and what prepare() refuses.
 #include "ops/packed_conv2d/kernel.h"
 
+#include <cstdlib>
+#include <memory>
+
 #include "ops/conv2d/reference.h"
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
@@ -155,40 +158,75 @@ TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
   }
 }
 
+// Weights in a host's order end where memory does; so do its results.
 template <Packing p>
-void check_host_kernels(const Case& k, uint32_t seed) {
+void check_host_forms(const Case& k, uint32_t seed, int* served) {
   if (why_not_packed_conv2d(args_of(k), p)) return;
   Random random(seed);
   const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
   const std::vector<int8_t> packed = packed_of<p>(k, f);
-  std::vector<int8_t> x, expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc)), found(expected.size());
+  std::vector<int8_t> x, expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
   for (int32_t i = 0; i < k.n * k.h * k.w * k.c; ++i) x.push_back(random.s8());
   conv2d_reference({k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
                     k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
                     k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
                     f.shift.data()},
                    x.data(), f.weight.data(), f.bias.data(), expected.data());
-  const HostKernels<HostPanelKernel>& host = host_panel_kernels();
-  for (int32_t i = 0; i < host.count; ++i) {
-    ASSERT_TRUE(packed_conv2d_s8_host<p>(args_of(k), x.data(), packed.data(), host.kernel[i], found.data()));
-    ASSERT_EQ(found, expected) << "kernel " << i << " of the host, seed " << seed;
+  for (int32_t i = 0; i < host_dot_forms().count; ++i) {
+    const HostDotForm& form = host_dot_forms().kernel[i];
+    std::vector<int8_t> found(expected.size()), again(expected.size());
+    ASSERT_TRUE(packed_conv2d_s8_host<p>(args_of(k), x.data(), packed.data(), form, found.data())) << k.name;
+    ASSERT_EQ(found, expected) << k.name << ": form " << i << " of the host, seed " << seed;
+    const auto bytes = static_cast<size_t>(packed_conv2d_host_bytes(args_of(k), form));
+    const std::unique_ptr<void, decltype(&std::free)> room(std::aligned_alloc(64, bytes), &std::free);
+    run_packed_conv2d(order_packed_conv2d<p>(args_of(k), form, packed.data(), room.get()), x.data(), again.data());
+    ASSERT_EQ(again, expected) << k.name << ": form " << i << " of the host with ordered weights, seed " << seed;
+    ++*served;
   }
 }
 
-// Not only the one that the program takes.
-TEST(PackedConv2dKernel, IsTheSameWithAllVectorsOfAHost) {
-  if (host_panel_kernels().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
+// What the edges of a panel, of a group of windows, of a band and of the rooms on the stack divide.
+constexpr Case kHostCases[] = {
+    {"one panel and one window", 1, 1, 1, 16, 16, 1, 1, 1, 1},
+    {"a panel and a filter", 1, 3, 3, 4, 17, 1, 1, 3, 3},
+    {"two panels", 1, 2, 4, 5, 32, 1, 1, 2, 4},
+    {"two panels and a filter", 1, 1, 7, 6, 33, 1, 1, 1, 7},
+    {"three panels but a filter, fifteen windows", 1, 3, 5, 7, 47, 1, 1, 3, 5},
+    {"sixteen windows, a step of one element", 1, 4, 4, 1, 20, 2, 2, 4, 4},
+    {"seventeen windows", 1, 1, 17, 9, 8, 1, 1, 1, 17},
+    {"more windows than a list has", 1, 17, 31, 4, 7, 1, 1, 17, 31},
+    {"several bands", 2, 41, 43, 24, 9, 3, 3, 41, 43, 1, 1, 1, 1},
+    {"several bands, stride 2", 1, 61, 63, 24, 5, 3, 2, 31, 32, 2, 2, 1, 0},
+    {"rows for which there is no room at once", 1, 4, 3001, 24, 5, 3, 3, 4, 3001, 1, 1, 1, 1},
+    {"rows for which there is no room at once, stride 3", 1, 3, 4001, 20, 5, 3, 2, 1, 1333, 3, 3, 0, 0, 1, 1},
+    {"rows for which there is no room at once, dilated", 1, 5, 2001, 32, 4, 2, 2, 2, 1999, 1, 1, 0, 0, 3, 2},
+    {"filters for which there is no room at once", 1, 3, 3, 260, 130, 3, 3, 2, 1},
+    {"a stride of more than the image", 1, 3, 5, 4, 5, 1, 1, 1, 1, 1 << 20, 1 << 20},
+};
+
+// Not only the form that the program takes.
+TEST(PackedConv2dKernel, IsTheSameWithAllFormsOfAHost) {
+  if (host_dot_forms().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
+  uint32_t seed = 2000;
+  int served = 0;
+  const auto check_both = [&](const Case& k) {
+    check_host_forms<Packing::mve_4x16>(k, seed, &served);
+    check_host_forms<Packing::dsp_4x4>(k, seed++, &served);
+  };
+  for (const Case& k : kCases) check_both(k);
+  for (const Case& k : kHostCases) check_both(k);
   Random random(20262);
   for (uint32_t i = 0; i < 300; ++i) {
     Case k{};
-    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 70), k.oc = random.in(1, 19);
+    k.name = "random";
+    k.n = random.in(1, 3), k.h = random.in(1, 12), k.w = random.in(1, 12), k.c = random.in(1, 70), k.oc = random.in(1, 70);
     k.kh = random.in(1, 4), k.kw = random.in(1, 4), k.sh = random.in(1, 3), k.ph = random.in(0, 3), k.pw = random.in(0, 3);
     k.sw = random.in(1, 3), k.dh = random.in(1, 3), k.dw = random.in(1, 3);
     k.oh = random.in(1, (k.h - 1 + k.ph) / k.sh + 1), k.ow = random.in(1, (k.w - 1 + k.pw) / k.sw + 1);
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
-    check_host_kernels<Packing::mve_4x16>(k, 3000 + i);
-    check_host_kernels<Packing::dsp_4x4>(k, 3000 + i);
+    check_both(k);
   }
+  EXPECT_GT(served, 500);
 }
 
 // Every byte of every weight comes back from where it was packed.

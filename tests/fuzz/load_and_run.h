@@ -9,6 +9,7 @@
 
 #include "backends/neutron_delegate/calls.h"
 #include "backends/neutron_delegate/delegate.h"
+#include "ops/device/arena_host.h"
 #include "runtime/test_program.h"
 #include "tests/fuzz/guarded_run.h"
 
@@ -72,10 +73,13 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
   constexpr uint32_t kMostMemory = 1 << 22;
   constexpr double kMostWork = 5e7;
   Needs needs;
+  const HostArena asking;
   if (!measure(file, kernels, &needs).ok()) return Outcome::refused;
   if (needs.planned_bytes > kMostMemory || needs.tables_bytes > kMostMemory) return Outcome::too_large;
-  const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0);
+  if (asking.bytes() > kMostMemory) return Outcome::too_large;
+  const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0), host(asking.bytes());
   Program program;
+  const HostArena lent(host.memory());
   const Status s = program.load(file, kernels, tables.memory(), planned.memory());
   if (s.code == Code::out_of_memory) {
     std::fprintf(stderr, "measure() promised that %u bytes would do, load() wants %u: %s\n", needs.tables_bytes, s.bytes_needed, s.detail);

@@ -72,9 +72,11 @@ Outputs outputs_of(const Compilation& c, const ByteSamples& bytes) {
 ByteSamples run_here(const Compilation& c, const Samples& samples) {
   const Block file(c.pte);
   Needs needs;
+  const HostArena asking;
   DEUTERON_CHECK(measure(file.file(), kAllKernels, &needs).ok());
-  const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0xA5);
+  const Block tables(needs.tables_bytes), planned(needs.planned_bytes, 0xA5), host(asking.bytes());
   Program program;
+  const HostArena lent(host.memory());
   const Status loaded = program.load(file.file(), kAllKernels, tables.memory(), planned.memory());
   DEUTERON_CHECK(loaded.ok(), std::string("the program does not load: ") + loaded.detail);
   const UnloadAtEnd unload{program};

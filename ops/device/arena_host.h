@@ -1,0 +1,36 @@
+// Memory where the kernels of a host keep weights in their own order, so that they need not bring them into it at every call. Whoever loads
+// a program lends it, or does not; the runtime's interface and a microcontroller know nothing of it.
+//
+//   HostArena asking;                                  // while it lives, kernels say what they would keep
+//   measure(file, kAllKernels, &needs);
+//
+//   HostArena lent({memory, asking.bytes()});          // while it lives, they keep it there
+//   program.load(file, kAllKernels, tables, planned);  // the memory must outlive the program
+#pragma once
+#include "runtime/deuteron.h"
+
+namespace deuteron {
+
+// Of this thread, one at a time within another. It goes out of use in the order in which it came.
+class HostArena {
+ public:
+  explicit HostArena(Memory lent = {});
+  ~HostArena();
+  HostArena(const HostArena&) = delete;
+
+  // That have been asked for, wherever the memory begins; less than that is no error, some calls then go without.
+  size_t bytes() const;
+
+  // For kernels, 64-aligned; null where nobody lends memory or not enough is left.
+  static void* take(size_t bytes);
+  template <class T>
+  static T* make() {
+    return static_cast<T*>(take(sizeof(T)));
+  }
+
+ private:
+  Arena arena_;
+  HostArena* const outer_;
+};
+
+}  // namespace deuteron
