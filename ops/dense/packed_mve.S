@@ -41,8 +41,9 @@
   vldrb.u8 q4, [r1], #16
   \op\().s8 r14, \b, q5
 .endm
-@ The same where filters have four blocks, and the window's are in \a and \b; q2 as above. Loads of windows stand where their registers are free.
-.macro BLOCK_OF_FOUR op, a, b, early, behind_a, behind_b
+@ The same where some blocks stay in registers: those of the windows are in \a and \b, and others are loaded where registers fall free.
+@ q2: as above; q3: weights. \jump: from the last filter's weights to the next block.
+.macro BLOCK_AMONG op, a, b, jump, early, behind_a, behind_b
   \op\().s8 r0, \a, q2
   vldrb.u8 q3, [r1], #16
   \op\().s8 r8, \b, q2
@@ -51,7 +52,7 @@
   vldrb.u8 q2, [r1], #16
   \op\().s8 r10, \b, q3
   \op\().s8 r4, \a, q2
-  vldrb.u8 q3, [r1], #16
+  vldrw.u32 q3, [r1], #\jump
   \op\().s8 r12, \b, q2
   vldrb.u8 q2, [r1], #16
   \op\().s8 r6, \a, q3
@@ -59,21 +60,31 @@
   \op\().s8 r14, \b, q3
   \behind_b
 .endm
-@ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first: first[], then the multipliers. q7: y_zero.
-.macro FINISH a, b, first
+@ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first: first[]; \by: multipliers, which may
+@ be the same register. q7: y_zero. Each step waits for the one before: \s1 to \s4 stand in between.
+.macro FINISH a, b, first, by, s1, s2, s3, s4
   vmov \a[2], \a[0], r0, r4
   vmov \a[3], \a[1], r2, r6
   vmov \b[2], \b[0], r8, r12
   vadd.i32 \a, \a, \first
   vmov \b[3], \b[1], r10, r14
+  .ifc \by, \first
   vadd.i32 \b, \b, \first
-  vldrw.u32 \first, [r1], #16
-  vqrdmulh.s32 \a, \a, \first
-  vqrdmulh.s32 \b, \b, \first
+  vldrw.u32 \by, [r1], #16
+  .else
+  vldrw.u32 \by, [r1], #16
+  vadd.i32 \b, \b, \first
+  .endif
+  vqrdmulh.s32 \a, \a, \by
+  \s1
+  vqrdmulh.s32 \b, \b, \by
   vqmovnb.s32 \a, \a
+  \s2
   vqmovnt.s32 \a, \b
+  \s3
   vqadd.s16 \a, \a, q7
   vqmovnb.s16 \a, \a
+  \s4
   vstrb.32 \a, [r5], #4
   vshr.u32 \a, \a, #16
   vstrb.32 \a, [r7], #4
@@ -81,7 +92,8 @@
 
 @ void deuteron_packed_windows_mve(const MvePackedWindows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
-@ stack: 0 x of both windows, 8 turns of a tile, 12 windows left, 16 arguments, 20 end of the weights, 24 where the first turn begins, 28 blocks
+@ stack: 0 x of both windows, 8 turns of a tile, 12 windows left, 16 arguments, 20 end of the weights,
+@        24 where the first turn begins, 28 where tiles begin
   .section .text.deuteron_packed_windows_mve,"ax"
   .global deuteron_packed_windows_mve
   .type deuteron_packed_windows_mve, %function
@@ -97,7 +109,6 @@ deuteron_packed_windows_mve:
   ldr r9, [r0]
   ldr r5, [r0, #8]
   ldrd r6, r3, [r0, #20]
-  str r6, [sp, #28]
   lsls r4, r6, #6
   adds r4, #32                      @ bytes of a tile
   ldr r1, [r0, #16]
@@ -114,10 +125,27 @@ deuteron_packed_windows_mve:
   add r4, r4, r3
   orr r4, r4, #1
   str r4, [sp, #24]
-  ldr r12, [r0, #32]
-1:                                  @ two windows
   ldr r2, [r0, #4]
+  adr.w r4, 13f
+  cmp r6, #9
+  it eq
+  cmpeq r2, #48
+  it eq
+  adreq.w r4, 11f
+  cmp r6, #1
+  it eq
+  adreq.w r4, 4f
+  cmp r6, #2
+  it eq
+  adreq.w r4, 5f
+  cmp r6, #4
+  it eq
+  adreq.w r4, 7f
+  orr r4, r4, #1
+  str r4, [sp, #28]
+  ldr r12, [r0, #32]
   ldr r4, [r0, #12]
+1:                                  @ two windows, r2 and r4 apart
   add r11, r9, r2
   add r7, r5, r4
   cmp r12, #1
@@ -128,15 +156,10 @@ deuteron_packed_windows_mve:
   str r12, [sp, #12]
   ldr r1, [r0, #16]
   ldr r3, [r0, #24]
-  ldr r6, [sp, #28]
-  cmp r6, #2
-  blo 4f
-  beq 5f
-  cmp r6, #4
-  beq 7f
-2:                                  @ a tile, three blocks or more
+  ldr pc, [sp, #28]
+13:                                 @ three blocks or more
   ldr r3, [sp, #8]
-  ldrd r9, r11, [sp]
+2:
   vldrb.u8 q2, [r1], #16
   BLOCK vmladav
   ldr pc, [sp, #24]
@@ -147,9 +170,7 @@ deuteron_packed_windows_mve:
   .endr
   subs r3, #1
   bne 6b
-  FINISH q4, q5, q2
-  ldr r3, [sp, #20]
-  cmp r1, r3
+  FINISH q4, q5, q2, q3, "ldr r3, [sp, #20]", "ldrd r9, r11, [sp]", "cmp r1, r3", "ldr r3, [sp, #8]"
   bne 2b
   b 3f
 7:                                  @ four blocks: what there are registers for of the windows stays in them
@@ -158,13 +179,35 @@ deuteron_packed_windows_mve:
   vldrb.u8 q6, [r9, #16]
 10:
   vldrb.u8 q2, [r1], #16
-  BLOCK_OF_FOUR vmladav, q4, q5, "vldrb.u8 q0, [r11, #16]"
-  BLOCK_OF_FOUR vmladava, q6, q0, "vldrb.u8 q1, [r9, #32]", , "vldrb.u8 q0, [r11, #32]"
-  BLOCK_OF_FOUR vmladava, q1, q0, , "vldrb.u8 q1, [r9, #48]", "vldrb.u8 q0, [r11, #48]"
-  BLOCK_OF_FOUR vmladava, q1, q0
-  FINISH q0, q1, q2
-  subs r3, #1
+  BLOCK_AMONG vmladav, q4, q5, 16, "vldrb.u8 q0, [r11, #16]"
+  BLOCK_AMONG vmladava, q6, q0, 16, "vldrb.u8 q1, [r9, #32]", , "vldrb.u8 q0, [r11, #32]"
+  BLOCK_AMONG vmladava, q1, q0, 16, , "vldrb.u8 q1, [r9, #48]", "vldrb.u8 q0, [r11, #48]"
+  BLOCK_AMONG vmladava, q1, q0, 16
+  FINISH q0, q1, q2, q3, "subs r3, #1"
   bne 10b
+  b 3f
+@ Nine blocks, and windows three blocks apart, as those of 3x3 over 16 channels: twelve blocks of x0..x11, of which the windows share six.
+@ Blocks b of the filters meet xb and x(b + 3), in the order 0 3 6, 1 4 7, 2 5 8, so that the second one is the first one of the next block.
+11:
+  cmp r9, r11                       @ the last window of an odd number
+  beq 13b
+  add r9, r9, #96
+  vldrb.u8 q4, [r9, #-96]           @ x0
+  vldrb.u8 q5, [r9, #-48]           @ x3
+  vldrb.u8 q6, [r9]                 @ x6
+12:
+  vldrb.u8 q2, [r1], #16
+  BLOCK_AMONG vmladav, q4, q5, 144, "vldrb.u8 q0, [r9, #48]"
+  BLOCK_AMONG vmladava, q5, q6, 144, "vldrb.u8 q1, [r9, #-80]"
+  BLOCK_AMONG vmladava, q6, q0, -368, , , "vldrb.u8 q0, [r9, #-32]"
+  BLOCK_AMONG vmladava, q1, q0, 144, , "vldrb.u8 q1, [r9, #16]"
+  BLOCK_AMONG vmladava, q0, q1, 144, , "vldrb.u8 q0, [r9, #64]"
+  BLOCK_AMONG vmladava, q1, q0, -368, , "vldrb.u8 q1, [r9, #-64]", "vldrb.u8 q0, [r9, #-16]"
+  BLOCK_AMONG vmladava, q1, q0, 144, , "vldrb.u8 q1, [r9, #32]"
+  BLOCK_AMONG vmladava, q0, q1, 144, , "vldrb.u8 q0, [r9, #80]"
+  BLOCK_AMONG vmladava, q1, q0, 16
+  FINISH q0, q1, q2, q3, "subs r3, #1"
+  bne 12b
   b 3f
 4:                                  @ one block: the windows stay in registers
   vldrb.u8 q0, [r9]
@@ -172,8 +215,7 @@ deuteron_packed_windows_mve:
 8:
   vldrb.u8 q4, [r1], #16
   HELD_BLOCK vmladav, q0, q1
-  FINISH q2, q3, q4
-  subs r3, #1
+  FINISH q2, q3, q4, q5, "subs r3, #1"
   bne 8b
   b 3f
 5:                                  @ two blocks
@@ -185,19 +227,18 @@ deuteron_packed_windows_mve:
   vldrb.u8 q4, [r1], #16
   HELD_BLOCK vmladav, q0, q1
   HELD_BLOCK vmladava, q2, q3
-  FINISH q5, q6, q4
-  subs r3, #1
+  FINISH q5, q6, q4, q4, "subs r3, #1"
   bne 9b
 3:
   ldr r0, [sp, #16]
-  ldr r9, [sp, #4]
+  ldr r9, [sp]
   ldr r12, [sp, #12]
   ldr r2, [r0, #4]
-  ldr r4, [r0, #24]
-  sub r5, r7, r4, lsl #2
-  ldr r6, [r0, #12]
-  add r9, r9, r2
-  add r5, r5, r6
+  ldr r4, [r0, #12]
+  ldr r6, [r0, #24]
+  add r9, r9, r2, lsl #1
+  sub r5, r5, r6, lsl #2
+  add r5, r5, r4, lsl #1
   subs r12, r12, #2
   bgt 1b
   add sp, sp, #32

@@ -53,15 +53,14 @@
 
 @ Stride 1, plain: the outputs of a channel. The products of a group stand between the steps that make the last one's sums bytes, which
 @ would wait for each other; a row group begins with the products of its first group, and ends without any.
-@   r12 what leads from the outputs of a group to the next   r9 free   stack: 72 r12 of the first group, 76 the columns that it shares with
-@   the second one, in bytes of the strip, 80 groups behind it
+@   r12 what leads from the outputs of a group to the next   r9 free   stack: 72 groups behind the first one, 76 its r12, 80 the columns that
+@   it shares with the second one, in bytes of the strip
 .macro CHANNEL_1_PLAIN
 2:                                  @ a row group
-  ldr r12, [sp, #76]
+  ldr r12, [sp, #80]
   vldrw.u32 q7, [q5, #128]!
-  ldr r9, [sp, #80]
   vsub.i32 q5, q5, r12
-  ldr r12, [sp, #72]
+  ldrd r9, r12, [sp, #72]
   vmladav.s8 r0, q7, q0
   vmladav.s8 r4, q7, q1
   vmladav.s8 r6, q7, q2
@@ -170,8 +169,8 @@
   moveq r5, r4
   moveq r6, #0
   subeq r9, #1
-  strd r5, r6, [sp, #72]
-  str r9, [sp, #80]
+  strd r9, r5, [sp, #72]
+  str r6, [sp, #80]
   .endif
 1:                                  @ a channel
   ldrd r6, r12, [sp, #24]
