@@ -38,6 +38,7 @@ struct ProfileRow {
   u64 nested_total = 0;                              // of a module: with the modules inside it
   double share = 0;                                  // 0 to 1
   i64 macs = -1, bytes = -1, predicted_cycles = -1;  // of all calls together; -1: not known
+  i64 assumed_calls = 0, apart_cycles = 0;           // of them: of kernels that the open machine is assumed to have, and of what they would be
 };
 
 // An event, where a picture draws it. The NPU's events lie inside their delegate's call: at their own rate where the clocks' rates are

@@ -26,6 +26,8 @@ void count(ProfileSums& s, u64 ticks, i64 run, const MapKernel* kernel) {
   add_known(s.row.macs, kernel ? kernel->macs : -1, first);
   add_known(s.row.bytes, kernel ? kernel->bytes : -1, first);
   add_known(s.row.predicted_cycles, kernel ? kernel->predicted_cycles : -1, first);
+  if (kernel && kernel->apart_cycles > 0)
+    ++s.row.assumed_calls, s.row.apart_cycles = std::min(s.row.apart_cycles + std::min(kernel->apart_cycles, kMostCounted), kMostCounted);
 }
 
 static void spread(ProfileSums& s, const ProfileTotals& totals, bool over_runs) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "backends/neutron/converter.h"
 #include "backends/neutron_delegate/calls.h"
 #include "runtime/plan.h"
 
@@ -139,7 +140,10 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
   if (const Status s = read_payload(payload.data, payload.bytes, &p); !s.ok()) return d.fault = s.detail, d;
   d.neutron = p;
   NeutronCalls calls(p);
-  for (NeutronKernelCall call; calls.next(&call);) d.kernels.push_back(neutron::name_of(call.kind));
+  for (NeutronKernelCall call; calls.next(&call);) {
+    d.kernels.push_back(neutron::name_of(call.kind));
+    d.assumed_kernels += neutron::is_assumed(call.kind) ? 1 : 0;
+  }
   return d;
 }
 

@@ -82,7 +82,8 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
   const bool both = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.npu; });
   const bool predicted = std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& r) { return !predicted_text(p, r).empty(); });
   const bool costs = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.macs >= 0 || r.bytes >= 0; });
-  const size_t width = width_of_names(rows);
+  const bool assumed = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& r) { return r.assumed_calls > 0; });
+  const size_t width = width_of_names(rows) + (assumed ? 2 : 0);
   std::string text = "  " + fitted(kind == Table::kernels     ? "kernel"
                                    : kind == Table::operators ? "operator"
                                    : kind == Table::modules   ? "module"
@@ -97,7 +98,7 @@ std::string table_text(const Profile& p, const std::vector<ProfileRow>& rows, Ta
   if (kind == Table::modules) text += fmt::format(" {:>13}", "with inner");
   text += "\n";
   for (const ProfileRow& r : first_rows(rows, limit)) {
-    text += "  " + fitted(r.name, width);
+    text += "  " + fitted(r.name + (r.assumed_calls > 0 ? " *" : ""), width);
     if (both) text += fmt::format(" {:>5}", clock_name(r));
     text += fmt::format(" {:>6} {:>13} {:>13} {:>13}", r.calls, grouped_ticks(r.min), grouped_ticks(r.median), grouped_ticks(r.max));
     if (kind != Table::around) text += fmt::format(" {:>6.2f}%", 100 * r.share);
@@ -144,6 +145,7 @@ Json row_json(const Profile& p, const ProfileRow& r, Table kind) {
   if (rate(r) > 0) j["macs_per_tick"] = rate(r);
   if (r.bytes >= 0) j["bytes"] = r.bytes;
   if (r.predicted_cycles >= 0) j["predicted_cycles"] = r.predicted_cycles;
+  if (r.assumed_calls > 0) j["assumed_calls"] = r.assumed_calls, j["apart_cycles"] = r.apart_cycles;
   if (is_comparable(p, r)) j["measured_over_predicted"] = static_cast<double>(r.total) / static_cast<double>(r.predicted_cycles);
   return j;
 }
@@ -232,6 +234,22 @@ Comparison compare_profiles(const Profile& before, const Profile& after) {
   return c;
 }
 
+// What the rows with a star would be on a chip that lacks such kernels. The model's own ticks are the predicted ones; a chip's say nothing
+// of kernels that it has not run.
+static std::string assumed_text(const Profile& p) {
+  i64 calls = 0;
+  double more = 0;
+  for (const ProfileRow& r : p.kernels) {
+    calls += r.assumed_calls;
+    if (r.assumed_calls > 0) more += static_cast<double>(r.apart_cycles) - static_cast<double>(r.total);
+  }
+  if (calls == 0) return "";
+  std::string text = "  * a convolution with what follows in one kernel: assumed of the NPU (docs/neutron-machine.md)";
+  if (p.npu_is_open_model)
+    text += fmt::format("; in two kernels each: {} call{} more, NPU {}", calls, calls == 1 ? "" : "s", grouped_ticks(p.npu_total + static_cast<u64>(std::max(more, 0.0))));
+  return text + "\n";
+}
+
 std::string profile_text(const Profile& p, size_t limit) {
   std::string text = fmt::format("{} call{} of the method", p.runs, p.runs == 1 ? "" : "s");
   if (!p.model.empty()) text += fmt::format(", {} for {}", p.model, p.target);
@@ -239,7 +257,7 @@ std::string profile_text(const Profile& p, size_t limit) {
   text += fmt::format("\nCPU {} ({})", grouped_ticks(p.cpu_total), clock_text(p.cpu));
   if (p.npu_total > 0) text += fmt::format(", NPU {} ({})", grouped_ticks(p.npu_total), clock_text(p.npu));
   if (p.npu_total > 0 && !p.comparable) text += "; shares are of each clock's own total";
-  text += "\n\nby kernel\n" + table_text(p, p.kernels, Table::kernels, limit);
+  text += "\n\nby kernel\n" + table_text(p, p.kernels, Table::kernels, limit) + assumed_text(p);
   if (p.has_map) {
     text += "\nby operator\n" + table_text(p, p.operators, Table::operators, limit);
     text += "\nby module\n" + table_text(p, p.modules, Table::modules, limit);

@@ -56,6 +56,7 @@ struct NpuKernel {
   std::string vendor_name = {};  // of the kernel, where `kind` does not say it
   bool is_predicted = true;      // false: nothing says its cost
   std::string open = {};         // what the vendor's converter does not say of it
+  i64 apart_cycles = 0;          // of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
 };
 std::string name_of(const NpuKernel& kernel);
 // passes/lower_delegates.cpp

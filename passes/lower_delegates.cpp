@@ -82,7 +82,10 @@ class DelegateLowering {
     std::optional<neutron::Extracted> extracted = neutron::extract(converted->model, where(), pass_.diagnostics);
     if (!extracted) return std::nullopt;
     ConvertedPart part{std::move(*extracted), {}};
-    for (const neutron::KernelUse& use : converted->kernels) part.kernels.push_back({index_, use.kind, origin_of(use.ops, ir), use.cost});
+    for (const neutron::KernelUse& use : converted->kernels) {
+      NpuKernel& kernel = part.kernels.emplace_back(NpuKernel{index_, use.kind, origin_of(use.ops, ir), use.cost});
+      kernel.apart_cycles = use.apart_cycles;
+    }
     for (const neutron::Vanished& v : converted->vanished)
       pass_.result.npu.without_kernel.push_back({ir.origins[v.op], fmt::format("{} on the NPU: {}", converted->op_names[v.op], v.reason)});
     return part;

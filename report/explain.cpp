@@ -41,6 +41,7 @@ std::string became_text(const Graph& g, const OperatorReport& o, i32 id) {
   if (!with.empty()) text += fmt::format(", with {}", with);
   text += "; " + cycles_text(o.cycles, o.placement == Placement::npu ? "open model" : kOfCpu);
   if (!o.bound.empty()) text += fmt::format(", held by {}", o.bound);
+  if (o.apart_cycles > 0) text += fmt::format("; assumed to be one kernel, two would take {}", cycles_text(o.apart_cycles, "open model"));
   return text;
 }
 

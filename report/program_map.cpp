@@ -118,6 +118,7 @@ class MapWriter {
       if (kernel.is_predicted) j["predicted_cycles"] = kernel.cost.total(), j["bound"] = name_of(kernel.cost.bound());
       else j.erase("macs"), all_predicted = false;
       if (!kernel.open.empty()) j["open"] = kernel.open;
+      if (kernel.apart_cycles > 0) j["assumed"] = true, j["apart_cycles"] = kernel.apart_cycles;
       if (kernels.size() < bytes.size()) j["bytes"] = bytes[kernels.size()];
       macs += kernel.cost.macs;
       cycles += kernel.cost.total();

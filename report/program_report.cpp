@@ -112,6 +112,9 @@ class Reporter {
       OperatorReport& r = add(kernel.origin, fmt::format("neutron::{}", name_of(kernel)), kernel.cost.macs);
       if (kernel.is_predicted) r.cycles = kernel.cost.total(), r.bound = name_of(kernel.cost.bound());
       r.reason = kernel.open.empty() ? "within the limits of the NPU" : kernel.open;
+      r.apart_cycles = kernel.apart_cycles;
+      if (r.apart_cycles > 0)
+        r.reason += fmt::format("; one kernel is assumed (docs/neutron-machine.md), two would take {} cycles", r.apart_cycles);
       is_named = true;
     }
     if (!is_named) add(node.origin, call.name, call.macs).reason = "in one call; its converter names no kernels";

@@ -27,6 +27,7 @@ struct OperatorReport {
   i32 delegate = -1;       // npu: by delegate call of the program
   i32 instruction = -1;    // of the program
   i64 cycles = -1;         // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
+  i64 apart_cycles = 0;    // npu: of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
   std::string bound = {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
   Origin origin = {};      // the user's operators, by index into Graph::sources
 };

@@ -18,6 +18,8 @@ NpuTotal npu_total(const ProgramReport& r) {
     t.delegates = std::max<i64>(t.delegates, o.delegate + 1);
     t.cycles += std::max<i64>(o.cycles, 0);
     t.not_predicted += o.cycles < 0 ? 1 : 0;
+    t.assumed += o.apart_cycles > 0 ? 1 : 0;
+    t.apart_cycles += o.apart_cycles > 0 ? o.apart_cycles : std::max<i64>(o.cycles, 0);
     t.macs += o.macs;
   }
   return t;

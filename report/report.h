@@ -30,6 +30,8 @@ i64 count_of(const ProgramReport& program, Placement placement);
 // Cycles and multiply-adds on the NPU, by the open model of the machine.
 struct NpuTotal {
   i64 kernels = 0, delegates = 0, cycles = 0, macs = 0;
+  i64 assumed = 0;         // kernels that the open machine is assumed to have: each may be two on a chip
+  i64 apart_cycles = 0;    // if each is
   i64 not_predicted = 0;  // kernels that the open model does not have: their cycles and multiply-adds are in no sum
 };
 NpuTotal npu_total(const ProgramReport& program);

@@ -46,6 +46,7 @@ Json operators(const ProgramReport& r) {
                      {"float_bytes", o.float_bytes},
                      {"delegate", o.delegate},
                      {"cycles", cycles_or_null(o.cycles)},
+                     {"assumed", o.apart_cycles > 0},
                      {"bound", o.bound}});
   return array;
 }
@@ -180,6 +181,8 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"delegates_bytes", c.parts.delegates},
           {"npu_cycles", npu.cycles},
           {"npu_kernels_not_predicted", npu.not_predicted},
+          {"npu_kernels_assumed", npu.assumed},
+          {"npu_cycles_without_assumed", npu.apart_cycles},
           {"npu_macs", npu.macs},
           {"npu_delegates", npu.delegates},
           {"npu_macs_share", r.macs > 0 ? Json(static_cast<double>(npu.macs) / static_cast<double>(r.macs)) : Json(nullptr)},

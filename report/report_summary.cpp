@@ -100,6 +100,9 @@ class Summary {
              "{} in {}, {:.1f} % of the multiply-adds; {} cycles on the open model of the machine, {:.1f} % of {} multiply-adds a cycle",
              counted(npu.kernels, "kernel"), counted(npu.delegates, "delegate"), share, grouped(npu.cycles),
              npu.cycles > 0 ? 100.0 * static_cast<double>(npu.macs) / static_cast<double>(lanes * npu.cycles) : 0, lanes));
+    if (npu.assumed > 0)
+      line("", fmt::format("{} of these fuse{} a convolution with what follows, which is assumed; without: {}, {} cycles", npu.assumed,
+                           npu.assumed == 1 ? "s" : "", counted(npu.kernels + npu.assumed, "kernel"), grouped(npu.apart_cycles)));
   }
 
   std::string transposes_text() const {
@@ -137,7 +140,10 @@ class Summary {
     const std::string wait = cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(cost.wait)) : "";
     const std::string sum = wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
     const std::string npu =
-        cost.calls > 0 ? fmt::format("NPU {} (open model) + crossing {} (assumed) + CPU ", grouped(cost.npu), grouped(cost.crossing)) : "";
+        cost.calls > 0 ? fmt::format("NPU {} (open model{}) + crossing {} (assumed) + CPU ", grouped(cost.npu),
+                                     npu_total(r_).assumed > 0 ? fmt::format(", {} assumed", counted(npu_total(r_).assumed, "kernel")) : std::string(),
+                                     grouped(cost.crossing))
+                       : "";
     line("cycles", npu + cpu + wait + sum + time);
   }
 

@@ -50,7 +50,9 @@ std::string text_of(const PteDelegate& d) {
                       fmt::join(numbers(p.output_flags, p.outputs), ", "));
   text += fmt::format("      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n",
                       p.microcode_bytes,
-                      p.is_open_model ? fmt::format("open machine model, {} kernel calls", p.kernel_calls) : "not the open machine model's",
+                      p.is_open_model ? fmt::format("open machine model, {} kernel calls{}", p.kernel_calls,
+                                                    d.assumed_kernels > 0 ? fmt::format(", {} of them assumed to exist", d.assumed_kernels) : "")
+                                      : "not the open machine model's",
                       p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
   std::map<std::string, i64> counts;
   for (const std::string& k : d.kernels) ++counts[k];
@@ -78,7 +80,8 @@ Json as_json(const PteDelegate& d) {
                      {"profile_bytes", p.profile_bytes},
                      {"debug_bytes", p.debug_bytes},
                      {"open_model", p.is_open_model},
-                     {"kernel_calls", d.kernels}};
+                     {"kernel_calls", d.kernels},
+                     {"assumed_kernel_calls", d.assumed_kernels}};
   return json;
 }
 

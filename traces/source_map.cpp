@@ -109,6 +109,7 @@ class MapReader {
     k.macs = number(j, "macs", -1);
     k.bytes = number(j, "bytes", -1);
     k.predicted_cycles = number(j, "predicted_cycles", -1);
+    k.apart_cycles = number(j, "apart_cycles", 0);
     k.bound = text(j, "bound");
     return k;
   }

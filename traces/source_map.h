@@ -21,6 +21,7 @@ struct MapKernel {
   std::vector<i64> operators;  // sorted, each once
   bool added = false;
   i64 macs = -1, bytes = -1, predicted_cycles = -1;  // -1: not known
+  i64 apart_cycles = 0;  // of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
   std::string bound;
   std::vector<MapKernel> inside;
 };

@@ -161,7 +161,7 @@ std::optional<Converted> convert(std::span<const u8> neutron_ir, const ConvertOp
   const auto microcode = write_microcode(plan, sizes, options);
 
   Converted r;
-  for (const EncodedCall& c : plan.calls) r.kernels.push_back({c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data())});
+  for (const EncodedCall& c : plan.calls) r.kernels.push_back({c.kind, c.ops, cost_of(options.machine, c.kind, c.words.data()), c.apart_cycles});
   for (size_t i = 0; i < model->operations.size(); ++i)
     if (placement.free[i])
       for (const i32 op : model->operations[i].origins)

@@ -20,10 +20,16 @@ struct ConvertOptions {
   bool fuse = true;      // false: every operator a call of its own, nothing shares memory; for comparison
 };
 
+// Kernels that the open machine is assumed to have, and of which the vendor's public texts do not speak: docs/neutron-machine.md.
+constexpr bool is_assumed(Kind kind) {
+  return kind == Kind::kConv2DStandardV1Pool || kind == Kind::kConv2DStandardV2Pool || kind == Kind::kConv2DPointwisePool || kind == Kind::kConv2DAdd;
+}
+
 struct KernelUse {
   Kind kind{};
   std::vector<i32> ops;  // TFLite operators that it computes, or (MemCpy) whose constants it fetches
   Cost cost;             // cost.macs: its multiply-adds
+  i64 apart_cycles = 0;  // EncodedCall::apart_cycles
 };
 
 struct Converted {

@@ -26,6 +26,7 @@ struct EncodedCall {
   std::vector<i32> words;  // of the structure, without its head
   std::vector<i32> ops;    // TFLite operators that it computes
   std::vector<ConstantUse> constants;
+  i64 apart_cycles = 0;  // of a kernel that the open machine is assumed to have: those of the two that would take its place; else 0
 };
 
 struct CallList {
@@ -76,6 +77,12 @@ class Lowering {
   void push(Kind kind, Call& call) {
     static_assert(sizeof(Call) % 4 == 0);
     push_words(kind, reinterpret_cast<const char*>(&call), sizeof(Call));
+  }
+  // A kernel that the open machine is assumed to have.
+  template <class Call>
+  void push_assumed(Kind kind, Call& call, i64 apart_cycles) {
+    push(kind, call);
+    list_.calls.back().apart_cycles = apart_cycles;
   }
 
   Fault wrong(std::string what, i64 measured, i64 limit, const char* rule) const;

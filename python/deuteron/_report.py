@@ -57,6 +57,7 @@ class OperatorPlace:
     delegate: int
     cycles: Optional[int]
     bound: str
+    assumed: bool = False  #: by a kernel that the open model of the NPU is assumed to have
 
 
 @dataclass(frozen=True)
@@ -236,6 +237,8 @@ class Report:
     quantization_gain_db: Optional[float] = None
     npu_macs_share: Optional[float] = None
     npu_kernels_not_predicted: int = 0
+    npu_kernels_assumed: int = 0  #: that the open model of the NPU is assumed to have; each may be two on a chip
+    npu_cycles_without_assumed: int = 0  #: if each is
     row_split: Optional[RowSplit] = None
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
     held_out_sqnr_db: Optional[float] = None  #: what other data may give: cross-validation over the samples

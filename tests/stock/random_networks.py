@@ -546,31 +546,5 @@ def smaller(plan):
             yield Plan({**plan.inputs, v: False}, plan.steps, plan.outputs, {**plan.values, v: [t.contiguous() for t in plan.values[v]]})
 
 
-FIXED = {"sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}  # ranges that do not follow the numbers
-
-
-def simulated(plan):
-    """The outputs of every sample when each value is rounded to int8 over its range: what eight bits cost, whoever computes."""
-    range_of = {v: FIXED.get(s.text.split()[0]) for s in plan.steps for v in s.results}
-
-    def rounded(v, tensors):
-        low, high = min(0.0, *(float(t.min()) for t in plan.values[v])), max(0.0, *(float(t.max()) for t in plan.values[v]))
-        low, high = range_of.get(v) or (low, high)
-        scale = max(high - low, 1e-6) / 255
-        zero = round(-128 - low / scale)
-        return [((t / scale).round() + zero).clamp(-128, 127).sub(zero) * scale for t in tensors]
-
-    live = {v: rounded(v, plan.values[v]) for v in plan.inputs}
-    with torch.no_grad():
-        for s in plan.steps:
-            every = []
-            for k in range(SAMPLES):
-                y = s.function(*s.modules, *[live[v][k] for v in s.operands])
-                every.append(list(y) if isinstance(y, (tuple, list)) else [y])
-            for k, v in enumerate(s.results):
-                live[v] = rounded(v, [e[k] for e in every])
-    return [[t.numpy() for t in live[v]] for v in plan.outputs]
-
-
 def network_of(plan):
     return Network(copy.copy(plan)).eval()

@@ -1,7 +1,7 @@
 #include "backends/neutron/fuse.h"
 #include "backends/neutron/kernels/convolution/lower.h"
 #include "backends/neutron/kernels/convolution/operation.h"
-#include "backends/neutron/kernels/convolution_add/call.h"
+#include "backends/neutron/kernels/convolution_add/cost.h"
 #include "backends/neutron/kernels/pairwise/operation.h"
 #include "backends/neutron/scales.h"
 
@@ -36,6 +36,12 @@ bool fuse(Model& m, const TensorUses& uses, Operation& s) {
   return true;
 }
 
+// Of a convolution and an Add, each a kernel.
+i64 cycles_apart(const Machine& m, const ConvAddCall& c) {
+  const i64 results = i64{c.conv.n} * c.conv.out_h * c.conv.out_w * c.conv.out_c;
+  return cost_of(m, method_of(c), c.conv).total() + cycles::element_wise(m, results, 3 * results).total();
+}
+
 Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<ConvolutionAdd>();
   const TensorId other = s.inputs[3];
@@ -51,7 +57,7 @@ Fault lower(Lowering& l, const Operation& s) {
   c.other_zero = l.type(other).quant.zero_point[0], c.other_multiplier = f->other.value, c.other_shift = f->other.shift;
   c.sum_zero = a.sum.zero_point[0], c.sum_multiplier = f->y.value, c.sum_shift = f->y.shift;
   c.sum_min = a.low, c.sum_max = a.high;
-  l.push(Kind::kConv2DAdd, c);
+  l.push_assumed(Kind::kConv2DAdd, c, cycles_apart(l.machine(), c));
   return std::nullopt;
 }
 

@@ -1,7 +1,8 @@
 #include "backends/neutron/fuse.h"
 #include "backends/neutron/kernels/convolution/lower.h"
 #include "backends/neutron/kernels/convolution/operation.h"
-#include "backends/neutron/kernels/convolution_pool/call.h"
+#include "backends/neutron/kernels/convolution_pool/cost.h"
+#include "backends/neutron/kernels/pool/cost.h"
 #include "backends/neutron/kernels/pool/operation.h"
 
 namespace deuteron::neutron {
@@ -43,6 +44,15 @@ Kind pooled(Kind convolution) {
   return Kind::kConv2DPointwisePool;
 }
 
+// Of a convolution and a pool, each a kernel.
+i64 cycles_apart(const Machine& m, Kind convolution, const ConvPoolCall& c) {
+  PoolCall pool{};
+  pool.n = c.conv.n, pool.h = c.conv.out_h, pool.w = c.conv.out_w, pool.c = c.conv.out_c;
+  pool.kernel_h = pool.stride_h = c.pool_h, pool.kernel_w = pool.stride_w = c.pool_w;
+  pool.out_h = c.conv.out_h / c.pool_h, pool.out_w = c.conv.out_w / c.pool_w;
+  return cost_of(m, convolution, c.conv).total() + cost_of(m, c.average ? Kind::kAvgPool : Kind::kMaxPool, pool).total();
+}
+
 Fault lower(Lowering& l, const Operation& s) {
   const auto& a = s.as<ConvolutionPool>();
   ConvPoolCall c{};
@@ -52,7 +62,7 @@ Fault lower(Lowering& l, const Operation& s) {
   DEUTERON_TRY(locate_operands(l, s, kind, l.weights(s.inputs[1]), "conv2d", c.conv));
   c.pool_h = l.word(a.pool_h), c.pool_w = l.word(a.pool_w), c.average = a.average ? 1 : 0;
   c.pool_min = a.low, c.pool_max = a.high;
-  l.push(pooled(kind), c);
+  l.push_assumed(pooled(kind), c, cycles_apart(l.machine(), kind, c));
   return std::nullopt;
 }
 
