@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/neutron/kernels/batch_matmul/call.h"
+#include "backends/neutron/kernels/convolution_add/call.h"
 #include "backends/neutron/kernels/convolution_pool/call.h"
 #include "backends/neutron/kernels/copy/call.h"
 #include "backends/neutron/kernels/depthwise/call.h"
@@ -61,10 +62,15 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const Operand in = operand(Region::kInput), out = operand(Region::kOutput), weights = operand(Region::kWeights),
                 params = operand(Region::kWeights, 1024), sram = operand(Region::kSramWeights);
-  for (const Kind kind : {Kind::kConv2DStandardV1, Kind::kConv2DStandardV2, Kind::kConv2DTransposed})
-    write(argv[1], kind, ConvCall{in, out, weights, params, 2, 5, 4, 3, 4, 3, 2, 1, 2, 1, 1, 1, 0, 5, 3, 5, 6, 3, -2, -128, 127});
-  write(argv[1], Kind::kConv2DPointwise,
-        ConvCall{in, out, weights, params, 2, 5, 4, 9, 9, 1, 1, 2, 1, 1, 1, 0, 0, 3, 4, 11, 11, 3, -2, -128, 127});
+  const ConvCall standard{in, out, weights, params, 2, 5, 4, 3, 4, 3, 2, 1, 2, 1, 1, 1, 0, 5, 3, 5, 6, 3, -2, -128, 127};
+  const ConvCall pointwise{in, out, weights, params, 2, 5, 4, 9, 9, 1, 1, 2, 1, 1, 1, 0, 0, 3, 4, 11, 11, 3, -2, -128, 127};
+  for (const Kind kind : {Kind::kConv2DStandardV1, Kind::kConv2DStandardV2, Kind::kConv2DTransposed}) write(argv[1], kind, standard);
+  write(argv[1], Kind::kConv2DPointwise, pointwise);
+  write(argv[1], Kind::kConv2DStandardV1Pool, ConvPoolCall{standard, 2, 3, 0, -120, 127});
+  write(argv[1], Kind::kConv2DStandardV2Pool, ConvPoolCall{standard, 5, 1, 1, -128, 100});
+  write(argv[1], Kind::kConv2DPointwisePool, ConvPoolCall{pointwise, 1, 2, 1, -128, 127});
+  write(argv[1], Kind::kConv2DAdd,
+        ConvAddCall{standard, in, static_cast<int32_t>(Kind::kConv2DStandardV1), 7, 20, 1, 1 << 30, -1, 2, 1 << 30, 0, 3, 1 << 30, -18, -128, 127});
   for (const Kind kind : {Kind::kConv2DDepthwiseV1, Kind::kConv2DDepthwiseV2, Kind::kConv2DDepthwiseDense})
     write(argv[1], kind, DepthwiseCall{in, out, weights, params, 2, 5, 4, 5, 6, 2, 3, 3, 1, 2, 1, 1, 1, 1, 5, 2, 10, 3, -2, -128, 127});
   write(argv[1], Kind::kFullyConnected, FullyConnectedCall{in, out, weights, params, 3, 17, 9, 3, -2, -128, 127});
