@@ -26,15 +26,23 @@ namespace {
 
 using namespace deuteron::neutron;
 
-std::vector<uint32_t> microcode_of(Kind kind, const std::vector<int32_t>& call) {
+// `profiles`: payload version 1, which leaves records of every call.
+std::vector<uint32_t> microcode_of(Kind kind, const std::vector<int32_t>& call, bool profiles) {
   constexpr uint32_t kIo = 4 * kHeaderWords, kMachineAt = kIo + 8, kCalls = kMachineAt + sizeof(Machine);
   std::vector<uint32_t> words(kCalls / 4 + 2 + call.size());
   words[kMagicWord] = kMagic, words[kTagWord] = kFormatTag, words[kCallsWord] = 1;
   words[kMachineOffsetWord] = kMachineAt, words[kCallsOffsetWord] = kCalls, words[kIoOffsetWord] = kIo;
   words[kMicrocodeBytesWord] = static_cast<uint32_t>(4 * words.size());
   const bool fetches = kind == Kind::kMemCpy;
-  words[kWeightsBytesWord] = 2048, words[kScratchBytesWord] = 256, words[kSramBytesWordV0] = fetches ? 512 : 0;
-  words[kInputsWordV0] = words[kOutputsWordV0] = 1;
+  words[kWeightsBytesWord] = 2048, words[kScratchBytesWord] = 256, words[kPayloadVersionWord] = profiles;
+  if (profiles) {
+    words[kProfileBytesWordV1] = 2 * kProfileRecordBytes, words[kDebugBytesWordV1] = static_cast<uint32_t>(debug_bytes_of(1));
+    words[kSramBytesWordV1] = fetches ? 512 : 0;
+    words[kInputsWordV1] = words[kOutputsWordV1] = 1;
+  } else {
+    words[kSramBytesWordV0] = fetches ? 512 : 0;
+    words[kInputsWordV0] = words[kOutputsWordV0] = 1;
+  }
   words[kIo / 4] = words[kIo / 4 + 1] = 1024;
   const Machine machine = n3_64();
   std::memcpy(words.data() + kMachineAt / 4, &machine, sizeof machine);
@@ -48,11 +56,13 @@ template <class Call>
 void write(const char* folder, Kind kind, const Call& call) {
   std::vector<int32_t> words(sizeof call / 4);
   std::memcpy(words.data(), &call, sizeof call);
-  const std::vector<uint32_t> microcode = microcode_of(kind, words);
-  const std::string path = std::string(folder) + "/" + name_of(kind);
-  if (FILE* file = std::fopen(path.c_str(), "wb")) {
-    std::fwrite(microcode.data(), 4, microcode.size(), file);
-    std::fclose(file);
+  for (const bool profiles : {false, true}) {
+    const std::vector<uint32_t> microcode = microcode_of(kind, words, profiles);
+    const std::string path = std::string(folder) + "/" + name_of(kind) + (profiles ? ".profiled" : "");
+    if (FILE* file = std::fopen(path.c_str(), "wb")) {
+      std::fwrite(microcode.data(), 4, microcode.size(), file);
+      std::fclose(file);
+    }
   }
 }
 

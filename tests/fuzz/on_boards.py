@@ -31,7 +31,11 @@ MOST_BYTES = 1 << 20  # of inputs, and of the planned memory: larger programs ar
 
 def changed(data, rng):
     data = bytearray(data)
+    numbers = [at for at in range(0, len(data) - 8, 4) if 0 < abs(struct.unpack_from("<q", data, at)[0]) < 1000]  # arguments of calls, mostly
     for _ in range(rng.choice((1, 1, 2, 3))):
+        if numbers and rng.random() < .6:
+            struct.pack_into("<q", data, rng.choice(numbers), rng.choice(WORDS[:-2]) * rng.choice((1, 1, 1, -1)))
+            continue
         at = 4 * rng.randrange(len(data) // 4)
         old, = struct.unpack_from("<I", data, at)
         new = rng.choice((rng.choice(WORDS), (old + rng.choice((-4, -2, -1, 1, 2, 4))) & 0xffffffff, struct.unpack_from("<I", data, 4 * rng.randrange(len(data) // 4))[0]))
