@@ -144,8 +144,6 @@ struct CallDecoder {
         decode_items(v.payload, &value->list);
         break;
       case ValueTag::real_list:
-        inline_list(v.payload, &value->list);
-        break;
       case ValueTag::bool_list:
         inline_list(v.payload, &value->list);
         break;

@@ -42,7 +42,7 @@ const LoadPlanKernel* kernel_record(const uint8_t* at, const uint8_t* end) {
 
 [[gnu::always_inline]] inline void place_tensor(const PlannedTensors& tensors, uint32_t index, Tensor* t) {
   const LoadPlanTensor record = tensors.records[index];
-  const uint32_t* shape = tensors.shapes + tensors.shape_words * record.shape;
+  const uint32_t* shape = tensors.shapes + size_t{tensors.shape_words} * record.shape;
   t->numel = static_cast<int32_t>(shape[1]);
   t->sizes = reinterpret_cast<const int32_t*>(shape + 2);
   t->dim_order = reinterpret_cast<const uint8_t*>(shape + tensors.order_at);
@@ -159,7 +159,7 @@ template <bool known>
         if (!(kinds & bit_of(Kind::int_list)) || number > static_cast<size_t>(end - at) / 2) return -1;
         v->kind = Kind::int_list;
         v->list = {nullptr, at, static_cast<int32_t>(number)};
-        at += 2 * number;
+        at += size_t{2} * number;
         break;
       case LoadPlanKind::tensors:
         if (!(kinds & bit_of(Kind::tensor_list)) || number > static_cast<size_t>(end - at)) return -1;
@@ -236,7 +236,7 @@ bool find_planned_kernels(Plan& plan, const KernelTable& table, const Kernel** k
         if (!plan.reader.charge(1) || table.kernels[guess]->id == k->id) break;
     if (guess >= table.count || plan.reader.fault) return false;
     kernels[i] = table.kernels[guess++];
-    at += 4u * k->words;
+    at += size_t{4} * k->words;
   }
   return true;
 }
@@ -328,7 +328,7 @@ namespace {
 
 bool lies_in_planned(const Tensor& t) { return !t.constant && t.numel > 0; }
 uintptr_t begin_of(const Tensor& t) { return reinterpret_cast<uintptr_t>(t.data); }
-uintptr_t end_of(const Tensor& t) { return begin_of(t) + static_cast<uint32_t>(t.numel) * element_bytes(t.type); }
+uintptr_t end_of(const Tensor& t) { return begin_of(t) + static_cast<uintptr_t>(t.numel) * element_bytes(t.type); }
 
 }  // namespace
 
@@ -371,7 +371,7 @@ const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallR
 CallName planned_call_name(const Plan& plan, uint32_t k) {
   uint32_t kernel = known_call_at(plan, k).kernel;
   const uint8_t* at = plan.reader.bytes + plan.operators.at;
-  for (; kernel > 0; --kernel) at += 4u * reinterpret_cast<const LoadPlanKernel*>(at)->words;
+  for (; kernel > 0; --kernel) at += size_t{4} * reinterpret_cast<const LoadPlanKernel*>(at)->words;
   const auto* record = reinterpret_cast<const LoadPlanKernel*>(at);
   const char* op = reinterpret_cast<const char*>(record + 1);
   return {op, record->overload_at ? op + record->overload_at : nullptr};

@@ -46,7 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<void*> context(neutronGetModelContextSize() / sizeof(void*) + 1);
   const NeutronModelConfig config = {microcode.data(), weights.data(), nullptr, 60};
   NeutronModelHandle handle = context.data();
-  if (neutronModelPrepare(&config, &handle) != kNeutronOk) return 0;
+  if (const NeutronError e = neutronModelPrepare(&config, &handle); e != kNeutronOk) {
+    if (reason_of(e) == Reason::kNone || text_of(reason_of(e))[0] == 0) __builtin_trap();  // a refusal says why
+    return 0;
+  }
   Layout layout;
   if (read_layout(microcode.data(), &layout) != kNeutronOk) __builtin_trap();
   if (is_small(layout)) {

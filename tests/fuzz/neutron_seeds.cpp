@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/neutron/kernels/batch_matmul/call.h"
+#include "backends/neutron/kernels/convolution_add/call.h"
 #include "backends/neutron/kernels/convolution_pool/call.h"
 #include "backends/neutron/kernels/copy/call.h"
 #include "backends/neutron/kernels/depthwise/call.h"
@@ -25,15 +26,23 @@ namespace {
 
 using namespace deuteron::neutron;
 
-std::vector<uint32_t> microcode_of(Kind kind, const std::vector<int32_t>& call) {
+// `profiles`: payload version 1, which leaves records of every call.
+std::vector<uint32_t> microcode_of(Kind kind, const std::vector<int32_t>& call, bool profiles) {
   constexpr uint32_t kIo = 4 * kHeaderWords, kMachineAt = kIo + 8, kCalls = kMachineAt + sizeof(Machine);
   std::vector<uint32_t> words(kCalls / 4 + 2 + call.size());
   words[kMagicWord] = kMagic, words[kTagWord] = kFormatTag, words[kCallsWord] = 1;
   words[kMachineOffsetWord] = kMachineAt, words[kCallsOffsetWord] = kCalls, words[kIoOffsetWord] = kIo;
   words[kMicrocodeBytesWord] = static_cast<uint32_t>(4 * words.size());
   const bool fetches = kind == Kind::kMemCpy;
-  words[kWeightsBytesWord] = 2048, words[kScratchBytesWord] = 256, words[kSramBytesWordV0] = fetches ? 512 : 0;
-  words[kInputsWordV0] = words[kOutputsWordV0] = 1;
+  words[kWeightsBytesWord] = 2048, words[kScratchBytesWord] = 256, words[kPayloadVersionWord] = profiles;
+  if (profiles) {
+    words[kProfileBytesWordV1] = 2 * kProfileRecordBytes, words[kDebugBytesWordV1] = static_cast<uint32_t>(debug_bytes_of(1));
+    words[kSramBytesWordV1] = fetches ? 512 : 0;
+    words[kInputsWordV1] = words[kOutputsWordV1] = 1;
+  } else {
+    words[kSramBytesWordV0] = fetches ? 512 : 0;
+    words[kInputsWordV0] = words[kOutputsWordV0] = 1;
+  }
   words[kIo / 4] = words[kIo / 4 + 1] = 1024;
   const Machine machine = n3_64();
   std::memcpy(words.data() + kMachineAt / 4, &machine, sizeof machine);
@@ -47,11 +56,13 @@ template <class Call>
 void write(const char* folder, Kind kind, const Call& call) {
   std::vector<int32_t> words(sizeof call / 4);
   std::memcpy(words.data(), &call, sizeof call);
-  const std::vector<uint32_t> microcode = microcode_of(kind, words);
-  const std::string path = std::string(folder) + "/" + name_of(kind);
-  if (FILE* file = std::fopen(path.c_str(), "wb")) {
-    std::fwrite(microcode.data(), 4, microcode.size(), file);
-    std::fclose(file);
+  for (const bool profiles : {false, true}) {
+    const std::vector<uint32_t> microcode = microcode_of(kind, words, profiles);
+    const std::string path = std::string(folder) + "/" + name_of(kind) + (profiles ? ".profiled" : "");
+    if (FILE* file = std::fopen(path.c_str(), "wb")) {
+      std::fwrite(microcode.data(), 4, microcode.size(), file);
+      std::fclose(file);
+    }
   }
 }
 
@@ -61,10 +72,15 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const Operand in = operand(Region::kInput), out = operand(Region::kOutput), weights = operand(Region::kWeights),
                 params = operand(Region::kWeights, 1024), sram = operand(Region::kSramWeights);
-  for (const Kind kind : {Kind::kConv2DStandardV1, Kind::kConv2DStandardV2, Kind::kConv2DTransposed})
-    write(argv[1], kind, ConvCall{in, out, weights, params, 2, 5, 4, 3, 4, 3, 2, 1, 2, 1, 1, 1, 0, 5, 3, 5, 6, 3, -2, -128, 127});
-  write(argv[1], Kind::kConv2DPointwise,
-        ConvCall{in, out, weights, params, 2, 5, 4, 9, 9, 1, 1, 2, 1, 1, 1, 0, 0, 3, 4, 11, 11, 3, -2, -128, 127});
+  const ConvCall standard{in, out, weights, params, 2, 5, 4, 3, 4, 3, 2, 1, 2, 1, 1, 1, 0, 5, 3, 5, 6, 3, -2, -128, 127};
+  const ConvCall pointwise{in, out, weights, params, 2, 5, 4, 9, 9, 1, 1, 2, 1, 1, 1, 0, 0, 3, 4, 11, 11, 3, -2, -128, 127};
+  for (const Kind kind : {Kind::kConv2DStandardV1, Kind::kConv2DStandardV2, Kind::kConv2DTransposed}) write(argv[1], kind, standard);
+  write(argv[1], Kind::kConv2DPointwise, pointwise);
+  write(argv[1], Kind::kConv2DStandardV1Pool, ConvPoolCall{standard, 2, 3, 0, -120, 127});
+  write(argv[1], Kind::kConv2DStandardV2Pool, ConvPoolCall{standard, 5, 1, 1, -128, 100});
+  write(argv[1], Kind::kConv2DPointwisePool, ConvPoolCall{pointwise, 1, 2, 1, -128, 127});
+  write(argv[1], Kind::kConv2DAdd,
+        ConvAddCall{standard, in, static_cast<int32_t>(Kind::kConv2DStandardV1), 7, 20, 1, 1 << 30, -1, 2, 1 << 30, 0, 3, 1 << 30, -18, -128, 127});
   for (const Kind kind : {Kind::kConv2DDepthwiseV1, Kind::kConv2DDepthwiseV2, Kind::kConv2DDepthwiseDense})
     write(argv[1], kind, DepthwiseCall{in, out, weights, params, 2, 5, 4, 5, 6, 2, 3, 3, 1, 2, 1, 1, 1, 1, 5, 2, 10, 3, -2, -128, 127});
   write(argv[1], Kind::kFullyConnected, FullyConnectedCall{in, out, weights, params, 3, 17, 9, 3, -2, -128, 127});

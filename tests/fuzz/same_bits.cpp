@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstring>
 
+#include "ops/quantize/kernel.h"
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
@@ -21,18 +21,15 @@ using Outputs = std::vector<std::vector<std::vector<float>>>;
 bool is_quantized(const Type& type) { return type.dtype == DType::s8 && !type.quant.empty(); }
 
 // The bytes of an input: float as it is, int8 rounded as the quantize kernel does.
-std::vector<uint8_t> bytes_of_input(const Port& port, const Type& type, const std::vector<float>& user) {
+std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type, const std::vector<float>& user) {
   const std::vector<float> stored = to_storage(port, type.shape, user);
   std::vector<uint8_t> bytes(static_cast<size_t>(type.bytes()));
   if (!is_quantized(type)) {
     std::memcpy(bytes.data(), stored.data(), bytes.size());
     return bytes;
   }
-  const float reciprocal = 1.0f / type.quant.scale[0];
-  for (size_t k = 0; k < stored.size(); ++k) {
-    const float steps = std::nearbyint(stored[k] * reciprocal) + static_cast<float>(type.quant.zero_point[0]);
-    bytes[k] = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(steps, -128.0f, 127.0f)));
-  }
+  const QuantizeArgs a{static_cast<int32_t>(stored.size()), 1.0f / type.quant.scale[0], type.quant.zero_point[0], -128, 127};
+  (isa == Isa::mve ? quantize_s8_as_mve : quantize_s8)(a, stored.data(), reinterpret_cast<int8_t*>(bytes.data()));
   return bytes;
 }
 
@@ -48,12 +45,12 @@ std::vector<float> numbers_of_output(const Port& port, const Type& type, const u
   return to_user(port, type.shape, stored);
 }
 
-ByteSamples inputs_of(const Compilation& c, const Samples& samples) {
+ByteSamples inputs_of(Isa isa, const Compilation& c, const Samples& samples) {
   ByteSamples all;
   for (const auto& sample : samples) {
     auto& inputs = all.emplace_back();
     for (size_t i = 0; i < c.graph.inputs.size(); ++i)
-      inputs.push_back(bytes_of_input(c.graph.inputs[i], c.graph.type(c.graph.inputs[i].value), sample[i]));
+      inputs.push_back(bytes_of_input(isa, c.graph.inputs[i], c.graph.type(c.graph.inputs[i].value), sample[i]));
   }
   return all;
 }
@@ -69,7 +66,7 @@ Outputs outputs_of(const Compilation& c, const ByteSamples& bytes) {
 }
 
 // On the host, under guard.
-ByteSamples run_here(const Compilation& c, const Samples& samples) {
+ByteSamples run_here(Isa isa, const Compilation& c, const Samples& samples) {
   const Block file(c.pte);
   Needs needs;
   const HostArena asking;
@@ -82,7 +79,7 @@ ByteSamples run_here(const Compilation& c, const Samples& samples) {
   const UnloadAtEnd unload{program};
   GuardedRun run(program, kAllKernels, planned.memory());
   ByteSamples outputs;
-  for (const auto& sample : inputs_of(c, samples)) {
+  for (const auto& sample : inputs_of(isa, c, samples)) {
     for (size_t i = 0; i < sample.size(); ++i)
       DEUTERON_CHECK(program.set_input(static_cast<int32_t>(i), sample[i].data(), sample[i].size()).ok());
     DEUTERON_CHECK(run.run(0x5A).ok());
@@ -168,7 +165,7 @@ class Check {
     const CompileOptions usual_options = options_of_tool();
     const std::optional<Compilation> usual = compiled(graph, calibration, usual_options);
     if (!usual) return;
-    const auto bytes = run_here(*usual, samples);
+    const auto bytes = run_here(target_.isa, *usual, samples);
     const Outputs expected = outputs_of(*usual, bytes);
     ++checked_.programs;
     again(graph, calibration, *usual, what);
@@ -185,7 +182,7 @@ class Check {
       if (!other) return fault(fmt::format("{}: refused: {}", way.name, format_diagnostic(diagnostics.list().front())));
       if (way.int8_only && is_in_float(*other)) continue;
       ++checked_.programs, ++checked_.compared;
-      const auto other_bytes = run_here(*other, samples);
+      const auto other_bytes = run_here(target_.isa, *other, samples);
       if (const auto d = differ(expected, outputs_of(*other, other_bytes))) return fault(fmt::format("{}: {}", way.name, *d));
       if (board_ && way.on_board && !in_float) on_board(*other, samples, other_bytes, way.name);
     }
@@ -217,7 +214,7 @@ class Check {
     if (!other || other->pte != usual.pte) fault(fmt::format("{} --threads 3: another program", what));
   }
   void on_board(const Compilation& c, const Samples& samples, const ByteSamples& bytes, const char* what) {
-    const auto run = board_(target_.name, c.pte, inputs_of(c, samples));
+    const auto run = board_(target_.name, c.pte, inputs_of(target_.isa, c, samples));
     if (!run) return;
     ++checked_.compared;
     if (!run->error.empty()) fault(fmt::format("{} on {}: {}", what, run->board, run->error));
