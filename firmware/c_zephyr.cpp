@@ -9,6 +9,9 @@
 namespace deuteron {
 namespace {
 
+// Of the sample's thread. The models of tests/c_output/sizes.json take up to 6848 bytes, which tests/packages.py holds against this.
+constexpr int kSampleStackBytes = 8192;
+
 std::string symbol_of(const COutput& o) { return "DEUTERON_" + c_macro(o.programs.front().name); }
 
 // Zephyr's name of a core: CPU_CORTEX_M0PLUS, CPU_CORTEX_M55.
@@ -72,7 +75,7 @@ std::string sample(const COutput& o) {
         "\tfor (long k = 0; k < {0}_OUTPUT{1}_ELEMENTS; ++k) {{\n\t\t{2} value;\n\n\t\tmemcpy(&value, {3} + k * (long)sizeof(value), "
         "sizeof(value));\n\t\tprintk(\"%ld\\n\", (long)({4}value));\n\t}}\n",
         name, i, c_type(port.type), in_place ? fmt::format("arena + {}_OUTPUT{}_OFFSET", name, i) : fmt::format("output{}", i),
-        real ? "1e6 * " : "");
+        real ? "1e6 * (double)" : "");
   }
   return fmt::format(
       "/* Runs {0} on zeros and prints its outputs, floating-point ones in millionths. Made by deuteron {1}. */\n#include "
@@ -102,9 +105,10 @@ std::string zephyr_readme(const COutput& o) {
       "# {0}\n\nA Zephyr module, made by `deuteron` {1}{2}. Name this folder in your manifest, in `ZEPHYR_EXTRA_MODULES` or with `-D`, and "
       "set "
       "`CONFIG_{3}=y`.\n\n{4}\nBytes. The sample:\n\n```sh\nwest build -b BOARD samples/{0}\n```\n\nA board with another core has no such "
-      "option. The kernels are C++17, whatever `CONFIG_STD_CPP*` says.\n",
+      "option. The kernels are C++17, whatever `CONFIG_STD_CPP*` says. A run takes several kilobytes of its thread's stack: the sample has "
+      "{5}.\n",
       name, o.version, o.isa.empty() ? " for a computer" : fmt::format(" for {}: `{}`", o.target, o.flags), symbol_of(o),
-      package_models(o));
+      package_models(o), kSampleStackBytes);
 }
 
 }  // namespace
@@ -117,7 +121,7 @@ PackageFiles zephyr_files(const COutput& o, const RuntimeSources& runtime) {
   files["zephyr/module.yml"] = module_yml(o);
   files["README.md"] = zephyr_readme(o);
   files[folder + "CMakeLists.txt"] = sample_lists(o);
-  files[folder + "prj.conf"] = fmt::format("CONFIG_{}=y\n{}", symbol_of(o), "CONFIG_MAIN_STACK_SIZE=4096\n");
+  files[folder + "prj.conf"] = fmt::format("CONFIG_{}=y\nCONFIG_MAIN_STACK_SIZE={}\n", symbol_of(o), kSampleStackBytes);
   files[folder + "src/main.c"] = sample(o);
   return files;
 }

@@ -4,6 +4,7 @@ sample prints against `deuteron run`.
     packages.py DEUTERON SOURCE_DIR
 
 The stand-in for Zephyr is tests/stand_ins/zephyr; for packs the rules of the Open-CMSIS-Pack specification that are written out here. Standard library only."""
+import json
 import os
 import pathlib
 import re
@@ -22,6 +23,7 @@ TOOL, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).re
 ZEPHYR = SOURCE / "tests" / "stand_ins" / "zephyr"
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_packages_"))
 CATEGORIES = {"header": {".h", ".inc"}, "sourceC": {".c"}, "sourceCpp": {".cpp"}, "sourceAsm": {".S"}}
+FRAMES = 512  # bytes: main() and run(), and what a Cortex-M pushes for an interrupt with floats (104) and for a switch of threads (100)
 CXX = ["-std=c++17", "-fno-exceptions", "-fno-rtti"]
 CORES = {"cortex-m4": ("mps2-an386", ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=softfp", "-mfpu=fpv4-sp-d16"], "CPU_CORTEX_M4", "Cortex-M4"),
          "cortex-m55": ("mps3-an547", ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"], "CPU_CORTEX_M55", "Cortex-M55"),
@@ -56,10 +58,20 @@ def kconfig(module):
     return symbols[0], {tuple(line.split()) for line in lines if re.match(r"\t(depends on|select) ", line)}
 
 
+def check_stack(settings):
+    """The sample's thread has room for the hungriest model that was measured, its own frames and an interrupt's."""
+    sizes = json.loads((SOURCE / "tests" / "c_output" / "sizes.json").read_text())
+    most = max(model["stack"] for target in sizes.values() for model in target.values())
+    room = int(settings["CONFIG_MAIN_STACK_SIZE"])
+    check(most + FRAMES <= room, f"a model takes {most} bytes of stack, the sample has {room}")
+
+
 def zephyr_on_host(module, expected):
     sample = next(module.glob("samples/*"))
     symbol, facts = kconfig(module)
-    check(f"CONFIG_{symbol}=y" in (sample / "prj.conf").read_text().splitlines(), f"prj.conf sets {symbol}")
+    settings = dict(line.split("=") for line in (sample / "prj.conf").read_text().splitlines())
+    check(settings[f"CONFIG_{symbol}"] == "y", f"prj.conf sets {symbol}")
+    check_stack(settings)
     check(("select", "CPP") in facts and not any(f[0] == "depends" for f in facts), f"facts of {symbol}: {facts}")
     for compiler in (("gcc", "g++"), ("clang", "clang++")):
         out = where / f"{module.name}_{compiler[0]}"

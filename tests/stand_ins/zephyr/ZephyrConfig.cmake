@@ -10,7 +10,8 @@ endforeach()
 
 add_library(zephyr_interface INTERFACE)
 target_include_directories(zephyr_interface INTERFACE ${CMAKE_CURRENT_LIST_DIR}/include)
-target_compile_options(zephyr_interface INTERFACE -Os -Wall -Wextra -Werror $<$<COMPILE_LANGUAGE:CXX>:-std=c++11> $<$<COMPILE_LANGUAGE:C>:-std=gnu11>)
+target_compile_options(zephyr_interface INTERFACE -Os -Wall -Wextra -Wdouble-promotion -Wpointer-arith -Werror
+                       $<$<COMPILE_LANGUAGE:CXX>:-std=c++11> $<$<COMPILE_LANGUAGE:C>:-std=c99>)
 add_executable(app)
 target_link_libraries(app PRIVATE zephyr_interface)
 
