@@ -58,9 +58,8 @@ void fill_phase(const DepthwiseConv2dArgs& a, const HostRowForm& form, const int
     const int8_t* const from = image + (h * a.in_w + phase - a.pad_w + inside.first * a.stride_w) * a.in_c;
     const int32_t count = inside.end - inside.first;
     uint8_t* const first = to + inside.first * a.in_c;
-    if (a.stride_w == 1) form.copy(from, count * a.in_c, first);
-    else
-      for (int32_t i = 0; i < count; ++i) form.copy(from + i * a.stride_w * a.in_c, a.in_c, first + i * a.in_c);
+    if (a.stride_w == 1) form.copy(from, 0, count * a.in_c, 1, first);
+    else form.copy(from, int64_t{a.stride_w} * a.in_c, a.in_c, count, first);
   }
   fill(inside.end, columns);  // behind what copy() may have written
 }

@@ -100,6 +100,17 @@ template <bool kIsPlain>
   _mm512_storeu_si512(y, _mm512_min_epi8(_mm512_max_epi8(all, _mm512_set1_epi8(min)), _mm512_set1_epi8(max)));
 }
 
+[[DEUTERON_VNNI]] void copy_vnni(const int8_t* from, int64_t step, int32_t elements, int32_t pieces, uint8_t* to) {
+  if (elements > kHostBlock) {
+    for (int32_t i = 0; i < pieces; ++i, to += elements) copy_as_unsigned(from + i * step, elements, to);
+    return;
+  }
+  const __m512i sign = _mm512_set1_epi8(-128);
+  const __mmask64 piece = ~uint64_t{0} >> (kHostBlock - elements);
+  for (int32_t i = 0; i < pieces; ++i, to += elements)  // what is written behind a piece the next one writes over
+    _mm512_storeu_si512(to, _mm512_xor_si512(sign, _mm512_maskz_loadu_epi8(piece, from + i * step)));
+}
+
 template <bool kIsPlain>
 [[DEUTERON_VNNI]] void run_blocks_vnni(const HostRow& row, int8_t* y) {
   for (Blocks b(row, 4, y); b.has_more(); b.next()) block_vnni<kIsPlain>(row, b.numbers(), b.weights(), b.at, b.place());
@@ -158,11 +169,13 @@ int32_t place_avx2(int32_t e) { return e / 16 * 16 + e % 8 / 4 * 8 + e % 16 / 8 
   for (Blocks b(row, 2, y); b.has_more(); b.next()) block_avx2(row, b.numbers(), b.weights(), b.at, b.place());
 }
 
-void copy_plainly(const int8_t* from, int32_t count, uint8_t* to) { std::memcpy(to, from, static_cast<size_t>(count)); }
+void copy_plainly(const int8_t* from, int64_t step, int32_t elements, int32_t pieces, uint8_t* to) {
+  for (int32_t i = 0; i < pieces; ++i, to += elements) std::memcpy(to, from + i * step, static_cast<size_t>(elements));
+}
 
 HostKernels<HostRowForm> find_forms() {
   HostKernels<HostRowForm> found{};
-  if (host_has_vnni()) found.kernel[found.count++] = {4, 1, 128, place_vnni, copy_as_unsigned, run_vnni};
+  if (host_has_vnni()) found.kernel[found.count++] = {4, 1, 128, place_vnni, copy_vnni, run_vnni};
   if (__builtin_cpu_supports("avx2")) found.kernel[found.count++] = {2, 2, 0, place_avx2, copy_plainly, run_avx2};
   return found;
 }

@@ -38,7 +38,8 @@ struct HostRowForm {
   int32_t weight_bytes;                // in a block
   int32_t offset;                      // added to every element
   int32_t (*place)(int32_t element);   // of a block's element: the number of its sum
-  void (*copy)(const int8_t* from, int32_t count, uint8_t* to);  // elements, with the offset; may write kHostBlock - 1 bytes more
+  // Pieces of so many elements, `step` from one to the next, behind one another, with the offset; may write kHostBlock - 1 bytes more.
+  void (*copy)(const int8_t* from, int64_t step, int32_t elements, int32_t pieces, uint8_t* to);
   void (*run)(const HostRow& row, int8_t* y);
 };
 constexpr int32_t host_block_bytes(int32_t groups) { return static_cast<int32_t>(sizeof(HostBlockNumbers)) + groups * kHostGroupBytes; }
