@@ -10,10 +10,11 @@ enum { kImage, kFilters };
 static bool takes_axis(i64 extent, i64 out, i64 kernel, i64 stride, i64 pad, i64 dilation, i64 between) {
   for (const i64 v : {extent, out, kernel, stride, pad, dilation, between})
     if (v > INT32_MAX) return false;
-  i32 step = static_cast<i32>(stride);
-  return why_not_window(static_cast<i32>(extent), static_cast<i32>(out), static_cast<i32>(kernel), step, static_cast<i32>(pad),
-                        static_cast<i32>(dilation)) == nullptr &&
-         why_not_steps(static_cast<i32>(out), between, &step) == nullptr;
+  auto of_windows = static_cast<i32>(stride), of_taps = static_cast<i32>(dilation);
+  return why_not_window(static_cast<i32>(extent), static_cast<i32>(out), static_cast<i32>(kernel), of_windows, static_cast<i32>(pad),
+                        of_taps) == nullptr &&
+         why_not_steps(static_cast<i32>(out), between, &of_windows) == nullptr &&
+         why_not_steps(static_cast<i32>(kernel), between, &of_taps) == nullptr;
 }
 
 bool takes_windows(const Conv2d& a, const Shape& x, const Shape& w, const Shape& y) {

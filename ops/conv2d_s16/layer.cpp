@@ -40,9 +40,13 @@ std::optional<Refusal> refusal_of(const Int16Layer& l, const LowerContext& c) {
   };
   for (const char* fault : {why(1, l.stride.h, l.pad.h, l.dilation.h), why(2, l.stride.w, l.pad.w, l.dilation.w)})
     if (fault) return Refusal{fmt::format("the image {}", fault), "", "", "int16.window"};
-  auto h = static_cast<i32>(l.stride.h), w = static_cast<i32>(l.stride.w);
-  for (const char* fault : {why_not_steps(static_cast<i32>(l.y[1]), l.x[2] * l.x[3], &h),
-                            why_not_steps(static_cast<i32>(l.y[2]), l.weight[1] * l.x[3] + 1, &w)})
+  const auto steps = [](i64 count, i64 between, i64 step) {
+    auto narrow = static_cast<i32>(step);
+    return why_not_steps(static_cast<i32>(count), between, &narrow);
+  };
+  const i64 row = l.x[2] * l.x[3];
+  for (const char* fault : {steps(l.y[1], row, l.stride.h), steps(l.weight[1], row, l.dilation.h),
+                            steps(l.y[2], l.weight[1] * l.x[3] + 1, l.stride.w), steps(l.weight[2], l.x[3], l.dilation.w)})
     if (fault) return Refusal{fmt::format("the image {}", fault), "", "", "int16.window"};
   return std::nullopt;
 }

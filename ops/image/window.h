@@ -38,25 +38,28 @@ inline const char* why_not_window(int32_t extent, int32_t out, int32_t kernel, i
 // What a step may come to: a few vectors behind it fit int32.
 inline constexpr int64_t kMaxStep = INT32_MAX - 4096;
 
-// Kernels go from window to window, and from row to row, in steps of a stride times `between`: the elements from a place to the next. Null
-// where such a step fits int32. Where no second window follows, the stride has no meaning, and becomes 1 if it is too large.
-inline const char* why_not_steps(int32_t out, int64_t between, int32_t* stride) {
-  if (*stride * between <= kMaxStep) return nullptr;
-  if (out > 1) return "has a step from window to window that is too large";
-  *stride = 1;
+// Kernels go from window to window, from tap to tap and from row to row in steps of a stride or a dilation times `between`: the elements from
+// a place to the next. Null where such a step fits int32. Of a single window or tap it has no meaning, and becomes 1 if it is too large.
+inline const char* why_not_steps(int32_t count, int64_t between, int32_t* step) {
+  if (*step * between <= kMaxStep) return nullptr;
+  if (count > 1) return "has a step from window to window, or from tap to tap, that is too large";
+  *step = 1;
   return nullptr;
 }
 
 // The same for both axes of a call. A kernel may gather columns of `rows` pixels; where an odd one gets an element more, kMaxStep has room.
 template <class Args>
 [[gnu::noinline]] const char* why_not_large_steps(Args& a, int32_t channels, int32_t rows) {
-  if (const char* why = why_not_steps(a.out_h, int64_t{a.in_w} * channels, &a.stride_h)) return why;
+  const int64_t row = int64_t{a.in_w} * channels;
+  if (const char* why = why_not_steps(a.out_h, row, &a.stride_h)) return why;
+  if (const char* why = why_not_steps(a.kernel_h, row, &a.dilation_h)) return why;
+  if (const char* why = why_not_steps(a.kernel_w, channels, &a.dilation_w)) return why;
   return why_not_steps(a.out_w, int64_t{rows} * channels + 1, &a.stride_w);
 }
 template <class Args>
 [[gnu::always_inline]] inline const char* why_not_steps(Args& a, int32_t channels, int32_t rows) {
   // Of real models no step is larger than 2^30: loading takes a dozen instructions for it.
-  if ((a.in_w | channels | rows) < 1 << 12 && (a.stride_h | a.stride_w) < 1 << 6) return nullptr;
+  if ((a.in_w | channels | rows) < 1 << 12 && (a.stride_h | a.stride_w | a.dilation_h | a.dilation_w) < 1 << 6) return nullptr;
   return why_not_large_steps(a, channels, rows);
 }
 

@@ -7,7 +7,7 @@ namespace deuteron {
 namespace {
 
 struct Steps {
-  int32_t in_w, out_h, out_w, stride_h, stride_w;
+  int32_t in_w, out_h, out_w, stride_h, stride_w, kernel_h = 3, kernel_w = 3, dilation_h = 1, dilation_w = 1;
 };
 
 TEST(Window, StepsOfRealModelsAreTakenAsTheyAre) {
@@ -36,6 +36,17 @@ TEST(Window, WhereNoSecondWindowFollowsTheStrideHasNoMeaning) {
   Steps a{7, 1, 1, kMaxReach, kMaxReach};
   EXPECT_EQ(why_not_steps(a, 16, 4), nullptr);
   EXPECT_TRUE(a.stride_h == 1 && a.stride_w == 1);
+}
+
+TEST(Window, FromTapToTapItIsTheSame) {
+  Steps a{7, 2, 2, 1, 1};
+  a.dilation_w = 1 << 28;
+  EXPECT_NE(why_not_steps(a, 16, 1), nullptr);
+  a.kernel_w = 1;
+  EXPECT_EQ(why_not_steps(a, 16, 1), nullptr);
+  EXPECT_EQ(a.dilation_w, 1);
+  a.dilation_h = 1 << 25;  // from row to row
+  EXPECT_NE(why_not_steps(a, 16, 1), nullptr);
 }
 
 TEST(Window, EachBeginsWhereAnImagePaddedAlikeHasPlaces) {

@@ -39,6 +39,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (Status s = read_numbers(call, a); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
+  if (const char* why = why_not_steps(a, a.channels, 1)) return bad_argument(kStride, why);
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);

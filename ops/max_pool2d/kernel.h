@@ -3,7 +3,7 @@
 // Shapes   x [n,in_h,in_w,channels]   y [n,out_h,out_w,channels]   storage order, no gaps
 // Units    raw int8 steps: input and output share scale and zero point; y_min, y_max -128..127
 // Padding  pad_h, pad_w stand before the first element; after the last one lies what out_h and out_w ask for
-// Limits   why_not_window() (ops/image/window.h) is null for both axes. Proved by prepare()
+// Limits   why_not_window(), why_not_steps() (ops/image/window.h) are null. Proved by prepare()
 // Scratch  none   Errors  none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, MAX_POOL_2D
 #pragma once
 #include <cstdint>

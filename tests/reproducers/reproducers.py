@@ -147,7 +147,7 @@ def wide_steps(program):
 # A stride of 2^28 + 1 behind a padding of 2^28: the step from window to window left int32, and the MVE kernel of packed weights then wrote
 # 2^28 columns to a scratch of 96 bytes. Both were compiled before from wide_steps.txt, which the compiler gives to another kernel now.
 for program in ("packed", "int16"):
-    case(f"wide_steps {program}", wide_steps(program), "pte.bad_argument", "step from window to window that is too large")
+    case(f"wide_steps {program}", wide_steps(program), "pte.bad_argument", "a step from window to window, or from tap to tap, that is too large")
 
 
 def wide_steps_compile(where):
