@@ -162,7 +162,7 @@ std::vector<Case> cases() {
 
       {"avg pool", avg({3, 2}, {2, 1}), {image}, ""},
       {"avg pool kernel 4096", avg({4096, 1}, {1, 1}), {{{1, 4097, 2, 3}}}, ""},
-      {"avg pool kernel 4097", avg({4097, 1}, {1, 1}), {{{1, 4097, 2, 3}}}, "neutron.avg_pool2d.kernel"},
+      {"avg pool kernel 4097", avg({4097, 1}, {4097, 1}), {{{1, 8194, 2, 3}}}, "neutron.avg_pool2d.kernel"},
       {"avg pool stride 4096", avg({1, 1}, {4096, 1}), {{{1, 4097, 2, 3}}}, ""},
       {"avg pool stride 4097", avg({1, 1}, {4097, 1}), {{{1, 4098, 2, 3}}}, "neutron.avg_pool2d.stride"},
       {"avg pool padding counted", avg({3, 3}, {1, 1}, {1, 1}), {image}, ""},
