@@ -130,7 +130,7 @@ class PlaceSearch {
     Knapsack knapsack(pointers(always_), room_, alignment_, &steps_, budget_);
     best_ = place_greedily(items_, room_, alignment_);
     int64_t limit = best_.possible ? best_.cost : kNoPlace;
-    Ways ways = ways_through(pointers(others_), room_, alignment_, knapsack.bound(room_), limit, &steps_, budget_);
+    Ways ways = ways_through(pointers(others_), room_, alignment_, knapsack, limit, &steps_, budget_);
     bound_ = std::min(limit, ways.dropped);
     std::vector<std::pair<int64_t, size_t>> order;
     for (size_t w = 0; w < ways.found.size(); ++w)

@@ -16,6 +16,7 @@ constexpr size_t kMostStates = 20'000;  // after a moment
 struct State {
   std::vector<int64_t> height;  // by memory
   int64_t cost = 0;
+  int64_t beside = 0;  // the least that the things that live always cost in what is left
   int32_t trail = -1;
 };
 struct Trail {
@@ -25,9 +26,9 @@ using States = std::map<std::string, std::vector<State>>;  // by the memories of
 
 class Walk {
  public:
-  Walk(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, int64_t least_beside, int64_t limit,
+  Walk(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, const Knapsack& beside, int64_t limit,
        int64_t* steps, int64_t budget)
-      : items_(items), room_(room), alignment_(alignment), least_beside_(least_beside), limit_(limit), steps_(steps), budget_(budget) {
+      : items_(items), room_(room), alignment_(alignment), beside_(beside), limit_(limit), steps_(steps), budget_(budget) {
     for (size_t i = 0; i < items.size(); ++i) {
       begins_.emplace_back(items[i]->first, static_cast<int32_t>(i));
       end_ = std::max(end_, items[i]->last + 1);
@@ -42,7 +43,8 @@ class Walk {
 
   Ways run() {
     States states;
-    states[""].push_back({std::vector<int64_t>(room_.size(), 0), 0, -1});
+    const std::vector<int64_t> empty(room_.size(), 0);
+    states[""].push_back({empty, 0, least_beside(empty), -1});
     size_t next = 0;
     for (int32_t moment = 0; moment < end_; ++moment) {
       states = without_ended(states, moment);
@@ -63,6 +65,14 @@ class Walk {
     Way way{s.height, s.cost, std::vector<int32_t>(items_.size(), -1)};
     for (int32_t t = s.trail; t >= 0; t = trails_[t].before) way.memory[trails_[t].item] = trails_[t].memory;
     return way;
+  }
+
+  int64_t least_beside(const std::vector<int64_t>& height) {
+    std::vector<int64_t> rest(room_.begin(), room_.end());
+    for (size_t m = 0; m < rest.size(); ++m)
+      if (rest[m] != kEndless) rest[m] -= height[m];
+    *steps_ += beside_.steps_of_bound();
+    return beside_.bound(rest);
   }
 
   // No better in anything.
@@ -107,9 +117,9 @@ class Walk {
         if (cost == kNotThere) continue;
         std::vector<State> into;
         for (const State& s : list) {
-          if (s.cost + cost + still_to_come_ + least_beside_ >= limit_) continue;
+          if (s.cost + cost + still_to_come_ + s.beside >= limit_) continue;
           trails_.push_back({s.trail, item, static_cast<int32_t>(m)});
-          into.push_back({s.height, s.cost + cost, static_cast<int32_t>(trails_.size()) - 1});
+          into.push_back({s.height, s.cost + cost, s.beside, static_cast<int32_t>(trails_.size()) - 1});
         }
         *steps_ += static_cast<int64_t>(list.size());
         if (!into.empty()) more.emplace(key + static_cast<char>('0' + m), std::move(into));
@@ -136,34 +146,41 @@ class Walk {
       if (!has_room) continue;
       std::vector<State>& into = fit[key];
       for (State s : list) {
-        for (size_t m = 0; m < room_.size(); ++m) s.height[m] = std::max(s.height[m], sum[m]);
-        add(into, std::move(s));
+        bool is_higher = false;
+        for (size_t m = 0; m < room_.size(); ++m)
+          if (sum[m] > s.height[m]) s.height[m] = sum[m], is_higher = true;
+        if (is_higher) s.beside = least_beside(s.height);
+        if (s.cost + still_to_come_ + s.beside < limit_) add(into, std::move(s));
       }
     }
     cut(fit);
     return fit;
   }
 
-  // The cheapest stay.
+  // Those that promise most stay.
   void cut(States& states) {
     std::vector<int64_t> costs;
     for (const auto& [key, list] : states)
-      for (const State& s : list) costs.push_back(s.cost);
+      for (const State& s : list) costs.push_back(s.cost + s.beside);
     const size_t most = *steps_ > budget_ ? 64 : kMostStates;
     if (costs.size() <= most) return;
     std::nth_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(most), costs.end());
     const int64_t dearest = costs[most];
     dropped_ = std::min(dropped_, dearest + still_to_come_);
-    auto equal = static_cast<size_t>(static_cast<std::ptrdiff_t>(most) - std::count_if(costs.begin(), costs.end(),
-        [&](int64_t c) { return c < dearest; }));
-    for (auto& [key, list] : states)
-      std::erase_if(list, [&](const State& s) { return s.cost > dearest || (s.cost == dearest && (equal == 0 || equal-- == 0)); });
+    auto equal = most - static_cast<size_t>(std::count_if(costs.begin(), costs.end(), [&](int64_t c) { return c < dearest; }));
+    const auto is_cut = [&](const State& s) {
+      const int64_t promise = s.cost + s.beside;
+      return promise > dearest || (promise == dearest && (equal == 0 || equal-- == 0));
+    };
+    for (auto& [key, list] : states) std::erase_if(list, is_cut);
     std::erase_if(states, [](const auto& entry) { return entry.second.empty(); });
   }
 
   const std::vector<const PlaceItem*>& items_;
   const std::span<const int64_t> room_;
-  const int64_t alignment_, least_beside_, limit_;
+  const int64_t alignment_;
+  const Knapsack& beside_;
+  const int64_t limit_;
   int64_t* steps_;
   const int64_t budget_;
   std::vector<std::pair<int32_t, int32_t>> begins_;  // moment, item
@@ -176,9 +193,9 @@ class Walk {
 
 }  // namespace
 
-Ways ways_through(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, int64_t least_beside,
+Ways ways_through(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, const Knapsack& beside,
                   int64_t limit, int64_t* steps, int64_t budget) {
-  return Walk(items, room, alignment, least_beside, limit, steps, budget).run();
+  return Walk(items, room, alignment, beside, limit, steps, budget).run();
 }
 
 }  // namespace deuteron

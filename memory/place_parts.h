@@ -22,6 +22,7 @@ class Knapsack {
   };
   // No answer within `room` costs less.
   int64_t bound(const std::vector<int64_t>& room) const;
+  int64_t steps_of_bound() const { return only_ >= 0 ? 1 : static_cast<int64_t>(choices_.size()); }
   Answer solve(const std::vector<int64_t>& room);
 
  private:
@@ -63,8 +64,9 @@ struct Ways {
   std::vector<Way> found;
   int64_t dropped = kNoPlace;  // what the budget left out costs as much or more
 };
-// `least_beside`: what the things that live always cost at least. Ways that cost `limit` or more with that are left out.
-Ways ways_through(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, int64_t least_beside,
+// `beside` says what the things that live always cost at least in what the heights leave. Ways that cost `limit` or more with that are left
+// out. What is dropped is counted with it too.
+Ways ways_through(const std::vector<const PlaceItem*>& items, std::span<const int64_t> room, int64_t alignment, const Knapsack& beside,
                   int64_t limit, int64_t* steps, int64_t budget);
 
 }  // namespace deuteron
