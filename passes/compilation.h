@@ -21,6 +21,7 @@ struct Compilation {
   PartitionDecisions partition;
   NpuDecisions npu;
   RowBands row_bands;
+  MemoryPlacement placement;
   StreamDecision stream;
 };
 
