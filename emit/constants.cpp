@@ -7,17 +7,21 @@
 namespace deuteron {
 
 // Sorted by content, what a constant is the beginning of follows it at once.
-ConstantSegment lay_out_constants(std::span<const std::span<const std::byte>> constants) {
+std::vector<size_t> constant_homes(std::span<const std::span<const std::byte>> constants) {
   const auto text = [&](size_t i) { return std::string_view(reinterpret_cast<const char*>(constants[i].data()), constants[i].size()); };
   std::vector<size_t> sorted(constants.size());
   std::iota(sorted.begin(), sorted.end(), size_t{0});
   std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return text(a) < text(b); });
-  std::vector<size_t> home(constants.size());  // the constant whose bytes it shares: the longest
+  std::vector<size_t> home(constants.size());
   for (size_t k = sorted.size(); k-- > 0;) {
     const bool begins_next = k + 1 < sorted.size() && text(sorted[k + 1]).starts_with(text(sorted[k]));
     home[sorted[k]] = begins_next ? home[sorted[k + 1]] : sorted[k];
   }
+  return home;
+}
 
+ConstantSegment lay_out_constants(std::span<const std::span<const std::byte>> constants) {
+  const std::vector<size_t> home = constant_homes(constants);
   constexpr uint64_t kNowhere = ~uint64_t{0};
   ConstantSegment segment;
   std::vector<uint64_t> at(constants.size(), kNowhere);

@@ -8,6 +8,9 @@ namespace deuteron {
 
 inline constexpr int64_t kConstantAlignment = 16;
 
+// By constant: the index of the one whose bytes it shares, itself or a longer one.
+std::vector<size_t> constant_homes(std::span<const std::span<const std::byte>> constants);
+
 struct ConstantSegment {
   std::vector<uint8_t> bytes;     // not padded at its end
   std::vector<uint64_t> offsets;  // of each constant; in the order of their first uses they only grow

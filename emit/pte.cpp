@@ -66,6 +66,49 @@ class ProgramWriter {
             for (const i64 operand : arg.integers) use(node.inputs[operand]);
         }
     for (const Port& port : graph_.outputs) use(port.value);
+    move_copied_first();
+  }
+
+  // Constants that are copied into the same buffer lie together, so that one copy takes them all.
+  void move_copied_first() {
+    if (plan_.buffers.empty()) return;
+    std::vector<i64> buffer(constant_bytes_.size());  // by constant; behind all buffers: it stays
+    for (size_t v = 0; v < constant_index_.size(); ++v)
+      if (const i64 k = constant_index_[v]; k > 0)
+        buffer[static_cast<size_t>(k - 1)] = plan_.copied_to[v] < 0 ? static_cast<i64>(plan_.buffers.size()) : plan_.copied_to[v];
+    std::vector<size_t> order(buffer.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffer[a] < buffer[b]; });
+    std::vector<std::span<const std::byte>> bytes;
+    std::vector<i64> place(buffer.size());
+    for (size_t k = 0; k < order.size(); ++k) {
+      bytes.push_back(constant_bytes_[order[k]]);
+      place[order[k]] = static_cast<i64>(k) + 1;
+      copied_.push_back(buffer[order[k]]);
+    }
+    constant_bytes_ = std::move(bytes);
+    for (i64& index : constant_index_)
+      if (index > 0) index = place[static_cast<size_t>(index - 1)];
+  }
+
+  // What each buffer gets of the constant segment when the program is loaded: docs/formats-pte.md.
+  void write_buffers(const ConstantSegment& constants) {
+    std::string names;
+    for (const PlannedBuffer& b : plan_.buffers) names += (names.empty() ? "" : ",") + b.memory;
+    if (names.empty()) return;
+    values_.string("deuteron:memories=" + names);
+    for (size_t b = 0; b < plan_.buffers.size(); ++b) {
+      uint64_t begin = constants.bytes.size(), end = 0;
+      for (size_t k = 0; k < copied_.size(); ++k)
+        if (copied_[k] == static_cast<i64>(b)) {
+          begin = std::min(begin, constants.offsets[k]);
+          end = std::max<uint64_t>(end, constants.offsets[k] + constant_bytes_[k].size());
+        }
+      if (begin >= end) continue;
+      const PlannedBuffer& buffer = plan_.buffers[b];
+      DEUTERON_CHECK(static_cast<i64>(end - begin) <= buffer.bytes - buffer.copies_at, buffer.memory);
+      values_.string(fmt::format("deuteron:copy={},{},{},{}", b + 1, buffer.copies_at, begin, end - begin));
+    }
   }
 
   // What each state begins with, which the loader copies: one after the other.
@@ -141,6 +184,10 @@ class ProgramWriter {
     if (place.constant == 0) {
       DEUTERON_CHECK(plan_.offset[v] >= plan_.offset[root] && plan_.offset[root] >= 0, graph_.values[v].name);
       place.offset = plan_.offset[v];
+      for (size_t b = 1; b < plan_.buffers.size() && plan_.buffers[b].begin <= plan_.offset[v]; ++b) {
+        place.buffer = static_cast<i64>(b) + 1;
+        place.offset = plan_.offset[v] - plan_.buffers[b].begin;
+      }
       place.owner = is_read_[root] ? root : kScratch;
       const auto state = state_of_.find(root);
       const bool is_whole = state != state_of_.end() && plan_.offset[v] == plan_.offset[root] && type.dtype == graph_.type(root).dtype;
@@ -223,7 +270,7 @@ class ProgramWriter {
     return pte::CreateInstruction(builder_, pte::InstructionUnion::KernelCall, kernel_call.Union());
   }
 
-  Offset<pte::ExecutionPlan> write_plan(Isa isa) {
+  Offset<pte::ExecutionPlan> write_plan(Isa isa, const ConstantSegment& constants) {
     number_operators();
     std::vector<i32> inputs, outputs;
     for (const Port& p : graph_.user_inputs()) {
@@ -236,6 +283,7 @@ class ProgramWriter {
       if (callee_index_[n] >= 0) instructions.push_back(instruction(n));
     for (const Port& p : graph_.user_outputs()) outputs.push_back(port(p));
     values_.string(fmt::format("deuteron:isa={}", name_of(isa)));
+    write_buffers(constants);
     for (const std::string& note : notes_) values_.string(note);
 
     const auto none = values_.indexes({});
@@ -245,7 +293,9 @@ class ProgramWriter {
       operators.push_back(
           pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), builder_.CreateSharedString(call->overload)));
     std::vector<i64> sizes = {0};  // entry 0 is reserved
-    if (plan_.bytes > 0) sizes.push_back(plan_.bytes);
+    if (!plan_.buffers.empty())
+      for (const PlannedBuffer& b : plan_.buffers) sizes.push_back(b.bytes);
+    else if (plan_.bytes > 0) sizes.push_back(plan_.bytes);
     else if (!graph_.inputs.empty() || !instructions.empty() || !graph_.outputs.empty())
       sizes.push_back(0);  // tensors of no bytes refer to it
 
@@ -261,7 +311,7 @@ class ProgramWriter {
 
   std::vector<uint8_t> write_program(Isa isa, const ConstantSegment& constants) {
     const std::vector<uint64_t> offsets = number_offsets(constants);
-    const auto plan = write_plan(isa);
+    const auto plan = write_plan(isa, constants);
     const auto plans = builder_.CreateVector(&plan, 1);
     std::vector<Offset<pte::DataSegment>> tables;
     for (const auto& [offset, size] : segments_) tables.push_back(pte::CreateDataSegment(builder_, offset, size));
@@ -320,6 +370,7 @@ class ProgramWriter {
   std::vector<bool> is_read_;          // by root
   std::vector<i64> constant_index_;    // by root; 0: not a constant of the program
   std::vector<std::span<const std::byte>> constant_bytes_;
+  std::vector<i64> copied_;  // by constant: the buffer that gets a copy; as many as there are: it stays
   std::map<ValueId, i64> state_of_;            // by value: index into state_offsets_
   std::vector<uint64_t> state_offsets_ = {0};  // in the segment of the states; entry 0 is a placeholder
   std::vector<uint8_t> state_bytes_;

@@ -36,8 +36,6 @@ int8_t scalar_code(DType d) {
   DEUTERON_CHECK(false, std::string(name_of(d)));
 }
 
-constexpr uint32_t kPlannedBuffer = 1;  // memory ids count from 1
-
 }  // namespace
 
 i32 ValueTable::null() {
@@ -109,10 +107,11 @@ i32 ValueTable::tensor(const TensorPlace& place) {
   flatbuffers::Offset<pte::AllocationDetails> allocation = 0;
   if (place.constant == 0) {
     DEUTERON_CHECK(place.offset >= 0, fmt::format("a tensor [{}] has no place", to_text(shape)));
-    auto [at, added] = allocation_.emplace(place.offset, 0);
+    auto [at, added] = allocation_.emplace(std::pair(place.buffer, place.offset), 0);
     const auto bits = static_cast<uint64_t>(place.offset);
     if (added)
-      at->second = pte::CreateAllocationDetails(builder_, kPlannedBuffer, static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32));
+      at->second = pte::CreateAllocationDetails(builder_, static_cast<uint32_t>(place.buffer), static_cast<uint32_t>(bits),
+          static_cast<uint32_t>(bits >> 32));
     allocation = at->second;
   }
   pte::TensorBuilder tensor(builder_);

@@ -14,12 +14,13 @@ struct TensorPlace {
   DType dtype;
   Face face;
   i64 constant = 0;  // index into constant_segment.offsets; 0: planned
-  i64 offset = 0;    // planned: in the one planned buffer
+  i64 offset = 0;    // planned: in its buffer
   i32 owner = -1;    // planned: tensors of different owners are different values even at one place
   i64 initial = 0;   // planned: index into mutable_data_segments' offsets; 0: no state
+  i64 buffer = 1;    // planned: memory ids count from 1
   auto operator<=>(const TensorPlace& o) const {
-    return std::tie(dtype, face.sizes, face.order, constant, offset, owner, initial) <=>
-           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner, o.initial);
+    return std::tie(dtype, face.sizes, face.order, constant, offset, owner, initial, buffer) <=>
+           std::tie(o.dtype, o.face.sizes, o.face.order, o.constant, o.offset, o.owner, o.initial, o.buffer);
   }
 };
 
@@ -55,7 +56,7 @@ class ValueTable {
   std::map<uint64_t, i32> real_;  // by bits
   std::map<std::vector<i64>, i32> integers_;
   std::map<TensorPlace, i32> tensor_;
-  std::map<i64, flatbuffers::Offset<pte::AllocationDetails>> allocation_;
+  std::map<std::pair<i64, i64>, flatbuffers::Offset<pte::AllocationDetails>> allocation_;  // by buffer and offset
   std::map<std::vector<i32>, flatbuffers::Offset<flatbuffers::Vector<i32>>> indexes_;
   std::map<std::vector<uint8_t>, flatbuffers::Offset<flatbuffers::Vector<uint8_t>>> orders_;
 };

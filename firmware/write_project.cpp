@@ -32,6 +32,41 @@ uint64_t region_bytes(std::string_view script, std::string_view region) {
   return n << (script[k] == 'K' ? 10 : 20);
 }
 
+std::string in_capitals(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+// The region of that name, or the one that has it as an alias; empty: there is none.
+std::string region_called(std::string_view script, const std::string& memory) {
+  const std::string name = in_capitals(memory);
+  if (region_bytes(script, name) > 0) return name;
+  const std::string alias = fmt::format("REGION_ALIAS(\"{}\", ", name);
+  const size_t at = script.find(alias);
+  if (at == script.npos) return "";
+  const size_t begin = at + alias.size();
+  return std::string(script.substr(begin, script.find(')', begin) - begin));
+}
+
+std::string regions_of(std::string_view script) {
+  std::string list;
+  for (const char* region : {"CODE", "RAM", "POOL"})
+    if (region_bytes(script, region) > 0) list += fmt::format("{}{}", list.empty() ? "" : ", ", region);
+  constexpr std::string_view kAlias = "REGION_ALIAS(\"";
+  for (size_t at = script.find(kAlias); at != script.npos; at = script.find(kAlias, at + 1)) {
+    const size_t begin = at + kAlias.size();
+    list += fmt::format(", {}", script.substr(begin, script.find('"', begin) - begin));
+  }
+  return list;
+}
+
+// A section of its own for each memory; letters, digits and _.
+std::string section_of(const std::string& memory) {
+  std::string name = ".planned_";
+  for (const char c : memory) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
 std::string_view runtime_file(const RuntimeSources& runtime, const std::string& path) {
   for (const SourceFile& f : runtime.files)
     if (f.path == path) return f.text;
@@ -63,6 +98,19 @@ std::string kernels_cpp(const FirmwareProject& p, const RuntimeSources& runtime)
   return text;
 }
 
+// A model with constants in its buffers keeps them from one run to the next, so that it shares them with no other.
+std::string buffers_of(const FirmwareModel& model, size_t m) {
+  if (model.buffers.empty()) return "";
+  std::string text, list;
+  for (size_t b = 0; b < model.buffers.size(); ++b) {
+    const std::string name = fmt::format("planned_{}_{}", m, b);
+    text += fmt::format("[[gnu::section(\"{}\")]] alignas(16) uint8_t {}[{}];\n", section_of(model.buffers[b].memory), name,
+                        std::max<uint64_t>(model.buffers[b].bytes, 16));
+    list += fmt::format("{}{{{}, sizeof {}}}", b ? ", " : "", name, name);
+  }
+  return text + fmt::format("const deuteron::Memory planned_{}[] = {{{}}};\n", m, list);
+}
+
 std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
   std::string text =
       "// Sizes and inputs of the models; their bytes: models.S.\n#include \"model.h\"\n\nextern \"C\" {\nextern const uint8_t ";
@@ -88,18 +136,22 @@ std::string models_cpp(const FirmwareProject& p, const FirmwareMemory& memory) {
       text += "};\n";
     }
   }
-  text += fmt::format("[[gnu::section(\".planned\")]] alignas(16) uint8_t planned[{}];\n\n}}  // namespace\n\n",
+  text += fmt::format(
+      "[[gnu::section(\".planned\")]] alignas(16) uint8_t planned[{}];\n"
+      "const deuteron::Memory kPlanned = {{planned, sizeof planned}};\n",
                       std::max<uint64_t>(memory.planned_bytes, 16));
+  for (size_t m = 0; m < p.models.size(); ++m) text += buffers_of(p.models[m], m);
+  text += "\n}  // namespace\n\n";
   text += "extern const Model kModels[] = {\n";
   for (size_t m = 0; m < p.models.size(); ++m) {
     const FirmwareModel& model = p.models[m];
-    text += fmt::format("    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}}},\n", model.name, m, m, m,
-                        m, model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
+    text += fmt::format("    {{\"{}\", model_{}, model_{}_end, {{tables_{}, sizeof tables_{}}}, {}, {}, {}, {}, {}, {}}},\n", model.name,
+        m, m, m,
+                        m, model.buffers.empty() ? "&kPlanned" : fmt::format("planned_{}", m), std::max<size_t>(model.buffers.size(), 1),
+                        model.inputs.empty() ? "nullptr" : fmt::format("inputs_{}", m), model.inputs.size(),
                         model.expected.empty() ? "nullptr" : fmt::format("expected_{}", m), model.expected.size());
   }
-  text +=
-      fmt::format("}};\nextern const int32_t kModelCount = {};\nextern const deuteron::Memory kPlanned = {{planned, sizeof planned}};\n",
-                  p.models.size());
+  text += fmt::format("}};\nextern const int32_t kModelCount = {};\n", p.models.size());
   return text;
 }
 
@@ -123,11 +175,14 @@ std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
       "  .models_copied : { . = ALIGN(16); models_copied_begin = .; *(.models_copied) . = ALIGN(16); models_copied_end = .; } > POOL AT > "
       "CODE\n"
       "  models_copied_from = LOADADDR(.models_copied);\n";
+  std::string buffers;
+  for (const auto& [name, region] : memory.region)
+    buffers += fmt::format("  {0} (NOLOAD) : {{ . = ALIGN(16); *({0}) . = ALIGN(16); }} > {1}\n", section_of(name), region);
   return fmt::format(
       "/* Where the models and the planned memory lie; the rest is the board's. */\nINCLUDE boards/{}/memory.ld\nSECTIONS\n{{\n"
       "  .models : {{ . = ALIGN(16); *(.models) . = ALIGN(16); }} > {}\n{}"
-      "  .planned (NOLOAD) : {{ . = ALIGN(16); *(.planned) . = ALIGN(16); }} > {}\n}}\n",
-      p.board, memory.models_in_pool ? "POOL" : "CODE", p.emulated ? "" : kCopied, memory.planned_in_pool ? "POOL" : "RAM");
+      "  .planned (NOLOAD) : {{ . = ALIGN(16); *(.planned) . = ALIGN(16); }} > {}\n{}}}\n",
+      p.board, memory.models_in_pool ? "POOL" : "CODE", p.emulated ? "" : kCopied, memory.planned_in_pool ? "POOL" : "RAM", buffers);
 }
 
 std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>& sources) {
@@ -136,8 +191,9 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
     if ((path.ends_with(".cpp") || path.ends_with(".S")) && !path.starts_with(kProjectFolder))
       (path.starts_with("backends/neutron_model/") || path.starts_with("backends/neutron/") ? of_npu : of_runtime) +=
           "\n  deuteron/" + path;
-  size_t load_plans = 0;
+  size_t load_plans = 0, placed = 0;
   for (const FirmwareModel& m : p.models) {
+    placed += !m.buffers.empty();
     load_plans += has_load_plan(m.program);
     models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.pte", m.name);
     for (size_t i = 0; i < m.inputs.size(); ++i) models += fmt::format("\n  ${{CMAKE_CURRENT_LIST_DIR}}/models/{}.input{}.bin", m.name, i);
@@ -145,12 +201,12 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
   return fmt::format(
       "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD {}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
       "{})\n"
-      "set(LOAD_PLANS {})\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
+      "set(LOAD_PLANS {})\nset(ONE_MEMORY {})\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
       p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF", std::max<uint64_t>(p.npu_calls, 1),
       load_plans == 0                ? "NONE"
       : load_plans < p.models.size() ? "SOME"
                                      : "ALL",
-      models, of_runtime, of_npu);
+      placed == 0 ? "ON" : "OFF", models, of_runtime, of_npu);
 }
 
 std::string_view how_to_build(const FirmwareProject& p) {
@@ -179,9 +235,14 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
       "the models share because one runs at a time, and the stack, 64 KB as it is set (`runtime/ports/sections.ld`; `@stack` prints what "
       "was "
       "used).{}\nModels lie in {}, planned memory in {} (`memory.ld`).\n\n",
-      memory.models_bytes + memory.inputs_bytes, memory.tables_bytes, memory.planned_bytes,
+      memory.models_bytes + memory.inputs_bytes, memory.tables_bytes, memory.planned_bytes + memory.buffers_bytes,
       p.tables_measured ? "" : " The tables were sized on a computer with larger pointers: the board needs less.",
       memory.models_in_pool ? "POOL" : "CODE", memory.planned_in_pool ? "POOL" : "RAM");
+  for (const FirmwareModel& m : p.models)
+    for (const FirmwareBuffer& b : m.buffers)
+      text += fmt::format("{}: {} bytes in {} (`{}`), {} of them copies of constants, which load() makes from the flash.\n\n", m.name,
+          b.bytes,
+                          b.memory, memory.region.at(b.memory), b.copied_bytes);
   text += fmt::format(
       "Kernels: {} for the CPU{}, listed in `{}`. A model that needs another is refused when it is loaded, with the name of the "
       "operator; `deuteron compile --firmware-ops {}` says so before.\n\n",
@@ -226,21 +287,37 @@ std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSourc
     for (const auto& i : model.inputs) m.inputs_bytes += aligned(i.size());
     if (is_copied(p, model)) m.copied_bytes += aligned(model.program.size());
     m.tables_bytes += aligned(model.tables_bytes);
-    m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
+    if (model.buffers.empty()) m.planned_bytes = std::max(m.planned_bytes, aligned(model.planned_bytes));
   }
-  const uint64_t in_code = m.models_bytes + m.inputs_bytes + kRoomForCode;
+  uint64_t ram_buffers = 0, pool_buffers = 0, code_buffers = 0;
+  for (const FirmwareModel& model : p.models)
+    for (const FirmwareBuffer& b : model.buffers) {
+      const std::string region = region_called(script, b.memory);
+      if (region.empty())
+        diagnostics.error("board " + p.board, fmt::format("has no memory `{}`, where {} has {} bytes", b.memory, model.from, b.bytes),
+                          "firmware.memory_name", fmt::format("its memories: {}; name those in the target's [[memory]], or write REGION_ALIAS("
+                                                              "\"{}\", RAM) into the board's memory.ld", regions_of(script),
+                                                                  in_capitals(b.memory)));
+      m.region[b.memory] = region;
+      m.buffers_bytes += aligned(b.bytes);
+      (region == "RAM" ? ram_buffers : region == "CODE" ? code_buffers : pool_buffers) += aligned(b.bytes);
+    }
+  const uint64_t in_code = m.models_bytes + m.inputs_bytes + code_buffers + kRoomForCode;
   m.models_in_pool = p.emulated && in_code > code;
-  m.planned_in_pool = !p.emulated || m.planned_bytes + m.tables_bytes + kRoomForStack > ram;  // on a chip what the NPU writes is not cached
+  m.planned_in_pool = !p.emulated || m.planned_bytes + ram_buffers + m.tables_bytes + kRoomForStack > ram;
+      // on a chip what the NPU writes is not cached
   const uint64_t in_pool =
-      (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0) + m.copied_bytes;
+      (m.models_in_pool ? m.models_bytes + m.inputs_bytes : 0) + (m.planned_in_pool ? m.planned_bytes : 0) + pool_buffers + m.copied_bytes;
   const auto too_much = [&](const char* what, uint64_t measured, uint64_t limit) {
     diagnostics.add({Severity::error, "board " + p.board, what, fmt::format("{} bytes", measured), fmt::format("{} bytes", limit),
                      "firmware.memory", "take another board, or a smaller model"});
   };
   if (in_pool > pool) too_much("the models and their planned memory do not fit", in_pool, pool);
   if (!m.models_in_pool && in_code > code) too_much("the models and the code do not fit into the flash", in_code, code);
-  if (m.tables_bytes + kRoomForStack > ram)
-    too_much("the tables of the models do not fit beside the stack", m.tables_bytes + kRoomForStack, ram);
+  if (m.tables_bytes + ram_buffers + kRoomForStack > ram)
+    too_much(ram_buffers == 0 ? "the tables of the models do not fit beside the stack" :
+        "the tables of the models and their buffers do not fit beside the stack",
+             m.tables_bytes + ram_buffers + kRoomForStack, ram);
   if (diagnostics.has_errors()) return std::nullopt;
   return m;
 }

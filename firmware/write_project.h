@@ -14,6 +14,12 @@
 
 namespace deuteron {
 
+// A planned buffer of a model whose tensors lie in several memories.
+struct FirmwareBuffer {
+  std::string memory;  // of the target: a region of the board's linker script has this name, or an alias of one
+  uint64_t bytes = 0, copied_bytes = 0;
+};
+
 struct FirmwareModel {
   std::string name;  // of its file, without the ending: letters, digits and _
   std::string from;  // the path that the user gave, for the README
@@ -22,6 +28,7 @@ struct FirmwareModel {
   std::vector<std::vector<uint8_t>> inputs_npy;  // the same as files for `deuteron run`
   std::vector<uint64_t> expected;                // FNV-1a of the outputs; empty: not known
   uint64_t planned_bytes = 0, tables_bytes = 0;
+  std::vector<FirmwareBuffer> buffers;  // empty: all that is planned lies in one memory
   bool npu_reads = false;  // the NPU reads constants where they lie in the program
 };
 
@@ -41,8 +48,10 @@ uint64_t checksum_of(std::span<const uint8_t> bytes);
 
 struct FirmwareMemory {
   uint64_t models_bytes = 0, inputs_bytes = 0, tables_bytes = 0, planned_bytes = 0;
+  uint64_t buffers_bytes = 0;  // planned too: of models that lie in several memories
   uint64_t copied_bytes = 0;  // of models that lie in the flash and are copied to where the NPU reads them
   bool models_in_pool = false, planned_in_pool = false;
+  std::map<std::string, std::string> region;  // by memory of the models' buffers
 };
 // nullopt, with a diagnostic: the board has too little memory.
 std::optional<FirmwareMemory> place(const FirmwareProject& project, const RuntimeSources& runtime, Diagnostics& diagnostics);

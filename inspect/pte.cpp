@@ -13,7 +13,7 @@
 namespace deuteron {
 namespace {
 
-constexpr std::string_view kIsaMarker = "deuteron:isa=";
+constexpr std::string_view kIsaMarker = "deuteron:isa=", kMemoriesMarker = "deuteron:memories=";
 constexpr uint32_t kMostItems = 32;  // of a list are printed
 
 Status fault_of(const FlatReader& r) {
@@ -114,6 +114,33 @@ void read_notes(const Plan& plan, PteSummary& s) {
   }
 }
 
+// What follows a marker: the text of a string value that no call reads.
+std::string marked(Plan& plan, std::string_view marker) {
+  for (uint32_t i = 0; i < plan.values.count; ++i) {
+    const ValueView v = known_value(plan, i);
+    if (plan.reader.fault || v.tag != ValueTag::string) continue;
+    const char* text = known_string(plan.reader, v.payload);
+    if (std::string_view(text).starts_with(marker)) return std::string(text).substr(marker.size());
+  }
+}
+
+std::vector<PteMemory> memories_of(Plan& plan) {
+  std::string names = marked(plan, kMemoriesMarker);
+  const uint32_t buffers = plan.buffer_sizes.count - 1;
+  std::vector<PteMemory> list;
+  if (buffers < 2 && plan.copy_count == 0) return list;
+  for (uint32_t b = 1; b <= buffers; ++b) {
+    const size_t comma = std::min(names.find(','), names.size());
+    PteMemory m{names.substr(0, comma), buffer_at(plan, b), plan.reader.item<int64_t>(plan.buffer_sizes, b), 0};
+    names.erase(0, comma + 1);
+    if (m.name.empty()) m.name = fmt::format("buffer {}", b);
+    for (uint32_t k = 0; k < plan.copy_count; ++k)
+      if (plan.copies[k].at >= m.begin && plan.copies[k].at < m.begin + m.bytes) m.copied_bytes += plan.copies[k].bytes;
+    list.push_back(std::move(m));
+  }
+  return list;
+}
+
 std::string text_of_option(const uint8_t* bytes, uint32_t count) {
   std::string text;
   if (std::all_of(bytes, bytes + count, [](uint8_t c) { return c >= ' ' && c < 127; })) return std::string(bytes, bytes + count);
@@ -163,6 +190,7 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
     if (is_state(plan, i)) s.state_bytes += tensor_at(plan, i, known_value(plan, i).payload).bytes;
   for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
   read_notes(plan, s);
+  s.memories = memories_of(plan);
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;
     const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);

@@ -35,11 +35,17 @@ struct PteDelegate {
   i64 assumed_kernels = 0;           // of these: neutron::is_assumed
   std::vector<std::string> kernels;  // of microcode for the open machine model, in the order of the calls
 };
+// One of several planned buffers, or one that constants are copied into.
+struct PteMemory {
+  std::string name;  // of the target's memory
+  i64 begin = 0, bytes = 0, copied_bytes = 0;
+};
 struct PteSummary {
   std::string isa;         // "dsp"; empty: the file does not say (stock files)
   ByteInputs byte_inputs;  // what the bytes of an input stand for, where the file says so
   i64 file_bytes = 0, planned_bytes = 0, constants_bytes = 0, values = 0;
   i64 state_bytes = 0;  // of the planned memory: what lives from call to call
+  std::vector<PteMemory> memories;  // empty: all that is planned lies in one
   std::vector<PteTensor> inputs, outputs;
   std::vector<PteCall> calls;
   std::vector<PteDelegate> delegates;

@@ -5,13 +5,9 @@
 #include <span>
 #include <vector>
 
-namespace deuteron {
+#include "memory/pack_piece.h"
 
-// Some bytes of an item, alive for a part of its life only.
-struct PackPiece {
-  int64_t begin = 0, end = 0;   // bytes of the item, begin < end
-  int32_t first = 0, last = 0;  // alive in first..last, both included
-};
+namespace deuteron {
 
 struct PackItem {
   int64_t bytes = 0;

@@ -283,6 +283,24 @@ MemoryPlan plan_memory(const Graph& lowered) {
   return plan;
 }
 
+PlannedGroups planned_groups(const Graph& lowered) {
+  const Lives lives = find_lives(lowered);
+  const std::vector<InPlace> pairs = find_in_place(lowered, lives);
+  const Groups shared = join(lives, pairs, choose_pairs(lowered, lives, pairs));
+  PlannedGroups result{{}, std::vector<i32>(lowered.values.size(), -1), lives.shift, lives.moments};
+  for (size_t v = 0; v < lowered.values.size(); ++v) {
+    const auto home = static_cast<size_t>(shared.group[v]);
+    if (!is_planned(lowered, lives, lives.root[v])) continue;
+    if (result.group_of[home] < 0) {
+      const Life& t = shared.tensor[home];
+      result.group_of[home] = static_cast<i32>(result.groups.size());
+      result.groups.push_back({static_cast<ValueId>(home), t.bytes, t.first, t.last, shared.pieces[home]});
+    }
+    result.group_of[v] = result.group_of[home];
+  }
+  return result;
+}
+
 std::vector<i64> bytes_alive(const Graph& lowered) {
   const Lives lives = find_lives(lowered);
   const std::vector<InPlace> pairs = find_in_place(lowered, lives);

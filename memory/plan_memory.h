@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "memory/pack_piece.h"
 
 namespace deuteron {
 
@@ -12,6 +13,13 @@ inline constexpr i64 kPlanAlignment = 16;
 struct LiveTensor {
   ValueId value;
   i64 bytes;
+};
+// One of several buffers. In `offset` they lie one after the other.
+struct PlannedBuffer {
+  std::string memory;  // the target's name of where it lies
+  i64 begin = 0;       // in the plan
+  i64 bytes = 0;       // a multiple of kPlanAlignment, with the copies
+  i64 copies_at = 0;   // from `begin`: behind the tensors lie copies of constants, to the end
 };
 struct MemoryPlan {
   std::vector<ValueId> root;  // by value: whose memory it lies in
@@ -22,12 +30,29 @@ struct MemoryPlan {
   i64 scratch_bytes = 0;      // the largest scratch of one node (part of `bytes`)
   NodeId peak_node = -1;
   std::vector<LiveTensor> peak;  // alive there, largest first
+  std::vector<PlannedBuffer> buffers;  // empty: one, and no constant is copied
+  std::vector<i32> copied_to;          // by value: the buffer into which a constant is copied when the program is loaded; -1: it stays
 };
 
 // Views lie inside their operand, parts inside their whole: memory/homes.h. In-place pairs of a KernelCall share bytes when the operand has
 // no later use. Graph inputs are alive from the start, outputs to the end, and states, whose new value lies where the old one did, all the
 // time. Deterministic: a node budget, never a time limit.
 MemoryPlan plan_memory(const Graph& lowered);
+
+// What takes memory: tensors that share bytes are one. Of the pairs in place those are taken that plan_memory would take where it must.
+struct PlannedGroup {
+  ValueId root = -1;
+  i64 bytes = 0;
+  i32 first = 0, last = 0;
+  std::vector<PackPiece> pieces;
+};
+struct PlannedGroups {
+  std::vector<PlannedGroup> groups;
+  std::vector<i32> group_of;  // by value; -1: not planned
+  std::vector<i64> shift;     // by value: from the group's first byte
+  i32 moments = 0;
+};
+PlannedGroups planned_groups(const Graph& lowered);
 
 // By node: the sum of aligned sizes alive there, less what its in-place pairs can save. No plan can have less; the largest is lower_bound,
 // but for inputs and outputs that are alive while nothing runs.

@@ -22,6 +22,7 @@ struct Compilation {
   PartitionDecisions partition;
   NpuDecisions npu;
   RowBands row_bands;
+  MemoryPlacement placement;
   StreamDecision stream;
   ByteInputs byte_inputs;
 };

@@ -11,6 +11,7 @@
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "passes/options.h"
+#include "passes/place_memories.h"
 #include "passes/pipeline.h"
 #include "passes/portable_calls.h"
 #include "targets/target.h"
@@ -21,18 +22,22 @@ static std::string join(const std::vector<std::string>& parts, const char* separ
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+static std::string alive_at_peak(const Compilation& c) {
+  std::vector<std::string> alive;
+  for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
+  return join(alive, ", ");
+}
+
 // What lies beside the plan counts in full, however little of the memory it leaves.
 static void report_missing_room(const Compilation& c, const MemoryRegion& memory, i64 resident, const std::string& where,
                                 Diagnostics& diagnostics) {
   const i64 beside = memory.does_hold("constants") ? resident : 0, needed = c.plan.bytes + beside;
-  std::vector<std::string> alive;
-  for (const LiveTensor& t : c.plan.peak) alive.push_back(fmt::format("{} ({} bytes)", c.graph.values[t.value].name, t.bytes));
   const std::string what =
       beside > 0 ? fmt::format("{} bytes of constants that the NPU must find there, and {} bytes of planned tensors, do", beside, c.plan.bytes)
                  : "the planned tensors do";
   diagnostics.add({Severity::error, where,
                    fmt::format("{} not fit the memory `{}`: {} bytes are missing; alive at the peak: {}", what, memory.name,
-                               needed - memory.bytes, join(alive, ", ")),
+                               needed - memory.bytes, alive_at_peak(c)),
                    std::to_string(needed), std::to_string(memory.bytes), "target.memory",
                    beside == 0 ? "use a smaller input, fewer channels or a target with more memory"
                                : "use --fetch-constants-to-sram, a smaller input, fewer channels or a target with more memory"});
@@ -40,6 +45,7 @@ static void report_missing_room(const Compilation& c, const MemoryRegion& memory
 
 // The plan must fit one memory that all who touch it reach, the program those for constants.
 static void check_memories(const Compilation& c, const Target& target, bool fetch_constants, Diagnostics& diagnostics) {
+  if (c.placement.is_placed) return;
   const std::string where = fmt::format("{} on {}", c.graph.name, target.name);
   const bool npu = calls_npu(c.graph);
   const i64 resident = resident_npu_bytes(c.graph, target, fetch_constants);
@@ -53,6 +59,45 @@ static void check_memories(const Compilation& c, const Target& target, bool fetc
     diagnostics.add({Severity::error, where,
                      fmt::format("the program does not fit the memory for constants: {} bytes are missing", static_cast<i64>(c.pte.size()) - flash),
                      std::to_string(c.pte.size()), std::to_string(flash), "target.memory", ""});
+}
+
+static void refuse_plan(const Compilation& c, const Target& target, const MemoryAnswer& answer, Diagnostics& diagnostics) {
+  i64 room = 0;
+  std::vector<std::string> names;
+  for (const MemoryRegion& m : target.memories)
+    if (m.is_planned()) room += m.bytes, names.push_back(fmt::format("`{}` {}", m.name, m.bytes));
+  diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
+                   fmt::format("the planned tensors do not fit the memories for them ({}): {} bytes are missing in `{}`; alive at "
+                               "the peak: {}",
+                               join(names, ", "), answer.missing, answer.short_of, alive_at_peak(c)),
+                   std::to_string(c.plan.bytes), std::to_string(room), "target.memory",
+                   "use --max-ram, a smaller input, fewer channels or a board with more memory"});
+}
+
+// Of several memories: the file lies in the first flash that has room for it, tensors and copies of constants where they cost least.
+static void place_all(Compilation& c, const Target& target, const CompileOptions& options, Diagnostics& diagnostics) {
+  std::vector<i32> homes;
+  for (size_t m = 0; m < target.memories.size(); ++m)
+    if (target.memories[m].is_flash && target.memories[m].is_reached_by("cpu")) homes.push_back(static_cast<i32>(m));
+  if (homes.empty()) homes.push_back(-1);
+  const i64 resident = calls_npu(c.graph) ? resident_npu_bytes(c.graph, target, options.npu.fetch_constants) : 0;
+  for (const i32 home : homes) {
+    MemoryAnswer answer = place_memories({c.graph, target, resident, home, options.packed_weights});
+    c.plan = std::move(answer.plan);
+    if (!answer.fits) return refuse_plan(c, target, answer, diagnostics);
+    c.placement = std::move(answer.placement);
+    c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
+    if (home < 0 || target.memories[home].bytes == 0 || static_cast<i64>(c.pte.size()) <= target.memories[home].bytes) return;
+  }
+  const MemoryRegion& last = target.memories[homes.back()];
+  diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
+                   fmt::format("the program does not fit the flash `{}`: {} bytes are missing; it has {} bytes of constants, {} for the "
+                               "NPU, {} of "
+                               "calls and tables",
+                               last.name, static_cast<i64>(c.pte.size()) - last.bytes, c.parts.constants, c.parts.delegates,
+                                   c.parts.program),
+                   std::to_string(c.pte.size()), std::to_string(last.bytes), "target.memory",
+                       "use fewer channels or a board with more flash"});
 }
 
 static void write_load_plan(Compilation& c, const Target& target, Diagnostics& diagnostics) {
@@ -82,8 +127,13 @@ std::optional<Compilation> compile(Graph graph, const Target& target, const Samp
   const bool finished = run_passes(context);
   if (diagnostics.has_errors()) return std::nullopt;
   if (!finished) return c;
-  c.plan = plan_memory(c.graph);
-  c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
+  if (places_memories(target, options)) {
+    place_all(c, target, options, diagnostics);
+    if (diagnostics.has_errors()) return std::nullopt;
+  } else {
+    c.plan = plan_memory(c.graph);
+    c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
+  }
   if (options.load_plan) write_load_plan(c, target, diagnostics);
   warn_of_portable_calls(c.graph, macs_of(c), target, diagnostics);
   check_memories(c, target, options.npu.fetch_constants, diagnostics);

@@ -32,6 +32,7 @@ struct CompileOptions {
   std::string stop_after;                     // pass name: the result then has only `graph`
   std::string dump_after;                     // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
+  bool one_memory = false;  // where the target has several for tensors, all lie in one: for a form of output that knows no others
   i64 max_ram = 0;        // --max-ram: the plan may have so many bytes; 0: what the target has for activations; or kLeastRam
   std::string stream;     // --stream AXIS[=FRAMES]: passes/stream.h; empty: the network computes its whole input
   i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect

@@ -106,6 +106,12 @@ Json choices(const Compilation& c) {
   return list;
 }
 
+i64 planned_in(const Compilation& c, const std::string& memory, bool is_only) {
+  for (const PlannedBuffer& b : c.plan.buffers)
+    if (b.memory == memory) return b.bytes;
+  return is_only && c.plan.buffers.empty() ? c.plan.bytes : 0;
+}
+
 // The target's, and what of the program lies in them. Constants lie where there is a memory for them alone; the NPU's must be where it
 // reaches.
 Json memories(const Compilation& c, const ReportFacts& f) {
@@ -117,8 +123,41 @@ Json memories(const Compilation& c, const ReportFacts& f) {
                     {"bytes", m.bytes > 0 ? Json(m.bytes) : Json(nullptr)},
                     {"holds", m.holds},
                     {"reach", m.reach},
-                    {"planned", &m == room.memory ? c.plan.bytes : 0}});
+                    {"planned", planned_in(c, m.name, &m == room.memory)}});
   return list;
+}
+
+// Where the tensors and constants lie that were given a memory each; null: all lie in one.
+Json placement(const Compilation& c) {
+  const MemoryPlacement& p = c.placement;
+  if (!p.is_placed) return nullptr;
+  constexpr const char* kKinds[] = {"tensor", "scratch", "state", "constant"};
+  Json memories = Json::array(), things = Json::array();
+  for (size_t m = 0; m < p.memories.size(); ++m) {
+    const MemoryUse& u = p.memories[m];
+    const bool is_home = static_cast<i32>(m) == p.home;
+    memories.push_back({{"name", u.name},
+                        {"bytes", u.bytes > 0 ? Json(u.bytes) : Json(nullptr)},
+                        {"used", is_home ? static_cast<i64>(c.pte.size()) : u.tensors + u.constants},
+                        {"tensors", u.tensors},
+                        {"constants", u.constants},
+                        {"file", is_home}});
+  }
+  for (const PlacedThing& t : p.things)
+    things.push_back({{"name", c.graph.values[t.value].name},
+                      {"kind", kKinds[static_cast<size_t>(t.kind)]},
+                      {"memory", p.memories[t.memory].name},
+                      {"bytes", t.bytes},
+                      {"read", t.read},
+                      {"written", t.written},
+                      {"cycles", t.cycles}});
+  return {{"cycles", p.cycles},
+          {"bound", p.bound},
+          {"optimal", p.is_optimal},
+          {"greedy_cycles", cycles_or_null(p.greedy_cycles)},
+          {"slowest_cycles", cycles_or_null(p.slowest_cycles)},
+          {"memories", std::move(memories)},
+          {"things", std::move(things)}};
 }
 
 // By call of the program: bytes of what is alive while it runs.
@@ -195,6 +234,7 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"choices", choices(c)},
           {"ram_over_time", ram_over_time(c)},
           {"memories", memories(c, f)},
+          {"memory_placement", placement(c)},
           {"flash",
            {{"constants", c.parts.constants},
             {"npu", c.parts.delegates},

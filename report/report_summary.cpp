@@ -57,6 +57,7 @@ class Summary {
     choice();
     firmware();
     ram();
+    placement();
     peak();
     flash();
     line("multiply-adds", scaled(r_.macs));
@@ -166,11 +167,53 @@ class Summary {
                                                    : fmt::format("it has nothing to stand for {}", fmt::join(only_ours, ", "))));
   }
 
+  // Of each memory what lies in it, the hottest first.
+  void placement() {
+    const MemoryPlacement& p = c_.placement;
+    if (!p.is_placed) return;
+    const auto waits = [](i64 cycles) { return cycles < 0 ? std::string("no room") : grouped(cycles); };
+    line("memories", fmt::format("{} cycles of waiting ({}); placed greedily {}, all in the slowest {}", grouped(p.cycles),
+                                 p.is_optimal ? std::string("proved least") : "at least " + grouped(p.bound), waits(p.greedy_cycles),
+                                 waits(p.slowest_cycles)));
+    for (size_t m = 0; m < p.memories.size(); ++m) {
+      const MemoryUse& u = p.memories[m];
+      const bool is_home = static_cast<i32>(m) == p.home;
+      const i64 used = is_home ? static_cast<i64>(c_.pte.size()) : u.tensors + u.constants;
+      std::string what;
+      if (is_home) what = fmt::format("the file, {} of constants read here", grouped(u.constants));
+      else if (u.constants > 0) what = fmt::format("tensors {}, copies of constants {}", grouped(u.tensors), grouped(u.constants));
+      else if (u.tensors > 0) what = "tensors";
+      line("", fmt::format("{}: {} bytes{}{}{}", u.name, grouped(used), u.bytes > 0 ? " of " + grouped(u.bytes) : std::string(),
+                           what.empty() ? "" : ": " + what, hottest_in(static_cast<i32>(m))));
+    }
+  }
+
+  std::string hottest_in(i32 memory) const {
+    constexpr int kShown = 4;
+    std::string list;
+    int shown = 0, more = 0;
+    for (const PlacedThing& t : c_.placement.things) {
+      if (t.memory != memory || t.read + t.written == 0) continue;
+      if (shown == kShown) ++more;
+      else list += fmt::format("{}`{}` {}", shown++ ? ", " : "", c_.graph.values[t.value].name, grouped(t.bytes));
+    }
+    if (more > 0) list += fmt::format(" and {} more", more);
+    return list.empty() ? list : "; hottest first: " + list;
+  }
+
   void ram() {
+    i64 copies = 0;
+    for (const PlannedBuffer& b : c_.plan.buffers) copies += b.bytes - b.copies_at;
+    if (!c_.plan.buffers.empty())
+      line("RAM", fmt::format("{} bytes in {}: tensors {}, copies of constants {}; scratch {}", grouped(c_.plan.bytes),
+                              c_.plan.buffers.size() == 1 ? std::string("1 memory") : fmt::format("{} memories", c_.plan.buffers.size()),
+                                  grouped(c_.plan.bytes - copies),
+                              grouped(copies), grouped(c_.plan.scratch_bytes)));
     const char* proof = c_.plan.bytes == c_.plan.lower_bound ? "the lower bound"
                         : c_.plan.optimal                    ? "proved least; the lower bound is"
                                                              : "lower bound";
-    line("RAM",
+    if (c_.plan.buffers.empty())
+      line("RAM",
          fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
                      c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
     if (!c_.graph.states.empty()) {

@@ -6,18 +6,18 @@
 namespace deuteron {
 namespace {
 
-// Where the planned buffer `id` begins: they lie one after the other.
-uint32_t buffer_at(const Plan& plan, uint32_t id) {
-  uint32_t at = 0;
-  for (uint32_t i = 1; i < id; ++i) at += static_cast<uint32_t>((plan.reader.item<int64_t>(plan.buffer_sizes, i) + 15) / 16 * 16);
-  return at;
-}
-
-void set_data(const Plan& plan, const DataPlace& p, Tensor* tensor) {
+void set_data(const Plan& plan, const DataPlace& p, uint32_t bytes, Tensor* tensor) {
   tensor->constant = p.place == Place::constant;
   tensor->data = nullptr;
-  if (p.place == Place::planned && plan.planned) tensor->data = plan.planned + p.offset;
-  if (p.place == Place::constant) tensor->data = const_cast<uint8_t*>(plan.reader.bytes) + p.offset;
+  if (p.place == Place::planned && plan.planned) tensor->data = planned_address(plan, p.offset);
+  if (p.place != Place::constant) return;
+  tensor->data = const_cast<uint8_t*>(plan.reader.bytes) + p.offset;
+  if constexpr (kMostMemories > 1)
+    for (uint32_t k = 0; plan.are_copied && k < plan.copy_count; ++k) {
+      const ConstantCopy& c = plan.copies[k];
+      if (p.offset >= c.from && p.offset - c.from <= c.bytes && bytes <= c.bytes - (p.offset - c.from))
+        tensor->data = planned_address(plan, c.at + (p.offset - c.from));
+    }
 }
 
 // The place of such a tensor: in the order of the inputs, then the outputs. False if it is neither.
@@ -99,8 +99,8 @@ uint32_t known_shape(const Plan& plan, FlatTable t, Tensor* tensor) {
 }
 
 void known_tensor(const Plan& plan, uint32_t index, FlatTable t, Tensor* tensor) {
-  known_shape(plan, t, tensor);
-  set_data(plan, known_place(plan, index, t), tensor);
+  const uint32_t bytes = known_shape(plan, t, tensor);
+  set_data(plan, known_place(plan, index, t), bytes, tensor);
 }
 
 }  // namespace deuteron

@@ -41,6 +41,14 @@ struct Needs {
 };
 Status measure(File file, const KernelTable& kernels, Needs* needs);
 
+// A program may have planned buffers for several memories (docs/runtime.md): what load() wants in each, in the order of the file. The last
+// has all that is left. `needs`: of measure().
+struct MemoryNeeds {
+  uint32_t bytes[4] = {};
+  int32_t count = 0;
+};
+Status measure_memories(File file, const Needs& needs, MemoryNeeds* memories);
+
 // Before the first program with delegates is loaded, and after the last has been unloaded: whatever the backends' libraries want once
 // (neutronInit, neutronDeinit). On failure the ones that had started are stopped again. Without backends there is nothing to start.
 [[nodiscard]] Status start_backends(const KernelTable& kernels);
@@ -57,6 +65,9 @@ class Program {
   // Checks every offset, size, shape and argument of the method `forward` once. On failure the Program is empty.
   // Begins with unload().
   Status load(File file, const KernelTable& kernels, Memory tables, Memory planned);
+  // The same with a memory for each planned buffer, apart from one another; the last takes all buffers that follow. With one memory all lie
+  // in it, one after the other. Constants that the file wants copied into a buffer are copied, and nobody else may write there.
+  Status load(File file, const KernelTable& kernels, Memory tables, const Memory* planned, int32_t memories);
   // Gives back what delegates hold in their libraries. For a program with delegates, before the memory of its tables is used for anything
   // else: a Program has no destructor, so that one that is static costs nothing before main. The Program is then empty.
   void unload();

@@ -168,7 +168,7 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
       const Backend& backend = *static_cast<const Backend*>(called);
       DelegateCall d = known_delegate_call(plan, call, backend);
       d.arena = &arena;
-      d.workspace = plan.planned + plan.ports_end;
+      d.workspace = planned_address(plan, plan.ports_end);
       *status = prepare(d, backend, where, &prepared);
       if (!status->ok() && status->code != Code::out_of_memory) return false;
       *status = Status{};
@@ -242,13 +242,13 @@ struct Loader {
     return s;
   }
 
-  Status load(File file, Memory planned) {
+  Status load(File file, const Memory* planned, int32_t memories) {
     KernelFinder finder{kernels};
     if (!open_plan(file, &plan)) return status_of(plan, status);
     tables = take_tables(arena, plan);
     if (arena.used > arena.bytes) return tables_too_small(file);
     if (!check_structure(plan, finder, tables.calls, &totals, &status)) return status_of(plan, status);
-    if (Status s = check_planned(planned); !s.ok()) return s;
+    if (Status s = take_memories(plan, planned, memories); !s.ok()) return s;
     tables.states = arena.make<StateTensor>(plan.states);
     if (arena.used > arena.bytes) return tables_too_small(file);
     const size_t before = arena.used;
@@ -258,6 +258,7 @@ struct Loader {
     arena.used = before;
     room = take_room(arena, totals.largest);
     if (arena.used > arena.bytes) return tables_too_small(file);
+    copy_constants(plan);
     decode_ports();
     decode_states();
     const Status s = prepare_calls();
@@ -275,7 +276,7 @@ struct Loader {
     const CallSize most{h->most_args, h->most_values, h->most_tensors, h->most_items, 0};
     room = take_room(arena, most);
     const Kernel* found[kMostPlannedKernels];
-    if (!check_planned(planned).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
+    if (!take_memories(plan, &planned, 1).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
         !find_planned_kernels(plan, kernels, found))
       return false;
     point_at_values(room, most);
@@ -309,20 +310,6 @@ struct Loader {
       const PreparedDelegate& d = *static_cast<const PreparedDelegate*>(tables.calls[opened].args);
       d.backend->close(d.state);
     }
-  }
-
-  Status check_planned(Memory planned) {
-    Status s;
-    if (reinterpret_cast<uintptr_t>(planned.data) % 16 != 0) {
-      s.code = Code::bad_input;
-      s.detail = "the planned buffer must lie at an address that is a multiple of 16";
-    } else if (planned.bytes < plan.planned_bytes || (!planned.data && plan.planned_bytes != 0)) {
-      s.code = Code::out_of_memory;
-      s.detail = "the planned buffer is too small";
-      s.bytes_needed = plan.planned_bytes;
-    }
-    plan.planned = static_cast<uint8_t*>(planned.data);
-    return s;
   }
 
   // What an output that is none looks like: no bytes.
@@ -382,7 +369,7 @@ struct Loader {
     const Backend& backend = *static_cast<const Backend*>(tables.calls[k].args);
     DelegateCall d = known_delegate_call(plan, call, backend);
     d.arena = &arena;
-    d.workspace = plan.planned + plan.ports_end;
+    d.workspace = planned_address(plan, plan.ports_end);
     return prepare(d, backend, where, prepared);
   }
 
@@ -413,7 +400,10 @@ struct Loader {
   }
 };
 
-Status Program::load(File file, const KernelTable& kernels, Memory tables, Memory planned) {
+Status Program::load(File file, const KernelTable& kernels, Memory tables, Memory planned) { return load(file, kernels, tables, &planned,
+    1); }
+
+Status Program::load(File file, const KernelTable& kernels, Memory tables, const Memory* planned, int32_t memories) {
   unload();
   if (reinterpret_cast<uintptr_t>(tables.data) % 16 != 0) {
     Status s;
@@ -423,7 +413,7 @@ Status Program::load(File file, const KernelTable& kernels, Memory tables, Memor
   }
   const Arena arena{static_cast<uint8_t*>(tables.data), tables.data ? tables.bytes : 0, 0};
 #ifndef DEUTERON_NO_LOAD_PLANS
-  if (Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load_planned(file, planned)) return Status{};
+  if (memories == 1 && Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load_planned(file, *planned)) return Status{};
 #endif
 #ifdef DEUTERON_LOAD_PLANS_ONLY
   Status s;
@@ -431,7 +421,7 @@ Status Program::load(File file, const KernelTable& kernels, Memory tables, Memor
   s.detail = "the program has no load plan for this firmware: compile it with --load-plan, or build with -DLOAD_PLANS_ONLY=OFF";
   return s;
 #else
-  return Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load(file, planned);
+  return Loader{*this, kernels, arena, {}, {}, {}, {}, {}, 0}.load(file, planned, memories);
 #endif
 }
 

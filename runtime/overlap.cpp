@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char kOverwritten[] = "the tensor's bytes were overwritten by another tensor before this call reads them";
 constexpr const char kStateLost[] = "a state is overwritten by another tensor, so that the next run would not find it";
+constexpr const char kOnConstants[] = "a tensor is written where a copy of constants lies";
 constexpr const char kNeverWritten[] = "the tensor is read before anything was written to it";
 
 // The range that a value takes in planned memory; false for constants and tensors without bytes.
@@ -60,6 +61,8 @@ struct MemoryMap {
 
   // Adds at most two segments. Pays for moving those behind.
   void write(uint32_t begin, uint32_t end, uint32_t value) {
+    if constexpr (kMostMemories > 1)
+      if (is_copy_at(plan, begin, end)) plan.reader.fail(Code::overlap, kOnConstants);
     Segment* s = room.segments;
     const uint32_t first = find(begin);
     uint32_t last = first;  // one past the segments that are touched

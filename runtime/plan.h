@@ -24,6 +24,18 @@ enum class ValueTag : uint8_t {
 };
 enum class InstructionTag : uint8_t { none, kernel_call, delegate_call, move_call, jump_false_call, free_call };
 
+// Firmware whose programs lie in one memory each leaves out what knows of more.
+#ifdef DEUTERON_ONE_MEMORY
+inline constexpr uint32_t kMostMemories = 1;
+#else
+inline constexpr uint32_t kMostMemories = 4;
+#endif
+
+// Some of the constant segment, which the loader copies into planned memory.
+struct ConstantCopy {
+  uint32_t at, from, bytes;  // in the planned memory; in the file
+};
+
 struct Plan {
   FlatReader reader;
   FlatVector values, inputs, outputs, instructions, operators, delegates, buffer_sizes;
@@ -37,9 +49,28 @@ struct Plan {
   uint32_t ports_end = 0;                          // with the inputs and outputs for which the file plans no memory
   uint32_t planned_bytes = 0;                      // and with the workspace that delegates share, which begins at ports_end
   uint8_t* planned = nullptr;                      // null until memory is given
+  // Where planned memory goes on elsewhere, in this order: from `begin` on it lies at `data`.
+  struct Elsewhere {
+    uint32_t begin;
+    uint8_t* data;
+  } elsewhere[kMostMemories];
+  uint32_t elsewhere_count = 0;
+  ConstantCopy copies[kMostMemories];
+  uint32_t copy_count = 0;
+  bool are_copied = false;                         // constants are read there
   Isa isa = kBuildIsa;                             // unless the file says another
   bool is_load_plan = false;                       // the vectors are then parts of a load plan (load_plan.h)
 };
+
+// memories.cpp
+uint8_t* planned_address(const Plan& plan, uint32_t offset);
+uint32_t buffer_at(const Plan& plan, uint32_t id);  // where the planned buffer `id` begins: they lie one after the other
+// Value `deuteron:copy=BUFFER,AT,FROM,BYTES`: false with a fault.
+bool read_copy(Plan& plan, const char* text);
+bool is_copy_at(const Plan& plan, uint32_t begin, uint32_t end);
+void copy_constants(Plan& plan);
+// Gives `plan` its memory, if there is enough of it.
+Status take_memories(Plan& plan, const Memory* planned, int32_t count);
 
 // open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked at yet.
 bool open_plan(File file, Plan* plan);

@@ -13,7 +13,7 @@ struct ValueShapes {
   FlatShape allocation{kAllocationWidths, sizeof kAllocationWidths}, number{kNumberWidths, sizeof kNumberWidths};
 };
 
-constexpr const char kIsaMarker[] = "deuteron:isa=";
+constexpr const char kIsaMarker[] = "deuteron:isa=", kCopyMarker[] = "deuteron:copy=";
 
 // Multiplies `bytes`, which is one element's, by the number of elements.
 bool check_shape(FlatReader& r, FlatTable t, int64_t* bytes) {
@@ -95,7 +95,14 @@ bool check_tensor(Plan& plan, FlatTable t, ValueShapes& shapes) {
   return data_index == 0 || check_constant(plan, data_index, element, bytes);
 }
 
+bool begins(const char* text, const char* with) {
+  while (*with && *text == *with) ++text, ++with;
+  return *with == 0;
+}
+
 bool read_marker(Plan& plan, const char* text) {
+  if constexpr (kMostMemories > 1)
+    if (begins(text, kCopyMarker)) return read_copy(plan, text + sizeof kCopyMarker - 1);
   for (int i = 0; kIsaMarker[i]; ++i)
     if (text[i] != kIsaMarker[i]) return true;
   const char* name = text + sizeof kIsaMarker - 1;

@@ -33,7 +33,8 @@ constexpr Core kCores[] = {
 constexpr Isa kIsas[] = {Isa::scalar, Isa::dsp, Isa::mve};
 const std::vector<std::string> kBackends = {"neutron", "cortex_m"};
 const std::vector<std::string> kFamilies = {"neutron-n3"};
-const std::vector<std::string> kHolds = {"activations", "constants"};
+const std::vector<std::string> kHolds = {"activations", "scratch", "states", "constants"};
+const std::vector<std::string> kKinds = {"ram", "flash"};
 const std::vector<std::string> kProcessors = {"cpu", "npu"};
 const std::vector<std::string> kPrefer = {"npu", "fastest"};
 const std::vector<std::string> kDialects = {"deuteron", "stock"};
@@ -67,6 +68,7 @@ class Reader {
     if (const toml::table* options = table(root, "options")) read_options(*options, t);
     if (const toml::table* stock = table(root, "stock")) read_stock(*stock, t);
     if (!failed_) check_sharing(root.get("memory"), t);
+    if (!failed_) check_use(root.get("memory"), t);
     return failed_ ? std::nullopt : std::optional(std::move(t));
   }
 
@@ -303,6 +305,34 @@ class Reader {
          "give one memory that holds activations `reach = [\"cpu\", \"npu\"]`, or leave a backend out"});
   }
 
+  std::optional<int64_t> speed(const toml::table& m, std::string_view key, const MemoryRegion& region, std::string_view done) {
+    const std::optional<int64_t> v = integer(m, key, false);
+    if (v && *v < 1) measured(m.get(key), fmt::format("memory `{}` is never {}", region.name, done), *v, 1, "target.memory.speed");
+    return v;
+  }
+
+  // A memory for constants alone is flash unless the file says otherwise.
+  void read_kind(const toml::table& m, MemoryRegion& region) {
+    const bool constants_alone = region.holds == std::vector<std::string>{"constants"};
+    region.is_flash = one_of(m, "kind", kKinds, constants_alone ? "flash" : "ram") == "flash";
+    if (region.is_flash && !constants_alone)
+      fault(m.get("kind"), fmt::format("memory `{}` is flash, which no program writes, and holds more than constants", region.name),
+            "target.memory.kind", "write `kind = \"ram\"` or `holds = [\"constants\"]`");
+  }
+
+  // What the CPU does not reach can only hold constants of the NPU.
+  void check_use(const toml::node* memories, const Target& t) {
+    for (const MemoryRegion& m : t.memories)
+      if (!m.is_reached_by("cpu") && !(t.has_backend("neutron") && m.does_hold("constants"))) {
+        const toml::node* node = memories;
+        if (const toml::array* list = memories->as_array(); list && !list->empty())
+          node = list->get(static_cast<size_t>(&m - t.memories.data()));
+        fault(node, fmt::format("no tensor may lie in the memory `{}`: it is reached by {} only, and holds {}", m.name,
+                                fmt::join(m.reach, " and "), fmt::join(m.holds, " and ")),
+              "target.memory.unused", "give it `reach = [\"cpu\"]` or leave it out");
+      }
+  }
+
   void read_memories(const toml::node& node, Target& t) {
     const toml::array* list = node.as_array();
     if (!list) return fault(&node, "`memory` must be a list of tables ([[memory]])", "target.type");
@@ -312,18 +342,16 @@ class Reader {
         fault(&item, "`memory` must be a list of tables ([[memory]])", "target.type");
         continue;
       }
-      known_keys(*m, "[[memory]]", {"name", "bytes", "holds", "reach", "bytes_per_cycle_q8"});
+      known_keys(*m, "[[memory]]", {"name", "bytes", "kind", "holds", "reach", "bytes_per_cycle_q8", "write_bytes_per_cycle_q8"});
       MemoryRegion region;
       region.name = string(*m, "name", true).value_or("");
       region.holds = strings(*m, "holds", kHolds, "use of a memory");
       region.reach = m->get("reach") ? strings(*m, "reach", kProcessors, "processor") : kProcessors;
-      if (const std::optional<int64_t> speed = integer(*m, "bytes_per_cycle_q8", false)) {
-        region.bytes_per_cycle_q8 = *speed;
-        if (*speed < 1)
-          measured(m->get("bytes_per_cycle_q8"), fmt::format("memory `{}` is never read", region.name), *speed, 1, "target.memory.speed");
-      }
+      region.bytes_per_cycle_q8 = speed(*m, "bytes_per_cycle_q8", region, "read").value_or(0);
+      region.write_bytes_per_cycle_q8 = speed(*m, "write_bytes_per_cycle_q8", region, "written").value_or(region.bytes_per_cycle_q8);
+      read_kind(*m, region);
       // A board's external flash may be of any size; memory for activations always ends somewhere.
-      if (const std::optional<int64_t> bytes = integer(*m, "bytes", region.does_hold("activations"))) {
+      if (const std::optional<int64_t> bytes = integer(*m, "bytes", !region.is_flash)) {
         region.bytes = *bytes;
         if (*bytes <= 0) measured(m->get("bytes"), fmt::format("memory `{}` has no bytes", region.name), *bytes, 1, "target.memory.bytes");
         else if (*bytes > kMaxMemoryBytes)

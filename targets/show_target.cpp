@@ -89,8 +89,11 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
   for (const MemoryRegion& m : t.memories) {
     out += fmt::format("\n[[memory]]\nname = {}\n", in_quotes(m.name));
     if (m.bytes > 0) out += fmt::format("bytes = {}\n", m.bytes);
+    if (!m.is_flash && m.holds == std::vector<std::string>{"constants"}) out += "kind = \"ram\"\n";
     out += fmt::format("holds = {}\nreach = {}\n", list_of(m.holds), list_of(m.reach));
     if (m.bytes_per_cycle_q8 > 0) out += fmt::format("bytes_per_cycle_q8 = {}\n", m.bytes_per_cycle_q8);
+    if (m.write_bytes_per_cycle_q8 != m.bytes_per_cycle_q8)
+      out += fmt::format("write_bytes_per_cycle_q8 = {}\n", m.write_bytes_per_cycle_q8);
   }
   return out;
 }
@@ -101,9 +104,11 @@ nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::st
   for (const MemoryRegion& m : t.memories)
     memories.push_back({{"name", m.name},
                         {"bytes", m.bytes > 0 ? Json(m.bytes) : Json(nullptr)},
+                        {"kind", m.is_flash ? "flash" : "ram"},
                         {"holds", m.holds},
                         {"reach", m.reach},
-                        {"bytes_per_cycle_q8", m.bytes_per_cycle_q8 > 0 ? Json(m.bytes_per_cycle_q8) : Json(nullptr)}});
+                        {"bytes_per_cycle_q8", m.bytes_per_cycle_q8 > 0 ? Json(m.bytes_per_cycle_q8) : Json(nullptr)},
+                        {"write_bytes_per_cycle_q8", m.write_bytes_per_cycle_q8 > 0 ? Json(m.write_bytes_per_cycle_q8) : Json(nullptr)}});
   for (const std::string& b : t.backends) {
     Json options = b == "neutron" ? Json{{"prefer", t.options.prefer},
                                          {"delegate_min_macs", t.options.min_macs},

@@ -33,6 +33,9 @@ static bool is_among(const std::vector<std::string>& list, std::string_view name
 }
 bool Target::has_backend(std::string_view backend) const { return is_among(backends, backend); }
 bool MemoryRegion::does_hold(std::string_view what) const { return is_among(holds, what); }
+bool MemoryRegion::is_planned() const {
+  return !is_flash && is_reached_by("cpu") && (does_hold("activations") || does_hold("scratch") || does_hold("states"));
+}
 bool MemoryRegion::is_reached_by(std::string_view processor) const { return is_among(reach, processor); }
 
 std::vector<std::string> builtin_bases() {

@@ -140,7 +140,9 @@ int compile_verb(const CompileVerb& o) {
   if (as_c && o.model.model.ends_with(".pte")) return program_as_c(o);
   std::optional<SigningKey> key;  // before the long part
   if (!o.sign_key.empty() && !(key = read_signing_key(o.sign_key, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
-  const std::optional<CompiledModel> m = compile_model(o.model, false, diagnostics);
+  ModelOptions model = o.model;
+  model.compile.one_memory = as_c;  // the C has one arena
+  const std::optional<CompiledModel> m = compile_model(model, false, diagnostics);
   if (!m) return finish(o.model.json, diagnostics, {}, "");
   if (!has_program(*m))
     return finish(o.model.json, diagnostics,

@@ -98,6 +98,14 @@ COutput c_output_for(const COptions& o, const Target& target) {
 bool add_c_program(const COptions& o, const ProgramFile& file, const Target& target, const std::string& from, COutput& output,
                    Diagnostics& diagnostics) {
   if (!is_compiled_for(file, target, diagnostics)) return false;
+  for (const PteMemory& m : file.summary.memories)
+    if (m.copied_bytes > 0) {
+      diagnostics.add({Severity::error, from,
+                       fmt::format("constants are read from the memory `{}`, and C has one arena without constants", m.name),
+                       fmt::format("{} bytes", m.copied_bytes), "0 bytes", "c.memories",
+                           "compile the model itself with --emit c: it then lies in one memory"});
+      return false;
+    }
   const std::optional<std::string> name = name_of_model(o, from, output, diagnostics);
   if (!name) return false;
   Status status;

@@ -200,6 +200,17 @@ bool add_model(const FirmwareOptions& o, const std::string& path, FirmwareProjec
     if (!add_expected(*file, model, diagnostics)) return false;
     project.tables_measured &= measure_on_board(project, model);
   }
+  if (!file->summary.memories.empty()) {
+    Needs needs;
+    MemoryNeeds memories;
+    if (measure(file->file(), kAllKernels, &needs).ok())
+      needs.planned_bytes = static_cast<uint32_t>(std::max<uint64_t>(needs.planned_bytes, model.planned_bytes));
+    measure_memories(file->file(), needs, &memories);
+    for (int32_t k = 0; k < memories.count; ++k) {
+      const PteMemory& m = file->summary.memories[static_cast<size_t>(k)];
+      model.buffers.push_back({m.name, memories.bytes[k], static_cast<uint64_t>(m.copied_bytes)});
+    }
+  }
   project.models.push_back(std::move(model));
   return true;
 }
@@ -250,7 +261,7 @@ Json report(const FirmwareOptions& o, const FirmwareProject& p, const FirmwareMe
                                            : "model"},
           {"models_bytes", m.models_bytes},
           {"inputs_bytes", m.inputs_bytes},
-          {"planned_bytes", m.planned_bytes},
+          {"planned_bytes", m.planned_bytes + m.buffers_bytes},
           {"tables_bytes", m.tables_bytes},
           {"tables_measured_on_board", p.tables_measured},
           {"files", files},
@@ -313,7 +324,7 @@ int firmware(const FirmwareOptions& o) {
                   folder, counted(static_cast<long long>(project.models.size()), "model"),
                   counted(static_cast<long long>(project.kernels.cpu.size()), "kernel"), project.kernels.npu.size(),
                   counted(static_cast<long long>(sources), "file"), source_bytes / 1024, memory->models_bytes + memory->inputs_bytes,
-                  memory->planned_bytes, memory->tables_bytes, folder, folder, board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
+                  memory->planned_bytes + memory->buffers_bytes, memory->tables_bytes, folder, folder, board->emulated ? "" : " -DMCUX_SDK=PATH", folder));
 }
 
 }  // namespace

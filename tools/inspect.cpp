@@ -140,6 +140,10 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
     json["load_plan_bytes"] = plan->bytes;
   }
   text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
+  for (const PteMemory& m : s.memories) {
+    text += fmt::format("  memory {}: {} bytes at {}, {} of them copies of constants\n", m.name, m.bytes, m.begin, m.copied_bytes);
+    json["memories"].push_back({{"name", m.name}, {"begin", m.begin}, {"bytes", m.bytes}, {"copied_bytes", m.copied_bytes}});
+  }
   for (const bool input : {true, false}) {
     const std::vector<PteTensor>& list = input ? s.inputs : s.outputs;
     for (size_t i = 0; i < list.size(); ++i) {

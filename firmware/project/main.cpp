@@ -70,7 +70,7 @@ BoardExit run_all() {
   for (int32_t k = 0; k < kModelCount; k++) {
     const Model& model = kModels[k];
     const File file = {model.begin, static_cast<size_t>(model.end - model.begin)};
-    status = programs[k].load(file, kFirmwareKernels, model.tables, kPlanned);
+    status = programs[k].load(file, kFirmwareKernels, model.tables, model.planned, model.memories);
     if (!status.ok()) return refused(model, status, BoardExit::load_failed);
     Line("@model ").text(model.name).text(" loaded, bytes ").number(file.bytes).print();
   }

@@ -8,6 +8,8 @@ struct Model {
   const char* name;
   const uint8_t *begin, *end;  // the program, 16-aligned
   deuteron::Memory tables;     // of its own, for as long as it is loaded
+  const deuteron::Memory* planned;  // all models that lie in one memory share it: one runs at a time
+  int32_t memories;
   const deuteron::File* inputs;
   int32_t input_count;
   const uint64_t* expected;  // FNV-1a of each output on the host, for these inputs; null: not known
@@ -16,5 +18,4 @@ struct Model {
 
 extern const Model kModels[];
 extern const int32_t kModelCount;
-extern const deuteron::Memory kPlanned;               // as large as the largest model wants: one runs at a time
 extern const deuteron::KernelTable kFirmwareKernels;  // kernels.cpp

@@ -69,6 +69,25 @@ inline std::vector<uint8_t> bytes_of_outputs(const Program& program) {
   return bytes;
 }
 
+// With a memory of just the right size for each planned buffer, which must give the outputs that it gave in one.
+inline void run_in_memories(File file, const KernelTable& kernels, const Needs& needs, const std::vector<uint8_t>& expected) {
+  MemoryNeeds wanted;
+  if (!measure_memories(file, needs, &wanted).ok()) std::abort();
+  if (wanted.count < 2) return;
+  std::vector<Block> blocks;
+  std::vector<Memory> memories;
+  for (int32_t k = 0; k < wanted.count; ++k) memories.push_back(blocks.emplace_back(wanted.bytes[k], 0xA5).memory());
+  const Block tables(needs.tables_bytes);
+  Program program;
+  if (!program.load(file, kernels, tables.memory(), memories.data(), wanted.count).ok()) std::abort();
+  const UnloadAtEnd unload{program};
+  if (!set_all_inputs(program, 255) || !program.run().ok()) std::abort();
+  if (kernels.kernels == kAllKernels.kernels && bytes_of_outputs(program) != expected) {
+    std::fprintf(stderr, "the outputs depend on where the planned buffers lie\n");
+    std::abort();
+  }
+}
+
 inline Outcome load_and_run(File file, const KernelTable& kernels) {
   constexpr uint32_t kMostMemory = 1 << 22;
   constexpr double kMostWork = 5e7;
@@ -102,6 +121,7 @@ inline Outcome load_and_run(File file, const KernelTable& kernels) {
     }
     first = std::move(outputs);
   }
+  if (program.state_count() == 0) run_in_memories(file, kernels, needs, first);
   return Outcome::ran;
 }
 

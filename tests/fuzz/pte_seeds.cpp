@@ -64,6 +64,23 @@ TestProgram linear() {
   return p;
 }
 
+// The same layer with its result in a second buffer, behind which its weights are copied.
+TestProgram two_memories() {
+  TestProgram p;
+  p.buffers.resize(3);
+  const int32_t x = p.planned(ScalarType::s8, {2, 6}, 0), y = p.planned(ScalarType::s8, {2, 5}, 0, {}, 2);
+  const int32_t w = p.constant<int8_t>(ScalarType::s8, {5, 6}, std::vector<int8_t>(30, -3)),
+                b = p.constant<int32_t>(ScalarType::s32, {5}, {1, 2, 3, 4, 5});
+  p.buffers[2] = 48;
+  p.string("deuteron:memories=dtcm,sram");
+  p.string("deuteron:copy=2,16,0,30");
+  p.inputs = {x};
+  p.outputs = {y};
+  p.call("cortex_m::quantized_linear", {x, w, b, p.none(), p.integer(3), p.integer(0), p.integer(-4), p.ints({1 << 30}), p.ints({-6}),
+                                        p.integer(127), p.integer(-128), y});
+  return p;
+}
+
 TestProgram split() {
   TestProgram p;
   const int32_t x = p.planned(ScalarType::s8, {1, 6, 4}, 0), a = p.planned(ScalarType::s8, {1, 2, 4}, 32),
@@ -94,6 +111,7 @@ int main(int argc, char** argv) {
                                                  {"cat", cat()},
                                                  {"conv2d", conv2d()},
                                                  {"linear", linear()},
+                                                 {"two_memories", two_memories()},
                                                  {"split", split()},
                                                  {"clamp", clamp()},
                                                  {"neutron", NeutronNetwork(true).p},
