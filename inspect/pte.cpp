@@ -103,29 +103,22 @@ std::string text_of(Plan& plan, uint32_t index, int depth = 0) {
   return "";
 }
 
-// What strings that no call refers to say of the program.
-void read_notes(const Plan& plan, PteSummary& s) {
+// What strings that no call refers to say of the program. Gives the names of its memories.
+std::string read_notes(const Plan& plan, PteSummary& s) {
+  std::string memories;
   for (uint32_t i = 0; i < plan.values.count; ++i) {
     const ValueView v = known_value(plan, i);
     if (plan.reader.fault || v.tag != ValueTag::string) continue;
     const std::string_view text = known_string(plan.reader, v.payload);
     if (text.starts_with(kIsaMarker) && s.isa.empty()) s.isa = text.substr(kIsaMarker.size());
+    if (text.starts_with(kMemoriesMarker) && memories.empty()) memories = text.substr(kMemoriesMarker.size());
     read_note(text, s.byte_inputs);
   }
+  return memories;
 }
 
-// What follows a marker: the text of a string value that no call reads.
-std::string marked(Plan& plan, std::string_view marker) {
-  for (uint32_t i = 0; i < plan.values.count; ++i) {
-    const ValueView v = known_value(plan, i);
-    if (plan.reader.fault || v.tag != ValueTag::string) continue;
-    const char* text = known_string(plan.reader, v.payload);
-    if (std::string_view(text).starts_with(marker)) return std::string(text).substr(marker.size());
-  }
-}
-
-std::vector<PteMemory> memories_of(Plan& plan) {
-  std::string names = marked(plan, kMemoriesMarker);
+// names: of the buffers, as the note has them.
+std::vector<PteMemory> memories_of(const Plan& plan, std::string names) {
   const uint32_t buffers = plan.buffer_sizes.count - 1;
   std::vector<PteMemory> list;
   if (buffers < 2 && plan.copy_count == 0) return list;
@@ -189,8 +182,7 @@ std::optional<PteSummary> summarize_pte(File file, Status* status) {
   for (uint32_t i = 0; plan.states > 0 && i < plan.values.count; ++i)
     if (is_state(plan, i)) s.state_bytes += tensor_at(plan, i, known_value(plan, i).payload).bytes;
   for (uint32_t i = 0; i < plan.delegates.count; ++i) s.delegates.push_back(delegate_at(plan, i));
-  read_notes(plan, s);
-  s.memories = memories_of(plan);
+  s.memories = memories_of(plan, read_notes(plan, s));
   for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
     const bool input = i < plan.inputs.count;
     const uint32_t index = input ? r.item<uint32_t>(plan.inputs, i) : r.item<uint32_t>(plan.outputs, i - plan.inputs.count);
