@@ -61,14 +61,41 @@
   vstrb.32 \a, [r7], #4
 .endm
 
+@ The same, eight int16 elements: sums are shifted left first, and clamped. r0 r2 r4: free, as all sums are. q7: y_min.
+.macro FINISH_S16 a, b, first
+  vmov \a[2], \a[0], r0, r4
+  vmov \a[3], \a[1], r2, r6
+  ldr r0, [sp, #16]
+  vmov \b[2], \b[0], r8, r12
+  vadd.i32 \a, \a, \first
+  ldrd r4, r2, [r0, #36]
+  vmov \b[3], \b[1], r10, r14
+  vadd.i32 \b, \b, \first
+  vldrw.u32 \first, [r1], #16
+  vshl.s32 \a, r4
+  vqrdmulh.s32 \a, \a, \first
+  vshl.s32 \b, r4
+  vqrdmulh.s32 \b, \b, \first
+  vdup.16 \first, r2
+  vqmovnb.s32 \a, \a
+  vqmovnt.s32 \a, \b
+  vmax.s16 \a, \a, q7
+  vmin.s16 \a, \a, \first
+  vstrh.32 \a, [r5], #8
+  vshr.u32 \a, \a, #16
+  vstrh.32 \a, [r7], #8
+.endm
+
 @ void deuteron_packed_windows_mve(const MvePackedWindows*)
-@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
+@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32; of _s16 y_min 28, shift 36, y_max 40
 @ stack: 0 x of both windows, 8 turns of a tile, 12 windows left, 16 arguments, 20 end of the weights, 24 where the first turn begins, 28 blocks
-  .section .text.deuteron_packed_windows_mve,"ax"
-  .global deuteron_packed_windows_mve
-  .type deuteron_packed_windows_mve, %function
+@ tile_shift: results of a tile are 2^tile_shift bytes.
+.macro WINDOWS name, finish, tile_shift
+  .section .text.\name,"ax"
+  .global \name
+  .type \name, %function
   .balign 4
-deuteron_packed_windows_mve:
+\name:
   push {r4-r11, lr}
   sub sp, sp, #4
   vpush {d8-d15}
@@ -129,7 +156,7 @@ deuteron_packed_windows_mve:
   .endr
   subs r3, #1
   bne 6b
-  FINISH q4, q5, q2
+  \finish q4, q5, q2
   ldr r3, [sp, #20]
   cmp r1, r3
   bne 2b
@@ -141,7 +168,7 @@ deuteron_packed_windows_mve:
   BLOCK vmladava
   BLOCK vmladava
   BLOCK vmladava
-  FINISH q4, q5, q2
+  \finish q4, q5, q2
   subs r3, #1
   bne 7b
   b 3f
@@ -151,7 +178,7 @@ deuteron_packed_windows_mve:
 8:
   vldrb.u8 q4, [r1], #16
   HELD_BLOCK vmladav, q0, q1
-  FINISH q2, q3, q4
+  \finish q2, q3, q4
   subs r3, #1
   bne 8b
   b 3f
@@ -164,7 +191,7 @@ deuteron_packed_windows_mve:
   vldrb.u8 q4, [r1], #16
   HELD_BLOCK vmladav, q0, q1
   HELD_BLOCK vmladava, q2, q3
-  FINISH q5, q6, q4
+  \finish q5, q6, q4
   subs r3, #1
   bne 9b
 3:
@@ -173,7 +200,7 @@ deuteron_packed_windows_mve:
   ldr r12, [sp, #12]
   ldr r2, [r0, #4]
   ldr r4, [r0, #24]
-  sub r5, r7, r4, lsl #2
+  sub r5, r7, r4, lsl #\tile_shift
   ldr r6, [r0, #12]
   add r9, r9, r2
   add r5, r5, r6
@@ -183,7 +210,10 @@ deuteron_packed_windows_mve:
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}
-  .size deuteron_packed_windows_mve, . - deuteron_packed_windows_mve
+  .size \name, . - \name
+.endm
+  WINDOWS deuteron_packed_windows_mve, FINISH, 2
+  WINDOWS deuteron_packed_windows_s16_mve, FINISH_S16, 3
 
 @ 16 elements of a window and 8 filters: 9 loads, 8 multiply-accumulates.
 @   r1 window   r3 r5 weights of both tiles   r0 r2 r4 r6, r8 r10 r12 r14 sums
@@ -207,6 +237,26 @@ deuteron_packed_windows_mve:
   \op\().s8 r14, q0, q2
 .endm
 
+@ Likewise the last block, in q6.
+.macro LAST_BLOCK op
+  vldrb.u8 q1, [r3], #16
+  \op\().s8 r0, q6, q1
+  vldrb.u8 q2, [r3], #16
+  \op\().s8 r2, q6, q2
+  vldrb.u8 q1, [r3], #16
+  \op\().s8 r4, q6, q1
+  vldrb.u8 q2, [r3], #16
+  \op\().s8 r6, q6, q2
+  vldrb.u8 q1, [r5], #16
+  \op\().s8 r8, q6, q1
+  vldrb.u8 q2, [r5], #16
+  \op\().s8 r10, q6, q2
+  vldrb.u8 q1, [r5], #16
+  \op\().s8 r12, q6, q1
+  vldrb.u8 q2, [r5], #16
+  \op\().s8 r14, q6, q2
+.endm
+
 .macro SHIFT sums, by, rest
   vand \rest, \sums, \by
   vshr.s32 \rest, \rest, #31
@@ -215,13 +265,14 @@ deuteron_packed_windows_mve:
 .endm
 
 @ void deuteron_packed_window_mve(const MvePackedWindow*)
-@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32
-@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts;  r9 second   q6 last block   q7 y_zero
-  .section .text.deuteron_packed_window_mve,"ax"
-  .global deuteron_packed_window_mve
-  .type deuteron_packed_window_mve, %function
+@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32; of _s16 y_min 28, shift 32, y_max 36
+@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts;  r9 second   q5 y_max   q6 last block   q7 y_zero, y_min
+.macro WINDOW name, kind
+  .section .text.\name,"ax"
+  .global \name
+  .type \name, %function
   .balign 4
-deuteron_packed_window_mve:
+\name:
   push {r4-r11, lr}
   sub sp, sp, #4
   vpush {d8-d15}
@@ -236,6 +287,10 @@ deuteron_packed_window_mve:
   vdup.16 q7, r6
   ldr r6, [r0, #32]
   str r6, [sp, #12]
+.ifc \kind, s16
+  ldr r6, [r0, #36]
+  vdup.16 q5, r6
+.endif
 1:                                  @ two tiles
   ldrd r1, r11, [sp]
   add r5, r3, r9
@@ -255,31 +310,39 @@ deuteron_packed_window_mve:
   subs r11, #1
   bne 3b
 4:                                  @ the last block
-  .irp op, vmladava, vmladav
-  .ifc \op, vmladav
-5:
-  .endif
-  vldrb.u8 q1, [r3], #16
-  \op\().s8 r0, q6, q1
-  vldrb.u8 q2, [r3], #16
-  \op\().s8 r2, q6, q2
-  vldrb.u8 q1, [r3], #16
-  \op\().s8 r4, q6, q1
-  vldrb.u8 q2, [r3], #16
-  \op\().s8 r6, q6, q2
-  vldrb.u8 q1, [r5], #16
-  \op\().s8 r8, q6, q1
-  vldrb.u8 q2, [r5], #16
-  \op\().s8 r10, q6, q2
-  vldrb.u8 q1, [r5], #16
-  \op\().s8 r12, q6, q1
-  vldrb.u8 q2, [r5], #16
-  \op\().s8 r14, q6, q2
-  .ifc \op, vmladava
+  LAST_BLOCK vmladava
   b 6f
-  .endif
-  .endr
-6:                                  @ eight sums -> eight bytes
+5:
+  LAST_BLOCK vmladav
+6:                                  @ eight sums -> eight results
+.ifc \kind, s16
+  vmov q0[2], q0[0], r0, r4
+  vldrw.u32 q2, [r3], #16
+  vmov q0[3], q0[1], r2, r6
+  vldrw.u32 q3, [r3]
+  vmov q1[2], q1[0], r8, r12
+  vadd.i32 q0, q0, q2
+  ldr r4, [sp, #12]
+  vmov q1[3], q1[1], r10, r14
+  vldrw.u32 q2, [r5], #16
+  vshl.s32 q0, r4
+  vqrdmulh.s32 q0, q0, q3
+  vadd.i32 q1, q1, q2
+  vldrw.u32 q3, [r5], #16
+  vshl.s32 q1, r4
+  vqrdmulh.s32 q1, q1, q3
+  vqmovnb.s32 q0, q0
+  vqmovnt.s32 q0, q1
+  mov r3, r5
+  vmax.s16 q0, q0, q7
+  ldr r4, [sp, #8]
+  vmin.s16 q0, q0, q5
+  subs r4, #1
+  vstrh.32 q0, [r7], #8
+  str r4, [sp, #8]
+  vshr.u32 q0, q0, #16
+  vstrh.32 q0, [r7], #8
+.else
   vmov q0[2], q0[0], r0, r4
   vldrw.u32 q2, [r3], #16
   vmov q0[3], q0[1], r2, r6
@@ -307,11 +370,13 @@ deuteron_packed_window_mve:
   str r4, [sp, #8]
   vshr.u32 q0, q0, #16
   vstrb.32 q0, [r7], #4
+.endif
   bne 1b
   add sp, sp, #16
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}
+.ifc \kind, s8
 8:                                  @ what is negative and has a shift loses one first, so that halves go away from zero
   vldrw.u32 q2, [r4], #16
   vldrw.u32 q3, [r4], #16
@@ -319,4 +384,8 @@ deuteron_packed_window_mve:
   SHIFT q1, q3, q4
   str r4, [sp, #12]
   b 7b
-  .size deuteron_packed_window_mve, . - deuteron_packed_window_mve
+.endif
+  .size \name, . - \name
+.endm
+  WINDOW deuteron_packed_window_mve, s8
+  WINDOW deuteron_packed_window_s16_mve, s16
