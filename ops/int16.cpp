@@ -6,9 +6,15 @@
 
 #include "ops/add/int16.h"
 #include "ops/avg_pool2d/int16.h"
+#include "ops/concat/int16.h"
 #include "ops/conv2d/int16.h"
+#include "ops/expand/int16.h"
 #include "ops/families.h"
+#include "ops/gather/int16.h"
 #include "ops/linear/int16.h"
+#include "ops/pad/int16.h"
+#include "ops/permute/int16.h"
+#include "ops/slice/int16.h"
 
 namespace deuteron {
 
