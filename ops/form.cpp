@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <numeric>
 
 #include "base/check.h"
+#include "ops/int16.h"
 
 namespace deuteron {
 
@@ -14,6 +16,10 @@ Type result_type(const Op& op, TypeView in, Quant quant) {
                  fmt::format("{}: {} {} {}", name_of(op), inferred.why.what, inferred.why.measured, inferred.why.limit));
   Type result = (*inferred)[0];
   result.quant = std::move(quant);
+  if (Type wider = result; result.quant.high > std::numeric_limits<int8_t>::max()) {
+    wider.dtype = DType::s16;
+    if (may_be_int16_result(op, result, wider)) return wider;
+  }
   return result;
 }
 

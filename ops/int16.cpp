@@ -1,12 +1,20 @@
 #include "ops/int16.h"
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 
 #include "ops/add/int16.h"
 #include "ops/avg_pool2d/int16.h"
+#include "ops/concat/int16.h"
 #include "ops/conv2d/int16.h"
+#include "ops/expand/int16.h"
 #include "ops/families.h"
+#include "ops/gather/int16.h"
 #include "ops/linear/int16.h"
+#include "ops/pad/int16.h"
+#include "ops/permute/int16.h"
+#include "ops/slice/int16.h"
 
 namespace deuteron {
 
@@ -15,15 +23,21 @@ concept HasInt16Form = requires(const T& op, const LowerContext& context) {
   int16_form(op, context);
 };
 
+template <class T>
+concept HasInt16Result = requires(const T& op) {
+  { int16_result_weights(op) } -> std::same_as<DType>;
+};
+
 // What int8 has with a scale of its own is symmetric here.
 static QuantSpec widened(QuantSpec spec) {
   if (spec.dtype == DType::s8) spec.dtype = DType::s16, spec.symmetric = true;
   return spec;
 }
 
+static constexpr size_t kMost = 4;  // x, weight, bias, y
+
 template <class T>
 static std::span<const QuantSpec> widened_specs(const T& op) {
-  constexpr size_t kMost = 4;  // x, weight, bias, y
   static const std::array<QuantSpec, kMost> kSpecs = [&] {
     std::array<QuantSpec, kMost> specs;
     const std::span<const QuantSpec> of_int8 = def_of(op).quantize;
@@ -32,6 +46,21 @@ static std::span<const QuantSpec> widened_specs(const T& op) {
     return specs;
   }();
   return std::span(kSpecs).first(def_of(op).quantize.size());
+}
+
+// x and the bias as int8 has them.
+template <class T, DType weight>
+static std::span<const QuantSpec> result_specs(const T& op) {
+  static const std::array<QuantSpec, kMost> kSpecs = [&] {
+    std::array<QuantSpec, kMost> specs;
+    const std::span<const QuantSpec> of_int8 = def_of(op).quantize;
+    DEUTERON_CHECK(of_int8.size() == kMost);
+    std::ranges::copy(of_int8, specs.begin());
+    specs[1].dtype = weight;
+    specs[3] = widened(specs[3]);
+    return specs;
+  }();
+  return kSpecs;
 }
 
 bool is_same_storage(const Op& op) {
@@ -48,6 +77,21 @@ std::span<const QuantSpec> int16_quant_specs(const Op& op) {
         else return {};
       },
       op);
+}
+
+std::span<const QuantSpec> int16_result_quant_specs(const Op& op) {
+  return std::visit(
+      []<class T>(const T& o) -> std::span<const QuantSpec> {
+        if constexpr (HasInt16Result<T>)
+          return int16_result_weights(o) == DType::s16 ? result_specs<T, DType::s16>(o) : result_specs<T, DType::s8>(o);
+        else return {};
+      },
+      op);
+}
+
+bool may_be_int16_result(const Op& op, const Type& inferred, const Type& given) {
+  const bool is_wider = inferred.dtype == DType::s8 && given.dtype == DType::s16 && inferred.shape == given.shape;
+  return is_wider && !int16_result_quant_specs(op).empty();
 }
 
 bool works_on_int16(TypeView in, TypeView out) {

@@ -8,10 +8,15 @@ namespace deuteron {
 // Those of int8 with int16 activations and weights; empty for an operator without a form. What is only another view of its operand has one.
 std::span<const QuantSpec> int16_quant_specs(const Op&);
 bool is_same_storage(const Op&);  // such a view
+// Those of an operator on int8 whose result is int16; empty where there is none. Its folder's int16.h has int16_result_weights() then.
+std::span<const QuantSpec> int16_result_quant_specs(const Op&);
+
+// Whether a result of the inferred type may be the given one instead: int16 where int8 is inferred.
+bool may_be_int16_result(const Op&, const Type& inferred, const Type& given);
 
 // Whether any operand or result holds int16 steps.
 bool works_on_int16(TypeView in, TypeView out);
-// The call of our dialect for int16 operands.
+// The call of our dialect for int16 operands, or an int16 result.
 Result<Lowered> lower_to_int16(const Op&, const LowerContext&);
 
 }  // namespace deuteron

@@ -91,7 +91,7 @@ class Annotator {
 
   void find_constants(size_t n) {
     const Node& node = g_.nodes[n];
-    const std::span<const QuantSpec> specs = quant_specs(g_, node, options_, plan_.int16[n]);
+    const std::span<const QuantSpec> specs = quant_specs(g_, node, options_, plan_.precision[n]);
     if (specs.empty()) return;  // a number_call()
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);

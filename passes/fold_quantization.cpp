@@ -149,6 +149,13 @@ static Quant own_quant(const QuantSpec& result, const Type& first, const Type& w
   return wanted.quant;
 }
 
+// How an operator is quantized whose result has this type.
+static std::span<const QuantSpec> specs_of(const Graph& g, const Uses& uses, const Node& node, DType result) {
+  if (result != DType::s16) return quant_specs(node.op);
+  const ValueId first = node.inputs.empty() ? -1 : dequantized(g, uses, node.inputs[0]);
+  return first >= 0 && g.type(first).dtype == DType::s8 ? int16_result_quant_specs(node.op) : int16_quant_specs(node.op);
+}
+
 // quantize(op(dequantize(x), ..))   becomes   op(x, ..) on int8 or int16, then a clamp without bounds where the parameters change
 static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId root) {
   const Node& node = g.nodes[root];
@@ -156,7 +163,7 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
   if (!wanted || (wanted->dtype != DType::s8 && wanted->dtype != DType::s16)) return std::nullopt;
   if (wanted->dtype == DType::s16 && g.numerics == Numerics::tflite) return std::nullopt;  // its 16x8 arithmetic is another
-  const std::span<const QuantSpec> specs = wanted->dtype == DType::s16 ? int16_quant_specs(node.op) : quant_specs(node.op);
+  const std::span<const QuantSpec> specs = specs_of(g, uses, node, wanted->dtype);
   if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   PatchBuilder b(g, root, "");
   const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, specs, wanted->quant);

@@ -42,7 +42,7 @@ static void refuse_int16(PassContext& pass, const char* why) {
   const QuantizeOptions int8;
   const auto is_meant = [&](const Node& node) { return pass.options.int16_layers.empty() || is_int16_layer(pass, pass.graph, node); };
   for (const Node& node : pass.graph.nodes)
-    if (!quant_specs(pass.graph, node, int8, false).empty() && is_meant(node))
+    if (!quant_specs(pass.graph, node, int8, LayerPrecision::int8).empty() && is_meant(node))
       pass.diagnostics.error(
           fmt::format("{}: {}", pass.graph.name, describe(pass.graph, node)), why, "precision.int16",
           fmt::format("compile for our runtime on a Cortex-M (--dialect deuteron), or leave {} out", option_of_int16(pass)));
@@ -138,7 +138,9 @@ void quantize_post_training(PassContext& pass) {
   if (pass.target.npu)
     options.runs_on_npu = [&](const Graph& g, const Node& node) { return npu_takes(g, node, pass.target, pass.options.npu); };
   if (!pass.options.int16_layers.empty())
-    options.works_on_int16 = [&](const Graph& g, const Node& n) { return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n); };
+    options.precision_of = [&](const Graph& g, const Node& n) {
+      return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n) ? LayerPrecision::int16 : LayerPrecision::int8;
+    };
   std::optional<MixedPrecision> mixed;
   if (pass.options.is_mixed) mixed = mixed_precision(pass);
   std::optional<QuantizationChoice> choice =

@@ -102,9 +102,9 @@ class Inserter {
     narrow_.resize(g_.values.size());
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       const Node& node = g_.nodes[n];
-      if (!plan_.quantized[n] || plan_.int16[n]) continue;
+      if (!plan_.quantized[n] || plan_.precision[n] == LayerPrecision::int16) continue;
       const bool is_call = call_of(node.op) != nullptr;
-      const std::span<const QuantSpec> specs = is_call ? std::span<const QuantSpec>() : quant_specs(g_, node, options_, false);
+      const std::span<const QuantSpec> specs = is_call ? std::span<const QuantSpec>() : quant_specs(g_, node, options_, plan_.precision[n]);
       for (size_t k = 0; k < node.inputs.size(); ++k) {
         const ValueId v = node.inputs[k];
         if (plan_.cluster_of[v] < 0 || plan_.clusters[plan_.cluster_of[v]].dtype != DType::s16) continue;
@@ -168,7 +168,7 @@ class Inserter {
     for (size_t n = 0; n < old.size(); ++n) {
       Node node = std::move(old[n]);
       if (plan_.quantized[n] && call_of(node.op)) quantize_numbers(node);
-      else if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_, plan_.int16[n]), moments_of(n, node));
+      else if (plan_.quantized[n]) quantize_operands(node, quant_specs(g_, node, options_, plan_.precision[n]), moments_of(n, node));
       else
         for (ValueId& v : node.inputs)
           if (lives_as_int8(v)) v = dequantize(quantized_value_[v], node.origin);

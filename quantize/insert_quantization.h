@@ -15,14 +15,17 @@ class RoundedWeights;  // quantize/round_weights.h
 // int16: operators that have a form work on int16 (ops/int16.h), all others stay in float.
 enum class Precision : u8 { int8, int16 };
 
+// int16_result: operands and weights stay int8 (ops/int16.h).
+enum class LayerPrecision : u8 { int8, int16_result, int16 };
+
 // With 65536 steps one bit more buys what no sample has shown: rounding weights costs more than the bit, and cutting off more than both.
 inline constexpr double kWideMargin = 1;
 
 struct QuantizeOptions {
   Precision precision = Precision::int8;
-  // Of int8: these nodes work on int16 all the same, with ranges as seen and kWideMargin; those without an int16 form stay in float. Empty:
-  // none do.
-  std::function<bool(const Graph&, const Node&)> works_on_int16;
+  // Of int8: nodes that work on int16 all the same, or have an int16 result, with ranges as seen and kWideMargin; what is asked for
+  // without a form of that kind stays in float. Empty: none do.
+  std::function<LayerPrecision(const Graph&, const Node&)> precision_of;
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
   i32 weight_low = -127;                // symmetric weights use weight_low..127

@@ -350,9 +350,11 @@ TEST(InsertQuantization, FixedParametersDoNotCutOffWhatSharesThem) {
   }
 }
 
-QuantizeOptions int16_at(const std::string& name) {
+QuantizeOptions int16_at(const std::string& name, LayerPrecision precision = LayerPrecision::int16) {
   QuantizeOptions options;
-  options.works_on_int16 = [name](const Graph& g, const Node& n) { return g.values[n.outputs[0]].name == name; };
+  options.precision_of = [name, precision](const Graph& g, const Node& n) {
+    return g.values[n.outputs[0]].name == name ? precision : LayerPrecision::int8;
+  };
   return options;
 }
 
@@ -377,6 +379,21 @@ TEST(InsertQuantization, Int8BecomesInt16ExactlyAndInt16IsRoundedOnce) {
   EXPECT_EQ(q.g.type(find_value(q.g, "i_q")).dtype, DType::s16);  // a view follows
   EXPECT_EQ(q.g.type(find_value(q.g, "c_q")).dtype, DType::s8);
   EXPECT_EQ(q.g.type(find_value(q.g, "i_q8")).quant, quant_of(q.g, "c"));  // a maximum shares its parameters with what it reads
+}
+
+// Operands and weights stay int8, and the result is int16.
+TEST(InsertQuantization, AResultAloneCanBeInt16) {
+  TestGraph t;
+  const ValueId x = t.input("x", {3, 8});
+  const ValueId y = t.node("y", Linear{}, {x, t.constant("w", {4, 8}, random_floats(32, 1))});
+  t.output(t.node("z", Add{}, {y, y}));
+  const Samples samples = samples_of(t.g, 4);
+  const Quantized q = quantize(t.g, samples, int16_at("y", LayerPrecision::int16_result));
+  EXPECT_EQ(q.g.type(find_value(q.g, "x_q")).dtype, DType::s8);
+  EXPECT_EQ(q.g.type(find_value(q.g, "w_q")).dtype, DType::s8);
+  EXPECT_EQ(q.g.type(find_value(q.g, "y_q")).dtype, DType::s16);
+  EXPECT_EQ(q.g.type(find_value(q.g, "y_q8")).dtype, DType::s8);
+  EXPECT_EQ(q.g.type(find_value(q.g, "z_q")).dtype, DType::s8);
 }
 
 TEST(InsertQuantization, AnInputIsInt16IfAnythingReadsItAsThat) {
@@ -415,7 +432,7 @@ TEST(InsertQuantization, WhatHasNoInt16FormStaysInFloat) {
   t.output(t.node("y", Softmax{1}, {wide}));
   const Samples samples = samples_of(t.g, 4);
   QuantizeOptions all;
-  all.works_on_int16 = [](const Graph&, const Node&) { return true; };
+  all.precision_of = [](const Graph&, const Node&) { return LayerPrecision::int16; };
   const Quantized q = quantize(t.g, samples, all);
   for (const GraphValue& v : q.g.values) EXPECT_NE(v.type.dtype, DType::s8) << v.name;
   EXPECT_EQ(q.g.type(find_value(q.g, "wide_q")).dtype, DType::s16);

@@ -12,7 +12,7 @@ Quant int16_weight_quant(std::span<const float> weight, const Shape& shape, cons
   constexpr double kMostBias = 1 << 30;   // beyond it quantize_value() saturates
   constexpr double kRoundings = 1 << 16;  // of scales, which are float32: a part in 2^23 of the largest sum is 2^8
   const size_t filters = static_cast<size_t>(shape[0]), length = filters > 0 ? weight.size() / filters : 0;
-  const double high = x.high, low = -static_cast<double>(x.low);  // both ends as distances from zero
+  const double high = x.high - x.zero_point[0], low = x.zero_point[0] - x.low;  // both ends as distances from zero
   // Each weight may be rounded up by half a step, and the mean of that may be taken out of the bias.
   const double room = std::numeric_limits<i32>::max() - kRoundings - static_cast<double>(length) * std::max(high, low);
   Quant q;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "ops/families.h"
 #include "ops/int16.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr i64 kMostTries = 600, kTriesForASimulation = 8;
 constexpr double kNothing = 0.01;  // dB: less is chance
 
-using Layers = std::set<NodeId>;  // of the float graph, that work on int16
+using Layers = std::map<NodeId, LayerPrecision>;  // of the float graph, that are not int8
 
 struct Choice {
   Layers layers;
@@ -41,7 +42,7 @@ class PrecisionSearch {
   }
 
   const Choice* int8() { return try_layers({}); }
-  const Choice* everywhere() { return try_layers(Layers(layers_.begin(), layers_.end())); }
+  const Choice* everywhere() { return try_layers(everything()); }
 
   bool is_within(const Choice& c) {
     if (!limits_.max_cost) return true;
@@ -58,9 +59,8 @@ class PrecisionSearch {
       const Choice* next = nullptr;
       double most = 0;
       for (const Layers& move : moves_) {
-        Layers more = at->layers;
-        more.insert(move.begin(), move.end());
-        if (more.size() == at->layers.size()) continue;
+        const Layers more = with(at->layers, move);
+        if (more == at->layers) continue;
         const Choice* c = try_layers(more);
         if (!c || !is_within(*c)) continue;
         const double gain = c->score.steady_value() - at->score.steady_value();
@@ -77,16 +77,12 @@ class PrecisionSearch {
   void exchange() {
     for (const Choice* at = best(); at;) {
       const Choice* better = nullptr;
-      for (const NodeId out : at->layers) {
+      for (const auto& [out, precision] : at->layers) {
         Layers fewer = at->layers;
         fewer.erase(out);
         better = better_of(better, *at, fewer);
-        for (const Layers& move : moves_) {
-          if (move.contains(out)) continue;
-          Layers other = fewer;
-          other.insert(move.begin(), move.end());
-          if (other != at->layers) better = better_of(better, *at, other);
-        }
+        for (const Layers& move : moves_)
+          if (const Layers other = with(fewer, move); other != at->layers) better = better_of(better, *at, other);
       }
       at = better;
     }
@@ -117,7 +113,10 @@ class PrecisionSearch {
   QuantizationCandidate candidate(const Choice& c) const {
     QuantizationCandidate made = int8_;
     made.score = c.score;
-    made.options.works_on_int16 = [results = results_of(c.layers)](const Graph&, const Node& n) { return results.contains(n.outputs[0]); };
+    made.options.precision_of = [results = results_of(c.layers)](const Graph&, const Node& n) {
+      const auto known = results.find(n.outputs[0]);
+      return known == results.end() ? LayerPrecision::int8 : known->second;
+    };
     return made;
   }
   // Everything that would have been taken, had it been the best.
@@ -130,11 +129,25 @@ class PrecisionSearch {
 
   PrecisionChoice described(const Choice& c) const {
     PrecisionChoice d{{}, c.score.sqnr_db, c.score.steady_value(), c.size};
-    for (const NodeId n : c.layers) d.layers.push_back(describe(g_, g_.nodes[static_cast<size_t>(n)]));
+    for (const auto& [n, precision] : c.layers)
+      d.layers.push_back(describe(g_, node(n)) + (precision == LayerPrecision::int16_result ? " (its result)" : ""));
     return d;
   }
 
  private:
+  const Node& node(NodeId n) const { return g_.nodes[static_cast<size_t>(n)]; }
+  bool has_result(NodeId n) const { return !int16_result_quant_specs(node(n).op).empty(); }
+  bool is_layer(NodeId n) const { return std::ranges::binary_search(layers_, n); }
+  Layers everything() const {
+    Layers all;
+    for (const NodeId n : layers_) all[n] = LayerPrecision::int16;
+    return all;
+  }
+  static Layers with(Layers layers, const Layers& move) {
+    for (const auto& [n, precision] : move) layers[n] = precision;
+    return layers;
+  }
+
   void find_layers() {
     Diagnostics silent;
     const QuantizationPlan plan = plan_quantization(g_, int8_.options, silent);
@@ -150,31 +163,55 @@ class PrecisionSearch {
   void readers_of(const Uses& uses, ValueId v, std::vector<NodeId>& found) const {
     for (const NodeId n : uses.readers[v]) {
       if (is_same_storage(g_.nodes[n].op)) readers_of(uses, g_.nodes[n].outputs[0], found);
-      else if (std::ranges::binary_search(layers_, n)) found.push_back(n);
+      else if (is_layer(n)) found.push_back(n);
     }
+  }
+  // Who makes its operands, behind views of them, and can make them int16 of int8.
+  std::vector<NodeId> makers_of(const Uses& uses, NodeId n) const {
+    std::vector<NodeId> found;
+    for (const ValueId v : node(n).inputs) {
+      NodeId maker = uses.producer[v];
+      while (maker >= 0 && is_same_storage(node(maker).op)) maker = uses.producer[node(maker).inputs[0]];
+      if (maker >= 0 && is_layer(maker) && has_result(maker)) found.push_back(maker);
+    }
+    return found;
   }
 
   // A layer alone, a layer with one that reads its result, and with all of them: a value is finer where who makes and who reads it agree.
+  // And a layer with those that make its operands, on int8 with int16 results.
   void find_moves() {
     const Uses uses(g_);
     std::set<Layers> known;
     const auto add = [&](Layers move) {
       if (known.insert(move).second) moves_.push_back(std::move(move));
     };
-    for (const NodeId n : layers_) add({n});
+    using enum LayerPrecision;
+    Layers sums;  // everything that adds two values, and who makes them
+    for (const NodeId n : layers_) {
+      Layers move{{n, int16}};
+      add(move);
+      const std::vector<NodeId> makers = makers_of(uses, n);
+      for (const NodeId maker : makers) move.try_emplace(maker, int16_result);
+      if (makers.size() > 1) sums.insert(move.begin(), move.end());
+      add(std::move(move));
+    }
+    add(std::move(sums));
     for (const NodeId n : layers_) {
       std::vector<NodeId> readers;
-      readers_of(uses, g_.nodes[n].outputs[0], readers);
-      for (const NodeId reader : readers) add({n, reader});
-      Layers all(readers.begin(), readers.end());
-      all.insert(n);
-      add(std::move(all));
+      readers_of(uses, node(n).outputs[0], readers);
+      for (const LayerPrecision own : {int16, int16_result}) {
+        if (own == int16_result && !has_result(n)) continue;
+        add({{n, own}});
+        Layers all{{n, own}};
+        for (const NodeId reader : readers) add({{n, own}, {reader, int16}}), all.try_emplace(reader, int16);
+        add(std::move(all));
+      }
     }
   }
 
-  std::set<ValueId> results_of(const Layers& layers) const {
-    std::set<ValueId> results;
-    for (const NodeId n : layers) results.insert(g_.nodes[n].outputs[0]);
+  std::map<ValueId, LayerPrecision> results_of(const Layers& layers) const {
+    std::map<ValueId, LayerPrecision> results;
+    for (const auto& [n, precision] : layers) results[node(n).outputs[0]] = precision;
     return results;
   }
 
@@ -197,7 +234,7 @@ class PrecisionSearch {
       return nullptr;
     }
     choice->size = *size;
-    const bool is_asked = layers.empty() || layers.size() == layers_.size() || is_within(*choice);
+    const bool is_asked = layers.empty() || layers == everything() || is_within(*choice);
     if (!layers.empty() && is_asked) measure(c, yardstick_), choice->score = c.score;
     if (!is_asked) choice.reset();  // too dear to be simulated
     return choice ? &*choice : nullptr;

@@ -30,7 +30,7 @@ struct MixedPrecision {
 
 // One choice of layers and what comes of it.
 struct PrecisionChoice {
-  std::vector<std::string> layers;  // that work on int16, or in float where they have no int16 form, by name
+  std::vector<std::string> layers;  // by name: that work on int16, or have an int16 result, or are float where they have no int16 form
   double sqnr_db = 0;               // held out
   double steady_db = 0;             // the same, of what softmax and its like read where there are such (Score): choices are compared by it
   ProgramSize size;

@@ -64,8 +64,9 @@ bool passes_numbers_on(const Op& op) {
   return (is_movement(op) && values != Values::interpolated) || values == Values::chosen;
 }
 
-std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options, bool int16) {
-  if (int16) return int16_quant_specs(node.op);
+std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const QuantizeOptions& options, LayerPrecision precision) {
+  if (precision == LayerPrecision::int16) return int16_quant_specs(node.op);
+  if (precision == LayerPrecision::int16_result) return int16_result_quant_specs(node.op);
   return options.runs_on_npu && options.runs_on_npu(g, node) ? npu_quant_specs(node.op) : quant_specs(node.op);
 }
 
@@ -75,24 +76,26 @@ i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& 
 
 // By node. What has no int16 form and is asked for stays in float. What is only another view of its operand follows who makes that; an
 // input is made by nobody, and follows who reads it.
-static std::vector<bool> int16_nodes(const Graph& g, const QuantizeOptions& options) {
-  std::vector<bool> wide(g.nodes.size(), options.precision == Precision::int16), wide_value(g.values.size());
-  if (options.precision == Precision::int16 || !options.works_on_int16) return wide;
+static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const QuantizeOptions& options) {
+  using enum LayerPrecision;
+  std::vector<LayerPrecision> chosen(g.nodes.size(), options.precision == Precision::int16 ? int16 : int8);
+  if (options.precision == Precision::int16 || !options.precision_of) return chosen;
+  std::vector<bool> wide_value(g.values.size());
   const auto is_view = [&](size_t n) { return is_same_storage(g.nodes[n].op); };
   std::vector<bool> wanted(g.values.size());  // by an operator, behind views of it
   for (size_t n = g.nodes.size(); n-- > 0;) {
     const Node& node = g.nodes[n];
-    if (!is_view(n)) wide[n] = !is_lowered(node.op) && options.works_on_int16(g, node);
-    const bool wants = is_view(n) ? wanted[node.outputs[0]] : wide[n] && !int16_quant_specs(node.op).empty();
+    if (!is_view(n) && !is_lowered(node.op)) chosen[n] = options.precision_of(g, node);
+    const bool wants = is_view(n) ? wanted[node.outputs[0]] : chosen[n] == int16 && !int16_quant_specs(node.op).empty();
     for (size_t k = 0; wants && k < node.inputs.size(); ++k)
       if (!is_view(n) || k == 0) wanted[node.inputs[k]] = true;
   }
   for (const Port& port : g.inputs) wide_value[port.value] = wanted[port.value];
   for (size_t n = 0; n < g.nodes.size(); ++n) {
-    if (is_view(n)) wide[n] = wide_value[g.nodes[n].inputs[0]];
-    for (const ValueId v : g.nodes[n].outputs) wide_value[v] = wide[n];
+    if (is_view(n)) chosen[n] = wide_value[g.nodes[n].inputs[0]] ? int16 : int8;
+    for (const ValueId v : g.nodes[n].outputs) wide_value[v] = chosen[n] != int8;
   }
-  return wide;
+  return chosen;
 }
 
 // What the operators around each value say of it.
@@ -129,7 +132,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   plan.quantized.resize(g.nodes.size());
   plan.cluster_of.assign(g.values.size(), -1);
   plan.fixed.resize(g.values.size());
-  plan.int16 = int16_nodes(g, options);
+  plan.precision = precision_of_nodes(g, options);
   UnionFind same(g.values.size());
   Marks marks(g.values.size());
   const auto mark = [&](ValueId v, const QuantSpec& spec, bool makes) {
@@ -150,7 +153,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       }
       continue;
     }
-    const std::span<const QuantSpec> specs = quant_specs(g, node, options, plan.int16[n]);
+    const std::span<const QuantSpec> specs = quant_specs(g, node, options, plan.precision[n]);
     if (specs.empty()) continue;
     if (const char* why = obstacle(g, node, specs)) {
       diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("stays in float: {}", why), "quantize.operand");

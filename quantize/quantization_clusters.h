@@ -20,7 +20,7 @@ struct Cluster {
 
 struct QuantizationPlan {
   std::vector<bool> quantized;                  // by node: has quant_specs() and operands that can follow them, or is a number_call()
-  std::vector<bool> int16;                      // by node: by int16_quant_specs() (ops/int16.h); without such it stays float
+  std::vector<LayerPrecision> precision;        // by node: without specs of it (ops/int16.h) it stays float
   std::vector<i32> cluster_of;                  // by value; -1: stays float
   std::vector<std::optional<QuantSpec>> fixed;  // by value: result of an operator with fixed parameters
   std::vector<Cluster> clusters;                // in order of their first member
@@ -33,7 +33,7 @@ bool passes_numbers_on(const Op&);
 QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics);
 
 // How the node is quantized: by the rules of the backend that will run it.
-std::span<const QuantSpec> quant_specs(const Graph&, const Node&, const QuantizeOptions&, bool int16);
+std::span<const QuantSpec> quant_specs(const Graph&, const Node&, const QuantizeOptions&, LayerPrecision);
 
 // The axis along which a weight with this spec has a scale for each slice; -1: one for all.
 i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& options);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ops/conv2d_s16/kernel.h"
+#include "ops/conv2d_s8_s16/layer.h"
 #include "ops/image/window.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/int16.h"
@@ -14,18 +15,17 @@ namespace deuteron {
 
 enum { kX, kWeight, kBias };
 
-namespace {
-
-std::string what_it_is(const Type& type, const Constant* data) {
+static std::string what_it_is(const Type& type, const Constant* data) {
   return fmt::format("{} {}", data ? "a constant of" : "computed,", name_of(type.dtype));
 }
 
-std::optional<Refusal> refusal_of(const Int16Layer& l, const LowerContext& c) {
+std::optional<Refusal> why_not_int16_layer(const Int16Layer& l, const LowerContext& c, DType wanted) {
   const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (auto why = require_int16(*t)) return why;
-  if (weight.dtype != DType::s16 || weight.quant.empty() || !c.data[kWeight])
-    return Refusal{"the weight must be a constant of int16", what_it_is(weight, c.data[kWeight]), "a constant of s16", "int16.weight"};
+  if (auto why = require_int16(y)) return why;
+  if (auto why = require_int16(x); why && (x.dtype != DType::s8 || x.quant.empty() || x.quant.per_channel())) return why;
+  if (weight.dtype != wanted || weight.quant.empty() || !c.data[kWeight])
+    return Refusal{fmt::format("the weight must be a constant of {}", wanted == DType::s16 ? "int16" : "int8"), what_it_is(weight, c.data[kWeight]),
+                   fmt::format("a constant of {}", name_of(wanted)), "int16.weight"};
   if (c.in.size() > 2 && (c.in[kBias].dtype != DType::s32 || !c.data[kBias]))
     return Refusal{"the bias must be a constant of int32", what_it_is(c.in[kBias], c.data[kBias]), "a constant of s32", "int16.bias"};
   if (l.groups != 1 && !l.is_depthwise())
@@ -51,6 +51,13 @@ std::optional<Refusal> refusal_of(const Int16Layer& l, const LowerContext& c) {
   return std::nullopt;
 }
 
+double int16_factor(const LowerContext& c, i64 filter) {
+  const Quant& w = c.in[kWeight].quant;
+  return static_cast<double>(c.in[kX].quant.scale[0]) * w.scale[w.per_channel() ? filter : 0] / c.out[0].quant.scale[0];
+}
+
+namespace {
+
 // What there is for each filter.
 struct Numbers {
   std::span<const int16_t> weights;
@@ -61,7 +68,7 @@ struct Numbers {
 };
 
 Result<Numbers> numbers_of(const Int16Layer& l, const LowerContext& c) {
-  const Quant &x = c.in[kX].quant, &w = c.in[kWeight].quant, &y = c.out[0].quant;
+  const Quant& x = c.in[kX].quant;
   Numbers n{c.data[kWeight]->as<int16_t>(), std::vector<i32>(static_cast<size_t>(l.filters())), {}};
   if (c.in.size() > 2) {
     const std::span<const i32> bias = c.data[kBias]->as<i32>();
@@ -72,7 +79,7 @@ Result<Numbers> numbers_of(const Int16Layer& l, const LowerContext& c) {
     if (!fits_int32(sum))
       return Refusal{fmt::format("the sums of filter {} leave int32", o), fmt::format("{}..{}", sum.low, sum.high),
                      fmt::format("{}..{}", INT32_MIN, INT32_MAX), "int16.sums"};
-    const double factor = static_cast<double>(x.scale[0]) * w.scale[w.per_channel() ? o : 0] / y.scale[0];
+    const double factor = int16_factor(c, o);
     const double value = std::nearbyint(factor * 0x1p31);
     if (!(value <= INT32_MAX))
       return Refusal{"the result's scale is too fine for the products", fmt::format("{:g}", factor), "less than 1", "int16.scale"};
@@ -130,12 +137,13 @@ std::vector<int8_t> packed(const Int16Layer& l, const Numbers& n) {
 }  // namespace
 
 Result<Lowered> lower_int16_layer(const Int16Layer& l, const LowerContext& c) {
-  if (auto why = refusal_of(l, c)) return *why;
+  const bool depthwise = l.is_depthwise(), narrow = c.in[kX].dtype == DType::s8;
+  if (narrow && !depthwise) return lower_int16_result(l, c);
+  if (auto why = why_not_int16_layer(l, c, DType::s16)) return *why;
   const Result<Numbers> numbers = numbers_of(l, c);
   if (!numbers) return numbers.why;
   const StepRange range = step_range(l.bounds, c.out[0].quant);
-  const bool depthwise = l.is_depthwise();
-  CallBuilder call(depthwise ? "deuteron::depthwise_conv2d_s16" : "deuteron::conv2d_s16", c.in.size(), 1);
+  CallBuilder call(narrow ? "deuteron::depthwise_conv2d_s8_s16" : depthwise ? "deuteron::depthwise_conv2d_s16" : "deuteron::conv2d_s16", c.in.size(), 1);
   call.in(kX, channels_last_face(l.x));
   if (depthwise) {
     const i64 taps = l.length(), channels = l.filters();
@@ -151,6 +159,7 @@ Result<Lowered> lower_int16_layer(const Int16Layer& l, const LowerContext& c) {
   }
   call.integers({l.stride.h, l.stride.w}).integers({l.pad.h, l.pad.w}).integers({l.dilation.h, l.dilation.w});
   call.integer(range.low).integer(range.high);
+  if (narrow) call.integer(c.in[kX].quant.zero_point[0]);
   if (!depthwise) call.scratch(conv2d_s16_scratch_bytes(args_of(l)));
   call.out(0, channels_last_face(l.y));
   return call.done();

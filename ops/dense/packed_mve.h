@@ -28,4 +28,23 @@ struct MvePackedWindow {
 };
 extern "C" void deuteron_packed_window_mve(const MvePackedWindow* a);
 
+// The same with int16 results (ops/conv2d_s8_s16/kernel.h): sums are shifted left before they meet the multipliers, results clamped.
+struct MvePackedWindowsS16 {
+  const int8_t* x;
+  int32_t step;
+  int16_t* y;
+  int32_t y_step;  // bytes, as above
+  const int8_t* packed;
+  int32_t blocks, tiles;
+  int32_t y_min, windows, shift, y_max;
+};
+extern "C" void deuteron_packed_windows_s16_mve(const MvePackedWindowsS16* a);
+
+struct MvePackedWindowS16 {
+  const int8_t *x, *last, *packed;
+  int16_t* y;
+  int32_t blocks, pairs, second, y_min, shift, y_max;
+};
+extern "C" void deuteron_packed_window_s16_mve(const MvePackedWindowS16* a);
+
 }  // namespace deuteron

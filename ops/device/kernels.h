@@ -39,7 +39,9 @@ namespace deuteron {
 // int16 activations, which stock firmware lacks too (ops/int16.h).
 #define DEUTERON_INT16_KERNELS(K) \
   K(kConv2dS16)                   \
+  K(kConv2dS8S16)                 \
   K(kDepthwiseConv2dS16)          \
+  K(kDepthwiseConv2dS8S16)        \
   K(kAddS16)                      \
   K(kAvgPool2dS16)                \
   K(kRequantizeS8)                \

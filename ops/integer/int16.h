@@ -10,11 +10,13 @@ namespace deuteron {
 // Nothing for int16 steps with one scale and zero point 0.
 std::optional<Refusal> require_int16(const Type& t);
 
-// The largest and the smallest sum of a filter's integers times numbers within x's range of steps, and of its bias.
+// The largest and the smallest sum of a filter's integers times numbers within x's range of steps, counted from its zero point, and of its
+// bias.
 struct SumRange {
   i64 low = 0, high = 0;
 };
 SumRange sum_range(std::span<const int16_t> filter, const Quant& x, i64 bias);
+SumRange sum_range(std::span<const int8_t> filter, const Quant& x, i64 bias);
 bool fits_int32(const SumRange& sum);
 
 }  // namespace deuteron

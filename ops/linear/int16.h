@@ -6,5 +6,7 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Linear&, const LowerContext&);
+// Of a layer on int8 whose result is int16.
+inline DType int16_result_weights(const Linear&) { return DType::s8; }
 
 }  // namespace deuteron

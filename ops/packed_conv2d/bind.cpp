@@ -2,9 +2,7 @@
 // the portable kernel, a core only that of its instruction set.
 #include "ops/dense/packed_call.h"
 #include "ops/device/kernels.h"
-#include "ops/device/prepare.h"
-#include "ops/image/window.h"
-#include "ops/packed_conv2d/kernel.h"
+#include "ops/packed_conv2d/read_call.h"
 #include "runtime/instruction_set.h"
 
 #if defined(DEUTERON_HOST_KERNELS)
@@ -14,8 +12,6 @@
 
 namespace deuteron {
 
-DEUTERON_FIELDS(PackedConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w,
-                dilation_h, dilation_w, x_zero, y_zero, has_shifts, y_step, y_row)
 #if !defined(DEUTERON_MICROCONTROLLER)
 template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::mve_4x16>> = "packed_conv2d_s8<Packing::mve_4x16>";
@@ -25,7 +21,7 @@ inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::dsp_4x4>
 
 namespace {
 
-enum { kX, kPacked, kWindow, kStride, kPadding, kDilation, kXZero, kYZero, kScratch, kOut };
+enum { kX = kPackedX, kPacked, kYZero = kPackedXZero + 1, kScratch, kOut };
 
 struct PackedCall {
   const PackedConv2dArgs& args;
@@ -76,35 +72,16 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
   else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
 }
 
-Status read_shapes(const Call& call, PackedConv2dArgs& a) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
-  a.n = x.sizes[0], a.in_c = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3];
-  a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-  if (a.in_c < 1) return bad_argument(kX, "must have a channel");
-  if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
-  if (const char* why = read_pair(call, kWindow, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kWindow, why);
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
-  if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
-  if (!is_s8(call.integer(kXZero))) return bad_argument(kXZero, "must be -128..127");
-  if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
-  a.x_zero = static_cast<int32_t>(call.integer(kXZero));
-  a.y_zero = static_cast<int32_t>(call.integer(kYZero));
-  set_dense_result(a);
-  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
-  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
-  if (const char* why = why_not_steps(a, a.in_c, a.kernel_h)) return bad_argument(kStride, why);
-  return Status{};
-}
-
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
   PackedConv2dArgs a;
-  if (Status s = read_shapes(call, a); !s.ok()) return s;
+  if (const char* why = why_not_image(call.tensor(kX))) return bad_argument(kX, why);
+  if (const char* why = why_not_image(call.tensor(kOut))) return bad_argument(kOut, why);
+  if (Status s = read_packed_window(call, kOut, a); !s.ok()) return s;
+  if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
+  a.y_zero = static_cast<int32_t>(call.integer(kYZero));
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
-  if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kWindow, "has too many elements");
+  if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kPackedWindow, "has too many elements");
   const Tensor &packed = call.tensor(kPacked), &scratch = call.tensor(kScratch);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
   if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");

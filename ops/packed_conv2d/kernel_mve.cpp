@@ -1,184 +1,45 @@
-// Convolution with packed weights for the M-profile Vector Extension. Windows of one row of taps are met where they lie in x. For others
-// the columns of taps of neighbouring windows are copied to lie one after the other, kernel_h pixels each, so that windows overlap there as
-// they do in x: each element is copied kernel_h / stride_h times and not for every tap.
-#include <arm_mve.h>
-
-#include <cstring>
-
-#include "ops/dense/packed_mve.h"
-#include "ops/device/one_copy.h"
-#include "ops/image/window.h"
-#include "ops/packed_conv2d/kernel.h"
+// Convolution with packed weights for the M-profile Vector Extension: int8 results.
+#include "ops/packed_conv2d/windows_mve.h"
 
 namespace deuteron {
 namespace {
 
-// What every window of a call meets.
-struct PackedFilters {
-  const PackedConv2dArgs& a;
-  const int8_t* packed;
-  int32_t length, blocks, tile_bytes;
-};
-
-PackedFilters filters_of(const PackedConv2dArgs& a, const int8_t* packed) {
-  const int32_t length = a.length(), blocks = (length + kPackedBlock - 1) / kPackedBlock;
-  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers};  // packed_tile_bytes() in 32 bits
-}
-
-// A window of which not all bytes of the last block may be read, or the only one.
-void run_window(const PackedFilters& f, const int8_t* x, int8_t* y) {
-  alignas(16) int8_t last[kPackedBlock];
-  const int32_t before = (f.blocks - 1) * kPackedBlock, channels = f.a.out_c;
-  vst1q_s8(last, vld1q_z_s8(x + before, vctp8q(static_cast<uint32_t>(f.length - before))));
-  const int32_t tiles = packed_tiles(channels), pairs = channels / (2 * kPackedTile);
-  const int8_t* const shifts = f.a.has_shifts ? f.packed + tiles * f.tile_bytes : nullptr;
-  MvePackedWindow w{x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes, f.a.y_zero, shifts};
-  if (pairs > 0) deuteron_packed_window_mve(&w);
-  const int32_t left = tiles - 2 * pairs;
-  if (left == 0) return;
-  int8_t out[2 * kPackedTile];  // of one tile, or of two that overlap
-  alignas(4) int8_t of_left[2 * kShiftsBytes] = {};
-  w.packed += 2 * pairs * f.tile_bytes;
-  w.y = out, w.pairs = 1, w.second = left == 2 ? f.tile_bytes : 0;
-  if (shifts)
-    w.shifts = static_cast<int8_t*>(std::memcpy(of_left, shifts + 2 * pairs * kShiftsBytes, static_cast<size_t>(left * kShiftsBytes)));
-  deuteron_packed_window_mve(&w);
-  const int32_t count = channels < kPackedTile ? channels : kPackedTile;
-  for (int32_t i = 0; i < left; ++i)
-    std::memcpy(y + first_of_tile(channels, 2 * pairs + i), out + i * kPackedTile, static_cast<size_t>(count));
-}
-
-// `windows` of them, `step` apart, whose last blocks may be read.
-DEUTERON_ONE_COPY void run_windows(const PackedFilters& f, const int8_t* x, int32_t step, int32_t windows, int8_t* y) {
-  const int32_t channels = f.a.out_c, tiles = channels / kPackedTile;
-  MvePackedWindows w{x, step, y, f.a.y_step, f.packed, f.blocks, tiles, f.a.y_zero, windows};
-  deuteron_packed_windows_mve(&w);
-  if (channels % kPackedTile == 0) return;
-  w.packed += tiles * f.tile_bytes, w.tiles = 1, w.y += channels - kPackedTile;
-  deuteron_packed_windows_mve(&w);
-}
-
-// Windows in one piece. `end`: of x.
-void run_in_one_piece(const PackedFilters& f, const int8_t* x, int32_t step, int32_t windows, const int8_t* end, int8_t* y) {
-  const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
-  const int32_t whole = last < 0 ? 0 : last / step + 1, count = whole < windows ? whole : windows;
-  if (count > 1) run_windows(f, x, step, count, y);
-  for (int32_t i = count > 1 ? count : 0; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.y_step);
-}
-
-// How pixels go to the columns of taps.
-struct Columns {
-  const PackedConv2dArgs& a;
-  int32_t column;     // bytes from a column to the next
-  int32_t together;   // pixels of fewer than 16 channels that one vector holds
-  uint8x16_t places;  // where its bytes go
-  int8x16_t outside;
-};
-
-Columns columns_of(const PackedConv2dArgs& a) {
-  const int32_t c = a.in_c;
-  Columns k{a, a.kernel_h * c, 1, vidupq_n_u8(0, 1), vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
-  if (c >= kPackedBlock) return k;
-  const int32_t fit = kPackedBlock / c, reach = (256 - c) / k.column + 1;  // a place is a byte
-  k.together = fit < reach ? fit : reach;
-  const uint8x16_t lanes = k.places;
-  for (int32_t next = c; next < kPackedBlock; next += c)  // each pixel goes further than the one before it
-    k.places = vaddq_m_n_u8(k.places, k.places, static_cast<uint8_t>(k.column - c), vcmpcsq_n_u8(lanes, static_cast<uint8_t>(next)));
-  return k;
-}
-
-// Pixels of some rows to the same rows of their columns; without x all of them are the zero point.
-DEUTERON_ONE_COPY void copy_pixels(const Columns& k, const int8_t* x, int32_t rows, int32_t pixels, int8_t* to) {
-  const int32_t c = k.a.in_c, column = k.column;
-  const int32_t next = x ? c : 0, row = x ? k.a.dilation_h * k.a.in_w * c : 0;  // from an element to that of the next pixel, the next row
-  if (!x) x = reinterpret_cast<const int8_t*>(&k.outside);
-  if (c < kPackedBlock) {
-    const int32_t together = k.together;
-    const uint8x16_t places = k.places;
-    for (; rows > 0; --rows, x += row, to += c) {
-      const int8_t* from = x;
-      int8_t* at = to;
-      for (int32_t i = pixels; i > 0; i -= together, from += together * next, at += together * column) {
-        const mve_pred16_t here = vctp8q(static_cast<uint32_t>((i < together ? i : together) * c));
-        vstrbq_scatter_offset_p_s8(at, places, vld1q_z_s8(from, here), here);
-      }
-    }
-    return;
+struct PackedToS8 {
+  using Y = int8_t;
+  struct Left {
+    alignas(4) int8_t shifts[2 * kShiftsBytes];
+  };
+  static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y,
+                                int32_t blocks, int32_t pairs, int32_t second, const int8_t* shifts) {
+    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts ? shifts : nullptr};
   }
-  const int32_t block = next == 0 ? 0 : kPackedBlock;
-  for (; rows > 0; --rows, x += row, to += c) {
-    const int8_t* first = x;
-    for (int32_t done = 0; done < c; done += kPackedBlock, first += block) {
-      const int8_t* from = first;
-      int8_t* at = to + done;
-      if (c - done >= kPackedBlock) {
-        for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_s8(at, vld1q_s8(from));
-        continue;
-      }
-      const mve_pred16_t here = vctp8q(static_cast<uint32_t>(c - done));
-      for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_p_s8(at, vld1q_z_s8(from, here), here);
-    }
+  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed,
+                                  int32_t blocks, int32_t tiles, int32_t windows) {
+    return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows};
   }
-}
-
-// `columns` columns of taps from row ih, column iw of the image on, which may lie outside.
-void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw, int32_t columns, int8_t* to) {
-  const PackedConv2dArgs& a = k.a;
-  const int32_t c = a.in_c;
-  const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, columns, 1, a.in_w);
-  if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
-  if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * c);
-  const int32_t rows = h.end - h.first;
-  to += h.first * c;
-  if (w.first > 0) copy_pixels(k, nullptr, rows, w.first, to);
-  if (w.end < columns) copy_pixels(k, nullptr, rows, columns - w.end, to + w.end * k.column);
-  copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows, w.end - w.first, to + w.first * k.column);
-}
-
-// `room`: bytes of the columns that are copied to `scratch` at a time, at least those of one window, beside the block behind them.
-[[gnu::noinline]] void run_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room,
-                                   int8_t* y) {
-  const PackedFilters f = filters_of(a, packed);
-  const Columns k = columns_of(a);
-  const int32_t step = a.stride_w * k.column;
-  const int32_t fit = (room - a.kernel_w * k.column) / step + 1;
-  const int32_t most = fit >= a.out_w || fit == 1 ? fit : fit / 2 * 2;  // windows at a time: an odd number wastes one
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
-    for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
-      for (int32_t ow = 0; ow < a.out_w; ow += most) {
-        const int32_t windows = a.out_w - ow < most ? a.out_w - ow : most;
-        fill_columns(k, x, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, (windows - 1) * a.stride_w + a.kernel_w, scratch);
-        if (a.out_c < kPackedTile) run_window(f, scratch, y);
-        else run_windows(f, scratch, step, windows, y + ow * a.y_step);
-      }
-}
+  // Shifts behind the pairs, where eight may be read.
+  static void go_on_behind(MvePackedWindow& w, int32_t pairs, int32_t left, Left& of_left) {
+    if (!w.shifts) return;
+    const int8_t* const shifts = w.shifts + 2 * pairs * kShiftsBytes;
+    w.shifts = static_cast<int8_t*>(std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));
+  }
+  static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
+  static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
+};
 
 [[gnu::noinline]] void run_columns_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t room, int8_t* y) {
   int8_t columns[kPackedStackColumns];
-  run_columns(a, x, packed, columns, room, y);
-}
-
-// Windows that lie in x as they are wanted. Where they are all of its pixels, one row of them is.
-void run_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
-  const PackedFilters f = filters_of(a, packed);
-  const int32_t image = a.in_h * a.in_w * a.in_c, row = a.stride_h * a.in_w * a.in_c;
-  const int8_t* const end = x + a.n * image;
-  const bool all_pixels =
-      a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w && packed_conv2d_is_dense(a);
-  const int32_t images = all_pixels ? 1 : a.n, rows = all_pixels ? 1 : a.out_h;
-  const int32_t windows = all_pixels ? a.n * a.out_h * a.out_w : a.out_w;
-  for (int32_t n = 0; n < images; ++n, x += image)
-    for (int32_t oh = 0; oh < rows; ++oh, y += a.y_row) run_in_one_piece(f, x + oh * row, a.stride_w * a.in_c, windows, end, y);
+  run_columns(a, PackedToS8{}, x, packed, columns, room, y);
 }
 
 }  // namespace
 
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y) {
-  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_in_place(a, x, packed, y);
+  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_in_place(a, PackedToS8{}, x, packed, y);
   const int32_t bytes = packed_conv2d_columns_bytes(a), most = bytes < kPackedStackColumns ? bytes : kPackedStackColumns;
   if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) return run_columns_on_stack(a, x, packed, most - kPackedBlock, y);
-  run_columns(a, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
+  run_columns(a, PackedToS8{}, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
 }
 
 }  // namespace deuteron

@@ -75,6 +75,8 @@ Outcome check_gru(uint32_t seed);
 Outcome check_rnn(uint32_t seed);
 Outcome check_conv2d_s16(uint32_t seed);
 Outcome check_depthwise_conv2d_s16(uint32_t seed);
+Outcome check_conv2d_s8_s16(uint32_t seed);
+Outcome check_depthwise_conv2d_s8_s16(uint32_t seed);
 Outcome check_add_s16(uint32_t seed);
 Outcome check_avg_pool2d_s16(uint32_t seed);
 Outcome check_quantize_s16(uint32_t seed);

@@ -29,6 +29,8 @@ constexpr CheckedKernel kChecked[] = {
     {"rnn", check_rnn},
     {"conv2d_s16", check_conv2d_s16},
     {"depthwise_conv2d_s16", check_depthwise_conv2d_s16},
+    {"conv2d_s8_s16", check_conv2d_s8_s16},
+    {"depthwise_conv2d_s8_s16", check_depthwise_conv2d_s8_s16},
     {"add_s16", check_add_s16},
     {"avg_pool2d_s16", check_avg_pool2d_s16},
     {"quantize_s16", check_quantize_s16},

@@ -1,0 +1,36 @@
+// What the calls of convolutions on packed weights have in common when they are checked at load: their first arguments.
+#pragma once
+#include "ops/device/prepare.h"
+#include "ops/image/window.h"
+#include "ops/packed_conv2d/kernel.h"
+
+namespace deuteron {
+
+DEUTERON_FIELDS(PackedConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w,
+                dilation_h, dilation_w, x_zero, y_zero, has_shifts, y_step, y_row)
+
+enum { kPackedX, kPackedWeights, kPackedWindow, kPackedStride, kPackedPadding, kPackedDilation, kPackedXZero };
+
+// `out`: where the result stands; it and x are images. What is not an argument of all calls stays 0.
+inline Status read_packed_window(const Call& call, int out, PackedConv2dArgs& a) {
+  const Tensor &x = call.tensor(kPackedX), &y = call.tensor(out);
+  a = {};
+  a.n = x.sizes[0], a.in_c = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3];
+  a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
+  if (a.in_c < 1) return bad_argument(kPackedX, "must have a channel");
+  if (y.sizes[0] != a.n) return bad_argument(out, "must have the batch of the input");
+  if (const char* why = read_pair(call, kPackedWindow, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kPackedWindow, why);
+  if (const char* why = read_pair(call, kPackedStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kPackedStride, why);
+  if (const char* why = read_pair(call, kPackedPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPackedPadding, why);
+  if (const char* why = read_pair(call, kPackedDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w))
+    return bad_argument(kPackedDilation, why);
+  if (!is_s8(call.integer(kPackedXZero))) return bad_argument(kPackedXZero, "must be -128..127");
+  a.x_zero = static_cast<int32_t>(call.integer(kPackedXZero));
+  set_dense_result(a);
+  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(out, why);
+  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(out, why);
+  if (const char* why = why_not_steps(a, a.in_c, a.kernel_h)) return bad_argument(kPackedStride, why);
+  return Status{};
+}
+
+}  // namespace deuteron

@@ -1,0 +1,10 @@
+// Padding on int16 (ops/int16.h).
+#pragma once
+#include "ops/pad/pad.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const Pad&, const LowerContext&);
+
+}  // namespace deuteron

@@ -1,0 +1,14 @@
+// A permutation on int16 (ops/int16.h).
+#pragma once
+#include "ops/permute/permute.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+inline Result<Lowered> int16_form(const Permute& a, const LowerContext& c) {
+  CallBuilder call("aten::permute_copy", c.in.size(), 1);  // of elements of any width
+  call.in(0, plain_face(c.in[0].shape)).integers(a.perm).out(0, plain_face(c.out[0].shape));
+  return call.done();
+}
+
+}  // namespace deuteron

@@ -1,0 +1,11 @@
+// Slicing on int16 (ops/int16.h).
+#pragma once
+#include "ops/slice/slice.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+// The kernel moves elements of any width.
+inline Result<Lowered> int16_form(const Slice& a, const LowerContext& c) { return def_of(a).cortex_m(a, c); }
+
+}  // namespace deuteron
