@@ -110,6 +110,27 @@ std::string format_of(const ImageMap& map) {
   return fmt::format("a byte stands for (byte * {:g} - {}) / {}", map.scale, list(map.mean, "0"), list(map.std, "1"));
 }
 
+// The memories, and where inputs and outputs lie in them.
+void tell_memory(const PteSummary& s, std::string& text, Json& json) {
+  text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
+  for (const PteMemory& m : s.memories) {
+    text += fmt::format("  memory {}: {} bytes at {}, {} of them copies of constants\n", m.name, m.bytes, m.begin, m.copied_bytes);
+    json["memories"].push_back({{"name", m.name}, {"begin", m.begin}, {"bytes", m.bytes}, {"copied_bytes", m.copied_bytes}});
+  }
+  for (const bool input : {true, false}) {
+    const std::vector<PteTensor>& list = input ? s.inputs : s.outputs;
+    for (size_t i = 0; i < list.size(); ++i) {
+      text += fmt::format("{}{}: {} at {}, {} bytes\n", input ? "input" : "output", i, to_text(list[i].type, list[i].sizes, list[i].order),
+                          list[i].offset, list[i].bytes);
+      json[input ? "inputs" : "outputs"].push_back(as_json(list[i]));
+      if (const ImageMap* map = input ? byte_input(s.byte_inputs, i) : nullptr) {
+        text += fmt::format("  {}\n", format_of(*map));
+        json["inputs"].back()["stands_for"] = {{"scale", map->scale}, {"mean", map->mean}, {"std", map->std}};
+      }
+    }
+  }
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -139,23 +160,7 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
     text += fmt::format("load plan {} bytes: {} calls, {} tensors in {} shapes\n", plan->bytes, plan->calls, plan->tensors, plan->shapes);
     json["load_plan_bytes"] = plan->bytes;
   }
-  text += fmt::format("planned memory {} bytes, constants {} bytes, {} values\n", s.planned_bytes, s.constants_bytes, s.values);
-  for (const PteMemory& m : s.memories) {
-    text += fmt::format("  memory {}: {} bytes at {}, {} of them copies of constants\n", m.name, m.bytes, m.begin, m.copied_bytes);
-    json["memories"].push_back({{"name", m.name}, {"begin", m.begin}, {"bytes", m.bytes}, {"copied_bytes", m.copied_bytes}});
-  }
-  for (const bool input : {true, false}) {
-    const std::vector<PteTensor>& list = input ? s.inputs : s.outputs;
-    for (size_t i = 0; i < list.size(); ++i) {
-      text += fmt::format("{}{}: {} at {}, {} bytes\n", input ? "input" : "output", i, to_text(list[i].type, list[i].sizes, list[i].order),
-                          list[i].offset, list[i].bytes);
-      json[input ? "inputs" : "outputs"].push_back(as_json(list[i]));
-      if (const ImageMap* map = input ? byte_input(s.byte_inputs, i) : nullptr) {
-        text += fmt::format("  {}\n", format_of(*map));
-        json["inputs"].back()["stands_for"] = {{"scale", map->scale}, {"mean", map->mean}, {"std", map->std}};
-      }
-    }
-  }
+  tell_memory(s, text, json);
   std::map<std::string, i64> counts;
   for (const PteCall& c : s.calls) {
     ++counts[c.op];
