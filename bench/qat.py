@@ -2,11 +2,11 @@
 
     PYTHONPATH=build/python build/venv/bin/python bench/qat.py [--models A,B] [--targets A,B] [--seeds 1,2,3] [--validate FOLD] [--write]
 
-Each row is trained once for each seed: the float network on all 1078 training images, then quantization-aware training from there with the
-float network as teacher. Every epoch sees the digits shifted, turned and scaled a little. The last epoch counts. Settings of float training were chosen on fifths of the training images that trained nothing, those of quantization-aware training
-of digits_cnn looked at on one: --validate FOLD (0..4) trains on the other four fifths and measures there. Those of digits_bmm are the ones of
-eight whose program was nearest to the float network's scores on fold 0 (dB); docs/quantization.md has them, and says which were also looked at
-on the test images before the last two were tried.
+Each row is trained once for each seed: the float network on all 1078 training images, then quantization-aware training from there with the float
+network as teacher. Every epoch sees the digits shifted, turned and scaled a little. The last epoch counts. Settings of float training were chosen
+on fifths of the training images that trained nothing, those of quantization-aware training of digits_cnn looked at on one: --validate FOLD (0..4)
+trains on the other four fifths and measures there. Those of digits_bmm are the ones of eight whose program was nearest to the float network's
+scores on fold 0 (dB); docs/quantization.md has them, and says which were also looked at on the test images before the last two were tried.
 Figures are the mean over the seeds and, in brackets, each of them. `post-training` is deuteron.compile of the same float
 network, calibrated with 64 training images. It takes ten minutes of one core: `bench/results.py` does not run it. --write puts the table
 into docs/quantization.md.
