@@ -11,8 +11,8 @@
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "passes/options.h"
-#include "passes/place_memories.h"
 #include "passes/pipeline.h"
+#include "passes/place_memories.h"
 #include "passes/portable_calls.h"
 #include "targets/target.h"
 
@@ -33,8 +33,9 @@ static void report_missing_room(const Compilation& c, const MemoryRegion& memory
                                 Diagnostics& diagnostics) {
   const i64 beside = memory.does_hold("constants") ? resident : 0, needed = c.plan.bytes + beside;
   const std::string what =
-      beside > 0 ? fmt::format("{} bytes of constants that the NPU must find there, and {} bytes of planned tensors, do", beside, c.plan.bytes)
-                 : "the planned tensors do";
+      beside > 0
+          ? fmt::format("{} bytes of constants that the NPU must find there, and {} bytes of planned tensors, do", beside, c.plan.bytes)
+          : "the planned tensors do";
   diagnostics.add({Severity::error, where,
                    fmt::format("{} not fit the memory `{}`: {} bytes are missing; alive at the peak: {}", what, memory.name,
                                needed - memory.bytes, alive_at_peak(c)),
@@ -56,9 +57,10 @@ static void check_memories(const Compilation& c, const Target& target, bool fetc
   for (const MemoryRegion& m : target.memories)
     if (m.does_hold("constants")) flash += m.bytes, is_limited = true, is_endless |= m.bytes == 0;
   if (is_limited && !is_endless && static_cast<i64>(c.pte.size()) > flash)
-    diagnostics.add({Severity::error, where,
-                     fmt::format("the program does not fit the memory for constants: {} bytes are missing", static_cast<i64>(c.pte.size()) - flash),
-                     std::to_string(c.pte.size()), std::to_string(flash), "target.memory", ""});
+    diagnostics.add(
+        {Severity::error, where,
+         fmt::format("the program does not fit the memory for constants: {} bytes are missing", static_cast<i64>(c.pte.size()) - flash),
+         std::to_string(c.pte.size()), std::to_string(flash), "target.memory", ""});
 }
 
 static void refuse_plan(const Compilation& c, const Target& target, const MemoryAnswer& answer, Diagnostics& diagnostics) {
@@ -90,14 +92,13 @@ static void place_all(Compilation& c, const Target& target, const CompileOptions
     if (home < 0 || target.memories[home].bytes == 0 || static_cast<i64>(c.pte.size()) <= target.memories[home].bytes) return;
   }
   const MemoryRegion& last = target.memories[homes.back()];
-  diagnostics.add({Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
-                   fmt::format("the program does not fit the flash `{}`: {} bytes are missing; it has {} bytes of constants, {} for the "
-                               "NPU, {} of "
-                               "calls and tables",
-                               last.name, static_cast<i64>(c.pte.size()) - last.bytes, c.parts.constants, c.parts.delegates,
-                                   c.parts.program),
-                   std::to_string(c.pte.size()), std::to_string(last.bytes), "target.memory",
-                       "use fewer channels or a board with more flash"});
+  diagnostics.add(
+      {Severity::error, fmt::format("{} on {}", c.graph.name, target.name),
+       fmt::format("the program does not fit the flash `{}`: {} bytes are missing; it has {} bytes of constants, {} for the "
+                   "NPU, {} of "
+                   "calls and tables",
+                   last.name, static_cast<i64>(c.pte.size()) - last.bytes, c.parts.constants, c.parts.delegates, c.parts.program),
+       std::to_string(c.pte.size()), std::to_string(last.bytes), "target.memory", "use fewer channels or a board with more flash"});
 }
 
 static void write_load_plan(Compilation& c, const Target& target, Diagnostics& diagnostics) {

@@ -400,8 +400,9 @@ struct Loader {
   }
 };
 
-Status Program::load(File file, const KernelTable& kernels, Memory tables, Memory planned) { return load(file, kernels, tables, &planned,
-    1); }
+Status Program::load(File file, const KernelTable& kernels, Memory tables, Memory planned) {
+  return load(file, kernels, tables, &planned, 1);
+}
 
 Status Program::load(File file, const KernelTable& kernels, Memory tables, const Memory* planned, int32_t memories) {
   unload();

@@ -1,6 +1,6 @@
 // deuteron::conv2d_s8_s16: its arguments checked once, at load.
-#include "ops/device/kernels.h"
 #include "ops/conv2d_s8_s16/kernel.h"
+#include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"
 #include "ops/packed_conv2d/read_call.h"
 #include "runtime/instruction_set.h"

@@ -18,8 +18,7 @@ struct Case {
 };
 
 Conv2dS8S16Args args_of(const Case& k) {
-  PackedConv2dArgs a{k.n,  k.h,  k.w,  k.c,  k.oh, k.ow,     k.oc, k.kh,  k.kw, k.sh,
-                     k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, 0,    false, 0,    0};
+  PackedConv2dArgs a{k.n, k.h, k.w, k.c, k.oh, k.ow, k.oc, k.kh, k.kw, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, 0, false, 0, 0};
   set_dense_result(a);
   return {a, k.shift, k.low, k.high};
 }

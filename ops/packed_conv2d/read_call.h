@@ -11,10 +11,9 @@ DEUTERON_FIELDS(PackedConv2dArgs, n, in_h, in_w, in_c, out_h, out_w, out_c, kern
 
 enum { kPackedX, kPackedWeights, kPackedWindow, kPackedStride, kPackedPadding, kPackedDilation, kPackedXZero };
 
-// `out`: where the result stands; it and x are images. What is not an argument of all calls stays 0.
+// `out`: where the result stands; it and x are images. What is not an argument of all calls is left as it is.
 inline Status read_packed_window(const Call& call, int out, PackedConv2dArgs& a) {
   const Tensor &x = call.tensor(kPackedX), &y = call.tensor(out);
-  a = {};
   a.n = x.sizes[0], a.in_c = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3];
   a.out_c = y.sizes[1], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
   if (a.in_c < 1) return bad_argument(kPackedX, "must have a channel");
