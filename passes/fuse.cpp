@@ -34,11 +34,10 @@ void fuse(PassContext& pass) {
 
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},
-                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8},
-                        kEitherSide[] = {scale_to_depthwise, pool_to_finer_mean, reduce_unless_int8};  // the CPU's pool may be the fastest
+                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
   static constexpr Rule kAsTflite[] = {reduce_unless_int8};  // its means are rounded once, and its products stay products
   if (pass.graph.numerics == Numerics::tflite) fuse_with(pass, kAsTflite);
-  else if (pass.target.npu) fuse_with(pass, pass.options.npu.prefer == "fastest" ? kEitherSide : kBesideNpu);
+  else if (pass.target.npu) fuse_with(pass, kBesideNpu);
   else fuse_with(pass, kRules);
 }
 

@@ -21,18 +21,18 @@ class Reducer {
  public:
   Reducer(const Graph& g, const Uses& uses, NodeId root) : g_(g), uses_(uses), root_(root), b_(g, root, "") {}
 
-  // The mean of whole rows or columns of an image, where it is finer than a pool: in a float model, and where the result has parameters of
-  // its own. `may_be_cheaper`: or takes fewer cycles.
-  bool is_better_as_mean(const AvgPool2d& pool, bool may_be_cheaper) {
+  // The mean of whole rows or columns of an image, where it is finer than a pool: in a float model, which gives the result parameters of
+  // its own, and in a quantized one that has them.
+  bool is_better_as_mean(const AvgPool2d& pool) {
     const ValueId x = g_.nodes[root_].inputs[0];
     const Shape &from = g_.type(x).shape, &to = g_.type(g_.nodes[root_].outputs[0]).shape;
     if (pool.pad != HW{} || (pool.divisor != 0 && pool.divisor != pool.kernel.h * pool.kernel.w)) return false;
     const auto whole_or_none = [](i64 kernel, i64 in, i64 out) { return (kernel == in && out == 1) || (kernel == 1 && out == in); };
     if (!whole_or_none(pool.kernel.h, from[1], to[1]) || !whole_or_none(pool.kernel.w, from[2], to[2])) return false;
     const ValueId steps = dequantized(g_, uses_, behind_views(g_, uses_, x));
-    if (steps < 0) return may_be_cheaper && !is_pooled_by_convolution(x);
+    if (steps < 0) return !is_pooled_by_convolution(x);
     find_wanted();
-    return !wanted_.empty() && (wanted_ != g_.type(steps).quant || (may_be_cheaper && !is_pooled_by_convolution(steps)));
+    return !wanted_.empty() && wanted_ != g_.type(steps).quant;
   }
 
   // Whether it stays between int8 values: that of a float model will, that of a quantized one where both sides are.
@@ -167,9 +167,9 @@ std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId
   return Reducer(g, uses, root).run();
 }
 
-static std::optional<Patch> as_mean(const Graph& g, const Uses& uses, NodeId root, bool may_be_cheaper) {
+std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root) {
   const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
-  if (!pool || !Reducer(g, uses, root).is_better_as_mean(*pool, may_be_cheaper)) return std::nullopt;
+  if (!pool || !Reducer(g, uses, root).is_better_as_mean(*pool)) return std::nullopt;
   Reduce mean;
   if (pool->kernel.h > 1) mean.axes.push_back(1);
   if (pool->kernel.w > 1) mean.axes.push_back(2);
@@ -177,8 +177,5 @@ static std::optional<Patch> as_mean(const Graph& g, const Uses& uses, NodeId roo
   PatchBuilder b(g, root, "");
   return b.replace_root(mean, g.nodes[root].inputs);
 }
-
-std::optional<Patch> pool_to_finer_mean(const Graph& g, const Uses& uses, NodeId root) { return as_mean(g, uses, root, false); }
-std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root) { return as_mean(g, uses, root, true); }
 
 }  // namespace deuteron

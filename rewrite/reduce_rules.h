@@ -11,12 +11,9 @@ std::optional<Patch> reduce_by_layers(const Graph& g, const Uses& uses, NodeId r
 // partition.
 std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId root);
 
-// avg_pool2d over whole rows or columns, of a quantized model that gives the result parameters of its own   becomes   a mean: the pool
-// would round to steps of its operand first, which are coarse beside a mean of many elements.
-std::optional<Patch> pool_to_finer_mean(const Graph& g, const Uses& uses, NodeId root);
-
-// The same, and wherever the NPU takes fewer cycles for the mean, in float models too.
-// Refused where a convolution before it pools its results itself.
+// avg_pool2d over whole rows or columns   becomes   a mean, in float models and where a quantized one gives the result parameters of its
+// own: the pool would round to steps of its operand first, which are coarse beside a mean of many elements.
+// Refused in a float model where a convolution before it pools its results itself.
 std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root);
 
 }  // namespace deuteron

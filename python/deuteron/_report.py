@@ -146,6 +146,44 @@ class MemoryUse:
 
 
 @dataclass(frozen=True)
+class PlacedMemory:
+    """What lies in a memory, in bytes. `file`: the program lies there, too."""
+
+    name: str
+    bytes: Optional[int]
+    used: int
+    tensors: int
+    constants: int
+    file: bool
+
+
+@dataclass(frozen=True)
+class PlacedThing:
+    """A tensor or constant, the memory that it got, the bytes of an inference read and written there, and the cycles that the CPU waits."""
+
+    name: str
+    kind: str
+    memory: str
+    bytes: int
+    read: int
+    written: int
+    cycles: int
+
+
+@dataclass(frozen=True)
+class MemoryPlacement:
+    """Cycles of waiting for memories in one inference; `bound`: no placing has fewer. The hottest things come first."""
+
+    cycles: int
+    bound: int
+    optimal: bool
+    greedy_cycles: Optional[int]
+    slowest_cycles: Optional[int]
+    memories: list[PlacedMemory]
+    things: list[PlacedThing]
+
+
+@dataclass(frozen=True)
 class Flash:
     """Bytes of the file."""
 
@@ -240,6 +278,7 @@ class Report:
     npu_kernels_assumed: int = 0  #: that the open model of the NPU is assumed to have; each may be two on a chip
     npu_cycles_without_assumed: int = 0  #: if each is
     row_split: Optional[RowSplit] = None
+    memory_placement: Optional[MemoryPlacement] = None  #: of a target with several memories that says their speeds
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
     held_out_sqnr_db: Optional[float] = None  #: what other data may give: cross-validation over the samples
     held_out_sqnr_db_of_halves: Optional[list[float]] = None  #: what a tenth of the halves of the samples is under, and over
