@@ -47,9 +47,9 @@ def ask_for_signatures(project, public):
         shutil.copy(ROOT / "tests" / "signed_firmware" / source, project)
     main, cmake = project / "main.cpp", project / "CMakeLists.txt"
     text = main.read_text()
-    called = "programs[k].load(file, kFirmwareKernels, model.tables, kPlanned)"
+    called = "programs[k].load(file, kFirmwareKernels, model.tables, model.planned, model.memories)"
     check(text.count(called) == 1, "main.cpp loads in another way")
-    text = text.replace(called, "load_signed(programs[k], file, {kPublicKey, test::verify_ed25519_slowly, nullptr}, kFirmwareKernels, model.tables, kPlanned)")
+    text = text.replace(called, "load_signed(programs[k], file, {kPublicKey, test::verify_ed25519_slowly, nullptr}, kFirmwareKernels, model.tables, *model.planned)")
     declared = f'#include "ed25519.h"\n#include "runtime/signature.h"\n\nconst uint8_t kPublicKey[] = {{{", ".join(map(str, public))}}};\n'
     main.write_text(text.replace('#include "model.h"\n', f'#include "model.h"\n{declared}', 1))
     cmake.write_text(cmake.read_text().replace("add_executable(firmware main.cpp", "add_executable(firmware main.cpp ed25519.cpp deuteron/runtime/signature.cpp", 1))
