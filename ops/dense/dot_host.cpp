@@ -177,18 +177,19 @@ void fill_wide(int8_t element, int32_t count, uint8_t* to) {
 }
 
 HostKernels<HostDotForm> find_forms() {
+  __builtin_cpu_init();  // it is asked before main
   HostKernels<HostDotForm> found{};
   if (host_has_vnni()) found.kernel[found.count++] = {1, 128, copy_as_unsigned, fill_vnni, run_vnni};
   if (__builtin_cpu_supports("avx2")) found.kernel[found.count++] = {2, 0, copy_avx2, fill_wide, run_avx2};
   return found;
 }
 
+// Before threads are: a static inside a function would be filled by several of them, as the runtime is built without guards.
+const HostKernels<HostDotForm> kForms = find_forms();
+
 }  // namespace
 
-const HostKernels<HostDotForm>& host_dot_forms() {
-  static const HostKernels<HostDotForm> found = find_forms();
-  return found;
-}
+const HostKernels<HostDotForm>& host_dot_forms() { return kForms; }
 
 #else
 

@@ -174,18 +174,19 @@ void copy_plainly(const int8_t* from, int64_t step, int32_t elements, int32_t pi
 }
 
 HostKernels<HostRowForm> find_forms() {
+  __builtin_cpu_init();  // it is asked before main
   HostKernels<HostRowForm> found{};
   if (host_has_vnni()) found.kernel[found.count++] = {4, 1, 128, place_vnni, copy_vnni, run_vnni};
   if (__builtin_cpu_supports("avx2")) found.kernel[found.count++] = {2, 2, 0, place_avx2, copy_plainly, run_avx2};
   return found;
 }
 
+// Before threads are: a static inside a function would be filled by several of them, as the runtime is built without guards.
+const HostKernels<HostRowForm> kForms = find_forms();
+
 }  // namespace
 
-const HostKernels<HostRowForm>& host_row_forms() {
-  static const HostKernels<HostRowForm> found = find_forms();
-  return found;
-}
+const HostKernels<HostRowForm>& host_row_forms() { return kForms; }
 
 #else
 
