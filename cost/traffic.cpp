@@ -22,8 +22,8 @@ static i64 passes_of(const Graph& g, const Node& node, Isa isa) {
     if (g.is_constant(v)) largest = std::max(largest, g.type(v).elements());
   const Shape& y = g.type(node.outputs[0]).shape;
   const bool is_layer = call.name.find("conv") != std::string::npos || call.name.find("linear") != std::string::npos;
-  const i64 windows = is_layer && !y.empty() ? g.type(node.outputs[0]).elements() / std::max<i64>(y.back(), 1)
-                                             : call.macs / std::max<i64>(largest, 1);
+  const i64 windows =
+      is_layer && !y.empty() ? g.type(node.outputs[0]).elements() / std::max<i64>(y.back(), 1) : call.macs / std::max<i64>(largest, 1);
   return std::max<i64>(divided_up(windows, windows_at_once(isa)), 1);
 }
 

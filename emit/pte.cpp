@@ -370,7 +370,7 @@ class ProgramWriter {
   std::vector<bool> is_read_;          // by root
   std::vector<i64> constant_index_;    // by root; 0: not a constant of the program
   std::vector<std::span<const std::byte>> constant_bytes_;
-  std::vector<i64> copied_;  // by constant: the buffer that gets a copy; as many as there are: it stays
+  std::vector<i64> copied_;                    // by constant: the buffer that gets a copy; as many as there are: it stays
   std::map<ValueId, i64> state_of_;            // by value: index into state_offsets_
   std::vector<uint64_t> state_offsets_ = {0};  // in the segment of the states; entry 0 is a placeholder
   std::vector<uint8_t> state_bytes_;

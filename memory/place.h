@@ -13,10 +13,10 @@ inline constexpr int64_t kNotThere = -1;  // a cost: it may not lie in that memo
 
 struct PlaceItem {
   int64_t bytes = 0;
-  int32_t first = 0, last = 0;           // alive in first..last, both included
-  bool always = false;                   // alive all the time, beside whatever else lies there
-  std::vector<PackPiece> pieces = {};    // as PackItem's; none for one that lives always
-  std::vector<int64_t> cost = {};        // by memory: kNotThere, or 0 and more
+  int32_t first = 0, last = 0;         // alive in first..last, both included
+  bool always = false;                 // alive all the time, beside whatever else lies there
+  std::vector<PackPiece> pieces = {};  // as PackItem's; none for one that lives always
+  std::vector<int64_t> cost = {};      // by memory: kNotThere, or 0 and more
 };
 
 struct Placing {

@@ -49,8 +49,7 @@ class Walk {
     for (int32_t moment = 0; moment < end_; ++moment) {
       states = without_ended(states, moment);
       bool changed = std::any_of(alive_.begin(), alive_.end(), [&](int32_t i) { return !items_[i]->pieces.empty(); });
-      for (; next < begins_.size() && begins_[next].first == moment; ++next, changed = true)
-        states = with(states, begins_[next].second);
+      for (; next < begins_.size() && begins_[next].first == moment; ++next, changed = true) states = with(states, begins_[next].second);
       if (changed) states = measured(states, moment);
     }
     Ways ways;

@@ -42,12 +42,12 @@ class Knapsack {
   int64_t alignment_;
   int64_t* steps_;
   int64_t budget_;
-  std::vector<int32_t> limited_;   // memories that end
-  std::vector<double> share_;      // by memory: the most of an item's best gain that it can give
-  int64_t home_cost_ = 0;          // of all at home; items without one count their cheapest memory
+  std::vector<int32_t> limited_;  // memories that end
+  std::vector<double> share_;     // by memory: the most of an item's best gain that it can give
+  int64_t home_cost_ = 0;         // of all at home; items without one count their cheapest memory
   size_t item_count_ = 0;
-  int32_t only_ = -1;              // the one memory that ends, where a table answers for every room
-  std::vector<int64_t> table_;     // by room in units: the least cost
+  int32_t only_ = -1;                     // the one memory that ends, where a table answers for every room
+  std::vector<int64_t> table_;            // by room in units: the least cost
   std::vector<std::vector<bool>> taken_;  // by choice, by room in units
   Answer best_;
   std::vector<int32_t> now_;

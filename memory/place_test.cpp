@@ -104,9 +104,7 @@ TEST(Place, MatchesBruteForce) {
     expect_sound(items, room, p);
     ASSERT_LE(p.bound, brute.best);
     ASSERT_EQ(p.optimal, p.bound == p.cost);
-    if (p.optimal) {
-      ASSERT_EQ(p.cost, brute.best);
-    }
+    if (p.optimal) { ASSERT_EQ(p.cost, brute.best); }
     ++possible, proved += p.optimal;
     if (greedy.possible) expect_sound(items, room, greedy);
     tight += greedy.possible && greedy.cost > p.cost;

@@ -22,8 +22,10 @@ i64 wait_for(const MemoryRegion& m, const Bytes& b) {
 }
 
 const char* word_of(ThingKind kind) {
-  return kind == ThingKind::scratch ? "scratch" : kind == ThingKind::state ? "states" : kind == ThingKind::constant ? "constants" :
-      "activations";
+  return kind == ThingKind::scratch    ? "scratch"
+         : kind == ThingKind::state    ? "states"
+         : kind == ThingKind::constant ? "constants"
+                                       : "activations";
 }
 
 // A memory for activations takes scratch and states too, unless the target gives those a memory of their own.
@@ -31,8 +33,8 @@ bool may_hold(const Target& target, const MemoryRegion& m, ThingKind kind) {
   if (m.is_flash || !m.is_reached_by("cpu")) return false;
   const char* word = word_of(kind);
   if (kind == ThingKind::constant || kind == ThingKind::tensor) return m.does_hold(word);
-  const bool is_named = std::any_of(target.memories.begin(), target.memories.end(), [&](const MemoryRegion& r) { return r.does_hold(word);
-      });
+  const bool is_named =
+      std::any_of(target.memories.begin(), target.memories.end(), [&](const MemoryRegion& r) { return r.does_hold(word); });
   return m.does_hold(is_named ? word : "activations");
 }
 
@@ -142,9 +144,9 @@ class Placer {
       for (size_t m = 0; m < memories().size(); ++m) {
         const MemoryRegion& memory = memories()[m];
         const bool is_home = t.kind == ThingKind::constant && static_cast<i32>(m) == r_.home;
-        const bool may = is_home || (may_hold(r_.target, memory, t.kind) && (t.kind != ThingKind::constant || (r_.copies &&
-            r_.home >= 0)) &&
-                                     (!t.npu || memory.is_reached_by("npu")));
+        const bool may =
+            is_home || (may_hold(r_.target, memory, t.kind) && (t.kind != ThingKind::constant || (r_.copies && r_.home >= 0)) &&
+                        (!t.npu || memory.is_reached_by("npu")));
         item.cost.push_back(may ? wait_for(memory, t.moved) : kNotThere);
       }
       // Without a flash the program lies nobody knows where, and nothing is said of what its constants cost.
@@ -205,8 +207,7 @@ class Placer {
     }
     plan.optimal = plan.bytes == plan.lower_bound;
     for (size_t v = 0; v < g_.values.size(); ++v) {
-      if (const i32 k = groups_.group_of[v]; k >= 0)
-        plan.offset[v] = std::max<i64>(begin[p.memory[k]], 0) + p.offset[k] + groups_.shift[v];
+      if (const i32 k = groups_.group_of[v]; k >= 0) plan.offset[v] = std::max<i64>(begin[p.memory[k]], 0) + p.offset[k] + groups_.shift[v];
       else if (constant_[v] >= 0 && p.memory[constant_[v]] < static_cast<i32>(memories().size()))
         plan.copied_to[v] = buffer[p.memory[constant_[v]]];
     }
@@ -218,8 +219,11 @@ class Placer {
     const std::vector<int64_t> room = rooms();
     for (size_t m = 0; m < memories().size(); ++m) {
       const MemoryRegion& r = memories()[m];
-      out.memories.push_back({r.name, r.is_flash, r.is_flash ? r.bytes : room[m] == kEndless ? 0 : room[m], r.is_flash ? 0 : p.bytes[m],
-          0});
+      out.memories.push_back({r.name, r.is_flash,
+                              r.is_flash            ? r.bytes
+                              : room[m] == kEndless ? 0
+                                                    : room[m],
+                              r.is_flash ? 0 : p.bytes[m], 0});
     }
     for (size_t k = 0; k < things_.size(); ++k) {
       const Thing& t = things_[k];
@@ -259,8 +263,8 @@ class Placer {
 
 bool places_memories(const Target& target, const CompileOptions& options) {
   const auto planned = std::count_if(target.memories.begin(), target.memories.end(), [](const MemoryRegion& m) { return m.is_planned(); });
-  const bool is_known = std::any_of(target.memories.begin(), target.memories.end(),
-      [](const MemoryRegion& m) { return m.bytes_per_cycle_q8 > 0; });
+  const bool is_known =
+      std::any_of(target.memories.begin(), target.memories.end(), [](const MemoryRegion& m) { return m.bytes_per_cycle_q8 > 0; });
   return planned > 1 && is_known && !options.one_memory;
 }
 

@@ -14,9 +14,9 @@ bool places_memories(const Target& target, const CompileOptions& options);
 struct MemoryRequest {
   const Graph& lowered;
   const Target& target;
-  i64 resident = 0;     // bytes of the NPU's constants beside the plan: passes/memories.h
-  i32 home = -1;        // memory of the target where the file lies; -1: no flash
-  bool copies = true;   // constants may be copied into faster memories when the program is loaded
+  i64 resident = 0;    // bytes of the NPU's constants beside the plan: passes/memories.h
+  i32 home = -1;       // memory of the target where the file lies; -1: no flash
+  bool copies = true;  // constants may be copied into faster memories when the program is loaded
 };
 struct MemoryAnswer {
   bool fits = false;
