@@ -152,8 +152,8 @@ ENTRY(reset)
 SECTIONS
 {
   .vectors : { KEEP(*(.vectors)) . = ALIGN(1024); } > CODE
-  .harness : { *board.c.o(.text .text.* .rodata .rodata.*) *main_*.c.o(.text .text.* .rodata .rodata.*) } > CODE
-  .weights : { *(.rodata.*_weights .rodata.*_in) *_weights.c.o(.rodata .rodata.*) } > POOL
+  .harness : { *board.c.o*(.text .text.* .rodata .rodata.*) *main_*.c.o*(.text .text.* .rodata .rodata.*) } > CODE
+  .weights : { *(.rodata.*_weights .rodata.*_in) *_weights.c.o*(.rodata .rodata.*) } > POOL
   .text : { *(.text .text.*) *(.rodata .rodata.*) } > CODE
   .ARM.exidx : { *(.ARM.exidx*) } > CODE
   .stack (NOLOAD) : { stack_bottom = .; . += 0x4000; stack_top = .; } > RAM
@@ -174,8 +174,9 @@ def project(name, models, c_folder, port, flags="", link=""):
             f"set(CMAKE_CXX_FLAGS \"{flags} -Wall -Wextra -Werror\")\nset(CMAKE_ASM_FLAGS \"{flags}\")\nset(CMAKE_C_STANDARD 99)\nset(CMAKE_C_EXTENSIONS OFF)\n"
             f"add_subdirectory({c_folder} models)\nadd_library(headers OBJECT headers.cpp)\ntarget_include_directories(headers PRIVATE {c_folder})\n"
             f"target_compile_options(headers PRIVATE -std=c++17 {WARNINGS})\n"
-            # Its loops stay loops: a library's strlen would count as the model's flash.
-            f"set_source_files_properties({HERE}/{port}.c PROPERTIES COMPILE_OPTIONS -fno-builtin)\n")
+            # Their loops stay loops: a library's strlen or memset would count as the model's flash.
+            f"set_source_files_properties({HERE}/{port}.c {' '.join(f'main_{m.name}.c' for m in models)} PROPERTIES\n"
+            "  COMPILE_OPTIONS \"-fno-builtin;$<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>\")\n")
     (folder / "headers.cpp").write_text("".join(f'#include "{header.name}"\n' for header in sorted(c_folder.glob("*.h"))))
     for m in models:
         text += (f"add_executable({m.name}_run main_{m.name}.c in_{m.name}.S {HERE}/{port}.c)\ntarget_include_directories({m.name}_run PRIVATE {HERE})\n"

@@ -32,6 +32,7 @@ DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, 
     for (int32x4_t& v : sums.val) v = vaddq_s32(v, vpselq_s32(vdupq_n_s32(half), vdupq_n_s32(-half), vcmpgtq_n_s32(v, 0)));
     int32_t of[kChannels];
     vst2q_s32(of, sums);
+#pragma GCC unroll 1  // divisions wait for each other: nothing is won by eight copies
     for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>(of[i] / taps);
   }
 }

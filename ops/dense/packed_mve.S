@@ -304,44 +304,33 @@ deuteron_packed_window_mve:
   cmp r11, #0
   beq 5f
   BLOCK_OF_ONE vmladav
-  subs r11, #1
-  beq 4f
-  lsrs r11, r11, #1                 @ two blocks a turn; carry: the blocks left are odd in number
+  lsrs r11, r11, #1                 @ turns of two blocks; carry: those behind the first one are even in number, else the middle is the beginning
   bcc 3f
-  BLOCK_OF_ONE vmladava
-  cmp r11, #0
   beq 4f
+2:
+  BLOCK_OF_ONE vmladava
 3:
   BLOCK_OF_ONE vmladava
-  BLOCK_OF_ONE vmladava
   subs r11, #1
-  bne 3b
+  bne 2b
 4:                                  @ the last block
-  .irp op, vmladava, vmladav
-  .ifc \op, vmladav
-5:
-  .endif
   vldrb.u8 q1, [r3], #16
-  \op\().s8 r0, q6, q1
+  vmladava.s8 r0, q6, q1
   vldrb.u8 q2, [r3], #16
-  \op\().s8 r2, q6, q2
+  vmladava.s8 r2, q6, q2
   vldrb.u8 q1, [r3], #16
-  \op\().s8 r4, q6, q1
+  vmladava.s8 r4, q6, q1
   vldrb.u8 q2, [r3], #16
-  \op\().s8 r6, q6, q2
+  vmladava.s8 r6, q6, q2
   vldrb.u8 q1, [r5], #16
-  \op\().s8 r8, q6, q1
+  vmladava.s8 r8, q6, q1
   vldrb.u8 q2, [r5], #16
-  \op\().s8 r10, q6, q2
+  vmladava.s8 r10, q6, q2
   vldrb.u8 q1, [r5], #16
-  \op\().s8 r12, q6, q1
+  vmladava.s8 r12, q6, q1
   vldrb.u8 q2, [r5], #16
-  \op\().s8 r14, q6, q2
-  .ifc \op, vmladava
-  b 6f
-  .endif
-  .endr
-6:                                  @ eight sums -> eight bytes
+  vmladava.s8 r14, q6, q2
+                                    @ eight sums -> eight bytes
   vmov q0[2], q0[0], r0, r4
   vldrw.u32 q2, [r3], #16
   vmov q0[3], q0[1], r2, r6
@@ -374,6 +363,11 @@ deuteron_packed_window_mve:
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}
+5:                                  @ the last block is the only one
+  .irp sum, r0, r2, r4, r6, r8, r10, r12, r14
+  mov \sum, #0
+  .endr
+  b 4b
 8:                                  @ what is negative and has a shift loses one first, so that halves go away from zero
   vldrw.u32 q2, [r4], #16
   vldrw.u32 q3, [r4], #16

@@ -40,8 +40,8 @@ void run_window(const PackedFilters<Results>& f, const int8_t* x, typename Resul
   if (pairs > 0) f.results.run(w);
   const int32_t left = tiles - 2 * pairs;
   if (left == 0) return;
-  Y out[2 * kPackedTile];  // of one tile, or of two that overlap
-  typename Results::Left of_left{};
+  Y out[2 * kPackedTile];          // of one tile, or of two that overlap
+  typename Results::Left of_left;  // of one tile only half of it is written: the results of the other half do not count
   f.results.go_on_behind(w, pairs, left, of_left);
   w.packed += 2 * pairs * f.tile_bytes;
   w.y = out, w.pairs = 1, w.second = left == 2 ? f.tile_bytes : 0;
@@ -129,7 +129,7 @@ DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int
 }
 
 // `columns` columns of taps from row ih, column iw of the image on, which may lie outside.
-inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw, int32_t columns, int8_t* to) {
+DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image, int32_t ih, int32_t iw, int32_t columns, int8_t* to) {
   const PackedConv2dArgs& a = k.a;
   const int32_t c = a.in_c;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, columns, 1, a.in_w);

@@ -9,9 +9,6 @@ namespace {
 
 int32_t add(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
 
-// a * b / 2^31 to nearest, halves up; only INT32_MIN squared saturates.
-int32_t multiply(int32_t a, int32_t b) { return a == INT32_MIN && b == INT32_MIN ? INT32_MAX : multiply_high(a, b); }
-
 int32_t shift_left_saturating(int32_t v, int bits) {
   const int32_t most = INT32_MAX >> bits;
   if (v > most) return INT32_MAX;
@@ -22,32 +19,33 @@ int32_t shift_left_saturating(int32_t v, int bits) {
 // exp(v / 2^26) for v <= 0, Q0.31: a polynomial on [-1/4, 0), then a factor exp(-2^k) for each bit of what is left. gemmlowp.
 int32_t exp_of_negative(int32_t v) {
   constexpr int32_t kQuarter = 1 << 24;
-  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
-                                  39332535,   720401,     242};     // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
-  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;  // exp(-1/8), 1/3, Q0.31
+  static constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                         39332535,   720401,     242};  // exp(-1/4), exp(-1/2), .. exp(-16), Q0.31
+  constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;      // exp(-1/8), 1/3, Q0.31
   if (v == 0) return INT32_MAX;
   const int32_t part = (v & (kQuarter - 1)) - kQuarter;
   const int32_t rest = static_cast<int32_t>(static_cast<uint32_t>(part) - static_cast<uint32_t>(v));
   const int32_t x = part * 32 + (1 << 28);  // Q0.31, about -1/8
-  const int32_t x2 = multiply(x, x), x3 = multiply(x2, x), x4 = multiply(x2, x2);
-  const int32_t series = add(x, round_shift_right(add(multiply(add(round_shift_right(x4, 2), x3), kThird), x2), 1));
-  int32_t e = add(kExpOfEighth, multiply(kExpOfEighth, series));
+  const int32_t x2 = multiply_high(x, x), x3 = multiply_high(x2, x), x4 = multiply_high(x2, x2);
+  const int32_t series = add(x, round_shift_right(add(multiply_high(add(round_shift_right(x4, 2), x3), kThird), x2), 1));
+  int32_t e = add(kExpOfEighth, multiply_high(kExpOfEighth, series));
+#pragma GCC unroll 1  // one step is 30 bytes
   for (int k = 0; k < 7; ++k)
-    if (rest & (kQuarter << k)) e = multiply(e, kFactors[k]);
+    if (rest & (kQuarter << k)) e = multiply_high(e, kFactors[k]);
   return e;
 }
 
 // A step of Newton's method towards 1 / half, Q2.29.
 DEUTERON_ONE_COPY int32_t nearer_to_reciprocal(int32_t x, int32_t half) {
   constexpr int32_t kOne = 1 << 29;
-  return add(x, shift_left_saturating(multiply(x, add(kOne, -multiply(half, x))), 2));
+  return add(x, shift_left_saturating(multiply_high(x, add(kOne, -multiply_high(half, x))), 2));
 }
 
 // 1 / (1 + v) for v in [0, 1), Q0.31 to Q0.31: Newton's method from 48/17 - 32/17 d. gemmlowp.
 DEUTERON_ONE_COPY int32_t reciprocal_of_one_plus(int32_t v) {
   constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;  // Q2.29
   const int32_t half = v / 2 + (1 << 30);
-  int32_t x = add(k48Over17, multiply(half, kMinus32Over17));
+  int32_t x = add(k48Over17, multiply_high(half, kMinus32Over17));
   for (int k = 0; k < 3; ++k) x = nearer_to_reciprocal(x, half);
   return shift_left_saturating(x, 1);
 }
@@ -58,10 +56,12 @@ int leading_zeros(uint32_t v) {
   return n;
 }
 
-// `known`, by -d: what has been computed, else negative; null: nothing is remembered.
+constexpr int32_t kUnknown = INT32_MIN;  // not bytes that are all alike, which a compiler would fetch memset for
+
+// `known`, by -d: what has been computed, else kUnknown; null: nothing is remembered.
 DEUTERON_ONE_COPY int32_t exponential(const SoftmaxArgs& a, int32_t d, int32_t* known) {
-  if (known && known[-d] >= 0) return known[-d];
-  const int32_t e = exp_of_negative(multiply(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
+  if (known && known[-d] != kUnknown) return known[-d];
+  const int32_t e = exp_of_negative(multiply_high(static_cast<int32_t>(static_cast<uint32_t>(d) << a.shift), a.multiplier));
   if (known) known[-d] = e;
   return e;
 }
@@ -92,7 +92,7 @@ DEUTERON_ONE_COPY void run_rows(const SoftmaxArgs& a, const int8_t* x, int8_t* y
 // Each exponential is computed once: there are at most 256 of them, and every element wants its own twice.
 [[gnu::noinline]] void run_remembering(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
   int32_t known[256];
-  for (int32_t& v : known) v = -1;
+  for (int32_t& v : known) v = kUnknown;
   run_rows(a, x, y, known);
 }
 
