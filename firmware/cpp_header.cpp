@@ -26,14 +26,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 bool is_directive(std::string_view line) { return line.starts_with('#'); }
 bool is_blank_or_comment(std::string_view line) { return line == "\n" || line.starts_with("//"); }
 
-// The path of a quoted include.
-std::optional<std::string> included(std::string_view line) {
-  constexpr std::string_view kInclude = "#include \"";
-  if (!line.starts_with(kInclude)) return std::nullopt;
-  line.remove_prefix(kInclude.size());
-  return std::string(line.substr(0, line.find('"')));
-}
-
 // Adds a header after those that it includes.
 void add_header(const Index& index, const std::string& path, std::vector<std::string>& order, std::set<std::string>& seen) {
   if (!seen.insert(path).second || !index.contains(path)) return;
@@ -89,6 +81,17 @@ std::string assembly_line(std::string_view line) {
     text += c;
   }
   return text + "\\n\"\n";
+}
+
+// A file of assembly with what it includes in its place.
+std::string with_included(const Index& index, std::string_view text) {
+  std::string out;
+  for (const std::string_view line : lines_of(text)) {
+    const auto path = included(line);
+    if (path) out += with_included(index, index.at(*path));
+    else out += line;
+  }
+  return out;
 }
 
 // A file of assembly as statements of C++: its lines for the preprocessor stay that, and its macros end with it.
@@ -153,9 +156,10 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   const std::string space = fmt::format("{}_kernels", name);
   for (const std::string& path : headers) text += fmt::format("// {}\n{}", path, in_namespace(index.at(path), space));
   for (const auto& [path, content] : index) {
-    if (path.ends_with(".S")) text += fmt::format("// {}\n{}", path, as_statements(content)), assembly.push_back(content);
+    if (path.ends_with(".S"))
+      text += fmt::format("// {}\n{}", path, as_statements(with_included(index, content))), assembly.push_back(content);
     else if (path.ends_with(".cpp")) text += fmt::format("// {}\n{}", path, in_namespace(content, space));
-    else DEUTERON_CHECK(path.ends_with(".h"), path);  // what is included twice cannot be joined so
+    else DEUTERON_CHECK(path.ends_with(".h") || path.ends_with("_mve.inc"), path);  // what is included twice cannot be joined so
   }
   const auto names = names_of_assembly(assembly);
   text = with_words(text, [&](std::string_view word) {
@@ -165,8 +169,8 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
   return text;
 }
 
-// As a library of kernels is compiled. Here the compiler sees every call, and would copy kernels for the numbers of each: MobileNetV2's code
-// grows by 17 % on a Cortex-M55.
+// As a library of kernels is compiled. Here the compiler sees every call, and would copy kernels for the numbers of each: MobileNetV2's
+// code grows by 17 % on a Cortex-M55.
 constexpr std::string_view kNoCopies =
     "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC push_options\n#pragma GCC optimize(\"-fno-ipa-cp-clone\")\n#endif\n";
 

@@ -20,7 +20,8 @@ constexpr std::string_view kKernel =
     "{\nvoid "
     "one(int32_t) { deuteron_one_mve(nullptr); }\n}\n";
 constexpr std::string_view kAssembly =
-    "@ Its loop.\n#if defined(__ARM_FEATURE_MVE)\n.macro STEP to\n  adds \\to, \"x\" @ one\n.endm\ndeuteron_one_mve:\n  STEP r0\n#endif\n";
+    "@ Its loop.\n#if defined(__ARM_FEATURE_MVE)\n#include \"ops/one/steps_mve.inc\"\ndeuteron_one_mve:\n  STEP r0\n#endif\n";
+constexpr std::string_view kMacros = "@ Its step.\n.macro STEP to\n  adds \\to, \"x\" @ one\n.endm\n";
 
 RuntimeSources sources() {
   RuntimeSources s;
@@ -29,6 +30,7 @@ RuntimeSources sources() {
              {"ops/one/kernel.h", kKernelHeader},
              {"ops/one/steps.S", kAssembly},
              {"ops/one/steps.h", kSteps},
+             {"ops/one/steps_mve.inc", kMacros},
              {"ops/one/vectors.h", "#pragma once\nvoid vectors();\n"}};
   s.kernels = {{"one.out", {"kOne", "ops/one/bind.cpp"}}};
   return s;

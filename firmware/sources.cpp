@@ -51,16 +51,13 @@ void add_npu(std::vector<std::string>& todo, const Kernels& kernels, bool model)
 // What only the program `deuteron` itself compiles: a choice of vectors at run time.
 constexpr std::string_view kOfThisProgram = "#if defined(DEUTERON_HOST_KERNELS)";
 
-// Quoted includes, which are from the root.
 std::vector<std::string> includes_of(std::string_view text) {
-  constexpr std::string_view kInclude = "#include \"", kEnd = "\n#endif";
+  constexpr std::string_view kEnd = "\n#endif";
   std::vector<std::string> found;
   for (size_t at = text.find('#'); at != text.npos; at = text.find('#', at + 1)) {
     const std::string_view rest = text.substr(at);
     if (rest.starts_with(kOfThisProgram)) at = std::min(text.find(kEnd, at), text.size() - 1);
-    if (!rest.starts_with(kInclude)) continue;
-    const std::string_view path = rest.substr(kInclude.size());
-    found.emplace_back(path.substr(0, path.find('"')));
+    if (std::optional<std::string> path = included(rest)) found.push_back(std::move(*path));
   }
   return found;
 }
@@ -96,6 +93,13 @@ std::set<std::string> closure(const Index& index, std::vector<std::string> todo,
 }
 
 }  // namespace
+
+std::optional<std::string> included(std::string_view text) {
+  constexpr std::string_view kInclude = "#include \"";
+  if (!text.starts_with(kInclude)) return std::nullopt;
+  text.remove_prefix(kInclude.size());
+  return std::string(text.substr(0, text.find('"')));
+}
 
 std::string port_folder(std::string_view board, bool emulated) { return fmt::format("boards/{}", emulated ? "emulated" : board); }
 

@@ -1,6 +1,7 @@
 // Which of the runtime's sources a firmware needs: those of its kernels, and what they include.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace deuteron {
 struct SourceFile {
   std::string_view path, text;
 };
+// The path of a quoted include with which the text begins: from the root.
+std::optional<std::string> included(std::string_view text);
 struct KernelSource {
   std::string_view symbol, path;  // "kQuantizedAdd", "ops/add/bind.cpp"
 };

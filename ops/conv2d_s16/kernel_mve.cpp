@@ -13,7 +13,7 @@ struct Filters {
 
   void several(const int16_t* x, int32_t step, int32_t windows, int16_t* y) const {
     const int32_t channels = a.out_c, tiles = channels / kPackedTile;
-    MveS16Windows w{x, step * 2, y, channels * 2, packed, blocks, tiles, a.y_min, a.y_max, windows};
+    MveS16Windows w{x, step * 2, y, channels * 2, packed, blocks, tiles, a.y_min, windows, a.y_max};
     if (tiles > 0) deuteron_s16_windows_mve(&w);
     if (channels % kPackedTile == 0) return;
     w.packed += tiles * tile_bytes, w.tiles = 1;

@@ -14,7 +14,7 @@ struct MveS16Windows {
   int32_t y_step;  // bytes of y from a window to the next
   const int8_t* packed;
   int32_t blocks, tiles;  // at least 1
-  int32_t y_min, y_max, windows;
+  int32_t y_min, windows, y_max;
 };
 extern "C" void deuteron_s16_windows_mve(const MveS16Windows* a);
 
