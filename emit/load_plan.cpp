@@ -247,8 +247,8 @@ struct PlanWriter {
 };
 
 bool has_memories(File file) {
-  Plan plan;
-  return open_plan(file, &plan) && check_values(plan) && (plan.buffer_sizes.count > 2 || plan.copy_count > 0);
+  FilePlan plan;
+  return open_plan(file, &plan) && check_values(plan) && has_several_memories(plan);
 }
 
 constexpr size_t kHeaderAt = 8, kBaseAt = 24, kDataSizeAt = 32;  // of the extended header: docs/formats-pte.md
@@ -299,8 +299,8 @@ const char* add_load_plan(std::vector<uint8_t>& file, Isa isa, const KernelTable
   for (int32_t k = 0; k < loaded.program.instruction_count(); ++k)
     if (loaded.program.delegate(k)) return loaded.program.unload(), "it calls the NPU";
   if (loaded.program.state_count() != 0) return "it keeps states";
-  if (has_memories({loaded.file.data(), loaded.file_bytes})) return loaded.program.unload(),
-      "its tensors or constants are placed in several memories";
+  if (has_memories({loaded.file.data(), loaded.file_bytes}))
+    return loaded.program.unload(), "its tensors or constants are placed in several memories";
   PlanWriter writer{loaded, kernels};
   const std::optional<Words> words = writer.write(isa);
   if (!words) return "it has a call whose arguments no plan can hold";

@@ -121,14 +121,16 @@ std::string read_notes(const Plan& plan, PteSummary& s) {
 std::vector<PteMemory> memories_of(const Plan& plan, std::string names) {
   const uint32_t buffers = plan.buffer_sizes.count - 1;
   std::vector<PteMemory> list;
-  if (buffers < 2 && plan.copy_count == 0) return list;
+  if (!has_several_memories(plan)) return list;
   for (uint32_t b = 1; b <= buffers; ++b) {
     const size_t comma = std::min(names.find(','), names.size());
     PteMemory m{names.substr(0, comma), buffer_at(plan, b), plan.reader.item<int64_t>(plan.buffer_sizes, b), 0};
     names.erase(0, comma + 1);
     if (m.name.empty()) m.name = fmt::format("buffer {}", b);
-    for (uint32_t k = 0; k < plan.copy_count; ++k)
-      if (plan.copies[k].at >= m.begin && plan.copies[k].at < m.begin + m.bytes) m.copied_bytes += plan.copies[k].bytes;
+    for (uint32_t k = 0; k < plan.several->copy_count; ++k) {
+      const ConstantCopy& c = plan.several->copies[k];
+      if (c.at >= m.begin && c.at < m.begin + m.bytes) m.copied_bytes += c.bytes;
+    }
     list.push_back(std::move(m));
   }
   return list;
@@ -170,7 +172,7 @@ PteDelegate delegate_at(const Plan& plan, uint32_t index) {
 }  // namespace
 
 std::optional<PteSummary> summarize_pte(File file, Status* status) {
-  Plan plan;
+  FilePlan plan;
   FlatReader& r = plan.reader;
   if (!open_plan(file, &plan) || !check_values(plan) || !check_inputs_and_outputs(plan) || !check_delegates(plan) || !check_operators(plan))
     return *status = fault_of(r), std::nullopt;

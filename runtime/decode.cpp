@@ -12,9 +12,9 @@ void set_data(const Plan& plan, const DataPlace& p, uint32_t bytes, Tensor* tens
   if (p.place == Place::planned && plan.planned) tensor->data = planned_address(plan, p.offset);
   if (p.place != Place::constant) return;
   tensor->data = const_cast<uint8_t*>(plan.reader.bytes) + p.offset;
-  if constexpr (kMostMemories > 1)
-    for (uint32_t k = 0; plan.are_copied && k < plan.copy_count; ++k) {
-      const ConstantCopy& c = plan.copies[k];
+  if (const SeveralMemories* m = plan.several)
+    for (uint32_t k = 0; m->are_copied && k < m->copy_count; ++k) {
+      const ConstantCopy& c = m->copies[k];
       if (p.offset >= c.from && p.offset - c.from <= c.bytes && bytes <= c.bytes - (p.offset - c.from))
         tensor->data = planned_address(plan, c.at + (p.offset - c.from));
     }

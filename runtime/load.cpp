@@ -194,13 +194,14 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
 
 Status measure(File file, const KernelTable& kernels, Needs* needs) {
   *needs = {};
-  Plan plan;
+  FilePlan plan;
   Totals totals;
   Status status;
   KernelFinder finder{kernels};
   if (!open_plan(file, &plan) || !check_structure(plan, finder, nullptr, &totals, &status)) return status_of(plan, status);
   Arena arena;
   take_tables(arena, plan);
+  keep_several_memories(arena, plan);
   arena.make<StateTensor>(plan.states);
   const size_t before = arena.used;
   take_overlap_room(arena, plan, totals.writes, totals.most_tensors);
@@ -244,10 +245,16 @@ struct Loader {
 
   Status load(File file, const Memory* planned, int32_t memories) {
     KernelFinder finder{kernels};
+#ifndef DEUTERON_ONE_MEMORY
+    SeveralMemories several;
+    plan.several = &several;
+#endif
     if (!open_plan(file, &plan)) return status_of(plan, status);
     tables = take_tables(arena, plan);
     if (arena.used > arena.bytes) return tables_too_small(file);
     if (!check_structure(plan, finder, tables.calls, &totals, &status)) return status_of(plan, status);
+    keep_several_memories(arena, plan);
+    if (arena.used > arena.bytes) return tables_too_small(file);
     if (Status s = take_memories(plan, planned, memories); !s.ok()) return s;
     tables.states = arena.make<StateTensor>(plan.states);
     if (arena.used > arena.bytes) return tables_too_small(file);

@@ -10,9 +10,9 @@ uint32_t buffer_at(const Plan& plan, uint32_t id) {
 }
 
 uint8_t* planned_address(const Plan& plan, uint32_t offset) {
-  if constexpr (kMostMemories > 1)
-    for (uint32_t k = plan.elsewhere_count; k-- > 0;)
-      if (offset >= plan.elsewhere[k].begin) return plan.elsewhere[k].data + (offset - plan.elsewhere[k].begin);
+  if (const SeveralMemories* m = plan.several)
+    for (uint32_t k = m->elsewhere_count; k-- > 0;)
+      if (offset >= m->elsewhere[k].begin) return m->elsewhere[k].data + (offset - m->elsewhere[k].begin);
   return plan.planned + offset;
 }
 
@@ -33,8 +33,8 @@ static bool read_number(const char** text, char end, uint32_t* number) {
 bool read_copy(Plan& plan, const char* text) {
   FlatReader& r = plan.reader;
   uint32_t buffer, at, from, bytes;
-  if (!read_number(&text, ',', &buffer) || !read_number(&text, ',', &at) || !read_number(&text, ',', &from) || !read_number(&text, 0,
-      &bytes))
+  if (!read_number(&text, ',', &buffer) || !read_number(&text, ',', &at) || !read_number(&text, ',', &from) ||
+      !read_number(&text, 0, &bytes))
     return r.corrupt("a copy of constants is not four numbers"), false;
   if (buffer == 0 || buffer >= plan.buffer_sizes.count || !r.charge(buffer))
     return r.corrupt("constants are copied to a planned buffer that does not exist"), false;
@@ -43,22 +43,36 @@ bool read_copy(Plan& plan, const char* text) {
   if (from % 16 != 0 || from > plan.constants_bytes || bytes > plan.constants_bytes - from)
     return r.corrupt("constants are copied that the file does not have"), false;
   const uint32_t begin = buffer_at(plan, buffer) + at;
-  if (plan.copy_count == kMostMemories) return r.fail(Code::unsupported, "constants are copied to more than 4 places"), false;
+  SeveralMemories& m = *plan.several;
+  if (m.copy_count == kMostMemories) return r.fail(Code::unsupported, "constants are copied to more than 4 places"), false;
   if (is_copy_at(plan, begin, begin + bytes)) return r.corrupt("two copies of constants overlap"), false;
-  plan.copies[plan.copy_count++] = {begin, static_cast<uint32_t>(plan.constants_at) + from, bytes};
+  m.copies[m.copy_count++] = {begin, static_cast<uint32_t>(plan.constants_at) + from, bytes};
   return true;
 }
 
 bool is_copy_at(const Plan& plan, uint32_t begin, uint32_t end) {
-  for (uint32_t k = 0; k < plan.copy_count; ++k)
-    if (begin < plan.copies[k].at + plan.copies[k].bytes && plan.copies[k].at < end) return true;
+  for (uint32_t k = 0; plan.several && k < plan.several->copy_count; ++k) {
+    const ConstantCopy& c = plan.several->copies[k];
+    if (begin < c.at + c.bytes && c.at < end) return true;
+  }
   return false;
 }
 
 void copy_constants(Plan& plan) {
-  for (uint32_t k = 0; k < plan.copy_count; ++k)
-    __builtin_memcpy(planned_address(plan, plan.copies[k].at), plan.reader.bytes + plan.copies[k].from, plan.copies[k].bytes);
-  plan.are_copied = true;
+  if (!plan.several) return;
+  for (uint32_t k = 0; k < plan.several->copy_count; ++k) {
+    const ConstantCopy& c = plan.several->copies[k];
+    __builtin_memcpy(planned_address(plan, c.at), plan.reader.bytes + c.from, c.bytes);
+  }
+  plan.several->are_copied = true;
+}
+
+bool has_several_memories(const Plan& plan) { return plan.buffer_sizes.count > 2 || (plan.several && plan.several->copy_count > 0); }
+
+void keep_several_memories(Arena& arena, Plan& plan) {
+  SeveralMemories* const kept = has_several_memories(plan) ? arena.make<SeveralMemories>() : nullptr;
+  if (kept) *kept = *plan.several;
+  plan.several = kept;
 }
 
 #else
@@ -66,6 +80,7 @@ void copy_constants(Plan& plan) {
 bool read_copy(Plan&, const char*) { return true; }  // they are read where they lie
 bool is_copy_at(const Plan&, uint32_t, uint32_t) { return false; }
 void copy_constants(Plan&) {}
+void keep_several_memories(Arena&, Plan&) {}
 
 #endif
 
@@ -86,16 +101,16 @@ Status take_memories(Plan& plan, const Memory* planned, int32_t count) {
     const uint32_t end = k + 1 == count ? plan.planned_bytes : buffer_at(plan, static_cast<uint32_t>(k) + 2);
     if (reinterpret_cast<uintptr_t>(m.data) % 16 != 0)
       return unfit(Code::bad_input, "the planned buffer must lie at an address that is a multiple of 16", 0);
-    if (m.bytes < end - begin || (!m.data && end != begin)) return unfit(Code::out_of_memory, "the planned buffer is too small",
-        end - begin);
+    if (m.bytes < end - begin || (!m.data && end != begin))
+      return unfit(Code::out_of_memory, "the planned buffer is too small", end - begin);
     auto* data = static_cast<uint8_t*>(m.data);
     for (int32_t other = 0; other < k; ++other) {
       const auto* from = static_cast<const uint8_t*>(planned[other].data);
-      if (data < from + planned[other].bytes && from < data + m.bytes) return unfit(Code::bad_input,
-          "two memories of the program overlap", 0);
+      if (data < from + planned[other].bytes && from < data + m.bytes)
+        return unfit(Code::bad_input, "two memories of the program overlap", 0);
     }
     if (k == 0) plan.planned = data;
-    else plan.elsewhere[plan.elsewhere_count++] = {begin, data};
+    else plan.several->elsewhere[plan.several->elsewhere_count++] = {begin, data};
   }
   return Status{};
 }

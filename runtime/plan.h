@@ -36,6 +36,19 @@ struct ConstantCopy {
   uint32_t at, from, bytes;  // in the planned memory; in the file
 };
 
+// Of a program that lies in several memories, or has constants that are read from a copy.
+struct SeveralMemories {
+  // Where planned memory goes on elsewhere, in this order: from `begin` on it lies at `data`.
+  struct Elsewhere {
+    uint32_t begin;
+    uint8_t* data;
+  } elsewhere[kMostMemories];
+  uint32_t elsewhere_count = 0;
+  ConstantCopy copies[kMostMemories];
+  uint32_t copy_count = 0;
+  bool are_copied = false;  // constants are read there
+};
+
 struct Plan {
   FlatReader reader;
   FlatVector values, inputs, outputs, instructions, operators, delegates, buffer_sizes;
@@ -49,17 +62,13 @@ struct Plan {
   uint32_t ports_end = 0;                          // with the inputs and outputs for which the file plans no memory
   uint32_t planned_bytes = 0;                      // and with the workspace that delegates share, which begins at ports_end
   uint8_t* planned = nullptr;                      // null until memory is given
-  // Where planned memory goes on elsewhere, in this order: from `begin` on it lies at `data`.
-  struct Elsewhere {
-    uint32_t begin;
-    uint8_t* data;
-  } elsewhere[kMostMemories];
-  uint32_t elsewhere_count = 0;
-  ConstantCopy copies[kMostMemories];
-  uint32_t copy_count = 0;
-  bool are_copied = false;                         // constants are read there
-  Isa isa = kBuildIsa;                             // unless the file says another
-  bool is_load_plan = false;                       // the vectors are then parts of a load plan (load_plan.h)
+#ifdef DEUTERON_ONE_MEMORY
+  static constexpr SeveralMemories* several = nullptr;
+#else
+  SeveralMemories* several = nullptr;  // null: it lies in one memory, and no constant is copied
+#endif
+  Isa isa = kBuildIsa;        // unless the file says another
+  bool is_load_plan = false;  // the vectors are then parts of a load plan (load_plan.h)
 };
 
 // memories.cpp
@@ -69,8 +78,21 @@ uint32_t buffer_at(const Plan& plan, uint32_t id);  // where the planned buffer 
 bool read_copy(Plan& plan, const char* text);
 bool is_copy_at(const Plan& plan, uint32_t begin, uint32_t end);
 void copy_constants(Plan& plan);
+// Whether the file has more than one planned buffer, or copies; once its values are checked.
+bool has_several_memories(const Plan& plan);
+// What the program goes on needing of plan.several, to its tables: from here on it points there, or nowhere.
+void keep_several_memories(Arena& arena, Plan& plan);
 // Gives `plan` its memory, if there is enough of it.
 Status take_memories(Plan& plan, const Memory* planned, int32_t count);
+
+// A plan of a file that may have several memories.
+struct FilePlan : Plan {
+#ifndef DEUTERON_ONE_MEMORY
+  FilePlan() { several = &of_file; }
+  FilePlan(const FilePlan&) = delete;
+  SeveralMemories of_file;
+#endif
+};
 
 // open.cpp: finds the parts of the method `forward`; nothing below Plan's members has been looked at yet.
 bool open_plan(File file, Plan* plan);
