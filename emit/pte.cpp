@@ -71,11 +71,12 @@ class ProgramWriter {
 
   // Constants that are copied into the same buffer lie together, so that one copy takes them all.
   void move_copied_first() {
-    if (plan_.buffers.empty()) return;
+    if (plan_.placement.buffers.empty()) return;
     std::vector<i64> buffer(constant_bytes_.size());  // by constant; behind all buffers: it stays
     for (size_t v = 0; v < constant_index_.size(); ++v)
       if (const i64 k = constant_index_[v]; k > 0)
-        buffer[static_cast<size_t>(k - 1)] = plan_.copied_to[v] < 0 ? static_cast<i64>(plan_.buffers.size()) : plan_.copied_to[v];
+        buffer[static_cast<size_t>(k - 1)] =
+            plan_.placement.copied_to[v] < 0 ? static_cast<i64>(plan_.placement.buffers.size()) : plan_.placement.copied_to[v];
     std::vector<size_t> order(buffer.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffer[a] < buffer[b]; });
@@ -94,10 +95,10 @@ class ProgramWriter {
   // What each buffer gets of the constant segment when the program is loaded: docs/formats-pte.md.
   void write_buffers(const ConstantSegment& constants) {
     std::string names;
-    for (const PlannedBuffer& b : plan_.buffers) names += (names.empty() ? "" : ",") + b.memory;
+    for (const PlannedBuffer& b : plan_.placement.buffers) names += (names.empty() ? "" : ",") + b.memory;
     if (names.empty()) return;
     values_.string("deuteron:memories=" + names);
-    for (size_t b = 0; b < plan_.buffers.size(); ++b) {
+    for (size_t b = 0; b < plan_.placement.buffers.size(); ++b) {
       uint64_t begin = constants.bytes.size(), end = 0;
       for (size_t k = 0; k < copied_.size(); ++k)
         if (copied_[k] == static_cast<i64>(b)) {
@@ -105,7 +106,7 @@ class ProgramWriter {
           end = std::max<uint64_t>(end, constants.offsets[k] + constant_bytes_[k].size());
         }
       if (begin >= end) continue;
-      const PlannedBuffer& buffer = plan_.buffers[b];
+      const PlannedBuffer& buffer = plan_.placement.buffers[b];
       DEUTERON_CHECK(static_cast<i64>(end - begin) <= buffer.bytes - buffer.copies_at, buffer.memory);
       values_.string(fmt::format("deuteron:copy={},{},{},{}", b + 1, buffer.copies_at, begin, end - begin));
     }
@@ -184,9 +185,9 @@ class ProgramWriter {
     if (place.constant == 0) {
       DEUTERON_CHECK(plan_.offset[v] >= plan_.offset[root] && plan_.offset[root] >= 0, graph_.values[v].name);
       place.offset = plan_.offset[v];
-      for (size_t b = 1; b < plan_.buffers.size() && plan_.buffers[b].begin <= plan_.offset[v]; ++b) {
+      for (size_t b = 1; b < plan_.placement.buffers.size() && plan_.placement.buffers[b].begin <= plan_.offset[v]; ++b) {
         place.buffer = static_cast<i64>(b) + 1;
-        place.offset = plan_.offset[v] - plan_.buffers[b].begin;
+        place.offset = plan_.offset[v] - plan_.placement.buffers[b].begin;
       }
       place.owner = is_read_[root] ? root : kScratch;
       const auto state = state_of_.find(root);
@@ -293,8 +294,8 @@ class ProgramWriter {
       operators.push_back(
           pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), builder_.CreateSharedString(call->overload)));
     std::vector<i64> sizes = {0};  // entry 0 is reserved
-    if (!plan_.buffers.empty())
-      for (const PlannedBuffer& b : plan_.buffers) sizes.push_back(b.bytes);
+    if (!plan_.placement.buffers.empty())
+      for (const PlannedBuffer& b : plan_.placement.buffers) sizes.push_back(b.bytes);
     else if (plan_.bytes > 0) sizes.push_back(plan_.bytes);
     else if (!graph_.inputs.empty() || !instructions.empty() || !graph_.outputs.empty())
       sizes.push_back(0);  // tensors of no bytes refer to it

@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "memory/pack_piece.h"
+#include "memory/placement.h"
 
 namespace deuteron {
 
@@ -13,13 +14,6 @@ inline constexpr i64 kPlanAlignment = 16;
 struct LiveTensor {
   ValueId value;
   i64 bytes;
-};
-// One of several buffers. In `offset` they lie one after the other.
-struct PlannedBuffer {
-  std::string memory;  // the target's name of where it lies
-  i64 begin = 0;       // in the plan
-  i64 bytes = 0;       // a multiple of kPlanAlignment, with the copies
-  i64 copies_at = 0;   // from `begin`: behind the tensors lie copies of constants, to the end
 };
 struct MemoryPlan {
   std::vector<ValueId> root;  // by value: whose memory it lies in
@@ -30,8 +24,7 @@ struct MemoryPlan {
   i64 scratch_bytes = 0;      // the largest scratch of one node (part of `bytes`)
   NodeId peak_node = -1;
   std::vector<LiveTensor> peak;  // alive there, largest first
-  std::vector<PlannedBuffer> buffers;  // empty: one, and no constant is copied
-  std::vector<i32> copied_to;          // by value: the buffer into which a constant is copied when the program is loaded; -1: it stays
+  MemoryPlacement placement;
 };
 
 // Views lie inside their operand, parts inside their whole: memory/homes.h. In-place pairs of a KernelCall share bytes when the operand has

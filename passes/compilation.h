@@ -22,7 +22,6 @@ struct Compilation {
   PartitionDecisions partition;
   NpuDecisions npu;
   RowBands row_bands;
-  MemoryPlacement placement;
   StreamDecision stream;
   ByteInputs byte_inputs;
 };

@@ -46,7 +46,7 @@ static void report_missing_room(const Compilation& c, const MemoryRegion& memory
 
 // The plan must fit one memory that all who touch it reach, the program those for constants.
 static void check_memories(const Compilation& c, const Target& target, bool fetch_constants, Diagnostics& diagnostics) {
-  if (c.placement.is_placed) return;
+  if (c.plan.placement.is_placed()) return;
   const std::string where = fmt::format("{} on {}", c.graph.name, target.name);
   const bool npu = calls_npu(c.graph);
   const i64 resident = resident_npu_bytes(c.graph, target, fetch_constants);
@@ -87,7 +87,6 @@ static void place_all(Compilation& c, const Target& target, const CompileOptions
     MemoryAnswer answer = place_memories({c.graph, target, resident, home, options.packed_weights});
     c.plan = std::move(answer.plan);
     if (!answer.fits) return refuse_plan(c, target, answer, diagnostics);
-    c.placement = std::move(answer.placement);
     c.pte = write_pte(c.graph, c.plan, target.isa, &c.parts, notes_of(c.byte_inputs));
     if (home < 0 || target.memories[home].bytes == 0 || static_cast<i64>(c.pte.size()) <= target.memories[home].bytes) return;
   }

@@ -87,29 +87,4 @@ struct RowBands {
   i64 bytes_before = 0, bytes_after = 0;
 };
 
-// Which of the target's memories each tensor and each constant lies in: passes/place_memories.cpp.
-enum class ThingKind : u8 { tensor, scratch, state, constant };
-struct PlacedThing {
-  ValueId value;  // the first of those that share its bytes
-  ThingKind kind;
-  i32 memory;                   // of MemoryPlacement::memories
-  i64 bytes, read, written;     // the last two by a whole inference
-  i64 cycles;                   // that the CPU waits for it
-};
-struct MemoryUse {
-  std::string name;
-  bool is_flash = false;
-  i64 bytes = 0;                      // for tensors and copies; 0: not limited
-  i64 tensors = 0, constants = 0;     // bytes used
-};
-struct MemoryPlacement {
-  bool is_placed = false;  // else all lies in one memory, as the target has no other or says no speeds
-  std::vector<MemoryUse> memories;
-  std::vector<PlacedThing> things;              // hottest first
-  i64 cycles = 0, bound = 0;                    // of waiting; no placement has less than the bound
-  i64 greedy_cycles = -1, slowest_cycles = -1;  // placed by hand; all where it is slowest. -1: does not fit
-  bool is_optimal = false;
-  i32 home = -1;  // memory of the file; -1: the target has no flash
-};
-
 }  // namespace deuteron

@@ -63,10 +63,10 @@ class Placer {
     answer.fits = true;
     answer.plan = plan_memory(g_);
     lay_out(p, answer.plan);
-    report(p, answer.placement);
+    report(p, answer.plan.placement);
     const Placing by_hand = place_greedily(items_, room, kPlanAlignment);
-    if (by_hand.possible) answer.placement.greedy_cycles = by_hand.cost;
-    answer.placement.slowest_cycles = slowest();
+    if (by_hand.possible) answer.plan.placement.greedy_cycles = by_hand.cost;
+    answer.plan.placement.slowest_cycles = slowest();
     return answer;
   }
 
@@ -192,7 +192,7 @@ class Placer {
 
   void lay_out(const Placing& p, MemoryPlan& plan) const {
     plan.bytes = 0;
-    plan.copied_to.assign(g_.values.size(), -1);
+    plan.placement.copied_to.assign(g_.values.size(), -1);
     std::vector<i64> begin(memories().size(), -1);
     std::vector<i32> buffer(memories().size(), -1);
     for (size_t m = 0; m < memories().size(); ++m) {
@@ -201,20 +201,19 @@ class Placer {
       for (size_t k = groups_.groups.size(); k < things_.size(); ++k)
         if (p.memory[k] == static_cast<i32>(m)) b.copies_at = std::min(b.copies_at, p.offset[k]);
       begin[m] = plan.bytes;
-      buffer[m] = static_cast<i32>(plan.buffers.size());
+      buffer[m] = static_cast<i32>(plan.placement.buffers.size());
       plan.bytes += b.bytes;
-      plan.buffers.push_back(std::move(b));
+      plan.placement.buffers.push_back(std::move(b));
     }
     plan.optimal = plan.bytes == plan.lower_bound;
     for (size_t v = 0; v < g_.values.size(); ++v) {
       if (const i32 k = groups_.group_of[v]; k >= 0) plan.offset[v] = std::max<i64>(begin[p.memory[k]], 0) + p.offset[k] + groups_.shift[v];
       else if (constant_[v] >= 0 && p.memory[constant_[v]] < static_cast<i32>(memories().size()))
-        plan.copied_to[v] = buffer[p.memory[constant_[v]]];
+        plan.placement.copied_to[v] = buffer[p.memory[constant_[v]]];
     }
   }
 
   void report(const Placing& p, MemoryPlacement& out) const {
-    out.is_placed = true;
     out.cycles = p.cost, out.bound = p.bound, out.is_optimal = p.optimal, out.home = r_.home;
     const std::vector<int64_t> room = rooms();
     for (size_t m = 0; m < memories().size(); ++m) {

@@ -2,7 +2,6 @@
 // writes. docs/memory-planner.md, "Several memories".
 #pragma once
 #include "memory/plan_memory.h"
-#include "passes/decisions.h"
 #include "passes/options.h"
 #include "targets/target.h"
 
@@ -20,8 +19,7 @@ struct MemoryRequest {
 };
 struct MemoryAnswer {
   bool fits = false;
-  MemoryPlan plan;  // with its buffers
-  MemoryPlacement placement;
+  MemoryPlan plan;  // with its placement
   // Where it does not fit: so many bytes more of that memory, the largest, would do.
   i64 missing = 0;
   std::string short_of;

@@ -107,9 +107,9 @@ Json choices(const Compilation& c) {
 }
 
 i64 planned_in(const Compilation& c, const std::string& memory, bool is_only) {
-  for (const PlannedBuffer& b : c.plan.buffers)
+  for (const PlannedBuffer& b : c.plan.placement.buffers)
     if (b.memory == memory) return b.bytes;
-  return is_only && c.plan.buffers.empty() ? c.plan.bytes : 0;
+  return is_only && c.plan.placement.buffers.empty() ? c.plan.bytes : 0;
 }
 
 // The target's, and what of the program lies in them. Constants lie where there is a memory for them alone; the NPU's must be where it
@@ -129,8 +129,8 @@ Json memories(const Compilation& c, const ReportFacts& f) {
 
 // Where the tensors and constants lie that were given a memory each; null: all lie in one.
 Json placement(const Compilation& c) {
-  const MemoryPlacement& p = c.placement;
-  if (!p.is_placed) return nullptr;
+  const MemoryPlacement& p = c.plan.placement;
+  if (!p.is_placed()) return nullptr;
   constexpr const char* kKinds[] = {"tensor", "scratch", "state", "constant"};
   Json memories = Json::array(), things = Json::array();
   for (size_t m = 0; m < p.memories.size(); ++m) {

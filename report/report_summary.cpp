@@ -141,10 +141,11 @@ class Summary {
     const std::string wait = cost.wait > 0 ? fmt::format(" + waiting for its constants {} (assumed)", grouped(cost.wait)) : "";
     const std::string sum = wait.empty() && cost.calls == 0 ? "" : fmt::format(" = {}", grouped(cost.total()));
     const std::string npu =
-        cost.calls > 0 ? fmt::format("NPU {} (open model{}) + crossing {} (assumed) + CPU ", grouped(cost.npu),
-                                     npu_total(r_).assumed > 0 ? fmt::format(", {} assumed", counted(npu_total(r_).assumed, "kernel")) : std::string(),
-                                     grouped(cost.crossing))
-                       : "";
+        cost.calls > 0
+            ? fmt::format("NPU {} (open model{}) + crossing {} (assumed) + CPU ", grouped(cost.npu),
+                          npu_total(r_).assumed > 0 ? fmt::format(", {} assumed", counted(npu_total(r_).assumed, "kernel")) : std::string(),
+                          grouped(cost.crossing))
+            : "";
     line("cycles", npu + cpu + wait + sum + time);
   }
 
@@ -169,8 +170,8 @@ class Summary {
 
   // Of each memory what lies in it, the hottest first.
   void placement() {
-    const MemoryPlacement& p = c_.placement;
-    if (!p.is_placed) return;
+    const MemoryPlacement& p = c_.plan.placement;
+    if (!p.is_placed()) return;
     const auto waits = [](i64 cycles) { return cycles < 0 ? std::string("no room") : grouped(cycles); };
     line("memories", fmt::format("{} cycles of waiting ({}); placed greedily {}, all in the slowest {}", grouped(p.cycles),
                                  p.is_optimal ? std::string("proved least") : "at least " + grouped(p.bound), waits(p.greedy_cycles),
@@ -192,7 +193,7 @@ class Summary {
     constexpr int kShown = 4;
     std::string list;
     int shown = 0, more = 0;
-    for (const PlacedThing& t : c_.placement.things) {
+    for (const PlacedThing& t : c_.plan.placement.things) {
       if (t.memory != memory || t.read + t.written == 0) continue;
       if (shown == kShown) ++more;
       else list += fmt::format("{}`{}` {}", shown++ ? ", " : "", c_.graph.values[t.value].name, grouped(t.bytes));
@@ -203,19 +204,19 @@ class Summary {
 
   void ram() {
     i64 copies = 0;
-    for (const PlannedBuffer& b : c_.plan.buffers) copies += b.bytes - b.copies_at;
-    if (!c_.plan.buffers.empty())
+    for (const PlannedBuffer& b : c_.plan.placement.buffers) copies += b.bytes - b.copies_at;
+    if (!c_.plan.placement.buffers.empty())
       line("RAM", fmt::format("{} bytes in {}: tensors {}, copies of constants {}; scratch {}", grouped(c_.plan.bytes),
-                              c_.plan.buffers.size() == 1 ? std::string("1 memory") : fmt::format("{} memories", c_.plan.buffers.size()),
-                                  grouped(c_.plan.bytes - copies),
-                              grouped(copies), grouped(c_.plan.scratch_bytes)));
+                              c_.plan.placement.buffers.size() == 1 ? std::string("1 memory")
+                                                                    : fmt::format("{} memories", c_.plan.placement.buffers.size()),
+                              grouped(c_.plan.bytes - copies), grouped(copies), grouped(c_.plan.scratch_bytes)));
     const char* proof = c_.plan.bytes == c_.plan.lower_bound ? "the lower bound"
                         : c_.plan.optimal                    ? "proved least; the lower bound is"
                                                              : "lower bound";
-    if (c_.plan.buffers.empty())
+    if (c_.plan.placement.buffers.empty())
       line("RAM",
-         fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
-                     c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
+           fmt::format("{} bytes planned ({}{}), scratch {}", grouped(c_.plan.bytes), proof,
+                       c_.plan.bytes == c_.plan.lower_bound ? "" : " " + grouped(c_.plan.lower_bound), grouped(c_.plan.scratch_bytes)));
     if (!c_.graph.states.empty()) {
       std::string list;
       for (const Port& p : c_.graph.state_inputs())
