@@ -107,9 +107,15 @@ static size_t channel_of(size_t i, const Shape& shape, const ByteNumbers& by) {
   return i / static_cast<size_t>(numel(std::span(shape).subspan(static_cast<size_t>(by.axis) + 1))) % by.channels();
 }
 
-std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes, const Shape& shape, const ByteNumbers& by) {
-  std::vector<float> numbers(bytes.size());
-  for (size_t i = 0; i < bytes.size(); ++i) numbers[i] = by.numbers[channel_of(i, shape, by) * 256 + std::to_integer<size_t>(bytes[i])];
+std::optional<std::vector<std::byte>> numbers_of_bytes(std::span<const std::byte> bytes, const Shape& shape, const ImageMap& map,
+                                                       const std::string& where, Diagnostics& diagnostics) {
+  const std::optional<ByteNumbers> by = byte_numbers(shape, map, where, diagnostics);
+  if (!by) return std::nullopt;
+  std::vector<std::byte> numbers(bytes.size() * sizeof(float));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const float number = by->numbers[channel_of(i, shape, *by) * 256 + std::to_integer<size_t>(bytes[i])];
+    std::memcpy(numbers.data() + i * sizeof number, &number, sizeof number);
+  }
   return numbers;
 }
 

@@ -38,8 +38,9 @@ struct ByteNumbers {
 std::optional<ByteNumbers> byte_numbers(const Shape& shape, const ImageMap& map, const std::string& where, Diagnostics& diagnostics);
 // The byte that is nearest to each number of one sample, as a number from 0 to 255.
 std::vector<float> nearest_bytes(std::span<const float> numbers, const Shape& shape, const ByteNumbers& by);
-// The numbers of samples one after the other, row-major in the user's axes.
-std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes, const Shape& shape, const ByteNumbers& by);
+// The numbers that samples of bytes stand for, one after the other, row-major in the user's axes: float32 as it lies in memory.
+std::optional<std::vector<std::byte>> numbers_of_bytes(std::span<const std::byte> bytes, const Shape& shape, const ImageMap& map,
+                                                       const std::string& where, Diagnostics& diagnostics);
 
 // The image in the user's axes of an input of `shape`: [1,c,h,w], [c,h,w] or [h,w]; where c is not 1, 3 or 4 but the last axis is,
 // [1,h,w,c] or [h,w,c]. Nothing is resized or recoloured: height, width and channels must be those of the input, and they are compared

@@ -122,9 +122,9 @@ class InputReader {
   bool append(const Array& array, const std::string& where, const InputSpec& spec, InputSeries& out) {
     const std::optional<SampleCount> n = samples_of(array.shape, where, spec);
     if (!n) return false;
-    if (spec.is_camera && array.type == element_of(DType::u8)) {
-      const std::optional<Array> numbers = as_pixels(array, where, spec);
-      return numbers && append(*numbers, where, spec, out);
+    if (spec.is_camera && array.type == element_of(DType::u8)) {  // bytes become what the pixels of an image would
+      std::optional<std::vector<std::byte>> numbers = numbers_of_bytes(array.bytes, spec.shape, options_.image, where, diagnostics_);
+      return numbers && append({element_of(DType::f32), array.shape, std::move(*numbers)}, where, spec, out);
     }
     const std::optional<std::vector<std::byte>> bytes = convert(array, spec.dtype, numel(spec.shape), where, diagnostics_);
     if (!bytes) return false;
@@ -231,15 +231,6 @@ class InputReader {
     const bool ok = append(array, path, spec, out);
     out.series = was_series;
     return ok;
-  }
-
-  // Bytes become what the pixels of an image would.
-  std::optional<Array> as_pixels(const Array& array, const std::string& where, const InputSpec& spec) {
-    const std::optional<ByteNumbers> by = byte_numbers(spec.shape, options_.image, where, diagnostics_);
-    if (!by) return std::nullopt;
-    const std::vector<float> numbers = numbers_of_bytes(array.bytes, spec.shape, *by);
-    const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
-    return Array{element_of(DType::f32), array.shape, {bytes, bytes + numbers.size() * sizeof(float)}};
   }
 
   // The pixels themselves, for an input of bytes.

@@ -66,11 +66,10 @@ std::vector<InputSeries> ProgramFile::as_numbers(std::vector<InputSeries> inputs
   Diagnostics none;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ImageMap* map = inputs[i].dtype == DType::u8 ? byte_input(summary.byte_inputs, i) : nullptr;
-    const std::optional<ByteNumbers> by = map ? byte_numbers(inputs[i].shape, *map, path, none) : std::nullopt;
-    if (!by) continue;
-    const std::vector<float> numbers = numbers_of_bytes(inputs[i].bytes, inputs[i].shape, *by);
-    const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
-    inputs[i].bytes.assign(bytes, bytes + numbers.size() * sizeof(float));
+    std::optional<std::vector<std::byte>> numbers;
+    if (map) numbers = numbers_of_bytes(inputs[i].bytes, inputs[i].shape, *map, path, none);
+    if (!numbers) continue;
+    inputs[i].bytes = std::move(*numbers);
     inputs[i].dtype = DType::f32;
   }
   return inputs;

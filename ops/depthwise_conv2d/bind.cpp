@@ -43,30 +43,14 @@ Status read_numbers(const Call& call, DepthwiseConv2dArgs& a) {
 }
 
 #if defined(DEUTERON_HOST_KERNELS)
-struct HostCall {
-  HostDepthwiseConv2d conv;
-  const int8_t* x;
-  int8_t* y;
-};
-void run_host_call(const void* kept) {
-  const HostCall& c = *static_cast<const HostCall*>(kept);
-  run_depthwise_conv2d(c.conv, c.x, c.y);
-}
-
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
-bool keep_ordered(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
+bool keep_on_host(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
   const Tensor* const bias = call.optional_tensor(kBias);
   const bool is_constant = call.tensor(kWeight).constant && (bias == nullptr || bias->constant);
   if (call.recorder != nullptr || !is_constant || host_row_forms().count == 0) return false;
   const HostRowForm& form = host_row_forms().kernel[0];
-  const int64_t bytes = depthwise_conv2d_host_bytes(c.args, form);
-  if (bytes == 0) return false;
-  void* const room = HostArena::take(static_cast<size_t>(bytes));
-  auto* const kept = HostArena::make<HostCall>();
-  if (room == nullptr || kept == nullptr) return false;
-  *kept = {order_depthwise_conv2d(c.args, form, c.weight, c.bias, room), c.x, c.y};
-  *prepared = {run_host_call, kept};
-  return true;
+  const auto order = [&](void* room) { return order_depthwise_conv2d(c.args, form, c.weight, c.bias, room); };
+  return keep_ordered<HostDepthwiseConv2d, run_depthwise_conv2d>(prepared, depthwise_conv2d_host_bytes(c.args, form), order, c.x, c.y);
 }
 #endif
 
@@ -77,7 +61,7 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
     return keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp>(call, prepared, c);
   if (is_for<Feature::thumb2>(call)) return keep_plain_for<Feature::thumb2, depthwise_conv2d_s8_scalar>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
-  if (keep_ordered(call, prepared, c)) return Status{};
+  if (keep_on_host(call, prepared, c)) return Status{};
 #endif
   return keep_plain<depthwise_conv2d_s8>(call, prepared, c);
 }

@@ -33,4 +33,29 @@ class HostArena {
   HostArena* const outer_;
 };
 
+// The arguments of a host's kernel `run`: its weights in their own order, and the tensors.
+template <class Conv, void (*run)(const Conv& conv, const int8_t* x, int8_t* y)>
+struct HostCall {
+  Conv conv;
+  const int8_t* x;
+  int8_t* y;
+  static void run_kept(const void* kept) {
+    const HostCall& c = *static_cast<const HostCall*>(kept);
+    run(c.conv, c.x, c.y);
+  }
+};
+
+// Keeps such a call, whose weights take `bytes` in the order that `order(room)` brings them into. False where there are none or no memory.
+template <class Conv, void (*run)(const Conv&, const int8_t*, int8_t*), class Order>
+bool keep_ordered(Prepared* prepared, int64_t bytes, const Order& order, const int8_t* x, int8_t* y) {
+  using Kept = HostCall<Conv, run>;
+  if (bytes == 0) return false;
+  void* const room = HostArena::take(static_cast<size_t>(bytes));
+  auto* const kept = HostArena::make<Kept>();
+  if (room == nullptr || kept == nullptr) return false;
+  *kept = {order(room), x, y};
+  *prepared = {Kept::run_kept, kept};
+  return true;
+}
+
 }  // namespace deuteron

@@ -31,29 +31,13 @@ struct PackedCall {
   int8_t* y;
 };
 #if defined(DEUTERON_HOST_KERNELS)
-struct HostCall {
-  HostPackedConv2d conv;
-  const int8_t* x;
-  int8_t* y;
-};
-void run_host_call(const void* kept) {
-  const HostCall& c = *static_cast<const HostCall*>(kept);
-  run_packed_conv2d(c.conv, c.x, c.y);
-}
-
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
 template <Packing p>
-bool keep_ordered(Call& call, Prepared* prepared, const PackedCall& c) {
+bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
   if (call.recorder != nullptr || !call.tensor(kPacked).constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
-  const int64_t bytes = packed_conv2d_host_bytes(c.args, form);
-  if (bytes == 0) return false;
-  void* const room = HostArena::take(static_cast<size_t>(bytes));
-  auto* const kept = HostArena::make<HostCall>();
-  if (room == nullptr || kept == nullptr) return false;
-  *kept = {order_packed_conv2d<p>(c.args, form, c.packed, room), c.x, c.y};
-  *prepared = {run_host_call, kept};
-  return true;
+  const auto order = [&](void* room) { return order_packed_conv2d<p>(c.args, form, c.packed, room); };
+  return keep_ordered<HostPackedConv2d, run_packed_conv2d>(prepared, packed_conv2d_host_bytes(c.args, form), order, c.x, c.y);
 }
 #endif
 
@@ -66,7 +50,7 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
     if (is_for<Feature::dsp>(call))
       return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
 #if defined(DEUTERON_HOST_KERNELS)
-  if (keep_ordered<p>(call, prepared, c)) return Status{};
+  if (keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPacked, p);
   else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
