@@ -13,8 +13,8 @@ struct CoreModel {
   double branch;                 // of any branch, taken or not, but the end of a low-overhead loop, which costs nothing
   double loop_start;             // of DLS and WLS
   double gather;                 // of a vector load or store at four addresses: llvm has it as fast as a plain one
-  double load_pair;              // of LDRD
-  double each_further_register;  // of LDM and POP
+  double each_further_register;  // of LDM, POP and LDRD
+  double several;                // of the same beside their registers, whatever their number
 };
 
 std::span<const CoreModel> core_models();

@@ -123,18 +123,19 @@ InstructionPrice price_outside_mca(const CoreModel& core, const std::string& ins
     if (mnemonic.substr(0, mnemonic.find('.')) == start) return {core.loop_start, false};
   const double further = static_cast<double>(std::ranges::count(operands.substr(std::min(operands.find('{'), operands.size())), ','));
   const bool loads_several = mnemonic.starts_with("ldm") || mnemonic.starts_with("pop");
-  const double several = loads_several ? core.each_further_register * further : 0;
+  const bool loads_pair = mnemonic.starts_with("ldrd");
+  const double several = loads_several || loads_pair ? core.several + core.each_further_register * (loads_pair ? 1 : further) : 0;
   if (is_branch(mnemonic, operands)) return {core.branch + several, loads_several};
   if (mnemonic.starts_with("vldr") || mnemonic.starts_with("vstr")) {
     const size_t bracket = operands.find('[');
     const bool gathers = bracket != operands.npos && operands.substr(bracket).find('q') != operands.npos;
     return {gathers ? core.gather : 0, true};
   }
-  return {mnemonic.starts_with("ldrd") ? core.load_pair : several, true};
+  return {several, true};
 }
 
-std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image, std::span<const CodeBlock> blocks,
-                                                    Diagnostics& diagnostics) {
+std::optional<std::vector<BlockPrice>> price_blocks(const CoreModel& core, std::span<const uint8_t> image,
+                                                    std::span<const CodeBlock> blocks, Diagnostics& diagnostics) {
   std::string trouble;
   const auto refuse = [&] {
     diagnostics.error("--cycles", trouble, "cycles.llvm", trouble.ends_with("installed") ? "apt-get install llvm-19" : "");
