@@ -15,7 +15,8 @@ constexpr size_t kMaxSlices = 20000;  // more cannot be told apart in a picture,
 Json base(const nlohmann::json* map) {
   Json j = {{"page", 1}, {"version", DEUTERON_VERSION}};
   if (map)
-    for (const char* key : {"program_id", "model", "target", "cpu", "clock_hz", "operators", "calls", "folded", "memory", "flash"})
+    for (const char* key :
+         {"program_id", "model", "target", "cpu", "clock_hz", "npu_is_open_model", "operators", "calls", "folded", "memory", "flash"})
       if (map->contains(key)) j[key] = (*map)[key];
   return j;
 }

@@ -29,7 +29,8 @@ std::optional<Ends> ends_of(const Graph& g, const Uses& uses, const Node& node) 
 }
 
 // What a step tells apart of its operand's range: a clamp what lies within its bounds, a function whose result has fixed parameters what
-// has other steps there.
+// has other steps there, and one step of the operand more. Rounded to its steps, a range may end half of one before its bound, where the
+// function has not reached its last step: a sigmoid of large values was 254/256 for 255/256.
 Bounds told_apart(const PointStep& s, Bounds range) {
   if (s.fn == PointFn::clamp)
     return {std::max(range.low, std::min(s.bounds.low, 0.0f)), std::min(range.high, std::max(s.bounds.high, 0.0f))};
@@ -41,7 +42,8 @@ Bounds told_apart(const PointStep& s, Bounds range) {
   Bounds told = range;
   while (told.low + slice < told.high && step(told.low + slice) == step(range.low)) told.low += slice;
   while (told.high - slice > told.low && step(told.high - slice) == step(range.high)) told.high -= slice;
-  return told;
+  const float margin = (told.high - told.low) / 255;
+  return {std::max(range.low, told.low - margin), std::min(range.high, told.high + margin)};
 }
 
 // The range of each step over all values of x, which are 256: exact, but for what its only reader cannot tell apart.

@@ -70,6 +70,19 @@ def look(b, path, name, data):
             b.picture(os.path.join(pictures, f"{name}-{width}{'-dark' if dark else ''}.png"))
 
 
+def starred(row):
+    """The name of a row; kernels that the open machine is assumed to have bear the star of the texts."""
+    return row["name"] + (" *" if row.get("assumed_calls", 0) else "")
+
+
+def check_assumed(b, data, note):
+    """The page says what the text of `analyze` or `inspect` says: how many such kernels, and the NPU's cycles without them."""
+    calls, cycles = note
+    notes = [t for t in texts(b, ".notes li") if t.startswith("* ")]
+    equal([[int(number(part)) for part in n.split("each: ")[1].split(", NPU ")] for n in notes], [[calls, cycles]] if calls else [], "assumed kernels")
+    equal([t for t in texts(b, '[data-figure="npu"] .note') if t.endswith(" assumed *")] != [], calls > 0, "the NPU's figure is marked")
+
+
 def nodes_match(b, data, name):
     operators = data["operators"]
     equal(b.run("document.querySelectorAll('.node').length"), len(operators), f"{name}: nodes")
@@ -89,8 +102,11 @@ def check_trace(b, path, data):
     b.open(path, 1920, 1080)
     b.wait("document.querySelector('.graph-box.ready')", 60)
     nodes_match(b, data, "trace")
-    equal(column(b, 0), [r["name"] for r in trace["by_operator"]], "rows by operator")
-    equal(texts(b, ".bar-name"), [r["name"] for r in trace["by_operator"]][:14], "bars")
+    equal(column(b, 0), [starred(r) for r in trace["by_operator"]], "rows by operator")
+    equal(texts(b, ".bar-name"), [starred(r) for r in trace["by_operator"]][:14], "bars")
+    with_star = [r for r in trace["kernels"] if r.get("assumed_calls", 0)]
+    expect(with_star, "digits_cnn has a kernel that the open machine is assumed to have")
+    check_assumed(b, data, (sum(r["assumed_calls"] for r in with_star), trace["npu_total"] + sum(r["apart_cycles"] - r["total"] for r in with_star)))
     # Sorting: by median, down, then up; the name, up.
     heads = texts(b, ".table-box thead button")
     median = heads.index("median")
@@ -150,6 +166,11 @@ def check_report(b, path, data):
     b.wait("document.querySelector('.graph-box.ready')", 60)
     nodes_match(b, data, "report")
     expect(b.run("document.querySelector('#timeline')") is None, "a report has no timeline")
+    check_assumed(b, data, (data["report"]["npu_kernels_assumed"], data["report"]["npu_cycles_without_assumed"]))
+    kernels = [k for c in data["calls"] for k in c.get("npu_kernels", [])]
+    if any(k.get("assumed") for k in kernels):
+        b.run("document.querySelector('#tables [data-key=kernels]').click()")
+        equal(sum(name.endswith(" *") for name in column(b, 1)), data["report"]["npu_kernels_assumed"], "kernels with a star")
     b.run("document.querySelector('#tables [data-key=reasons]').click()")
     shown = b.run("document.querySelector('#table-reasons').textContent")
     for o in data["operators"]:

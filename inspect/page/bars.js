@@ -1,5 +1,6 @@
 // Time by operator: a bar for each group of operators that share kernels.
 import { h, replace, section, tip } from "./dom.js";
+import { starred } from "./model.js";
 import { grouped, percent, short, ticks } from "./numbers.js";
 
 const kShown = 14;
@@ -22,7 +23,7 @@ export function bars(m, select) {
         children.push(h("h3", {}, `${r.clock === "npu" ? "NPU" : "CPU"}, ${m.trace.clocks[r.clock].unit}`));
       }
       const bar = h("button", { type: "button", class: "bar", "data-row": r.name, onclick: () => r.operators && r.operators.length && select(r.operators[0]) },
-        h("span", { class: "bar-name" }, r.name),
+        h("span", { class: "bar-name" }, starred(r.name, r)),
         h("span", { class: "bar-value" }, `${percent(r.share)}  ·  ${m.trace || m.unit === "cycles" ? ticks(r.value, clock(r)) : short(r.value)}`),
         h("span", { class: "bar-track" }, h("span", { class: `bar-fill ${r.clock}`, style: { width: `${(100 * r.share) / largest[r.clock]}%` } })));
       tip(bar, () => [r.name, `${grouped(r.value)} ${clock(r).unit}${m.trace ? " a run" : ""}, ${percent(r.share)}`, r.macs > 0 && (m.trace || m.unit === "cycles") ? `${short(r.macs / (m.trace ? Math.max(m.trace.runs, 1) : 1))} multiply-adds` : "",

@@ -2,7 +2,7 @@
 import ELK from "elkjs/lib/elk.bundled.js";
 import { choice, h, replace, section, svg, tip } from "./dom.js";
 import { bytes, grouped, percent, short, ticks } from "./numbers.js";
-import { kPlaces } from "./model.js";
+import { kPlaces, starred } from "./model.js";
 
 const kHeight = 40;
 const cut = (text, n) => (text.length > n ? `${text.slice(0, Math.ceil(n / 2) - 1)}…${text.slice(text.length - Math.floor(n / 2))}` : text);
@@ -120,7 +120,7 @@ export function graph(m) {
         line(m.measured ? "time" : m.unit === "cycles" ? "predicted" : "in kernels", o.share > 0 ? `${time_of(o)}${o.shared ? " (together with others)" : ""}` : ""),
         line("why", o.reason)),
       o.kernels.length ? h("table", { class: "small" }, h("thead", {}, h("tr", {}, ["kernel", "call", "predicted", "bytes"].map((t) => h("th", {}, t)))),
-        h("tbody", {}, o.kernels.slice(0, 24).map((k) => h("tr", {}, h("td", {}, `${k.kernel || "?"}${k.added ? " (added)" : ""}`), h("td", {}, k.npu ? `${k.instruction}.${k.id}` : String(k.instruction)),
+        h("tbody", {}, o.kernels.slice(0, 24).map((k) => h("tr", {}, h("td", {}, starred(`${k.kernel || "?"}${k.added ? " (added)" : ""}`, k)), h("td", {}, k.npu ? `${k.instruction}.${k.id}` : String(k.instruction)),
           h("td", {}, k.predicted_cycles === undefined ? "" : `${short(k.predicted_cycles)}`), h("td", {}, bytes(k.bytes)))))) : null);
   }
   function build(layout) {

@@ -8,6 +8,19 @@ export const kPlaces = {
 };
 export const place_of = (p) => (p === "cortex_m" ? "cpu" : kPlaces[p] ? p : "unknown");
 
+// A kernel that the open machine is assumed to have (docs/neutron-machine.md), or a row with such calls, has the star that it has in the texts.
+export const starred = (text, r) => (r.assumed || r.assumed_calls > 0 ? `${text} *` : text);
+
+// How many calls of such kernels there are, and what the NPU would take where each is two; of a trace, over all its runs. A chip's own ticks
+// say nothing of kernels that it has not run.
+export function assumed_of(m) {
+  const rows = m.trace ? m.trace.kernels.filter((r) => r.assumed_calls > 0) : m.calls.flatMap((c) => (c.npu_kernels || []).filter((k) => k.assumed));
+  const calls = rows.reduce((a, r) => a + (m.trace ? r.assumed_calls : 1), 0);
+  const more = rows.reduce((a, r) => a + r.apart_cycles - (m.trace ? r.total : r.predicted_cycles), 0);
+  const npu = m.trace ? m.trace.npu_total : m.rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
+  return { calls, apart: m.trace && !m.data.npu_is_open_model ? null : npu + Math.max(more, 0) };
+}
+
 export function join(data) {
   const operators = (data.operators || []).map((o, id) => ({
     ...o, id, place: place_of(o.placement), kernels: [], share: 0, times: {}, shared: false,
@@ -78,6 +91,7 @@ function predicted_rows(calls, operators, what) {
       g.macs += k.macs || 0;
       g.bytes += k.bytes || 0;
       g.calls++;
+      g.assumed = g.assumed || k.assumed;
       totals[clock] += k[what];
     }
   }

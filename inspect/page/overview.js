@@ -1,7 +1,7 @@
 // The figures at the top.
 import { h, section } from "./dom.js";
 import { bytes, grouped, percent, plural, short, ticks, time } from "./numbers.js";
-import { kPlaces } from "./model.js";
+import { assumed_of, kPlaces } from "./model.js";
 
 const figure = (label, value, note, id) =>
   h("div", { class: "figure", "data-figure": id }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), note ? h("div", { class: "note" }, note) : null);
@@ -9,24 +9,26 @@ const figure = (label, value, note, id) =>
 export function overview(m) {
   const { data, trace, report } = m;
   const figures = [];
+  const assumed = assumed_of(m);
+  const star = assumed.calls ? `, ${plural(assumed.calls, trace ? "call" : "kernel")} assumed *` : "";
   if (trace) {
     const runs = Math.max(trace.runs, 1);
     const driver = trace.npu_total ? "calls of the NPU included" : null;
     figures.push(figure("CPU, one run", ticks(trace.cpu_total / runs, trace.clocks.cpu), driver || plural(trace.runs, "run") + " measured", "cpu"));
-    if (trace.npu_total) figures.push(figure("NPU, one run", ticks(trace.npu_total / runs, trace.clocks.npu), plural(trace.runs, "run") + " measured", "npu"));
+    if (trace.npu_total) figures.push(figure("NPU, one run", ticks(trace.npu_total / runs, trace.clocks.npu), plural(trace.runs, "run") + " measured" + star, "npu"));
     const top = m.rows.find((r) => !r.name.startsWith("("));
     if (top) figures.push(figure("Most time", percent(top.share), top.name, "top"));
   } else {
     const rows = m.unit === "cycles" ? m.rows : [];
     const npu = rows.filter((r) => r.clock === "npu").reduce((a, r) => a + r.value, 0);
     const cpu = rows.filter((r) => r.clock === "cpu").reduce((a, r) => a + r.value, 0);
-    if (npu) figures.push(figure("NPU, predicted", `${short(npu)} cycles`, "open model of the machine", "npu"));
+    if (npu) figures.push(figure("NPU, predicted", `${short(npu)} cycles`, "open model of the machine" + star, "npu"));
     if (cpu) figures.push(figure("CPU, predicted", `${short(cpu)} cycles`, "model of the core", "cpu"));
   }
   const whole = report && report.cycles && report.cycles.total;
   if (whole)
     figures.push(figure("One run, predicted", report.cycles.milliseconds ? time(report.cycles.milliseconds / 1e3) : `${short(whole)} cycles`,
-      [report.cycles.milliseconds ? `${short(whole)} cycles` : "", report.cycles.crossing ? `${short(report.cycles.crossing)} of them crossing` : ""].filter(Boolean).join(", "), "cycles"));
+      [report.cycles.milliseconds ? `${short(whole)} cycles` : "", report.cycles.crossing ? `${short(report.cycles.crossing)} of them crossing` : "", star.slice(2)].filter(Boolean).join(", "), "cycles"));
   const macs = m.operators.reduce((a, o) => a + (o.macs || 0), 0) || (report && report.macs) || 0;
   const on_npu = m.operators.filter((o) => o.place === "npu").reduce((a, o) => a + (o.macs || 0), 0);
   if (macs) figures.push(figure("Multiply-adds", short(macs), on_npu ? `${percent(on_npu / macs)} on the NPU` : null, "macs"));
@@ -50,11 +52,14 @@ export function overview(m) {
         counts.map(([p, n]) => h("span", { style: { flex: String(n), background: p.color } }))),
         h("div", { class: "legend" }, counts.map(([p, n]) => h("span", {}, h("i", { style: { background: p.color } }), `${p.label}: ${plural(n, "operator")}`))))
     : null;
-  return section("overview", "Overview", null, h("div", { class: "figures" }, figures), share_bar, notes(m));
+  return section("overview", "Overview", null, h("div", { class: "figures" }, figures), share_bar, notes(m, assumed));
 }
 
-function notes(m) {
+function notes(m, assumed) {
   const list = [];
+  if (assumed.calls)
+    list.push("* a convolution with what follows in one kernel: assumed of the NPU (docs/neutron-machine.md)" +
+      (assumed.apart === null ? "" : `; in two kernels each: ${plural(assumed.calls, "call")} more, NPU ${grouped(assumed.apart)} cycles`) + ".");
   const { trace } = m;
   if (trace) {
     if (trace.dropped) list.push(`${plural(trace.dropped, "event")} found the tracer's buffer full and are missing; sums are those of the rest.`);

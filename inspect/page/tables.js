@@ -1,7 +1,7 @@
 // Everything as tables that can be sorted and searched.
 import { choice, h, replace, section } from "./dom.js";
 import { grouped, percent } from "./numbers.js";
-import { kPlaces, place_of } from "./model.js";
+import { kPlaces, place_of, starred } from "./model.js";
 
 const number = (v, digits) => (v === undefined || v === null || v < 0 ? "" : digits === undefined ? grouped(v) : v.toFixed(digits));
 const text = (title, get, extra) => ({ title, get, show: get, ...extra });
@@ -24,9 +24,9 @@ function tables_of(m) {
   const place = { title: "placement", get: (r) => kPlaces[place_of(r.placement)].label, show: (r) => h("span", { class: "chip", style: { "--chip": kPlaces[place_of(r.placement)].color } }, kPlaces[place_of(r.placement)].label) };
   if (trace) {
     const columns = timing(trace);
-    if (trace.by_operator) list.push({ key: "operators", title: "Operators", rows: trace.by_operator, columns: [text("operator", (r) => r.name, { main: true }), ...columns(trace.by_operator)] });
-    list.push({ key: "kernels", title: "Kernels", rows: trace.kernels, columns: [text("kernel", (r) => r.name + (r.added ? " (added)" : ""), { main: true }), ...(trace.by_operator ? [text("operators", (r) => r.operators_text || "", { main: true })] : []), ...columns(trace.kernels)] });
-    if (trace.by_module) list.push({ key: "modules", title: "Modules", rows: trace.by_module, columns: [text("module", (r) => r.name, { main: true }), ...columns(trace.by_module).filter((c) => c.title !== "a tick"), count("with inner", (r) => r.nested_total)] });
+    if (trace.by_operator) list.push({ key: "operators", title: "Operators", rows: trace.by_operator, columns: [text("operator", (r) => starred(r.name, r), { main: true }), ...columns(trace.by_operator)] });
+    list.push({ key: "kernels", title: "Kernels", rows: trace.kernels, columns: [text("kernel", (r) => starred(r.name + (r.added ? " (added)" : ""), r), { main: true }), ...(trace.by_operator ? [text("operators", (r) => r.operators_text || "", { main: true })] : []), ...columns(trace.kernels)] });
+    if (trace.by_module) list.push({ key: "modules", title: "Modules", rows: trace.by_module, columns: [text("module", (r) => starred(r.name, r), { main: true }), ...columns(trace.by_module).filter((c) => c.title !== "a tick"), count("with inner", (r) => r.nested_total)] });
     if (trace.baseline) {
       const rows = trace.baseline.by_operator || trace.baseline.kernels;
       list.push({ key: "baseline", title: "Against the baseline", rows, columns: [text(trace.baseline.by_operator ? "operator" : "kernel", (r) => r.name, { main: true }), ...(trace.npu_total ? [clock] : []), count("before", (r) => r.before), count("after", (r) => r.after),
@@ -36,7 +36,7 @@ function tables_of(m) {
   } else if (m.calls.length) {
     const rows = m.calls.flatMap((c) => (c.npu_kernels && c.npu_kernels.length ? c.npu_kernels.map((k) => ({ ...k, at: `${c.instruction}.${k.id}`, order: c.instruction * 1e4 + k.id, placement: "npu" })) : [{ ...c, at: String(c.instruction), order: c.instruction * 1e4 }]));
     const names = (r) => (r.operators || []).map((id) => m.operators[id] && m.operators[id].name).join(" + ");
-    list.push({ key: "kernels", title: "Kernel calls", rows, columns: [{ title: "call", get: (r) => r.order, show: (r) => r.at, numeric: true }, text("kernel", (r) => (r.kernel || "") + (r.added ? " (added)" : ""), { main: true }), text("operators", names, { main: true }), place,
+    list.push({ key: "kernels", title: "Kernel calls", rows, columns: [{ title: "call", get: (r) => r.order, show: (r) => r.at, numeric: true }, text("kernel", (r) => starred((r.kernel || "") + (r.added ? " (added)" : ""), r), { main: true }), text("operators", names, { main: true }), place,
       count("predicted cycles", (r) => r.predicted_cycles), text("bound by", (r) => r.bound || ""), count("multiply-adds", (r) => r.macs), count("bytes", (r) => r.bytes)] });
   }
   if (m.operators.length)

@@ -1,6 +1,7 @@
 // The runs on a time axis: a track for the CPU, with calls inside calls, and one for the NPU.
 import { h, replace, section, svg, tip } from "./dom.js";
 import { grouped, ticks } from "./numbers.js";
+import { starred } from "./model.js";
 
 const kRow = 26, kGap = 18, kLeft = 44, kAxis = 22;
 
@@ -78,7 +79,7 @@ export function timeline(m, select) {
         const room = Math.floor((w - 8) / 6.4);
         if (room > 3) group.append(svg("text", { class: "slice-text", x: x0 + 5, y: y + 15 }, label.length > room ? `${label.slice(0, room - 1)}…` : label));
       }
-      tip(group, () => [s.name, row && row.operators_text, row && row.module ? `module ${row.module}` : "",
+      tip(group, () => [starred(s.name, row || {}), row && row.operators_text, row && row.module ? `module ${row.module}` : "",
         `${grouped(s.ticks)} ${(s.npu && trace.npu_total ? trace.clocks.npu : trace.clocks.cpu).unit}, run ${s.run + 1}`, row && row.added ? "added by the compiler" : ""]);
       parts.push(group);
     }

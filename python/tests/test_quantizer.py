@@ -129,6 +129,25 @@ def test_each_layer_of_a_trained_model_within_a_step(trained, test_set):
     assert_within_a_step(model, target, torch.from_numpy(test_set[0][300:304]), 24)
 
 
+@pytest.mark.parametrize("x, y", [((0.0353363678, 16), (0.0158119518, -117)), ((0.022068974, 29), (0.0088285478, -109))])
+def test_gelu_in_parts_of_the_npu_within_a_step(x, y):
+    """Of all 256 numbers, with the parameters of a trained digits_bmm: at the upper end a sigmoid is 255/256, which is 0.97 steps of the result."""
+    quantize, dequantize = (getattr(torch.ops.quantized_decomposed, f"{kind}_per_tensor").default for kind in ("quantize", "dequantize"))
+
+    def rounded(v, parameters):
+        all_of_int8 = (*parameters, -128, 127, torch.int8)
+        return dequantize(quantize(v, *all_of_int8), *all_of_int8)
+
+    class Gelu(nn.Module):
+        def forward(self, v):
+            return rounded(F.gelu(rounded(v, x)), y)
+
+    numbers = ((torch.arange(-128, 128) - x[1]) * x[0])[None]
+    program = deuteron.compile(torch.export.export(Gelu(), (numbers,)), target="imxrt700cm")
+    assert program.report.counts.npu > 1
+    assert (torch.as_tensor(program.run(numbers.numpy())) - Gelu()(numbers)).abs().max() <= 1.001 * y[0]
+
+
 def test_statistics_are_frozen_and_weights_are_not(trained):
     _, frozen, model, _ = trained
     after = model.state_dict()

@@ -15,7 +15,7 @@ import numpy as np
 from tflite_models import Builder, interpret, schema
 
 # TFLite computes these with integer approximations or rounds ties otherwise: the table is float32, rounded to nearest even.
-TABLES = ["LOGISTIC", "TANH", "HARD_SWISH", "EXP", "LOG", "RSQRT", "ABS", "LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1", "QUANTIZE"]
+TABLES = ["LOGISTIC", "TANH", "HARD_SWISH", "EXP", "LOG", "RSQRT", "ABS", "LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "QUANTIZE"]
 kMostElements = 40000
 
 
