@@ -133,8 +133,7 @@ struct CallDecoder {
         value->string = reinterpret_cast<const char*>(r.bytes + r.known_vector(v.payload, 0).at);
         break;
       case ValueTag::tensor:
-        known_tensor(plan, index, v.payload, tensors);
-        value->tensor = tensors++;
+        decode_tensor(index, value);
         break;
       case ValueTag::int_list:
         decode_integers(v.payload, &value->list);
@@ -152,6 +151,11 @@ struct CallDecoder {
     }
     return value;
   }
+  void decode_tensor(uint32_t index, Value* value) {
+    value->kind = Kind::tensor;
+    known_tensor(plan, index, known_value(plan, index).payload, tensors);
+    value->tensor = tensors++;
+  }
   // The numbers lie in the room of the Values that the next ones would have.
   void decode_integers(FlatTable payload, List* list) {
     const FlatReader& r = plan.reader;
@@ -165,18 +169,15 @@ struct CallDecoder {
     }
     values += values_of_integers(v.count);
   }
-  // Elements are tensors or (a negative index) none, checked at load, so this goes one level deep.
+  // Elements are tensors or (a negative index) none, checked at load: nothing here calls itself.
   void decode_items(FlatTable payload, List* list) {
     const FlatVector v = plan.reader.known_vector(payload, 0);
     const Value** at = items;
     items += v.count;
     for (uint32_t i = 0; i < v.count; ++i) {
       const auto item = plan.reader.item<int32_t>(v, i);
-      if (item >= 0) {
-        at[i] = decode(static_cast<uint32_t>(item));
-        continue;
-      }
       *values = Value{};
+      if (item >= 0) decode_tensor(static_cast<uint32_t>(item), values);
       at[i] = values++;
     }
     *list = {at, nullptr, static_cast<int32_t>(v.count)};

@@ -27,6 +27,9 @@ where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_firmware_"))
 environment = build_environment(where)
 
 
+stack_bounds, stacks = {}, []  # of each image, as its build prints it; what runs took, and that
+
+
 def tool(*arguments, fails=False):
     done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
     if (done.returncode != 0) != fails or done.returncode > 1:
@@ -39,7 +42,12 @@ def build(project, *options):
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment, timeout=600)
         if done.returncode:
             sys.exit(f"{command}: {done.stdout[-3000:]}{done.stderr[-2000:]}")
-    return project / "build" / "firmware.elf"
+    image, said = project / "build" / "firmware.elf", done.stdout + done.stderr
+    bound = re.search(r"^all, and an interrupt's frame +(\d+) of stack at most$", said, re.M)
+    check(bound or "ninja: no work to do" in said, f"the stack has no bound: {said[-600:]}")
+    if bound:
+        stack_bounds[image] = int(bound[1])
+    return image
 
 
 def emulate(image, board, outputs=None):
@@ -47,6 +55,9 @@ def emulate(image, board, outputs=None):
                "-monitor", "none", "-serial", "null", "-parallel", "null",
                "-semihosting-config", "enable=on,target=native" + (f",arg=firmware,arg=outputs={outputs}" if outputs else "")]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)  # a hang ends here
+    if used := re.search(r"^@stack (\d+) of", done.stdout + done.stderr, re.M):
+        stacks.append((int(used[1]), stack_bounds[image]))
+        check(stacks[-1][0] <= stacks[-1][1], f"{image}: the stack took {used[1]} bytes, and stack.cmake says {stack_bounds[image]} at most")
     return done.returncode, done.stdout + done.stderr
 
 
@@ -114,6 +125,14 @@ everything = BUILD / "boards" / "mps2-an505.elf"
 print(f"code and constants of the runtime: {text_bytes(image)} bytes for digits on NPU and CPU, {text_bytes(everything)} in the image with all kernels")
 check(text_bytes(image) < text_bytes(everything) / 2, "the image is not half of that with all kernels")
 
+# No kernel of any core has a way that stack.cmake cannot follow.
+for board in emulated_boards():
+    command = ["cmake", "-DOBJDUMP=arm-none-eabi-objdump", f"-DIMAGE={BUILD / 'boards' / (board.name + '.elf')}", "-P", SOURCE / "runtime/ports/stack.cmake"]
+    said = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120).stderr
+    found = re.findall(r"^(load|run) +(\d+) of stack at most$", said, re.M)
+    check([name for name, _ in found] == ["load", "run"], f"{board.name}: {said[:600]}")
+    print(f"stack with all kernels, {board.name}: " + ", ".join(f"{name} {n}" for name, n in found))
+
 # What the image and the selection say to the compiler, NPU kernels too.
 softmax = graph("softmax", 'input x : f32[3,10]\ny = softmax(x) axis=1 : f32[3,10]\noutput y\n')
 pooled = graph("pooled", 'input x : f32[1,8,8,8]\nw = const f32[8,3,3,8] random(3)\nb = const f32[8] random(4)\n'
@@ -176,5 +195,9 @@ said = tool("firmware", one, "--board", "mps2-an505", "-o", fw, fails=True)
 check("--force" in said, said)
 check(not [p for p in where.iterdir() if ".tmp" in p.name], "a temporary folder is left")
 shutil.rmtree(where)
+# A bound counts every branch of every kernel that is linked, such as the one of depthwise convolution without scratch; no model takes all.
+used, bound = min(stacks, key=lambda s: s[0] / s[1])
+check(len(stacks) > 5 and bound <= 5 * used, f"a stack of {used} bytes has a bound of {bound}, more than five times as much")
+print("stack, bytes used of at most: " + ", ".join(f"{u} of {b}" for u, b in sorted(set(stacks))))
 print(f"firmware projects: {checks.verdict()}")
 sys.exit(1 if checks.failed else 0)

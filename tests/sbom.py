@@ -1,9 +1,10 @@
-"""The software bills of materials name what is really in the program and in a firmware project (tools/sbom.py).
+"""The software bills of materials name what is really in the program, in a firmware project and in a wheel (tools/sbom.py).
 
-    sbom.py DEUTERON BUILD
+    sbom.py DEUTERON BUILD [WHEEL]
 
 Held against what others say: the loader (ldd) and the sources' own includes for the program, the files of the project and the symbols of the image for
-a firmware. Without Debian's database, without ninja or the cross compiler there is nothing to hold it against: skipped (77)."""
+a firmware; for a wheel the files inside, the list with which it is installed, and what auditwheel says of the libraries that it took along. Without Debian's database, without ninja or the cross compiler there is nothing to hold it against: skipped (77)."""
+import base64
 import hashlib
 import json
 import pathlib
@@ -12,9 +13,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.parse
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL, BUILD = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+WHEEL = pathlib.Path(sys.argv[3]) if sys.argv[3:] else None
 # Libraries that leave no name for the loader: the source package, and how our sources include it.
 HEADER_ONLY = {"nlohmann-json3": "nlohmann/", "cli11": "CLI/", "flatbuffers": "flatbuffers/", "eigen3": "eigen3/Eigen/", "tomlplusplus": "toml++/"}
 # In an image, symbols that only this package defines.
@@ -97,11 +101,62 @@ def check_firmware(folder):
     return len(named), len(packages)
 
 
+def of_wheel(path):
+    """The document inside, and the other files; both as the wheel's own list has them."""
+    with zipfile.ZipFile(path) as z:
+        members = {i.filename: z.read(i) for i in z.infolist() if not i.is_dir()}
+    place, = (n for n in members if re.fullmatch(r"[^/]+\.dist-info/sboms/deuteron\.spdx\.json", n))
+    record, = (n for n in members if n.endswith(".dist-info/RECORD"))
+    rows = dict(row.split(",", 1) for row in members[record].decode().splitlines())
+    expect(rows.keys() == members.keys(), "RECORD names other files:", rows.keys() ^ members.keys())
+    for name, data in members.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        expect(name == record or rows[name] == f"sha256={digest},{len(data)}", name, "is listed as", rows[name])
+    return members.pop(place).decode(), {n: d for n, d in members.items() if n != record}
+
+
+def check_wheel():
+    text, members = of_wheel(WHEEL)
+    d, packages = check_document(text)
+    named = {f["fileName"][2:]: f["checksums"][1]["checksumValue"] for f in d["files"]}
+    expect(named == {n: hashlib.sha256(b).hexdigest() for n, b in members.items()}, "other files:", named.keys() ^ members.keys())
+    # auditwheel asked Debian's database too, by itself: binary packages, whose source packages are ours.
+    theirs = json.loads(next(b for n, b in members.items() if n.endswith("/sboms/auditwheel.cdx.json")))
+    of_auditwheel = {c["name"]: urllib.parse.unquote(c["version"]) for c in theirs["components"] if c["purl"].startswith("pkg:deb/")}
+    libraries = [n for n in members if ".libs/" in n]
+    expect(len(libraries) > 5 and of_auditwheel, libraries, of_auditwheel)
+    for name in of_auditwheel:
+        source, version = subprocess.run(["dpkg-query", "-W", "-f=${source:Package}\t${source:Version}\n", name], capture_output=True,
+                                         text=True).stdout.splitlines()[0].split("\t")
+        expect(packages.get(source) == version, "auditwheel took", name, "of", source, version, "and the document has", packages.get(source))
+    for name, include in HEADER_ONLY.items():
+        expect(name in packages, name, "is compiled in, as", include)
+    expect({"nanobind", "robin-map", "newlib"} <= packages.keys(), "the extension is made with nanobind, the board runners with newlib")
+    with tempfile.TemporaryDirectory() as folder:  # again: the same bytes; and of another build: refused
+        copy = pathlib.Path(folder, WHEEL.name)
+        shutil.copy(WHEEL, copy)
+        done = subprocess.run([sys.executable, ROOT / "tools/sbom.py", "wheel", BUILD, "--wheel", copy], capture_output=True, text=True)
+        expect(done.returncode == 0, done.stderr)
+        expect(of_wheel(copy) == (text, members), "not the same twice")
+        with zipfile.ZipFile(copy, "a") as z:
+            z.writestr("deuteron.libs/libstranger-0123abcd.so.1", b"")
+        done = subprocess.run([sys.executable, ROOT / "tools/sbom.py", "wheel", BUILD, "--wheel", copy], capture_output=True, text=True)
+        expect(done.returncode != 0 and "libstranger" in done.stderr, "a library of nobody is passed over")
+    return len(members), len(libraries), len(packages)
+
+
 def main():
     for needed in ("dpkg", "ninja", "arm-none-eabi-nm", "ldd"):
         if not shutil.which(needed):
             print(f"left out: there is no {needed}")
             return 77
+    if WHEEL:
+        if not WHEEL.is_file():
+            print(f"left out: there is no wheel {WHEEL}: ./dev wheel")
+            return 77
+        files, libraries, of_all = check_wheel()
+        print(f"{WHEEL.name}: {files} files, {libraries} libraries of others, {of_all} packages")
+        return 0
     libraries, of_program = check_program()
     print(f"program: {libraries} libraries of the loader are in {of_program} packages")
     with tempfile.TemporaryDirectory() as folder:

@@ -1,12 +1,14 @@
-"""What is in the program, or in a firmware project, as an SPDX 2.3 document (JSON): for audits, and to know what a fault elsewhere means here.
+"""What is in the program, in a firmware project or in a wheel, as an SPDX 2.3 document (JSON): for audits, and to know what a fault elsewhere means here.
 
     sbom.py program BUILD [-o FILE]      BUILD: the folder in which `deuteron` was built by ninja
     sbom.py firmware FOLDER [-o FILE]    FOLDER: a project of `deuteron firmware`, built in FOLDER/build
+    sbom.py wheel BUILD --wheel WHEEL    WHEEL: of auditwheel, from what was built in BUILD; the document goes into it, as PEP 770 has it
 
 The lists come from what the build did, not from a list of ours: headers that the compiler read, libraries that the loader finds, members of archives
 that the linker took (its map), files of the project. Debian's database says which package a file is of. Nothing in the document depends on when or
 where it is made, but for the versions of those packages."""
 import argparse
+import base64
 import datetime
 import hashlib
 import json
@@ -16,13 +18,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # As the packages' own copyright files have it, of the part that is used here. Others: NOASSERTION.
 LICENSES = {
-    "cli11": "BSD-3-Clause", "eigen3": "MPL-2.0", "fmtlib": "MIT", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
-    "libpng1.6": "libpng-2.0", "libzip": "BSD-3-Clause", "newlib": "NOASSERTION", "nlohmann-json3": "MIT", "onednn": "Apache-2.0",
-    "onetbb": "Apache-2.0", "openssl": "Apache-2.0", "protobuf": "BSD-3-Clause", "flatbuffers": "Apache-2.0", "tomlplusplus": "MIT", "zlib": "Zlib",
+    "cli11": "BSD-3-Clause", "cpython": "PSF-2.0", "eigen3": "MPL-2.0", "fmtlib": "MIT", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
+    "libpng1.6": "libpng-2.0", "libzip": "BSD-3-Clause", "nanobind": "BSD-3-Clause", "newlib": "NOASSERTION", "nlohmann-json3": "MIT", "onednn": "Apache-2.0",
+    "onetbb": "Apache-2.0", "openssl": "Apache-2.0", "protobuf": "BSD-3-Clause", "robin-map": "MIT", "flatbuffers": "Apache-2.0", "tomlplusplus": "MIT", "zlib": "Zlib",
 }
 
 
@@ -54,11 +57,22 @@ def archives_in_map(text):
     return {os.path.realpath(m) for m in re.findall(r"^(/\S+\.a)\(", text[begin:end], re.M)}
 
 
-def image_archives(build):
+def headers_of(build, target):
+    """What the compiler read for the objects of which ninja makes the target."""
+    objects, headers, taken = set(output("ninja", "-C", build, "-t", "inputs", target).splitlines()), set(), False
+    for line in output("ninja", "-C", build, "-t", "deps").splitlines():
+        if not line.startswith(" "):
+            taken = line.partition(":")[0] in objects
+        elif taken:
+            headers.add(os.path.normpath(build.resolve() / line.strip()))
+    return headers
+
+
+def image_archives(build, target):
     """Of the board runners that the program carries: their link, once more, for its map."""
     archives = set()
     with tempfile.TemporaryDirectory() as folder:
-        for line in output("ninja", "-C", build, "-t", "commands", "deuteron").splitlines():
+        for line in output("ninja", "-C", build, "-t", "commands", target).splitlines():
             link = re.search(r"\S*arm-none-eabi-g\+\+ [^&]*-T\S+memory\.ld[^&]*-o \S+\.elf[^&]*", line)
             if link:
                 command = re.sub(r"-o \S+\.elf", f"-o {folder}/x.elf -Wl,-Map={folder}/x.map", link[0])
@@ -95,6 +109,31 @@ def page_scripts():
                     f"pkg:npm/{name}@{locked[f'node_modules/{name}']['version']}") for name in sorted(wanted)]
 
 
+def python_packages(headers):
+    """Of which C++ was compiled: the interpreter, where Debian has none of it, and folders of site-packages, with the versions that stand
+    beside them. nanobind brings tsl::robin_map. A header of nobody is a fault."""
+    parts, ours = [], (str(ROOT) + "/", "/usr/")
+    for header in sorted(h for h in headers if h.endswith("/patchlevel.h") and not h.startswith(ours)):
+        version = re.search(r'#define PY_VERSION\s+"(\S+)"', pathlib.Path(header).read_text())[1]
+        parts.append(package("cpython", version, LICENSES["cpython"], f"pkg:github/python/cpython@v{version}"))
+        ours = (*ours, os.path.dirname(header) + "/")
+    strange = [h for h in sorted(headers) if not h.startswith(ours) and "/site-packages/" not in h]
+    if strange:
+        raise SystemExit("of no package that is known here: " + ", ".join(strange))
+    folders = {pathlib.Path(m[1], m[2]) for h in headers if (m := re.match(r"(.*/site-packages)/([^/]+)/", h))}
+    for folder in sorted(folders):
+        facts = [f for f in folder.parent.glob(f"{folder.name}-*.dist-info/METADATA")]
+        if len(facts) != 1:
+            raise SystemExit(f"{folder}: is of no installed package, so its origin is not known")
+        version = re.search(r"^Version: (\S+)", facts[0].read_text(), re.M)[1]
+        parts.append(package(folder.name, version, LICENSES.get(folder.name, "NOASSERTION"), f"pkg:pypi/{folder.name}@{version}"))
+        growth = folder / "ext/robin_map/include/tsl/robin_growth_policy.h"
+        if str(growth) in headers:
+            version = ".".join(re.findall(r"#define TSL_RH_VERSION_\w+ (\d+)", growth.read_text()))
+            parts.append(package("robin-map", version, LICENSES["robin-map"], f"pkg:github/Tessil/robin-map@v{version}"))
+    return parts
+
+
 def document(root, parts, files=()):
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", root["SPDXID"])] + [(root["SPDXID"], "CONTAINS", p["SPDXID"]) for p in [*parts, *files]]
     result = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"{root['name']}-{root['versionInfo']}",
@@ -110,13 +149,67 @@ def document(root, parts, files=()):
     return result
 
 
+def loaded_by(binary):
+    return set(re.findall(r"(/\S+) \(0x", output("ldd", binary)))
+
+
+def system_files(paths):
+    return {p for p in paths if p.startswith("/usr/")}
+
+
 def program(build):
-    headers = set(re.findall(r"^\s+(/usr/\S+)", output("ninja", "-C", build, "-t", "deps"), re.M))
-    libraries = {m for m in re.findall(r"(/\S+) \(0x", output("ldd", build / "deuteron"))}
-    packages = packages_of(headers | libraries | image_archives(build))
+    packages = packages_of(system_files(headers_of(build, "deuteron")) | loaded_by(build / "deuteron") | image_archives(build, "deuteron"))
     checksum = hashlib.sha256((build / "deuteron").read_bytes()).hexdigest()
     root = package("deuteron", version_of_project(), primaryPackagePurpose="APPLICATION", checksums=[{"algorithm": "SHA256", "checksumValue": checksum}])
     return document(root, debian(packages) + page_scripts())
+
+
+def file_entry(name, data):
+    return {"SPDXID": identifier(f"File-{hashlib.sha256(name.encode()).hexdigest()[:16]}"), "fileName": f"./{name}",
+            "checksums": [{"algorithm": "SHA1", "checksumValue": hashlib.sha1(data).hexdigest()},
+                          {"algorithm": "SHA256", "checksumValue": hashlib.sha256(data).hexdigest()}],
+            "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"}
+
+
+def wheel_document(build, members):
+    """`members`: name: bytes, without the list of them."""
+    built = build / "python/deuteron"
+    loaded = {p for p in loaded_by(built / "libdeuteron.so") | loaded_by(built / "bin/deuteron") if not p.startswith(str(build.resolve()))}
+    # auditwheel names what it takes along `libzip-5c554ca2.so.4.0`, and changes the file.
+    known = {os.path.basename(os.path.realpath(p)).partition(".so")[0] for p in loaded}
+    for name in members:
+        inside = re.fullmatch(r"[^/]+\.libs/(.+)-[0-9a-f]{8}\.so[.0-9]*", name)
+        if inside and inside[1] not in known:
+            raise SystemExit(f"{name}: {built}/libdeuteron.so does not load it, so the wheel is not made from this folder")
+    headers = headers_of(build, "python_package")
+    packages = packages_of(system_files(headers) | loaded | image_archives(build, "python_package"))
+    version = version_of_project()
+    root = package("deuteron", version, purl=f"pkg:pypi/deuteron@{version}", primaryPackagePurpose="LIBRARY")
+    return document(root, debian(packages) + python_packages(headers) + page_scripts(), [file_entry(n, members[n]) for n in sorted(members)])
+
+
+def wheel(build, path):
+    """The document goes into the wheel, and into its list of files with their hashes (PEP 427)."""
+    with zipfile.ZipFile(path) as old:
+        entries = [(info, old.read(info)) for info in old.infolist()]
+    record = next(info for info, _ in entries if re.fullmatch(r"[^/]+\.dist-info/RECORD", info.filename))
+    place = f"{os.path.dirname(record.filename)}/sboms/deuteron.spdx.json"
+    entries = [(info, data) for info, data in entries if info.filename != place]
+    members = {info.filename: data for info, data in entries if not info.is_dir() and info is not record}
+    text = (json.dumps(wheel_document(build, members), indent=1) + "\n").encode()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
+    added = zipfile.ZipInfo(place, record.date_time)
+    added.external_attr, added.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+    fresh = path.with_suffix(".new")
+    with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as new:
+        for info, data in entries:
+            if info is record:
+                rows = [row for row in data.decode().splitlines() if not row.startswith(place + ",")]
+                data = "".join(row + "\n" for row in [*rows, f"{place},sha256={digest},{len(text)}"]).encode()
+                new.writestr(added, text)
+            new.writestr(info, data)
+    fresh.replace(path)
+    return text.decode()
 
 
 def firmware(folder):
@@ -127,22 +220,26 @@ def firmware(folder):
     outside = {a for a in archives if not a.startswith(str(folder.resolve()))}
     files = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.is_relative_to(folder / "build")):
-        name, data = path.relative_to(folder).as_posix(), path.read_bytes()
-        files.append({"SPDXID": identifier(f"File-{hashlib.sha256(name.encode()).hexdigest()[:16]}"), "fileName": f"./{name}",
-                      "checksums": [{"algorithm": "SHA1", "checksumValue": hashlib.sha1(data).hexdigest()},
-                                    {"algorithm": "SHA256", "checksumValue": hashlib.sha256(data).hexdigest()}],
-                      "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"})
+        files.append(file_entry(path.relative_to(folder).as_posix(), path.read_bytes()))
     root = package("deuteron-firmware", version_of_project(), primaryPackagePurpose="FIRMWARE")
     return document(root, debian(packages_of(outside)), files)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kind", choices=["program", "firmware"])
+    parser.add_argument("kind", choices=["program", "firmware", "wheel"])
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--wheel", type=pathlib.Path, help="for `wheel`")
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
-    text = json.dumps({"program": program, "firmware": firmware}[options.kind](options.folder), indent=1) + "\n"
+    if (options.kind == "wheel") != bool(options.wheel):
+        parser.error("--wheel goes with `wheel`")
+    if options.kind == "wheel":
+        text = wheel(options.folder, options.wheel)
+        if not options.output:
+            return 0
+    else:
+        text = json.dumps({"program": program, "firmware": firmware}[options.kind](options.folder), indent=1) + "\n"
     if options.output:
         options.output.write_text(text)
     else:

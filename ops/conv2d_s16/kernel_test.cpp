@@ -110,6 +110,24 @@ TEST(Conv2dS16Kernel, EqualsTheReference) {
   }
 }
 
+// A column of 9 elements is filled up to 10, a filter of 30 to 32: weights there are 0, but a file may have others.
+TEST(Conv2dS16Kernel, WhatTheScratchHeldMakesNoDifference) {
+  const Case k{"3x3", 1, 6, 7, 3, 5, 3, 3, 6, 7, 1, 1, 1, 1};
+  std::vector<uint8_t> results[2];
+  for (const int held : {0, 0xA5}) {
+    Random random(7);
+    TestCall call = call_of(k, filters_of(k, random), random);
+    Tensor &packed = call.tensor_at(1), &scratch = call.tensor_at(8), &y = call.tensor_at(9);
+    std::memset(packed.data, 1, static_cast<size_t>(packed.numel) - kTileNumbers);
+    std::memset(scratch.data, held, static_cast<size_t>(scratch.numel));
+    ASSERT_EQ(call.refused(), -1);
+    call.run();
+    const auto* bytes = static_cast<const uint8_t*>(y.data);
+    results[held != 0].assign(bytes, bytes + size_t{2} * static_cast<size_t>(y.numel));
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
 TEST(Conv2dS16Kernel, RefusesWhatItsContractExcludes) {
   struct Spoiled {
     int argument;

@@ -70,6 +70,9 @@ void each_strip_s16(const Conv2dS16Args& a, const int16_t* x, void* scratch, int
     return;
   }
   auto* const strip = static_cast<int16_t*>(scratch);
+  // Weights of 0 stand for what no column fills. Of a file that has others there, the result may not depend on what the memory held.
+  if (a.length() != a.kernel_w * a.kernel_h * a.in_c || a.length() % kS16Block != 0)
+    std::memset(strip, 0, static_cast<size_t>(conv2d_s16_scratch_bytes(a)));
   const int32_t most = conv2d_s16_windows_at_once(a), step = a.stride_w * a.column();
   for (int32_t n = 0; n < a.n; ++n, x += image)
     for (int32_t oh = 0; oh < a.out_h; ++oh)

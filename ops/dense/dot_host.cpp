@@ -46,7 +46,6 @@ void run_in_groups(const HostDot& d, const HostDotKernel (&kernels)[kMost], cons
 // loads a step. That is more than the eight sums that the latency of two instructions a cycle asks for, and fewer loads than products.
 // Two things are not left to gcc 12, which copies every sum at every step: the multiplication, and the unrolling, of which it makes arrays.
 
-
 // What makes results of sixteen sums.
 struct VnniNumbers {
   __m512i multiplier, odd_multiplier, addend;
@@ -107,7 +106,7 @@ template <int32_t kWindows, int32_t kPanels, bool kDoubles>
 }
 
 template <int32_t kPanels, bool kDoubles>
-inline constexpr HostDotKernel kVnni[] = {
+inline constexpr HostDotKernel kVnni[8] = {  // the extent is written out: clang 14 does not deduce it in a conditional
     dot_vnni<1, kPanels, kDoubles>, dot_vnni<2, kPanels, kDoubles>, dot_vnni<3, kPanels, kDoubles>, dot_vnni<4, kPanels, kDoubles>,
     dot_vnni<5, kPanels, kDoubles>, dot_vnni<6, kPanels, kDoubles>, dot_vnni<7, kPanels, kDoubles>, dot_vnni<8, kPanels, kDoubles>};
 

@@ -155,7 +155,10 @@ template <class Results>
     for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
       for (int32_t ow = 0; ow < a.out_w; ow += most) {
         const int32_t windows = a.out_w - ow < most ? a.out_w - ow : most;
-        fill_columns(k, x, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, (windows - 1) * a.stride_w + a.kernel_w, scratch);
+        const int32_t columns = (windows - 1) * a.stride_w + a.kernel_w;
+        fill_columns(k, x, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, columns, scratch);
+        // Read to the end of the block, against weights of 0; of a file that has others, the result may not depend on what the memory held.
+        vst1q_s8(scratch + columns * k.column, vdupq_n_s8(0));
         if (a.out_c < kPackedTile) run_window(f, scratch, y);
         else run_windows(f, scratch, step, windows, y + ow * a.y_step);
       }

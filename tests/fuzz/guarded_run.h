@@ -45,6 +45,9 @@ class GuardedRun {
     for (int32_t k = 0; k < program.instruction_count(); ++k) ranges_of(k);
   }
 
+  // Whether constants of calls were copied into planned memory: then only load() may fill it.
+  bool has_copies() const { return has_copies_; }
+
   [[nodiscard]] Status run(uint8_t fill) {
     for (int32_t k = 0; k < program_.instruction_count(); ++k) {
       const bool is_delegate = program_.delegate(k) != nullptr;
@@ -74,7 +77,7 @@ class GuardedRun {
 
   bool lies_here(const Tensor& t) const {
     const auto* data = static_cast<const uint8_t*>(t.data);
-    return !t.constant && data >= planned_ && data < planned_ + bytes_;
+    return data >= planned_ && data < planned_ + bytes_;
   }
   size_t end_of(const Tensor& t) const {
     return static_cast<size_t>(static_cast<const uint8_t*>(t.data) - planned_) + static_cast<size_t>(t.numel) * element_bytes(t.type);
@@ -101,6 +104,7 @@ class GuardedRun {
       if (v->kind != Kind::tensor) return;
       note_end(*v->tensor);
       const char use = letter == 'W' ? 'O' : is_out(letter) ? letter : 'T';
+      has_copies_ |= v->tensor->constant && lies_here(*v->tensor);
       if (lies_here(*v->tensor))
         ranges.push_back({static_cast<size_t>(static_cast<const uint8_t*>(v->tensor->data) - planned_), end_of(*v->tensor), use});
     };
@@ -137,6 +141,7 @@ class GuardedRun {
   const KernelTable& kernels_;
   uint8_t* planned_;
   size_t bytes_, workspace_ = 0;
+  bool has_copies_ = false;
   std::vector<uint8_t> before_;
 };
 
