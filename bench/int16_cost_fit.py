@@ -2,7 +2,7 @@
 
     build/venv/bin/python bench/int16_cost_fit.py [--tool build/deuteron] [--shared ../shared]
 
-Compiles five networks with --precision int16, and some with single layers in int16, runs each once on a board of each instruction set, and fits the instructions of every call with
+Compiles eight networks with --precision int16, and some with single layers in int16, runs each once on a board of each instruction set, and fits the instructions of every call with
 non-negative coefficients: docs/cpu-cost.md has the formula. Prints the lines, and how far the sum and the worst call are off.
 """
 import argparse
@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BOARDS = {"mve": ("cortex-m55", "mps3-an547"), "dsp": ("cortex-m4", "mps2-an386"), "scalar": ("cortex-m3", "mps2-an385")}
-MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet"]
+MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_bmm", "mnist_lstm", "mobilenet_v3_small"]
 SOME_LAYERS = {"resnet8": ["add"], "dscnn_kws": ["layers.0.conv", "layers.3.conv", "layers.6.conv", "linear"], "autoencoder_ad": ["fcs.0", "fcs.3", "fcs.7"], "cifarnet": ["conv2", "fc"]}
 
 
@@ -32,8 +32,8 @@ def calls_of(text):
         macs, results, taps = int((re.search(r"macs=(\d+)", line) or [0, 0])[1]), int(np.prod(extents)), 0
         if call[1] == "deuteron::conv2d_s16.out":
             taps = macs // extents[-1]
-        if "pool2d" in call[1]:
-            height, width = re.findall(r"\[(\d+),(\d+)\]", line)[-3]
+        if "pool2d" in call[1]:  # behind the window: strides, padding, and of the maximum dilations
+            height, width = re.findall(r"\[(\d+),(\d+)\]", line)[-4 if "max" in call[1] else -3]
             taps = results * int(height) * int(width)
         yield call[1], macs, results, taps
 

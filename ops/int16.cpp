@@ -6,15 +6,25 @@
 
 #include "ops/add/int16.h"
 #include "ops/avg_pool2d/int16.h"
+#include "ops/clamp/int16.h"
 #include "ops/concat/int16.h"
 #include "ops/conv2d/int16.h"
 #include "ops/expand/int16.h"
 #include "ops/families.h"
 #include "ops/gather/int16.h"
 #include "ops/linear/int16.h"
+#include "ops/matmul/int16.h"
+#include "ops/max_pool2d/int16.h"
+#include "ops/maximum/int16.h"
+#include "ops/minimum/int16.h"
+#include "ops/mul/int16.h"
 #include "ops/pad/int16.h"
 #include "ops/permute/int16.h"
+#include "ops/pointwise/int16.h"
+#include "ops/resize2d/int16.h"
 #include "ops/slice/int16.h"
+#include "ops/softmax/int16.h"
+#include "ops/unary/int16.h"
 
 namespace deuteron {
 
@@ -28,9 +38,12 @@ concept HasInt16Result = requires(const T& op) {
   { int16_result_weights(op) } -> std::same_as<DType>;
 };
 
-// What int8 has with a scale of its own is symmetric here.
+// What int8 has with a scale of its own is symmetric here. A fixed range reaches as far as it did on the side that reaches further.
 static QuantSpec widened(QuantSpec spec) {
-  if (spec.dtype == DType::s8) spec.dtype = DType::s16, spec.symmetric = true;
+  if (spec.dtype != DType::s8) return spec;
+  spec.dtype = DType::s16, spec.symmetric = true;
+  const i32 most = std::max(128 + spec.fixed_zero, 128 - spec.fixed_zero);
+  spec.fixed_scale *= static_cast<float>(most) / 32768, spec.fixed_zero = 0;
   return spec;
 }
 

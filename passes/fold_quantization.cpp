@@ -145,8 +145,10 @@ static std::optional<std::vector<ValueId>> int8_operands(PatchBuilder& b, const 
 // The parameters that the operator itself must have for its result.
 static Quant own_quant(const QuantSpec& result, const Type& first, const Type& wanted) {
   if (result.gran == Gran::shared) return first.quant;
-  if (result.gran == Gran::fixed) return per_tensor(result.fixed_scale, result.fixed_zero);
-  return wanted.quant;
+  if (result.gran != Gran::fixed) return wanted.quant;
+  if (result.dtype != DType::s16) return per_tensor(result.fixed_scale, result.fixed_zero);
+  const bool is_it = wanted.quant.scale[0] == result.fixed_scale && wanted.quant.zero_point[0] == result.fixed_zero;
+  return is_it ? wanted.quant : per_tensor(result.fixed_scale, result.fixed_zero, -32768, 32767);
 }
 
 // How an operator is quantized whose result has this type.

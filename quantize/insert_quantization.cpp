@@ -43,8 +43,11 @@ class Inserter {
 
  private:
   Quant own_parameters(ValueId v) const {
+    const Quant& shared = parameters_[plan_.cluster_of[v]];
     const QuantSpec* fixed = plan_.fixed[v] ? &*plan_.fixed[v] : nullptr;
-    return fixed ? per_tensor(fixed->fixed_scale, fixed->fixed_zero) : parameters_[plan_.cluster_of[v]];
+    if (!fixed || (shared.scale[0] == fixed->fixed_scale && shared.zero_point[0] == fixed->fixed_zero)) return shared;
+    const Steps steps = steps_of(fixed->dtype);
+    return per_tensor(fixed->fixed_scale, fixed->fixed_zero, steps.low, steps.high);
   }
   Type steps_type(ValueId v, const Quant& q) const { return {plan_.clusters[plan_.cluster_of[v]].dtype, g_.type(v).shape, q}; }
 

@@ -78,8 +78,11 @@ i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& 
 // input is made by nobody, and follows who reads it.
 static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const QuantizeOptions& options) {
   using enum LayerPrecision;
-  std::vector<LayerPrecision> chosen(g.nodes.size(), options.precision == Precision::int16 ? int16 : int8);
-  if (options.precision == Precision::int16 || !options.precision_of) return chosen;
+  const bool everywhere = options.precision == Precision::int16;
+  std::vector<LayerPrecision> chosen(g.nodes.size(), everywhere ? int16 : int8);
+  for (size_t n = 0; everywhere && n < g.nodes.size(); ++n)  // a layer with a state has no float kernel
+    if (!is_lowered(g.nodes[n].op) && state_results(g.nodes[n].op) > 0) chosen[n] = int8;
+  if (everywhere || !options.precision_of) return chosen;
   std::vector<bool> wide_value(g.values.size());
   const auto is_view = [&](size_t n) { return is_same_storage(g.nodes[n].op); };
   std::vector<bool> wanted(g.values.size());  // by an operator, behind views of it
@@ -238,13 +241,15 @@ Bounds reach(const Graph& g, const Uses& uses, const Cluster& cluster) {
     const Bounds mine = bounds ? *bounds : Bounds{};
     all = {std::min(all.low, mine.low), std::max(all.high, mine.high)};
   }
+  if (all.low > all.high) return {};  // what makes them is of the other type
   return all;
 }
 
 bool holds(const QuantSpec& fixed, const Observation& seen) {
   if (!seen.seen) return true;
   const auto value = [&](i32 step) { return fixed.fixed_scale * static_cast<float>(step - fixed.fixed_zero); };
-  return seen.low >= value(-129) && seen.high <= value(128);
+  const i32 most = fixed.dtype == DType::s16 ? 32768 : 128;
+  return seen.low >= value(-most - 1) && seen.high <= value(most);
 }
 
 }  // namespace deuteron

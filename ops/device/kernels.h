@@ -44,6 +44,14 @@ namespace deuteron {
   K(kDepthwiseConv2dS8S16)        \
   K(kAddS16)                      \
   K(kAvgPool2dS16)                \
+  K(kLookupS16)                   \
+  K(kMatmulS16)                   \
+  K(kMaxPool2dS16)                \
+  K(kMaximumS16)                  \
+  K(kMinimumS16)                  \
+  K(kMulS16)                      \
+  K(kResize2dS16)                 \
+  K(kSoftmaxS16)                  \
   K(kRequantizeS8)                \
   K(kRequantizeS16)
 

@@ -50,9 +50,13 @@ bool is_repeated_whole(const Shape& operand, const Shape& y) {
 }
 
 Result<Lowered> lower_extremum(const char* name, const LowerContext& c, const std::string& rule) {
-  const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
-  for (const Type* t : {&a, &b, &y})
+  for (const Type* t : {&c.in[0], &c.in[1], &c.out[0]})
     if (auto r = require_int8(*t, "an operand", (rule + ".dtype").c_str())) return *r;
+  return extremum_call(name, c, rule);
+}
+
+Result<Lowered> extremum_call(const char* name, const LowerContext& c, const std::string& rule) {
+  const Type &a = c.in[0], &b = c.in[1], &y = c.out[0];
   for (const Type* t : {&a, &b})
     if (auto r = require_same_quant(*t, y, (rule + ".quant").c_str())) return *r;
   const MergedAxes m = merged_axes(a.shape, b.shape, y.shape);

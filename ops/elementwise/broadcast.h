@@ -37,6 +37,7 @@ bool is_repeated_whole(const Shape& operand, const Shape& y);
 
 // cortex_m::minimum and cortex_m::maximum
 Result<Lowered> lower_extremum(const char* name, const LowerContext& c, const std::string& rule);
+Result<Lowered> extremum_call(const char* name, const LowerContext& c, const std::string& rule);  // dtypes are the caller's
 
 // The element-wise kernels of the dialect take equal shapes, or [1,1,1,c] beside [n,h,w,c].
 inline bool kernel_broadcasts(const Shape& a, const Shape& b) {

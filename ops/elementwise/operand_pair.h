@@ -11,12 +11,9 @@ struct OperandPair {
   bool swapped = false;  // the shorter operand is the first
 };
 
-// Arguments are positions in the call, to say which one is wrong.
-inline Status meet(const Call& call, int self, int other, int out, OperandPair* pair) {
+// Arguments are positions in the call, to say which one is wrong. Their types are the caller's.
+inline Status meet_layouts(const Call& call, int self, int other, int out, OperandPair* pair) {
   const Tensor &a = call.tensor(self), &b = call.tensor(other), &y = call.tensor(out);
-  if (a.type != ScalarType::s8) return bad_argument(self, "must be int8");
-  if (b.type != ScalarType::s8) return bad_argument(other, "must be int8");
-  if (y.type != ScalarType::s8) return bad_argument(out, "must be int8");
   const bool equal = same_sizes(a, b);
   const bool channels = a.rank == 4 && b.rank == 4 && a.sizes[1] == b.sizes[1];
   pair->swapped = !equal && channels && a.numel == a.sizes[1];
@@ -28,6 +25,13 @@ inline Status meet(const Call& call, int self, int other, int out, OperandPair* 
   pair->count = longer.numel;
   pair->period = shorter.numel;
   return Status{};
+}
+
+// The same of int8.
+inline Status meet(const Call& call, int self, int other, int out, OperandPair* pair) {
+  for (const int i : {self, other, out})
+    if (call.tensor(i).type != ScalarType::s8) return bad_argument(i, "must be int8");
+  return meet_layouts(call, self, other, out, pair);
 }
 
 }  // namespace deuteron

@@ -1,6 +1,7 @@
 #include "ops/integer/int16.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace deuteron {
@@ -23,6 +24,14 @@ static SumRange range_of_sums(std::span<const T> filter, const Quant& x, i64 bia
 
 SumRange sum_range(std::span<const int16_t> filter, const Quant& x, i64 bias) { return range_of_sums(filter, x, bias); }
 SumRange sum_range(std::span<const int8_t> filter, const Quant& x, i64 bias) { return range_of_sums(filter, x, bias); }
+
+std::optional<Int16Factor> int16_product_factor(double factor) {
+  int exponent = 0;
+  i64 value = std::llround(std::ldexp(std::frexp(factor, &exponent), 31));
+  if (value > std::numeric_limits<i32>::max()) value /= 2, ++exponent;
+  if (!(factor > 0) || exponent > 0 || exponent < -30) return std::nullopt;
+  return Int16Factor{static_cast<i32>(value), -exponent};
+}
 
 bool fits_int32(const SumRange& sum) { return sum.low >= std::numeric_limits<i32>::min() && sum.high <= std::numeric_limits<i32>::max(); }
 

@@ -19,4 +19,10 @@ SumRange sum_range(std::span<const int16_t> filter, const Quant& x, i64 bias);
 SumRange sum_range(std::span<const int8_t> filter, const Quant& x, i64 bias);
 bool fits_int32(const SumRange& sum);
 
+// factor = multiplier * 2^(-31-shift), rounded, multiplier 2^30 or more; nothing where it is 1 or more, or too small to be one.
+struct Int16Factor {
+  i32 multiplier, shift;  // shift 0..30
+};
+std::optional<Int16Factor> int16_product_factor(double factor);
+
 }  // namespace deuteron

@@ -3,13 +3,10 @@
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "ops/image/window.h"
-#include "ops/max_pool2d/kernel.h"
+#include "ops/max_pool2d/fields.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
-
-DEUTERON_FIELDS(MaxPool2dArgs, n, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h,
-                dilation_w, y_min, y_max)
 
 namespace {
 

@@ -31,11 +31,14 @@ Status prepare_minimum(Call& call, Prepared* prepared) {
 }  // namespace
 
 Status read_extremum(const Call& call, ExtremumArgs& a) {
+  for (const int i : {kExtremumX, kExtremumOther, kExtremumOut})
+    if (call.tensor(i).type != ScalarType::s8) return bad_argument(i, "must be int8");
+  return read_extremum_layouts(call, a);
+}
+
+Status read_extremum_layouts(const Call& call, ExtremumArgs& a) {
   constexpr int kX = kExtremumX, kOther = kExtremumOther, kOut = kExtremumOut;
   const Tensor &x = call.tensor(kX), &other = call.tensor(kOther), &y = call.tensor(kOut);
-  if (x.type != ScalarType::s8) return bad_argument(kX, "must be int8");
-  if (other.type != ScalarType::s8) return bad_argument(kOther, "must be int8");
-  if (y.type != ScalarType::s8) return bad_argument(kOut, "must be int8");
   if (y.numel == 0) return Status{};
   int32_t x_step[kMaxRank], other_step[kMaxRank];
   if (!read_steps(x, y, x_step)) return bad_argument(kX, "must broadcast to the output");

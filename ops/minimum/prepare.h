@@ -11,6 +11,7 @@ enum { kExtremumX, kExtremumOther, kExtremumOut };
 
 // Fills `args`, unless there are no elements.
 Status read_extremum(const Call& call, ExtremumArgs& args);
+Status read_extremum_layouts(const Call& call, ExtremumArgs& args);  // types are the caller's
 
 // What prepare() of both does, with the kernels of one of them.
 template <auto portable, auto dsp, auto mve>

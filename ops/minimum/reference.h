@@ -19,15 +19,16 @@ struct LayoutReference {
   }
 };
 
-inline void extremum_reference(bool most, const LayoutReference& x_layout, const int8_t* x, const LayoutReference& other_layout,
-                               const int8_t* other, const LayoutReference& y_layout, int8_t* y) {
+template <class T>
+void extremum_reference(bool most, const LayoutReference& x_layout, const T* x, const LayoutReference& other_layout, const T* other,
+                        const LayoutReference& y_layout, T* y) {
   int64_t count = 1;
   for (int32_t s : y_layout.sizes) count *= s;
   std::vector<int32_t> index(y_layout.sizes.size());
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i;
     for (size_t k = index.size(); k-- > 0; rest /= y_layout.sizes[k]) index[k] = static_cast<int32_t>(rest % y_layout.sizes[k]);
-    const int8_t a = x[x_layout.offset(index)], b = other[other_layout.offset(index)];
+    const T a = x[x_layout.offset(index)], b = other[other_layout.offset(index)];
     y[y_layout.offset(index)] = most ? std::max(a, b) : std::min(a, b);
   }
 }

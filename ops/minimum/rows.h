@@ -5,22 +5,28 @@
 namespace deuteron {
 
 struct Least {
-  int8_t operator()(int8_t a, int8_t b) const { return a < b ? a : b; }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b ? a : b;
+  }
 };
 struct Most {
-  int8_t operator()(int8_t a, int8_t b) const { return a > b ? a : b; }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
 };
 
 // A row, element by element: a loop for each kind of step.
-template <class F>
-void extremum_row(F f, int32_t count, const int8_t* x, int32_t x_step, const int8_t* other, int32_t other_step, int8_t* y) {
+template <class F, class T>
+void extremum_row(F f, int32_t count, const T* x, int32_t x_step, const T* other, int32_t other_step, T* y) {
   if (x_step == 1 && other_step == 1) {
     for (int32_t i = 0; i < count; ++i) y[i] = f(x[i], other[i]);
   } else if (x_step == 1 && other_step == 0) {
-    const int8_t b = *other;
+    const T b = *other;
     for (int32_t i = 0; i < count; ++i) y[i] = f(x[i], b);
   } else if (x_step == 0 && other_step == 1) {
-    const int8_t a = *x;
+    const T a = *x;
     for (int32_t i = 0; i < count; ++i) y[i] = f(a, other[i]);
   } else {
     for (int32_t i = 0; i < count; ++i) y[i] = f(x[i * x_step], other[i * other_step]);
@@ -28,8 +34,8 @@ void extremum_row(F f, int32_t count, const int8_t* x, int32_t x_step, const int
 }
 
 // `row(count, x, x_step, other, other_step, y)` does a row.
-template <class Row>
-void extremum(Row row, const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y) {
+template <class Row, class T>
+void extremum(Row row, const ExtremumArgs& a, const T* x, const T* other, T* y) {
   int32_t at[kMaxRank] = {}, x_at = 0, other_at = 0;
   const int32_t last = a.rank - 1;
   for (int32_t k = 0; k < a.rank; ++k)

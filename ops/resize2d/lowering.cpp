@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/integer/int16.h"
 #include "ops/integer/refusals.h"
+#include "ops/resize2d/int16.h"
 #include "ops/resize2d/kernel.h"
 #include "ops/resize2d/resize2d.h"
 
@@ -36,18 +38,31 @@ static std::vector<i32> tflite_positions(const Resize2d& a, i64 in, i64 out) {
   return table;
 }
 
-Result<Lowered> deuteron_call(const Resize2d& a, const LowerContext& c) {
+// Types fit: the caller's.
+static Result<Lowered> bilinear_call(const char* name, const Resize2d& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
-  if (a.mode != Resize2d::kBilinear) return Refusal{"nearest resizing is copies", "", "", "cortex_m.resize2d.kernel"};
-  if (auto r = require_int8(x, "x", "cortex_m.resize2d.dtype")) return *r;
-  if (auto r = require_same_quant(x, y, "cortex_m.resize2d.quant")) return *r;
   const auto table = is_reference(c.rounding) ? tflite_positions : positions;
-  CallBuilder call("deuteron::resize2d", c.in.size(), 1);
+  CallBuilder call(name, c.in.size(), 1);
   call.in(0, channels_last_face(x.shape));
   call.constant(DType::s32, {a.size.h, 2}, table(a, x.shape[1], a.size.h));
   call.constant(DType::s32, {a.size.w, 2}, table(a, x.shape[2], a.size.w));
   call.out(0, channels_last_face(y.shape));
   return call.done();
+}
+
+Result<Lowered> deuteron_call(const Resize2d& a, const LowerContext& c) {
+  if (a.mode != Resize2d::kBilinear) return Refusal{"nearest resizing is copies", "", "", "cortex_m.resize2d.kernel"};
+  if (auto r = require_int8(c.in[0], "x", "cortex_m.resize2d.dtype")) return *r;
+  if (auto r = require_same_quant(c.in[0], c.out[0], "cortex_m.resize2d.quant")) return *r;
+  return bilinear_call("deuteron::resize2d", a, c);
+}
+
+Result<Lowered> int16_form(const Resize2d& a, const LowerContext& c) {
+  if (a.mode != Resize2d::kBilinear) return Refusal{"nearest resizing is copies", "", "", "int16.resize2d.kernel"};
+  for (const Type* t : {&c.in[0], &c.out[0]})
+    if (auto why = require_int16(*t)) return *why;
+  if (auto r = require_same_quant(c.in[0], c.out[0], "int16.resize2d.quant")) return *r;
+  return bilinear_call("deuteron::resize2d_s16", a, c);
 }
 
 }  // namespace deuteron

@@ -4,7 +4,8 @@
 
 namespace deuteron {
 
-inline void resize2d_reference(const Resize2dArgs& a, const int8_t* x, const int32_t* rows, const int32_t* columns, int8_t* y) {
+template <class T>
+void resize2d_reference(const Resize2dArgs& a, const T* x, const int32_t* rows, const int32_t* columns, T* y) {
   const int64_t one = int64_t{1} << kResizeBits;
   const auto last = [](int64_t k, int64_t extent) { return k < extent ? k : extent - 1; };
   for (int64_t n = 0; n < a.n; ++n)
@@ -18,7 +19,7 @@ inline void resize2d_reference(const Resize2dArgs& a, const int8_t* x, const int
           const int64_t first = rows[2 * oh], weight = rows[2 * oh + 1];
           const int64_t sum = (one - weight) * row(first) + weight * row(last(first + 1, a.in_h));
           const int64_t rounded = (2 * (sum < 0 ? -sum : sum) + one * one) / (2 * one * one);
-          y[((n * a.out_h + oh) * a.out_w + ow) * a.channels + c] = static_cast<int8_t>(sum < 0 ? -rounded : rounded);
+          y[((n * a.out_h + oh) * a.out_w + ow) * a.channels + c] = static_cast<T>(sum < 0 ? -rounded : rounded);
         }
 }
 

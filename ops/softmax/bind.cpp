@@ -2,11 +2,9 @@
 // stock kernel takes the last one only.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
-#include "ops/softmax/kernel.h"
+#include "ops/softmax/fields.h"
 
 namespace deuteron {
-
-DEUTERON_FIELDS(SoftmaxArgs, rows, columns, multiplier, shift, diff_min)
 
 namespace {
 

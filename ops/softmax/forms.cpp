@@ -6,7 +6,7 @@ namespace deuteron {
 static bool softmax_axis_last(const Softmax& a, FormBuilder& b) {
   const Type &x = b.type(0), &y = b.result();
   const auto axis = static_cast<size_t>(a.axis);
-  if (y.dtype != DType::s8 || axis + 1 == x.shape.size()) return false;
+  if ((y.dtype != DType::s8 && y.dtype != DType::s16) || axis + 1 == x.shape.size()) return false;
   Shape three{1, x.shape[axis], 1};
   for (size_t k = 0; k < x.shape.size(); ++k)
     if (k != axis) (k < axis ? three[0] : three[2]) *= x.shape[k];

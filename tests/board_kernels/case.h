@@ -79,6 +79,8 @@ Outcome check_conv2d_s8_s16(uint32_t seed);
 Outcome check_depthwise_conv2d_s8_s16(uint32_t seed);
 Outcome check_add_s16(uint32_t seed);
 Outcome check_avg_pool2d_s16(uint32_t seed);
+Outcome check_mul_s16(uint32_t seed);
+Outcome check_max_pool2d_s16(uint32_t seed);
 Outcome check_quantize_s16(uint32_t seed);
 Outcome check_requantize(uint32_t seed);
 Outcome check_quantize_bytes(uint32_t seed);

@@ -33,6 +33,8 @@ constexpr CheckedKernel kChecked[] = {
     {"depthwise_conv2d_s8_s16", check_depthwise_conv2d_s8_s16},
     {"add_s16", check_add_s16},
     {"avg_pool2d_s16", check_avg_pool2d_s16},
+    {"mul_s16", check_mul_s16},
+    {"max_pool2d_s16", check_max_pool2d_s16},
     {"quantize_s16", check_quantize_s16},
     {"requantize", check_requantize},
     {"quantize_bytes", check_quantize_bytes},

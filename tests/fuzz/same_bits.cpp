@@ -9,6 +9,7 @@
 #include "passes/compile.h"
 #include "passes/options.h"
 #include "targets/target.h"
+#include "tensor/elements.h"
 #include "tests/fuzz/load_and_run.h"
 #include "tests/fuzz/random_network.h"
 
@@ -18,9 +19,9 @@ namespace {
 // By sample, then output, in the user's axes; int8 as the numbers that it stands for.
 using Outputs = std::vector<std::vector<std::vector<float>>>;
 
-bool is_quantized(const Type& type) { return type.dtype == DType::s8 && !type.quant.empty(); }
+bool is_quantized(const Type& type) { return (type.dtype == DType::s8 || type.dtype == DType::s16) && !type.quant.empty(); }
 
-// The bytes of an input: float as it is, int8 rounded as the quantize kernel does.
+// The bytes of an input: float as it is, int8 and int16 rounded as the quantize kernels do.
 std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type, const std::vector<float>& user) {
   const std::vector<float> stored = to_storage(port, type.shape, user);
   std::vector<uint8_t> bytes(static_cast<size_t>(type.bytes()));
@@ -28,7 +29,13 @@ std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type,
     std::memcpy(bytes.data(), stored.data(), bytes.size());
     return bytes;
   }
-  const QuantizeArgs a{static_cast<int32_t>(stored.size()), 1.0f / type.quant.scale[0], type.quant.zero_point[0], -128, 127};
+  const auto count = static_cast<int32_t>(stored.size());
+  if (type.dtype == DType::s16) {
+    const QuantizeArgs a{count, 1.0f / type.quant.scale[0], type.quant.zero_point[0], type.quant.low, type.quant.high};
+    quantize_s16(a, stored.data(), reinterpret_cast<int16_t*>(bytes.data()));
+    return bytes;
+  }
+  const QuantizeArgs a{count, 1.0f / type.quant.scale[0], type.quant.zero_point[0], -128, 127};
   (isa == Isa::mve ? quantize_s8_as_mve : quantize_s8)(a, stored.data(), reinterpret_cast<int8_t*>(bytes.data()));
   return bytes;
 }
@@ -36,8 +43,7 @@ std::vector<uint8_t> bytes_of_input(Isa isa, const Port& port, const Type& type,
 std::vector<float> numbers_of_output(const Port& port, const Type& type, const uint8_t* bytes) {
   std::vector<float> stored(static_cast<size_t>(type.elements()));
   if (is_quantized(type)) {
-    for (size_t k = 0; k < stored.size(); ++k)
-      stored[k] = static_cast<float>(static_cast<int8_t>(bytes[k]) - type.quant.zero_point[0]) * type.quant.scale[0];
+    stored = numbers_of(bytes, type);
   } else {
     DEUTERON_CHECK(type.dtype == DType::f32);
     std::memcpy(stored.data(), bytes, stored.size() * sizeof(float));
@@ -158,11 +164,16 @@ class Check {
  public:
   Check(const Target& target, const RunOnBoard& board, Checked& checked) : target_(target), board_(board), checked_(checked) {}
 
+  // Of float graphs: how they are quantized.
+  Precision precision = Precision::int8;
+
   // A float graph, or one with its quantization, for which `calibration` is empty. The ways are those of the latter: a float graph gets
   // other ranges where calibration sees it otherwise, and to search them takes most of the time.
   void all_ways(const Graph& graph, const Samples& calibration, const Samples& samples) {
-    const char* what = calibration.empty() ? "quantized" : "float";
-    const CompileOptions usual_options = options_of_tool();
+    const std::string what =
+        fmt::format("{}{}", calibration.empty() ? "quantized" : "float", precision == Precision::int16 ? ", int16" : "");
+    CompileOptions usual_options = options_of_tool();
+    if (!calibration.empty()) usual_options.quantize.precision = precision;
     const std::optional<Compilation> usual = compiled(graph, calibration, usual_options);
     if (!usual) return;
     const auto bytes = run_here(target_.isa, *usual, samples);
@@ -191,6 +202,7 @@ class Check {
   // The graph with its quantization, as a model that comes quantized.
   std::optional<Graph> quantized(const Graph& graph, const Samples& samples) {
     CompileOptions options = options_of_tool();
+    options.quantize.precision = precision;
     options.stop_after = "quantize";
     std::optional<Compilation> c = compiled(graph, samples, options);
     return c ? std::optional(std::move(c->graph)) : std::nullopt;
@@ -207,13 +219,14 @@ class Check {
     return c;
   }
   // More threads, the same bytes.
-  void again(const Graph& graph, const Samples& calibration, const Compilation& usual, const char* what) {
+  void again(const Graph& graph, const Samples& calibration, const Compilation& usual, const std::string& what) {
     CompileOptions options = options_of_tool();
+    if (!calibration.empty()) options.quantize.precision = precision;
     options.threads = 3;
     const std::optional<Compilation> other = compiled(graph, calibration, options);
     if (!other || other->pte != usual.pte) fault(fmt::format("{} --threads 3: another program", what));
   }
-  void on_board(const Compilation& c, const Samples& samples, const ByteSamples& bytes, const char* what) {
+  void on_board(const Compilation& c, const Samples& samples, const ByteSamples& bytes, const std::string& what) {
     const auto run = board_(target_.name, c.pte, inputs_of(target_.isa, c, samples));
     if (!run) return;
     ++checked_.compared;
@@ -236,9 +249,12 @@ Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& b
   const Samples samples = samples_of(graph);
   Checked checked;
   Check check(*target, board, checked);
-  check.all_ways(graph, samples, samples);
-  if (const std::optional<Graph> quantized = check.quantized(graph, samples); quantized && !checked.fault)
-    check.all_ways(*quantized, {}, samples);
+  for (const Precision precision : {Precision::int8, Precision::int16}) {  // the NPU refuses the latter
+    check.precision = precision;
+    check.all_ways(graph, samples, samples);
+    if (const std::optional<Graph> quantized = check.quantized(graph, samples); quantized && !checked.fault)
+      check.all_ways(*quantized, {}, samples);
+  }
   return checked;
 }
 

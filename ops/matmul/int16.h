@@ -1,0 +1,10 @@
+// A matrix product on int16 (ops/int16.h).
+#pragma once
+#include "ops/matmul/matmul.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const Matmul&, const LowerContext&);
+
+}  // namespace deuteron

@@ -1,0 +1,10 @@
+// Maximum pooling on int16 (ops/int16.h).
+#pragma once
+#include "ops/max_pool2d/max_pool2d.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const MaxPool2d&, const LowerContext&);
+
+}  // namespace deuteron

@@ -1,0 +1,15 @@
+// The maximum of two operands on int16 (ops/int16.h).
+#pragma once
+#include "ops/elementwise/broadcast.h"
+#include "ops/integer/int16.h"
+#include "ops/maximum/maximum.h"
+
+namespace deuteron {
+
+inline Result<Lowered> int16_form(const Maximum&, const LowerContext& c) {
+  for (const Type* t : {&c.in[0], &c.in[1], &c.out[0]})
+    if (auto why = require_int16(*t)) return *why;
+  return extremum_call("deuteron::maximum_s16", c, "int16.maximum");
+}
+
+}  // namespace deuteron

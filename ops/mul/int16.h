@@ -1,0 +1,10 @@
+// Multiplication on int16 (ops/int16.h).
+#pragma once
+#include "ops/mul/mul.h"
+#include "ops/op.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const Mul&, const LowerContext&);
+
+}  // namespace deuteron

@@ -1,0 +1,15 @@
+// As a table with straight lines between its entries.
+#include "ops/pointwise/int16.h"
+
+#include "ops/integer/int16.h"
+#include "ops/lookup_s16/table.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const Pointwise& a, const LowerContext& c) {
+  for (const Type* t : {&c.in[0], &c.out[0]})
+    if (auto why = require_int16(*t)) return *why;
+  return lower_table_s16(c, "pointwise", [&](float v) { return evaluate(a.program, v); });
+}
+
+}  // namespace deuteron

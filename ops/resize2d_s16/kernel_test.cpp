@@ -1,0 +1,69 @@
+// resize2d_s16 and its binding against the reference, bit for bit; and refusals.
+#include "ops/resize2d_s16/kernel.h"
+
+#include "ops/device/kernel_test.h"
+#include "ops/device/kernels.h"
+#include "ops/resize2d/reference.h"
+
+namespace deuteron {
+namespace {
+
+constexpr int32_t kOne = 1 << kResizeBits;
+
+std::vector<int32_t> any_positions(int32_t in, int32_t out, Random& random) {
+  std::vector<int32_t> table;
+  for (int32_t k = 0; k < out; ++k) {
+    const int32_t first = k == 0 ? in - 1 : random.in(0, in - 1);
+    const int32_t weight = k == 1 ? kOne : k == 2 ? kOne / 2 : random.in(0, kOne);
+    table.insert(table.end(), {first, first == in - 1 ? 0 : weight});
+  }
+  return table;
+}
+
+TestCall call_of(const Resize2dArgs& a, Random& random) {
+  TestCall call(kResize2dS16);
+  Tensor& x = call.tensor(ScalarType::s16, {a.n, a.channels, a.in_h, a.in_w}, {0, 2, 3, 1});
+  auto* to = static_cast<int16_t*>(x.data);
+  for (const int32_t v : random.list(x.numel, -9, 8)) *to++ = static_cast<int16_t>(v % 2 == 0 ? 4095 * v : v < 0 ? -32768 : 32767);
+  for (const auto& [in, out] : {std::pair(a.in_h, a.out_h), std::pair(a.in_w, a.out_w)}) {
+    const std::vector<int32_t> table = any_positions(in, out, random);
+    Tensor& t = call.tensor(ScalarType::s32, {out, 2});
+    std::memcpy(t.data, table.data(), table.size() * 4);
+    t.constant = true;
+  }
+  call.tensor(ScalarType::s16, {a.n, a.channels, a.out_h, a.out_w}, {0, 2, 3, 1});
+  return call;
+}
+
+const Resize2dArgs kTable[] = {{1, 5, 3, 7, 10, 6}, {2, 3, 4, 1, 7, 9}, {1, 1, 1, 5, 4, 3}, {3, 2, 5, 3, 3, 11}, {1, 11, 13, 33, 9, 12}};
+
+TEST(Resize2dS16Kernel, EqualsTheReference) {
+  KernelCases cases;
+  uint32_t seed = 1;
+  for (const Resize2dArgs& a : kTable) {
+    Random random(seed++);
+    TestCall call = call_of(a, random);
+    std::vector<int16_t> expected(static_cast<size_t>(call.tensor_at(3).numel));
+    resize2d_reference(a, data_of<int16_t>(call.tensor_at(0)), data_of<int32_t>(call.tensor_at(1)), data_of<int32_t>(call.tensor_at(2)),
+                       expected.data());
+    cases.run(std::to_string(a.in_h) + " to " + std::to_string(a.out_h), call);
+    cases.expect(3, expected);
+  }
+}
+
+TEST(Resize2dS16Kernel, Refuses) {
+  const auto make = [] {
+    Random random(7);
+    return call_of(kTable[0], random);
+  };
+  expect_refusals(make, {
+                            {0, "must be int16", type(0, ScalarType::s8)},
+                            {3, "must be stored channels-last", order(3, {0, 1, 2, 3})},
+                            {3, "must have the batch and the channels of the input", size(3, 1, 6)},
+                            {1, "must have a position and a weight for each element along the axis", size(1, 0, 9)},
+                            {2, "must be a constant", [](TestCall& c) { c.tensor_at(2).constant = false; }},
+                        });
+}
+
+}  // namespace
+}  // namespace deuteron

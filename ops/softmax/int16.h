@@ -1,0 +1,10 @@
+// Softmax on int16 (ops/int16.h).
+#pragma once
+#include "ops/op.h"
+#include "ops/softmax/softmax.h"
+
+namespace deuteron {
+
+Result<Lowered> int16_form(const Softmax&, const LowerContext&);
+
+}  // namespace deuteron
