@@ -47,6 +47,7 @@ void split_rows(PassContext&);              // passes/split_rows.cpp
 void lower(PassContext&);                   // passes/lower.cpp
 void take_bytes(PassContext&);              // passes/take_bytes.cpp
 void pack_weights(PassContext&);            // passes/pack_weights.cpp
+void fuse_additions(PassContext&);          // passes/fuse_additions.cpp
 void fit_scratch(PassContext&);             // passes/fit_scratch.cpp
 
 }  // namespace deuteron

@@ -56,6 +56,8 @@ static constexpr Pass kPipeline[] = {
     {"take-bytes", take_bytes},
     // With packed weights, calls that our runtime has a kernel for read them as that kernel wants them.
     {"pack-weights", pack_weights},
+    // A packed convolution has the addition in it that alone reads its result, where that makes the program no larger.
+    {"fuse-additions", fuse_additions},
     // In a program for our runtime alone calls have the scratch that its kernels use, as far as that does not raise the peak.
     {"fit-scratch", fit_scratch},
 };

@@ -2,11 +2,10 @@
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "ops/elementwise/operand_pair.h"
+#include "ops/linear_add/fields.h"
 #include "ops/linear_add/kernel.h"
 
 namespace deuteron {
-
-DEUTERON_FIELDS(LinearAddArgs, count, period, x_factor, other_factor, first)
 
 namespace {
 

@@ -59,26 +59,13 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
   PackedConv2dArgs a;
-  if (const char* why = why_not_image(call.tensor(kX))) return bad_argument(kX, why);
-  if (const char* why = why_not_image(call.tensor(kOut))) return bad_argument(kOut, why);
-  if (Status s = read_packed_window(call, kOut, a); !s.ok()) return s;
-  if (!is_s8(call.integer(kYZero))) return bad_argument(kYZero, "must be -128..127");
-  a.y_zero = static_cast<int32_t>(call.integer(kYZero));
+  if (Status s = read_packed_call<p>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
-  if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kPackedWindow, "has too many elements");
-  const Tensor &packed = call.tensor(kPacked), &scratch = call.tensor(kScratch);
-  if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPacked, why);
-  if (!is_aligned(packed, 4)) return bad_argument(kPacked, "must be 4-aligned");
-  const int64_t bytes = packed_bytes(p, a.out_c, a.length());
-  a.has_shifts = packed.numel == bytes + packed_shifts_bytes(a.out_c);
-  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPacked, why);
-  if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPacked, "must have the bytes that its packing takes");
-  if (scratch.type != ScalarType::u8) return bad_argument(kScratch, "must be bytes");
+  const Tensor& scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
-  if (!is_aligned(scratch, 4)) return bad_argument(kScratch, "must be 4-aligned");
   return keep_packed<p>(call, prepared,
-                        {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(packed.data), scratch.data,
-                         scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
+                        {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(call.tensor(kPacked).data),
+                         scratch.data, scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
 }  // namespace

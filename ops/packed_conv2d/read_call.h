@@ -32,4 +32,26 @@ inline Status read_packed_window(const Call& call, int out, PackedConv2dArgs& a)
   return Status{};
 }
 
+// A call of a packed kernel whose y_zero, scratch and result stand there. Without elements of the result nothing behind its shapes is read.
+template <Packing p>
+Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a) {
+  if (const char* why = why_not_image(call.tensor(kPackedX))) return bad_argument(kPackedX, why);
+  if (const char* why = why_not_image(call.tensor(out))) return bad_argument(out, why);
+  if (Status s = read_packed_window(call, out, a); !s.ok()) return s;
+  if (!is_s8(call.integer(y_zero))) return bad_argument(y_zero, "must be -128..127");
+  a.y_zero = static_cast<int32_t>(call.integer(y_zero));
+  if (call.tensor(out).numel == 0) return Status{};
+  if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kPackedWindow, "has too many elements");
+  const Tensor &packed = call.tensor(kPackedWeights), &room = call.tensor(scratch);
+  if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPackedWeights, why);
+  if (!is_aligned(packed, 4)) return bad_argument(kPackedWeights, "must be 4-aligned");
+  const int64_t bytes = packed_bytes(p, a.out_c, a.length());
+  a.has_shifts = packed.numel == bytes + packed_shifts_bytes(a.out_c);
+  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPackedWeights, why);
+  if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPackedWeights, "must have the bytes that its packing takes");
+  if (room.type != ScalarType::u8) return bad_argument(scratch, "must be bytes");
+  if (!is_aligned(room, 4)) return bad_argument(scratch, "must be 4-aligned");
+  return Status{};
+}
+
 }  // namespace deuteron

@@ -10,6 +10,7 @@
 #include "ops/linear/kernel.h"
 #include "ops/matmul/by_linear.h"
 #include "ops/packed_conv2d/kernel.h"
+#include "ops/packed_conv2d_add/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
@@ -258,9 +259,17 @@ Conv2dArgs some_packed(Random& r) {
   return a;
 }
 
+// The kernels of a packing, as run_packed() calls them. The addition is in place.
+struct PackedKernel {
+  void (*run)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*);
+  int64_t (*least)(const PackedConv2dArgs&, Packing);
+  int64_t (*most)(const PackedConv2dArgs&, Packing);
+  void (*run_with_addition)(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*, const int8_t*, void*, int32_t,
+                            int8_t*) = nullptr;
+};
+
 template <Packing p>
-Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
-                   void (*own)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*)) {
+Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own) {
   a.x_offset = -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127;
   const bool small = r.one_in(2);
   for (int32_t i = 0; i < a.out_c; ++i)
@@ -271,7 +280,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
                      a.dilation_w, -a.x_offset, a.y_zero,   false,      a.out_c, a.out_w * a.out_c};
   k.has_shifts = packed_conv2d_is_alone(k) && r.one_in(2);
   for (int32_t i = 0; k.has_shifts && i < a.out_c; ++i) shifts[i] = r.one_in(4) ? 0 : -r.between(1, 31);
-  if (why_not_packed_conv2d(k, p)) return Outcome::not_served;
+  if (why_not_packed_conv2d(k, p) || (own.run_with_addition && why_not_packed_conv2d_add(k))) return Outcome::not_served;
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out_c);
   for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
@@ -286,14 +295,21 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line,
   fill_bytes(r, weight, weights);
   for (int32_t i = 0; p == Packing::dsp_4x4 && i < weights; ++i) weight[i] = weight[i] == -128 ? -127 : weight[i];
   if (!pack_filters<p>(k, a, weight, bias, packed)) return Outcome::not_served;
-  const auto least = static_cast<int32_t>(packed_conv2d_least_scratch_bytes(k, p)),
-             most = static_cast<int32_t>(packed_conv2d_scratch_bytes(k, p));
+  const auto least = static_cast<int32_t>(own.least(k, p)), most = static_cast<int32_t>(own.most(k, p));
   const int32_t room = r.one_in(2) ? most : r.one_in(3) ? least : r.between(least, most);
   const Guarded scratch = guarded(3, static_cast<uint32_t>(room), p == Packing::mve_4x16 ? r.between(0, 3) : 0);
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   describe(a, bias, scratch.bytes, line);
   conv2d_s8(a, x, weight, bias, expected.data);
-  own(k, x, packed, scratch.data, room, found.data);
+  if (own.run_with_addition) {
+    const LinearAddArgs sum{static_cast<int32_t>(ys), static_cast<int32_t>(ys), r.between(-1500000, 1500000), r.between(-1500000, 1500000),
+                            r.between(-90000000, 90000000)};
+    fill_bytes(r, found.data, static_cast<int32_t>(ys));
+    linear_add_s8(sum, expected.data, found.data, expected.data);
+    own.run_with_addition(k, sum, x, packed, found.data, scratch.data, room, found.data);
+  } else {
+    own.run(k, x, packed, scratch.data, room, found.data);
+  }
   return compared(expected, found, ys, &scratch, line);
 }
 
@@ -373,15 +389,32 @@ Outcome check_packed_conv_transpose2d(uint32_t seed) {
   return Outcome::not_served;
 }
 
-Outcome check_packed_conv2d(uint32_t seed) {
+namespace {
+
+Outcome check_packed(uint32_t seed, bool adds) {
   Random r(seed);
   Conv2dArgs a = some_packed(r);
-  Line line("@differs packed_conv2d ");
+  Line line(adds ? "@differs packed_conv2d_add " : "@differs packed_conv2d ");
   line.number(seed);
-  if constexpr (kHasMve) return run_packed<Packing::mve_4x16>(r, a, line, packed_conv2d_s8_mve);
-  if constexpr (kHasDsp) return run_packed<Packing::dsp_4x4>(r, a, line, packed_conv2d_s8_dsp);
+  PackedKernel own{nullptr, packed_conv2d_least_scratch_bytes, packed_conv2d_scratch_bytes};
+  if (adds) own.least = packed_conv2d_add_least_scratch_bytes, own.most = packed_conv2d_add_scratch_bytes;
+  if constexpr (kHasMve) {
+    own.run = packed_conv2d_s8_mve;
+    if (adds) own.run_with_addition = packed_conv2d_add_s8_mve;
+    return run_packed<Packing::mve_4x16>(r, a, line, own);
+  }
+  if constexpr (kHasDsp) {
+    own.run = packed_conv2d_s8_dsp;
+    if (adds) own.run_with_addition = packed_conv2d_add_s8_dsp;
+    return run_packed<Packing::dsp_4x4>(r, a, line, own);
+  }
   return Outcome::not_served;
 }
+
+}  // namespace
+
+Outcome check_packed_conv2d(uint32_t seed) { return check_packed(seed, false); }
+Outcome check_packed_conv2d_add(uint32_t seed) { return check_packed(seed, true); }
 
 Outcome check_matmul(uint32_t seed) {
   Random r(seed);

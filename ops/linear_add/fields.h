@@ -1,0 +1,10 @@
+// The fields of the arguments, for the calls that have the addition in them.
+#pragma once
+#include "ops/device/fields.h"
+#include "ops/linear_add/kernel.h"
+
+namespace deuteron {
+
+DEUTERON_FIELDS(LinearAddArgs, count, period, x_factor, other_factor, first)
+
+}  // namespace deuteron

@@ -1,0 +1,11 @@
+// Convolution and addition with the M-profile Vector Extension.
+#include "ops/packed_conv2d_add/rows.h"
+
+namespace deuteron {
+
+void packed_conv2d_add_s8_mve(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
+                              const int8_t* other, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_added_rows<Packing::mve_4x16>({a, sum, x, packed, other, scratch, scratch_bytes, y}, packed_conv2d_s8_mve, linear_add_s8_mve);
+}
+
+}  // namespace deuteron

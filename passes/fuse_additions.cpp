@@ -1,0 +1,88 @@
+// A convolution whose result nothing but an addition reads becomes one call with it. Its result is written over the addition's other
+// operand, so that two tensors are alive where there were three: the peak of a residual network.
+//   c = deuteron::packed_conv2d(x)   y = deuteron::linear_add(c, other)     becomes     y = deuteron::packed_conv2d_add(x, other)
+// Such a call needs scratch for rows of c. Where that makes the program larger, as where `other` is read again, the two calls stay.
+#include <algorithm>
+
+#include "memory/plan_memory.h"
+#include "ops/families.h"
+#include "ops/packed_conv2d_add/add_form.h"
+#include "passes/call_node.h"
+#include "passes/fit_scratch.h"
+#include "passes/pass.h"
+
+namespace deuteron {
+namespace {
+
+// The addition of node `add`, one operand of which is the result of node `convolution`.
+struct Pair {
+  NodeId convolution = -1, add = -1;
+  ValueId other = -1;
+  bool is_first = false;
+};
+
+bool is_call(const Graph& g, NodeId n, std::string_view name) {
+  const auto* call = n < 0 ? nullptr : call_of(g.nodes[n].op);
+  return call && call->name == name;
+}
+
+// The value whose bytes a view shows.
+ValueId whole_of(const Graph& g, const Uses& uses, ValueId v) {
+  std::vector<const Type*> storage;
+  for (NodeId n = uses.producer[v]; n >= 0; n = uses.producer[v]) {
+    const std::optional<i64> operand = view_of(g.nodes[n].op, g.types(g.nodes[n].inputs, storage));
+    if (!operand) break;
+    v = g.nodes[n].inputs[*operand];
+  }
+  return v;
+}
+
+// The convolution that is computed last, so that the other operand is there.
+std::optional<Pair> pair_of(const Graph& g, const Uses& uses, NodeId add) {
+  const Node& node = g.nodes[add];
+  const auto& call = *call_of(node.op);
+  Pair found;
+  for (const bool is_first : {true, false}) {
+    const ValueId c = node.inputs[call.args[is_first ? 0 : 1].integer], other = node.inputs[call.args[is_first ? 1 : 0].integer];
+    const NodeId n = uses.producer[c];
+    if (c == other || g.is_constant(other) || !is_call(g, n, "deuteron::packed_conv2d") || !uses.has_single_reader(c)) continue;
+    if (g.type(c).shape != g.type(other).shape || uses.producer[other] > n || n < found.convolution) continue;
+    const ValueId x = g.nodes[n].inputs[call_of(g.nodes[n].op)->args[0].integer];
+    if (whole_of(g, uses, x) != whole_of(g, uses, other)) found = {n, add, other, is_first};
+  }
+  return found.convolution < 0 ? std::nullopt : std::optional(found);
+}
+
+std::optional<Graph> fused(const Graph& g, const Pair& pair) {
+  const Node &conv = g.nodes[pair.convolution], &add = g.nodes[pair.add];
+  const auto &of_conv = *call_of(conv.op), &of_add = *call_of(add.op);
+  Result<Lowered> lowered = with_addition(of_conv, of_add, pair.is_first);
+  if (!lowered) return std::nullopt;
+  Node both{conv.op, {conv.inputs[of_conv.args[0].integer], conv.inputs[of_conv.args[1].integer], pair.other}, add.outputs, conv.origin};
+  for (const auto source : add.origin)
+    if (std::find(both.origin.begin(), both.origin.end(), source) == both.origin.end()) both.origin.push_back(source);
+  Graph result = g;
+  result.nodes[pair.convolution] = call_node(result, both, std::move(*lowered.value));
+  result.nodes.erase(result.nodes.begin() + pair.add);
+  return result;
+}
+
+i64 most_alive(Graph g) {
+  shrink_scratch(g);
+  const std::vector<i64> alive = bytes_alive(g);
+  return alive.empty() ? 0 : *std::max_element(alive.begin(), alive.end());
+}
+
+}  // namespace
+
+void fuse_additions(PassContext& pass) {
+  Graph& g = pass.graph;
+  for (NodeId n = static_cast<NodeId>(g.nodes.size()) - 1; n >= 0; --n) {
+    if (!is_call(g, n, "deuteron::linear_add")) continue;
+    const std::optional<Pair> pair = pair_of(g, Uses(g), n);
+    std::optional<Graph> with = pair ? fused(g, *pair) : std::nullopt;
+    if (with && most_alive(*with) <= most_alive(g)) g = *std::move(with);
+  }
+}
+
+}  // namespace deuteron
