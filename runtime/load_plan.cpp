@@ -69,80 +69,85 @@ const uint32_t* read_rare(uint32_t w, const uint32_t* next, const uint32_t* end,
   return next + 2;
 }
 
-// The tensors of a call: the letter of the schema by which each came, of a list the list's.
-struct CallTensors {
-  uint32_t count;
-  char letters[kMostPlannedTensors];
-};
-
 // What a call does to the planned memory: it writes no constant, what it writes lies apart from all else but as `in_place` allows (the rule
-// of Kernel), and what it reads was written before, by inputs or calls. `steps` gets what reading its constants may cost.
-bool check_uses(const Tensor* tensors, const CallTensors& all, bool in_place, WrittenRanges& written, uint32_t* steps) {
+// of Kernel), and what it reads was written before, by inputs or calls.
+struct Uses {
   struct Range {
     uintptr_t begin, end;
     int32_t numel;
-    char letter;
-    bool is_written;
-  } ranges[kMostPlannedTensors];
-  Range* last = ranges;
-  bool writes_here = false;
-  const char* letters = all.letters;
-  for (const Tensor* const tensors_end = tensors + all.count; tensors < tensors_end; ++tensors) {
-    const char letter = *letters++;
-    const bool is_written = is_out(letter) || letter == 'W';
-    const uint32_t bytes = static_cast<uint32_t>(tensors->numel) * element_bytes(tensors->type);
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(tensors->data), end = begin + bytes;
-    if (tensors->constant) {
-      if (is_written) return false;
-      *steps += bytes / kBytesPerStep + 1;
-      continue;
-    }
-    if (bytes == 0) continue;
-    if (!is_written && !written.cover(begin, end)) return false;
-    for (const Range* r = ranges; r < last && (is_written || writes_here); ++r) {
-      if (end <= r->begin || r->end <= begin) continue;
-      if (!is_written && !r->is_written) continue;
-      // One is read and the other, which is not wider, written in its place.
-      if ((is_written && r->is_written) || !in_place || begin != r->begin || tensors->numel != r->numel) return false;
-      if (is_written ? end > r->end : r->end > end) return false;
-    }
-    *last++ = {begin, end, tensors->numel, letter, is_written};
-    writes_here |= is_written;
+    bool scratch;
+  };
+  const bool in_place;
+  uint32_t steps;  // and what reading its constants may cost
+  WrittenRanges& written;
+  Range *read = reads, *write = writes;  // behind the last one
+  Range reads[kMostPlannedTensors], writes[kMostPlannedTensors];
+
+  Uses(bool in_place_, uint32_t least_steps, WrittenRanges& written_) : in_place(in_place_), steps(least_steps), written(written_) {}
+
+  // Apart, or one is read and the other, which is not wider, written in its place.
+  bool may_be(const Range& out, const Range& in) const {
+    if (out.end <= in.begin || in.end <= out.begin) return true;
+    return in_place && out.begin == in.begin && out.numel == in.numel && out.end <= in.end;
   }
-  for (const Range* r = ranges; r < last; ++r)
-    if (r->is_written && r->letter != 'X' && !written.add(r->begin, r->end)) return false;
-  return true;
-}
+
+  // `letter`: of the schema; of a list's tensor the list's.
+  bool add(const Tensor& t, char letter) {
+    const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+    const bool is_written = is_out(letter) || letter == 'W';
+    if (t.constant) {
+      steps += bytes / kBytesPerStep + 1;
+      return !is_written;
+    }
+    if (bytes == 0) return true;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(t.data);
+    const Range range{begin, begin + bytes, t.numel, letter == 'X'};
+    if (!is_written && !written.cover(range.begin, range.end)) return false;
+    for (const Range* w = writes; w < write; ++w)
+      if (is_written ? range.end > w->begin && w->end > range.begin : !may_be(*w, range)) return false;
+    for (const Range* r = reads; r < read && is_written; ++r)
+      if (!may_be(range, *r)) return false;
+    *(is_written ? write : read)++ = range;
+    return true;
+  }
+
+  // Behind the call, which itself reads nothing that it writes. Scratch holds nothing then.
+  bool finish() const {
+    for (const Range* w = writes; w < write; ++w)
+      if (!w->scratch && !written.add(w->begin, w->end)) return false;
+    return true;
+  }
+};
 
 // Decodes arguments into the room of one call and gives their number, -1 after a fault. `known`: they are good, and no schema is
 // asked. It runs for every argument of a program: the cursors are registers.
 template <bool known>
 [[gnu::always_inline]] inline int32_t decode_arguments(const PlannedTensors& tensors, const PlannedCall& call, const char* schema,
-                                                       const CallRoom& room, const CallSize& size, CallTensors* all) {
+                                                       const CallRoom& room, const CallSize& size, Uses* uses) {
   const uint32_t *at = call.at, *const end = call.end;
   // Values of arguments grow upwards, those of list items downwards.
   Value *value = room.values, *args_end = value + size.args, *items_begin = value + size.values;
   const Value **item = room.items, **const items_end = item + size.items;
   Tensor *tensor = room.tensors, *const tensors_end = tensor + size.tensors;
-  char* letters = all->letters;
   const auto add_tensor = [&](uint32_t index, Value * v, char letter) __attribute__((always_inline)) {
     if (tensor == tensors_end || index >= tensors.count) return false;
     place_tensor(tensors, index, tensor);
     v->kind = Kind::tensor;
-    v->tensor = tensor++;
-    *letters++ = letter;
+    v->tensor = tensor;
+    if constexpr (!known)
+      if (!uses->add(*tensor, letter)) return false;
+    ++tensor;
     return true;
   };
   while (true) {
     char letter = 0;
-    uint32_t kinds = ~0u;
     if constexpr (!known) {
       letter = *schema++;
       if (letter == 0) break;
-      kinds = kinds_of(letter);
     } else if (at == end) {
       break;
     }
+    const auto is_taken = [&](Kind kind) __attribute__((always_inline)) { return known || takes(letter, kind); };
     if (at >= end || value == args_end) return -1;
     const uint32_t w = *at++, number = w >> 4;
     Value* v = value++;
@@ -150,19 +155,19 @@ template <bool known>
       case LoadPlanKind::small:
         v->kind = Kind::integer;
         v->integer = static_cast<int32_t>(w) >> 4;
-        if (!(kinds & bit_of(Kind::integer))) return -1;
+        if (!is_taken(Kind::integer)) return -1;
         break;
       case LoadPlanKind::tensor:
-        if (!(kinds & bit_of(Kind::tensor)) || !add_tensor(number, v, letter)) return -1;
+        if (!is_taken(Kind::tensor) || !add_tensor(number, v, letter)) return -1;
         break;
       case LoadPlanKind::integers:
-        if (!(kinds & bit_of(Kind::int_list)) || number > static_cast<size_t>(end - at) / 2) return -1;
+        if (!is_taken(Kind::int_list) || number > static_cast<size_t>(end - at) / 2) return -1;
         v->kind = Kind::int_list;
         v->list = {nullptr, at, static_cast<int32_t>(number)};
         at += size_t{2} * number;
         break;
       case LoadPlanKind::tensors:
-        if (!(kinds & bit_of(Kind::tensor_list)) || number > static_cast<size_t>(end - at)) return -1;
+        if (!is_taken(Kind::tensor_list) || number > static_cast<size_t>(end - at)) return -1;
         if (number > static_cast<size_t>(items_end - item) || number > static_cast<size_t>(items_begin - value)) return -1;
         items_begin -= number;
         if (items_begin < args_end) args_end = items_begin;
@@ -172,10 +177,9 @@ template <bool known>
           if (!add_tensor(*at++, items_begin + i, letter)) return -1;
         break;
       default:
-        if ((at = read_rare(w, at, end, v)) == nullptr || !(kinds & bit_of(v->kind))) return -1;
+        if ((at = read_rare(w, at, end, v)) == nullptr || !is_taken(v->kind)) return -1;
     }
   }
-  all->count = static_cast<uint32_t>(letters - all->letters);
   return at == end ? static_cast<int32_t>(value - room.values) : -1;
 }
 
@@ -245,17 +249,22 @@ bool check_planned_shapes(const Plan& plan) {
   const uint32_t most_rank = header_of(plan).most_rank, words = load_plan_shape_words(most_rank);
   const auto* shape = reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.constant_offsets.at);
   for (uint32_t left = plan.constant_offsets.count; left > 0; --left, shape += words) {
-    const uint32_t rank = shape[0], *sizes = shape + 2;
+    const uint32_t rank = shape[0], *sizes = shape + 2, *const sizes_end = sizes + rank;
     const auto* order = reinterpret_cast<const uint8_t*>(sizes + most_rank);
     if (rank > most_rank) return false;
     uint32_t seen = 0, span = 1;  // of the extents that are not 0, so that no view of it is too large
     bool empty = false;
-    for (uint32_t d = 0; d < rank; ++d) {
-      const uint64_t wider = uint64_t{span} * (sizes[d] > 0 ? sizes[d] : 1);
-      if (wider > INT32_MAX || order[d] >= rank) return false;
+    while (sizes < sizes_end) {
+      const uint32_t size = *sizes++, axis = *order++;
+      if (axis >= rank) return false;
+      seen |= 1u << axis;
+      if (size == 0) {
+        empty = true;
+        continue;
+      }
+      const uint64_t wider = uint64_t{span} * size;
+      if (wider > INT32_MAX) return false;
       span = static_cast<uint32_t>(wider);
-      empty |= sizes[d] == 0;
-      seen |= 1u << order[d];
     }
     if (seen != (1u << rank) - 1 || (empty ? 0 : span) != shape[1]) return false;
   }
@@ -341,10 +350,9 @@ void point_at_values(const CallRoom& room, const CallSize& size) {
 
 bool decode_planned_call(Plan& plan, const PlannedTensors& tensors, const PlannedCall& call, const Kernel& kernel, const CallRoom& room,
                          const CallSize& size, WrittenRanges& written, int32_t* count) {
-  CallTensors all;
-  *count = decode_arguments<false>(tensors, call, kernel.schema, room, size, &all);
-  uint32_t steps = static_cast<uint32_t>(call.end - call.at) + 1;
-  return *count >= 0 && check_uses(room.tensors, all, kernel.in_place, written, &steps) && plan.reader.charge(steps);
+  Uses uses(kernel.in_place, static_cast<uint32_t>(call.end - call.at) + 1, written);
+  *count = decode_arguments<false>(tensors, call, kernel.schema, room, size, &uses);
+  return *count >= 0 && uses.finish() && plan.reader.charge(uses.steps);
 }
 
 namespace {
@@ -362,9 +370,8 @@ const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallR
   const LoadPlanHeader& h = header_of(plan);
   const PlannedCall call = known_call_at(plan, k);
   const CallSize size{h.most_args, h.most_values, h.most_tensors, h.most_items, 0};
-  CallTensors all;
   point_at_values(room, size);
-  *count = decode_arguments<true>(PlannedTensors(plan), call, nullptr, room, size, &all);
+  *count = decode_arguments<true>(PlannedTensors(plan), call, nullptr, room, size, nullptr);
   return room.args;
 }
 

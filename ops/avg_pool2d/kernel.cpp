@@ -2,8 +2,12 @@
 #include "ops/avg_pool2d/kernel.h"
 
 #include "ops/device/host_clones.h"
-
 #include "ops/image/window.h"
+
+// Only pixels of fewer channels than the DSP kernel takes come here: no more code for them than they need.
+#if defined(__ARM_FEATURE_DSP)
+#pragma GCC optimize("Os")
+#endif
 
 namespace deuteron {
 namespace {
