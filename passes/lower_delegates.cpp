@@ -228,13 +228,19 @@ Refused refused_operator(const Graph& g, const Node& node) {
           fmt::format("what becomes of it, `{}`", call_of(node.op) ? call_of(node.op)->name : std::string(ours))};
 }
 
+// A view of its operand, such as the second half of a tensor, takes no call: nobody has to compute it.
+bool computes_nothing(const Graph& g, const Node& node) {
+  std::vector<const Type*> in;
+  return is_quantize_or_dequantize(node.op) || facts_of(node.op).values == Values::same ||
+         view_of(node.op, g.types(node.inputs, in)).has_value();
+}
+
 // With the NPU alone everything that computes must have gone there.
 void refuse_the_rest(PassContext& pass) {
   const Graph& g = pass.graph;
   std::set<Origin> told;  // of an operator's parts the first is enough
   for (const Node& node : g.nodes) {
-    const bool computes_nothing = is_quantize_or_dequantize(node.op) || facts_of(node.op).values == Values::same;
-    if (std::holds_alternative<Delegate>(node.op) || computes_nothing) continue;
+    if (std::holds_alternative<Delegate>(node.op) || computes_nothing(g, node)) continue;
     if (!node.origin.empty() && !told.insert(node.origin).second) continue;
     NpuCheck why{"neutron.float", "has no int8 form", "", "", false};
     const auto& kept = pass.result.partition.kept_on_cpu;
@@ -244,10 +250,10 @@ void refuse_the_rest(PassContext& pass) {
     const bool without_ranges = pass.result.quantization.model_was_quantized && g.type(node.outputs[0]).dtype == DType::f32;
     const char* const change = without_ranges ? "quantize it too, compile the float model with --calibrate" : "change the model";
     const Refused refused = refused_operator(g, node);
-    pass.diagnostics.add({Severity::error, fmt::format("{}: {}", g.name, refused.where),
-                          fmt::format("the Neutron backend does not take {}, and {} has no other: {}", refused.what, pass.target.name, why.what),
-                          why.measured, why.limit, why.rule,
-                          fmt::format("{}, or compile for a target whose CPU takes what is left (imxrt700cm)", change)});
+    pass.diagnostics.add(
+        {Severity::error, fmt::format("{}: {}", g.name, refused.where),
+         fmt::format("the Neutron backend does not take {}, and {} has no other: {}", refused.what, pass.target.name, why.what),
+         why.measured, why.limit, why.rule, fmt::format("{}, or compile for a target whose CPU takes what is left (imxrt700cm)", change)});
   }
 }
 

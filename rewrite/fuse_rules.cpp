@@ -45,6 +45,26 @@ static std::optional<Patch> fold_batch_norm(const Graph& g, const Uses& uses, No
   return fold_into_weights(g, uses, root, bn.inputs[0], line_of(*batch_norm, floats(1), floats(2), floats(3), floats(4)), {});
 }
 
+// layer -> reshape -> batch_norm   becomes   layer -> batch_norm -> reshape: a convolution over time is one of an image of one column
+// Refused when somebody else reads a value between, or when the reshape changes the channels.
+static std::optional<Patch> batch_norm_below_reshape(const Graph& g, const Uses& uses, NodeId root) {
+  const BatchNorm* batch_norm = op_as<BatchNorm>(g, root);
+  if (!batch_norm) return std::nullopt;
+  const Node& bn = g.nodes[root];
+  const NodeId reshape = producer_as<Reshape>(g, uses, bn.inputs[0]);
+  if (reshape < 0 || !uses.has_single_reader(bn.inputs[0])) return std::nullopt;
+  const ValueId x = g.nodes[reshape].inputs[0];
+  const NodeId above = uses.producer[x];
+  if (above < 0 || !is_layer(g.nodes[above].op) || !uses.has_single_reader(x)) return std::nullopt;
+  const Type& y = g.type(bn.outputs[0]);
+  if (g.type(x).rank() < 2 || y.rank() < 2 || g.type(x).shape.back() != y.shape.back()) return std::nullopt;
+  std::vector<ValueId> inputs = bn.inputs;
+  inputs[0] = x;
+  PatchBuilder b(g, root, "");
+  const ValueId normalized = b.add(*batch_norm, std::move(inputs));
+  return b.replace_root(Reshape{y.shape}, {normalized});
+}
+
 // pad(0) -> conv2d   becomes   conv2d with that padding
 // Refused when the pad is not over height and width alone, crops, or pads with anything but zero; for a 1x1 kernel, because stock
 // firmware's ignores what the result's extents say; and when a window would begin where no kernel looks for one.
@@ -90,9 +110,9 @@ std::optional<Patch> pad_below_channel_reshape(const Graph& g, const Uses& uses,
 }
 
 std::span<const Rule> fuse_rules() {
-  static constexpr Rule kRules[] = {fold_batch_norm,           simpler_form,       fuse_clamp,
-                                    pad_below_channel_reshape, fold_pad_into_conv, fuse_factor_behind_matmul,
-                                    fuse_factor_before_matmul};
+  static constexpr Rule kRules[] = {
+      fold_batch_norm,           batch_norm_below_reshape, simpler_form, fuse_clamp, pad_below_channel_reshape, fold_pad_into_conv,
+      fuse_factor_behind_matmul, fuse_factor_before_matmul};
   return kRules;
 }
 

@@ -121,21 +121,21 @@ TEST(SoftmaxKernel, Refuses) {
     return call_of(args_of(4, 9, 0.05), {4, 9}, 1, random);
   };
   expect_refusals(make, {
-      {0, "must be int8 and have a dimension", type(0, ScalarType::f32)},
-      {0, "must be int8 and have a dimension", rank(0, 0)},
-      {0, "must have elements along the dimension", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(7)[1] = 0; }},
-      {1, "must be the dimension whose elements lie side by side", number(1, 0)},
-      {1, "is no dimension of the input", number(1, 2)},
-      {1, "is no dimension of the input", number(1, -3)},
-      {3, "must be -128", number(3, 0)},
-      {4, "is out of range", number(4, -5)},
-      {5, "must be 0..31", number(5, 32)},
-      {5, "must be 0..31", number(5, -1)},
-      {6, "must not be positive", number(6, 1)},
-      {6, "must keep differences within int32", numbers(5, 28, 6, -100)},
-      {7, "must be int8", type(7, ScalarType::u8)},
-      {7, "must have the sizes and the order of the input", size(7, 0, 5)},
-  });
+                            {0, "must be int8 and have a dimension", type(0, ScalarType::f32)},
+                            {0, "must be int8 and have a dimension", rank(0, 0)},
+                            {0, "must have elements along the dimension", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(7)[1] = 0; }},
+                            {1, "must be the dimension whose elements lie side by side", number(1, 0)},
+                            {1, "is no dimension of the input", number(1, 2)},
+                            {1, "is no dimension of the input", number(1, -3)},
+                            {3, "must be -128", number(3, 0)},
+                            {4, "is out of range", number(4, -5)},
+                            {5, "must be 0..31", number(5, 32)},
+                            {5, "must be 0..31", number(5, -1)},
+                            {6, "must not be positive", number(6, 1)},
+                            {6, "must keep differences within int32", numbers(5, 28, 6, -100)},
+                            {7, "must be int8", type(7, ScalarType::u8)},
+                            {7, "must have the sizes and the order of the input", size(7, 0, 5)},
+                        });
 }
 
 }  // namespace

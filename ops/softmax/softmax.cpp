@@ -83,7 +83,7 @@ const OpDef<Softmax>& def_of(const Softmax&) {
                                     .facts = facts_of,
                                     .axes = kAxes,
                                     .view = nullptr,
-                                    .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                    .forms = {.simpler = simpler_form, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
                                     .examples = examples,
                                     .function = nullptr};
   return d;

@@ -6,13 +6,20 @@ depends on its kind:
 - a move gives its operand's numbers, and nothing is rounded;
 - bounds, padding and pools round to the steps of their operand;
 - what joins or compares tensors brings them to the coarsest of their steps first;
-- everything else has steps of its own. Where it is made of several int8 operators, each of these rounds too (INSIDE), to steps no coarser than the result's.
+- everything else has steps of its own. Where it is made of several int8 operators, each of these rounds too (`inside` counts them in what the compiler makes of it),
+  to steps no coarser than the result's.
 
 Rounding to nearest is off by half a step at most. An int8 kernel is off by one: it rounds a product of its sum and a multiplier of 31 bits, or looks the result up
 in a table of rounded numbers. So no error of a program is more than twice the one here: 6.02 dB."""
 import math
+import pathlib
+import re
+import subprocess
+import tempfile
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from random_networks import SAMPLES
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -26,10 +33,41 @@ MOVES = {"view", "_unsafe_view", "reshape", "permute", "t", "transpose", "slice"
 OPERANDS_STEPS = {"clamp", "clamp_min", "clamp_max", "hardtanh", "constant_pad_nd", "avg_pool1d", "avg_pool2d", "_adaptive_avg_pool2d"}
 SHARED_STEPS = {"cat", "stack", "maximum", "minimum"}
 FIXED = {"sigmoid": (0, 1), "_softmax": (0, 1), "tanh": (-1, 1)}  # ranges that do not follow the numbers
-# int8 values inside (ops/*/forms.cpp, ops/unary/compositions.cpp), where there are any on some target.
-INSIDE = {"native_layer_norm": 6, "native_group_norm": 6, "_log_softmax": 2, "gelu": 1, "silu": 1, "mish": 2, "elu": 2, "celu": 2, "selu": 2, "softplus": 2, "hardsigmoid": 1,
-          "div": 1}
+# What may be made of several int8 operators, by the name of what torch computes.
+COMPOSED = {"native_layer_norm": lambda x, y: F.layer_norm(x, x.shape[-1:]), "native_group_norm": lambda x, y: F.group_norm(x, 2), "gelu": lambda x, y: F.gelu(x),
+            "_log_softmax": lambda x, y: F.log_softmax(x, -1), "silu": lambda x, y: F.silu(x), "mish": lambda x, y: F.mish(x), "elu": lambda x, y: F.elu(x),
+            "celu": lambda x, y: F.celu(x), "selu": lambda x, y: F.selu(x), "softplus": lambda x, y: F.softplus(x), "hardsigmoid": lambda x, y: F.hardsigmoid(x),
+            "div": lambda x, y: x / y}
 PRODUCTS = {"convolution": (1,), "addmm": (1, 2), "mm": (0, 1), "bmm": (0, 1)}  # which operands may be weights
+
+
+def rounded_values(text):
+    """How many values of a quantized graph in the text form have other steps than what they are made of."""
+    scales, count = {}, 0
+    for name, op, operands, scale in re.findall(r"(?m)^(?:\| )?(\S+) = (\w+)\(([^)]*)\).*: s8\[[^\]]*\] q\(scale=(\S+) ", text):
+        if op not in ("delegate", "quantize"):  # the whole of what is counted by itself; the operands, which are rounded in any case
+            count += scale not in (scales.get(o) for o in operands.split(", "))
+        scales[name] = scale
+    return count
+
+
+def inside(deuteron):
+    """Of each operator of COMPOSED: how many int8 values between its operands and its result are rounded, on the target where these are most."""
+    found, inputs = {}, (torch.linspace(-2, 3, 240).reshape(2, 4, 5, 6), torch.linspace(1, 3, 240).reshape(2, 4, 5, 6))
+    with tempfile.TemporaryDirectory() as folder:
+        where = pathlib.Path(folder)
+        for k, x in enumerate(inputs):
+            np.save(where / f"x{k}.npy", x[None].numpy())
+        for name, function in COMPOSED.items():
+            module = torch.nn.Module()
+            module.forward = function
+            torch.export.save(torch.export.export(module, inputs), where / "m.pt2")
+            for target in ("imxrt700cm", "cortex-m33"):
+                command = [deuteron, "analyze", where / "m.pt2", "--target", target, "--calibrate", where / "x0.npy", "--calibrate", where / "x1.npy",
+                           "--dump-after=partition", "--stop-after=partition"]
+                text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+                found[name] = max(found.get(name, 0), rounded_values(text) - 1)
+    return found
 
 
 def steps(low, high, wider=1.0):
@@ -80,9 +118,9 @@ class Ranges(TorchDispatchMode):
 class Rounds(TorchDispatchMode):
     """A run in which every result is rounded."""
 
-    def __init__(self, ranges, noise, wider):
+    def __init__(self, ranges, noise, wider, inside):
         super().__init__()
-        self.ranges, self.noise, self.wider, self.at, self.grids, self.alive = ranges, noise, wider, 0, {}, []
+        self.ranges, self.noise, self.wider, self.inside, self.at, self.grids, self.alive = ranges, noise, wider, inside, 0, {}, []
 
     def give(self, t, grid):
         self.alive.append(t)  # as long as its id says something
@@ -111,7 +149,7 @@ class Rounds(TorchDispatchMode):
             return self.give(t, max(known))
         grid = steps(*FIXED[name]) if name in FIXED else steps(*own, self.wider)
         t = rounded(t, grid)
-        if inside := INSIDE.get(name, 0):  # as many errors of half a step at most as one of their root's size
+        if inside := self.inside.get(name, 0):  # as many errors of half a step at most as one of their root's size
             t = t + (torch.rand(t.shape, generator=self.noise) - 0.5) * grid[0] * math.sqrt(inside)
         return self.give(t, grid)
 
@@ -141,8 +179,8 @@ def run(plan, live):
     return [live[v] for v in plan.outputs]
 
 
-def simulated(plan):
-    """The outputs in some draws, each a list for every output of what all samples give."""
+def simulated(plan, inside):
+    """The outputs in some draws, each a list for every output of what all samples give. `inside`: what inside() says."""
     ranges, draws = Ranges(), []
     with torch.no_grad():
         for k in range(SAMPLES):
@@ -153,7 +191,7 @@ def simulated(plan):
         for draw, wider in enumerate(WIDER):
             noise, outputs = torch.Generator().manual_seed(draw), []
             for k in range(SAMPLES):
-                rounds = Rounds(ranges.ranges, noise, wider)
+                rounds = Rounds(ranges.ranges, noise, wider, inside)
                 grids = {v: steps(*span, wider) for v, span in spans.items()}
                 live = {v: rounds.give(rounded(plan.values[v][k], grids[v]), grids[v]) for v in plan.inputs}
                 with rounds:

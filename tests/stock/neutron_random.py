@@ -27,7 +27,7 @@ import warnings
 
 import numpy as np
 import torch
-from eight_bits import MARGIN_DB, simulated
+from eight_bits import MARGIN_DB, inside, simulated
 from partition_check import Differs, check_partition
 from random_networks import SAMPLES, network_of, random_plan, smaller
 from torch.export import export, save
@@ -129,7 +129,7 @@ def check(options, plan, seed, where):
         np.save(where / f"x{k}.npy", np.stack([t.numpy() for t in plan.values[v]]))
         inputs.append(where / f"x{k}.npy")
     calibrate = [a for p in inputs for a in ("--calibrate", p)]
-    bound = simulated(plan)
+    bound = simulated(plan, options.inside)
     plain = compiled(options, where / "m.pt2", "--target", "imxrt700cm", *calibrate, "-o", where / "m.pte", "--json", where / "r.json", "--intermediates", where / "passes")
     if plain.returncode:
         refused(plain, "imxrt700cm refuses")
@@ -295,6 +295,7 @@ def main():
     p.add_argument("--keep", help="a folder for the files of the shrunk network")
     options = p.parse_args()
     torch.set_num_threads(1)
+    options.inside = inside(options.deuteron)
     if options.shrink is not None:
         shrink(options, options.shrink)
         return 0
