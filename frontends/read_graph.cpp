@@ -62,7 +62,7 @@ static std::optional<Graph> read_text(const std::string& path, std::ifstream& fi
 // A model whose sizes are fixed takes its own sizes, and no others.
 static std::optional<Graph> with_shapes(std::optional<Graph> graph, const InputShapes& shapes, Diagnostics& diagnostics) {
   for (const auto& [name, shape] : graph ? shapes : InputShapes{}) {
-    const auto port = std::find_if(graph->inputs.begin(), graph->inputs.end(), [&](const Port& p) { return p.name == name; });
+    const auto port = std::ranges::find(graph->inputs, name, &Port::name);
     const bool is_there = port != graph->inputs.end();
     if (is_there && permuted(graph->type(port->value).shape, inverse(port->order)) == shape) continue;
     diagnostics.add({Severity::error, graph->name,

@@ -122,12 +122,12 @@ struct Cutter {
   }
 };
 
-void copy_by_memcpy(void* to, void* from, uint32_t bytes, uint32_t) { __builtin_memcpy(to, from, bytes); }
+void copy_by_memmove(void* to, void* from, uint32_t bytes, uint32_t) { __builtin_memmove(to, from, bytes); }
 void wait_for_nothing(uint32_t) {}
 
 }  // namespace
 
-NeutronConfig kNeutronFetchByMemcpy = {copy_by_memcpy, wait_for_nothing};
+NeutronConfig kNeutronFetchByMemcpy = {copy_by_memmove, wait_for_nothing};
 
 const char* explain_neutron_error(int32_t error) {
   static const char* const kDriver[] = {"the driver: a generic error",

@@ -83,6 +83,22 @@ struct Loading {
   Trace* trace = nullptr;
 #endif
 };
+struct Measuring {
+  File file;
+  Needs* needs;
+  Status status;
+};
+void measure_program(void* p) {
+  Measuring& m = *static_cast<Measuring*>(p);
+  m.status = measure(m.file, kAllKernels, m.needs);
+}
+// Says what it took where the program is refused.
+Status measure_counted(File file, Needs* needs) {
+  Measuring m{file, needs, {}};
+  const uint64_t n = count_instructions(measure_program, &m);
+  if (!m.status.ok()) Line("@refused ").number(n).print();
+  return m.status;
+}
 void load(void* p) {
   Loading& l = *static_cast<Loading*>(p);
 #ifdef DEUTERON_TRACE
@@ -274,8 +290,8 @@ BoardExit run_program(const Job& job, int in, const char* output_path, [[maybe_u
 #else
   if (job.profile_events) return bad_job("this runner was built without the tracer");
 #endif
-  if (status.ok()) status = measure({file, job.program_bytes}, kAllKernels, &needs);
   if (!status.ok()) return load_failed(status);
+  if (status = measure_counted({file, job.program_bytes}, &needs); !status.ok()) return load_failed(status);
 #ifdef DEUTERON_TRACE
   if (job.profile_events) tracer.check = {began, tracer.now()};
 #endif

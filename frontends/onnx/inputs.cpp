@@ -107,7 +107,7 @@ struct Reader {
 void declare_inputs(ImportState& state, const ModelGraph& model, const InputShapes& given) {
   Reader reader{state, given, {}};
   for (const auto& [name, shape] : given)
-    if (std::none_of(model.inputs.begin(), model.inputs.end(), [&](const ModelPort& p) { return p.name == name; }))
+    if (std::ranges::find(model.inputs, name, &ModelPort::name) == model.inputs.end())
       state.diagnostics.error(state.graph.name, fmt::format("has no input `{}`, which --input-shape names", name), "onnx.input.given",
                               model.inputs.empty() ? "" : fmt::format("its first input is `{}`", model.inputs[0].name));
   for (const ModelPort& port : model.inputs) reader.take_given(port);

@@ -22,7 +22,7 @@ set(pointers
   "^deuteron::count_part[(]" "^[(]anonymous namespace[)]::simulate[(]|do_nothing[(]void[*][)]$"
   "raw_count[(]|hide_from_board_clock[(]" "^[(]anonymous namespace[)]::run[(]void[*][)]$|do_nothing[(]void[*][)]$|part_of_nothing[(]|::run_step[(]"
   "simulate[(]void[*][)]$" "^neutron_kernel_"
-  "^neutron_kernel_MemCpy$" "^deuteron::[(]anonymous namespace[)]::(copy_by_memcpy|wait_for_nothing)[(]"
+  "^neutron_kernel_MemCpy$" "^deuteron::[(]anonymous namespace[)]::(copy_by_memmove|wait_for_nothing)[(]"
   "^deuteron::neutron::(check_calls|[(]anonymous namespace[)]::check_[a-z_]+)[(]" "_FUN[(]deuteron::neutron::Layout const&, deuteron::neutron::Kind, void const[*][)]$"
   "^deuteron::neutron::cost_of[(]" "_FUN[(]deuteron::neutron::Machine const&, deuteron::neutron::Kind, void const[*][)]$"
   "run_pairwise[(]|keep_operands[(]" "[(]float, float, float[)]$|[(]long long, long long, long long[)]$"

@@ -4,8 +4,8 @@
 
 Takes programs, changes a few of their numbers, and runs what still loads on the emulated board of its instruction set. It must end there as on the
 host: refused, or with the same bits. A fault of the board (its protection unit allows code, stack, data and the programs' memory), no end, or other
-bits where kernels promise the same fail; the program is left in --keep. Without --count and --seconds the programs run as they are. It prints what loading took at most, too, of what
-loads. Standard library only."""
+bits where kernels promise the same fail; the program is left in --keep. Without --count and --seconds the programs run as they are. It prints what
+loading took at most, and what refusing did: that must stay below the bound of docs/fuzzing.md. Standard library only."""
 import argparse
 import json
 import pathlib
@@ -26,6 +26,8 @@ for board in emulated_boards():
     BOARDS.setdefault(board.isa, board.name)
 WORDS = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 63, 64, 65, 127, 128, 255, 256, 1 << 15, 1 << 16, (1 << 24) + 1, 1 << 26, (1 << 28) + 1, 1 << 29, 0x7fffffff,
          0x80000000, 0xffffffff]
+# Instructions before a program is refused: the steps that runtime/open.cpp grants, of which none has been seen to take more than 50.
+LEAST_STEPS, STEPS_PER_BYTE, INSTRUCTIONS_PER_STEP = 1 << 12, 1, 50
 MOST_BYTES = 1 << 20  # of inputs, and of the planned memory: larger programs are slow, not hostile
 
 
@@ -47,6 +49,7 @@ class Runner:
     def __init__(self, tool, folder):
         self.tool, self.where = tool, folder
         self.slowest = (0, 0, 0)  # instructions for a byte, instructions, bytes
+        self.refused = (0, 0, 0)  # instructions for a step that it may take, instructions, bytes
 
     def command(self, *words, seconds=120):
         try:
@@ -54,6 +57,24 @@ class Runner:
             return done.returncode, done.stderr
         except subprocess.TimeoutExpired:
             return 124, f"longer than {seconds} s"
+
+    def refuse(self, data):
+        """What the runner on a board takes until it refuses a program, by a job file of its own (runtime/ports/job.h)."""
+        board, job = BOARDS["dsp"], self.where / "job"
+        job.write_bytes(struct.pack("<12I", 0x424f4a44, 3, 0, 0, len(data), 0, 0, 0, 0, 0, 0, 0) + data + bytes(-len(data) % 16))
+        words = ",".join(f"arg={self.where / name}" for name in ("job", "job.out", "job.profile"))
+        try:
+            done = subprocess.run(["qemu-system-arm", "-M", board, "-kernel", self.tool.parent / "boards" / f"{board}.elf", "-icount", "shift=0,sleep=off",
+                                   "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-serial", "null", "-parallel", "null",
+                                   "-semihosting-config", f"enable=on,target=native,{words}"], capture_output=True, text=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            return f"{board}: no end before it is refused"
+        found = re.search(r"^@refused (\d+)", done.stdout + done.stderr, re.M)
+        if not found:  # another instruction set's, too large for the board, or refused by a kernel
+            return "refused"
+        count, steps = int(found[1]), LEAST_STEPS + STEPS_PER_BYTE * len(data)
+        self.refused = max(self.refused, (count / steps, count, len(data)))
+        return "refused" if count <= INSTRUCTIONS_PER_STEP * steps else f"{board}: {count} instructions before it is refused, of {len(data)} bytes"
 
     def outputs(self, name):
         return {p.name: p.read_bytes() for p in sorted((self.where / name).glob("*.npy"))}
@@ -65,7 +86,7 @@ class Runner:
         facts.unlink(missing_ok=True)
         code, said = self.command("inspect", program, "--json", facts, seconds=20)
         if code == 1 or "refuses" in said or not facts.exists():
-            return "refused" if code in (0, 1) else f"inspect: exit {code}: {said}"
+            return self.refuse(data) if code in (0, 1) else f"inspect: exit {code}: {said}"
         p = json.loads(facts.read_text())
         isa = p.get("isa") or "mve"  # a stock program names none
         if isa not in BOARDS or p["planned_bytes"] > MOST_BYTES or sum(i["bytes"] for i in p["inputs"]) > MOST_BYTES:
@@ -123,6 +144,7 @@ def main():
                 (options.keep / f"{options.seed}_{bad}.pte").write_bytes(data)
                 print(f"{options.keep}/{options.seed}_{bad}.pte: {result[:600]}", flush=True)
     print(f"loading took at most {runner.slowest[1]} instructions for {runner.slowest[2]} bytes, {runner.slowest[0]:.1f} a byte")
+    print(f"refusing took at most {runner.refused[1]} instructions for {runner.refused[2]} bytes, {runner.refused[0]:.1f} for each step that it may take")
     print(f"{sum(counts.values())} programs, seed {options.seed}: {counts.get('refused', 0)} refused, {counts.get('ran', 0)} ran with the host's bits, {bad} failed")
     return 1 if bad or not counts.get("ran") else 0
 

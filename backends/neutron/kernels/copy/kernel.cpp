@@ -12,7 +12,7 @@ void copy(const CopyCall& a, const Memory& memory) {
   const int32_t count = walk.extent[last], x_step = walk.stride[0][last], y_step = walk.stride[1][last];
   for_each_row(walk, [&](int32_t x_at, int32_t y_at, int32_t) {
     if (x_step == 1 && y_step == 1) {
-      std::memcpy(y + y_at, x + x_at, static_cast<size_t>(count));
+      std::memmove(y + y_at, x + x_at, static_cast<size_t>(count));  // operands of microcode may overlap
       return;
     }
     for (int32_t i = 0; i < count; ++i) y[y_at + int64_t{i} * y_step] = x[x_at + int64_t{i} * x_step];

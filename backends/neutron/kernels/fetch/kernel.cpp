@@ -9,7 +9,7 @@ void fetch(const MemCpyCall& a, const Memory& memory) {
   int8_t* to = memory.write(a.to);
   const int8_t* from = memory.read(a.from);
   if (memory.copy == nullptr) {
-    if (bytes > 0) std::memcpy(to, from, bytes);  // nothing may lie nowhere
+    if (bytes > 0) std::memmove(to, from, bytes);  // nothing may lie nowhere
     return;
   }
   memory.copy(to, const_cast<int8_t*>(from), bytes, channel);  // the vendor's interface; it only reads

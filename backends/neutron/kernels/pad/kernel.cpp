@@ -22,7 +22,7 @@ void pad(const PadCall& a, const Memory& memory) {
   const bool strided = count > 1 && (walk.stride[0][walk.rank - 1] != 1 || walk.stride[1][walk.rank - 1] != 1);
   for_each_row(walk, [&](int32_t x_at, int32_t y_at, int32_t) {
     if (!strided) {
-      std::memcpy(y + first + y_at, x + x_at, count);
+      std::memmove(y + first + y_at, x + x_at, count);  // operands of microcode may overlap
       return;
     }
     for (size_t i = 0; i < count; ++i)

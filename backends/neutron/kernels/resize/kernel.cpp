@@ -24,7 +24,7 @@ void resize_nearest(const ResizeCall& a, const Memory& memory) {
     for (int32_t oh = 0; oh < a.out_h; ++oh) {
       const int8_t* row = x + int64_t{nearest(oh, a.h, a.out_h, corners, centers)} * a.w * a.c;
       for (int32_t ow = 0; ow < a.out_w; ++ow, y += a.c)
-        std::memcpy(y, row + int64_t{nearest(ow, a.w, a.out_w, corners, centers)} * a.c, static_cast<size_t>(a.c));
+        std::memmove(y, row + int64_t{nearest(ow, a.w, a.out_w, corners, centers)} * a.c, static_cast<size_t>(a.c));
     }
 }
 
