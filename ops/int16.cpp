@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <vector>
 
 #include "ops/add/int16.h"
 #include "ops/avg_pool2d/int16.h"
@@ -12,7 +13,9 @@
 #include "ops/expand/int16.h"
 #include "ops/families.h"
 #include "ops/gather/int16.h"
+#include "ops/gru/int16.h"
 #include "ops/linear/int16.h"
+#include "ops/lstm/int16.h"
 #include "ops/matmul/int16.h"
 #include "ops/max_pool2d/int16.h"
 #include "ops/maximum/int16.h"
@@ -47,19 +50,23 @@ static QuantSpec widened(QuantSpec spec) {
   return spec;
 }
 
-static constexpr size_t kMost = 4;  // x, weight, bias, y
+static std::vector<QuantSpec> all_widened(std::span<const QuantSpec> of_int8) {
+  std::vector<QuantSpec> specs;
+  for (const QuantSpec& spec : of_int8) specs.push_back(widened(spec));
+  return specs;
+}
 
 template <class T>
 static std::span<const QuantSpec> widened_specs(const T& op) {
-  static const std::array<QuantSpec, kMost> kSpecs = [&] {
-    std::array<QuantSpec, kMost> specs;
-    const std::span<const QuantSpec> of_int8 = def_of(op).quantize;
-    DEUTERON_CHECK(of_int8.size() <= kMost);
-    for (size_t k = 0; k < of_int8.size(); ++k) specs[k] = widened(of_int8[k]);
-    return specs;
-  }();
-  return std::span(kSpecs).first(def_of(op).quantize.size());
+  static const std::vector<QuantSpec> kSpecs = all_widened(def_of(T{}).quantize);
+  if constexpr (requires { op.form.bidirectional; }) {  // the weights of each direction are operands
+    static const std::vector<QuantSpec> kOfTwo = all_widened(def_of(T{.form = {.bidirectional = true}}).quantize);
+    if (op.form.bidirectional) return kOfTwo;
+  }
+  return kSpecs;
 }
+
+static constexpr size_t kMost = 4;  // x, weight, bias, y
 
 // x and the bias as int8 has them.
 template <class T, DType weight>

@@ -218,6 +218,12 @@ static std::optional<Patch> pass_parameters_through(const Graph& g, const Uses& 
   return b.replace_root(Dequantize{}, {b.add(node.op, {steps}, x.quant, g.values[node.outputs[0]].name)});
 }
 
+// The hidden state of an LSTM of which only the cells are wanted: it lies within -1..1.
+static Type state_of_cells(const Type& cells) {
+  const bool wide = cells.dtype == DType::s16;
+  return {cells.dtype, cells.shape, wide ? per_tensor(0x1p-15f, 0, -32768, 32767) : per_tensor(0x1p-7f, 0)};
+}
+
 // The same for a recurrent layer, whose results share the parameters of the state. What is wanted as float, or with other parameters than
 // the first result has, is converted behind the layer.
 static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, NodeId root) {
@@ -230,10 +236,14 @@ static std::optional<Patch> fold_recurrent(const Graph& g, const Uses& uses, Nod
   bool unread = true;
   for (i64 k = 0; k < states; ++k) unread = unread && !is_read(node.outputs[k]);
   // Only the cells are wanted: the hidden state of an LSTM lies within -1..1.
-  if (!state && unread && op_as<Lstm>(g, root)) state = Type{DType::s8, g.type(node.outputs[0]).shape, per_tensor(0x1p-7f, 0)};
-  if (!state || state->dtype != DType::s8 || state->quant.per_channel()) return std::nullopt;
+  const std::optional<Type> cells = op_as<Lstm>(g, root) ? quantized_type(g, uses, node.outputs.back()) : std::nullopt;
+  if (!state && unread && cells) state = state_of_cells(*cells);
+  if (!state || (state->dtype != DType::s8 && state->dtype != DType::s16) || state->quant.per_channel()) return std::nullopt;
+  if (state->dtype == DType::s16 && g.numerics == Numerics::tflite) return std::nullopt;
+  const std::span<const QuantSpec> specs = state->dtype == DType::s16 ? int16_quant_specs(node.op) : quant_specs(node.op);
+  if (specs.empty()) return std::nullopt;
   PatchBuilder b(g, root, "");
-  const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, quant_specs(node.op), state->quant);
+  const std::optional<std::vector<ValueId>> inputs = int8_operands(b, g, uses, node, specs, state->quant);
   if (!inputs) return std::nullopt;
   std::vector<Quant> quants;
   std::vector<std::string> names;

@@ -46,7 +46,9 @@ namespace deuteron {
   K(kDepthwiseConv2dS8S16)        \
   K(kAddS16)                      \
   K(kAvgPool2dS16)                \
+  K(kGruS16)                      \
   K(kLookupS16)                   \
+  K(kLstmS16)                     \
   K(kMatmulS16)                   \
   K(kMaxPool2dS16)                \
   K(kMaximumS16)                  \

@@ -171,7 +171,8 @@ struct Random {
   // Any int8, the ends more often than by chance.
   int8_t s8() { return static_cast<int8_t>(in(0, 15) == 0 ? -128 : in(0, 15) == 0 ? 127 : in(-128, 127)); }
   void fill(const Tensor& t) {
-    for (int32_t i = 0; i < t.numel; ++i) data_of<int8_t>(t)[i] = s8();
+    const int32_t bytes = t.numel * (t.type == ScalarType::s16 ? 2 : 1);
+    for (int32_t i = 0; i < bytes; ++i) data_of<int8_t>(t)[i] = s8();
   }
   int32_t multiplier() { return in(1 << 30, INT32_MAX); }
   std::vector<int32_t> multipliers(int32_t n) {

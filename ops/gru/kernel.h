@@ -12,12 +12,15 @@
 
 namespace deuteron {
 
-struct GruArgs {
-  RecurrentArgs layer;
+template <class Step>
+struct GruArgsOf {
+  RecurrentArgsOf<Step> layer;
   int32_t state_bits;
   int32_t first_zero, first_multiplier, first_shift;
   int16_t* states;
 };
+using GruArgs = GruArgsOf<int8_t>;
+using GruS16Args = GruArgsOf<int16_t>;
 
 void gru_s8(const GruArgs& a);
 // The same with an instruction set. They read nothing beyond their operands.

@@ -10,15 +10,18 @@
 
 namespace deuteron {
 
-struct LstmArgs {
-  RecurrentArgs layer;
+template <class Step>
+struct LstmArgsOf {
+  RecurrentArgsOf<Step> layer;
   int32_t cell_bits;
   int32_t first_zero, first_multiplier, first_shift;
   int32_t last_zero, last_multiplier, last_shift;
-  const int8_t* c_0;  // may be null
-  int8_t* c_n;
+  const Step* c_0;  // may be null
+  Step* c_n;
   int16_t* cells;
 };
+using LstmArgs = LstmArgsOf<int8_t>;
+using LstmS16Args = LstmArgsOf<int16_t>;
 
 void lstm_s8(const LstmArgs& a);
 // The same with an instruction set. They read nothing beyond their operands.

@@ -10,4 +10,7 @@ constexpr OpDef<T> with_operands(OpDef<T> def, std::span<const QuantSpec> quanti
   return def;
 }
 
+// What a step of an initial state may be, in steps of the kept one: a shift that the kernel takes.
+inline double most_first_scale(const LowerContext& c) { return c.in[0].dtype == DType::s16 ? 16384 : 1048576; }
+
 }  // namespace deuteron

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "ops/integer/int16.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
 
@@ -97,16 +99,30 @@ void execute_recurrent(const RecurrentForm& form, const RecurrentKind& kind, std
     }
 }
 
-// ---- int8
+// ---- int8 and int16
 
-// One row of weights as int8 with its own scale, wide enough for `bias` to stay below 2^29 steps of `input_scale` times that scale.
-static double quantize_row(std::span<const float> row, double bias, double input_scale, std::vector<int8_t>& steps) {
+// What differs between the kernels: the largest weight, and the bits of a multiplier with which two products stay within 63 bits.
+namespace {
+struct Limits {
+  bool is_wide;
+  double most_weight;
+  int multiplier_bits;
+};
+}  // namespace
+static Limits limits_of(const Type& x) { return x.dtype == DType::s16 ? Limits{true, 32767, 16} : Limits{false, 127, 31}; }
+
+// One row of weights with its own scale, wide enough for `bias` to stay below 2^29 steps of `input_scale` times that scale.
+static double quantize_row(std::span<const float> row, double bias, double input_scale, const Limits& limits, std::vector<int8_t>& bytes) {
   double most = 0;
   for (const float w : row) most = std::max(most, std::fabs(static_cast<double>(w)));
   const double for_bias = std::fabs(bias) / input_scale;
-  double scale = std::max(most / 127, for_bias * 0x1p-29);
+  double scale = std::max(most / limits.most_weight, for_bias * 0x1p-29);
   if (most == 0) scale = std::max(for_bias * 0x1p-24, 1e-12);  // nothing but a bias: it decides
-  for (const float w : row) steps.push_back(static_cast<int8_t>(std::clamp(std::nearbyint(w / scale), -127.0, 127.0)));
+  for (const float w : row) {
+    const auto step = static_cast<int16_t>(std::clamp(std::nearbyint(w / scale), -limits.most_weight, limits.most_weight));
+    bytes.push_back(static_cast<int8_t>(step));
+    if (limits.is_wide) bytes.push_back(static_cast<int8_t>(step >> 8));
+  }
   return scale;
 }
 
@@ -125,17 +141,17 @@ struct RowScales {
 }  // namespace
 
 // The multipliers of a row have one shift: all products are added before they are rounded.
-static std::optional<Refusal> add_multipliers(GateConstants& g, const RowScales& s, i64 states, double unit, i64 direction, i64 row,
-                                              i64 rows, const char* rule) {
+static std::optional<Refusal> add_multipliers(GateConstants& g, const RowScales& s, i64 states, double unit, int bits, i64 direction,
+                                              i64 row, i64 rows, const char* rule) {
   double most = s.input / unit;
   for (i64 k = 0; k < states; ++k) most = std::max(most, s.state[k] / unit);
   int exponent = 0;
   std::frexp(most, &exponent);
-  if (!std::isfinite(most) || exponent > 30)
-    return Refusal{"the scales of the weights and inputs are too coarse", fmt::format("{}", most), "2^30", rule};
-  const int shift = std::min(31 - exponent, 60);
+  if (!std::isfinite(most) || exponent > bits - 1)
+    return Refusal{"the scales of the weights and inputs are too coarse", fmt::format("{}", most), fmt::format("2^{}", bits - 1), rule};
+  const int shift = std::min(bits - exponent, 60);
   const auto multiplier = [&](double scale) {
-    return static_cast<i32>(std::min(std::nearbyint(std::ldexp(scale / unit, shift)), 2147483647.0));
+    return static_cast<i32>(std::min(std::nearbyint(std::ldexp(scale / unit, shift)), std::ldexp(1.0, bits) - 1));
   };
   g.shift.push_back(shift);
   g.multiplier.push_back(multiplier(s.input));
@@ -154,6 +170,7 @@ Result<GateConstants> gate_constants(const RecurrentForm& form, const RecurrentK
   const i64 states = given ? 2 : 1;
   const Quant& x = c.in[0].quant;
   const Quant* quants[] = {&state, given ? &c.in[initial_operand(form)].quant : nullptr};
+  const Limits limits = limits_of(c.in[0]);  // int16 has zero points of 0, for which no sum of weights counts
   GateConstants g;
   g.recurrent_bias.resize(static_cast<size_t>(s.directions * states * s.rows));
   g.recurrent_multiplier.resize(g.recurrent_bias.size());
@@ -172,8 +189,9 @@ Result<GateConstants> gate_constants(const RecurrentForm& form, const RecurrentK
       double finest = quants[0]->scale[0];
       if (given) finest = std::min<double>(finest, quants[1]->scale[0]);
       RowScales scales{};
-      scales.input = x.scale[0] * quantize_row(data[kInputWeight].subspan(r * s.inputs, s.inputs), input_bias, x.scale[0], g.weight);
-      const double weight_scale = quantize_row(data[kStateWeight].subspan(r * s.units, s.units), state_bias, finest, g.recurrent);
+      scales.input =
+          x.scale[0] * quantize_row(data[kInputWeight].subspan(r * s.inputs, s.inputs), input_bias, x.scale[0], limits, g.weight);
+      const double weight_scale = quantize_row(data[kStateWeight].subspan(r * s.units, s.units), state_bias, finest, limits, g.recurrent);
       g.bias.push_back(static_cast<i32>(std::nearbyint(input_bias / scales.input)) -
                        static_cast<i32>(x.zero_point[0] * sum_of_last(g.weight, s.inputs)));
       for (i64 k = 0; k < states; ++k) {
@@ -181,7 +199,8 @@ Result<GateConstants> gate_constants(const RecurrentForm& form, const RecurrentK
         g.recurrent_bias[(d * states + k) * s.rows + r] = static_cast<i32>(std::nearbyint(state_bias / scales.state[k])) -
                                                           static_cast<i32>(quants[k]->zero_point[0] * sum_of_last(g.recurrent, s.units));
       }
-      if (auto refusal = add_multipliers(g, scales, states, unit, d, r, s.rows, (rule + ".scale").c_str())) return *refusal;
+      if (auto refusal = add_multipliers(g, scales, states, unit, limits.multiplier_bits, d, r, s.rows, (rule + ".scale").c_str()))
+        return *refusal;
     }
   }
   return g;
@@ -191,7 +210,10 @@ Result<RecurrentCall> begin_recurrent_call(const std::string& kernel, const Recu
                                            const LowerContext& c, double unit, i64 state_bias_from, double state_unit) {
   const std::string rule = fmt::format("deuteron.{}.dtype", kind.name);
   const size_t first = initial_operand(form);
-  for (size_t k = 0; k < c.in.size(); ++k)
+  const bool wide = c.in[0].dtype == DType::s16;
+  for (size_t k = 0; wide && k < c.in.size(); k = k == 0 ? first : k + 1)
+    if (auto why = require_int16(c.in[k])) return *why;
+  for (size_t k = 0; !wide && k < c.in.size(); ++k)
     if (k == 0 || k >= first)
       if (c.in[k].dtype != DType::s8 || c.in[k].quant.empty())
         return Refusal{fmt::format("the model came quantized but leaves {} in float, so there is no int8 range for it; give samples with "
@@ -199,7 +221,7 @@ Result<RecurrentCall> begin_recurrent_call(const std::string& kernel, const Recu
                                    k == 0 ? "x" : "an initial state"),
                        to_text(c.in[k]), "s8", rule};
   for (size_t k = 0; k < c.out.size(); ++k)
-    if (auto r = require_int8(c.out[k], "a result", rule.c_str())) return *r;
+    if (auto r = wide ? require_int16(c.out[k]) : require_int8(c.out[k], "a result", rule.c_str())) return *r;
   const RecurrentSizes s = sizes_of(form, c.in);
   const Quant& y = c.out[0].quant;
   Result<GateConstants> made = gate_constants(form, kind, c, y, unit, state_bias_from);
@@ -212,13 +234,23 @@ Result<RecurrentCall> begin_recurrent_call(const std::string& kernel, const Recu
   if (!m) return m.why;
   const i64 states = c.in.size() > first ? 2 : 1;
 
-  RecurrentCall result{CallBuilder(kernel, c.in.size(), c.out.size()), s};
+  RecurrentCall result{CallBuilder(wide ? kernel + "_s16" : kernel, c.in.size(), c.out.size()), s};
   CallBuilder& call = result.call;
   call.in(0, plain_face(c.in[0].shape));
   if (states > 1) call.in(static_cast<i64>(first), plain_face(c.in[first].shape));
   else call.none();
-  call.constant(DType::s8, {s.directions, s.rows, s.inputs}, std::move(g.weight));
-  call.constant(DType::s8, {s.directions, s.rows, s.units}, std::move(g.recurrent));
+  const auto weights = [&](i64 columns, std::vector<int8_t>&& bytes) {
+    const Shape shape{s.directions, s.rows, columns};
+    if (!wide) {
+      call.constant(DType::s8, shape, std::move(bytes));
+      return;
+    }
+    std::vector<int16_t> steps(bytes.size() / 2);
+    std::memcpy(steps.data(), bytes.data(), bytes.size());
+    call.constant(DType::s16, shape, std::move(steps));
+  };
+  weights(s.inputs, std::move(g.weight));
+  weights(s.units, std::move(g.recurrent));
   call.constant(DType::s32, {s.directions, s.rows}, std::move(g.bias));
   call.constant(DType::s32, {s.directions, states, s.rows}, std::move(g.recurrent_bias));
   call.constant(DType::s32, {s.directions, s.rows}, std::move(g.multiplier));
@@ -233,7 +265,7 @@ void add_state_results(RecurrentCall& c, const RecurrentForm& form, const LowerC
   if (form.sequence) {
     c.call.out(0, plain_face(context.out[0].shape)).out(1, plain_face(context.out[1].shape));
   } else {
-    c.call.scratch(2 * c.sizes.units).out(0, plain_face(context.out[0].shape));
+    c.call.scratch(2 * c.sizes.units * bytes_of(context.in[0].dtype)).out(0, plain_face(context.out[0].shape));
   }
 }
 

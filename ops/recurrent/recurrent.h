@@ -56,8 +56,8 @@ struct FloatStep {
 void execute_recurrent(const RecurrentForm& form, const RecurrentKind& kind, std::span<const HostTensor> in,
                        std::span<const HostTensor> out, void (*step)(const FloatStep&));
 
-// The constants of a kernel: rows of int8 weights with a scale each, sums in int32, and how they become gate inputs
-// (ops/recurrent/kernel.h).
+// The constants of a kernel: rows of weights with a scale each, and how sums become gate inputs (ops/recurrent/kernel.h). Weights are the
+// bytes of the kernel's type, which is that of x: int8, or int16, low byte first.
 struct GateConstants {
   std::vector<int8_t> weight, recurrent;
   std::vector<i32> bias, recurrent_bias, multiplier, recurrent_multiplier, shift;

@@ -42,9 +42,10 @@ struct GateReference {
   int64_t both(int64_t r) const { return saturate_reference(round_up_reference(input[r] + state[r], shift[r]), -32768, 32767); }
 };
 
-// next(unit, gates, direction, entry) gives the int8 of the new state; it keeps what else it needs by direction, entry and unit.
-inline void recurrent_reference(const RecurrentArgs& a, int64_t rows,
-                                const std::function<int64_t(int64_t, const GateReference&, int64_t, int64_t)>& next) {
+// next(unit, gates, direction, entry) gives the step of the new state; it keeps what else it needs by direction, entry and unit.
+template <class Step>
+void recurrent_reference(const RecurrentArgsOf<Step>& a, int64_t rows,
+                         const std::function<int64_t(int64_t, const GateReference&, int64_t, int64_t)>& next) {
   const int64_t kinds = a.h_0 ? 2 : 1;
   for (int64_t d = 0; d < a.directions; ++d)
     for (int64_t n = 0; n < a.batch; ++n) {
@@ -66,15 +67,15 @@ inline void recurrent_reference(const RecurrentArgs& a, int64_t rows,
         std::vector<int64_t> fresh;
         for (int64_t j = 0; j < a.units; ++j) fresh.push_back(next(j, g, d, n));
         h = fresh;
-        for (int64_t j = 0; j < a.units && a.sequence; ++j) a.y[(row * a.directions + d) * a.units + j] = static_cast<int8_t>(h[j]);
+        for (int64_t j = 0; j < a.units && a.sequence; ++j) a.y[(row * a.directions + d) * a.units + j] = static_cast<Step>(h[j]);
       }
-      for (int64_t j = 0; j < a.units; ++j) a.h_n[(d * a.batch + n) * a.units + j] = static_cast<int8_t>(h[j]);
+      for (int64_t j = 0; j < a.units; ++j) a.h_n[(d * a.batch + n) * a.units + j] = static_cast<Step>(h[j]);
     }
 }
 
-// clamp(zero + requantize(v), -128, 127)
-inline int64_t result_reference(int64_t v, int64_t zero, int64_t multiplier, int64_t shift) {
-  return saturate_reference(requantize_reference(v, static_cast<int32_t>(multiplier), static_cast<int32_t>(shift)) + zero, -128, 127);
+// clamp(zero + requantize(v), low, -low - 1)
+inline int64_t result_reference(int64_t v, int64_t zero, int64_t multiplier, int64_t shift, int64_t low = -128) {
+  return saturate_reference(requantize_reference(v, static_cast<int32_t>(multiplier), static_cast<int32_t>(shift)) + zero, low, -low - 1);
 }
 
 }  // namespace deuteron

@@ -1,4 +1,4 @@
-// Layers of random numbers for the tests of the three recurrent kernels.
+// Layers of random numbers for the tests of the recurrent kernels.
 #pragma once
 #include <vector>
 
@@ -12,6 +12,7 @@ struct TestLayer {
   bool batch_first, reverse, sequence, initial;
   int32_t y_zero = -5, y_multiplier = 1500000000, y_shift = -22;
   int32_t most_bias = 3000, shift = 31, multiplier = 0;  // multiplier 0: random ones
+  ScalarType type = ScalarType::s8;                      // or s16
 
   size_t result_bytes() const { return static_cast<size_t>(steps) * batch * directions * units; }
   size_t state_bytes() const { return static_cast<size_t>(directions) * batch * units; }
@@ -19,16 +20,17 @@ struct TestLayer {
   // The arguments that all three have in common.
   void begin(TestCall& call, int32_t gates, Random& random) const {
     const int32_t rows = gates * units, kinds = initial ? 2 : 1;
-    if (batch_first) random.fill(call.tensor(ScalarType::s8, {batch, steps, inputs}));
-    else random.fill(call.tensor(ScalarType::s8, {steps, batch, inputs}));
-    if (initial) random.fill(call.tensor(ScalarType::s8, {directions, batch, units}));
+    if (batch_first) random.fill(call.tensor(type, {batch, steps, inputs}));
+    else random.fill(call.tensor(type, {steps, batch, inputs}));
+    if (initial) random.fill(call.tensor(type, {directions, batch, units}));
     else call.none();
-    random.fill(call.tensor(ScalarType::s8, {directions, rows, inputs}));
-    random.fill(call.tensor(ScalarType::s8, {directions, rows, units}));
+    random.fill(call.tensor(type, {directions, rows, inputs}));
+    random.fill(call.tensor(type, {directions, rows, units}));
     const auto words = [&](int32_t count, int32_t low, int32_t high) { call.constants(random.list(count, low, high)); };
     words(directions * rows, -most_bias, most_bias);
     words(directions * kinds * rows, -most_bias, most_bias);
-    const int32_t low = multiplier ? multiplier : 100000, high = multiplier ? multiplier : 2000000000;
+    const bool wide = type == ScalarType::s16;
+    const int32_t low = multiplier ? multiplier : wide ? 100 : 100000, high = multiplier ? multiplier : wide ? 65535 : 2000000000;
     words(directions * rows, low, high);
     words(directions * kinds * rows, low, high);
     words(directions * rows, shift, shift);
@@ -36,15 +38,16 @@ struct TestLayer {
     for (const int32_t v : {y_zero, y_multiplier, y_shift}) call.integer(v);
   }
   void results(TestCall& call) const {
-    if (!sequence) call.tensor(ScalarType::u8, {2 * units});
-    else if (batch_first) call.tensor(ScalarType::s8, {batch, steps, directions * units});
-    else call.tensor(ScalarType::s8, {steps, batch, directions * units});
-    call.tensor(ScalarType::s8, {directions, batch, units});
+    if (!sequence) call.tensor(ScalarType::u8, {2 * units * static_cast<int32_t>(element_bytes(type))});
+    else if (batch_first) call.tensor(type, {batch, steps, directions * units});
+    else call.tensor(type, {steps, batch, directions * units});
+    call.tensor(type, {directions, batch, units});
   }
   // For the reference, without results.
-  RecurrentArgs args(TestCall& call) const {
+  template <class Step = int8_t>
+  RecurrentArgsOf<Step> args(TestCall& call) const {
     const auto words = [&](int at) { return data_of<int32_t>(call.tensor_at(at)); };
-    const auto bytes = [&](int at) { return data_of<int8_t>(call.tensor_at(at)); };
+    const auto bytes = [&](int at) { return data_of<Step>(call.tensor_at(at)); };
     return {steps,   batch,    inputs,   units,    directions, batch_first, reverse,  sequence, y_zero,   y_multiplier,
             y_shift, bytes(2), bytes(3), words(4), words(5),   words(6),    words(7), words(8), bytes(0), initial ? bytes(1) : nullptr,
             nullptr, nullptr};

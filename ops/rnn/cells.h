@@ -10,7 +10,7 @@ void run_rnn(const RnnArgs& a) {
   const RecurrentArgs& l = a.layer;
   run_recurrent<Rows>(
       l, l.units, nothing,
-      [&](const RecurrentStep<Rows>& s) {
+      [&](const RecurrentStep<Rows, int8_t>& s) {
         for (int32_t j = 0; j < l.units; ++j) {
           int32_t gates[1];
           s.all(j, gates);

@@ -1,0 +1,19 @@
+// deuteron::gru_s16: its arguments checked once, at load.
+#include "ops/device/kernels.h"
+#include "ops/gru/prepare.h"
+#include "ops/gru_s16/kernel.h"
+
+namespace deuteron {
+namespace {
+
+Status prepare(Call& call, Prepared* prepared) {
+  GruS16Args a{};
+  if (Status s = read_gru(call, a); !s.ok()) return s;
+  return keep<gru_s16>(call, prepared, a);
+}
+
+}  // namespace
+
+const Kernel kGruS16 = {"deuteron::gru_s16.out", "TtTTTTTTTBBBIIIIIIIOOX", prepare};
+
+}  // namespace deuteron

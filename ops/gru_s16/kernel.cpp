@@ -1,0 +1,10 @@
+// Portable int16 GRU.
+#include "ops/gru_s16/kernel.h"
+
+#include "ops/gru/cells.h"
+
+namespace deuteron {
+
+void gru_s16(const GruS16Args& a) { run_gru<PortableRows>(a); }
+
+}  // namespace deuteron

@@ -1,0 +1,19 @@
+// deuteron::lstm_s16: its arguments checked once, at load.
+#include "ops/device/kernels.h"
+#include "ops/lstm/prepare.h"
+#include "ops/lstm_s16/kernel.h"
+
+namespace deuteron {
+namespace {
+
+Status prepare(Call& call, Prepared* prepared) {
+  LstmS16Args a{};
+  if (Status s = read_lstm(call, a); !s.ok()) return s;
+  return keep<lstm_s16>(call, prepared, a);
+}
+
+}  // namespace
+
+const Kernel kLstmS16 = {"deuteron::lstm_s16.out", "TtTTTTTTTBBBIIItIIIIIIIOOOX", prepare};
+
+}  // namespace deuteron
