@@ -4,6 +4,7 @@
 // Such a call needs scratch for rows of c. Where that makes the program larger, as where `other` is read again, the two calls stay.
 #include <algorithm>
 
+#include "memory/homes.h"
 #include "memory/plan_memory.h"
 #include "ops/families.h"
 #include "ops/packed_conv2d_add/add_form.h"
@@ -26,19 +27,10 @@ bool is_call(const Graph& g, NodeId n, std::string_view name) {
   return call && call->name == name;
 }
 
-// The value whose bytes a view shows.
-ValueId whole_of(const Graph& g, const Uses& uses, ValueId v) {
-  std::vector<const Type*> storage;
-  for (NodeId n = uses.producer[v]; n >= 0; n = uses.producer[v]) {
-    const std::optional<i64> operand = view_of(g.nodes[n].op, g.types(g.nodes[n].inputs, storage));
-    if (!operand) break;
-    v = g.nodes[n].inputs[*operand];
-  }
-  return v;
-}
-
 // The convolution that is computed last, so that the other operand is there.
-std::optional<Pair> pair_of(const Graph& g, const Uses& uses, NodeId add) {
+std::optional<Pair> pair_of(const Graph& g, NodeId add) {
+  const Uses uses(g);
+  const Homes homes(g);
   const Node& node = g.nodes[add];
   const auto& call = *call_of(node.op);
   Pair found;
@@ -48,7 +40,7 @@ std::optional<Pair> pair_of(const Graph& g, const Uses& uses, NodeId add) {
     if (c == other || g.is_constant(other) || !is_call(g, n, "deuteron::packed_conv2d") || !uses.has_single_reader(c)) continue;
     if (g.type(c).shape != g.type(other).shape || uses.producer[other] > n || n < found.convolution) continue;
     const ValueId x = g.nodes[n].inputs[call_of(g.nodes[n].op)->args[0].integer];
-    if (whole_of(g, uses, x) != whole_of(g, uses, other)) found = {n, add, other, is_first};
+    if (homes.of(x).root != homes.of(other).root) found = {n, add, other, is_first};
   }
   return found.convolution < 0 ? std::nullopt : std::optional(found);
 }
@@ -79,7 +71,7 @@ void fuse_additions(PassContext& pass) {
   Graph& g = pass.graph;
   for (NodeId n = static_cast<NodeId>(g.nodes.size()) - 1; n >= 0; --n) {
     if (!is_call(g, n, "deuteron::linear_add")) continue;
-    const std::optional<Pair> pair = pair_of(g, Uses(g), n);
+    const std::optional<Pair> pair = pair_of(g, n);
     std::optional<Graph> with = pair ? fused(g, *pair) : std::nullopt;
     if (with && most_alive(*with) <= most_alive(g)) g = *std::move(with);
   }

@@ -13,7 +13,7 @@ constexpr uint32_t kMagicAt = 8, kLengthAt = 12, kProgramSizeAt = 16, kBaseAt = 
 constexpr uint32_t kOldHeaderBytes = 24, kHeaderBytes = 32;  // without and with the size of the segments' data
 
 // What a load may cost, in tables read or steps that take as long: some 50 instructions each. Programs of compilers take less than a tenth.
-constexpr uint32_t kLeastSteps = 1 << 12, kStepsPerByte = 1;
+constexpr uint32_t kLeastSteps = 1 << 16, kStepsPerByte = 1;
 
 bool is_text(const uint8_t* bytes, const char* four) { return __builtin_memcmp(bytes, four, 4) == 0; }
 
