@@ -3,6 +3,7 @@
 //   c = deuteron::packed_conv2d(x)   y = deuteron::linear_add(c, other)     becomes     y = deuteron::packed_conv2d_add(x, other)
 // Such a call needs scratch for rows of c. Where that makes the program larger, as where `other` is read again, the two calls stay.
 #include <algorithm>
+#include <iterator>
 
 #include "memory/homes.h"
 #include "memory/plan_memory.h"
@@ -50,9 +51,8 @@ std::optional<Graph> fused(const Graph& g, const Pair& pair) {
   const auto &of_conv = *call_of(conv.op), &of_add = *call_of(add.op);
   Result<Lowered> lowered = with_addition(of_conv, of_add, pair.is_first);
   if (!lowered) return std::nullopt;
-  Node both{conv.op, {conv.inputs[of_conv.args[0].integer], conv.inputs[of_conv.args[1].integer], pair.other}, add.outputs, conv.origin};
-  for (const auto source : add.origin)
-    if (std::find(both.origin.begin(), both.origin.end(), source) == both.origin.end()) both.origin.push_back(source);
+  Node both{conv.op, {conv.inputs[of_conv.args[0].integer], conv.inputs[of_conv.args[1].integer], pair.other}, add.outputs, {}};
+  std::set_union(conv.origin.begin(), conv.origin.end(), add.origin.begin(), add.origin.end(), std::back_inserter(both.origin));
   Graph result = g;
   result.nodes[pair.convolution] = call_node(result, both, std::move(*lowered.value));
   result.nodes.erase(result.nodes.begin() + pair.add);
