@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "ops/dense/packing.h"
+#include "ops/device/one_copy.h"
 
 namespace deuteron {
 
@@ -74,7 +75,7 @@ inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
 // mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
 // row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: two widened windows, or one
 // where there is one and it lies in one piece; up to 2 KB of them lie on the stack if they do.
-inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
+DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
   if (p == Packing::mve_4x16) {
@@ -97,7 +98,7 @@ inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
 }
 
 // None where the stack has room: for one window with mve_4x16, which then meets the filters with fewer neighbours, for all with dsp_4x4.
-inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
+DEUTERON_ONE_COPY inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
   if (p == Packing::dsp_4x4) return bytes <= 2 * kPackedStack ? 0 : bytes;
   const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.in_c + kPackedBlock;

@@ -29,6 +29,7 @@ struct PackedAddCall {
   const PackedConv2dArgs& args;
   const LinearAddArgs& sum;
   const int8_t *x, *packed, *other;
+  int32_t rows;
   void* scratch;
   int32_t scratch_bytes;
   int8_t* y;
@@ -66,17 +67,17 @@ template <Packing p>
 Status keep_packed_add(Call& call, Prepared* prepared, const PackedAddCall& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.scratch,
+      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.scratch,
+      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.scratch, c.scratch_bytes, c.y);
+  else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
 }
 
 bool overlap(const Tensor& a, const Tensor& b) {
@@ -97,13 +98,14 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.numel == 0) return keep_nothing(prepared);
   if (const char* why = why_not_packed_conv2d_add(a)) return bad_argument(kOut, why);
   if (scratch.numel < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
+  const int32_t rows = scratch.numel < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
   if (overlap(x, y)) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
   const auto number = [&](int i) { return static_cast<int32_t>(call.integer(i)); };
   const LinearAddArgs sum{y.numel, y.numel, number(kXFactor), number(kOtherFactor), number(kFirst)};
   const auto bytes = [](const Tensor& t) { return static_cast<const int8_t*>(t.data); };
-  return keep_packed_add<p>(
-      call, prepared,
-      {a, sum, bytes(x), bytes(call.tensor(kPackedWeights)), bytes(other), scratch.data, scratch.numel, static_cast<int8_t*>(y.data)});
+  return keep_packed_add<p>(call, prepared,
+                            {a, sum, bytes(x), bytes(call.tensor(kPackedWeights)), bytes(other), rows, scratch.data, scratch.numel,
+                             static_cast<int8_t*>(y.data)});
 }
 
 }  // namespace

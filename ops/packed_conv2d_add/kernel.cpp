@@ -7,16 +7,16 @@ namespace deuteron {
 
 template <Packing p>
 void packed_conv2d_add_s8(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed, const int8_t* other,
-                          void* scratch, int32_t scratch_bytes, int8_t* y) {
+                          int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
   const auto convolve = [](const PackedConv2dArgs& part, const int8_t* from, const int8_t* weights, void*, int32_t, int8_t* c) {
     packed_conv2d_s8<p>(part, from, weights, c);
   };
-  run_added_rows<p>({a, sum, x, packed, other, scratch, scratch_bytes, y}, convolve, linear_add_s8);
+  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y}, convolve, linear_add_s8);
 }
 
 template void packed_conv2d_add_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*,
-                                                      const int8_t*, void*, int32_t, int8_t*);
+                                                      const int8_t*, int32_t, void*, int32_t, int8_t*);
 template void packed_conv2d_add_s8<Packing::dsp_4x4>(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*,
-                                                     const int8_t*, void*, int32_t, int8_t*);
+                                                     const int8_t*, int32_t, void*, int32_t, int8_t*);
 
 }  // namespace deuteron

@@ -16,21 +16,20 @@ namespace deuteron {
 
 inline constexpr int32_t kAddedRowsBytes = 1024;  // of c, where a row has no more
 
-// Rows of c that lie in the scratch at once, where it has room for them; else there is one.
+// Rows of c that lie in the scratch at once, where it has room for them; else there is one. Of a result with elements, as is all below.
 inline int32_t packed_conv2d_add_rows(const PackedConv2dArgs& a) {
-  const int64_t row = int64_t{a.out_w} * a.out_c;
-  const int64_t rows = row == 0 ? 1 : kAddedRowsBytes / row;
-  return static_cast<int32_t>(rows < 1 ? 1 : rows < a.out_h ? rows : a.out_h > 0 ? a.out_h : 1);
+  const int32_t row = a.out_w * a.out_c, rows = row < kAddedRowsBytes ? kAddedRowsBytes / row : 1;
+  return rows < a.out_h ? rows : a.out_h;
 }
 // Bytes of so many rows, to where what the convolution uses is aligned.
 inline int64_t packed_conv2d_add_rows_bytes(const PackedConv2dArgs& a, int32_t rows) {
-  return (int64_t{rows} * a.out_w * a.out_c + 15) / 16 * 16;
+  return (static_cast<uint32_t>(rows) * static_cast<uint32_t>(a.out_w * a.out_c) + 15) / 16 * 16;
 }
 inline int64_t packed_conv2d_add_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   return packed_conv2d_add_rows_bytes(a, packed_conv2d_add_rows(a)) + packed_conv2d_scratch_bytes(a, p);
 }
 inline int64_t packed_conv2d_add_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
-  return packed_conv2d_add_rows_bytes(a, 1) + packed_conv2d_least_scratch_bytes(a, p);
+  return packed_conv2d_add_rows_bytes(a, 1) + packed_conv2d_scratch_bytes(a, p);  // none of it on the stack
 }
 
 // Null where a call that packed_conv2d serves may have the addition in it.
@@ -40,14 +39,15 @@ inline const char* why_not_packed_conv2d_add(const PackedConv2dArgs& a) {
   return nullptr;
 }
 
+// `rows` of c at once: packed_conv2d_add_rows() or 1, as the scratch has room.
 template <Packing p>
 void packed_conv2d_add_s8(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed, const int8_t* other,
-                          void* scratch, int32_t scratch_bytes, int8_t* y);
+                          int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 
 // The same with the M-profile Vector Extension, for mve_4x16, and with the DSP extension, for dsp_4x4.
 void packed_conv2d_add_s8_mve(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
-                              const int8_t* other, void* scratch, int32_t scratch_bytes, int8_t* y);
+                              const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 void packed_conv2d_add_s8_dsp(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
-                              const int8_t* other, void* scratch, int32_t scratch_bytes, int8_t* y);
+                              const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 
 }  // namespace deuteron

@@ -4,8 +4,8 @@
 namespace deuteron {
 
 void packed_conv2d_add_s8_mve(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
-                              const int8_t* other, void* scratch, int32_t scratch_bytes, int8_t* y) {
-  run_added_rows<Packing::mve_4x16>({a, sum, x, packed, other, scratch, scratch_bytes, y}, packed_conv2d_s8_mve, linear_add_s8_mve);
+                              const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y}, packed_conv2d_s8_mve, linear_add_s8_mve);
 }
 
 }  // namespace deuteron

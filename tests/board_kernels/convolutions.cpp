@@ -264,8 +264,8 @@ struct PackedKernel {
   void (*run)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*);
   int64_t (*least)(const PackedConv2dArgs&, Packing);
   int64_t (*most)(const PackedConv2dArgs&, Packing);
-  void (*run_with_addition)(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*, const int8_t*, void*, int32_t,
-                            int8_t*) = nullptr;
+  void (*run_with_addition)(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*, const int8_t*, int32_t, void*,
+                            int32_t, int8_t*) = nullptr;
 };
 
 template <Packing p>
@@ -306,7 +306,8 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
                             r.between(-90000000, 90000000)};
     fill_bytes(r, found.data, static_cast<int32_t>(ys));
     linear_add_s8(sum, expected.data, found.data, expected.data);
-    own.run_with_addition(k, sum, x, packed, found.data, scratch.data, room, found.data);
+    own.run_with_addition(k, sum, x, packed, found.data, room < own.most(k, p) ? 1 : packed_conv2d_add_rows(k), scratch.data, room,
+                          found.data);
   } else {
     own.run(k, x, packed, scratch.data, room, found.data);
   }
