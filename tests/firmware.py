@@ -119,8 +119,9 @@ for name, here in (("digits", with_npu), ("digits_cpu", alone)):
          where / "on_board", "--json", where / "run.json")
     run = json.loads((where / "run.json").read_text())
     there = run["instructions"][0] if isinstance(run["instructions"], list) else run["instructions"]
-    # The runner asks before each run whether it is traced, and is another image: two dozen instructions.
-    check(abs(here[0] - there) <= 64, f"{name}: {here[0]} instructions of its own, {there} in the runner")
+    # The runner asks before each run whether it is traced: two dozen instructions. And here what hands a kernel its arguments is compiled
+    # for size: some more for each of 13 calls.
+    check(abs(here[0] - there) <= 24 + 13 * 6, f"{name}: {here[0]} instructions of its own, {there} in the runner")
 everything = BUILD / "boards" / "mps2-an505.elf"
 print(f"code and constants of the runtime: {text_bytes(image)} bytes for digits on NPU and CPU, {text_bytes(everything)} in the image with all kernels")
 check(text_bytes(image) < text_bytes(everything) / 2, "the image is not half of that with all kernels")

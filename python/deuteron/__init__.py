@@ -3,7 +3,7 @@
 >>> import deuteron
 >>> program = deuteron.compile(demo_model, target="cortex-m55", calibration=demo_images)
 >>> program.report.ram_bytes
-3072
+2176
 """
 
 from typing import TYPE_CHECKING, Any

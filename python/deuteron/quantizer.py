@@ -81,7 +81,7 @@ class Quantizer(Pt2eQuantizer):  # type: ignore[misc]
     >>> _ = [prepared(image[None]) for image in images]
     >>> program = deuteron.compile(torch.export.export(convert_pt2e(prepared), (images[:1],)), target="cortex-m55")
     >>> program.report.counts
-    Counts(npu=0, cortex_m=15, portable=0)
+    Counts(npu=0, cortex_m=13, portable=0)
     """
 
     def __init__(self, target: Path, *, qat: bool = False, allow_float: bool = False) -> None:

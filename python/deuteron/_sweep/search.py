@@ -83,7 +83,7 @@ def search(
     >>> found = deuteron.search(factory, {"samples": [8, 32]}, targets=["cortex-m4", "cortex-m55"], options={"observer": ["minmax"]},
     ...     objectives={"cycles": "minimize", "ram_bytes": "minimize"}, trials=4, cache=tempfile.mkdtemp(), engine="threads")
     >>> sorted({(t.row.target, t.row.ram_bytes) for t in found.best})
-    [('cortex-m55', 3072)]
+    [('cortex-m55', 2176)]
     """
     goals = checked(dict(OBJECTIVES if objectives is None else objectives), space, options or {})
     places = [targets] if is_path(targets) else list(targets)

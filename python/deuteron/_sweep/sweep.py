@@ -42,7 +42,7 @@ def sweep(
     >>> cache, targets = tempfile.mkdtemp(), ["cortex-m4", "cortex-m55"]
     >>> table = deuteron.sweep({"digits": demo_model}, targets, {"observer": "minmax"}, demo_images, cache=cache, engine="threads")
     >>> [(row.target, row.ram_bytes) for row in table]
-    [('cortex-m4', 3072), ('cortex-m55', 3072)]
+    [('cortex-m4', 2176), ('cortex-m55', 2176)]
     >>> again = deuteron.sweep({"digits": demo_model}, targets, {"observer": "minmax"}, demo_images, cache=cache)
     >>> again.rows == table.rows, again.computed, again.cached
     (True, 0, 2)
