@@ -39,7 +39,10 @@ static bool is_contiguous(const Graph& g, const Node& node) {
 bool Homes::move_in(const Graph& g, const Node& node) {
   if (!is_contiguous(g, node)) return false;
   std::vector<ValueId> roots;
+  i64 begin = 0;
   for (const ValueId v : node.inputs) {
+    if (!may_begin_at(g.type(v).dtype, begin)) return false;
+    begin += g.type(v).bytes();
     const Place place = of(v);
     const bool is_input = std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Port& p) { return p.value == place.root; });
     const bool is_twice = std::find(roots.begin(), roots.end(), place.root) != roots.end();

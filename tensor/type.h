@@ -16,6 +16,8 @@ using ValueId = i32;  // of a graph
 
 enum class DType : u8 { f32, s8, s16, s32, s64, u8, b8, f16, bf16, f64 };
 i64 bytes_of(DType);
+// Whether a part of a tensor may begin so many bytes behind its beginning: kernels read two int16 at once, and want them 4-aligned.
+inline bool may_begin_at(DType dtype, i64 bytes) { return dtype != DType::s16 || bytes % 4 == 0; }
 std::string_view name_of(DType);  // "f32", "s8", ...
 std::optional<DType> dtype_named(std::string_view);
 

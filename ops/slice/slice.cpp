@@ -46,7 +46,8 @@ static constexpr NpuRow<Slice> kNpu[] = {
 static constexpr NpuSupport<Slice> kNpuSupport{.rows = kNpu, .builtin = "SLICE", .absent = {}};
 
 static std::optional<i64> view(const Slice& a, TypeView in) {
-  return is_contiguous(a, in[0].shape) ? std::optional(first_element(a, in[0].shape)) : std::nullopt;
+  const i64 first = first_element(a, in[0].shape);
+  return is_contiguous(a, in[0].shape) && may_begin_at(in[0].dtype, first * bytes_of(in[0].dtype)) ? std::optional(first) : std::nullopt;
 }
 static OpFacts facts_of(const Slice&) { return facts(Family::movement, Values::moved, Storage::in_operand); }
 static std::vector<Example<Slice>> examples() {
