@@ -69,11 +69,14 @@ i64 most_alive(Graph g) {
 
 void fuse_additions(PassContext& pass) {
   Graph& g = pass.graph;
+  i64 least = most_alive(g);
   for (NodeId n = static_cast<NodeId>(g.nodes.size()) - 1; n >= 0; --n) {
     if (!is_call(g, n, "deuteron::linear_add")) continue;
     const std::optional<Pair> pair = pair_of(g, n);
     std::optional<Graph> with = pair ? fused(g, *pair) : std::nullopt;
-    if (with && most_alive(*with) <= most_alive(g)) g = *std::move(with);
+    if (!with) continue;
+    const i64 most = most_alive(*with);
+    if (most <= least) g = *std::move(with), least = most;
   }
 }
 

@@ -22,17 +22,7 @@ constexpr const Kernel& kKernel = p == Packing::mve_4x16 ? kPackedConv2dMve4x16 
 
 template <Packing p>
 TestCall call_of(const Case& k, const std::vector<int8_t>& packed, Random& random) {
-  TestCall call(kKernel<p>);
-  random.fill(call.image(k.n, k.h, k.w, k.c));
-  Tensor& t = call.tensor(ScalarType::s8, {static_cast<int32_t>(packed.size())});
-  std::memcpy(t.data, packed.data(), packed.size());
-  t.constant = true;
-  call.integers({k.kh, k.kw});
-  call.integers({k.sh, k.sw});
-  call.integers({k.ph, k.pw});
-  call.integers({k.dh, k.dw});
-  call.integer(k.x_zero);
-  call.integer(k.y_zero);
+  TestCall call = begin_packed_call(kKernel<p>, k, packed, random);
   call.tensor(ScalarType::u8, {static_cast<int32_t>(packed_conv2d_scratch_bytes(args_of(k), p))});
   call.image(k.n, k.oh, k.ow, k.oc);
   return call;

@@ -50,6 +50,22 @@ std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
   return packed;
 }
 
+// The arguments that all calls on packed weights begin with.
+inline TestCall begin_packed_call(const Kernel& kernel, const PackedCase& k, const std::vector<int8_t>& packed, Random& random) {
+  TestCall call(kernel);
+  random.fill(call.image(k.n, k.h, k.w, k.c));
+  Tensor& t = call.tensor(ScalarType::s8, {static_cast<int32_t>(packed.size())});
+  std::memcpy(t.data, packed.data(), packed.size());
+  t.constant = true;
+  call.integers({k.kh, k.kw});
+  call.integers({k.sh, k.sw});
+  call.integers({k.ph, k.pw});
+  call.integers({k.dh, k.dw});
+  call.integer(k.x_zero);
+  call.integer(k.y_zero);
+  return call;
+}
+
 inline constexpr PackedCase kPackedCases[] = {
     {"3x3, pads 1", 1, 6, 7, 3, 5, 3, 3, 6, 7, 1, 1, 1, 1},
     {"3x3 of whole blocks", 1, 6, 7, 16, 8, 3, 3, 6, 7, 1, 1, 1, 1},

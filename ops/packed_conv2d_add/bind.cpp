@@ -4,7 +4,7 @@
 #include "ops/device/kernels.h"
 #include "ops/linear_add/fields.h"
 #include "ops/packed_conv2d/read_call.h"
-#include "ops/packed_conv2d_add/kernel.h"
+#include "ops/packed_conv2d_add/rows.h"
 #include "runtime/instruction_set.h"
 
 #if defined(DEUTERON_HOST_KERNELS)
@@ -25,16 +25,6 @@ namespace {
 
 enum { kYZero = kPackedXZero + 1, kOther, kXFactor, kOtherFactor, kFirst, kScratch, kOut };
 
-struct PackedAddCall {
-  const PackedConv2dArgs& args;
-  const LinearAddArgs& sum;
-  const int8_t *x, *packed, *other;
-  int32_t rows;
-  void* scratch;
-  int32_t scratch_bytes;
-  int8_t* y;
-};
-
 #if defined(DEUTERON_HOST_KERNELS)
 // A host has memory for the whole result of the convolution.
 struct HostConvAdd {
@@ -50,39 +40,34 @@ void run_host_conv_add(const HostConvAdd& c, const int8_t* x, int8_t* y) {
 
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
 template <Packing p>
-bool keep_on_host(Call& call, Prepared* prepared, const PackedAddCall& c) {
+bool keep_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
   if (call.recorder != nullptr || !call.tensor(kPackedWeights).constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
-  const int64_t ordered = packed_conv2d_host_bytes(c.args, form);
+  const int64_t ordered = packed_conv2d_host_bytes(c.conv, form);
   if (ordered == 0) return false;
   const auto order = [&](void* room) {
     auto* const behind = static_cast<int8_t*>(room) + ordered;
-    return HostConvAdd{order_packed_conv2d<p>(c.args, form, c.packed, room), c.sum, c.other, behind};
+    return HostConvAdd{order_packed_conv2d<p>(c.conv, form, c.packed, room), c.sum, c.other, behind};
   };
   return keep_ordered<HostConvAdd, run_host_conv_add>(prepared, ordered + c.sum.count, order, c.x, c.y);
 }
 #endif
 
 template <Packing p>
-Status keep_packed_add(Call& call, Prepared* prepared, const PackedAddCall& c) {
+Status keep_packed_add(Call& call, Prepared* prepared, const AddedRows& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
+      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
+      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.args, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
-}
-
-bool overlap(const Tensor& a, const Tensor& b) {
-  const auto *of_a = static_cast<const int8_t*>(a.data), *of_b = static_cast<const int8_t*>(b.data);
-  return of_a < of_b + b.numel && of_b < of_a + a.numel;
+  else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
 }
 
 template <Packing p>
@@ -99,7 +84,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_packed_conv2d_add(a)) return bad_argument(kOut, why);
   if (scratch.numel < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
   const int32_t rows = scratch.numel < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
-  if (overlap(x, y)) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
+  if (x.data == y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
   const auto number = [&](int i) { return static_cast<int32_t>(call.integer(i)); };
   const LinearAddArgs sum{y.numel, y.numel, number(kXFactor), number(kOtherFactor), number(kFirst)};
   const auto bytes = [](const Tensor& t) { return static_cast<const int8_t*>(t.data); };

@@ -18,17 +18,7 @@ constexpr const Kernel& kKernel = p == Packing::mve_4x16 ? kPackedConv2dAddMve4x
 
 template <Packing p>
 TestCall call_of(const PackedCase& k, const LinearAddArgs& sum, const std::vector<int8_t>& packed, int64_t scratch, Random& random) {
-  TestCall call(kKernel<p>);
-  random.fill(call.image(k.n, k.h, k.w, k.c));
-  Tensor& t = call.tensor(ScalarType::s8, {static_cast<int32_t>(packed.size())});
-  std::memcpy(t.data, packed.data(), packed.size());
-  t.constant = true;
-  call.integers({k.kh, k.kw});
-  call.integers({k.sh, k.sw});
-  call.integers({k.ph, k.pw});
-  call.integers({k.dh, k.dw});
-  call.integer(k.x_zero);
-  call.integer(k.y_zero);
+  TestCall call = begin_packed_call(kKernel<p>, k, packed, random);
   random.fill(call.image(k.n, k.oh, k.ow, k.oc));
   for (const int32_t v : {sum.x_factor, sum.other_factor, sum.first}) call.integer(v);
   call.tensor(ScalarType::u8, {static_cast<int32_t>(scratch)});
