@@ -2,8 +2,7 @@
 // not needed: input and output share them.
 #include "ops/avg_pool2d/kernel.h"
 #include "ops/device/kernels.h"
-#include "ops/device/prepare.h"
-#include "ops/image/window.h"
+#include "ops/image/read_pool.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
@@ -12,7 +11,7 @@ DEUTERON_FIELDS(AvgPool2dArgs, n, in_h, in_w, channels, out_h, out_w, kernel_h, 
 
 namespace {
 
-enum { kX, kKernel, kStride, kPadding, kCeilMode, kZero, kMultiplier, kShift, kScratch, kOut };
+enum { kCeilMode = kPoolOwn, kZero, kMultiplier, kShift, kScratch, kOut };
 
 // The number of windows along one axis, -1 for too large an extent; ceil_mode admits a last one that reaches past the padding if it begins
 // before its end. With pad < kernel, and all within kMaxReach, no sum reaches 2^31: cores have no division of 64 bits.
@@ -25,16 +24,10 @@ int32_t windows(int32_t extent, int32_t kernel, int32_t stride, int32_t pad, boo
 }
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
+  const Tensor &x = call.tensor(kPoolX), &y = call.tensor(kOut);
   AvgPool2dArgs a{};
-  a.n = x.sizes[0], a.channels = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kOut, "must have the batch and the channels of the input");
-  if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
-  if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w) return bad_argument(kPadding, "must be less than the kernel");
+  if (Status s = read_pool<why_not_image>(call, kOut, a); !s.ok()) return s;
+  if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w) return bad_argument(kPoolPadding, "must be less than the kernel");
   const bool ceil_mode = call.boolean(kCeilMode);
   if (windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h, ceil_mode) != a.out_h ||
       windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w, ceil_mode) != a.out_w)
@@ -42,7 +35,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, 1)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, 1)) return bad_argument(kOut, why);
   const int64_t taps = int64_t{a.kernel_h < a.in_h ? a.kernel_h : a.in_h} * (a.kernel_w < a.in_w ? a.kernel_w : a.in_w);
-  if (taps > 1 << 23) return bad_argument(kKernel, "must cover 2^23 elements or fewer");
+  if (taps > 1 << 23) return bad_argument(kPoolKernel, "must cover 2^23 elements or fewer");
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);

@@ -2,7 +2,7 @@
 #include "ops/avg_pool2d_s16/kernel.h"
 #include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"
-#include "ops/image/window.h"
+#include "ops/image/read_pool.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
@@ -11,26 +11,20 @@ DEUTERON_FIELDS(AvgPool2dS16Args, n, in_h, in_w, channels, out_h, out_w, kernel_
 
 namespace {
 
-enum { kX, kKernel, kStride, kPadding, kOut };
+enum { kOut = kPoolOwn };
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  if (const char* why = why_not_image_s16(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image_s16(y)) return bad_argument(kOut, why);
+  const Tensor &x = call.tensor(kPoolX), &y = call.tensor(kOut);
   AvgPool2dS16Args a{};
-  a.n = x.sizes[0], a.channels = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kOut, "must have the batch and the channels of the input");
-  if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
-  if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w) return bad_argument(kPadding, "must be less than the kernel");
+  if (Status s = read_pool<why_not_image_s16>(call, kOut, a); !s.ok()) return s;
+  if (a.pad_h >= a.kernel_h || a.pad_w >= a.kernel_w) return bad_argument(kPoolPadding, "must be less than the kernel");
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, 1)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, 1)) return bad_argument(kOut, why);
   // Each window begins inside the image.
   if (int64_t{a.out_h - 1} * a.stride_h - a.pad_h >= a.in_h || int64_t{a.out_w - 1} * a.stride_w - a.pad_w >= a.in_w)
     return bad_argument(kOut, "has a window outside of the image");
   const int64_t taps = int64_t{a.kernel_h < a.in_h ? a.kernel_h : a.in_h} * (a.kernel_w < a.in_w ? a.kernel_w : a.in_w);
-  if (taps > kS16MostTaps) return bad_argument(kKernel, "must cover fewer than 2^16 elements");
+  if (taps > kS16MostTaps) return bad_argument(kPoolKernel, "must cover fewer than 2^16 elements");
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int16_t*>(x.data);
   auto* to = static_cast<int16_t*>(y.data);

@@ -1,8 +1,7 @@
 // cortex_m::quantized_max_pool2d: its arguments checked once, at load. The output's extents say how many windows there are, so
 // ceil_mode needs no rule here.
 #include "ops/device/kernels.h"
-#include "ops/device/prepare.h"
-#include "ops/image/window.h"
+#include "ops/image/read_pool.h"
 #include "ops/max_pool2d/fields.h"
 #include "runtime/instruction_set.h"
 
@@ -10,12 +9,9 @@ namespace deuteron {
 
 namespace {
 
-enum { kX, kKernel, kStride, kPadding, kDilation, kCeilMode, kXZero, kYZero, kYMin, kYMax, kOut };
+enum { kDilation = kPoolOwn, kCeilMode, kXZero, kYZero, kYMin, kYMax, kOut };
 
 Status read_numbers(const Call& call, MaxPool2dArgs& a) {
-  if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
   if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
   if (!is_s8(call.integer(kXZero))) return bad_argument(kXZero, "must be -128..127");
   if (call.integer(kYZero) != call.integer(kXZero)) return bad_argument(kYZero, "must be the input's zero point");
@@ -27,16 +23,13 @@ Status read_numbers(const Call& call, MaxPool2dArgs& a) {
 }
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image(y)) return bad_argument(kOut, why);
+  const Tensor &x = call.tensor(kPoolX), &y = call.tensor(kOut);
   MaxPool2dArgs a{};
-  a.n = x.sizes[0], a.channels = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kOut, "must have the batch and the channels of the input");
+  if (Status s = read_pool<why_not_image>(call, kOut, a); !s.ok()) return s;
   if (Status s = read_numbers(call, a); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
-  if (const char* why = why_not_steps(a, a.channels, 1)) return bad_argument(kStride, why);
+  if (const char* why = why_not_steps(a, a.channels, 1)) return bad_argument(kPoolStride, why);
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);

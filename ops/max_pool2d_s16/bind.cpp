@@ -1,7 +1,7 @@
 // deuteron::max_pool2d_s16: its arguments checked once, at load.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare_s16.h"
-#include "ops/image/window.h"
+#include "ops/image/read_pool.h"
 #include "ops/max_pool2d/fields.h"
 #include "ops/max_pool2d_s16/kernel.h"
 #include "runtime/instruction_set.h"
@@ -9,23 +9,17 @@
 namespace deuteron {
 namespace {
 
-enum { kX, kKernel, kStride, kPadding, kDilation, kYMin, kYMax, kOut };
+enum { kDilation = kPoolOwn, kYMin, kYMax, kOut };
 
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  if (const char* why = why_not_image_s16(x)) return bad_argument(kX, why);
-  if (const char* why = why_not_image_s16(y)) return bad_argument(kOut, why);
+  const Tensor &x = call.tensor(kPoolX), &y = call.tensor(kOut);
   MaxPool2dArgs a{};
-  a.n = x.sizes[0], a.channels = x.sizes[1], a.in_h = x.sizes[2], a.in_w = x.sizes[3], a.out_h = y.sizes[2], a.out_w = y.sizes[3];
-  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kOut, "must have the batch and the channels of the input");
-  if (const char* why = read_pair(call, kKernel, 1, kMaxReach, &a.kernel_h, &a.kernel_w)) return bad_argument(kKernel, why);
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
+  if (Status s = read_pool<why_not_image_s16>(call, kOut, a); !s.ok()) return s;
   if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
   if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
-  if (const char* why = why_not_steps(a, a.channels, 1)) return bad_argument(kStride, why);
+  if (const char* why = why_not_steps(a, a.channels, 1)) return bad_argument(kPoolStride, why);
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int16_t*>(x.data);
   auto* to = static_cast<int16_t*>(y.data);

@@ -56,4 +56,12 @@ void extremum(Row row, const ExtremumArgs& a, const T* x, const T* other, T* y) 
   }
 }
 
+// All rows element by element, with the function F.
+template <class F, class T>
+void extremum_by_element(const ExtremumArgs& a, const T* x, const T* other, T* y) {
+  extremum([](int32_t count, const T* u, int32_t u_step, const T* v, int32_t v_step,
+              T* to) { extremum_row(F{}, count, u, u_step, v, v_step, to); },
+           a, x, other, y);
+}
+
 }  // namespace deuteron

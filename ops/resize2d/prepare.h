@@ -22,4 +22,21 @@ inline const char* why_not_positions(const Tensor& t, int32_t in, int32_t out) {
   return nullptr;
 }
 
+enum { kResizeX, kResizeRows, kResizeColumns, kResizeOut };
+
+// `why_not`: what the elements of both images must be. Of a result without elements the tables are not looked at.
+template <const char* (*why_not)(const Tensor&)>
+Status read_resize2d(const Call& call, Resize2dArgs& a) {
+  const Tensor &x = call.tensor(kResizeX), &y = call.tensor(kResizeOut);
+  if (const char* why = why_not(x)) return bad_argument(kResizeX, why);
+  if (const char* why = why_not(y)) return bad_argument(kResizeOut, why);
+  a = {x.sizes[0], x.sizes[2], x.sizes[3], x.sizes[1], y.sizes[2], y.sizes[3]};
+  if (y.sizes[0] != a.n || y.sizes[1] != a.channels) return bad_argument(kResizeOut, "must have the batch and the channels of the input");
+  if (y.numel == 0) return Status{};
+  if (x.numel == 0) return bad_argument(kResizeX, "has no elements");
+  if (const char* why = why_not_positions(call.tensor(kResizeRows), a.in_h, a.out_h)) return bad_argument(kResizeRows, why);
+  if (const char* why = why_not_positions(call.tensor(kResizeColumns), a.in_w, a.out_w)) return bad_argument(kResizeColumns, why);
+  return Status{};
+}
+
 }  // namespace deuteron
