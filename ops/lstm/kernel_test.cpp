@@ -3,65 +3,21 @@
 
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
-#include "ops/recurrent/reference.h"
-#include "ops/recurrent/test_layer.h"
+#include "ops/lstm/test_lstm.h"
 
 namespace deuteron {
 namespace {
 
-struct Numbers {
-  int32_t cell_bits, first_zero, first_multiplier, first_shift, last_zero, last_multiplier, last_shift;
-};
-constexpr Numbers kUsual{12, 3, 1400000000, 6, -7, 1300000000, -21};
-
-TestCall call_of(const TestLayer& layer, const Numbers& v, Random& random) {
-  TestCall call(kLstm);
-  layer.begin(call, 4, random);
-  if (layer.initial) random.fill(call.tensor(ScalarType::s8, {layer.directions, layer.batch, layer.units}));
-  else call.none();
-  for (const int32_t n : {v.cell_bits, v.first_zero, v.first_multiplier, v.first_shift, v.last_zero, v.last_multiplier, v.last_shift})
-    call.integer(n);
-  layer.results(call);
-  call.tensor(ScalarType::s8, {layer.directions, layer.batch, layer.units});
-  call.tensor(ScalarType::u8, {2 * layer.units});
-  return call;
-}
-
-void expect_reference(const TestLayer& layer, const Numbers& v, uint32_t seed) {
-  Random random(seed);
-  TestCall call = call_of(layer, v, random);
-  call.run();
-  RecurrentArgs a = layer.args(call);
-  std::vector<int8_t> y(layer.result_bytes()), h_n(layer.state_bytes()), c_n(layer.state_bytes());
-  a.y = y.data(), a.h_n = h_n.data();
-  const int8_t* c_0 = layer.initial ? data_of<int8_t>(call.tensor_at(15)) : nullptr;
-  std::vector<int64_t> cells(layer.state_bytes());
-  for (size_t k = 0; k < cells.size(); ++k)
-    cells[k] = c_0 ? saturate_reference(requantize_reference(c_0[k] - v.first_zero, v.first_multiplier, v.first_shift), -32768, 32767) : 0;
-  const int64_t units = layer.units;
-  recurrent_reference(a, 4 * units, [&](int64_t j, const GateReference& g, int64_t d, int64_t n) {
-    int64_t& c = cells[(d * layer.batch + n) * units + j];
-    const int64_t i = sigmoid_reference(g.both(j)), f = sigmoid_reference(g.both(units + j)), o = sigmoid_reference(g.both(3 * units + j));
-    const __int128 fresh = floor_reference(i * tanh_reference(g.both(2 * units + j), 7), 15 - v.cell_bits);
-    c = saturate_reference(round_up_reference(f * c + fresh, 15), -32768, 32767);
-    const __int128 q12 = v.cell_bits > 12 ? round_up_reference(c, v.cell_bits - 12) : static_cast<__int128>(c) * (1 << (12 - v.cell_bits));
-    return result_reference(o * tanh_reference(saturate_reference(q12, -32768, 32767), 7), a.y_zero, a.y_multiplier, a.y_shift);
-  });
-  for (size_t k = 0; k < cells.size(); ++k)
-    c_n[k] = static_cast<int8_t>(result_reference(cells[k] * 32768, v.last_zero, v.last_multiplier, v.last_shift));
-  if (layer.sequence) { EXPECT_EQ(contents<int8_t>(call.tensor_at(23)), y); }
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(24)), h_n);
-  EXPECT_EQ(contents<int8_t>(call.tensor_at(25)), c_n);
-}
+constexpr LstmNumbers kUsual{12, 3, 1400000000, 6, -7, 1300000000, -21};
 
 TEST(LstmKernel, EqualsTheReference) {
   uint32_t seed = 1;
   for (const TestLayer& layer : test_layers())
     for (const int32_t bits : {0, 5, 11, 12, 13, 15}) {
-      Numbers v = kUsual;
+      LstmNumbers v = kUsual;
       v.cell_bits = bits;
       SCOPED_TRACE(testing::Message() << "layer " << &layer - test_layers().data() << " bits " << bits);
-      expect_reference(layer, v, seed++);
+      expect_lstm_reference<int8_t>(kLstm, layer, v, seed++);
     }
 }
 
@@ -71,8 +27,8 @@ TEST(LstmKernel, StaysDefinedAtTheEndsOfItsNumbers) {
   for (const int shift : {1, 20, 45, 60}) {
     layer.shift = shift;
     layer.multiplier = INT32_MAX;
-    expect_reference(layer, {15, -128, INT32_MAX, 20, 127, INT32_MAX, 0}, static_cast<uint32_t>(shift));
-    expect_reference(layer, {0, 127, -INT32_MAX, -31, -128, -INT32_MAX, -31}, static_cast<uint32_t>(shift));
+    expect_lstm_reference<int8_t>(kLstm, layer, {15, -128, INT32_MAX, 20, 127, INT32_MAX, 0}, static_cast<uint32_t>(shift));
+    expect_lstm_reference<int8_t>(kLstm, layer, {0, 127, -INT32_MAX, -31, -128, -INT32_MAX, -31}, static_cast<uint32_t>(shift));
   }
 }
 
@@ -93,7 +49,7 @@ TEST(LstmKernel, TheTableIsTanh) {
 TEST(LstmKernel, Refuses) {
   const auto make = [&] {
     Random random(4);
-    return call_of(test_layers()[0], kUsual, random);
+    return lstm_call(kLstm, test_layers()[0], kUsual, random);
   };
   expect_common_refusals(make, 23);
   expect_refusals(make, {

@@ -54,6 +54,12 @@ struct TestLayer {
   }
 };
 
+// The same layer on int16.
+inline TestLayer on_int16(TestLayer layer) {
+  layer.type = ScalarType::s16, layer.y_zero = 0, layer.y_shift = -14, layer.shift = 33;
+  return layer;
+}
+
 inline const std::vector<TestLayer>& test_layers() {
   static const std::vector<TestLayer> layers = {{7, 2, 5, 3, 2, false, false, true, true},    {7, 2, 5, 3, 2, true, false, true, false},
                                                 {4, 3, 2, 6, 1, true, false, true, true},     {4, 3, 2, 6, 1, false, true, true, false},
