@@ -6,32 +6,17 @@
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
 #include "ops/resize2d/reference.h"
+#include "ops/resize2d/test_positions.h"
 
 namespace deuteron {
 namespace {
 
 constexpr int32_t kOne = 1 << kResizeBits;
 
-// Any positions, the ends of the axis and of the weights among them.
-std::vector<int32_t> any_positions(int32_t in, int32_t out, Random& random) {
-  std::vector<int32_t> table;
-  for (int32_t k = 0; k < out; ++k) {
-    const int32_t first = k == 0 ? in - 1 : random.in(0, in - 1);
-    const int32_t weight = k == 1 ? kOne : k == 2 ? kOne / 2 : random.in(0, kOne);
-    table.insert(table.end(), {first, first == in - 1 ? 0 : weight});
-  }
-  return table;
-}
-
 TestCall call_of(const Resize2dArgs& a, Random& random) {
   TestCall call(kResize2d);
   random.fill(call.image(a.n, a.in_h, a.in_w, a.channels));
-  for (const auto& [in, out] : {std::pair(a.in_h, a.out_h), std::pair(a.in_w, a.out_w)}) {
-    const std::vector<int32_t> table = any_positions(in, out, random);
-    Tensor& t = call.tensor(ScalarType::s32, {out, 2});
-    std::memcpy(t.data, table.data(), table.size() * 4);
-    t.constant = true;
-  }
+  add_positions(call, a, random);
   call.image(a.n, a.out_h, a.out_w, a.channels);
   return call;
 }

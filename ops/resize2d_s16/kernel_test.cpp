@@ -4,33 +4,17 @@
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
 #include "ops/resize2d/reference.h"
+#include "ops/resize2d/test_positions.h"
 
 namespace deuteron {
 namespace {
-
-constexpr int32_t kOne = 1 << kResizeBits;
-
-std::vector<int32_t> any_positions(int32_t in, int32_t out, Random& random) {
-  std::vector<int32_t> table;
-  for (int32_t k = 0; k < out; ++k) {
-    const int32_t first = k == 0 ? in - 1 : random.in(0, in - 1);
-    const int32_t weight = k == 1 ? kOne : k == 2 ? kOne / 2 : random.in(0, kOne);
-    table.insert(table.end(), {first, first == in - 1 ? 0 : weight});
-  }
-  return table;
-}
 
 TestCall call_of(const Resize2dArgs& a, Random& random) {
   TestCall call(kResize2dS16);
   Tensor& x = call.tensor(ScalarType::s16, {a.n, a.channels, a.in_h, a.in_w}, {0, 2, 3, 1});
   auto* to = static_cast<int16_t*>(x.data);
   for (const int32_t v : random.list(x.numel, -9, 8)) *to++ = static_cast<int16_t>(v % 2 == 0 ? 4095 * v : v < 0 ? -32768 : 32767);
-  for (const auto& [in, out] : {std::pair(a.in_h, a.out_h), std::pair(a.in_w, a.out_w)}) {
-    const std::vector<int32_t> table = any_positions(in, out, random);
-    Tensor& t = call.tensor(ScalarType::s32, {out, 2});
-    std::memcpy(t.data, table.data(), table.size() * 4);
-    t.constant = true;
-  }
+  add_positions(call, a, random);
   call.tensor(ScalarType::s16, {a.n, a.channels, a.out_h, a.out_w}, {0, 2, 3, 1});
   return call;
 }
