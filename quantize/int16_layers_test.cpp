@@ -114,8 +114,9 @@ TEST(InsertQuantization, ALayerWithAStateStaysInt8WhereItHasNoOtherForm) {
   TestGraph t;
   const ValueId x = t.input("x", {5, 1, 4});
   const Rnn rnn{.form = {.sequence = false}};
-  const ValueId h = t.node("h", rnn, {x, t.constant("w", {6, 4}, random_floats(24, 1)), t.constant("u", {6, 6}, random_floats(36, 2)),
-                                      t.constant("b", {6}, random_floats(6, 3)), t.constant("c", {6}, random_floats(6, 4))});
+  const ValueId h = t.node("h", rnn,
+                           {x, t.constant("w", {6, 4}, random_floats(24, 1)), t.constant("u", {6, 6}, random_floats(36, 2)),
+                            t.constant("b", {6}, random_floats(6, 3)), t.constant("c", {6}, random_floats(6, 4))});
   const ValueId v = t.node("v", Reshape{{1, 6}}, {h});
   t.output(t.node("z", Linear{}, {v, t.constant("f", {2, 6}, random_floats(12, 5))}));
   const Samples samples = samples_of(t.g, 4);

@@ -1,7 +1,5 @@
 #include "ops/gru/gru.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -26,8 +24,8 @@ static Result<Lowered> deuteron_call(const Gru& a, const LowerContext& c) {
   if (!begun) return begun.why;
   CallBuilder& call = begun.value->call;
   const double into = start.scale[0] * static_cast<double>(i64{1} << bits);
-  if (given && into >= most_first_scale(c))
-    return Refusal{"the scale of the initial state is too coarse", fmt::format("{}", into), c.in[0].dtype == DType::s16 ? "2^14" : "2^20", "deuteron.gru.scale"};
+  if (given)
+    if (auto why = why_not_first_scale(c, "state", into, "deuteron.gru.scale")) return *why;
   const auto m0 = checked_multiplier(given ? into : 0.0, Ties::to_even, "deuteron.gru.scale");
   if (!m0) return m0.why;
   call.integer(bits).integer(start.zero_point[0]).integer(m0->value).integer(m0->shift);

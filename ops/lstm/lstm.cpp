@@ -36,8 +36,8 @@ static Result<Lowered> deuteron_call(const Lstm& a, const LowerContext& c) {
   else call.none();
   const double one = static_cast<double>(i64{1} << bits);
   const double into = start.scale[0] * one, out_of = 1 / (32768 * one * last.scale[0]);
-  if (given && into >= most_first_scale(c))
-    return Refusal{"the scale of the initial cell state is too coarse", fmt::format("{}", into), c.in[0].dtype == DType::s16 ? "2^14" : "2^20", "deuteron.lstm.scale"};
+  if (given)
+    if (auto why = why_not_first_scale(c, "cell state", into, "deuteron.lstm.scale")) return *why;
   if (out_of >= 1) return Refusal{"the scale of the final cell state is too fine", fmt::format("{}", out_of), "1", "deuteron.lstm.scale"};
   const auto m0 = checked_multiplier(given ? into : 0.0, Ties::to_even, "deuteron.lstm.scale"),
              mn = checked_multiplier(out_of, Ties::to_even, "deuteron.lstm.scale");

@@ -1,6 +1,11 @@
 // The definitions of a recurrent operator differ in nothing but their operands: those of one direction, or of two.
 #pragma once
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "ops/op.h"
+#include "ops/recurrent/kernel.h"
 
 namespace deuteron {
 
@@ -10,7 +15,12 @@ constexpr OpDef<T> with_operands(OpDef<T> def, std::span<const QuantSpec> quanti
   return def;
 }
 
-// What a step of an initial state may be, in steps of the kept one: a shift that the kernel takes.
-inline double most_first_scale(const LowerContext& c) { return c.in[0].dtype == DType::s16 ? 16384 : 1048576; }
+// `scale`: a step of an initial state, in steps of the kept one. Null: a shift that the kernel takes.
+inline std::optional<Refusal> why_not_first_scale(const LowerContext& c, const char* state, double scale, const char* rule) {
+  const int most = c.in[0].dtype == DType::s16 ? kMostFirstShift<int16_t> : kMostFirstShift<int8_t>;
+  if (scale < std::ldexp(1.0, most)) return std::nullopt;
+  return Refusal{fmt::format("the scale of the initial {} is too coarse", state), fmt::format("{}", scale), fmt::format("2^{}", most),
+                 rule};
+}
 
 }  // namespace deuteron

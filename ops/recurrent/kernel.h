@@ -38,6 +38,10 @@ struct RecurrentArgsOf {
 using RecurrentArgs = RecurrentArgsOf<int8_t>;
 using RecurrentS16Args = RecurrentArgsOf<int16_t>;
 
+// Of an initial state: a distance of two steps that is shifted by so much stays within int32.
+template <class Step>
+inline constexpr int32_t kMostFirstShift = sizeof(Step) == 1 ? 20 : 14;
+
 inline int32_t saturate_s16(int64_t v) { return v < -32768 ? -32768 : v > 32767 ? 32767 : static_cast<int32_t>(v); }
 
 // Q3.12 to Q0.15, -32768..32768.

@@ -43,9 +43,6 @@ bool is_step(int64_t v) {
   if constexpr (sizeof(Step) == 1) return is_s8(v);
   else return lies_in(v, -32768, 32767);
 }
-// A distance of two steps that is shifted by so much stays within int32.
-template <class Step>
-inline constexpr int32_t kMostFirstShift = sizeof(Step) == 1 ? 20 : 14;
 template <class Step>
 inline constexpr const char* kNotAFirstShift = sizeof(Step) == 1 ? "must be -31..20" : "must be -31..14";
 
