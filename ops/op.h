@@ -53,6 +53,7 @@ struct LowerContext {
   Isa isa;
   Rounding rounding = Rounding::once;
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
+  bool for_stock = false;  // our own kernels do not count
 };
 
 // What the operator becomes (ops/form.h). True: it has been written. Null: it stays what it is.

@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "passes/options.h"
 #include "passes/pass.h"
 #include "rewrite/affine_rules.h"
 #include "rewrite/forms.h"
@@ -32,13 +33,20 @@ void fuse(PassContext& pass) {
   fuse_with(pass, whole ? std::span<const Rule>() : kRules);
 }
 
+// Our runtime has int8 sums with a scale of their own; int16 is pooled.
+static bool has_sums(const PassContext& pass) {
+  const CompileOptions& o = pass.options;
+  return pass.target.options.dialect != "stock" && o.quantize.precision == Precision::int8 && !o.is_mixed && o.int16_layers.empty();
+}
+
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},
-                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
+                        kBesideNpu[] = {scale_to_depthwise, pool_to_mean_beside_npu, reduce_unless_int8},
+                        kWithSums[] = {scale_to_depthwise, pool_to_mean, reduce_unless_int8};
   static constexpr Rule kAsTflite[] = {reduce_unless_int8};  // its means are rounded once, and its products stay products
   if (pass.graph.numerics == Numerics::tflite) fuse_with(pass, kAsTflite);
   else if (pass.target.npu) fuse_with(pass, kBesideNpu);
-  else fuse_with(pass, kRules);
+  else fuse_with(pass, has_sums(pass) ? std::span<const Rule>(kWithSums) : kRules);
 }
 
 }  // namespace deuteron

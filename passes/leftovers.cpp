@@ -20,9 +20,11 @@ static bool has_int8_kernel(const Graph& g, const Node& node, const Target& targ
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  const LowerContext context{g.types(node.inputs, in), g.types(node.outputs, out), data, target.isa, Rounding::once, target.cmsis_nn};
+  const bool for_stock = target.options.dialect == "stock";
+  const LowerContext context{
+      g.types(node.inputs, in), g.types(node.outputs, out), data, target.isa, Rounding::once, target.cmsis_nn, for_stock};
   const Result<Lowered> call = lower_to_cortex_m(node.op, context);
-  return call && !(target.options.dialect == "stock" && is_own_dialect(call->call));
+  return call && !(for_stock && is_own_dialect(call->call));
 }
 
 // The same operator on float types: nothing, when no portable kernel takes it.

@@ -23,9 +23,8 @@ static constexpr Pass kPipeline[] = {
     {"fuse", fuse},
     // Images are channels-last throughout; a permute is left only where the user's own order of axes asks for one.
     {"infer-layout", infer_layout},
-    // What moved next to each other is fused; a scale for each channel is a depthwise convolution. Without an NPU, and in float, reductions
-    // are
-    // pooling and layers.
+    // What moved next to each other is fused; a scale for each channel is a depthwise convolution. Without a kernel of sums, and in float,
+    // reductions are pooling and layers.
     {"fuse-again", fuse_again},
     // Functions of one element that the NPU can compute in a few steps are those steps.
     {"npu-forms", npu_forms},

@@ -55,7 +55,10 @@ class ChannelGroups {
 
  private:
   // Whether the operator was understood.
-  bool place(const Node&, const auto&) { return false; }
+  bool place(const Node& node, const auto&) {
+    const Bounds* bounds = bounds_of(node.op);
+    return facts_of(node.op).family == Family::pool && (!bounds || scales_freely(*bounds)) && tie(node);
+  }
   bool place(const Node& node, const Conv2d& conv) {
     if (!has_constant_parameters(g_, node)) return false;
     const ValueId x = node.inputs[0], y = node.outputs[0];
@@ -77,8 +80,7 @@ class ChannelGroups {
     return tie(node);
   }
   bool place(const Node& node, const Pad& pad) { return pad.value == 0 && pad.before.back() == 0 && pad.after.back() == 0 && tie(node); }
-  bool place(const Node& node, const MaxPool2d& pool) { return scales_freely(pool.bounds) && tie(node); }
-  bool place(const Node& node, const AvgPool2d&) { return tie(node); }
+  bool place(const Node& node, const Reduce& reduce) { return reduce.axes.back() + 1 < g_.type(node.inputs[0]).rank() && tie(node); }
   bool place(const Node& node, const Resize2d&) { return tie(node); }
   bool place(const Node& node, const Clamp& clamp) { return scales_freely(clamp.bounds) && tie(node); }
   // The last axis stays the last one when its extent does.

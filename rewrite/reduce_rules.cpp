@@ -1,6 +1,7 @@
 // Means and sums are layers whose weights are all the same: sums are exact in int32 and the result has a scale of its own, where average
 // pooling would round to steps of its operand's scale, which are coarse beside a mean of many elements. Extremes are max pooling.
-// Beside an NPU reductions are quantized as they are: it reduces any axes at once, where pools and layers need permutes and more cycles.
+// Beside an NPU and for our own runtime reductions are quantized as they are: one kernel reduces any neighbouring axes at once, where pools
+// and layers need permutes, weights and more cycles.
 #include "rewrite/reduce_rules.h"
 
 #include "ops/quantize/rounded.h"
@@ -23,16 +24,17 @@ class Reducer {
 
   // The mean of whole rows or columns of an image, where it is finer than a pool: in a float model, which gives the result parameters of
   // its own, and in a quantized one that has them.
-  bool is_better_as_mean(const AvgPool2d& pool) {
+  bool is_better_as_mean(const AvgPool2d& pool, bool beside_npu) {
     const ValueId x = g_.nodes[root_].inputs[0];
     const Shape &from = g_.type(x).shape, &to = g_.type(g_.nodes[root_].outputs[0]).shape;
-    if (pool.pad != HW{} || (pool.divisor != 0 && pool.divisor != pool.kernel.h * pool.kernel.w)) return false;
+    if (g_.type(x).dtype != DType::f32 || pool.pad != HW{} || (pool.divisor != 0 && pool.divisor != pool.kernel.h * pool.kernel.w))
+      return false;
     const auto whole_or_none = [](i64 kernel, i64 in, i64 out) { return (kernel == in && out == 1) || (kernel == 1 && out == in); };
     if (!whole_or_none(pool.kernel.h, from[1], to[1]) || !whole_or_none(pool.kernel.w, from[2], to[2])) return false;
     const ValueId steps = dequantized(g_, uses_, behind_views(g_, uses_, x));
-    if (steps < 0) return !is_pooled_by_convolution(x);
+    if (steps < 0) return !beside_npu || !is_pooled_by_convolution(x);
     find_wanted();
-    return !wanted_.empty() && wanted_ != g_.type(steps).quant;
+    return g_.type(steps).dtype == DType::s8 && !wanted_.empty() && wanted_ != g_.type(steps).quant;
   }
 
   // Whether it stays between int8 values: that of a float model will, that of a quantized one where both sides are.
@@ -167,9 +169,9 @@ std::optional<Patch> reduce_unless_int8(const Graph& g, const Uses& uses, NodeId
   return Reducer(g, uses, root).run();
 }
 
-std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root) {
+static std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root, bool beside_npu) {
   const AvgPool2d* pool = op_as<AvgPool2d>(g, root);
-  if (!pool || !Reducer(g, uses, root).is_better_as_mean(*pool)) return std::nullopt;
+  if (!pool || !Reducer(g, uses, root).is_better_as_mean(*pool, beside_npu)) return std::nullopt;
   Reduce mean;
   if (pool->kernel.h > 1) mean.axes.push_back(1);
   if (pool->kernel.w > 1) mean.axes.push_back(2);
@@ -177,5 +179,7 @@ std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root)
   PatchBuilder b(g, root, "");
   return b.replace_root(mean, g.nodes[root].inputs);
 }
+std::optional<Patch> pool_to_mean(const Graph& g, const Uses& uses, NodeId root) { return pool_to_mean(g, uses, root, false); }
+std::optional<Patch> pool_to_mean_beside_npu(const Graph& g, const Uses& uses, NodeId root) { return pool_to_mean(g, uses, root, true); }
 
 }  // namespace deuteron

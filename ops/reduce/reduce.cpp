@@ -6,7 +6,9 @@
 
 #include "ops/integer/refusals.h"
 #include "ops/op.h"
+#include "ops/reduce/kernel.h"
 #include "ops/reduce/multiplier.h"
+#include "ops/reduce/slices.h"
 
 namespace deuteron {
 
@@ -40,28 +42,41 @@ static i64 summed(const Reduce& a, const Shape& x) {
 
 static i64 count_macs(const Reduce& a, TypeView in, TypeView) { return is_extreme(a) ? 0 : in[0].elements(); }
 
-// A sum over the last axis is a linear layer with weights of 1, whose one output has the NPU's multiplier. Others become one
-// (rewrite/reduce_rules.h).
+// What brings the sum of `count` elements to the result's scale. A CPU alone divides by the count in the factor; beside an NPU, and for
+// models of TFLite, it is what that does: SUM rounds once, MEAN twice.
+static Result<Multiplier> multiplier_of_sum(const Reduce& a, const Quant& x, const Quant& y, i64 count, Rounding rounding) {
+  static constexpr const char* kRule = "cortex_m.reduce.scale";
+  const i64 divisor = a.fn == Reduce::kMean ? count : 1;
+  const double ratio = static_cast<double>(x.scale[0]) / y.scale[0];
+  if (rounding == Rounding::once) return checked_multiplier(ratio / static_cast<double>(divisor), form_of(rounding), kRule);
+  if (is_reference(rounding) && a.fn == Reduce::kSum) return checked_multiplier(ratio, form_of(Rounding::reference_once), kRule);
+  return reduce_multiplier(x, y, divisor, ties_of(rounding), kRule);
+}
+
+// deuteron::sum of any neighbouring axes. Stock firmware has a linear layer with weights of 1 for a sum over the last axis, whose one
+// output has the same multiplier. Other sums become one of these (forms.cpp).
 static Result<Lowered> cortex_m(const Reduce& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.reduce.dtype")) return *r;
   if (auto r = require_int8(y, "y", "cortex_m.reduce.dtype")) return *r;
-  if (is_extreme(a) || a.axes != Axes{x.rank() - 1})
+  const Slices s = slices_of(x.shape, a.axes);
+  if (is_extreme(a) || !s.neighbours || (c.for_stock && a.axes != Axes{x.rank() - 1}))
     return Refusal{"a reduction over these axes has no int8 form", to_text(a.axes), to_text(x.shape), "cortex_m.reduce"};
-  const i64 count = x.shape.back();
-  if (count > kMostSummed)
-    return Refusal{"elements of a sum in int32", std::to_string(count), std::to_string(kMostSummed), "cortex_m.reduce.elements"};
-  // TFLite's SUM rounds once, its MEAN twice.
-  const bool once = is_reference(c.rounding) && a.fn == Reduce::kSum;
-  const double ratio = static_cast<double>(x.quant.scale[0]) / y.quant.scale[0];
-  const auto m = once
-                     ? checked_multiplier(ratio, form_of(Rounding::reference_once), "cortex_m.reduce.scale")
-                     : reduce_multiplier(x.quant, y.quant, a.fn == Reduce::kMean ? count : 1, ties_of(c.rounding), "cortex_m.reduce.scale");
+  const auto m = multiplier_of_sum(a, x.quant, y.quant, s.slice, c.rounding);
   if (!m) return m.why;
+  const i64 most = c.for_stock ? kMostSummed : std::min(kMostSummed, most_summed(m->shift));
+  if (s.slice > most)
+    return Refusal{"elements of a sum in int32", std::to_string(s.slice), std::to_string(most), "cortex_m.reduce.elements"};
+  if (!c.for_stock) {
+    CallBuilder call("deuteron::sum", c.in.size(), 1);
+    call.in(0, plain_face(x.shape)).integer(s.inner).integer(x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
+    call.integer(m->value).integer(m->shift).integer(y.quant.low).integer(y.quant.high).out(0, plain_face(y.shape));
+    return call.done();
+  }
   const i32 offset = -x.quant.zero_point[0];
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
-  call.in(0, plain_face(x.shape)).constant(DType::s8, {1, count}, std::vector<int8_t>(static_cast<size_t>(count), 1)).none();
-  if (c.isa == Isa::mve) call.constant(DType::s32, {1, 1}, std::vector<i32>{static_cast<i32>(count) * offset});
+  call.in(0, plain_face(x.shape)).constant(DType::s8, {1, s.slice}, std::vector<int8_t>(static_cast<size_t>(s.slice), 1)).none();
+  if (c.isa == Isa::mve) call.constant(DType::s32, {1, 1}, std::vector<i32>{static_cast<i32>(s.slice) * offset});
   else call.none();
   call.integer(offset).integer(0).integer(y.quant.zero_point[0]).integers({m->value}).integers({m->shift});
   call.integer(y.quant.high).integer(y.quant.low).out(0, plain_face(y.shape));

@@ -61,6 +61,7 @@ Outcome check_linear(uint32_t seed);
 Outcome check_add(uint32_t seed);
 Outcome check_mul(uint32_t seed);
 Outcome check_avg_pool2d(uint32_t seed);
+Outcome check_sum(uint32_t seed);
 Outcome check_max_pool2d(uint32_t seed);
 Outcome check_quantize(uint32_t seed);
 Outcome check_dequantize(uint32_t seed);

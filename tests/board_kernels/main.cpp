@@ -15,6 +15,7 @@ constexpr CheckedKernel kChecked[] = {
     {"add", check_add},
     {"mul", check_mul},
     {"avg_pool2d", check_avg_pool2d},
+    {"sum", check_sum},
     {"max_pool2d", check_max_pool2d},
     {"quantize", check_quantize},
     {"dequantize", check_dequantize},

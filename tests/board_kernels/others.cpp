@@ -11,6 +11,7 @@
 #include "ops/mul/kernel.h"
 #include "ops/quantize/kernel.h"
 #include "ops/quantize_bytes/kernel.h"
+#include "ops/reduce/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -165,6 +166,34 @@ Outcome check_avg_pool2d(uint32_t seed) {
   if constexpr (kHasDsp) {
     avg_pool2d_s8(a, x, expected.data);
     avg_pool2d_s8_dsp(a, x, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  return Outcome::not_served;
+}
+
+Outcome check_sum(uint32_t seed) {
+  Random r(seed);
+  SumArgs a{};
+  a.outer = r.between(1, 3), a.inner = r.one_in(4) ? 1 : r.between(1, 70);
+  a.slice = r.one_in(10) ? r.between(250, 600) : r.between(1, 40);
+  a.x_zero = r.between(-128, 127), a.y_zero = r.between(-128, 127);
+  fill_scales(r, &a.multiplier, &a.shift, 1);
+  a.low = r.one_in(3) ? r.between(-128, 0) : -128, a.high = r.one_in(3) ? r.between(0, 127) : 127;
+  const uint32_t xs = static_cast<uint32_t>(a.outer * a.slice * a.inner), ys = static_cast<uint32_t>(a.outer * a.inner);
+  int8_t* x = at_end_of_pool(xs);
+  fill_bytes(r, x, static_cast<int32_t>(xs));
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  Line line("@differs sum ");
+  line.number(seed).text(" outer,slice,inner ").signed_number(a.outer).text(" ").signed_number(a.slice).text(" ").signed_number(a.inner);
+  if constexpr (kHasMve) {
+    if (why_not_sum_mve(a)) return Outcome::not_served;
+    sum_s8(a, x, expected.data);
+    sum_s8_mve(a, x, found.data);
+    return compared(expected, found, ys, nullptr, line);
+  }
+  if constexpr (kHasDsp) {
+    sum_s8(a, x, expected.data);
+    sum_s8_dsp(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;
