@@ -4,6 +4,11 @@
 #include "ops/device/host_clones.h"
 #include "ops/integer/requantize.h"
 
+// Only few sums come here where there is a kernel of an instruction set: no more code for them than they need.
+#if defined(__ARM_FEATURE_DSP)
+#pragma GCC optimize("Os")
+#endif
+
 namespace deuteron {
 namespace {
 

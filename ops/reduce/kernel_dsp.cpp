@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ops/device/one_copy.h"
 #include "ops/integer/requantize.h"
 #include "ops/reduce/kernel.h"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr int32_t kNeighbours = 4;
 constexpr int32_t kRowsAtOnce = 255;  // sums of so many int8 fit int16
 
-int8_t result_of(const SumArgs& a, int32_t sum) {
+DEUTERON_ONE_COPY int8_t result_of(const SumArgs& a, int32_t sum) {
   return requantize_to_s8(static_cast<uint32_t>(sum - a.slice * a.x_zero), a.multiplier, a.shift, a.y_zero, a.low, a.high);
 }
 
@@ -24,7 +25,7 @@ int8x4_t word_at(const int8_t* x) {
 // Bytes 1 and 3, where SXTB16 takes them.
 int8x4_t odd_bytes(int8x4_t word) { return static_cast<int8x4_t>(static_cast<uint32_t>(word) >> 8 | static_cast<uint32_t>(word) << 24); }
 
-void sum_block(const SumArgs& a, const int8_t* x, int8_t* y) {
+DEUTERON_ONE_COPY void sum_block(const SumArgs& a, const int8_t* x, int8_t* y) {
   int32_t sums[kNeighbours] = {};
   for (int32_t done = 0; done < a.slice; done += kRowsAtOnce) {
     int16x2_t even = 0, odd = 0;
