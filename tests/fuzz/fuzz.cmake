@@ -52,11 +52,9 @@ function(deuteron_seeds name library)
     target_link_libraries(${name}_seeds PRIVATE ${library})
   endif()
 endfunction()
-set(DIGITS ${PROJECT_SOURCE_DIR}/models/digits_cnn)
-set(pt2_FILES ${DIGITS}/float.pt2 ${DIGITS}/qat_qdq.pt2)
 deuteron_seeds(pte deuteron_runtime)
 deuteron_seeds(neutron neutron_model)
-foreach(name pt2 tflite onnx neutron_ir)
+foreach(name tflite onnx neutron_ir)
   deuteron_seeds(${name} deuteron_core)
 endforeach()
 
@@ -70,6 +68,8 @@ if(DEUTERON_FUZZ)
   # clang 14 cannot map these units ("File exit not handled before popRegions"); they read nothing that comes from outside.
   set_source_files_properties(${PROJECT_BINARY_DIR}/units/core/rewrite_0.cpp ${PROJECT_BINARY_DIR}/units/operators/ops_batch_norm_0.cpp
                               PROPERTIES COMPILE_OPTIONS -fno-coverage-mapping)
+  find_program(DEUTERON_SEEDS_PYTHON python NAMES python3 HINTS ${PROJECT_SOURCE_DIR}/build/onnx_venv/bin)
+  add_custom_target(fuzz_seeds COMMAND ${DEUTERON_SEEDS_PYTHON} ${PROJECT_SOURCE_DIR}/tests/fuzz/seeds.py ${PROJECT_BINARY_DIR}/seeds)
   foreach(row ${FUZZ_TARGETS})
     separate_arguments(row UNIX_COMMAND "${row}")
     list(POP_FRONT row name max_len rss_limit_mb schema library)
@@ -83,18 +83,19 @@ if(DEUTERON_FUZZ)
       target_link_libraries(${name}_fuzz PRIVATE fuzz_change flatbuffers)
     endif()
     set(found ${PROJECT_BINARY_DIR}/corpus/${name})  # grows from run to run
+    set(first ${PROJECT_BINARY_DIR}/seeds/${name})
     set(seeds)
     if(TARGET ${name}_seeds)
       set(seeds COMMAND ${name}_seeds ${found} ${${name}_FILES})
     endif()
     add_custom_target(fuzz_${name}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${found}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${found} ${first}
       ${seeds}
       COMMAND ${CMAKE_COMMAND} -E env LLVM_PROFILE_FILE=${PROJECT_BINARY_DIR}/coverage/${name}.profraw
               $<TARGET_FILE:${name}_fuzz> -max_len=${max_len} -max_total_time=${DEUTERON_FUZZ_SECONDS} -timeout=20
               -rss_limit_mb=${rss_limit_mb} -artifact_prefix=${PROJECT_BINARY_DIR}/${name}- -print_final_stats=1
-              ${found} ${FUZZ_CORPORA}/${name} ${${name}_MORE} >${PROJECT_BINARY_DIR}/corpus/${name}.log 2>&1
-      DEPENDS ${name}_fuzz)
+              ${found} ${first} ${FUZZ_CORPORA}/${name} ${${name}_MORE} >${PROJECT_BINARY_DIR}/corpus/${name}.log 2>&1
+      DEPENDS ${name}_fuzz fuzz_seeds)
     # The smallest set of inputs with the same coverage, in place of those that are kept.
     add_custom_target(keep_${name}
       COMMAND ${CMAKE_COMMAND} -E rm -rf ${PROJECT_BINARY_DIR}/kept/${name}

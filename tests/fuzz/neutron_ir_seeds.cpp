@@ -1,10 +1,18 @@
-// Writes seeds for neutron_ir_fuzz: a small model for most operators, and a converted one.
+// Writes seeds for neutron_ir_fuzz: what the compiler gives the converter of small random networks, which are made of the examples of every
+// operator, and what that makes of it; and a model by hand, with forms that the compiler does not write.
 //   neutron_ir_seeds FOLDER
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron_model/test_machine.h"
+#include "base/check.h"
+#include "passes/compilation.h"
+#include "passes/compile.h"
+#include "passes/options.h"
+#include "targets/target.h"
+#include "tests/fuzz/random_network.h"
 #include "tflite/writer.h"
 
 using namespace deuteron;
@@ -12,13 +20,9 @@ using namespace deuteron::neutron;
 using B = tflite::BuiltinOperator;
 using O = tflite::BuiltinOptions;
 
-int main(int count, char** arguments) {
-  if (count != 2) return 2;
-  const std::filesystem::path folder = arguments[1];
-  const auto save = [&](const char* name, const std::vector<u8>& bytes) {
-    std::ofstream(folder / name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  };
+constexpr uint32_t kNetworks = 600;
+
+static std::vector<u8> model_by_hand() {
   tflite::Writer w;
   auto& b = w.builder();
   const i32 x = w.tensor({1, 4, 5, 8}, 0.05f, 3), other = w.tensor({1, 1, 5, 8}, 0.05f, 3);
@@ -44,9 +48,50 @@ int main(int count, char** arguments) {
   const i32 sum = w.op(B::ADD, {x, other}, w.tensor({1, 4, 5, 8}, 0.05f, 3), O::AddOptions, tflite::CreateAddOptions(b));
   const i32 shape = w.op(B::RESHAPE, {sum}, w.tensor({20, 8}, 0.05f, 3), O::ReshapeOptions, tflite::CreateReshapeOptions(b));
   const i32 tanh = w.op(B::TANH, {shape}, w.tensor({20, 8}, 1.0f / 128, 0));
-  const auto model = w.finish({x, other}, {soft, tanh, max});
-  save("model.tflite", model);
+  return w.finish({x, other}, {soft, tanh, max});
+}
+
+// The passes leave the files there.
+static void compile_random(uint32_t seed, const Target& target, const std::filesystem::path& folder) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> bytes(1024);
+  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
+  test::Decisions decisions(bytes.data(), bytes.size());
+  std::optional<Graph> graph = test::RandomNetwork(decisions).grow();
+  if (!graph) return;
+  CompileOptions options;
+  options.threads = 1;
+  options.intermediates = folder.string();
+  options.npu.fetch_constants = seed % 2 != 0;
+  Diagnostics refused;
+  const Samples samples = test::samples_of(*graph);
+  (void)compile(std::move(*graph), target, samples, options, refused);
+}
+
+int main(int count, char** arguments) {
+  if (count != 2) return 2;
+  const std::filesystem::path folder = arguments[1];
+  const auto save = [&](const char* name, const std::vector<u8>& bytes) {
+    std::ofstream(folder / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  };
+  const std::vector<u8> model = model_by_hand();
   Diagnostics d;
-  if (const auto c = convert(model, {n3_64()}, d)) save("converted.tflite", c->model);
-  return d.has_errors();
+  save("model.tflite", model);
+  const std::optional<Converted> converted = convert(model, {n3_64()}, d);
+  DEUTERON_CHECK(converted.has_value());
+  save("converted.tflite", converted->model);
+
+  const std::optional<Target> target = find_target("imxrt700", d);
+  DEUTERON_CHECK(target.has_value());
+  const std::filesystem::path one = folder.parent_path() / "neutron_ir_seed";
+  for (uint32_t seed = 0; seed < kNetworks; ++seed) {
+    std::filesystem::create_directories(one);
+    compile_random(seed, *target, one);
+    for (const auto& entry : std::filesystem::directory_iterator(one))
+      if (entry.path().extension() == ".tflite")
+        std::filesystem::rename(entry.path(), folder / (std::to_string(seed) + "_" + entry.path().filename().string()));
+    std::filesystem::remove_all(one);
+  }
+  return 0;
 }

@@ -1,0 +1,93 @@
+"""Writes first inputs for the fuzz targets: what the golden tests give the program, and the models and traces that a checkout carries.
+
+    seeds.py OUT
+
+OUT/TARGET gets a file for each input. A golden text stands for a way through a reader that has a test: every refusal and every rewrite rule.
+Where the package onnx is there, ONNX's own tests of its operators are added."""
+import pathlib
+import sys
+import zipfile
+import zlib
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS))
+from golden import FOLDER, NOT_REACHED, Golden  # noqa: E402
+
+TARGET_OF = {".pt2": "pt2", ".tflite": "tflite", ".onnx": "onnx", ".npy": "npy", ".npz": "npz", ".etdp": "etdump", ".etrecord": "etrecord",
+             ".toml": "target", ".bmp": "image", ".png": "image", ".jpg": "image", ".sel": "selection", ".pte": "pte"}
+# The byte that a target looks at before the file: an archive, not an entry of one; the first of the shapes.
+PREFIX = {"pt2": b"\0", "image": b"\0"}
+MOST_BYTES = 262144  # of an input: the largest of fuzz.cmake
+MODEL_ENTRY = b"\4"  # what follows is the models/model.json of a sound archive (pt2_fuzz.cpp)
+
+
+class Seeds:
+    def __init__(self, folder):
+        self.folder, self.count = folder, 0
+
+    def put(self, target, name, data):
+        if len(data) > MOST_BYTES:
+            return
+        folder = self.folder / target
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        self.count += 1
+
+    def file(self, name, data):
+        path = pathlib.Path(name)
+        target = TARGET_OF.get(path.suffix)
+        if not target:
+            return
+        self.put(target, name, PREFIX.get(target, b"") + data)
+        if target == "pt2":
+            self.put_model(name, data)
+
+    def put_model(self, name, data):
+        """The program of an archive by itself: a change of one byte leaves it a sound archive."""
+        path = self.folder / "model.zip"
+        path.write_bytes(data)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                for entry in archive.namelist():
+                    if entry.endswith("models/model.json"):
+                        self.put("pt2", f"{name}.json", MODEL_ENTRY + archive.read(entry))
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error):
+            pass  # a damaged archive, which is a seed itself
+        path.unlink()
+
+    def golden(self, golden):
+        for number, (name, data) in enumerate(golden.files()):
+            if number == 0:
+                graph = b"".join(line for line in data.splitlines(True) if not line.startswith(b"#"))
+                if graph.strip():  # or the model is a section
+                    self.put("text", name, graph)
+                    self.put("compile", name, graph + b"\n---\n" + bytes(range(1, 17)))
+            else:
+                self.file(f"{golden.path.stem}.{name}", data)
+
+
+def onnx_node_tests():
+    try:
+        from onnx.backend.test.case.node import collect_testcases
+    except ModuleNotFoundError:
+        print("no package onnx (./dev test installs it): the tests of its operators are left out")
+        return []
+    return [(case.name, case.model.SerializeToString()) for case in collect_testcases(None) if case.model]
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    seeds = Seeds(pathlib.Path(sys.argv[1]))
+    for path in sorted(FOLDER.glob("*.txt")):
+        if path != NOT_REACHED:
+            seeds.golden(Golden(path))
+    for folder in (TESTS / "carried", TESTS / "traces", TESTS.parent / "models", TESTS.parent / "targets"):
+        for path in sorted(p for p in folder.rglob("*") if p.suffix in TARGET_OF):
+            seeds.file("_".join(path.relative_to(folder).parts), path.read_bytes())
+    for name, model in onnx_node_tests():
+        seeds.file(name + ".onnx", model)
+    print(f"{seeds.count} first inputs")
+
+
+main()
