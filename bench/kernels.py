@@ -1,0 +1,106 @@
+"""Instructions and bytes on the chip, beside those of a peer. Prints its tables for docs/results.md.
+
+    python3 bench/kernels.py [build/deuteron] [../shared]
+
+Instructions are those of one inference with a float input and output, counted under emulation: they repeat to the last digit. The peer is
+ExecuTorch 1.5's runtime with CMSIS-NN and the file of its own flow, counted on the same boards (on Cortex-M3, which that flow does not serve,
+CMSIS-NN's kernels alone). Needs the cross compiler for what an image takes. Standard library only; a bar that does not hold is marked with
+`!`, and the exit code is then 1.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import spine
+from spine import bar, tool
+
+BOARDS = {core: name for name, core in spine.BOARDS.items()}
+# core: {model: (the peer's instructions, at most so much of them, at most with --dialect stock)}. gcc 12.2, CMSIS-NN 99f736a.
+PEER = {
+    "cortex-m55": {"resnet8": (4_842_100, 0.43, 0.55), "dscnn_kws": (1_812_500, 0.41, 0.55), "mobilenet_v1_025_vww": (6_581_550, 0.32, 0.55),
+                   "autoencoder_ad": (155_450, 0.33, 0.55), "mobilenet_v2": (166_626_850, 0.37, 0.55)},
+    "cortex-m4": {"resnet8": (30_011_840, 0.40, 0.50), "dscnn_kws": (8_486_560, 0.38, 0.50), "mobilenet_v1_025_vww": (26_092_360, 0.36, 0.50),
+                  "autoencoder_ad": (632_200, 0.47, 0.50), "mobilenet_v2": (804_997_720, 0.40, 0.50)},
+    "cortex-m3": {"resnet8": (43_000_000, 0.62, None), "dscnn_kws": (11_100_000, 0.62, None), "mobilenet_v1_025_vww": (43_300_000, 0.62, None)},
+}
+PEER["cortex-m33"] = PEER["cortex-m4"]  # the peer has one file and one set of kernels for both
+MOST_LOAD, MOST_FLASH, MOST_TABLES, MOST_STACK = 15_000, 22 * 1024, 2048, 2048
+
+
+def compiled(model, core, program, *options):
+    folder = spine.MODELS / model
+    tool("compile", folder / "float.pt2", "--calibrate", folder / "inputs", "--target", core, "-o", program, *options)
+
+
+def on_board(model, core, program, where):
+    sample = sorted((spine.MODELS / model / "inputs").glob("*.bin"))[0]
+    tool("run", program, "--input", sample, "--output-dir", where / "out", "--on", f"qemu:{BOARDS[core]}", "--json", where / "run.json")
+    return json.loads((where / "run.json").read_text())
+
+
+def instructions(where):
+    print("| core | model | peer, M | ours, M | of the peer | bar | --dialect stock, M | of the peer | bar |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    for core, models in PEER.items():
+        for model, (peer, most, most_stock) in models.items():
+            cells = []
+            for options, limit in (((), most), (("--dialect", "stock"), most_stock)):
+                compiled(model, core, where / "p.pte", *options)
+                count = on_board(model, core, where / "p.pte", where)["instructions"]
+                share = f"{count / peer:.3f}"
+                cells += [f"{count / 1e6:.3f}", bar(share, limit is None or count <= limit * peer), f"{limit:.2f}" if limit else ""]
+            print(f"| {core} | {model} | {peer / 1e6:.3f} | {' | '.join(cells)} |", flush=True)
+    print()
+
+
+def image_of(program, board, where):
+    """What the build of a firmware project says of flash and stack: {line's name: bytes}."""
+    environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
+    if shutil.which("ccache"):
+        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+    said = ""
+    for command in ((spine.TOOL, "firmware", program, "--board", board, "-o", where / "fw", "--force"),
+                    ("cmake", "-S", where / "fw", "-B", where / "b", "-G", "Ninja"), ("cmake", "--build", where / "b")):
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment)
+        said += done.stdout
+        if done.returncode:
+            sys.exit(f"{command[0]}: {done.stdout[-600:]}{done.stderr}")
+    shutil.rmtree(where / "b")
+    return {name.strip(): int(count) for name, count in re.findall(r"^(\S[^\n]*?) {2,}(\d+)\b", said, re.M)}
+
+
+def footprint(where):
+    """With a load plan, which is what small firmware uses."""
+    print("| core, resnet8 | instructions to load | flash beside the model | the same, int8 in and out | tables in RAM | stack of load, at most | of run |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for core in ("cortex-m55", "cortex-m4", "cortex-m33", "cortex-m3"):
+        flash = {}
+        for io in ("int8", "float"):
+            compiled("resnet8", core, where / "p.pte", "--load-plan", "--io", io)
+            image = image_of(where / "p.pte", BOARDS[core], where)
+            flash[io] = image["product, beside the model"]
+        run = on_board("resnet8", core, where / "p.pte", where)
+        print(f"| {core} | {bar(str(run['load_instructions']), run['load_instructions'] <= MOST_LOAD)} | "
+              f"{bar(str(flash['float']), flash['float'] <= MOST_FLASH)} | {bar(str(flash['int8']), flash['int8'] <= MOST_FLASH)} | "
+              f"{bar(str(run['table_bytes']), run['table_bytes'] <= MOST_TABLES)} | {bar(str(image['load']), image['load'] <= MOST_STACK)} | "
+              f"{bar(str(image['run']), image['run'] <= MOST_STACK)} |", flush=True)
+    print()
+
+
+def main():
+    if not spine.MODELS.is_dir():
+        sys.exit(f"{spine.MODELS} is not there: the reference models are needed")
+    with tempfile.TemporaryDirectory() as folder:
+        instructions(pathlib.Path(folder))
+        footprint(pathlib.Path(folder))
+    print(f"{spine.missed} bars missed (marked with !): resnet8's load {MOST_LOAD} instructions, flash {MOST_FLASH} bytes, tables {MOST_TABLES}, stack {MOST_STACK}")
+    return 1 if spine.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
