@@ -29,8 +29,10 @@ CpuWork cpu_work(const Graph& g, const Node& node) {
   w.macs = call.macs;
   for (const ValueId v : node.outputs)
     if (!is_scratch(g.type(v))) w.results += g.type(v).elements();
-  for (const ValueId v : node.inputs)
-    if (!g.is_constant(v)) w.operands += g.type(v).elements();
+  for (const ValueId v : node.inputs) {
+    if (g.is_constant(v)) w.constants += g.type(v).bytes();
+    else w.operands += g.type(v).elements();
+  }
   w.taps = taps_of(call, w.macs, w.results, g.type(node.outputs[0]).shape);
   return w;
 }

@@ -9,6 +9,7 @@
 #include "quantize/held_out.h"
 #include "quantize/insert_quantization.h"
 #include "quantize/precision_search.h"
+#include "quantize/weight_search.h"
 
 namespace deuteron {
 
@@ -20,6 +21,7 @@ struct QuantizationDecisions {
   std::optional<HeldOut> held_out;             // simulated, on samples that the ranges were not chosen on
   double gain_db = 0;                          // of that over plain histogram ranges
   std::optional<PrecisionDecision> precision;  // of --precision mixed
+  std::optional<WeightDecision> weights;       // of --weight-bits mixed
 };
 
 // What both sides say of one operator.

@@ -10,6 +10,8 @@
 
 namespace deuteron {
 
+enum class WeightBits : u8 { eight, four, mixed };
+
 inline constexpr i64 kLeastRam = -1;  // --max-ram least: as few bytes as bands of rows reach, adding a tenth of the work at most
 
 struct CompileOptions {
@@ -17,6 +19,10 @@ struct CompileOptions {
   NpuOptions npu;
   // --int16-layer: operators, nodes and modules that work on int16 among int8
   std::vector<std::string> int16_layers;
+  // --weight-bits and --int4-layer: what weights may have four bits; packed calls whose weights are such numbers then store them so
+  WeightBits weight_bits = WeightBits::eight;
+  std::vector<std::string> int4_layers;
+  std::optional<double> max_loss_db;  // WeightLimits (quantize/weight_search.h); with target_db, below
   // --precision mixed: the search names such layers, within these limits
   bool is_mixed = false;
   std::optional<double> max_cost, target_db;  // MixedPrecision (quantize/precision_search.h)
@@ -33,9 +39,11 @@ struct CompileOptions {
   std::string dump_after;                     // pass name: its graph is printed to standard output
   std::vector<std::string> skip_passes;
   bool one_memory = false;  // where the target has several for tensors, all lie in one: for a form of output that knows no others
-  i64 max_ram = 0;        // --max-ram: the plan may have so many bytes; 0: what the target has for activations; or kLeastRam
-  std::string stream;     // --stream AXIS[=FRAMES]: passes/stream.h; empty: the network computes its whole input
-  i64 max_rewrites = -1;  // applies only so many rewrites in all, to bisect
+  i64 max_ram = 0;          // --max-ram: the plan may have so many bytes; 0: what the target has for activations; or kLeastRam
+  std::string stream;       // --stream AXIS[=FRAMES]: passes/stream.h; empty: the network computes its whole input
+  i64 max_rewrites = -1;    // applies only so many rewrites in all, to bisect
 };
+
+inline bool has_int4_weights(const CompileOptions& o) { return o.weight_bits != WeightBits::eight || !o.int4_layers.empty(); }
 
 }  // namespace deuteron

@@ -6,6 +6,8 @@
 
 #include "ops/families.h"
 #include "ops/linear_add/linear_form.h"
+#include "ops/packed_conv2d/packed_args.h"
+#include "ops/packed_conv2d_w4/w4_form.h"
 #include "passes/call_node.h"
 #include "passes/options.h"
 #include "passes/pack_call.h"
@@ -32,7 +34,7 @@ struct Candidate {
   Lowered lowered;
 };
 
-std::optional<Candidate> candidate(const Graph& g, size_t n, Isa isa) {
+std::optional<Candidate> candidate(const Graph& g, size_t n, Isa isa, bool may_be_w4) {
   const Node& node = g.nodes[n];
   const auto* call = call_of(node.op);
   if (!call) return std::nullopt;
@@ -40,6 +42,8 @@ std::optional<Candidate> candidate(const Graph& g, size_t n, Isa isa) {
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
   Result<Lowered> lowered = pack_call({*call, data, isa});
   if (!lowered) return std::nullopt;
+  if (may_be_w4 && lowered.value->call.name == "deuteron::packed_conv2d")
+    if (Result<Lowered> w4 = with_w4_weights(*lowered.value)) lowered = std::move(w4);
   lowered.value->call.macs = call->macs;
   return Candidate{n, std::move(*lowered.value)};
 }
@@ -111,6 +115,16 @@ Result<Lowered> pack_call(const PlainCall& plain) {
   return Refusal{"has no kernel on packed weights", "", "", ""};
 }
 
+bool has_int4_weights(std::string_view call) { return call == "deuteron::packed_conv2d_w4"; }
+
+std::optional<Int4Weights> int4_weights_of(const Node& node) {
+  const auto* call = call_of(node.op);
+  if (!call || !has_int4_weights(call->name)) return std::nullopt;
+  const PackedConv2dArgs a = packed_args_of(call->args);
+  return Int4Weights{node.inputs[static_cast<size_t>(arg_of(call->args, PackedArg::packed).integer)],
+                     packed_bytes(packing_of(call->overload), a.out_c, a.length())};
+}
+
 void pack_weights(PassContext& pass) {
   if (!pass.options.packed_weights) return;
   Graph& g = pass.graph;
@@ -118,7 +132,7 @@ void pack_weights(PassContext& pass) {
   Readers readers;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     add_constants(g, g.nodes[n], readers);
-    if (auto c = candidate(g, n, pass.target.isa)) candidates.push_back(std::move(*c));
+    if (auto c = candidate(g, n, pass.target.isa, has_int4_weights(pass.options))) candidates.push_back(std::move(*c));
   }
   i64 plain = 0;
   for (const auto& [data, count] : readers) plain += static_cast<i64>(data.size());

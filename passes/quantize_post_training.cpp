@@ -16,6 +16,7 @@
 #include "passes/options.h"
 #include "passes/pass.h"
 #include "passes/trial.h"
+#include "passes/weight_bits.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantization_search.h"
 #include "quantize/recurrent.h"
@@ -91,17 +92,28 @@ static void check_mixed(PassContext& pass) {
 }
 
 // The rest of the pipeline, on a graph of its own. Bands of rows are left out (Trial): they cost both sides the same kind of work.
-static std::optional<ProgramSize> size_of(const PassContext& pass, const Graph& quantized, Diagnostics& diagnostics) {
+static std::optional<ProgramSize> size_of(const PassContext& pass, const Graph& quantized, Diagnostics& diagnostics,
+                                          bool without_cost = false) {
   Trial trial(pass, quantized);
   if (!trial.run("fold-quantization", "fit-scratch")) {
     for (const Diagnostic& d : trial.diagnostics.list()) diagnostics.add(d);
     return std::nullopt;
   }
   const ProgramCost cost = program_cost(trial.graph, 0, pass.target);
-  if (cost.cpu == 0 || cost.not_known > 0) return std::nullopt;
+  const bool is_known = cost.cpu > 0 && cost.not_known == 0;
+  if (!is_known && !without_cost) return std::nullopt;
   const MemoryPlan plan = plan_memory(trial.graph);
   PteParts parts;
-  return ProgramSize{cost.cpu, plan.bytes, static_cast<i64>(write_pte(trial.graph, plan, pass.target.isa, &parts).size())};
+  return ProgramSize{is_known ? cost.cpu : 0, plan.bytes, static_cast<i64>(write_pte(trial.graph, plan, pass.target.isa, &parts).size())};
+}
+
+// The same in int8 and with some weights of four bits. Instructions: 0 where the target does not know them.
+static WeightLimits weight_limits(PassContext& pass) {
+  const auto is_first = std::make_shared<bool>(true);
+  return {pass.options.max_loss_db, pass.options.target_db, [&pass, is_first](const Graph& quantized) -> std::optional<ProgramSize> {
+            Diagnostics silent;
+            return size_of(pass, quantized, std::exchange(*is_first, false) ? pass.diagnostics : silent, true);
+          }};
 }
 
 static MixedPrecision mixed_precision(PassContext& pass) {
@@ -120,6 +132,9 @@ void quantize_post_training(PassContext& pass) {
     if (wants_int16(pass))
       return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its steps", "precision.quantized",
                                     fmt::format("give the float model, or leave {} out", option_of_int16(pass)));
+    if (wants_int4(pass))
+      return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its weights", "weights.quantized",
+                                    "give the float model, or leave --weight-bits and --int4-layer out");
     quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
     return;
   }
@@ -130,6 +145,7 @@ void quantize_post_training(PassContext& pass) {
   }
   check_int16_layers(pass);
   if (pass.options.is_mixed) check_mixed(pass);
+  check_weight_bits(pass);
   if (pass.diagnostics.has_errors()) return;
   if (wants_int16(pass))
     if (const char* why = why_not_int16(pass)) return refuse_int16(pass, why);
@@ -141,10 +157,13 @@ void quantize_post_training(PassContext& pass) {
     options.precision_of = [&](const Graph& g, const Node& n) {
       return !int16_quant_specs(n.op).empty() && is_int16_layer(pass, g, n) ? LayerPrecision::int16 : LayerPrecision::int8;
     };
+  if (wants_int4(pass)) options.has_int4_weights = [&](const Graph& g, const Node& n) { return is_int4_layer(pass, g, n); };
   std::optional<MixedPrecision> mixed;
   if (pass.options.is_mixed) mixed = mixed_precision(pass);
-  std::optional<QuantizationChoice> choice =
-      calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads, pass.diagnostics, mixed ? &*mixed : nullptr);
+  std::optional<WeightLimits> int4;
+  if (pass.options.weight_bits == WeightBits::mixed) int4 = weight_limits(pass);
+  std::optional<QuantizationChoice> choice = calibrate_and_quantize(pass.graph, pass.samples, options, pass.options.threads,
+                                                                    pass.diagnostics, mixed ? &*mixed : nullptr, int4 ? &*int4 : nullptr);
   if (!choice) return;
   measure_cells(pass.result.reference, pass.samples, pass.options.threads, pass.graph);
   pass.result.equalized = std::move(choice->equalized);
@@ -153,6 +172,7 @@ void quantize_post_training(PassContext& pass) {
   decisions.held_out = choice->held_out;
   decisions.gain_db = choice->gain_db;
   decisions.precision = std::move(choice->precision);
+  decisions.weights = std::move(choice->weights);
 }
 
 }  // namespace deuteron

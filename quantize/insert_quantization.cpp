@@ -9,6 +9,7 @@
 #include "ops/families.h"
 #include "ops/kernel_call/number_calls.h"
 #include "quantize/int16_weights.h"
+#include "quantize/int4_weights.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantized_weights.h"
 #include "quantize/round_weights.h"
@@ -288,6 +289,7 @@ class Inserter {
       bias.assign(given.begin(), given.end());
     }
     if (spec.dtype == DType::s16) return quantize_to_int16(node, operands, of_x, bias);
+    if (is_int4(node)) return quantize_to_int4(node, operands, of_x, bias, moments);
     Quant q = weight_quant(data, weight.shape, weight_axis(node, spec, options_), options_.weight_low, 127);
     make_room_for_bias(q, of_x.scale[0], bias);
     std::vector<float> loss;
@@ -302,9 +304,34 @@ class Inserter {
       const Constant& rounded = *g_.values[integers_.back().second].constant;
       loss = loss_of(node, operands, rounded, q);
     }
+    add_loss(bias, loss);
+    set_bias(node, operands, of_x.scale[0], q, bias);
+  }
+
+  bool is_int4(const Node& node) const {
+    return options_.has_int4_weights && has_int4_form(g_, node) && options_.has_int4_weights(g_, node);
+  }
+  void quantize_to_int4(Node& node, const std::vector<ValueId>& operands, const Quant& of_x, std::vector<float> bias,
+                        const InputMoments* moments) {
+    const Type weight = g_.type(operands[1]);
+    const std::span<const float> data = g_.values[operands[1]].constant->as<float>();
+    Quant q = int4_weight_quant(data, weight.shape, moments);
+    make_room_for_bias(q, of_x.scale[0], bias);
+    const Int4Factors factors = int4_factors(data, weight.shape, q, moments);
+    std::vector<int8_t> rounded = !moments           ? round_to_int4(data, q, factors)
+                                  : options_.rounded ? options_.rounded->of(data, q, *moments, &factors)
+                                                     : round_weights(data, q, *moments, &factors);
+    const std::vector<float> of_moments = moments ? mean_loss(data, rounded, q, *moments) : std::vector<float>();
+    const ValueId integers =
+        g_.add_value(g_.values[operands[1]].name + "_q", Type{DType::s8, weight.shape, q}, constant_of(std::move(rounded)));
+    node.inputs[1] = dequantize(integers, node.origin);
+    add_loss(bias, moments ? of_moments : loss_of(node, operands, *g_.values[integers].constant, q));
+    set_bias(node, operands, of_x.scale[0], q, bias);
+  }
+
+  static void add_loss(std::vector<float>& bias, const std::vector<float>& loss) {
     bias.resize(std::max(bias.size(), loss.size()));
     for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
-    set_bias(node, operands, of_x.scale[0], q, bias);
   }
 
   // What rounding the weights takes from the mean of each result; empty where it is not to be corrected.
@@ -318,9 +345,7 @@ class Inserter {
   void quantize_to_int16(Node& node, const std::vector<ValueId>& operands, const Quant& of_x, std::vector<float> bias) {
     const Quant q = int16_weight_quant(g_.values[operands[1]].constant->as<float>(), g_.type(operands[1]).shape, of_x, bias);
     node.inputs[1] = constant_operand(operands[1], q, DType::s16, node.origin);
-    const std::vector<float> loss = loss_of(node, operands, *g_.values[integers_.back().second].constant, q);
-    bias.resize(std::max(bias.size(), loss.size()));
-    for (size_t c = 0; c < loss.size(); ++c) bias[c] += loss[c];
+    add_loss(bias, loss_of(node, operands, *g_.values[integers_.back().second].constant, q));
     set_bias(node, operands, of_x.scale[0], q, bias);
   }
 

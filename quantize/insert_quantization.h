@@ -26,6 +26,8 @@ struct QuantizeOptions {
   // Of int8: nodes that work on int16 all the same, or have an int16 result, with ranges as seen and kWideMargin; what is asked for
   // without a form of that kind stays in float. Empty: none do.
   std::function<LayerPrecision(const Graph&, const Node&)> precision_of;
+  // Nodes whose weights have four bits (quantize/int4_weights.h), where they have such a form and work on int8. Empty: none do.
+  std::function<bool(const Graph&, const Node&)> has_int4_weights;
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
   bool per_channel_linear = true;
   i32 weight_low = -127;                // symmetric weights use weight_low..127

@@ -17,8 +17,6 @@ namespace deuteron {
 
 namespace {
 
-// Choices that are tried, beside those that chose the ranges: fewer of large networks, which have time for fewer simulations.
-constexpr i64 kMostTries = 600, kTriesForASimulation = 8;
 constexpr double kNothing = 0.01;  // dB: less is chance
 
 using Layers = std::map<NodeId, LayerPrecision>;  // of the float graph, that are not int8
@@ -36,7 +34,7 @@ class PrecisionSearch {
         limits_(limits),
         yardstick_(yardstick),
         g_(*int8.graph),
-        tries_left_(std::min(kMostTries, kTriesForASimulation * yardstick.most_simulations())) {
+        tries_left_(yardstick.most_tries()) {
     find_layers();
     find_moves();
   }

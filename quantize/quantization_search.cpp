@@ -195,8 +195,9 @@ std::optional<std::vector<QuantizationCandidate>> candidates(QuantizationCandida
 }  // namespace
 
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
-                                                         Diagnostics& diagnostics, const MixedPrecision* mixed) {
-  DEUTERON_CHECK(!mixed || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
+                                                         Diagnostics& diagnostics, const MixedPrecision* mixed, const WeightLimits* int4) {
+  DEUTERON_CHECK(!mixed || !int4);
+  DEUTERON_CHECK((!mixed && !int4) || (!options.observer && options.precision == Precision::int8 && samples.size() > 1));
   if (options.observer) {
     const auto seen = observe(graph, samples, threads, diagnostics);
     if (!seen) return std::nullopt;
@@ -245,6 +246,11 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     all.clear();  // what is compared with is mixed, too
     choice.precision = choose_precision(best, *mixed, yardstick, all, diagnostics);
     if (!choice.precision) return std::nullopt;
+  }
+  if (int4) {
+    choice.weights = choose_int4_weights(best, *int4, yardstick, diagnostics);
+    if (!choice.weights) return std::nullopt;
+    all = {best};  // others keep all weights in eight bits
   }
   if (yardstick.parts() > 1) choice.held_out = expected(best, all, FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;

@@ -8,6 +8,7 @@
 #include "quantize/held_out.h"
 #include "quantize/insert_quantization.h"
 #include "quantize/precision_search.h"
+#include "quantize/weight_search.h"
 
 namespace deuteron {
 
@@ -20,6 +21,7 @@ struct QuantizationChoice {
   i64 simulations = 0;  // passes over all samples, and work that takes as long
   std::vector<QuantizedValue> values;
   std::optional<PrecisionDecision> precision;  // of a search with `mixed`
+  std::optional<WeightDecision> weights;       // of a search with `int4`
   Graph equalized;                             // the float graph that was quantized: the same function, its channels scaled
 };
 
@@ -28,8 +30,10 @@ struct QuantizationChoice {
 // best by cross-validation is taken: each version of the network answers on the samples that its ranges were not chosen on. Linear layers
 // get weights by tensor where that costs next to nothing. How long it searches depends on the network's multiply-adds and the number of
 // samples, never on a clock: same input, same result. Nothing, when calibration fails.
-// mixed: what is best in int8 then gets layers that work on int16. It needs the search, and two samples.
+// mixed: what is best in int8 then gets layers that work on int16; int4: layers whose weights have four bits. One of them at most; it needs
+// the search, and two samples.
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,
-                                                         Diagnostics& diagnostics, const MixedPrecision* mixed = nullptr);
+                                                         Diagnostics& diagnostics, const MixedPrecision* mixed = nullptr,
+                                                         const WeightLimits* int4 = nullptr);
 
 }  // namespace deuteron

@@ -34,9 +34,16 @@ std::vector<i64> by_variance(const Matrix& c) {
   return order;
 }
 
+// The nearest of the steps that a weight can have; of four bits those of its factor.
+double steps_of(double wanted, const Quant& q, i32 factor) {
+  const Int4Range range = factor > 0 ? int4_range(factor) : Int4Range{static_cast<i32>(q.low), static_cast<i32>(q.high)};
+  const double unit = factor > 0 ? factor : 1;
+  return std::clamp(std::nearbyint(wanted / unit), static_cast<double>(range.low), static_cast<double>(range.high)) * unit;
+}
+
 }  // namespace
 
-std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& q, const InputMoments& m) {
+std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& q, const InputMoments& m, const Int4Factors* int4) {
   const i64 filters = static_cast<i64>(weight.size()) / m.terms, each = filters / m.groups;
   std::vector<int8_t> rounded(weight.size());
   for (i64 group = 0; group < m.groups; ++group) {
@@ -52,7 +59,7 @@ std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& q,
       for (i64 f = 0; f < each; ++f) {
         const i64 filter = group * each + f, at = filter * m.terms + order[i];
         const double scale = scale_of(q, filter), wanted = weight[at] + carried(i, f) / factor(i, i);
-        const double steps = std::clamp(std::nearbyint(wanted / scale), static_cast<double>(q.low), static_cast<double>(q.high));
+        const double steps = steps_of(wanted / scale, q, int4 ? int4->of(filter, order[i]) : 0);
         rounded[at] = static_cast<int8_t>(steps);
         error(f) = weight[at] - steps * scale;
       }
@@ -76,11 +83,14 @@ std::vector<float> mean_loss(std::span<const float> weight, std::span<const int8
   return loss;
 }
 
-const std::vector<int8_t>& RoundedWeights::of(std::span<const float> weight, const Quant& quant, const InputMoments& moments) {
+const std::vector<int8_t>& RoundedWeights::of(std::span<const float> weight, const Quant& quant, const InputMoments& moments,
+                                              const Int4Factors* int4) {
   auto& known = known_[&moments];
-  for (const auto& [steps, rounded] : known)
-    if (steps == quant) return rounded;
-  return known.emplace_back(quant, round_weights(weight, quant, moments)).second;
+  const std::optional<Int4Factors> factors = int4 ? std::optional(*int4) : std::nullopt;
+  for (const Known& k : known)
+    if (k.quant == quant && k.int4 == factors) return k.rounded;
+  known.push_back({quant, factors, round_weights(weight, quant, moments, int4)});
+  return known.back().rounded;
 }
 
 }  // namespace deuteron

@@ -3,27 +3,35 @@
 // geometry of the inputs, known from post-training quantization as optimal brain quantization and GPTQ.
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "calibrate/input_moments.h"
+#include "quantize/int4_weights.h"
 #include "tensor/type.h"
 
 namespace deuteron {
 
 // weight [filters, .., inputs] of so many terms by filter, as integers of `quant` (its scales by filter or one for all, its low..high).
-// What counts is the variance of the result: its mean is the bias's (mean_loss).
-std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& quant, const InputMoments& moments);
+// What counts is the variance of the result: its mean is the bias's (mean_loss). `int4`: null, or the factors of weights of four bits.
+std::vector<int8_t> round_weights(std::span<const float> weight, const Quant& quant, const InputMoments& moments,
+                                  const Int4Factors* int4 = nullptr);
 
 // The same, remembered: a layer that is rounded again to the same steps, for the same moments (at the same place), costs a copy. One at a
 // time may ask.
 class RoundedWeights {
  public:
-  const std::vector<int8_t>& of(std::span<const float> weight, const Quant& quant, const InputMoments& moments);
+  const std::vector<int8_t>& of(std::span<const float> weight, const Quant& quant, const InputMoments& moments,
+                                const Int4Factors* int4 = nullptr);
 
  private:
-  std::map<const InputMoments*, std::vector<std::pair<Quant, std::vector<int8_t>>>> known_;
+  struct Known {
+    Quant quant;
+    std::optional<Int4Factors> int4;
+    std::vector<int8_t> rounded;
+  };
+  std::map<const InputMoments*, std::vector<Known>> known_;
 };
 
 // The mean of what the layer loses, by filter: what to add to the bias.

@@ -1,5 +1,6 @@
 // How well a quantized network answers on samples that its ranges were not chosen on: cross-validation over the calibration samples.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -79,6 +80,8 @@ class Yardstick {
 
   i64 simulations() const { return simulations_; }  // passes over all samples, and work that takes as long
   i64 most_simulations() const { return most_simulations_; }
+  // Choices of layers that a search tries, beside those that chose the ranges: fewer of large networks, which have time for fewer simulations.
+  i64 most_tries() const { return std::min<i64>(600, 8 * most_simulations_); }
   void note_observing() { simulations_ += cost_of_observing_; }
   bool has_time_to_observe_and_score() const { return simulations_ + cost_of_observing_ + 1 <= most_simulations_; }
 

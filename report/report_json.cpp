@@ -9,6 +9,7 @@
 #include "passes/compilation.h"
 #include "passes/memories.h"
 #include "report/considered.h"
+#include "report/int4_report.h"
 #include "report/report.h"
 #include "targets/target.h"
 
@@ -260,6 +261,28 @@ Json precision(const PrecisionDecision& d) {
           {"curve", std::move(curve)}};
 }
 
+// Layers with weights of four bits, and with --weight-bits mixed what else there was.
+Json int4_weights(const Compilation& c, const ProgramReport& program) {
+  const Int4Report r = int4_report(c.graph, program);
+  Json j{{"layers", r.layers}, {"bytes", r.bytes}, {"int8_bytes", r.int8_bytes}};
+  if (!c.quantization.weights) return j;
+  const WeightDecision& d = *c.quantization.weights;
+  Json curve = Json::array();
+  for (const WeightChoice& w : d.curve)
+    curve.push_back({{"held_out_sqnr_db", finite(w.sqnr_db)},
+                     {"loss_db", finite(w.loss_db)},
+                     {"instructions", w.size.instructions},
+                     {"ram_bytes", w.size.ram_bytes},
+                     {"file_bytes", w.size.file_bytes},
+                     {"layers", w.layers}});
+  const auto number = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
+  j["max_loss_db"] = number(d.max_loss_db);
+  j["target_db"] = number(d.target_db);
+  j["chosen"] = d.chosen;
+  j["curve"] = std::move(curve);
+  return j;
+}
+
 }  // namespace
 
 std::string report_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
@@ -289,6 +312,7 @@ std::string report_json(const Compilation& c, const ProgramReport& r, const Repo
   const std::optional<HeldOut>& held_out = c.quantization.held_out;
   j["held_out_sqnr_db"] = held_out ? finite(held_out->db) : Json();
   if (c.quantization.precision) j["precision"] = precision(*c.quantization.precision);
+  if (const Json int4 = int4_weights(c, r); !int4["layers"].empty() || c.quantization.weights) j["int4_weights"] = int4;
   j["held_out_sqnr_db_of_halves"] = held_out ? Json{finite(held_out->low_db), finite(held_out->high_db)} : Json();
   j["quantization"] = quantization(c.quantization);
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names of a model may hold any bytes

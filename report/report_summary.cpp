@@ -9,6 +9,7 @@
 #include "ir/states.h"
 #include "passes/compilation.h"
 #include "passes/portable_calls.h"
+#include "report/int4_report.h"
 #include "report/numbers.h"
 #include "report/report.h"
 #include "targets/target.h"
@@ -63,6 +64,7 @@ class Summary {
     line("multiply-adds", scaled(r_.macs));
     quantization();
     if (c_.quantization.precision) precision(*c_.quantization.precision);
+    int4_weights();
     line("error", error_text());
     if (const std::optional<HeldOut>& other = c_.quantization.held_out)
       line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
@@ -287,6 +289,24 @@ class Summary {
       point(d.curve[k], k == d.chosen ? " (chosen)" : "");
     }
     if (d.int16_everywhere && *d.int16_everywhere != d.curve.back()) point(*d.int16_everywhere, " (all that have a form)");
+  }
+
+  void int4_weights() {
+    const Int4Report r = int4_report(c_.graph, r_);
+    if (!r.layers.empty())
+      line("int4 weights", fmt::format("{}, {} bytes instead of {}: {}", counted(static_cast<i64>(r.layers.size()), "layer"),
+                                       grouped(r.bytes), grouped(r.int8_bytes), fmt::join(r.layers, ", ")));
+    if (!c_.quantization.weights) return;
+    const WeightDecision& d = *c_.quantization.weights;
+    if (r.layers.empty()) line("int4 weights", "no layer keeps to the limit");
+    line("", fmt::format("{:>9} {:>7} {:>14} {:>12} {:>12}  and its weights in four bits", "held out", "loss", "instructions", "RAM, bytes",
+                         "file, bytes"));
+    for (size_t k = 0; k < d.curve.size(); ++k) {
+      const WeightChoice& c = d.curve[k];
+      line("", fmt::format("{:>6.1f} dB {:>4.1f} dB {:>14} {:>12} {:>12}  {}{}", c.sqnr_db, c.loss_db, grouped(c.size.instructions),
+                           grouped(c.size.ram_bytes), grouped(c.size.file_bytes), c.layers.empty() ? "(none)" : c.layers.back(),
+                           k == d.chosen ? " (chosen)" : ""));
+    }
   }
 
   std::string error_text() const {

@@ -7,21 +7,22 @@ namespace deuteron {
 
 // What a call does, in the counts that its instructions depend on.
 struct CpuWork {
-  int64_t macs = 0;      // multiply-adds
-  int64_t results = 0;   // elements that it writes
-  int64_t operands = 0;  // elements of activations that it reads, each once
-  int64_t taps = 0;      // elements of windows that it walks over: of a convolution for all its channels together, of a pool for each
+  int64_t macs = 0;       // multiply-adds
+  int64_t results = 0;    // elements that it writes
+  int64_t operands = 0;   // elements of activations that it reads, each once
+  int64_t constants = 0;  // bytes of constants that it reads
+  int64_t taps = 0;       // elements of windows that it walks over: of a convolution for all its channels together, of a pool for each
 };
 
 // One line of [cpu.cost]. Instructions at one a cycle: no chip's cycles. All but `call` are in 1/256.
 struct CpuKernelCost {
   std::string kernel;  // "cortex_m::quantized_conv2d"; "*": every kernel without a line of its own
   int64_t call = 0;
-  int64_t mac = 0, result = 0, operand = 0, tap = 0;
+  int64_t mac = 0, result = 0, operand = 0, tap = 0, constant = 0;
   bool operator==(const CpuKernelCost&) const = default;
 
   int64_t cycles(const CpuWork& w) const {
-    return call + (mac * w.macs + result * w.results + operand * w.operands + tap * w.taps + 128) / 256;
+    return call + (mac * w.macs + result * w.results + operand * w.operands + tap * w.taps + constant * w.constants + 128) / 256;
   }
 };
 

@@ -63,7 +63,7 @@ struct CostKey {
 };
 inline constexpr CostKey kCostKeys[] = {
     {"call", &CpuKernelCost::call},       {"mac", &CpuKernelCost::mac}, {"result", &CpuKernelCost::result},
-    {"operand", &CpuKernelCost::operand}, {"tap", &CpuKernelCost::tap},
+    {"operand", &CpuKernelCost::operand}, {"tap", &CpuKernelCost::tap}, {"constant", &CpuKernelCost::constant},
 };
 
 }  // namespace deuteron

@@ -95,10 +95,21 @@ void read_precision(const ModelOptions& o, CompileOptions& options, Diagnostics&
   options.may_use_float = !o.strict;
   if (!o.max_cost.empty()) options.max_cost = read_percent(o.max_cost);
   if (!o.target_db.empty()) options.target_db = read_number(o.target_db);
-  for (const auto& [name, given] : {std::pair("--max-cost", !o.max_cost.empty()), std::pair("--target-db", !o.target_db.empty())})
+  const bool is_of_weights = o.weight_bits == "mixed";  // which has --target-db too
+  for (const auto& [name, given] :
+       {std::pair("--max-cost", !o.max_cost.empty()), std::pair("--target-db", !o.target_db.empty() && !is_of_weights)})
     if (given && !options.is_mixed)
       diagnostics.error(o.model, fmt::format("{} is a limit of --precision mixed, and the precision is {}", name, o.precision),
                         "precision.not_mixed", fmt::format("add --precision mixed, or leave {} out", name));
+}
+
+void read_weight_bits(const ModelOptions& o, CompileOptions& options, Diagnostics& diagnostics) {
+  if (o.weight_bits != "8") options.weight_bits = o.weight_bits == "4" ? WeightBits::four : WeightBits::mixed;
+  if (o.max_loss.empty()) return;
+  options.max_loss_db = *read_number(o.max_loss);
+  if (options.weight_bits != WeightBits::mixed)
+    diagnostics.error(o.model, fmt::format("--max-loss is a limit of --weight-bits mixed, and all weights have {} bits", o.weight_bits),
+                      "weights.not_mixed", "add --weight-bits mixed, or leave --max-loss out");
 }
 
 }  // namespace
@@ -116,13 +127,29 @@ void add_accuracy_options(Verb& verb, ModelOptions& o) {
               "of --precision mixed: the most instructions over those of int8, by the target's cost model; as accurate as that allows")
       .value("N%")
       .check(check_percent);
-  verb.option("--target-db", o.target_db,
-              "of --precision mixed: signal to noise to reach, in dB, on samples that it was not calibrated on; as cheap as that can be")
+  verb.option(
+          "--target-db", o.target_db,
+          "of --precision mixed: signal to noise to reach, in dB, on samples that it was not calibrated on; as cheap as that can be; of "
+          "--weight-bits mixed: signal to noise to keep")
       .value("X")
       .check(check_db);
   verb.option("--int16-layer", o.compile.int16_layers,
               "an operator (`conv2d`, `aten.conv2d.default`), a node or a module of a float model that works on int16 among int8 "
               "(docs/int16.md); may be repeated")
+      .value("NAME")
+      .one_each();
+  verb.option("--weight-bits", o.weight_bits,
+              "of a float model: 8 (default); 4, in convolutions without groups and linear layers, unpacked in the kernel; mixed: 4 in the "
+              "layers that bear it (docs/int4.md)")
+      .value("KIND")
+      .one_of({"8", "4", "mixed"});
+  verb.option("--max-loss", o.max_loss,
+              "of --weight-bits mixed: the most dB of signal to noise that four bits may cost, on samples that it was not calibrated on")
+      .value("X")
+      .check(check_db);
+  verb.option("--int4-layer", o.compile.int4_layers,
+              "an operator (`linear`, `aten.conv2d.default`), a node or a module of a float model whose weights have four bits "
+              "(docs/int4.md); may be repeated")
       .value("NAME")
       .one_each();
   verb.option("--equalization", o.equalization, "auto (default): channels are scaled alike where that helps on the samples; off")
@@ -398,6 +425,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   options.int8_io = o.io == "int8";
   options.contiguous_io = o.io_layout == "contiguous";
   read_precision(o, options, diagnostics);
+  read_weight_bits(o, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   options.quantize.equalize = o.equalization == "auto";
   options.quantize.correct_bias = o.bias_correction != "off";

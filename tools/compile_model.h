@@ -20,6 +20,7 @@ struct ModelOptions {
               format_conversion = "auto";
   std::string max_cost;         // "10%"; empty: no limit
   std::string target_db;        // empty: none
+  std::string weight_bits = "8", max_loss;  // max_loss: empty: no limit
   std::string weights;          // empty: packed, or plain for stock firmware
   std::string dialect, prefer;  // empty: what the recipe says
   std::vector<std::string> calibrate, explain, converter_options, input_shapes, input_formats, states;

@@ -34,7 +34,8 @@ struct PackedConv2dArgs {
   int32_t length() const { return kernel_h * kernel_w * in_c; }
 };
 inline void set_dense_result(PackedConv2dArgs& a) { a.y_step = a.out_c, a.y_row = a.out_w * a.out_c; }
-inline bool packed_conv2d_is_dense(const PackedConv2dArgs& a) { return a.y_step == a.out_c && a.y_row == a.out_w * a.out_c; }
+// Rows of the result follow one another as its pixels do.
+inline bool packed_conv2d_is_one_row(const PackedConv2dArgs& a) { return a.y_row == a.out_w * a.y_step; }
 
 inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) { return a.n == 1 && a.out_h == 1 && a.out_w == 1; }
 // Every window lies inside x. Int: of the sums; int32_t for a call that prepare() has taken.

@@ -81,15 +81,15 @@ void run_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed,
 // Every pixel of whole quads is a window.
 bool are_pixels(const PackedConv2dArgs& a) {
   return packed_conv2d_is_in_one_piece(a) && a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h &&
-         a.out_w == a.in_w && a.in_c % kPackedQuad == 0 && packed_conv2d_is_dense(a);
+         a.out_w == a.in_w && a.in_c % kPackedQuad == 0 && packed_conv2d_is_one_row(a);
 }
 void run_pixels(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
   Tiles tiles = tiles_of(a, windows, packed);
-  const int32_t quads = quads_of(a), in_c = a.in_c, out_c = a.out_c;
-  for (int32_t left = a.n * a.out_h * a.out_w; left > 0; left -= 2, x += 2 * in_c, y += 2 * out_c) {
+  const int32_t quads = quads_of(a), in_c = a.in_c, y_step = a.y_step;
+  for (int32_t left = a.n * a.out_h * a.out_w; left > 0; left -= 2, x += 2 * in_c, y += 2 * y_step) {
     const bool two = left > 1;
     deuteron_widen_two_dsp(x, two ? x + in_c : x, quads, windows, 0);
-    tiles.run(y, two ? y + out_c : y);
+    tiles.run(y, two ? y + y_step : y);
   }
 }
 

@@ -247,6 +247,8 @@ Result<Lowered> pack_phases(const PlainCall& c, const Dense& d, const PackedConv
 
 }  // namespace
 
+bool has_packed_kernels(Isa isa) { return has_packing(isa); }
+
 Result<Lowered> pack_conv_transpose2d(const PlainCall& c) {
   enum { kX, kWeight, kBias, kStride, kPadding, kOutputPadding, kDilation, kXOffset, kOut = 15 };
   const Constant* weight = constant(c, kWeight);

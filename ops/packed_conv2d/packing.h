@@ -12,6 +12,8 @@ struct PlainCall {
   Isa isa;
 };
 
+bool has_packed_kernels(Isa);
+
 Result<Lowered> pack_conv2d(const PlainCall&);            // cortex_m::quantized_conv2d
 Result<Lowered> pack_depthwise_conv2d(const PlainCall&);  // cortex_m::quantized_depthwise_conv2d over one input channel
 Result<Lowered> pack_conv_transpose2d(const PlainCall&);  // cortex_m::quantized_transpose_conv2d, to deuteron::packed_conv_transpose2d

@@ -25,16 +25,27 @@ inline Status read_packed_window(const Call& call, int out, PackedConv2dArgs& a)
     return bad_argument(kPackedDilation, why);
   if (!is_s8(call.integer(kPackedXZero))) return bad_argument(kPackedXZero, "must be -128..127");
   a.x_zero = static_cast<int32_t>(call.integer(kPackedXZero));
-  set_dense_result(a);
+  if (y.numel > 0) set_dense_result(a);  // without elements its row may have more than 2^31 bytes
   if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(out, why);
   if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(out, why);
   if (const char* why = why_not_steps(a, a.in_c, a.kernel_h)) return bad_argument(kPackedStride, why);
   return Status{};
 }
 
+// Of the constant of packed weights, without shifts and with them.
+struct PackedBytes {
+  int64_t plain, with_shifts;
+};
+template <Packing p>
+PackedBytes int8_bytes(const PackedConv2dArgs& a) {
+  const int64_t bytes = packed_bytes(p, a.out_c, a.length());
+  return {bytes, bytes + packed_shifts_bytes(a.out_c)};
+}
+
 // A call of a packed kernel whose y_zero, scratch and result stand there. Without elements of the result nothing behind its shapes is read.
 template <Packing p>
-Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a) {
+Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a,
+                        PackedBytes (*bytes_of)(const PackedConv2dArgs&) = int8_bytes<p>) {
   if (const char* why = why_not_image(call.tensor(kPackedX))) return bad_argument(kPackedX, why);
   if (const char* why = why_not_image(call.tensor(out))) return bad_argument(out, why);
   if (Status s = read_packed_window(call, out, a); !s.ok()) return s;
@@ -45,10 +56,10 @@ Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv
   const Tensor &packed = call.tensor(kPackedWeights), &room = call.tensor(scratch);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPackedWeights, why);
   if (!is_aligned(packed, 4)) return bad_argument(kPackedWeights, "must be 4-aligned");
-  const int64_t bytes = packed_bytes(p, a.out_c, a.length());
-  a.has_shifts = packed.numel == bytes + packed_shifts_bytes(a.out_c);
+  const PackedBytes bytes = bytes_of(a);
+  a.has_shifts = packed.numel == bytes.with_shifts;
   if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPackedWeights, why);
-  if (packed.numel != bytes && !a.has_shifts) return bad_argument(kPackedWeights, "must have the bytes that its packing takes");
+  if (packed.numel != bytes.plain && !a.has_shifts) return bad_argument(kPackedWeights, "must have the bytes that its packing takes");
   if (room.type != ScalarType::u8) return bad_argument(scratch, "must be bytes");
   if (!is_aligned(room, 4)) return bad_argument(scratch, "must be 4-aligned");
   return Status{};

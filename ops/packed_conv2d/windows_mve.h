@@ -171,7 +171,7 @@ void run_in_place(const PackedConv2dArgs& a, const Results& results, const int8_
   const int32_t image = a.in_h * a.in_w * a.in_c, row = a.stride_h * a.in_w * a.in_c;
   const int8_t* const end = x + a.n * image;
   const bool all_pixels =
-      a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w && packed_conv2d_is_dense(a);
+      a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.out_h == a.in_h && a.out_w == a.in_w && packed_conv2d_is_one_row(a);
   const int32_t images = all_pixels ? 1 : a.n, rows = all_pixels ? 1 : a.out_h;
   const int32_t windows = all_pixels ? a.n * a.out_h * a.out_w : a.out_w;
   for (int32_t n = 0; n < images; ++n, x += image)

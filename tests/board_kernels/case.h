@@ -69,6 +69,7 @@ Outcome check_minimum(uint32_t seed);
 Outcome check_maximum(uint32_t seed);
 Outcome check_matmul(uint32_t seed);
 Outcome check_packed_conv2d(uint32_t seed);
+Outcome check_packed_conv2d_w4(uint32_t seed);
 Outcome check_packed_conv2d_add(uint32_t seed);
 Outcome check_packed_conv_transpose2d(uint32_t seed);
 Outcome check_linear_add(uint32_t seed);

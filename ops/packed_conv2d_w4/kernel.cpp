@@ -1,0 +1,21 @@
+// Portable convolution with weights of four bits. The reference, and what a host runs.
+#include "ops/packed_conv2d_w4/kernel.h"
+
+#include "ops/packed_conv2d_w4/parts.h"
+#include "ops/packed_conv2d_w4/unpack.h"
+
+namespace deuteron {
+
+template <Packing p>
+void packed_conv2d_w4_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                         int8_t* y) {
+  const auto run = [](const PackedConv2dArgs& part, const int8_t* from, const int8_t* weights, void*, int32_t, int8_t* to) {
+    packed_conv2d_s8<p>(part, from, weights, to);
+  };
+  run_in_parts<p>(a, x, packed, scratch, scratch_bytes, y, unpack_weights<p>, run);
+}
+
+template void packed_conv2d_w4_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*);
+template void packed_conv2d_w4_s8<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*);
+
+}  // namespace deuteron

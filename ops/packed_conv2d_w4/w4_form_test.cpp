@@ -1,0 +1,104 @@
+// A call with weights of four bits gives the bits of the packed one, in both packings; weights that are no such numbers keep theirs.
+#include "ops/packed_conv2d_w4/w4_form.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ops/kernel_call/host_call.h"
+#include "ops/packed_conv2d/packing.h"
+
+namespace deuteron {
+namespace {
+
+struct Random {
+  std::mt19937 bits;
+  i64 in(i64 low, i64 high) { return low + static_cast<i64>(bits() % static_cast<uint32_t>(high - low + 1)); }
+};
+
+struct Made {
+  Lowered call;
+  Type x, y;
+};
+
+// A convolution whose weights are products of -8..7 and a factor for each 16 channels of a tap.
+Made made(Random& r) {
+  const i64 h = r.in(1, 6), w = r.in(1, 7), c = 16 * r.in(1, 3), oc = r.in(4, 11), kh = r.in(1, 3), kw = r.in(1, 3);
+  std::vector<int8_t> weight(static_cast<size_t>(oc * kh * kw * c));
+  for (size_t first = 0; first < weight.size(); first += 16) {
+    const i64 factor = r.in(1, 16);
+    for (size_t k = first; k < first + 16; ++k) weight[k] = static_cast<int8_t>(r.in(factor == 16 ? -7 : -8, 7) * factor);
+  }
+  std::vector<i32> bias(oc), multiplier(oc), shift(oc);
+  for (i64 o = 0; o < oc; ++o) bias[o] = static_cast<i32>(r.in(-60000, 60000)), multiplier[o] = static_cast<i32>(r.in(0, 1 << 22));
+  Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}};
+  const i64 ph = (kh - 1) / 2, pw = (kw - 1) / 2;
+  CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
+  call.in(0, channels_last_face(m.x.shape))
+      .constant(DType::s8, {oc, kh, kw, c}, std::move(weight))
+      .constant(DType::s32, {oc}, std::move(bias));
+  call.integers({1, 1}).integers({ph, pw}).integers({1, 1}).integer(r.in(-127, 128)).integer(r.in(-128, 127));
+  call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
+  call.scratch(0).out(0, channels_last_face(m.y.shape));
+  m.call = call.done();
+  return m;
+}
+
+// Operands of a packed call are those of the plain one and then its own constants.
+std::vector<int8_t> result_of(Lowered lowered, const Type& x, const Type& y, std::vector<int8_t> input) {
+  if (lowered.call.name.starts_with("deuteron::"))
+    for (KernelArg& arg : lowered.call.args)
+      if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer = 1;
+  std::vector<const Type*> in{&x}, out{&y};
+  std::vector<int8_t> result(static_cast<size_t>(y.elements()));
+  std::vector<void*> in_data{input.data()}, out_data{result.data()};
+  std::vector<bool> constant{false};
+  for (const NewConstant& c : lowered.constants) {
+    in.push_back(&c.type), constant.push_back(true);
+    in_data.push_back(const_cast<std::byte*>(c.data.bytes.data()));
+  }
+  std::vector<std::vector<u8>> scratch;
+  for (const Type& t : lowered.scratch) {
+    scratch.emplace_back(static_cast<size_t>(t.bytes()) + 16);
+    out.push_back(&t), out_data.push_back(scratch.back().data());
+  }
+  run_call(lowered.call, TypeView(in), TypeView(out), in_data, out_data, constant);
+  return result;
+}
+
+Result<Lowered> packed(const Made& m, Isa isa) {
+  std::vector<const Constant*> data{nullptr};
+  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+  return pack_conv2d({m.call.call, data, isa});
+}
+
+TEST(W4Form, KeepsTheBits) {
+  Random r{std::mt19937(7)};
+  for (int i = 0; i < 60; ++i) {
+    const Made m = made(r);
+    std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
+    for (int8_t& v : x) v = static_cast<int8_t>(r.in(-128, 127));
+    const std::vector<int8_t> expected = result_of(m.call, m.x, m.y, x);
+    for (const Isa isa : {Isa::mve, Isa::dsp}) {
+      const Result<Lowered> int8 = packed(m, isa);
+      ASSERT_TRUE(int8) << int8.why.what;
+      const Result<Lowered> w4 = with_w4_weights(*int8);
+      ASSERT_TRUE(w4) << w4.why.what;
+      EXPECT_LT(w4->constants[0].type.bytes() * 10, int8->constants[0].type.bytes() * 8);  // numbers of a tile stay as they are
+      EXPECT_EQ(result_of(*w4, m.x, m.y, x), expected) << i;
+    }
+  }
+}
+
+// One weight that no factor of its run divides.
+TEST(W4Form, RefusesOtherWeights) {
+  Random r{std::mt19937(8)};
+  Made m = made(r);
+  std::vector<int8_t> weight(m.call.constants[0].data.as<int8_t>().begin(), m.call.constants[0].data.as<int8_t>().end());
+  weight[3] = 127, weight[4] = 1;
+  m.call.constants[0].data = constant_of(std::move(weight));
+  for (const Isa isa : {Isa::mve, Isa::dsp}) EXPECT_FALSE(with_w4_weights(*packed(m, isa)));
+}
+
+}  // namespace
+}  // namespace deuteron

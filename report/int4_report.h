@@ -1,0 +1,18 @@
+// Which layers of a program have weights of four bits, and how many bytes that saves.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "report/program_report.h"
+
+namespace deuteron {
+
+struct Int4Report {
+  std::vector<std::string> layers;  // the user's names
+  i64 bytes = 0;                    // of their constants
+  i64 int8_bytes = 0;               // what they would have with int8 weights
+};
+Int4Report int4_report(const Graph& lowered, const ProgramReport& program);
+
+}  // namespace deuteron
