@@ -141,6 +141,19 @@ TEST(InsertQuantization, AMaximumDecidesTheRangeOfWhatItReads) {
   EXPECT_GT(sqnr(t.g, q.g, samples), 45);
 }
 
+// Logits that softmax makes 0 of take no steps from those that decide.
+TEST(InsertQuantization, WhatSoftmaxCannotSeeDoesNotCount) {
+  TestGraph t;
+  const ValueId x = t.input("x", {64, 4});
+  t.output(t.node("y", Softmax{1}, {x}));
+  Samples samples = samples_of(t.g, 4, 0, 4);
+  for (auto& sample : samples)
+    for (size_t k = 0; k < sample[0].size(); k += 4) sample[0][k] -= 200;
+  const Quantized q = quantize(t.g, samples, {.observer = Observer::min_max});
+  EXPECT_LT(quant_of(q.g, "x").scale[0], 0.1f);  // 204 / 255 for all of them
+  EXPECT_GT(sqnr(t.g, q.g, samples), 30);
+}
+
 TEST(InsertQuantization, WhatAReaderCutsOffDoesNotCount) {
   TestGraph t;
   const ValueId x = t.input("x", {64});

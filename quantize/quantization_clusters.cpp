@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "calibrate/shared_out.h"
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "ops/kernel_call/number_calls.h"
@@ -260,7 +261,8 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;
       if (passes_numbers_on(op)) continue;
-      const Bounds b = facts_of(op).useful;
+      Bounds b = facts_of(op).useful;
+      if (shared_axis(op) >= 0 && cluster.dtype == DType::s8) b.low = observations[v].lowest_seen.value_or(b.low);
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
       counts = true;
     }
