@@ -89,6 +89,7 @@ Observation merged_parts(std::span<const Observation* const> parts, std::span<co
     const Observation& part = *parts[k];
     if (!part.seen) continue;
     all.bytes = count == 0 || all.bytes == part.bytes ? part.bytes : std::nullopt;
+    if (part.lowest_seen) all.lowest_seen = std::min(all.lowest_seen.value_or(*part.lowest_seen), *part.lowest_seen);
     mean.resize(part.channel_mean.size());
     all.channel_most.resize(part.channel_most.size());
     for (size_t c = 0; c < mean.size(); ++c) mean[c] += static_cast<double>(part.channel_mean[c]) * static_cast<double>(samples[k]);

@@ -9,6 +9,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "calibrate/shared_out.h"
 #include "tensor/elements.h"
 
 namespace deuteron {
@@ -19,6 +20,7 @@ struct Range {
   float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
   bool finite = true;
   bool masked = false;  // minus infinity was seen, which is no part of the range
+  float lowest_seen = std::numeric_limits<float>::infinity();
 
   // Four lanes, so that the compiler can use vectors; the order of a minimum does not matter.
   void widen(std::span<const float> data) {
@@ -53,6 +55,7 @@ struct Range {
     high = std::max(high, o.high);
     finite = finite && o.finite;
     masked = masked || o.masked;
+    lowest_seen = std::min(lowest_seen, o.lowest_seen);
   }
   // The most negative step of what is masked must be far enough below the largest one.
   float lowest() const { return masked ? std::min(low, high - kMaskedDistance) : low; }
@@ -147,6 +150,7 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
   std::vector<std::vector<std::vector<Range>>> by_worker(static_cast<size_t>(thread_count(threads)), nothing);
   std::vector<NotFinite> faults;
   std::mutex mutex;
+  const RowsSharedOut shared_out(g);
   for_each_sample(samples.size(), threads, [&](size_t s, int worker) {
     std::vector<Range>& mine = by_worker[worker][parts.of[s]];
     bool reported = false;
@@ -160,6 +164,7 @@ bool observe_ranges(const Graph& g, const FloatExecutor& executor, const Samples
         faults.push_back({s, v, std::ranges::count_if(data, bad), static_cast<i64>(data.size()), *std::ranges::find_if(data, bad)});
         reported = true;
       }
+      seen.lowest_seen = shared_out.lowest_seen(v, data);
       mine[v].widen(seen);
     });
   });
@@ -234,6 +239,7 @@ std::vector<Observation> observe_part(const Graph& g, const FloatExecutor& execu
     result[v].low = ranges[v].lowest() + 0.0f;     // -0 becomes 0, whichever was seen first
     result[v].high = ranges[v].high + 0.0f;
     result[v].seen = true;
+    if (std::isfinite(ranges[v].lowest_seen)) result[v].lowest_seen = ranges[v].lowest_seen;
   }
   std::vector<std::vector<Counts>> by_worker(static_cast<size_t>(thread_count(threads)), std::vector<Counts>(g.values.size()));
   const auto see = [&](ValueId v, std::span<const float> data, Counts& mine) {

@@ -1,5 +1,8 @@
 #include "quantize/bounded_outputs.h"
 
+#include <algorithm>
+
+#include "calibrate/shared_out.h"
 #include "ops/all.h"
 #include "ops/families.h"
 
@@ -8,22 +11,6 @@ namespace deuteron {
 namespace {
 
 bool only_hands_on(const Op& op) { return is_quantize_or_dequantize(op) || facts_of(op).values == Values::same; }
-
-bool has_fixed_steps(const Op& op) {
-  const std::span<const QuantSpec> specs = quant_specs(op);
-  return !specs.empty() && specs.back().gran == Gran::fixed;
-}
-
-// What works on slices and has fixed steps shares 1 out along its axis.
-i64 shared_axis(const Op& op) {
-  if (facts_of(op).family != Family::slices) return -1;
-  return std::visit(
-      [](const auto& a) -> i64 {
-        if constexpr (requires { a.axis; }) return a.axis;
-        else return -1;
-      },
-      op);
-}
 
 }  // namespace
 
@@ -40,15 +27,32 @@ std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
   return found;
 }
 
+namespace {
+
+struct Rows {
+  i64 count, inner;
+};
+Rows rows_of(const BoundedOutput& output) {
+  const auto axis = static_cast<size_t>(output.softmax_axis);
+  return {output.shape[axis], numel(std::span(output.shape).subspan(axis + 1))};
+}
+
+}  // namespace
+
+void see_lowest(BoundedOutput& output, std::span<const float> x) {
+  if (output.softmax_axis < 0) return;
+  const auto [count, inner] = rows_of(output);
+  output.low = std::min(output.low, lowest_seen(x, count, inner));
+}
+
 void forget_what_is_not_seen(const BoundedOutput& output, std::vector<float>& x) {
   if (output.softmax_axis < 0) return;
-  const auto axis = static_cast<size_t>(output.softmax_axis);
-  const i64 count = output.shape[axis], inner = numel(std::span(output.shape).subspan(axis + 1));
+  const auto [count, inner] = rows_of(output);
   const i64 step = count * inner, size = static_cast<i64>(x.size());
   for (i64 begin = 0; begin < size; begin += step)
     for (i64 k = begin; k < begin + inner; ++k) {
       double sum = 0;
-      for (i64 at = k; at < begin + step; at += inner) sum += x[at];
+      for (i64 at = k; at < begin + step; at += inner) sum += x[at] = std::max(x[at], output.low);
       for (i64 at = k; at < begin + step; at += inner) x[at] -= static_cast<float>(sum / static_cast<double>(count));
     }
 }

@@ -31,7 +31,7 @@ class Inserter {
         options_(options),
         diagnostics_(diagnostics),
         uses_(g),
-        plan_(plan_quantization(g, options, diagnostics)) {}
+        plan_(plan_quantization(g, options, diagnostics, observations)) {}
 
   std::vector<QuantizedValue> run() {
     DEUTERON_CHECK(observations_.size() == g_.values.size(),
@@ -264,9 +264,11 @@ class Inserter {
   ValueId steps_operand(ValueId v, DType dtype, ValueId shared_with, const Origin& origin) {
     ValueId q = quantized_value_[v];
     if (g_.type(q).dtype != dtype) return dequantize(converted(v, dtype, shared_with, origin), origin);
-    // A fixed result inside a cluster with other parameters is rounded once more on the way in.
-    const Quant& cluster = parameters_[plan_.cluster_of[v]];
-    if (shared_with >= 0 && g_.type(q).quant != cluster) q = quantize(dequantize(q, origin), cluster, v, origin);
+    // A fixed result inside a cluster with other parameters, or an output with its own, is rounded once more on the way in.
+    if (shared_with < 0) return dequantize(q, origin);
+    const ValueId like = g_.type(q).dtype == plan_.clusters[plan_.cluster_of[shared_with]].dtype ? shared_with : v;
+    const Quant& cluster = parameters_[plan_.cluster_of[like]];
+    if (g_.type(q).quant != cluster) q = quantize(dequantize(q, origin), cluster, v, origin);
     return dequantize(q, origin);
   }
 

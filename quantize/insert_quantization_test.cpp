@@ -99,6 +99,36 @@ TEST(InsertQuantization, SharesParametersAcrossMovementInBothDirections) {
   for (const QuantizedValue& value : q.report) EXPECT_EQ(value.shared, value.name != "x" && value.name != "sum") << value.name;
 }
 
+// Shared with an operand that reaches further, an output would lose bits: it keeps its own steps, with the view of it that is read.
+TEST(InsertQuantization, AnOutputAmongWiderOperandsKeepsItsOwnSteps) {
+  const auto network = [](float width) {
+    TestGraph t;
+    const ValueId narrow = t.input("narrow", {4, 6}), wide = t.input("wide", {6, 4});
+    const ValueId y = t.node("y", Clamp{{-1, 1}}, {narrow});
+    const ValueId turned = t.node("turned", Permute{{1, 0}}, {y});
+    const ValueId other = t.node("other", Mul{}, {wide, t.constant("width", {1}, {width})});
+    t.output(y);
+    t.output(t.node("least", Minimum{}, {turned, other}));
+    t.output(t.node("both", Concat{.axis = 1}, {other, turned}));
+    return t;
+  };
+  const TestGraph t = network(8);
+  const Samples samples = samples_of(t.g, 4);
+  const Quantized q = quantize(t.g, samples, {.observer = Observer::min_max});
+  EXPECT_EQ(quant_of(q.g, "turned"), quant_of(q.g, "y"));
+  EXPECT_LT(4 * quant_of(q.g, "y").scale[0], quant_of(q.g, "other").scale[0]);
+  EXPECT_EQ(quant_of(q.g, "least"), quant_of(q.g, "other"));
+  EXPECT_EQ(quant_of(q.g, "both"), quant_of(q.g, "other"));
+  for (const Node& node : q.g.nodes)
+    if (std::holds_alternative<Minimum>(node.op) || std::holds_alternative<Concat>(node.op)) {
+      for (const ValueId v : node.inputs) EXPECT_EQ(q.g.type(producer(q.g, v).inputs[0]).quant, quant_of(q.g, "other"));
+    }
+  // Less than a bit is not worth rounding once more.
+  const TestGraph near = network(1.5f);
+  const Quantized shared = quantize(near.g, samples, {.observer = Observer::min_max});
+  EXPECT_EQ(quant_of(shared.g, "y"), quant_of(shared.g, "other"));
+}
+
 // What a maximum drops need not be representable: the parameters follow what comes out.
 TEST(InsertQuantization, AMaximumDecidesTheRangeOfWhatItReads) {
   TestGraph t;
@@ -109,6 +139,19 @@ TEST(InsertQuantization, AMaximumDecidesTheRangeOfWhatItReads) {
   EXPECT_EQ(quant_of(q.g, "x"), quant_of(q.g, "y"));
   EXPECT_NEAR(quant_of(q.g, "x").scale[0], 1 / 255.0f, 1e-3);
   EXPECT_GT(sqnr(t.g, q.g, samples), 45);
+}
+
+// Logits that softmax makes 0 of take no steps from those that decide.
+TEST(InsertQuantization, WhatSoftmaxCannotSeeDoesNotCount) {
+  TestGraph t;
+  const ValueId x = t.input("x", {64, 4});
+  t.output(t.node("y", Softmax{1}, {x}));
+  Samples samples = samples_of(t.g, 4, 0, 4);
+  for (auto& sample : samples)
+    for (size_t k = 0; k < sample[0].size(); k += 4) sample[0][k] -= 200;
+  const Quantized q = quantize(t.g, samples, {.observer = Observer::min_max});
+  EXPECT_LT(quant_of(q.g, "x").scale[0], 0.1f);  // 204 / 255 for all of them
+  EXPECT_GT(sqnr(t.g, q.g, samples), 30);
 }
 
 TEST(InsertQuantization, WhatAReaderCutsOffDoesNotCount) {

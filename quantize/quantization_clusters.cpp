@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
+#include "calibrate/shared_out.h"
 #include "ops/families.h"
 #include "ops/int16.h"
 #include "ops/kernel_call/number_calls.h"
@@ -130,7 +132,51 @@ static void gather_clusters(QuantizationPlan& plan, const Marks& marks, UnionFin
   }
 }
 
-QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics) {
+// Values that have the same parameters if they are of one dtype. `among`: the operator that reads `a` beside other operands and needs them
+// in the same steps, so that rounding once more can stand for the join; -1: none.
+struct Join {
+  ValueId a, b;
+  NodeId among = -1;
+};
+
+static std::map<ValueId, Cluster> joined_values(const Marks& marks, UnionFind& same) {
+  std::map<ValueId, Cluster> clusters;
+  for (ValueId v = 0; v < static_cast<ValueId>(marks.any.size()); ++v)
+    if (marks.any[v]) clusters[same.root(v)].members.push_back(v);
+  return clusters;
+}
+
+// An output is what the user sees. Where sharing with other operands would make its steps twice as coarse or more, it and what is joined to
+// it in other ways keep steps of their own, and who reads it among others rounds it once more: to steps that are at least as coarse.
+static void give_outputs_own_steps(const Graph& g, const Marks& marks, std::span<const Observation> observations,
+                                   std::vector<Join>& joins) {
+  constexpr double kCoarser = 2;
+  const auto is_among = [](const Join& j) { return j.among >= 0; };
+  if (observations.empty() || std::none_of(joins.begin(), joins.end(), is_among)) return;
+  UnionFind same(g.values.size()), moved(g.values.size());
+  for (const Join& j : joins) {
+    if (marks.dtype[j.a] != marks.dtype[j.b]) continue;
+    same.join(j.a, j.b);
+    if (!is_among(j)) moved.join(j.a, j.b);
+  }
+  const Uses uses(g);
+  const auto span = [](const Observation& o) { return std::max(0.0, double{o.high}) - std::min(0.0, double{o.low}); };
+  const std::map<ValueId, Cluster> clusters = joined_values(marks, same);
+  std::set<ValueId> apart;
+  for (const Port& port : g.user_outputs()) {
+    const ValueId v = port.value;
+    if (!marks.any[v] || !observations[v].seen || span(observations[v]) == 0) continue;
+    const Observation all = observed(g, uses, clusters.at(same.root(v)), observations);
+    if (span(all) >= kCoarser * span(observations[v])) apart.insert(moved.root(v));
+  }
+  std::erase_if(joins, [&](const Join& j) {
+    const bool to_result = is_among(j) && j.b == g.nodes[j.among].outputs[0];
+    return is_among(j) && (apart.contains(moved.root(j.a)) || (!to_result && apart.contains(moved.root(j.b))));
+  });
+}
+
+QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& options, Diagnostics& diagnostics,
+                                   std::span<const Observation> observations) {
   QuantizationPlan plan;
   plan.quantized.resize(g.nodes.size());
   plan.cluster_of.assign(g.values.size(), -1);
@@ -141,7 +187,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
   const auto mark = [&](ValueId v, const QuantSpec& spec, bool makes) {
     if (!g.is_constant(v) && spec.gran != Gran::none) marks.add(v, spec, makes);
   };
-  std::vector<std::pair<ValueId, ValueId>> joined;  // those of one dtype have the same parameters
+  std::vector<Join> joined;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
     const auto* kernel = call_of(node.op);
@@ -152,7 +198,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       if (call->use != NumberUse::compared) mark(node.outputs[0], kSteps, true);
       for (const size_t k : call->operands) {
         mark(node.inputs[k], kSteps, false);
-        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k])) joined.emplace_back(node.inputs[k], node.outputs[0]);
+        if (call->use == NumberUse::moved && !g.is_constant(node.inputs[k])) joined.push_back({node.inputs[k], node.outputs[0]});
       }
       continue;
     }
@@ -167,23 +213,25 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     const auto computed = std::find_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !g.is_constant(v); });
     const ValueId first = computed == node.inputs.end() ? -1 : *computed;
     const QuantSpec& result = result_spec(specs);
+    const NodeId among = node.inputs.size() > 1 && operand_spec(specs, 1).gran == Gran::shared ? static_cast<NodeId>(n) : -1;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const QuantSpec& spec = operand_spec(specs, k);
       if (spec.gran == Gran::per_channel || spec.gran == Gran::derived) continue;
       mark(node.inputs[k], spec, false);
       if (spec.gran != Gran::shared || g.is_constant(node.inputs[k])) continue;
-      joined.emplace_back(node.inputs[k], first);
-      if (result.gran == Gran::shared) joined.emplace_back(node.inputs[k], node.outputs[0]);  // where the first is of the other dtype
+      joined.push_back({node.inputs[k], first, among});
+      if (result.gran == Gran::shared) joined.push_back({node.inputs[k], node.outputs[0], among});  // where the first is of the other dtype
     }
-    for (i64 k = 1; k < state_results(node.op); ++k) joined.emplace_back(node.outputs[k], node.outputs[0]);
+    for (i64 k = 1; k < state_results(node.op); ++k) joined.push_back({node.outputs[k], node.outputs[0]});
     for (const ValueId v : node.outputs) {
       mark(v, result, true);
       if (result.gran == Gran::fixed) plan.fixed[v] = result;
-      if (result.gran == Gran::shared && first >= 0) joined.emplace_back(v, first);
+      if (result.gran == Gran::shared && first >= 0) joined.push_back({first, v, among});
     }
   }
-  for (const auto& [a, b] : joined)
-    if (marks.dtype[a] == marks.dtype[b]) same.join(a, b);
+  give_outputs_own_steps(g, marks, observations, joined);
+  for (const Join& j : joined)
+    if (marks.dtype[j.a] == marks.dtype[j.b]) same.join(j.a, j.b);
   for (size_t k = 0; k < g.states.size(); ++k) {  // what a step leaves behind the next one reads
     const ValueId before = g.state_inputs()[k].value, after = g.state_outputs()[k].value;
     if (marks.any[before] && marks.any[after] && marks.dtype[before] == marks.dtype[after]) same.join(before, after);
@@ -213,7 +261,8 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;
       if (passes_numbers_on(op)) continue;
-      const Bounds b = facts_of(op).useful;
+      Bounds b = facts_of(op).useful;
+      if (shared_axis(op) >= 0 && cluster.dtype == DType::s8) b.low = observations[v].lowest_seen.value_or(b.low);
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
       counts = true;
     }

@@ -29,8 +29,10 @@ struct QuantizationPlan {
 // What is read of the operand is represented by what comes out: the same numbers or some of them.
 bool passes_numbers_on(const Op&);
 
-// Warns about operators that must stay float because a weight or bias is computed.
-QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics);
+// Warns about operators that must stay float because a weight or bias is computed. With `observations`, by value, an output that is also
+// one of several operands with shared parameters has its own where shared ones would be too coarse.
+QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics,
+                                   std::span<const Observation> observations = {});
 
 // How the node is quantized: by the rules of the backend that will run it.
 std::span<const QuantSpec> quant_specs(const Graph&, const Node&, const QuantizeOptions&, LayerPrecision);

@@ -91,8 +91,14 @@ void Yardstick::expect_answers_of(const Graph& plain) {
   for_each_sample(inputs_.size(), threads_, [&](size_t k, int) {
     const auto& sample = samples_[k * samples_.size() / inputs_.size()];
     for (size_t i = 0; i < g.inputs.size(); ++i) inputs_[k].push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
-    expected_[k] = answers(executor, k);
+    expected_[k] = executor.run(inputs_[k], {});
   });
+  for (size_t o = 0; o < bounded_.size(); ++o) {
+    bounded_[o].low = std::numeric_limits<float>::infinity();
+    for (const Outputs& found : expected_) see_lowest(bounded_[o], found[outputs_ + o]);
+    if (!std::isfinite(bounded_[o].low)) bounded_[o].low = -std::numeric_limits<float>::infinity();  // all is masked
+    for (Outputs& found : expected_) forget_what_is_not_seen(bounded_[o], found[outputs_ + o]);
+  }
 }
 
 void Yardstick::show_what_is_compared(Graph& g) const {

@@ -131,7 +131,7 @@ class Resolver {
       if (known.back() == name) return Base{"targets/" + std::string(b.file), &b};
     }
     diagnostics_.error(where, fmt::format("there is no target or base `{}` to extend", name), "target.unknown_name",
-                       suggestion(name, known) + " A file of your own ends in `.toml`.");
+                       target_suggestion(name, known));
     return std::nullopt;
   }
 

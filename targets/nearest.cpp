@@ -57,4 +57,9 @@ std::string suggestion(std::string_view name, std::span<const std::string> known
   return text + "?";
 }
 
+std::string target_suggestion(std::string_view name, std::span<const std::string> known) {
+  const std::string text = suggestion(name, known);
+  return text + (text.ends_with('?') ? "" : ".") + " A file of your own ends in `.toml`.";
+}
+
 }  // namespace deuteron

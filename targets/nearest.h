@@ -16,5 +16,7 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
 
 // "did you mean `a` or `b`?", or "known: a, b, c" when nothing is near.
 std::string suggestion(std::string_view name, std::span<const std::string> known);
+// The same where a name may also be that of a target's file.
+std::string target_suggestion(std::string_view name, std::span<const std::string> known);
 
 }  // namespace deuteron

@@ -78,8 +78,7 @@ std::optional<Target> find_target(const std::string& name, Diagnostics& diagnost
                       fmt::format("targets: {}", fmt::join(known, ", ")));
     return std::nullopt;
   }
-  diagnostics.error(where, "there is no target of this name", "target.unknown",
-                    suggestion(wanted, known) + " A file of your own ends in `.toml`.");
+  diagnostics.error(where, "there is no target of this name", "target.unknown", target_suggestion(wanted, known));
   return std::nullopt;
 }
 

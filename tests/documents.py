@@ -51,8 +51,8 @@ def matches(wanted, found):
 
 
 def without_times(text):
-    """What a run prints, with `...` for the seconds, which differ each time."""
-    return re.sub(r"^(  time +)[\d.]+ s$", r"\1... s", re.sub(r"(on the host in )[\d.]+ s", r"\1... s", text), flags=re.M)
+    """What a run prints, with `...` for the times, which differ each time."""
+    return re.sub(r"^(  time +)[\d.]+ s$", r"\1... s", re.sub(r"(on the host in )[\d.]+ m?s", r"\1...", text), flags=re.M)
 
 
 def commands_of(text):

@@ -74,7 +74,8 @@ std::optional<RunResult> run_here(const ProgramFile& file, const RunOptions& o, 
               "",
               std::move(profile.dump)};
   if (!o.profile.empty()) describe_profile(r, profile.events, profile.dropped, profile.hides_kernels, file.path, diagnostics);
-  r.summary = fmt::format("{} on the host in {:.3f} s; planned memory {} bytes, tables {} bytes", counted(samples, "sample"), seconds.all,
+  const std::string time = seconds.all < 1 ? fmt::format("{:.3f} ms", 1e3 * seconds.all) : fmt::format("{:.3f} s", seconds.all);
+  r.summary = fmt::format("{} on the host in {}; planned memory {} bytes, tables {} bytes", counted(samples, "sample"), time,
                           needs.planned_bytes, needs.tables_bytes);
   return r;
 }

@@ -37,7 +37,7 @@ FIXED = {"sigmoid": (0, 1), "_softmax": (0, 1), "tanh": (-1, 1)}  # ranges that 
 COMPOSED = {"native_layer_norm": lambda x, y: F.layer_norm(x, x.shape[-1:]), "native_group_norm": lambda x, y: F.group_norm(x, 2), "gelu": lambda x, y: F.gelu(x),
             "_log_softmax": lambda x, y: F.log_softmax(x, -1), "silu": lambda x, y: F.silu(x), "mish": lambda x, y: F.mish(x), "elu": lambda x, y: F.elu(x),
             "celu": lambda x, y: F.celu(x), "selu": lambda x, y: F.selu(x), "softplus": lambda x, y: F.softplus(x), "hardsigmoid": lambda x, y: F.hardsigmoid(x),
-            "div": lambda x, y: x / y}
+            "div": lambda x, y: x / y, "var": lambda x, y: x.var((2, 3))}
 PRODUCTS = {"convolution": (1,), "addmm": (1, 2), "mm": (0, 1), "bmm": (0, 1)}  # which operands may be weights
 
 
