@@ -70,7 +70,9 @@ static constexpr AxisRules<Softmax> kAxes{// Worth it only where the axis become
                                           .has_bands = nullptr,
                                           .band = nullptr};
 static OpFacts facts_of(const Softmax&) { return facts(Family::slices); }
-static std::vector<Example<Softmax>> examples() { return {{"of a row", {1}, {{2, 16}}}, {"of channels", {3}, {{1, 5, 3, 7}}}}; }
+static std::vector<Example<Softmax>> examples() {
+  return {{"of a row", {1}, {{2, 16}}}, {"of channels", {3}, {{1, 5, 3, 7}}}, {"with an axis of 1 behind", {1}, {{2, 12, 1}}}};
+}
 
 const OpDef<Softmax>& def_of(const Softmax&) {
   static constexpr OpDef<Softmax> d{.name = "softmax",
