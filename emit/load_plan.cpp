@@ -66,13 +66,14 @@ struct PlanWriter {
   Unique<Words> shapes = {};
   Unique<std::tuple<uint32_t, uint32_t, int, int>> tensors = {};  // offset, shape, type, place
   std::vector<uint32_t> kernels = {};                             // their indexes in the table, in order
-  Words ports = {}, calls = {};
+  std::map<Words, uint32_t> detail_at = {};                       // the word of `details` where it stands
+  Words ports = {}, details = {}, calls = {};
   CallSize most = {}, size = {};
   uint32_t constants_begin = std::numeric_limits<uint32_t>::max(), constants_end = 0;
   uint32_t most_rank = 0;
   bool can = true;  // a plan can hold it
 
-  // Rank, elements, sizes and order; shape_words() makes them equally long.
+  // Rank, elements, sizes and order; tensor_words() makes them equally long.
   uint32_t shape(const Tensor& t) {
     Words w{t.rank, static_cast<uint32_t>(t.numel)};
     most_rank = std::max(most_rank, uint32_t{t.rank});
@@ -81,16 +82,33 @@ struct PlanWriter {
     return shapes.add(w);
   }
 
-  uint32_t tensor(const Tensor& t) {
+  // In the file or in the planned memory.
+  uint32_t offset_of(const Tensor& t) {
+    if (!t.data) return 0;
+    const void* base = t.constant ? loaded.file.data() : loaded.planned.data();
+    const auto offset = static_cast<uint32_t>(static_cast<const std::byte*>(t.data) - static_cast<const std::byte*>(base));
     const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
-    const Place place = !t.data ? Place::nowhere : t.constant ? Place::constant : Place::planned;
-    const void* base = place == Place::constant ? loaded.file.data() : loaded.planned.data();
-    const auto offset = static_cast<uint32_t>(t.data ? static_cast<const std::byte*>(t.data) - static_cast<const std::byte*>(base) : 0);
     if (t.constant) constants_begin = std::min(constants_begin, offset), constants_end = std::max(constants_end, offset + bytes);
-    return tensors.add({offset, shape(t), static_cast<int>(t.type), static_cast<int>(place)});
+    return offset;
+  }
+
+  uint32_t tensor(const Tensor& t) {
+    const Place place = !t.data ? Place::nowhere : t.constant ? Place::constant : Place::planned;
+    return tensors.add({offset_of(t), shape(t), static_cast<int>(t.type), static_cast<int>(place)});
   }
 
   static uint32_t word(LoadPlanKind kind, uint32_t number) { return static_cast<uint32_t>(kind) | number << 4; }
+
+  void detail(LoadPlanKind kind, const Words& w) {
+    const auto [it, added] = detail_at.emplace(w, static_cast<uint32_t>(details.size()));
+    if (added) details.insert(details.end(), w.begin(), w.end());
+    calls.push_back(word(kind, it->second));
+  }
+  void number(LoadPlanKind kind, const void* eight_bytes) {
+    Words w;
+    append_bytes(w, eight_bytes, 8);
+    detail(kind, w);
+  }
 
   void argument(const Value& v) {
     ++size.values;
@@ -105,23 +123,23 @@ struct PlanWriter {
       case Kind::integer:
         if (v.integer >= -(1 << 27) && v.integer < 1 << 27)
           return calls.push_back(word(LoadPlanKind::small, static_cast<uint32_t>(v.integer)));
-        calls.push_back(word(LoadPlanKind::wide, 0));
-        return append_bytes(calls, &v.integer, 8);
+        return number(LoadPlanKind::wide, &v.integer);
       case Kind::real:
-        calls.push_back(word(LoadPlanKind::real, 0));
-        return append_bytes(calls, &v.real, 8);
-      case Kind::int_list:
-        calls.push_back(word(LoadPlanKind::integers, static_cast<uint32_t>(v.list.count)));
-        return append_bytes(calls, v.list.data, 8 * static_cast<size_t>(v.list.count));
-      case Kind::tensor_list:
-        calls.push_back(word(LoadPlanKind::tensors, static_cast<uint32_t>(v.list.count)));
-        size.items += static_cast<uint32_t>(v.list.count), size.values += static_cast<uint32_t>(v.list.count);
-        size.tensors += static_cast<uint32_t>(v.list.count);
+        return number(LoadPlanKind::real, &v.real);
+      case Kind::int_list: {
+        Words w{static_cast<uint32_t>(v.list.count)};
+        append_bytes(w, v.list.data, 8 * static_cast<size_t>(v.list.count));
+        return detail(LoadPlanKind::integers, w);
+      }
+      case Kind::tensor_list: {
+        Words w{static_cast<uint32_t>(v.list.count)};
+        size.items += w[0], size.values += w[0], size.tensors += w[0];
         for (int32_t i = 0; i < v.list.count; ++i) {
           can = can && v.list.items[i]->kind == Kind::tensor;
-          calls.push_back(can ? tensor(*v.list.items[i]->tensor) : 0);
+          w.push_back(can ? tensor(*v.list.items[i]->tensor) : 0);
         }
-        return;
+        return detail(LoadPlanKind::tensors, w);
+      }
       default:
         can = false;
     }
@@ -135,7 +153,32 @@ struct PlanWriter {
     DEUTERON_CHECK(false, full);
   }
 
-  void write_calls() {
+  // A call of a kernel that has ready calls: false where this one is none, as one without elements.
+  bool ready_call(const Kernel& kernel, const Program::Step& step, Isa isa) {
+    Words words(kernel.ready.words, ~uint32_t{0});
+    std::vector<AlignedBlock> memory = aligned(1 << 12);
+    Arena arena{reinterpret_cast<uint8_t*>(memory.data()), memory.size() * sizeof(AlignedBlock), 0};
+    Call call{step.args, step.count, &arena, isa};
+    call.ready_words = words.data();
+    Prepared prepared;
+    const bool elements = step.args[step.count - 1]->tensor->numel > 0;
+    if (!kernel.prepare(call, &prepared).ok() || !elements) return false;
+    uint32_t operands = 0;
+    for (int32_t i = 0; i < step.count; ++i) {
+      if (step.args[i]->kind != Kind::tensor) continue;
+      const Tensor& t = *step.args[i]->tensor;
+      const auto bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
+      calls.push_back(offset_of(t) | (t.constant ? kConstantOperand : 0));
+      calls.push_back(bytes);
+      ++operands;
+    }
+    DEUTERON_CHECK(operands == std::strlen(kernel.ready.operands), kernel.name);
+    size.args = size.values = size.tensors = operands;
+    calls.insert(calls.end(), words.begin(), words.end());
+    return true;
+  }
+
+  void write_calls(Isa isa) {
     const int32_t count = loaded.program.instruction_count();
     for (int32_t k = 0; k < count; ++k) kernels.push_back(kernel_of(k));
     // By name, as in the tables of firmware (firmware/kernel_list.h): there each is found at first sight.
@@ -148,11 +191,15 @@ struct PlanWriter {
       size = {};
       size.args = static_cast<uint32_t>(step.count);
       calls.push_back(0);
-      for (int32_t i = 0; i < step.count; ++i) argument(*step.args[i]);
-      const size_t words = calls.size() - at - 1;
-      can = can && words <= 0xffff && size.tensors <= kMostPlannedTensors;
+      const Kernel& kernel = *table.kernels[kernel_of(k)];
+      const uint32_t ready = kernel.ready.words == 0 ? 0 : kReadyCall | static_cast<uint32_t>(std::strlen(kernel.ready.operands)) << 8;
+      if (ready) can = can && ready_call(kernel, step, isa);
+      else
+        for (int32_t i = 0; i < step.count; ++i) argument(*step.args[i]);
+      const size_t arguments = calls.size() - at - 1;
+      can = can && arguments <= 0xffff && size.tensors <= kMostPlannedTensors;
       const auto place = std::find(kernels.begin(), kernels.end(), kernel_of(k)) - kernels.begin();
-      calls[at] = static_cast<uint32_t>(place) | static_cast<uint32_t>(words) << 16;
+      calls[at] = static_cast<uint32_t>(place) | ready | static_cast<uint32_t>(arguments) << 16;
       for (uint32_t CallSize::*m : {&CallSize::args, &CallSize::values, &CallSize::tensors, &CallSize::items})
         most.*m = std::max(most.*m, size.*m), can = can && most.*m <= 0xffff;
     }
@@ -181,11 +228,15 @@ struct PlanWriter {
     return words;
   }
 
-  Words shape_words() const {
+  Words tensor_words() const {
     Words words;
-    for (const Words& s : shapes.items) {
+    for (const auto& [offset, shape, type, place] : tensors.items) {
+      const Words& s = shapes.items[shape];
       const uint32_t rank = s[0];
-      words.insert(words.end(), s.begin(), s.begin() + 2 + rank);
+      const bool constant = place == static_cast<int>(Place::constant);
+      const LoadPlanTensor t{offset, s[1], static_cast<uint8_t>(rank), static_cast<uint8_t>(type), constant, static_cast<uint8_t>(place)};
+      append_bytes(words, &t, sizeof t);
+      words.insert(words.end(), s.begin() + 2, s.begin() + 2 + rank);
       words.resize(words.size() + most_rank - rank);
       words.insert(words.end(), s.begin() + 2 + rank, s.end());
       words.resize(words.size() + (most_rank + 3) / 4 - (rank + 3) / 4);
@@ -193,21 +244,12 @@ struct PlanWriter {
     return words;
   }
 
-  Words tensor_words() const {
-    Words words;
-    for (const auto& [offset, shape, type, place] : tensors.items) {
-      const LoadPlanTensor t{offset, static_cast<uint16_t>(shape), static_cast<uint8_t>(type), static_cast<uint8_t>(place)};
-      append_bytes(words, &t, sizeof t);
-    }
-    return words;
-  }
-
   std::optional<Words> write(Isa isa) {
-    write_calls();
+    write_calls(isa);
     write_ports();
     const Program& p = loaded.program;
-    if (!can || kernels.size() > kMostPlannedKernels || tensors.items.size() > 0xffff || shapes.items.size() > 0xffff ||
-        p.instruction_count() > 0xffff)
+    if (!can || kernels.size() > kMostPlannedKernels || tensors.items.size() > 0xffff || p.instruction_count() > 0xffff ||
+        details.size() >= 1u << 28)
       return std::nullopt;
     LoadPlanHeader h{};
     Words words(sizeof h / 4);
@@ -216,9 +258,9 @@ struct PlanWriter {
       words.insert(words.end(), part.begin(), part.end());
     };
     add(kernel_records(), h.kernels_at);
-    add(shape_words(), h.shapes_at);
     add(tensor_words(), h.tensors_at);
     add(ports, h.ports_at);
+    add(details, h.details_at);
     add(calls, h.calls_at);
     h.magic = kLoadPlanMagic;
     h.bytes = static_cast<uint32_t>(4 * words.size() + sizeof(LoadPlanEnd));
@@ -226,8 +268,8 @@ struct PlanWriter {
     h.planned_bytes = loaded.needs.planned_bytes;
     h.constants_begin = std::min(constants_begin, constants_end), h.constants_end = constants_end;
     h.isa = static_cast<uint32_t>(isa);
-    h.most_rank = most_rank;
-    h.kernels = static_cast<uint16_t>(kernels.size()), h.shapes = static_cast<uint16_t>(shapes.items.size());
+    h.most_rank = static_cast<uint16_t>(most_rank);
+    h.kernels = static_cast<uint16_t>(kernels.size());
     h.tensors = static_cast<uint16_t>(tensors.items.size()), h.calls = static_cast<uint16_t>(p.instruction_count());
     h.inputs = static_cast<uint16_t>(p.input_count()), h.outputs = static_cast<uint16_t>(p.output_count());
     h.most_args = static_cast<uint16_t>(most.args), h.most_values = static_cast<uint16_t>(most.values);
@@ -278,7 +320,7 @@ Words plan_text(const std::vector<uint8_t>& file, uint32_t plan_bytes) {
   std::memcpy(&h, words.data(), sizeof h);
   words[offsetof(LoadPlanHeader, hash) / 4] = 0;
   uint32_t at = h.kernels_at / 4;
-  for (uint32_t i = 0; i < h.kernels && at < h.shapes_at / 4; ++i) {
+  for (uint32_t i = 0; i < h.kernels && at < h.tensors_at / 4; ++i) {
     LoadPlanKernel k;
     std::memcpy(&k, &words[at], sizeof k);
     k.index = 0;

@@ -321,13 +321,24 @@ uint32_t features_of(std::string_view isa, std::string_view flags) {
          (thumb2 ? bit(Feature::thumb2) : 0) | (thumb2 && !has_float ? bit(Feature::soft_float) : 0);
 }
 
+// The same kernels without the forms of ready calls. A load plan that has some is not used then, and the FlatBuffer has all arguments.
+struct KernelsWithArguments {
+  std::vector<Kernel> kernels;
+  std::vector<const Kernel*> pointers;
+  explicit KernelsWithArguments(const KernelTable& table) {
+    for (int32_t i = 0; i < table.count; ++i) kernels.push_back(*table.kernels[i]), kernels.back().ready = {};
+    for (const Kernel& k : kernels) pointers.push_back(&k);
+  }
+};
+
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, const std::string& where,
                                        Status& status, Diagnostics& diagnostics) {
   ToldDelegates delegates;
   ToldDelegates* const told = &delegates;
   const Backend telling = telling_backend(&told);
   const Backend* const backends[] = {&telling};
-  const KernelTable table = {kernels.kernels, kernels.count, backends, 1};
+  const KernelsWithArguments asked(kernels);
+  const KernelTable table = {asked.pointers.data(), kernels.count, backends, 1};
   Needs needs;
   Program program;
   std::vector<AlignedBlock> tables, planned;

@@ -101,6 +101,7 @@ class Program {
     const Value* const* args;
     int32_t count;
     const PreparedDelegate* delegate;  // null for the call of a kernel
+    bool ready = false;  // of a load plan, which has no arguments but the tensors: as bytes, in the order of ReadyForm::operands
   };
   Step step(int32_t k) const;
   // Null for the call of a kernel.

@@ -280,35 +280,37 @@ struct Loader {
     if (!h) return false;
     open_load_plan(file, *h, &plan);
     tables = take_tables(arena, plan);
-    const CallSize most{h->most_args, h->most_values, h->most_tensors, h->most_items, 0};
+    const CallSize most = planned_call_size(plan);
     room = take_room(arena, most);
     const Kernel* found[kMostPlannedKernels];
-    if (!take_memories(plan, &planned, 1).ok() || arena.used > arena.bytes || !check_planned_shapes(plan) || !check_planned_tensors(plan) ||
+    if (!take_memories(plan, &planned, 1).ok() || arena.used > arena.bytes || !check_planned_tensors(plan) ||
         !find_planned_kernels(plan, kernels, found))
       return false;
-    point_at_values(room, most);
-    const PlannedTensors tensors(plan);
-    WrittenRanges written;
+    PlannedCalls calls(plan, room, most);
     for (uint32_t i = 0; i < plan.inputs.count + plan.outputs.count; ++i) {
-      if (!planned_port(plan, tensors, i, &tables.tensors[i])) return false;
+      if (!planned_port(plan, calls.parts, i, &tables.tensors[i])) return false;
       tables.ports[i] = &tables.tensors[i];
-      if (i < plan.inputs.count && !written.add(tables.tensors[i])) return false;
+      if (i < plan.inputs.count && !calls.written.add(tables.tensors[i])) return false;
     }
-    PlannedCalls calls(plan);
     for (uint32_t k = 0; k < plan.instructions.count; ++k) {
-      PlannedCall call;
-      int32_t count = 0;
-      if (!calls.next(&call) || call.kernel >= plan.operators.count) return false;
-      const Kernel& kernel = *found[call.kernel];
-      if (!decode_planned_call(plan, tensors, call, kernel, room, most, written, &count)) return false;
-      Call loaded{room.args, count, &arena, plan.isa};
+      if (!calls.next() || calls.kernel >= plan.operators.count) return false;
       Prepared& prepared = *new (&tables.calls[k]) Prepared;
-      if (!kernel.prepare(loaded, &prepared).ok() || arena.used > arena.bytes) return false;
+      if (!prepare_planned(calls, *found[calls.kernel], &prepared) || arena.used > arena.bytes) return false;
       if (!prepared.run) prepared.run = do_nothing;
     }
     for (uint32_t i = 0; i < plan.outputs.count; ++i)
-      if (!written.cover(*tables.ports[plan.inputs.count + i])) return false;
+      if (!calls.written.cover(*tables.ports[plan.inputs.count + i])) return false;
     return publish(), true;
+  }
+
+  bool prepare_planned(PlannedCalls& calls, const Kernel& kernel, Prepared* prepared) {
+    if (calls.ready) {
+      ReadyCall call{nullptr, nullptr, &arena, plan.isa};
+      return calls.decode_ready(kernel, &call) && kernel.ready.prepare(call, prepared);
+    }
+    if ((kLoadsPlansOnly && !kernel.prepare) || !calls.decode(kernel)) return false;
+    Call call{room.args, calls.count, &arena, plan.isa};
+    return kernel.prepare(call, prepared).ok();
   }
 
   void close_delegates() {

@@ -10,7 +10,7 @@
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kSmallestFile = 64, kBytesPerStep = 16;  // as in open.cpp and call.cpp
+constexpr uint32_t kSmallestFile = 64;  // as in open.cpp
 constexpr uint32_t kLeastSteps = 1 << 16;
 constexpr uint32_t kIdentifier = 0x32315445;  // "ET12"
 
@@ -19,16 +19,14 @@ const LoadPlanHeader& header_of(const Plan& plan) { return *reinterpret_cast<con
 
 bool parts_lie_in_order(const LoadPlanHeader& h) {
   uint32_t end = sizeof(LoadPlanHeader);
-  for (const uint32_t at : {h.kernels_at, h.shapes_at, h.tensors_at, h.ports_at, h.calls_at}) {
+  for (const uint32_t at : {h.kernels_at, h.tensors_at, h.ports_at, h.details_at, h.calls_at}) {
     if (at < end || at % 4 != 0) return false;
     end = at;
   }
   const uint32_t last = h.bytes - static_cast<uint32_t>(sizeof(LoadPlanEnd));
   if (h.calls_at > last) return false;
-  if (h.shapes * 4 * load_plan_shape_words(h.most_rank) > h.tensors_at - h.shapes_at ||
-      h.tensors > (h.ports_at - h.tensors_at) / sizeof(LoadPlanTensor))
-    return false;
-  return (uint32_t{h.inputs} + h.outputs) * 2 <= h.calls_at - h.ports_at;
+  if (uint64_t{4} * h.tensors * load_plan_tensor_words(h.most_rank) > h.ports_at - h.tensors_at) return false;
+  return (uint32_t{h.inputs} + h.outputs) * 2 <= h.details_at - h.ports_at;
 }
 
 // One kernel's record, or null where it does not end before `end`.
@@ -38,149 +36,6 @@ const LoadPlanKernel* kernel_record(const uint8_t* at, const uint8_t* end) {
   const uint32_t bytes = 4u * k->words;
   if (k->words < 3 || bytes > static_cast<uint32_t>(end - at) || at[bytes - 1] != 0 || k->overload_at + 8u >= bytes) return nullptr;
   return k;
-}
-
-[[gnu::always_inline]] inline void place_tensor(const PlannedTensors& tensors, uint32_t index, Tensor* t) {
-  const LoadPlanTensor record = tensors.records[index];
-  const uint32_t* shape = tensors.shapes + size_t{tensors.shape_words} * record.shape;
-  t->numel = static_cast<int32_t>(shape[1]);
-  t->sizes = reinterpret_cast<const int32_t*>(shape + 2);
-  t->dim_order = reinterpret_cast<const uint8_t*>(shape + tensors.order_at);
-  t->rank = static_cast<uint8_t>(shape[0]);
-  t->type = static_cast<ScalarType>(record.type);
-  t->constant = (record.place & static_cast<uint8_t>(Place::constant)) != 0;
-  t->data = tensors.bases[record.place] + record.offset;
-}
-
-// An argument that is neither a small number, a tensor nor a list; `next` lies behind its first word `w`. Null after a fault, else what
-// follows.
-const uint32_t* read_rare(uint32_t w, const uint32_t* next, const uint32_t* end, Value* v) {
-  const auto kind = static_cast<LoadPlanKind>(w & 15);
-  if (kind == LoadPlanKind::yes || kind == LoadPlanKind::no) {
-    v->kind = Kind::boolean;
-    v->boolean = kind == LoadPlanKind::yes;
-    return next;
-  }
-  v->kind = Kind::none;
-  if (kind == LoadPlanKind::none) return next;
-  if ((kind != LoadPlanKind::wide && kind != LoadPlanKind::real) || end - next < 2) return nullptr;
-  v->kind = kind == LoadPlanKind::wide ? Kind::integer : Kind::real;
-  __builtin_memcpy(&v->integer, next, sizeof v->integer);
-  return next + 2;
-}
-
-// What a call does to the planned memory: it writes no constant, what it writes lies apart from all else but as `in_place` allows (the rule
-// of Kernel), and what it reads was written before, by inputs or calls.
-struct Uses {
-  struct Range {
-    uintptr_t begin, end;
-    int32_t numel;
-    bool scratch;
-  };
-  const bool in_place;
-  uint32_t steps;  // and what reading its constants may cost
-  WrittenRanges& written;
-  Range *read = reads, *write = writes;  // behind the last one
-  Range reads[kMostPlannedTensors], writes[kMostPlannedTensors];
-
-  Uses(bool in_place_, uint32_t least_steps, WrittenRanges& written_) : in_place(in_place_), steps(least_steps), written(written_) {}
-
-  // Apart, or one is read and the other, which is not wider, written in its place.
-  bool may_be(const Range& out, const Range& in) const {
-    if (out.end <= in.begin || in.end <= out.begin) return true;
-    return in_place && out.begin == in.begin && out.numel == in.numel && out.end <= in.end;
-  }
-
-  // `letter`: of the schema; of a list's tensor the list's.
-  bool add(const Tensor& t, char letter) {
-    const uint32_t bytes = static_cast<uint32_t>(t.numel) * element_bytes(t.type);
-    const bool is_written = is_out(letter) || letter == 'W';
-    if (t.constant) {
-      steps += bytes / kBytesPerStep + 1;
-      return !is_written;
-    }
-    if (bytes == 0) return true;
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(t.data);
-    const Range range{begin, begin + bytes, t.numel, letter == 'X'};
-    if (!is_written && !written.cover(range.begin, range.end)) return false;
-    for (const Range* w = writes; w < write; ++w)
-      if (is_written ? range.end > w->begin && w->end > range.begin : !may_be(*w, range)) return false;
-    for (const Range* r = reads; r < read && is_written; ++r)
-      if (!may_be(range, *r)) return false;
-    *(is_written ? write : read)++ = range;
-    return true;
-  }
-
-  // Behind the call, which itself reads nothing that it writes. Scratch holds nothing then.
-  bool finish() const {
-    for (const Range* w = writes; w < write; ++w)
-      if (!w->scratch && !written.add(w->begin, w->end)) return false;
-    return true;
-  }
-};
-
-// Decodes arguments into the room of one call and gives their number, -1 after a fault. `known`: they are good, and no schema is
-// asked. It runs for every argument of a program: the cursors are registers.
-template <bool known>
-[[gnu::always_inline]] inline int32_t decode_arguments(const PlannedTensors& tensors, const PlannedCall& call, const char* schema,
-                                                       const CallRoom& room, const CallSize& size, Uses* uses) {
-  const uint32_t *at = call.at, *const end = call.end;
-  // Values of arguments grow upwards, those of list items downwards.
-  Value *value = room.values, *args_end = value + size.args, *items_begin = value + size.values;
-  const Value **item = room.items, **const items_end = item + size.items;
-  Tensor *tensor = room.tensors, *const tensors_end = tensor + size.tensors;
-  const auto add_tensor = [&](uint32_t index, Value * v, char letter) __attribute__((always_inline)) {
-    if (tensor == tensors_end || index >= tensors.count) return false;
-    place_tensor(tensors, index, tensor);
-    v->kind = Kind::tensor;
-    v->tensor = tensor;
-    if constexpr (!known)
-      if (!uses->add(*tensor, letter)) return false;
-    ++tensor;
-    return true;
-  };
-  while (true) {
-    char letter = 0;
-    if constexpr (!known) {
-      letter = *schema++;
-      if (letter == 0) break;
-    } else if (at == end) {
-      break;
-    }
-    const auto is_taken = [&](Kind kind) __attribute__((always_inline)) { return known || takes(letter, kind); };
-    if (at >= end || value == args_end) return -1;
-    const uint32_t w = *at++, number = w >> 4;
-    Value* v = value++;
-    switch (static_cast<LoadPlanKind>(w & 15)) {
-      case LoadPlanKind::small:
-        v->kind = Kind::integer;
-        v->integer = static_cast<int32_t>(w) >> 4;
-        if (!is_taken(Kind::integer)) return -1;
-        break;
-      case LoadPlanKind::tensor:
-        if (!is_taken(Kind::tensor) || !add_tensor(number, v, letter)) return -1;
-        break;
-      case LoadPlanKind::integers:
-        if (!is_taken(Kind::int_list) || number > static_cast<size_t>(end - at) / 2) return -1;
-        v->kind = Kind::int_list;
-        v->list = {nullptr, at, static_cast<int32_t>(number)};
-        at += size_t{2} * number;
-        break;
-      case LoadPlanKind::tensors:
-        if (!is_taken(Kind::tensor_list) || number > static_cast<size_t>(end - at)) return -1;
-        if (number > static_cast<size_t>(items_end - item) || number > static_cast<size_t>(items_begin - value)) return -1;
-        items_begin -= number;
-        if (items_begin < args_end) args_end = items_begin;
-        v->kind = Kind::tensor_list;
-        v->list = {item, nullptr, static_cast<int32_t>(number)};
-        for (uint32_t i = 0; i < number; *item++ = items_begin + i++)
-          if (!add_tensor(*at++, items_begin + i, letter)) return -1;
-        break;
-      default:
-        if ((at = read_rare(w, at, end, v)) == nullptr || !is_taken(v->kind)) return -1;
-    }
-  }
-  return at == end ? static_cast<int32_t>(value - room.values) : -1;
 }
 
 }  // namespace
@@ -216,7 +71,6 @@ void open_load_plan(File file, const LoadPlanHeader& h, Plan* plan) {
   plan->reader.tables_left = kLeastSteps + plan->reader.size;
   plan->segment_base = at;
   plan->operators = {at + h.kernels_at, h.kernels};
-  plan->constant_offsets = {at + h.shapes_at, h.shapes};
   plan->values = {at + h.tensors_at, h.tensors};
   plan->inputs = {at + h.ports_at, h.inputs};
   plan->outputs = {at + h.ports_at + 2u * h.inputs, h.outputs};
@@ -229,7 +83,7 @@ void open_load_plan(File file, const LoadPlanHeader& h, Plan* plan) {
 }
 
 bool find_planned_kernels(Plan& plan, const KernelTable& table, const Kernel** kernels) {
-  const uint8_t *at = plan.reader.bytes + plan.operators.at, *end = plan.reader.bytes + plan.constant_offsets.at;
+  const uint8_t *at = plan.reader.bytes + plan.operators.at, *end = plan.reader.bytes + plan.values.at;
   int32_t guess = 0;  // a table of few kernels has them in the order of the complete one
   for (uint32_t i = 0; i < plan.operators.count; ++i) {
     const LoadPlanKernel* k = kernel_record(at, end);
@@ -245,138 +99,85 @@ bool find_planned_kernels(Plan& plan, const KernelTable& table, const Kernel** k
   return true;
 }
 
-bool check_planned_shapes(const Plan& plan) {
-  const uint32_t most_rank = header_of(plan).most_rank, words = load_plan_shape_words(most_rank);
-  const auto* shape = reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.constant_offsets.at);
-  for (uint32_t left = plan.constant_offsets.count; left > 0; --left, shape += words) {
-    const uint32_t rank = shape[0], *sizes = shape + 2, *const sizes_end = sizes + rank;
-    const auto* order = reinterpret_cast<const uint8_t*>(sizes + most_rank);
-    if (rank > most_rank) return false;
-    uint32_t seen = 0, span = 1;  // of the extents that are not 0, so that no view of it is too large
-    bool empty = false;
-    while (sizes < sizes_end) {
-      const uint32_t size = *sizes++, axis = *order++;
-      if (axis >= rank) return false;
-      seen |= 1u << axis;
-      if (size == 0) {
-        empty = true;
-        continue;
-      }
-      const uint64_t wider = uint64_t{span} * size;
-      if (wider > INT32_MAX) return false;
-      span = static_cast<uint32_t>(wider);
-    }
-    if (seen != (1u << rank) - 1 || (empty ? 0 : span) != shape[1]) return false;
+// A permutation of 0..rank-1.
+static bool is_order(const uint8_t* order, uint32_t rank) {
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (order[i] >= rank) return false;
+    seen |= 1u << order[i];
   }
-  return true;
+  return seen == (1u << rank) - 1;
+}
+
+// The elements of a shape; 2^31 and more where it, or a view of it without its empty extents, has too many.
+static uint32_t elements_of(const uint32_t* sizes, uint32_t rank) {
+  uint32_t span = 1, empty = 0;
+  for (const uint32_t* const end = sizes + rank; sizes < end; ++sizes) {
+    if (*sizes == 0) {
+      empty = 1;
+      continue;
+    }
+    const uint64_t wider = uint64_t{span} * *sizes;
+    if (wider > INT32_MAX) return UINT32_MAX;
+    span = static_cast<uint32_t>(wider);
+  }
+  return empty ? 0 : span;
 }
 
 bool check_planned_tensors(const Plan& plan) {
-  const PlannedTensors tensors(plan);
+  const PlannedParts parts(plan);
+  const uint32_t most_rank = header_of(plan).most_rank, words = parts.tensor_words, order_at = parts.order_at;
   const auto constants_at = static_cast<uint32_t>(plan.constants_at), constants_bytes = static_cast<uint32_t>(plan.constants_bytes);
-  const LoadPlanTensor *t = tensors.records, *const end = t + tensors.count;
-  for (; t < end; ++t) {
-    const uint32_t element = element_bytes(static_cast<ScalarType>(t->type)), offset = t->offset;
-    if (element == 0 || t->shape >= plan.constant_offsets.count || (offset & (element - 1)) != 0) return false;
-    const uint64_t bytes = uint64_t{tensors.shapes[tensors.shape_words * t->shape + 1]} * element;
+  const uint32_t *at = parts.tensors, *const end = at + size_t{words} * parts.tensor_count;
+  uint32_t known_order = 0;  // of an image, the last that was checked
+  for (; at < end; at += words) {
+    const LoadPlanTensor& t = *reinterpret_cast<const LoadPlanTensor*>(at);
+    if (t.rank > most_rank || t.type >= sizeof kElementBytes) return false;
+    // Lists of weights and of numbers have an order of one, 0.
+    if (t.rank == 1 ? static_cast<uint8_t>(at[order_at]) != 0 : t.rank != 4 || at[order_at] != known_order) {
+      if (!is_order(reinterpret_cast<const uint8_t*>(at + order_at), t.rank)) return false;
+      if (t.rank == 4) known_order = at[order_at];
+    }
+    const uint32_t element = kElementBytes[t.type], offset = t.offset;
+    if (element == 0 || (offset & (element - 1)) != 0 || elements_of(at + sizeof t / 4, t.rank) != t.elements) return false;
+    const uint64_t bytes = uint64_t{t.elements} * element;
     if (bytes > INT32_MAX) return false;
     // Where its memory begins, and how much that is.
     uint32_t begin = 0, room = 0;
-    if (t->place == static_cast<uint8_t>(Place::planned)) room = plan.planned_bytes;
-    else if (t->place == static_cast<uint8_t>(Place::constant)) begin = constants_at, room = constants_bytes;
-    else if (t->place != static_cast<uint8_t>(Place::nowhere)) return false;
+    if (t.place == static_cast<uint8_t>(Place::planned)) room = plan.planned_bytes;
+    else if (t.place == static_cast<uint8_t>(Place::constant)) begin = constants_at, room = constants_bytes;
+    else if (t.place != static_cast<uint8_t>(Place::nowhere)) return false;
+    if (t.constant != (t.place == static_cast<uint8_t>(Place::constant))) return false;
     if (offset < begin || offset - begin > room || bytes > room - (offset - begin)) return false;
   }
   return true;
 }
 
-PlannedTensors::PlannedTensors(const Plan& plan)
-    : records(reinterpret_cast<const LoadPlanTensor*>(plan.reader.bytes + plan.values.at)),
-      count(plan.values.count),
-      shapes(reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.constant_offsets.at)),
-      shape_words(load_plan_shape_words(header_of(plan).most_rank)),
-      order_at(2 + header_of(plan).most_rank),
+PlannedParts::PlannedParts(const Plan& plan)
+    : tensors(reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.values.at)),
+      tensor_count(plan.values.count),
+      tensor_words(load_plan_tensor_words(header_of(plan).most_rank)),
+      order_at(static_cast<uint32_t>(sizeof(LoadPlanTensor) / 4) + header_of(plan).most_rank),
+      details(reinterpret_cast<const uint32_t*>(plan_at(plan) + header_of(plan).details_at)),
+      detail_words((header_of(plan).calls_at - header_of(plan).details_at) / 4),
       bases{nullptr, plan.planned, const_cast<uint8_t*>(plan.reader.bytes)} {}
 
-void PlannedTensors::place(uint32_t index, Tensor* t) const { place_tensor(*this, index, t); }
-
-bool planned_port(const Plan& plan, const PlannedTensors& tensors, uint32_t port, Tensor* tensor) {
+bool planned_port(const Plan& plan, const PlannedParts& parts, uint32_t port, Tensor* tensor) {
   const uint32_t index = plan.reader.item<uint16_t>({plan.inputs.at, 0}, port);
-  if (index >= tensors.count) return false;
-  tensors.place(index, tensor);
+  if (index >= parts.tensor_count) return false;
+  parts.place(index, tensor);
   return port >= plan.inputs.count || !tensor->constant;
 }
 
-PlannedCalls::PlannedCalls(const Plan& plan)
-    : at(reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.instructions.at)),
-      end(reinterpret_cast<const uint32_t*>(plan_at(plan) + header_of(plan).bytes - sizeof(LoadPlanEnd))) {}
-
-bool WrittenRanges::cover(uintptr_t from, uintptr_t to) const {
-  for (uint32_t i = 0; i < count; ++i)
-    if (begin[i] <= from && to <= end[i]) return true;
-  return false;
-}
-
-bool WrittenRanges::add(uintptr_t from, uintptr_t to) {
-  for (uint32_t i = 0; i < count;) {
-    if (end[i] < from || to < begin[i]) {
-      ++i;
-      continue;
-    }
-    if (begin[i] < from) from = begin[i];
-    if (end[i] > to) to = end[i];
-    --count;
-    begin[i] = begin[count], end[i] = end[count];
-  }
-  if (count == kMost) return false;
-  begin[count] = from, end[count++] = to;
-  return true;
-}
-
-namespace {
-
-bool lies_in_planned(const Tensor& t) { return !t.constant && t.numel > 0; }
-uintptr_t begin_of(const Tensor& t) { return reinterpret_cast<uintptr_t>(t.data); }
-uintptr_t end_of(const Tensor& t) { return begin_of(t) + static_cast<uintptr_t>(t.numel) * element_bytes(t.type); }
-
-}  // namespace
-
-bool WrittenRanges::cover(const Tensor& t) const { return !lies_in_planned(t) || cover(begin_of(t), end_of(t)); }
-bool WrittenRanges::add(const Tensor& t) { return !lies_in_planned(t) || add(begin_of(t), end_of(t)); }
-
-void point_at_values(const CallRoom& room, const CallSize& size) {
-  for (uint32_t i = 0; i < size.args; ++i) room.args[i] = room.values + i;
-}
-
-bool decode_planned_call(Plan& plan, const PlannedTensors& tensors, const PlannedCall& call, const Kernel& kernel, const CallRoom& room,
-                         const CallSize& size, WrittenRanges& written, int32_t* count) {
-  Uses uses(kernel.in_place, static_cast<uint32_t>(call.end - call.at) + 1, written);
-  *count = decode_arguments<false>(tensors, call, kernel.schema, room, size, &uses);
-  return *count >= 0 && uses.finish() && plan.reader.charge(uses.steps);
-}
-
-namespace {
-
-PlannedCall known_call_at(const Plan& plan, uint32_t k) {
-  PlannedCall call{};
-  PlannedCalls calls(plan);
-  for (uint32_t i = 0; i <= k && calls.next(&call); ++i) {}
-  return call;
-}
-
-}  // namespace
-
-const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallRoom& room, int32_t* count) {
+CallSize planned_call_size(const Plan& plan) {
   const LoadPlanHeader& h = header_of(plan);
-  const PlannedCall call = known_call_at(plan, k);
-  const CallSize size{h.most_args, h.most_values, h.most_tensors, h.most_items, 0};
-  point_at_values(room, size);
-  *count = decode_arguments<true>(PlannedTensors(plan), call, nullptr, room, size, nullptr);
-  return room.args;
+  return {h.most_args, h.most_values, h.most_tensors, h.most_items, 0};
 }
 
 CallName planned_call_name(const Plan& plan, uint32_t k) {
-  uint32_t kernel = known_call_at(plan, k).kernel;
+  const auto* call = reinterpret_cast<const uint32_t*>(plan.reader.bytes + plan.instructions.at);
+  for (; k > 0; --k) call += 1 + (*call >> 16);
+  uint32_t kernel = *call & 0xff;
   const uint8_t* at = plan.reader.bytes + plan.operators.at;
   for (; kernel > 0; --kernel) at += size_t{4} * reinterpret_cast<const LoadPlanKernel*>(at)->words;
   const auto* record = reinterpret_cast<const LoadPlanKernel*>(at);

@@ -4,19 +4,22 @@
 // All numbers are little-endian; the plan begins at a multiple of 16 and ends with the file, or where its signature begins:
 //   LoadPlanHeader
 //   kernels   LoadPlanKernel, then "op\0" and, where there is one, "overload\0", padded to 4: for tools, the id is what finds it
-//   shapes    each: rank, elements, sizes[most_rank], order[most_rank] (bytes) padded to 4; zeros behind the rank
-//   tensors   LoadPlanTensor
+//   tensors   LoadPlanTensor, sizes[most_rank], order[most_rank] (bytes) padded to 4; zeros behind the rank
 //   ports     inputs, then outputs: index of the tensor, 16 bits each, padded to 4
-//   calls     words: kernel | words of arguments << 16, then the arguments, each a word: kind | number << 4
+//   details   what is longer than an argument's word, equal ones once
+//   calls     a word, kernel | arguments << 16, then the arguments, each a word, kind | number << 4; or, of kernels that have ready calls
+//             (ReadyForm), kernel | operands << 8 | kReadyCall | words << 16, then LoadPlanOperand for each operand, then the form's words
 //   LoadPlanEnd
-// Behind `wide` and `real` stand two words, behind `integers` two words for each of as many integers as its number says, behind `tensors`
-// as many indexes.
+// The number of `small` is the integer, that of `tensor` its index, that of the kinds behind them the word of the details where there stand
+//   wide, real   two words
+//   integers     their count, then two words for each
+//   tensors      their count, then their indexes
 #pragma once
 #include "runtime/plan.h"
 
 namespace deuteron {
 
-constexpr uint32_t kLoadPlanMagic = 0x324e4c50;  // "PLN2": another layout gets another number
+constexpr uint32_t kLoadPlanMagic = 0x334e4c50;  // "PLN3": another layout gets another number
 
 struct LoadPlanHeader {
   uint32_t magic;
@@ -26,10 +29,10 @@ struct LoadPlanHeader {
   uint32_t planned_bytes;
   uint32_t constants_begin, constants_end;  // in the file: where constants may lie
   uint32_t isa;
-  uint16_t kernels, shapes, tensors, calls, inputs, outputs;
-  uint16_t most_args, most_values, most_tensors, most_items;       // of one call: CallSize
-  uint32_t most_rank;                                              // of all shapes
-  uint32_t kernels_at, shapes_at, tensors_at, ports_at, calls_at;  // in bytes from the header, in this order
+  uint16_t kernels, tensors, calls, inputs, outputs;
+  uint16_t most_args, most_values, most_tensors, most_items;        // of one call: CallSize
+  uint16_t most_rank;                                               // of all tensors
+  uint32_t kernels_at, tensors_at, ports_at, details_at, calls_at;  // in bytes from the header, in this order
 };
 struct LoadPlanKernel {
   uint32_t id;          // Kernel::id
@@ -39,38 +42,56 @@ struct LoadPlanKernel {
 };
 struct LoadPlanTensor {
   uint32_t offset;  // in the planned memory or in the file; nowhere: 0
-  uint16_t shape;
-  uint8_t type;   // ScalarType
-  uint8_t place;  // Place
+  uint32_t elements;
+  uint8_t rank, type, constant, place;  // as in Tensor, and Place
 };
+struct LoadPlanOperand {
+  uint32_t offset;  // as above; plus 2^31: a constant
+  uint32_t bytes;
+};
+constexpr uint32_t kReadyCall = 1u << 15, kConstantOperand = 1u << 31;
+constexpr uint32_t kOperandWords = sizeof(LoadPlanOperand) / 4;
 struct LoadPlanEnd {
   uint32_t bytes, magic;
 };
 enum class LoadPlanKind : uint8_t { none, yes, no, tensor, small, wide, real, integers, tensors };  // small: the number, signed
 
-// A shape takes so many words.
-constexpr uint32_t load_plan_shape_words(uint32_t most_rank) { return 2 + most_rank + (most_rank + 3) / 4; }
+// What stands for a tensor takes so many words.
+constexpr uint32_t load_plan_tensor_words(uint32_t most_rank) {
+  return static_cast<uint32_t>(sizeof(LoadPlanTensor) / 4) + most_rank + (most_rank + 3) / 4;
+}
 
 constexpr uint32_t kMostPlannedKernels = 48, kMostPlannedTensors = 32;  // of a program, of one call
+constexpr uint32_t kMostOperands = 8;                                   // of a ready call
 
 // A polynomial whose coefficients are the words: a multiply-add for each. The factor is odd, so one changed word always changes it.
+// `words`: at a multiple of 8.
 inline uint32_t load_plan_hash(const uint32_t* words, uint32_t count) {
   constexpr uint32_t kFactor = 0x9e3779b1u;  // the prime next to 2^32 / golden ratio
+  struct alignas(8) Pair {                   // one instruction loads it
+    uint32_t first, second;
+  };
   uint32_t hash = 1;
+  const auto add = [&](uint32_t at) __attribute__((always_inline)) {
+    Pair pair;
+    __builtin_memcpy(&pair, __builtin_assume_aligned(words + at, 8), sizeof pair);
+    hash = hash * kFactor + pair.first;
+    hash = hash * kFactor + pair.second;
+  };
   const uint32_t* const eights = words + (count & ~7u);
-  for (; words < eights; words += 8) {  // spelled out: compilers leave it a loop
-    hash = hash * kFactor + words[0];
-    hash = hash * kFactor + words[1];
-    hash = hash * kFactor + words[2];
-    hash = hash * kFactor + words[3];
-    hash = hash * kFactor + words[4];
-    hash = hash * kFactor + words[5];
-    hash = hash * kFactor + words[6];
-    hash = hash * kFactor + words[7];
-  }
+  for (; words < eights; words += 8) add(0), add(2), add(4), add(6);  // spelled out: compilers leave it a loop
   for (uint32_t i = 0; i < count % 8; ++i) hash = hash * kFactor + words[i];
   return hash;
 }
+
+inline constexpr uint8_t kElementBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1};  // by ScalarType
+constexpr bool has_all_types() {
+  for (int type = 0; type < 128; ++type)
+    if (element_bytes(static_cast<ScalarType>(type)) != (type < static_cast<int>(sizeof kElementBytes) ? kElementBytes[type] : 0))
+      return false;
+  return true;
+}
+static_assert(has_all_types());
 
 // The plan at the end of the file; null where there is none, or none for this file and this build. Proves that its parts lie in it.
 const LoadPlanHeader* find_load_plan(File file);
@@ -78,39 +99,32 @@ const LoadPlanHeader* find_load_plan(File file);
 void open_load_plan(File file, const LoadPlanHeader& header, Plan* plan);
 // The kernels of all calls; false where one is not in the table.
 bool find_planned_kernels(Plan& plan, const KernelTable& table, const Kernel** kernels);
-bool check_planned_shapes(const Plan& plan);
-bool check_planned_tensors(const Plan& plan);  // after the shapes: each lies inside its memory
+// Each is a shape (rank, order, number of elements) and lies inside its memory.
+bool check_planned_tensors(const Plan& plan);
 
-// The tensors of a plan whose memory is known.
-struct PlannedTensors {
-  const LoadPlanTensor* records;
-  uint32_t count;
-  const uint32_t* shapes;
-  uint32_t shape_words, order_at;  // of one shape, in words
-  uint8_t* bases[3];               // by Place
-  explicit PlannedTensors(const Plan& plan);
-  void place(uint32_t index, Tensor* tensor) const;
-};
-// The tensor of a port: inputs, then outputs. False where there is none, or an input is a constant.
-bool planned_port(const Plan& plan, const PlannedTensors& tensors, uint32_t port, Tensor* tensor);
-
-// One call after the other.
-struct PlannedCall {
-  uint32_t kernel;
-  const uint32_t *at, *end;  // its arguments
-};
-struct PlannedCalls {
-  const uint32_t *at, *end;  // what is left of them
-  explicit PlannedCalls(const Plan& plan);
-  // False where it runs past the end.
-  bool next(PlannedCall* call) {
-    if (at >= end) return false;
-    const uint32_t head = *at++, words = head >> 16;
-    *call = {head & 0xffff, at, at + words};
-    at = call->end;
-    return words <= static_cast<uint32_t>(end - call->at);
+// What the calls of a plan refer to, once its memory is known.
+struct PlannedParts {
+  const uint32_t* tensors;
+  uint32_t tensor_count, tensor_words, order_at;  // of one tensor, in words
+  const uint32_t* details;
+  uint32_t detail_words;
+  uint8_t* bases[3];  // by Place
+  explicit PlannedParts(const Plan& plan);
+  [[gnu::always_inline]] void place(uint32_t index, Tensor* t) const {
+    const uint32_t* words = tensors + size_t{tensor_words} * index;
+    const LoadPlanTensor& record = *reinterpret_cast<const LoadPlanTensor*>(words);
+    t->data = bases[record.place] + record.offset;
+    t->sizes = reinterpret_cast<const int32_t*>(words + sizeof record / 4);
+    t->dim_order = reinterpret_cast<const uint8_t*>(words + order_at);
+    t->numel = static_cast<int32_t>(record.elements);
+    t->rank = record.rank;
+    t->type = static_cast<ScalarType>(record.type);
+    t->constant = record.constant != 0;
   }
 };
+// The tensor of a port: inputs, then outputs. False where there is none, or an input is a constant.
+bool planned_port(const Plan& plan, const PlannedParts& parts, uint32_t port, Tensor* tensor);
+
 // The bytes of the planned memory that inputs and calls have written so far, as addresses: apart from one another and in no order.
 struct WrittenRanges {
   static constexpr uint32_t kMost = 24;
@@ -121,14 +135,74 @@ struct WrittenRanges {
   bool add(uintptr_t from, uintptr_t to);  // false: there are too many
   bool add(const Tensor& t);
 };
-// Argument i of every call is value i: once for a room, before it is used.
-void point_at_values(const CallRoom& room, const CallSize& size);
-// The arguments, all that Kernel promises to prepare() proved (runtime/kernel.h), and that what it reads is in `written`; adds
-// what it writes. `room` holds what `size` says.
-bool decode_planned_call(Plan& plan, const PlannedTensors& tensors, const PlannedCall& call, const Kernel& kernel, const CallRoom& room,
-                         const CallSize& size, WrittenRanges& written, int32_t* count);
-// For what decode_planned_call has passed: without a kernel.
-const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallRoom& room, int32_t* count);
+
+// Decodes one call after the other into the same room.
+struct PlannedCalls {
+  // What a call reads or writes of the planned memory.
+  struct Range {
+    uintptr_t begin, end;
+    int32_t numel;
+    uint32_t use;  // kinds_of() its letter; of a list's tensor the list's
+  };
+  PlannedParts parts;
+  const CallRoom room;
+  Value* const values_end;
+  Tensor* const tensors_end;
+  const Value** const items_end;
+  const uint32_t most_args, most_operands;  // of a ready call: so that there is room for what a tool asks of it
+  const uint32_t *at, *const end;           // the calls that are left
+  struct OperandMemory {
+    uint32_t begin, bytes;
+    uint8_t* data;
+  };
+  const OperandMemory memories[2];  // planned memory; constants
+  const uint32_t* arguments = nullptr;
+  uint32_t kernel = 0;  // of this call
+  int32_t count = 0;    // of its arguments, or its words where it is ready
+  uint32_t ready = 0;   // kReadyCall and its operands, or 0
+  uint32_t steps_left;  // for FlatReader::charge
+  // While it is decoded.
+  uint32_t steps = 0;
+  Tensor* tensor = nullptr;
+  const Value** item = nullptr;
+  Value* items_begin = nullptr;
+  Range* range = nullptr;
+  Range ranges[kMostPlannedTensors];
+  Operand operands[kMostOperands];
+  WrittenRanges written;
+
+  PlannedCalls(const Plan& plan, const CallRoom& room_, const CallSize& size);
+  // On to the next call; false where there is none, or it runs past the end.
+  bool next() {
+    if (at >= end) return false;
+    const uint32_t head = *at++;
+    kernel = head & 0xff, ready = head & 0xff00, count = static_cast<int32_t>(head >> 16), arguments = at;
+    if (count > end - at) return false;
+    at += count;
+    return true;
+  }
+  // Its arguments, all that Kernel promises to prepare() proved (runtime/kernel.h), and that what it reads is in `written`; adds what it
+  // writes.
+  bool decode(const Kernel& called);
+  // The same of a ready call.
+  bool decode_ready(const Kernel& called, ReadyCall* call);
+  bool decode_known();  // for what decode() has passed: without a kernel; of a ready call the operands alone
+
+ private:
+  template <bool known>
+  bool decode_arguments(const char* schema);
+  template <bool known>
+  bool add_tensor(uint32_t index, Value* v, uint32_t use);
+  template <bool known>
+  Kind add_rare(uint32_t word, Value* v, const Value* args_end, uint32_t use);
+  bool may_overlap(const Range& a, const Range& b, bool in_place) const;
+  bool check_ranges(bool in_place);
+  bool add_operand(const LoadPlanOperand& from, Operand* to, uint32_t use);
+  bool decode_known_ready();
+};
+// For what was loaded.
+const Value* const* known_planned_call(const Plan& plan, uint32_t k, const CallRoom& room, int32_t* count, bool* ready);
+CallSize planned_call_size(const Plan& plan);  // of the largest call
 CallName planned_call_name(const Plan& plan, uint32_t k);
 
 }  // namespace deuteron

@@ -63,7 +63,7 @@ Program::Step Program::step(int32_t k) const {
   const CallRoom room{room_args_, room_values_, room_tensors_, room_items_};
   if (plan_->is_load_plan) {
     Step step{planned_call_name(*plan_, static_cast<uint32_t>(k)).op, nullptr, 0, nullptr};
-    step.args = known_planned_call(*plan_, static_cast<uint32_t>(k), room, &step.count);
+    step.args = known_planned_call(*plan_, static_cast<uint32_t>(k), room, &step.count, &step.ready);
     return step;
   }
   const CallView call = known_call(*plan_, static_cast<uint32_t>(k));

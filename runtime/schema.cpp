@@ -9,9 +9,11 @@ constexpr uint32_t kNumber = bit_of(Kind::integer) | bit_of(Kind::real) | bit_of
 constexpr uint32_t kinds_by_rule(char letter) {
   switch (letter) {
     case 'T':
-    case 'O':
-    case 'X':
       return bit_of(Kind::tensor);
+    case 'O':
+      return bit_of(Kind::tensor) | kWrites;
+    case 'X':
+      return bit_of(Kind::tensor) | kWrites | kIsScratch;
     case 't':
       return bit_of(Kind::tensor) | kNone;
     case 'I':
@@ -30,8 +32,9 @@ constexpr uint32_t kinds_by_rule(char letter) {
       return bit_of(Kind::int_list) | kNone;
     case 'V':
     case 'v':
-    case 'W':
       return bit_of(Kind::tensor_list);
+    case 'W':
+      return bit_of(Kind::tensor_list) | kWrites;
     case 'd':
       return bit_of(Kind::real_list) | kNone;
     case 'S':

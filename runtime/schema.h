@@ -4,11 +4,13 @@
 
 namespace deuteron {
 
-// Asked for every argument of a program, so it is a table: bits of kinds for each letter, by its lower six bits.
+// Asked for every argument of a program, so it is a table: bits of kinds for each letter, by its lower six bits, and those of the tensors
+// that the call writes.
 struct KindsOfLetters {
   uint16_t kinds[64];
 };
 extern const KindsOfLetters kKindsOfLetters;
+constexpr uint32_t kWrites = 1u << 15, kIsScratch = 1u << 14;
 constexpr uint32_t bit_of(Kind kind) { return 1u << static_cast<int>(kind); }
 inline uint32_t kinds_of(char letter) { return kKindsOfLetters.kinds[letter & 63]; }
 

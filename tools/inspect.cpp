@@ -157,7 +157,7 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   if (s.state_bytes > 0) text += fmt::format("state {} bytes of the planned memory, from call to call\n", s.state_bytes);
   tell_signature({file->bytes.data(), file->bytes.size()}, text, json);
   if (const LoadPlanHeader* plan = find_load_plan(file->file())) {
-    text += fmt::format("load plan {} bytes: {} calls, {} tensors in {} shapes\n", plan->bytes, plan->calls, plan->tensors, plan->shapes);
+    text += fmt::format("load plan {} bytes: {} calls, {} tensors\n", plan->bytes, plan->calls, plan->tensors);
     json["load_plan_bytes"] = plan->bytes;
   }
   tell_memory(s, text, json);

@@ -145,6 +145,18 @@ Status keep(Call& call, Prepared* prepared, const A&... arguments) {
   return Status{};
 }
 
+// Gives the words of a ready call, the structs one after the other, where somebody asks for them.
+template <class... T>
+bool tell_words(const Call& call, const T&... parts) {
+#if !defined(DEUTERON_MICROCONTROLLER)
+  if (uint32_t* to = call.ready_words) {
+    ((__builtin_memcpy(to, &parts, sizeof parts), to += sizeof parts / 4), ...);
+    return true;
+  }
+#endif
+  return (void)call, ((void)parts, ...), false;
+}
+
 // The same with a kernel that only cores with the feature have; where is_for<f>(call).
 template <Feature f, auto kernel, class... A>
 Status keep_for(Call& call, Prepared* prepared, const A&... arguments) {

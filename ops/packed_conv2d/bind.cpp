@@ -25,6 +25,7 @@ enum { kX = kPackedX, kPacked, kYZero = kPackedXZero + 1, kScratch, kOut };
 
 struct PackedCall {
   const PackedConv2dArgs& args;
+  bool constant;  // the weights
   const int8_t *x, *packed;
   void* scratch;
   int32_t scratch_bytes;
@@ -34,7 +35,7 @@ struct PackedCall {
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
 template <Packing p>
 bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
-  if (call.recorder != nullptr || !call.tensor(kPacked).constant || host_dot_forms().count == 0) return false;
+  if (call.recorder != nullptr || !c.constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
   const auto order = [&](void* room) { return order_packed_conv2d<p>(c.args, form, c.packed, room); };
   return keep_ordered<HostPackedConv2d, run_packed_conv2d>(prepared, packed_conv2d_host_bytes(c.args, form), order, c.x, c.y);
@@ -43,6 +44,7 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
 
 template <Packing p>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
+  if (tell_words(call, c.args)) return keep_nothing(prepared);
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
       return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
@@ -58,19 +60,39 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
 
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
-  PackedConv2dArgs a;
+  PackedConv2dArgs a{};
   if (Status s = read_packed_call<p>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor& scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
-  return keep_packed<p>(call, prepared,
-                        {a, static_cast<const int8_t*>(call.tensor(kX).data), static_cast<const int8_t*>(call.tensor(kPacked).data),
-                         scratch.data, scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
+  return keep_packed<p>(
+      call, prepared,
+      {a, call.tensor(kPacked).constant, static_cast<const int8_t*>(call.tensor(kX).data),
+       static_cast<const int8_t*>(call.tensor(kPacked).data), scratch.data, scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
+
+template <Packing p>
+bool prepare_ready(const ReadyCall& ready, Prepared* prepared) {
+  const Operand &x = ready.operands[0], &packed = ready.operands[1], &scratch = ready.operands[2], &y = ready.operands[3];
+  const PackedConv2dArgs* a = checked_packed_call<p>(ready, y, scratch);
+  if (a == nullptr || scratch.bytes < packed_conv2d_least_scratch_bytes(*a, p)) return false;
+  Call call{nullptr, 0, ready.arena, ready.isa};
+  return keep_packed<p>(call, prepared,
+                        {*a, packed.constant, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(packed.data), scratch.data,
+                         scratch.bytes, static_cast<int8_t*>(y.data)})
+      .ok();
+}
+template <Packing p>
+constexpr ReadyForm kReady = kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready<p>} : ReadyForm{};
+
+template <Packing p>
+constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare<p>;
 
 }  // namespace
 
-const Kernel kPackedConv2dMve4x16 = {"deuteron::packed_conv2d.mve_4x16", "TTLLLLIIXO", prepare<Packing::mve_4x16>};
-const Kernel kPackedConv2dDsp4x4 = {"deuteron::packed_conv2d.dsp_4x4", "TTLLLLIIXO", prepare<Packing::dsp_4x4>};
+const Kernel kPackedConv2dMve4x16 = {"deuteron::packed_conv2d.mve_4x16", "TTLLLLIIXO", kPrepare<Packing::mve_4x16>, false,
+                                     kReady<Packing::mve_4x16>};
+const Kernel kPackedConv2dDsp4x4 = {"deuteron::packed_conv2d.dsp_4x4", "TTLLLLIIXO", kPrepare<Packing::dsp_4x4>, false,
+                                    kReady<Packing::dsp_4x4>};
 
 }  // namespace deuteron

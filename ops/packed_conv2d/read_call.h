@@ -1,5 +1,7 @@
 // What the calls of convolutions on packed weights have in common when they are checked at load: their first arguments.
 #pragma once
+#include <cstddef>
+
 #include "ops/device/prepare.h"
 #include "ops/image/window.h"
 #include "ops/packed_conv2d/kernel.h"
@@ -42,6 +44,26 @@ PackedBytes int8_bytes(const PackedConv2dArgs& a) {
   return {bytes, bytes + packed_shifts_bytes(a.out_c)};
 }
 
+// The elements of a window fit int32.
+inline bool has_window(const PackedConv2dArgs& a) { return int64_t{a.kernel_h} * a.kernel_w <= INT32_MAX / a.in_c; }
+
+// An image of these extents, none of them empty, takes so many bytes.
+inline bool has_bytes(int32_t n, int32_t h, int32_t w, int32_t c, int32_t bytes) {
+  if (n < 1 || h < 1 || w < 1 || c < 1) return false;
+  const int64_t row = int64_t{w} * c;
+  if (row > INT32_MAX) return false;
+  const int64_t image = row * h;
+  return image <= INT32_MAX && image * n == bytes;
+}
+
+// Null where the weights are those of a call whose shapes are known.
+template <Packing p>
+const char* why_not_packed_weights(const PackedConv2dArgs& a, const void* packed, int64_t bytes, const PackedBytes& needed) {
+  if (reinterpret_cast<uintptr_t>(packed) % 4 != 0) return "must be 4-aligned";
+  if (const char* why = why_not_packed_conv2d(a, p)) return why;
+  return bytes == (a.has_shifts ? needed.with_shifts : needed.plain) ? nullptr : "must have the bytes that its packing takes";
+}
+
 // A call of a packed kernel whose y_zero, scratch and result stand there. Without elements of the result nothing behind its shapes is read.
 template <Packing p>
 Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a,
@@ -52,17 +74,51 @@ Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv
   if (!is_s8(call.integer(y_zero))) return bad_argument(y_zero, "must be -128..127");
   a.y_zero = static_cast<int32_t>(call.integer(y_zero));
   if (call.tensor(out).numel == 0) return Status{};
-  if (int64_t{a.kernel_h} * a.kernel_w > INT32_MAX / a.in_c) return bad_argument(kPackedWindow, "has too many elements");
+  if (!has_window(a)) return bad_argument(kPackedWindow, "has too many elements");
   const Tensor &packed = call.tensor(kPackedWeights), &room = call.tensor(scratch);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPackedWeights, why);
-  if (!is_aligned(packed, 4)) return bad_argument(kPackedWeights, "must be 4-aligned");
   const PackedBytes bytes = bytes_of(a);
   a.has_shifts = packed.numel == bytes.with_shifts;
-  if (const char* why = why_not_packed_conv2d(a, p)) return bad_argument(kPackedWeights, why);
-  if (packed.numel != bytes.plain && !a.has_shifts) return bad_argument(kPackedWeights, "must have the bytes that its packing takes");
+  if (const char* why = why_not_packed_weights<p>(a, packed.data, packed.numel, bytes)) return bad_argument(kPackedWeights, why);
   if (room.type != ScalarType::u8) return bad_argument(scratch, "must be bytes");
   if (!is_aligned(room, 4)) return bad_argument(scratch, "must be 4-aligned");
   return Status{};
+}
+
+// What a ready call's struct says of shapes and windows: whether images of these extents have the bytes of the operands, none of them
+// empty, and windows and steps are what read_packed_window() comes to.
+inline bool has_shapes(const PackedConv2dArgs& a, int32_t x_bytes, int32_t y_bytes) {
+  if (!has_bytes(a.n, a.in_h, a.in_w, a.in_c, x_bytes) || !has_bytes(a.n, a.out_h, a.out_w, a.out_c, y_bytes) ||
+      why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h) ||
+      why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w) || !has_window(a))
+    return false;
+  PackedConv2dArgs b = a;
+  return !why_not_steps(b, a.in_c, a.kernel_h) && a.stride_h == b.stride_h && a.stride_w == b.stride_w && a.dilation_h == b.dilation_h &&
+         a.dilation_w == b.dilation_w;
+}
+// The same of one image with small extents, as those of most models are: then nothing overflows, no step is too large, and as every number
+// is 0 or more, bytes that are not 0 say that no extent is. Else false.
+inline bool has_small_shapes(const PackedConv2dArgs& a, int32_t x_bytes, int32_t y_bytes) {
+  constexpr uint32_t kSmall = 1 << 10;
+  const int32_t all = a.in_h | a.in_w | a.in_c | a.out_h | a.out_w | a.out_c | a.kernel_h | a.kernel_w | a.stride_h | a.stride_w | a.pad_h |
+                      a.pad_w | a.dilation_h | a.dilation_w;
+  const int32_t least = (a.kernel_h - 1) | (a.kernel_w - 1) | (a.stride_h - 1) | (a.stride_w - 1) | (a.dilation_h - 1) | (a.dilation_w - 1);
+  if (static_cast<uint32_t>(all) >= kSmall || least < 0 || a.n != 1 || x_bytes < 1 || y_bytes < 1) return false;
+  return a.in_h * a.in_w * a.in_c == x_bytes && a.out_h * a.out_w * a.out_c == y_bytes && (a.out_h - 1) * a.stride_h - a.pad_h < a.in_h &&
+         (a.out_w - 1) * a.stride_w - a.pad_w < a.in_w;
+}
+
+// The struct of a ready call of such a kernel, where it lies in the plan; null where the kernel may not run on it with these operands. Each
+// of its members is what read_packed_call() would have come to.
+template <Packing p>
+const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand& y, const Operand& scratch) {
+  const Operand &x = call.operands[0], &packed = call.operands[1];
+  if (call.words[offsetof(PackedConv2dArgs, has_shifts) / 4] > 1) return nullptr;  // no bool
+  const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
+  const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && packed_conv2d_is_dense(a) &&
+                    is_s8(a.x_zero) && is_s8(a.y_zero) && !why_not_packed_weights<p>(a, packed.data, packed.bytes, int8_bytes<p>(a)) &&
+                    reinterpret_cast<uintptr_t>(scratch.data) % 4 == 0;
+  return good ? &a : nullptr;
 }
 
 }  // namespace deuteron

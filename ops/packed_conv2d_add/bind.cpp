@@ -25,6 +25,10 @@ namespace {
 
 enum { kYZero = kPackedXZero + 1, kOther, kXFactor, kOtherFactor, kFirst, kScratch, kOut };
 
+struct AddOperands {
+  Operand x, packed, other, scratch, y;
+};
+
 #if defined(DEUTERON_HOST_KERNELS)
 // A host has memory for the whole result of the convolution.
 struct HostConvAdd {
@@ -41,7 +45,7 @@ void run_host_conv_add(const HostConvAdd& c, const int8_t* x, int8_t* y) {
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
 template <Packing p>
 bool keep_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
-  if (call.recorder != nullptr || !call.tensor(kPackedWeights).constant || host_dot_forms().count == 0) return false;
+  if (call.recorder != nullptr || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
   const int64_t ordered = packed_conv2d_host_bytes(c.conv, form);
   if (ordered == 0) return false;
@@ -54,7 +58,7 @@ bool keep_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
 #endif
 
 template <Packing p>
-Status keep_packed_add(Call& call, Prepared* prepared, const AddedRows& c) {
+Status keep_packed_add(Call& call, Prepared* prepared, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
       return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
@@ -64,38 +68,66 @@ Status keep_packed_add(Call& call, Prepared* prepared, const AddedRows& c) {
       return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
 #if defined(DEUTERON_HOST_KERNELS)
-  if (keep_on_host<p>(call, prepared, c)) return Status{};
+  if (constant_weights && keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
   else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
 }
 
+// Of the numbers that a call has: x_factor, other_factor, first.
+template <Packing p>
+Status keep_checked(Call& call, Prepared* prepared, const PackedConv2dArgs& a, const int32_t* numbers, const AddOperands& o) {
+  if (const char* why = why_not_packed_conv2d_add(a)) return bad_argument(kOut, why);
+  if (o.scratch.bytes < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
+  const int32_t rows = o.scratch.bytes < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
+  if (o.x.data == o.y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
+  const LinearAddArgs sum{o.y.bytes, o.y.bytes, numbers[0], numbers[1], numbers[2]};
+  const auto bytes = [](const Operand& t) { return static_cast<const int8_t*>(t.data); };
+  return keep_packed_add<p>(
+      call, prepared,
+      {a, sum, bytes(o.x), bytes(o.packed), bytes(o.other), rows, o.scratch.data, o.scratch.bytes, static_cast<int8_t*>(o.y.data)},
+      o.packed.constant);
+}
+
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
-  PackedConv2dArgs a;
+  PackedConv2dArgs a{};
   if (Status s = read_packed_call<p>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
-  const Tensor &x = call.tensor(kPackedX), &other = call.tensor(kOther), &scratch = call.tensor(kScratch), &y = call.tensor(kOut);
+  const Tensor &other = call.tensor(kOther), &y = call.tensor(kOut);
   if (const char* why = why_not_image(other)) return bad_argument(kOther, why);
   for (int i = 0; i < 4; ++i)
     if (other.sizes[i] != y.sizes[i]) return bad_argument(kOther, "must have the shape of the result");
-  for (int i = kXFactor; i <= kFirst; ++i)
+  int32_t numbers[3];
+  for (int i = kXFactor; i <= kFirst; ++i) {
     if (!lies_in(call.integer(i), INT32_MIN, INT32_MAX)) return bad_argument(i, "is out of range");
+    numbers[i - kXFactor] = static_cast<int32_t>(call.integer(i));
+  }
   if (y.numel == 0) return keep_nothing(prepared);
-  if (const char* why = why_not_packed_conv2d_add(a)) return bad_argument(kOut, why);
-  if (scratch.numel < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
-  const int32_t rows = scratch.numel < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
-  if (x.data == y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
-  const auto number = [&](int i) { return static_cast<int32_t>(call.integer(i)); };
-  const LinearAddArgs sum{y.numel, y.numel, number(kXFactor), number(kOtherFactor), number(kFirst)};
-  const auto bytes = [](const Tensor& t) { return static_cast<const int8_t*>(t.data); };
-  return keep_packed_add<p>(call, prepared,
-                            {a, sum, bytes(x), bytes(call.tensor(kPackedWeights)), bytes(other), rows, scratch.data, scratch.numel,
-                             static_cast<int8_t*>(y.data)});
+  if (tell_words(call, a, numbers)) return keep_nothing(prepared);
+  const auto operand = [&](int i) { return Operand{call.tensor(i).data, call.tensor(i).numel, call.tensor(i).constant}; };
+  return keep_checked<p>(call, prepared, a, numbers,
+                         {operand(kPackedX), operand(kPackedWeights), operand(kOther), operand(kScratch), operand(kOut)});
 }
+
+template <Packing p>
+bool prepare_ready(const ReadyCall& ready, Prepared* prepared) {
+  const auto& o = *reinterpret_cast<const AddOperands*>(ready.operands);
+  const PackedConv2dArgs* a = checked_packed_call<p>(ready, o.y, o.scratch);
+  if (a == nullptr || o.other.bytes != o.y.bytes) return false;
+  const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a / 4);
+  Call call{nullptr, 0, ready.arena, ready.isa};
+  return keep_checked<p>(call, prepared, *a, numbers, o).ok();
+}
+template <Packing p>
+constexpr ReadyForm kReady = kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready<p>} : ReadyForm{};
+template <Packing p>
+constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare<p>;
 
 }  // namespace
 
-const Kernel kPackedConv2dAddMve4x16 = {"deuteron::packed_conv2d_add.mve_4x16", "TTLLLLIITIIIXO", prepare<Packing::mve_4x16>, true};
-const Kernel kPackedConv2dAddDsp4x4 = {"deuteron::packed_conv2d_add.dsp_4x4", "TTLLLLIITIIIXO", prepare<Packing::dsp_4x4>, true};
+const Kernel kPackedConv2dAddMve4x16 = {"deuteron::packed_conv2d_add.mve_4x16", "TTLLLLIITIIIXO", kPrepare<Packing::mve_4x16>, true,
+                                        kReady<Packing::mve_4x16>};
+const Kernel kPackedConv2dAddDsp4x4 = {"deuteron::packed_conv2d_add.dsp_4x4", "TTLLLLIITIIIXO", kPrepare<Packing::dsp_4x4>, true,
+                                       kReady<Packing::dsp_4x4>};
 
 }  // namespace deuteron

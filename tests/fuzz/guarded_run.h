@@ -87,19 +87,19 @@ class GuardedRun {
     if (lies_here(t)) workspace_ = std::min(bytes_, std::max(workspace_, (end_of(t) + 15) / 16 * 16));
   }
 
-  const char* schema_of(int32_t k) const {
+  const Kernel& kernel_of(int32_t k) const {
     const CallName name = program_.name_of_call(k);
     const std::string full = std::string(name.op) + (name.overload && *name.overload ? std::string(".") + name.overload : "");
     for (int32_t i = 0; i < kernels_.count; ++i)
-      if (full == kernels_.kernels[i]->name) return kernels_.kernels[i]->schema;
+      if (full == kernels_.kernels[i]->name) return *kernels_.kernels[i];
     std::fprintf(stderr, "call %d: there is no kernel %s\n", k, full.c_str());
     std::abort();
   }
 
   std::vector<Range> ranges_of(int32_t k) {
     std::vector<Range> ranges;
-    const char* schema = program_.delegate(k) ? nullptr : schema_of(k);
     const Program::Step step = program_.step(k);
+    const char* schema = step.delegate ? nullptr : step.ready ? kernel_of(k).ready.operands : kernel_of(k).schema;
     const auto take = [&](const Value* v, char letter) {
       if (v->kind != Kind::tensor) return;
       note_end(*v->tensor);
