@@ -26,7 +26,7 @@ struct FreeMemory {
 using Block = std::unique_ptr<float[], FreeMemory>;
 
 // How one value is reached while a sample runs.
-struct Place {
+struct FloatPlace {
   enum class Kind : u8 { unused, constant, input, arena } kind = Kind::unused;
   const float* data = nullptr;  // constant
   i64 at = 0;                   // input: its index; arena: offset in floats
@@ -34,7 +34,7 @@ struct Place {
 
 struct FloatExecutor::State {
   const Graph* graph = nullptr;
-  std::vector<Place> places;                           // by value
+  std::vector<FloatPlace> places;                      // by value
   std::vector<std::vector<float>> computed;            // by value: constants that are not float32 in the graph, results of constant nodes
   std::vector<std::unique_ptr<PreparedLayer>> layers;  // by node; null: runs through execute()
   std::vector<NodeId> schedule;                        // nodes that are not constant
@@ -63,11 +63,11 @@ struct FloatExecutor::State {
 
 // Makes the float form of a constant when it is first asked for; false when the value is not constant.
 bool FloatExecutor::State::make_constant(ValueId v) {
-  if (places[v].kind == Place::Kind::constant) return true;
+  if (places[v].kind == FloatPlace::Kind::constant) return true;
   const GraphValue& value = graph->values[v];
   if (!value.constant) return false;
   if (value.type.dtype != DType::f32) computed[v] = numbers_of(value.constant->bytes.data(), value.type);
-  places[v] = {Place::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
+  places[v] = {FloatPlace::Kind::constant, value.type.dtype == DType::f32 ? value.constant->as<float>().data() : computed[v].data(), 0};
   return true;
 }
 
@@ -89,7 +89,7 @@ void FloatExecutor::State::evaluate(const Node& node) {
   for (const ValueId v : node.outputs) {
     computed[v].resize(static_cast<size_t>(graph->type(v).elements()));
     data[v] = computed[v].data();
-    places[v] = {Place::Kind::constant, data[v], 0};
+    places[v] = {FloatPlace::Kind::constant, data[v], 0};
   }
   run_node(node, nullptr, data, nullptr);
   for (const ValueId v : node.inputs) release(v);
@@ -100,7 +100,7 @@ bool FloatExecutor::State::prepare_layer(NodeId n) {
   const bool convolution = std::holds_alternative<Conv2d>(node.op);
   if (!convolution && !std::holds_alternative<Linear>(node.op)) return false;
   for (size_t k = 1; k < node.inputs.size(); ++k)
-    if (places[node.inputs[k]].kind != Place::Kind::constant) return false;
+    if (places[node.inputs[k]].kind != FloatPlace::Kind::constant) return false;
   const Shape &x = graph->type(node.inputs[0]).shape, &w = graph->type(node.inputs[1]).shape, &y = graph->type(node.outputs[0]).shape;
   const float* weight = places[node.inputs[1]].data;
   const float* bias = node.inputs.size() > 2 ? places[node.inputs[2]].data : nullptr;
@@ -145,7 +145,7 @@ void FloatExecutor::State::plan() {
     for (const ValueId v : node.outputs) last[root[v]] = std::max(last[root[v]], i);
   }
   for (const Port& port : g.outputs) last[root[port.value]] = schedule.size();
-  for (size_t i = 0; i < g.inputs.size(); ++i) places[g.inputs[i].value] = {Place::Kind::input, nullptr, static_cast<i64>(i)};
+  for (size_t i = 0; i < g.inputs.size(); ++i) places[g.inputs[i].value] = {FloatPlace::Kind::input, nullptr, static_cast<i64>(i)};
 
   ArenaPlan arena;
   for (size_t i = 0; i < schedule.size(); ++i) {
@@ -153,7 +153,7 @@ void FloatExecutor::State::plan() {
     if (is_alias(node.op)) {
       places[node.outputs[0]] = places[node.inputs[0]];
     } else {
-      for (const ValueId v : node.outputs) places[v] = {Place::Kind::arena, nullptr, arena.take(g.type(v).elements())};
+      for (const ValueId v : node.outputs) places[v] = {FloatPlace::Kind::arena, nullptr, arena.take(g.type(v).elements())};
     }
     std::vector<ValueId> touched(node.inputs);
     touched.insert(touched.end(), node.outputs.begin(), node.outputs.end());
@@ -161,7 +161,7 @@ void FloatExecutor::State::plan() {
     std::ranges::sort(touched);
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const ValueId v : touched)
-      if (last[v] == i && places[v].kind == Place::Kind::arena) arena.give_back(places[v].at, g.type(v).elements());
+      if (last[v] == i && places[v].kind == FloatPlace::Kind::arena) arena.give_back(places[v].at, g.type(v).elements());
   }
   size_t scratch_bytes = 0;
   for (const auto& layer : layers)
@@ -204,10 +204,10 @@ std::vector<std::vector<float>> FloatExecutor::run(std::span<const std::vector<f
 
   std::vector<float*> data(g.values.size());
   for (size_t v = 0; v < data.size(); ++v) {
-    const Place& place = s.places[v];
-    if (place.kind == Place::Kind::constant) data[v] = const_cast<float*>(place.data);
-    if (place.kind == Place::Kind::input) data[v] = const_cast<float*>(inputs[place.at].data());
-    if (place.kind == Place::Kind::arena) data[v] = block.get() + place.at;
+    const FloatPlace& place = s.places[v];
+    if (place.kind == FloatPlace::Kind::constant) data[v] = const_cast<float*>(place.data);
+    if (place.kind == FloatPlace::Kind::input) data[v] = const_cast<float*>(inputs[place.at].data());
+    if (place.kind == FloatPlace::Kind::arena) data[v] = block.get() + place.at;
   }
   const auto view = [&](ValueId v) { return std::span<const float>(data[v], static_cast<size_t>(g.type(v).elements())); };
   for (size_t i = 0; i < g.inputs.size(); ++i) {

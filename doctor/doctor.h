@@ -44,7 +44,7 @@ std::string good_text(const Patient& patient);
 // ---- parts of the examinations
 
 // The user's operators of an origin, as a place.
-Place place_of(const Graph& graph, const Origin& origin);
+FindingPlace place_of(const Graph& graph, const Origin& origin);
 // "4 214 826 cycles, 63.5 % of 6 640 560 (instructions at one a cycle)"
 std::string cycles_text(const Patient& patient, i64 cycles, const char* how);
 double share_of_cycles(const Patient& patient, i64 cycles);

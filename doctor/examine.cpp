@@ -17,8 +17,8 @@
 
 namespace deuteron {
 
-Place place_of(const Graph& g, const Origin& origin) {
-  Place place{user_names(g, origin), user_operators_text(g, origin), {}};
+FindingPlace place_of(const Graph& g, const Origin& origin) {
+  FindingPlace place{user_names(g, origin), user_operators_text(g, origin), {}};
   for (const i32 id : users_own(g, origin))
     if (place.line.empty()) place.line = pt2::users_line(g.sources[id].stack);
   return place;

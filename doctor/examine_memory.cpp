@@ -30,7 +30,7 @@ void float_ports(const Patient& p, const std::vector<i64>& alive, std::vector<Fi
     if (!is_at_port(c.graph, c.graph.nodes[n])) rest = std::max(rest, alive[n]);
   const i64 saved = c.plan.bytes - rest;
   if (saved < kLeastRamBytes || static_cast<double>(saved) < kLeastOfPlan * static_cast<double>(c.plan.bytes)) return;
-  std::vector<Place> where;
+  std::vector<FindingPlace> where;
   for (const LiveTensor& t : c.plan.peak)
     if (c.graph.type(t.value).dtype == DType::f32)
       where.push_back({fmt::format("`{}`, {} bytes", c.graph.values[t.value].name, grouped(t.bytes)), "", ""});

@@ -28,8 +28,8 @@ struct Group {
     return (known || cycles > 0 ? cycles_text(p, cycles, kOfCpu) : "cycles not known") +
            (known ? "" : ", without kernels whose cost is not known");
   }
-  std::vector<Place> places(const Graph& g) const {
-    std::vector<Place> list;
+  std::vector<FindingPlace> places(const Graph& g) const {
+    std::vector<FindingPlace> list;
     for (const Origin& origin : origins) list.push_back(place_of(g, origin));
     return list;
   }

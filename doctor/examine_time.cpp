@@ -16,7 +16,7 @@ constexpr double kDominantShare = 0.3;     // of all cycles, of one operator
 constexpr size_t kLeastOperators = 3;      // fewer than that always dominate
 constexpr double kLeastUnusedLanes = 0.2;  // of the products of a layer
 
-void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vector<Place> where, i64 cycles, const char* how,
+void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vector<FindingPlace> where, i64 cycles, const char* how,
                  std::vector<Finding>& findings) {
   if (cycles > 0 && share_of_cycles(p, cycles) >= kLeastShare)
     findings.push_back(finding_of(kind, std::move(what), std::move(where), static_cast<double>(cycles), cycles_text(p, cycles, how)));
@@ -25,7 +25,7 @@ void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vect
 void ports(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
   const Graph& g = p.compilation.graph;
   i64 cycles = 0;
-  std::vector<Place> where;
+  std::vector<FindingPlace> where;
   for (const OperatorReport& o : p.program.operators) {
     const Node& node = g.nodes[nodes[static_cast<size_t>(o.instruction)]];
     if (!is_at_port(g, node)) continue;
@@ -42,7 +42,7 @@ void ports(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Findi
 void transposes(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
   const Graph& g = p.compilation.graph;
   i64 cycles = 0;
-  std::vector<Place> where;
+  std::vector<FindingPlace> where;
   for (const OperatorReport& o : p.program.operators) {
     const auto* call = call_of(g.nodes[nodes[static_cast<size_t>(o.instruction)]].op);
     if (o.op != "cortex_m::transpose" && o.op != "aten::permute_copy" &&

@@ -28,7 +28,7 @@ constexpr ConcernNames kConcerns[] = {{"fit", "bytes"}, {"time", "cycles"}, {"ac
 std::string_view name_of(Concern c) { return kConcerns[static_cast<size_t>(c)].name; }
 std::string_view unit_of(Concern c) { return kConcerns[static_cast<size_t>(c)].unit; }
 
-Finding finding_of(FindingKind kind, std::string what, std::vector<Place> where, double cost, std::string cost_text) {
+Finding finding_of(FindingKind kind, std::string what, std::vector<FindingPlace> where, double cost, std::string cost_text) {
   const KindTexts& t = kKinds[static_cast<size_t>(kind)];
   return {.kind = kind,
           .concern = t.concern,

@@ -21,7 +21,7 @@ enum class FindingKind : u8 {
 #undef KIND
 };
 
-struct Place {
+struct FindingPlace {
   std::string name;       // "backbone.7.conv"
   std::string operators;  // "conv2d_7 (aten.conv2d.default)"; empty: no operator of the user's
   std::string line;       // "nets.py:50 in forward: x = self.conv(x)"; empty: the model does not say
@@ -32,7 +32,7 @@ struct Finding {
   Concern concern;
   std::string rule;  // "neutron.conv2d.taps", "doctor.float_ports"
   std::string what;  // a sentence without a full stop
-  std::vector<Place> where;
+  std::vector<FindingPlace> where;
   double cost = -1;  // -1: not known
   std::string cost_text;
   std::string why, change, code;
@@ -40,7 +40,7 @@ struct Finding {
 };
 
 // With the texts of its kind. The rule is doctor.<kind>.
-Finding finding_of(FindingKind kind, std::string what, std::vector<Place> where, double cost, std::string cost_text);
+Finding finding_of(FindingKind kind, std::string what, std::vector<FindingPlace> where, double cost, std::string cost_text);
 
 // The order in which they are told. Findings of equal cost keep theirs.
 void rank(std::vector<Finding>& findings);

@@ -18,7 +18,7 @@ const Attempt* attempt_of(const std::vector<Attempt>& attempts, const std::strin
   return option.empty() || at == attempts.end() ? nullptr : &*at;
 }
 
-std::string place_text(const Place& p) {
+std::string place_text(const FindingPlace& p) {
   return p.name + (p.operators.empty() ? "" : ": " + p.operators) + (p.line.empty() ? "" : ", " + p.line);
 }
 
@@ -58,7 +58,7 @@ Json findings_json(const std::vector<Finding>& findings, const std::vector<Attem
   Json list = Json::array();
   for (const Finding& f : findings) {
     Json where = Json::array();
-    for (const Place& p : f.where) where.push_back({{"name", p.name}, {"operators", p.operators}, {"line", p.line}});
+    for (const FindingPlace& p : f.where) where.push_back({{"name", p.name}, {"operators", p.operators}, {"line", p.line}});
     list.push_back({{"concern", name_of(f.concern)},
                     {"rule", f.rule},
                     {"what", f.what},

@@ -152,12 +152,14 @@ class ProgramWriter {
     std::vector<Offset<pte::BackendDelegate>> tables;
     for (const auto& [blob, segment] : delegates_) {
       std::vector<Offset<pte::CompileSpec>> options;
-      for (const auto& [key, value] : blob->options)
-        options.push_back(pte::CreateCompileSpec(builder_, builder_.CreateSharedString(key),
-                                                 builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.data()), value.size())));
+      // One statement for each object: in a list of arguments every compiler writes them in an order of its own.
+      for (const auto& [key, value] : blob->options) {
+        const auto value_at = builder_.CreateVector(reinterpret_cast<const uint8_t*>(value.data()), value.size());
+        options.push_back(pte::CreateCompileSpec(builder_, builder_.CreateSharedString(key), value_at));
+      }
       const auto processed = pte::CreateBackendDelegateDataReference(builder_, kInSegment, segment);
-      tables.push_back(
-          pte::CreateBackendDelegate(builder_, builder_.CreateSharedString(blob->id), processed, builder_.CreateVector(options)));
+      const auto options_at = builder_.CreateVector(options);
+      tables.push_back(pte::CreateBackendDelegate(builder_, builder_.CreateSharedString(blob->id), processed, options_at));
     }
     return tables;
   }
@@ -290,9 +292,10 @@ class ProgramWriter {
     const auto none = values_.indexes({});
     const auto chain = pte::CreateChain(builder_, none, none, builder_.CreateVector(instructions));
     std::vector<Offset<pte::Operator>> operators;
-    for (const KernelCall* call : operators_)
-      operators.push_back(
-          pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), builder_.CreateSharedString(call->overload)));
+    for (const KernelCall* call : operators_) {
+      const auto overload_at = builder_.CreateSharedString(call->overload);
+      operators.push_back(pte::CreateOperator(builder_, builder_.CreateSharedString(call->name), overload_at));
+    }
     std::vector<i64> sizes = {0};  // entry 0 is reserved
     if (!plan_.placement.buffers.empty())
       for (const PlannedBuffer& b : plan_.placement.buffers) sizes.push_back(b.bytes);

@@ -132,8 +132,8 @@ void improve(const Blocks& b, int64_t enough, int64_t end, int64_t* steps, Packe
 }
 
 // Every item as a whole.
-Packing pack_whole(std::span<const PackItem> items, int64_t budget) {
-  Packing result;
+PackResult pack_whole(std::span<const PackItem> items, int64_t budget) {
+  PackResult result;
   result.offset.assign(items.size(), 0);
   const int64_t unit = smallest_alignment(items);
   std::vector<Stretch> list = stretches(items);
@@ -187,8 +187,8 @@ int64_t most_alive(std::span<const PackItem> items, int64_t unit) {
 }
 
 // Items over what is dead of others: the heuristics, which the gaps between blocks are all the same to.
-Packing pack_in_pieces(std::span<const PackItem> items, int64_t unit, int64_t budget) {
-  Packing result;
+PackResult pack_in_pieces(std::span<const PackItem> items, int64_t unit, int64_t budget) {
+  PackResult result;
   result.offset.assign(items.size(), 0);
   result.lower_bound = result.largest_sum = most_alive(items, unit);
   std::vector<Stretch> list = stretches(items);
@@ -218,13 +218,13 @@ int64_t bytes_alive_at(std::span<const PackPiece> pieces, int32_t moment, int64_
   return bytes;
 }
 
-Packing pack(std::span<const PackItem> items, int64_t budget) {
+PackResult pack(std::span<const PackItem> items, int64_t budget) {
   const bool in_pieces = std::any_of(items.begin(), items.end(), [](const PackItem& item) { return !item.pieces.empty(); });
   if (!in_pieces) return pack_whole(items, budget);
   std::vector<PackItem> whole(items.begin(), items.end());
   for (PackItem& item : whole) item.pieces.clear();
-  Packing best = pack_whole(whole, budget);
-  Packing over = pack_in_pieces(items, smallest_alignment(items), budget);
+  PackResult best = pack_whole(whole, budget);
+  PackResult over = pack_in_pieces(items, smallest_alignment(items), budget);
   if (over.bytes < best.bytes) std::swap(best.offset, over.offset), std::swap(best.bytes, over.bytes);
   best.lower_bound = best.largest_sum = over.largest_sum;
   best.optimal = best.bytes == best.lower_bound;

@@ -21,7 +21,7 @@ struct PackItem {
 // In units whose first byte is alive. Bytes that two pieces have in common count once.
 int64_t bytes_alive_at(std::span<const PackPiece> pieces, int32_t moment, int64_t unit);
 
-struct Packing {
+struct PackResult {
   std::vector<int64_t> offset;  // by item; 0 for items of no bytes
   int64_t bytes = 0;            // the largest end, rounded up to the smallest alignment
   int64_t lower_bound = 0;      // the most that is alive at once, or what the search proved beyond that
@@ -32,6 +32,6 @@ struct Packing {
 
 // A step is a look at one item or one moment; 4e7 take a few tenths of a second. The result depends on the items and the budget only.
 inline constexpr int64_t kPackBudget = 40'000'000;
-Packing pack(std::span<const PackItem> items, int64_t budget = kPackBudget);
+PackResult pack(std::span<const PackItem> items, int64_t budget = kPackBudget);
 
 }  // namespace deuteron

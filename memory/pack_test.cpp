@@ -23,7 +23,7 @@ bool collide(const PackItem& a, int64_t at_a, const PackItem& b, int64_t at_b) {
   return false;
 }
 
-void expect_valid(const std::vector<PackItem>& items, const Packing& p) {
+void expect_valid(const std::vector<PackItem>& items, const PackResult& p) {
   ASSERT_EQ(p.offset.size(), items.size());
   int64_t end = 0;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -89,7 +89,7 @@ TEST(Pack, NothingAndOneItem) {
   EXPECT_EQ(pack({}).bytes, 0);
   EXPECT_TRUE(pack({}).optimal);
   const std::vector<PackItem> one = {{33, 5, 5, 16}};
-  const Packing p = pack(one);
+  const PackResult p = pack(one);
   expect_valid(one, p);
   EXPECT_EQ(p.bytes, 48);
   EXPECT_EQ(p.lower_bound, 48);
@@ -97,7 +97,7 @@ TEST(Pack, NothingAndOneItem) {
 
 TEST(Pack, ItemsOfNoBytesTakeNoPlace) {
   const std::vector<PackItem> items = {{0, 0, 9, 16}, {16, 0, 3, 16}, {0, 2, 2, 16}, {16, 4, 9, 16}};
-  const Packing p = pack(items);
+  const PackResult p = pack(items);
   expect_valid(items, p);
   EXPECT_EQ(p.bytes, 16);
   EXPECT_EQ(p.offset[0], 0);
@@ -105,7 +105,7 @@ TEST(Pack, ItemsOfNoBytesTakeNoPlace) {
 
 TEST(Pack, BothEndsOfALifeCount) {
   const std::vector<PackItem> items = {{16, 0, 3, 16}, {16, 3, 5, 16}, {16, 5, 5, 16}, {16, 6, 7, 16}};
-  const Packing p = pack(items);
+  const PackResult p = pack(items);
   expect_valid(items, p);
   EXPECT_EQ(p.bytes, 32);
 }
@@ -125,7 +125,7 @@ TEST(Pack, AgreesWithBruteForceOnRandomSmallInstances) {
       item.last = item.first + static_cast<int32_t>(random() % 5);
       unit = std::min(unit, item.alignment);
     }
-    const Packing p = pack(items);
+    const PackResult p = pack(items);
     expect_valid(items, p);
     EXPECT_EQ(p.bytes, brute_force(items, unit)) << "round " << round;
     EXPECT_TRUE(p.optimal) << "round " << round;
@@ -170,7 +170,7 @@ TEST(Pack, FindsTheOptimumOfCutRectangles) {
   for (const int pieces : {12, 20, 30, 40})
     for (int round = 0; round < 8; ++round, ++rounds) {
       const std::vector<PackItem> items = cut_rectangle(40, 1000, pieces, random);
-      const Packing p = pack(items);
+      const PackResult p = pack(items);
       expect_valid(items, p);
       EXPECT_EQ(p.lower_bound, 16000);
       EXPECT_LE(p.bytes, 16000 * 115 / 100);
@@ -195,7 +195,7 @@ std::vector<PackItem> like_a_network(int n, uint32_t seed) {
 TEST(Pack, ThousandTensorsStayNearTheBound) {
   for (const uint32_t seed : {1u, 2u, 3u, 4u}) {
     const std::vector<PackItem> items = like_a_network(1000, seed);
-    const Packing p = pack(items);
+    const PackResult p = pack(items);
     expect_valid(items, p);
     EXPECT_LE(p.bytes, p.lower_bound * 103 / 100);
     EXPECT_LE(p.steps, 2 * kPackBudget);
@@ -205,7 +205,7 @@ TEST(Pack, ThousandTensorsStayNearTheBound) {
 TEST(Pack, IsDeterministicAndKeepsToItsBudget) {
   std::mt19937 random(99);
   const std::vector<PackItem> items = cut_rectangle(90, 4000, 120, random);
-  const Packing a = pack(items, 2'000'000), b = pack(items, 2'000'000);
+  const PackResult a = pack(items, 2'000'000), b = pack(items, 2'000'000);
   expect_valid(items, a);
   EXPECT_EQ(a.offset, b.offset);
   EXPECT_EQ(a.steps, b.steps);
@@ -222,7 +222,7 @@ TEST(Pack, IndependentStretchesShareTheirBytes) {
   std::vector<PackItem> items;
   for (int32_t k = 0; k < 50; ++k)
     for (int32_t i = 0; i < 4; ++i) items.push_back({16 * (1 + (k + i) % 5), 10 * k + i, 10 * k + i + 2, 16});
-  const Packing p = pack(items);
+  const PackResult p = pack(items);
   expect_valid(items, p);
   EXPECT_TRUE(p.optimal);
 }
@@ -247,13 +247,13 @@ std::vector<PackItem> layers_in_bands(int layers, int rows, bool alternate) {
 TEST(Pack, AResultLiesOverDeadRowsOfItsOperand) {
   for (const int layers : {1, 2, 3, 8}) {
     const std::vector<PackItem> items = layers_in_bands(layers, 25, true);
-    const Packing p = pack(items);
+    const PackResult p = pack(items);
     expect_valid(items, p);
     EXPECT_EQ(p.bytes, 16 * (25 + 2)) << layers << " layers";
     EXPECT_LE(p.lower_bound, p.bytes);
   }
   const std::vector<PackItem> down = layers_in_bands(4, 25, false);  // each before the one above
-  const Packing p = pack(down);
+  const PackResult p = pack(down);
   expect_valid(down, p);
   EXPECT_EQ(p.bytes, 16 * (25 + 4 * 2));
 }
@@ -280,7 +280,7 @@ TEST(Pack, PiecesOfRandomItemsNeverCollide) {
     std::vector<PackItem> whole = items;
     for (PackItem& item : whole) item.pieces.clear();
     constexpr int64_t kBudget = 400'000;
-    const Packing p = pack(items, kBudget);
+    const PackResult p = pack(items, kBudget);
     expect_valid(items, p);
     const int64_t without = pack(whole, kBudget).bytes;
     EXPECT_LE(p.bytes, without);

@@ -28,7 +28,7 @@ Layout lay_out(std::span<const PlaceItem> items, const std::vector<int32_t>& mem
         here.push_back({items[i].bytes, items[i].first, items[i].last, alignment, items[i].pieces});
         index.push_back(i);
       }
-    const Packing packing = pack(here, kPackingBudget);
+    const PackResult packing = pack(here, kPackingBudget);
     *steps += packing.steps;
     for (size_t k = 0; k < index.size(); ++k) l.offset[index[k]] = packing.offset[k];
     l.height.push_back(rounded_up(packing.bytes, alignment));

@@ -211,7 +211,7 @@ std::vector<i64> least_sums(const Lives& l, const std::vector<InPlace>& pairs, s
   return sums;
 }
 
-Packing pack_groups(const Graph& graph, const Lives& l, const Groups& g) {
+PackResult pack_groups(const Graph& graph, const Lives& l, const Groups& g) {
   std::vector<PackItem> items(l.root.size());  // what is not planned has no bytes
   for (size_t v = 0; v < items.size(); ++v) {
     const auto root = static_cast<ValueId>(v);
@@ -263,11 +263,11 @@ MemoryPlan plan_memory(const Graph& lowered) {
 
   MemoryPlan plan;
   plan.lower_bound = largest(least_sums(lives, pairs, profile(lowered, lives, groups)));
-  Packing packing = pack_groups(lowered, lives, groups);
+  PackResult packing = pack_groups(lowered, lives, groups);
   const bool proved = pairs.empty() && packing.optimal;
   if (packing.bytes > plan.lower_bound && !pairs.empty()) {
     Groups shared = join(lives, pairs, choose_pairs(lowered, lives, pairs));
-    Packing less = pack_groups(lowered, lives, shared);
+    PackResult less = pack_groups(lowered, lives, shared);
     if (less.bytes < packing.bytes) packing = std::move(less), groups = std::move(shared);
   }
   plan.bytes = packing.bytes;

@@ -16,6 +16,7 @@ import tempfile
 import checks
 import pt2_text
 from checks import check
+from cross_build import build_environment
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOOL, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
@@ -43,11 +44,18 @@ MODELS = {
 where = pathlib.Path(tempfile.mkdtemp(prefix="deuteron_c_state_"))
 
 
-def run(*command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=where, timeout=300)
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=where, timeout=300, **options)
     if done.returncode:
         sys.exit(f"FAILED {' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}kept: {where}")
     return done.stdout
+
+
+def build(project, folder, *settings):
+    """The kernels of the models are the same files, which the compiler cache finds again."""
+    environment = build_environment(project)
+    run("cmake", "-S", project / "use", "-B", folder, *settings, env=environment)
+    run("cmake", "--build", folder, "-j", "2", env=environment)
 
 
 def write_npy(path, shape, values):
@@ -110,8 +118,7 @@ def compare(name, target):
     for c, cxx in (("gcc", "g++"), ("clang", "clang++")):
         if not shutil.which(cxx):
             continue
-        run("cmake", "-S", folder / "use", "-B", folder / c, f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={cxx}")
-        run("cmake", "--build", folder / c, "-j", "2")
+        build(folder, folder / c, f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={cxx}")
         with open(where / "steps.bin", "rb") as steps:
             done = subprocess.run([folder / c / "use"], stdin=steps, capture_output=True, timeout=60)
         check(done.returncode == 0, f"{pte.stem} by {c}: exit {done.returncode}")
@@ -175,9 +182,8 @@ SECTIONS
         'set(CMAKE_CXX_FLAGS "${flags} -Wall -Wextra -Werror")\nset(CMAKE_ASM_FLAGS "${flags}")\n'
         f"add_subdirectory(.. models)\nadd_executable(use ../main.c ../steps.S {HERE}/c_output/board.c)\ntarget_include_directories(use PRIVATE {HERE}/c_output)\n"
         f"target_link_libraries(use {pte.stem})\ntarget_link_options(use PRIVATE -nostartfiles -T{folder}/board.ld -Wl,--gc-sections)\n")
-    run("cmake", "-S", folder / "use", "-B", folder / "build", "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
-        "-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc")
-    run("cmake", "--build", folder / "build", "-j", "2")
+    build(folder, folder / "build", "-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", "-DCMAKE_C_COMPILER=arm-none-eabi-gcc",
+          "-DCMAKE_CXX_COMPILER=arm-none-eabi-g++", "-DCMAKE_ASM_COMPILER=arm-none-eabi-gcc")
     run("qemu-system-arm", "-M", board.name, "-kernel", folder / "build" / "use", "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none",
         "-serial", "null", "-semihosting-config", "enable=on,target=native")
     got = (where / "board.out").read_bytes()

@@ -72,7 +72,7 @@ ConstantPlan plan_constants(const CallList& list, bool fetch) {
   for (const Fetch& f : fetches)
     items.push_back(
         {f.run.bytes, static_cast<i32>(f.first_call > 0 ? f.first_call - 1 : 0), static_cast<i32>(f.last_call), kSectionAlignment});
-  const Packing packing = pack(items);
+  const PackResult packing = pack(items);
   plan.sram_bytes = aligned(packing.bytes);
 
   size_t next = 0;

@@ -49,7 +49,7 @@ Placement places_of(const Model& m, const Sharing& sharing) {
       packed.push_back(t);
     }
   }
-  const Packing packing = pack(items);
+  const PackResult packing = pack(items);
   for (size_t i = 0; i < packed.size(); ++i) r.root[packed[i]].offset = packing.offset[i];
   r.scratch_bytes = (packing.bytes + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
   return r;

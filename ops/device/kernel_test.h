@@ -119,16 +119,16 @@ inline std::string line(const char* name, std::initializer_list<int64_t> numbers
 }
 
 // A refusal of prepare(): the argument, its message, and what is wrong with the call.
-struct Refusal {
+struct RefusedCall {
   int argument;
   const char* message;
   std::function<void(TestCall&)> spoil;
 };
 
 // `make` makes a call that is taken; each refusal spoils one of its own.
-inline void expect_refusals(const std::function<TestCall()>& make, const std::vector<Refusal>& refusals) {
+inline void expect_refusals(const std::function<TestCall()>& make, const std::vector<RefusedCall>& refusals) {
   EXPECT_EQ(make().refused(), -1);
-  for (const Refusal& r : refusals) {
+  for (const RefusedCall& r : refusals) {
     TestCall call = make();
     r.spoil(call);
     const Status s = call.prepare();
