@@ -115,8 +115,9 @@ const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand
   const Operand &x = call.operands[0], &packed = call.operands[1];
   if (call.words[offsetof(PackedConv2dArgs, has_shifts) / 4] > 1) return nullptr;  // no bool
   const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
-  const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && packed_conv2d_is_dense(a) &&
-                    is_s8(a.x_zero) && is_s8(a.y_zero) && !why_not_packed_weights<p>(a, packed.data, packed.bytes, int8_bytes<p>(a)) &&
+  const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && a.y_step == a.out_c &&
+                    a.y_row == a.out_w * a.out_c && is_s8(a.x_zero) && is_s8(a.y_zero) &&
+                    !why_not_packed_weights<p>(a, packed.data, packed.bytes, int8_bytes<p>(a)) &&
                     reinterpret_cast<uintptr_t>(scratch.data) % 4 == 0;
   return good ? &a : nullptr;
 }
