@@ -12,24 +12,24 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kBlock = 64;
+constexpr int32_t kSumBlock = 64;
 
-int8_t result_of(const SumArgs& a, int32_t sum) {
+int8_t sum_result(const SumArgs& a, int32_t sum) {
   return requantize_to_s8(static_cast<uint32_t>(sum - a.slice * a.x_zero), a.multiplier, a.shift, a.y_zero, a.low, a.high);
 }
 
 void sum_block(const SumArgs& a, const int8_t* x, int32_t count, int8_t* y) {
-  int32_t sums[kBlock];
+  int32_t sums[kSumBlock];
   for (int32_t i = 0; i < count; ++i) sums[i] = 0;
   for (int32_t k = 0; k < a.slice; ++k, x += a.inner)
     for (int32_t i = 0; i < count; ++i) sums[i] += x[i];
-  for (int32_t i = 0; i < count; ++i) y[i] = result_of(a, sums[i]);
+  for (int32_t i = 0; i < count; ++i) y[i] = sum_result(a, sums[i]);
 }
 
 void sum_row(const SumArgs& a, const int8_t* x, int8_t* y) {
   int32_t sum = 0;
   for (int32_t k = 0; k < a.slice; ++k) sum += x[k];
-  *y = result_of(a, sum);
+  *y = sum_result(a, sum);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ DEUTERON_HOST_CLONES void sum_s8(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row(a, x, y);
     else
-      for (int32_t i = 0; i < a.inner; i += kBlock) sum_block(a, x + i, a.inner - i < kBlock ? a.inner - i : kBlock, y + i);
+      for (int32_t i = 0; i < a.inner; i += kSumBlock) sum_block(a, x + i, a.inner - i < kSumBlock ? a.inner - i : kSumBlock, y + i);
   }
 }
 

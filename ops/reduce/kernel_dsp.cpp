@@ -10,56 +10,58 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kNeighbours = 4;
-constexpr int32_t kRowsAtOnce = 255;  // sums of so many int8 fit int16
+constexpr int32_t kSumNeighbours = 4;
+constexpr int32_t kSumRowsAtOnce = 255;  // sums of so many int8 fit int16
 
-DEUTERON_ONE_COPY int8_t result_of(const SumArgs& a, int32_t sum) {
+DEUTERON_ONE_COPY int8_t sum_result_dsp(const SumArgs& a, int32_t sum) {
   return requantize_to_s8(static_cast<uint32_t>(sum - a.slice * a.x_zero), a.multiplier, a.shift, a.y_zero, a.low, a.high);
 }
 
-int8x4_t word_at(const int8_t* x) {
+int8x4_t sum_word_at(const int8_t* x) {
   int8x4_t word;
   std::memcpy(&word, x, sizeof word);
   return word;
 }
 // Bytes 1 and 3, where SXTB16 takes them.
-int8x4_t odd_bytes(int8x4_t word) { return static_cast<int8x4_t>(static_cast<uint32_t>(word) >> 8 | static_cast<uint32_t>(word) << 24); }
+int8x4_t odd_sum_bytes(int8x4_t word) {
+  return static_cast<int8x4_t>(static_cast<uint32_t>(word) >> 8 | static_cast<uint32_t>(word) << 24);
+}
 
-DEUTERON_ONE_COPY void sum_block(const SumArgs& a, const int8_t* x, int8_t* y) {
-  int32_t sums[kNeighbours] = {};
-  for (int32_t done = 0; done < a.slice; done += kRowsAtOnce) {
+DEUTERON_ONE_COPY void sum_block_dsp(const SumArgs& a, const int8_t* x, int8_t* y) {
+  int32_t sums[kSumNeighbours] = {};
+  for (int32_t done = 0; done < a.slice; done += kSumRowsAtOnce) {
     int16x2_t even = 0, odd = 0;
-    for (int32_t k = a.slice - done < kRowsAtOnce ? a.slice - done : kRowsAtOnce; k > 0; --k, x += a.inner) {
-      const int8x4_t word = word_at(x);
+    for (int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce; k > 0; --k, x += a.inner) {
+      const int8x4_t word = sum_word_at(x);
       even = __sxtab16(even, word);
-      odd = __sxtab16(odd, odd_bytes(word));
+      odd = __sxtab16(odd, odd_sum_bytes(word));
     }
     sums[0] += static_cast<int16_t>(even), sums[1] += static_cast<int16_t>(odd), sums[2] += even >> 16, sums[3] += odd >> 16;
   }
-  for (int32_t i = 0; i < kNeighbours; ++i) y[i] = result_of(a, sums[i]);
+  for (int32_t i = 0; i < kSumNeighbours; ++i) y[i] = sum_result_dsp(a, sums[i]);
 }
 
-void sum_row(const SumArgs& a, const int8_t* x, int8_t* y) {
+void sum_row_dsp(const SumArgs& a, const int8_t* x, int8_t* y) {
   constexpr int16x2_t kOnes = 0x00010001;
   int32_t sum = 0, left = a.slice;
-  for (; left >= kNeighbours; left -= kNeighbours, x += kNeighbours) {
-    const int8x4_t word = word_at(x);
+  for (; left >= kSumNeighbours; left -= kSumNeighbours, x += kSumNeighbours) {
+    const int8x4_t word = sum_word_at(x);
     sum = __smlad(__sxtb16(word), kOnes, sum);
-    sum = __smlad(__sxtb16(odd_bytes(word)), kOnes, sum);
+    sum = __smlad(__sxtb16(odd_sum_bytes(word)), kOnes, sum);
   }
   for (; left > 0; --left) sum += *x++;
-  *y = result_of(a, sum);
+  *y = sum_result_dsp(a, sum);
 }
 
 }  // namespace
 
 void sum_s8_dsp(const SumArgs& a, const int8_t* x, int8_t* y) {
-  if (a.inner != 1 && a.inner < kNeighbours) return sum_s8(a, x, y);
+  if (a.inner != 1 && a.inner < kSumNeighbours) return sum_s8(a, x, y);
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
-    if (a.inner == 1) sum_row(a, x, y);
-    for (int32_t i = 0; a.inner != 1 && i < a.inner; i += kNeighbours) {
-      const int32_t from = a.inner - i < kNeighbours ? a.inner - kNeighbours : i;  // the last ones overlap
-      sum_block(a, x + from, y + from);
+    if (a.inner == 1) sum_row_dsp(a, x, y);
+    for (int32_t i = 0; a.inner != 1 && i < a.inner; i += kSumNeighbours) {
+      const int32_t from = a.inner - i < kSumNeighbours ? a.inner - kSumNeighbours : i;  // the last ones overlap
+      sum_block_dsp(a, x + from, y + from);
     }
   }
 }

@@ -8,25 +8,25 @@
 namespace deuteron {
 namespace {
 
-constexpr int32_t kNeighbours = 16;
-constexpr int32_t kRowsAtOnce = 255;  // sums of so many int8 fit int16
+constexpr int32_t kSumNeighbours = 16;
+constexpr int32_t kSumRowsAtOnce = 255;  // sums of so many int8 fit int16
 
 // What becomes of four sums, still as int32.
-inline int32x4_t results_of(const SumArgs& a, int32x4_t sums) {
+inline int32x4_t sum_results_mve(const SumArgs& a, int32x4_t sums) {
   const int32x4_t v = requantize_mve(vsubq_n_s32(sums, a.slice * a.x_zero), vdupq_n_s32(a.multiplier), vdupq_n_s32(a.shift));
   return vminq_s32(vmaxq_s32(vaddq_n_s32(v, a.y_zero), vdupq_n_s32(a.low)), vdupq_n_s32(a.high));
 }
 
 DEUTERON_ONE_COPY void sum_block_mve(const SumArgs& a, const int8_t* x, int32_t count, int8_t* y) {
   const mve_pred16_t first = vctp16q(static_cast<uint32_t>(count)),
-                     second = vctp16q(static_cast<uint32_t>(count > kNeighbours / 2 ? count - kNeighbours / 2 : 0));
+                     second = vctp16q(static_cast<uint32_t>(count > kSumNeighbours / 2 ? count - kSumNeighbours / 2 : 0));
   int32x4x2_t sums[2];  // of each half: its even elements, its odd ones
   for (int32x4x2_t& half : sums) half = {{vdupq_n_s32(0), vdupq_n_s32(0)}};
-  for (int32_t done = 0; done < a.slice; done += kRowsAtOnce) {
+  for (int32_t done = 0; done < a.slice; done += kSumRowsAtOnce) {
     int16x8_t halves[2] = {vdupq_n_s16(0), vdupq_n_s16(0)};
-    for (int32_t k = a.slice - done < kRowsAtOnce ? a.slice - done : kRowsAtOnce; k > 0; --k, x += a.inner) {
+    for (int32_t k = a.slice - done < kSumRowsAtOnce ? a.slice - done : kSumRowsAtOnce; k > 0; --k, x += a.inner) {
       halves[0] = vaddq_s16(halves[0], vldrbq_z_s16(x, first));
-      halves[1] = vaddq_s16(halves[1], vldrbq_z_s16(x + kNeighbours / 2, second));
+      halves[1] = vaddq_s16(halves[1], vldrbq_z_s16(x + kSumNeighbours / 2, second));
     }
     for (int h = 0; h < 2; ++h) {
       sums[h].val[0] = vaddq_s32(sums[h].val[0], vmovlbq_s16(halves[h]));
@@ -34,17 +34,17 @@ DEUTERON_ONE_COPY void sum_block_mve(const SumArgs& a, const int8_t* x, int32_t 
     }
   }
   for (int h = 0; h < 2; ++h) {
-    const int16x8_t low = vmovnbq_s32(vdupq_n_s16(0), results_of(a, sums[h].val[0]));
-    vstrbq_p_s16(y + h * (kNeighbours / 2), vmovntq_s32(low, results_of(a, sums[h].val[1])), h == 0 ? first : second);
+    const int16x8_t low = vmovnbq_s32(vdupq_n_s16(0), sum_results_mve(a, sums[h].val[0]));
+    vstrbq_p_s16(y + h * (kSumNeighbours / 2), vmovntq_s32(low, sum_results_mve(a, sums[h].val[1])), h == 0 ? first : second);
   }
 }
 
 DEUTERON_ONE_COPY void sum_row_mve(const SumArgs& a, const int8_t* x, int8_t* y) {
   int32_t sum = 0;
   int32_t left = a.slice;
-  for (; left >= kNeighbours; left -= kNeighbours, x += kNeighbours) sum = vaddvaq_s8(sum, vldrbq_s8(x));
+  for (; left >= kSumNeighbours; left -= kSumNeighbours, x += kSumNeighbours) sum = vaddvaq_s8(sum, vldrbq_s8(x));
   if (left > 0) sum = vaddvaq_p_s8(sum, vldrbq_z_s8(x, vctp8q(static_cast<uint32_t>(left))), vctp8q(static_cast<uint32_t>(left)));
-  *y = static_cast<int8_t>(vgetq_lane_s32(results_of(a, vdupq_n_s32(sum)), 0));
+  *y = static_cast<int8_t>(vgetq_lane_s32(sum_results_mve(a, vdupq_n_s32(sum)), 0));
 }
 
 }  // namespace
@@ -53,8 +53,8 @@ void sum_s8_mve(const SumArgs& a, const int8_t* x, int8_t* y) {
   for (int32_t o = 0; o < a.outer; ++o, x += a.slice * a.inner, y += a.inner) {
     if (a.inner == 1) sum_row_mve(a, x, y);
     else
-      for (int32_t i = 0; i < a.inner; i += kNeighbours)
-        sum_block_mve(a, x + i, a.inner - i < kNeighbours ? a.inner - i : kNeighbours, y + i);
+      for (int32_t i = 0; i < a.inner; i += kSumNeighbours)
+        sum_block_mve(a, x + i, a.inner - i < kSumNeighbours ? a.inner - i : kSumNeighbours, y + i);
   }
 }
 
