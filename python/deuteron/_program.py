@@ -31,7 +31,7 @@ class Program:
     >>> import deuteron, numpy as np
     >>> program = deuteron.compile(demo_model, target="cortex-m55", calibration=demo_images)
     >>> len(program.bytes), program.report.ram_bytes
-    (9856, 2176)
+    (9840, 2176)
     >>> program.run(demo_images[:2]).shape
     (2, 10)
     """
