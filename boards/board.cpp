@@ -15,7 +15,7 @@ std::span<const Board> all_boards() {
       const deuteron_board& b = deuteron_boards[i];
       list.push_back({b.name, std::string_view(b.runs) == "qemu", b.target, b.isa, b.memory_mb, b.flags, {b.begin, b.end}});
     }
-    std::ranges::stable_partition(list, &Board::emulated);
+    std::stable_partition(list.begin(), list.end(), [](const Board& board) { return board.emulated; });
     return list;
   }();
   return boards;

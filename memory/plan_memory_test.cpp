@@ -240,8 +240,10 @@ TEST(PlanMemory, RandomGraphsRunAndKeepTheBound) {
   for (int round = 0; round < 150; ++round) {
     HandMadeGraph h;
     std::vector<ValueId> live;
-    for (u8 k = 0; k < 1 + random() % 2; ++k)
-      live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {static_cast<i64>(1 + random() % 7), 30}));
+    for (u8 k = 0; k < 1 + random() % 2; ++k) {
+      const auto rows = static_cast<i64>(1 + random() % 7);  // apart: the order of arguments is the compiler's
+      live.push_back(h.input("x", random() % 2 ? DType::s8 : DType::f32, {rows, 30}));
+    }
     const int nodes = 3 + static_cast<int>(random() % 25);
     for (int k = 0; k < nodes; ++k) {
       const ValueId a = live[live.size() - 1 - random() % std::min<size_t>(3, live.size())], b = live[random() % live.size()];

@@ -41,7 +41,7 @@ TEST(Execute, AddAndMulBroadcast) {
                              product = run_op(Mul{}, {{a_shape, a}, {b_shape, b}});
     ASSERT_EQ(static_cast<i64>(sum.size()), numel(y_shape));
     for (i64 i = 0; i < numel(y_shape); ++i) {
-      const auto pick = [&](const std::vector<float>& data, const Shape& shape) {
+      const auto pick = [&, &y_shape = y_shape](const std::vector<float>& data, const Shape& shape) {
         Axes p = position(i, y_shape);
         p.erase(p.begin(), p.end() - static_cast<i64>(shape.size()));
         for (size_t k = 0; k < shape.size(); ++k) p[k] = shape[k] == 1 ? 0 : p[k];

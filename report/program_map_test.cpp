@@ -33,7 +33,7 @@ TEST(ProgramMap, KeysOfOneConvolution) {
   EXPECT_EQ(conv["macs"], 6 * 7 * 5 * 27);
   EXPECT_EQ(conv["shape"], json({1, 6, 7, 5}));
   EXPECT_EQ(conv["dtype"], "f32");
-  EXPECT_EQ(map["operators"][1]["inputs"], json({0}));
+  EXPECT_EQ(map["operators"][1]["inputs"], json::array({0}));
   EXPECT_EQ(to_text(map),
             "0 quantize_per_tensor: conv +\n"
             "1 NeutronBackend: conv,relu\n"

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <zip.h>
 
+#include <unistd.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
-#include <unistd.h>
 
 namespace deuteron {
 namespace {
@@ -102,7 +102,7 @@ TEST_F(Etrecord, StockRecordsGiveOperatorsByHandle) {
     ASSERT_EQ(map->operators.size(), 3u);
     EXPECT_EQ(map->operators[1].target, "aten.addmm.default");
     EXPECT_EQ(map->operators[1].module, "a");
-    EXPECT_EQ(map->json["operators"][1]["inputs"], json({0}));
+    EXPECT_EQ(map->json["operators"][1]["inputs"], json::array({0}));
     EXPECT_EQ(map->call(0)->operators, (std::vector<i64>{0, 1}));
     EXPECT_EQ(map->call(1)->operators, (std::vector<i64>{0, 1, 2}));
     EXPECT_EQ(map->call(2)->kernel, "XnnpackBackend");

@@ -195,7 +195,7 @@ std::vector<u8> converted_model(const Faults& f) {
   std::vector<i32> results{y, scratch};
   for (int i = 1; i < f.results; ++i) results.push_back(w.add({16}, tflite::TensorType::UINT8, {}, 0, 0, 0, "more"));
   for (int i = 0; i < f.graphs; ++i) w.op(f.code, {f.input_from_elsewhere ? y : other, x, m, g, k}, results);
-  if (f.leftover) w.op(B::TANH, {x}, {w.tensor({1, 2, 3, 4}, 0.1f, 0)});
+  if (f.leftover) w.op(B::TANH, {x}, w.tensor({1, 2, 3, 4}, 0.1f, 0));
   return w.finish({x, unused, other}, {y});
 }
 

@@ -64,7 +64,7 @@ TEST(NeutronResize, Bilinear) {
               const double u = where(i, h, out_h), v = where(j, w, out_w);
               const int top = static_cast<int>(u), left = static_cast<int>(v), bottom = std::min(top + 1, h - 1),
                         right = std::min(left + 1, w - 1);
-              const auto pixel = [&](int row, int column) { return x[z(((b * h + row) * w + column) * c + k)]; };
+              const auto pixel = [&, h = h, w = w, c = c](int row, int column) { return x[z(((b * h + row) * w + column) * c + k)]; };
               const double p = u - top, q = v - left;
               const double want = (1 - p) * ((1 - q) * pixel(top, left) + q * pixel(top, right)) +
                                   p * ((1 - q) * pixel(bottom, left) + q * pixel(bottom, right));
