@@ -93,7 +93,7 @@ y = dequantize(mean_q) : f32[2,1,1,6] from 2
 output y order=0,2,3,1
 )"),
                         0.03f);
-  EXPECT_THAT(f.operators, ElementsAre("quantize", "conv2d", "clamp", "avg_pool2d", "clamp", "dequantize"));
+  EXPECT_THAT(f.operators, ElementsAre("quantize", "conv2d", "clamp", "reduce", "dequantize"));
   EXPECT_LE(f.worst, 2);
   const Folded pooled = fold(conv_and_relu6("q(scale=0.05 zero=5)", R"(most = max_pool2d(relu6) kernel=2,2 stride=1,1 : f32[2,4,3,6] from 2
 output most order=0,2,3,1

@@ -40,8 +40,6 @@ static i64 summed(const Reduce& a, const Shape& x) {
   return count;
 }
 
-static i64 count_macs(const Reduce& a, TypeView in, TypeView) { return is_extreme(a) ? 0 : in[0].elements(); }
-
 // What brings the sum of `count` elements to the result's scale. A CPU alone divides by the count in the factor; beside an NPU, and for
 // models of TFLite, it is what that does: SUM rounds once, MEAN twice.
 static Result<Multiplier> multiplier_of_sum(const Reduce& a, const Quant& x, const Quant& y, i64 count, Rounding rounding) {
@@ -122,7 +120,7 @@ const OpDef<Reduce>& def_of(const Reduce&) {
   static constexpr OpDef<Reduce> d{.name = "reduce",
                                    .infer = infer,
                                    .quantize = kQuant,
-                                   .macs = count_macs,
+                                   .macs = no_macs,
                                    .execute = execute,
                                    .cortex_m = cortex_m,
                                    .npu = kNpuSupport,
