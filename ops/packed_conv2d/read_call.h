@@ -58,10 +58,10 @@ inline bool has_bytes(int32_t n, int32_t h, int32_t w, int32_t c, int32_t bytes)
 
 // Null where the weights are those of a call whose shapes are known.
 template <Packing p>
-const char* why_not_packed_weights(const PackedConv2dArgs& a, const void* packed, int64_t bytes, const PackedBytes& needed) {
+const char* why_not_packed_weights(const PackedConv2dArgs& a, const void* packed, int64_t bytes, int64_t needed) {
   if (reinterpret_cast<uintptr_t>(packed) % 4 != 0) return "must be 4-aligned";
   if (const char* why = why_not_packed_conv2d(a, p)) return why;
-  return bytes == (a.has_shifts ? needed.with_shifts : needed.plain) ? nullptr : "must have the bytes that its packing takes";
+  return bytes == needed ? nullptr : "must have the bytes that its packing takes";
 }
 
 // A call of a packed kernel whose y_zero, scratch and result stand there. Without elements of the result nothing behind its shapes is read.
@@ -79,7 +79,8 @@ Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPackedWeights, why);
   const PackedBytes bytes = bytes_of(a);
   a.has_shifts = packed.numel == bytes.with_shifts;
-  if (const char* why = why_not_packed_weights<p>(a, packed.data, packed.numel, bytes)) return bad_argument(kPackedWeights, why);
+  if (const char* why = why_not_packed_weights<p>(a, packed.data, packed.numel, a.has_shifts ? bytes.with_shifts : bytes.plain))
+    return bad_argument(kPackedWeights, why);
   if (room.type != ScalarType::u8) return bad_argument(scratch, "must be bytes");
   if (!is_aligned(room, 4)) return bad_argument(scratch, "must be 4-aligned");
   return Status{};
@@ -115,9 +116,11 @@ const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand
   const Operand &x = call.operands[0], &packed = call.operands[1];
   if (call.words[offsetof(PackedConv2dArgs, has_shifts) / 4] > 1) return nullptr;  // no bool
   const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
+  // Behind the shapes, which prove that the products fit.
+  const auto needed = [&] { return packed_bytes(p, a.out_c, a.length()) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0); };
   const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && a.y_step == a.out_c &&
                     a.y_row == a.out_w * a.out_c && is_s8(a.x_zero) && is_s8(a.y_zero) &&
-                    !why_not_packed_weights<p>(a, packed.data, packed.bytes, int8_bytes<p>(a)) &&
+                    !why_not_packed_weights<p>(a, packed.data, packed.bytes, needed()) &&
                     reinterpret_cast<uintptr_t>(scratch.data) % 4 == 0;
   return good ? &a : nullptr;
 }
