@@ -9,6 +9,7 @@
 
 #include "calibrate/each_sample.h"
 #include "calibrate/float_executor.h"
+#include "calibrate/shared_out.h"
 #include "calibrate/stream.h"
 #include "ir/source_names.h"
 #include "memory/homes.h"
@@ -168,10 +169,19 @@ void sum_up(std::span<const std::vector<Sums>> by_sample, size_t p, LayerError& 
   layer.used = layer.high > layer.low ? static_cast<double>(all.high - all.low) / static_cast<double>(layer.high - layer.low) : 1;
 }
 
+// As far down as whoever reads them can tell: a softmax's logits lose their steps further down on purpose (calibrate/shared_out.h).
+std::vector<float> cut_off(std::span<const float> numbers, float at) {
+  std::vector<float> seen(numbers.begin(), numbers.end());
+  if (std::isfinite(at))
+    for (float& x : seen) x = std::max(x, at);
+  return seen;
+}
+
 // `found`: of a sample the values of all that is compared, in storage order.
 std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compared> compared, const Samples& samples, int threads,
                                   const std::function<std::vector<std::vector<float>>(size_t sample)>& found) {
   const FloatExecutor executor(reference);
+  const RowsSharedOut shared(reference);
   std::multimap<ValueId, size_t> compared_with;  // by value of the reference
   for (size_t p = 0; p < compared.size(); ++p) compared_with.emplace(compared[p].reference, p);
   std::vector<std::vector<Sums>> by_sample(samples.size(), std::vector<Sums>(compared.size()));
@@ -188,7 +198,9 @@ std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compar
         const LayerError& layer = compared[at->second].layer;
         const bool is_float = layer.low == layer.high;
         const float infinity = std::numeric_limits<float>::infinity();
-        by_sample[s][at->second].add(expected, values[at->second], is_float ? -infinity : layer.low, is_float ? infinity : layer.high);
+        const float lowest = shared.lowest_seen(v, expected);
+        by_sample[s][at->second].add(cut_off(expected, lowest), cut_off(values[at->second], lowest), is_float ? -infinity : layer.low,
+                                     is_float ? infinity : layer.high);
       }
     });
   });

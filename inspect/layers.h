@@ -15,7 +15,7 @@ struct Compilation;
 struct LayerError {
   std::string name;    // the user's operators
   std::string op;      // the kernel that makes the value
-  double sqnr_db = 0;  // of the int8 value against the float one, over all samples; +infinity: equal
+  double sqnr_db = 0;  // of the int8 value against the float one, over all samples; +infinity: equal. Of what softmax reads, what it sees
   double max_abs = 0;
   double clipped = 0;       // share of elements that lie at an end of the int8 range while the float value lies beyond it
   double used = 0;          // share of the 256 steps between the smallest and the largest that occur

@@ -65,9 +65,9 @@ const char* why_not_packed_weights(const PackedConv2dArgs& a, const void* packed
 }
 
 // A call of a packed kernel whose y_zero, scratch and result stand there. Without elements of the result nothing behind its shapes is read.
-template <Packing p>
-Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a,
-                        PackedBytes (*bytes_of)(const PackedConv2dArgs&) = int8_bytes<p>) {
+// `bytes_of` is no argument: a call through a pointer would leave the stack without a bound (runtime/ports/stack.cmake).
+template <Packing p, PackedBytes (*bytes_of)(const PackedConv2dArgs&) = int8_bytes<p>>
+Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a) {
   if (const char* why = why_not_image(call.tensor(kPackedX))) return bad_argument(kPackedX, why);
   if (const char* why = why_not_image(call.tensor(out))) return bad_argument(out, why);
   if (Status s = read_packed_window(call, out, a); !s.ok()) return s;

@@ -78,7 +78,7 @@ Status keep_w4(Call& call, Prepared* prepared, const W4Call& c) {
 template <Packing p>
 Status prepare(Call& call, Prepared* prepared) {
   PackedConv2dArgs a;
-  if (Status s = read_packed_call<p>(call, kYZero, kScratch, kOut, a, bytes_of<p>); !s.ok()) return s;
+  if (Status s = read_packed_call<p, bytes_of<p>>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor& scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_w4_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a tile and the windows");
