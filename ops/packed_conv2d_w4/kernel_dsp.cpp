@@ -49,7 +49,7 @@ void unpack_dsp(const W4Tile& t, int32_t, const int8_t* tile, int8_t* to) {
 
 void packed_conv2d_w4_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                              int8_t* y) {
-  run_in_parts<Packing::dsp_4x4>(a, x, packed, scratch, scratch_bytes, y, unpack_dsp, packed_conv2d_s8_dsp);
+  run_in_parts<Packing::dsp_4x4, unpack_dsp, packed_conv2d_s8_dsp>(a, x, packed, scratch, scratch_bytes, y);
 }
 
 }  // namespace deuteron

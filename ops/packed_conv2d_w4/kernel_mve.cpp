@@ -32,7 +32,7 @@ void unpack_mve(const W4Tile& t, int32_t, const int8_t* tile, int8_t* weights) {
 
 void packed_conv2d_w4_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                              int8_t* y) {
-  run_in_parts<Packing::mve_4x16>(a, x, packed, scratch, scratch_bytes, y, unpack_mve, packed_conv2d_s8_mve);
+  run_in_parts<Packing::mve_4x16, unpack_mve, packed_conv2d_s8_mve>(a, x, packed, scratch, scratch_bytes, y);
 }
 
 }  // namespace deuteron

@@ -16,10 +16,11 @@ void unpack_tiles(const W4Tile& t, bool has_shifts, const int8_t* packed, int32_
   }
 }
 
-// run: the kernel of int8, as packed_conv2d_s8_mve().
-template <Packing p, class Unpack, class Run>
-void run_in_parts(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y,
-                  const Unpack& unpack, const Run& run) {
+// unpack: the weights of one tile; run: the kernel of int8. Both are known where this is compiled: through a pointer the stack would have
+// no bound.
+template <Packing p, void (*unpack)(const W4Tile&, int32_t length, const int8_t* tile, int8_t* to),
+          void (*run)(const PackedConv2dArgs&, const int8_t*, const int8_t*, void*, int32_t, int8_t*)>
+void run_in_parts(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
   const int32_t length = a.length(), tiles = packed_tiles(a.out_c);
   const W4Tile t = w4_tile(p, length, a.has_shifts);
   const W4Room room = packed_conv2d_w4_room(a, p, scratch_bytes);
