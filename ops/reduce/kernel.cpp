@@ -2,7 +2,7 @@
 #include "ops/reduce/kernel.h"
 
 #include "ops/device/host_clones.h"
-#include "ops/integer/requantize.h"
+#include "ops/reduce/result.h"
 
 // Only few sums come here where there is a kernel of an instruction set: no more code for them than they need.
 #if defined(__ARM_FEATURE_DSP)
@@ -13,10 +13,6 @@ namespace deuteron {
 namespace {
 
 constexpr int32_t kSumBlock = 64;
-
-int8_t sum_result(const SumArgs& a, int32_t sum) {
-  return requantize_to_s8(static_cast<uint32_t>(sum - a.slice * a.x_zero), a.multiplier, a.shift, a.y_zero, a.low, a.high);
-}
 
 void sum_block(const SumArgs& a, const int8_t* x, int32_t count, int8_t* y) {
   int32_t sums[kSumBlock];

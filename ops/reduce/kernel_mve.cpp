@@ -43,7 +43,10 @@ DEUTERON_ONE_COPY void sum_row_mve(const SumArgs& a, const int8_t* x, int8_t* y)
   int32_t sum = 0;
   int32_t left = a.slice;
   for (; left >= kSumNeighbours; left -= kSumNeighbours, x += kSumNeighbours) sum = vaddvaq_s8(sum, vldrbq_s8(x));
-  if (left > 0) sum = vaddvaq_p_s8(sum, vldrbq_z_s8(x, vctp8q(static_cast<uint32_t>(left))), vctp8q(static_cast<uint32_t>(left)));
+  if (left > 0) {
+    const mve_pred16_t here = vctp8q(static_cast<uint32_t>(left));
+    sum = vaddvaq_p_s8(sum, vldrbq_z_s8(x, here), here);
+  }
   *y = static_cast<int8_t>(vgetq_lane_s32(sum_results_mve(a, vdupq_n_s32(sum)), 0));
 }
 
