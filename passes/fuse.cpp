@@ -34,10 +34,7 @@ void fuse(PassContext& pass) {
 }
 
 // Our runtime has int8 sums with a scale of their own; int16 is pooled.
-static bool has_sums(const PassContext& pass) {
-  const CompileOptions& o = pass.options;
-  return pass.target.options.dialect != "stock" && o.quantize.precision == Precision::int8 && !o.is_mixed && o.int16_layers.empty();
-}
+static bool has_sums(const PassContext& pass) { return pass.target.options.dialect != "stock" && !has_int16(pass.options); }
 
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},

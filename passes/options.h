@@ -44,6 +44,8 @@ struct CompileOptions {
   i64 max_rewrites = -1;    // applies only so many rewrites in all, to bisect
 };
 
+// Some layers work on int16, or may.
+inline bool has_int16(const CompileOptions& o) { return o.quantize.precision == Precision::int16 || o.is_mixed || !o.int16_layers.empty(); }
 inline bool has_int4_weights(const CompileOptions& o) { return o.weight_bits != WeightBits::eight || !o.int4_layers.empty(); }
 
 }  // namespace deuteron

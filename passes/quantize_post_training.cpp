@@ -33,9 +33,6 @@ static bool is_int16_layer(const PassContext& pass, const Graph& g, const Node& 
   return std::ranges::any_of(pass.options.int16_layers, [&](const std::string& name) { return is_named(g, node, name); });
 }
 
-static bool wants_int16(const PassContext& pass) {
-  return pass.options.quantize.precision == Precision::int16 || pass.options.is_mixed || !pass.options.int16_layers.empty();
-}
 static const char* option_of_int16(const PassContext& pass) { return pass.options.int16_layers.empty() ? "--precision" : "--int16-layer"; }
 
 // Operators that would be quantized, on a target that has no int16 kernels: each is refused by name.
@@ -129,7 +126,7 @@ void quantize_post_training(PassContext& pass) {
   QuantizationDecisions& decisions = pass.result.quantization;
   decisions.model_was_quantized = is_quantized(pass.graph);
   if (decisions.model_was_quantized) {
-    if (wants_int16(pass))
+    if (has_int16(pass.options))
       return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its steps", "precision.quantized",
                                     fmt::format("give the float model, or leave {} out", option_of_int16(pass)));
     if (wants_int4(pass))
@@ -147,7 +144,7 @@ void quantize_post_training(PassContext& pass) {
   if (pass.options.is_mixed) check_mixed(pass);
   check_weight_bits(pass);
   if (pass.diagnostics.has_errors()) return;
-  if (wants_int16(pass))
+  if (has_int16(pass.options))
     if (const char* why = why_not_int16(pass)) return refuse_int16(pass, why);
   // Support is asked first: what the NPU refuses is quantized by the rules of the CPU.
   QuantizeOptions options = pass.options.quantize;

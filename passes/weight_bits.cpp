@@ -73,7 +73,7 @@ void check_weight_bits(PassContext& pass) {
     return pass.diagnostics.error(
         fmt::format("{} for {}", model, pass.target.name), why, "weights.int4",
         fmt::format("compile for our runtime on a Cortex-M with the DSP extension or MVE, or leave {} out", option_of(pass)));
-  if (pass.options.quantize.precision == Precision::int16 || pass.options.is_mixed || !pass.options.int16_layers.empty())
+  if (has_int16(pass.options))
     return pass.diagnostics.error(model, fmt::format("{} is of int8 networks, and some layers work on int16", option_of(pass)),
                                   "weights.precision", "leave --precision and --int16-layer out, or the weights in eight bits");
   if (pass.options.weight_bits == WeightBits::four && !pass.options.int4_layers.empty())
