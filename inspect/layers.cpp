@@ -124,13 +124,15 @@ struct Sums {
   i64 clipped = 0, elements = 0;
   float low = std::numeric_limits<float>::infinity(), high = -std::numeric_limits<float>::infinity();
 
-  void add(std::span<const float> reference, std::span<const float> found, float lowest, float highest) {
+  // seen_from: a softmax's logits lose their steps further down on purpose (calibrate/shared_out.h), and count from there on.
+  void add(std::span<const float> reference, std::span<const float> found, float lowest, float highest, float seen_from) {
     for (size_t k = 0; k < found.size(); ++k) {
-      const double x = reference[k], e = x - found[k];
+      const float expected = std::max(reference[k], seen_from), given = std::max(found[k], seen_from);
+      const double x = expected, e = x - given;
       signal += x * x, noise += e * e;
       max_abs = std::max(max_abs, std::fabs(e));
-      clipped += (found[k] <= lowest && reference[k] < lowest) || (found[k] >= highest && reference[k] > highest);
-      low = std::min(low, found[k]), high = std::max(high, found[k]);
+      clipped += (given <= lowest && expected < lowest) || (given >= highest && expected > highest);
+      low = std::min(low, given), high = std::max(high, given);
     }
     elements += static_cast<i64>(found.size());
   }
@@ -169,14 +171,6 @@ void sum_up(std::span<const std::vector<Sums>> by_sample, size_t p, LayerError& 
   layer.used = layer.high > layer.low ? static_cast<double>(all.high - all.low) / static_cast<double>(layer.high - layer.low) : 1;
 }
 
-// As far down as whoever reads them can tell: a softmax's logits lose their steps further down on purpose (calibrate/shared_out.h).
-std::vector<float> cut_off(std::span<const float> numbers, float at) {
-  std::vector<float> seen(numbers.begin(), numbers.end());
-  if (std::isfinite(at))
-    for (float& x : seen) x = std::max(x, at);
-  return seen;
-}
-
 // `found`: of a sample the values of all that is compared, in storage order.
 std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compared> compared, const Samples& samples, int threads,
                                   const std::function<std::vector<std::vector<float>>(size_t sample)>& found) {
@@ -194,13 +188,13 @@ std::vector<LayerError> errors_of(const Graph& reference, std::span<const Compar
     const std::vector<std::vector<float>> values = found(s);
     executor.run(stored, [&](ValueId v, std::span<const float> expected) {
       const auto [first, end] = compared_with.equal_range(v);
+      const float lowest = first == end ? 0 : shared.lowest_seen(v, expected);
       for (auto at = first; at != end; ++at) {
         const LayerError& layer = compared[at->second].layer;
         const bool is_float = layer.low == layer.high;
         const float infinity = std::numeric_limits<float>::infinity();
-        const float lowest = shared.lowest_seen(v, expected);
-        by_sample[s][at->second].add(cut_off(expected, lowest), cut_off(values[at->second], lowest), is_float ? -infinity : layer.low,
-                                     is_float ? infinity : layer.high);
+        by_sample[s][at->second].add(expected, values[at->second], is_float ? -infinity : layer.low, is_float ? infinity : layer.high,
+                                     std::isfinite(lowest) ? lowest : -infinity);
       }
     });
   });

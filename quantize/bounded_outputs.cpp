@@ -27,27 +27,14 @@ std::vector<BoundedOutput> bounded_outputs(const Graph& g) {
   return found;
 }
 
-namespace {
-
-struct Rows {
-  i64 count, inner;
-};
-Rows rows_of(const BoundedOutput& output) {
-  const auto axis = static_cast<size_t>(output.softmax_axis);
-  return {output.shape[axis], numel(std::span(output.shape).subspan(axis + 1))};
-}
-
-}  // namespace
-
 void see_lowest(BoundedOutput& output, std::span<const float> x) {
   if (output.softmax_axis < 0) return;
-  const auto [count, inner] = rows_of(output);
-  output.low = std::min(output.low, lowest_seen(x, count, inner));
+  output.low = std::min(output.low, lowest_seen(x, rows_along(output.shape, output.softmax_axis)));
 }
 
 void forget_what_is_not_seen(const BoundedOutput& output, std::vector<float>& x) {
   if (output.softmax_axis < 0) return;
-  const auto [count, inner] = rows_of(output);
+  const auto [count, inner] = rows_along(output.shape, output.softmax_axis);
   const i64 step = count * inner, size = static_cast<i64>(x.size());
   for (i64 begin = 0; begin < size; begin += step)
     for (i64 k = begin; k < begin + inner; ++k) {
