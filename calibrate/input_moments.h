@@ -21,6 +21,9 @@ struct InputMoments {
   void take_away(const InputMoments& part);  // of what was added before; what rounding leaves of nothing is 0
 };
 
+// Of the mean variance, added to each input's own by who weighs errors: few windows know little, and no input may have none.
+inline constexpr double kMomentsDamping = 0.01;
+
 // By node of the graph: empty for what is no convolution or linear layer with constant weights, and for filters of more than kMostTerms
 // weights, whose errors average out.
 using LayerMoments = std::vector<InputMoments>;

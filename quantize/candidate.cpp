@@ -27,4 +27,12 @@ std::vector<QuantizedValue> quantize_on_all(const QuantizationCandidate& c, Grap
   return insert_quantization(graph, c.seen->all, options, diagnostics);
 }
 
+Graph sized_on_all(QuantizationCandidate c) {
+  c.weights = nullptr;
+  Graph quantized;
+  Diagnostics silent;
+  quantize_on_all(c, quantized, silent);
+  return quantized;
+}
+
 }  // namespace deuteron

@@ -30,4 +30,7 @@ void measure(QuantizationCandidate& c, Yardstick& yardstick);
 // The graph as a program would have it: its ranges are chosen on all samples. Warnings go to `diagnostics`.
 std::vector<QuantizedValue> quantize_on_all(const QuantizationCandidate& c, Graph& graph, Diagnostics& diagnostics);
 
+// The same to see what the program costs: weights are rounded one by one, which changes no size, and nothing is said.
+Graph sized_on_all(QuantizationCandidate c);
+
 }  // namespace deuteron

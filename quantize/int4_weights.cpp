@@ -10,7 +10,7 @@ namespace deuteron {
 
 namespace {
 
-constexpr i32 kHighest = 7, kMostFactor = 16;
+constexpr i32 kHighest = 15 - kMiddle;
 // Scales that are tried, of the one that the largest weight asks for: what few large weights lose, all others gain.
 constexpr double kSmaller[] = {1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5};
 
@@ -25,8 +25,7 @@ std::vector<double> importance(i64 terms, const InputMoments* m) {
     all[t] = std::max(m->products[t * terms + t] / count - average * average, 0.0);
     mean += all[t] / static_cast<double>(terms);
   }
-  constexpr double kDamping = 0.01;  // as round_weights.cpp has it
-  for (double& v : all) v = mean > 0 ? v + kDamping * mean : 1.0;
+  for (double& v : all) v = mean > 0 ? v + kMomentsDamping * mean : 1.0;
   return all;
 }
 
@@ -35,8 +34,7 @@ bool has_runs(const Shape& shape, i64 terms) { return terms == shape.back() || s
 double error_of(std::span<const float> weight, std::span<const double> counts, double step, Int4Range range) {
   double sum = 0;
   for (size_t t = 0; t < weight.size(); ++t) {
-    const double w = std::clamp(std::nearbyint(weight[t] / step), static_cast<double>(range.low), static_cast<double>(range.high));
-    const double error = weight[t] - w * step;
+    const double error = weight[t] - range.nearest(weight[t] / step) * step;
     sum += counts[t] * error * error;
   }
   return sum;
@@ -64,7 +62,7 @@ void for_each_run(i64 terms, const Each& each) {
 
 }  // namespace
 
-Int4Range int4_range(i32 factor) { return {std::max(-8, -(127 / factor)), kHighest}; }
+Int4Range int4_range(i32 factor) { return {std::max(-kMiddle, -(127 / factor)), kHighest}; }
 
 bool has_int4_form(const Graph& g, const Node& node) {
   if (is_lowered(node.op) || !is_layer(node.op) || node.inputs.size() < 2) return false;
@@ -120,9 +118,7 @@ std::vector<int8_t> round_to_int4(std::span<const float> weight, const Quant& q,
   for (size_t at = 0; at < weight.size(); ++at) {
     const i64 filter = static_cast<i64>(at) / f.terms;
     const i32 factor = f.of(filter, static_cast<i64>(at) % f.terms);
-    const Int4Range range = int4_range(factor);
-    const double w = std::nearbyint(weight[at] / (static_cast<double>(q.scale[filter]) * factor));
-    rounded[at] = static_cast<int8_t>(std::clamp(w, static_cast<double>(range.low), static_cast<double>(range.high)) * factor);
+    rounded[at] = static_cast<int8_t>(int4_range(factor).nearest(weight[at] / (static_cast<double>(q.scale[filter]) * factor)) * factor);
   }
   return rounded;
 }

@@ -1,11 +1,14 @@
-// Weights of four bits as int8 numbers: each is w * factor, with w in -8..7 and one factor of 1..16 for a run of 16 weights of a filter. The
-// network is an int8 network; only how its weights can be stored differs (docs/int4.md).
+// Weights of four bits as int8 numbers: each is w * factor, with w in -8..7 and one factor of 1..16 for a run of 16 weights of a filter.
+// The network is an int8 network; only how its weights can be stored differs (docs/int4.md).
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
 #include "calibrate/input_moments.h"
 #include "ir/graph.h"
+#include "ops/packed_conv2d_w4/tiles.h"
 #include "tensor/type.h"
 
 namespace deuteron {
@@ -16,13 +19,14 @@ struct Int4Factors {
   std::vector<int8_t> factor;  // [filters, runs]
   i64 terms = 0;               // weights of a filter
 
-  static constexpr i64 kRunLength = 16;
+  static constexpr i64 kRunLength = kRun;
   i64 runs() const { return (terms + kRunLength - 1) / kRunLength; }
   i32 of(i64 filter, i64 term) const { return factor[static_cast<size_t>(filter * runs() + term / kRunLength)]; }
   bool operator==(const Int4Factors&) const = default;
 };
 struct Int4Range {
   i32 low, high;  // of w
+  double nearest(double units) const { return std::clamp(std::nearbyint(units), static_cast<double>(low), static_cast<double>(high)); }
 };
 Int4Range int4_range(i32 factor);  // |w * factor| <= 127: weights of -128 have no packed kernel everywhere
 

@@ -30,11 +30,7 @@ struct Choice {
 class PrecisionSearch {
  public:
   PrecisionSearch(const QuantizationCandidate& int8, const MixedPrecision& limits, Yardstick& yardstick)
-      : int8_(int8),
-        limits_(limits),
-        yardstick_(yardstick),
-        g_(*int8.graph),
-        tries_left_(yardstick.most_tries()) {
+      : int8_(int8), limits_(limits), yardstick_(yardstick), g_(*int8.graph), tries_left_(yardstick.most_tries()) {
     find_layers();
     find_moves();
   }
@@ -221,12 +217,7 @@ class PrecisionSearch {
     --tries_left_;
     choice = Choice{layers, int8_.score, {}};
     QuantizationCandidate c = candidate(*choice);
-    QuantizationCandidate plain = c;  // how weights are rounded costs nothing
-    plain.weights = nullptr;
-    Graph quantized;
-    Diagnostics silent;
-    quantize_on_all(plain, quantized, silent);
-    const std::optional<ProgramSize> size = limits_.size_of(quantized);
+    const std::optional<ProgramSize> size = limits_.size_of(sized_on_all(c));
     if (!size) {
       choice.reset();
       return nullptr;

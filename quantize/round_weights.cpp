@@ -11,9 +11,6 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Of the mean variance, added to each input's own: few windows know little, and no input may have none.
-constexpr double kDamping = 0.01;
-
 float scale_of(const Quant& q, i64 filter) { return q.scale[q.per_channel() ? static_cast<size_t>(filter) : 0]; }
 
 Matrix covariance(const InputMoments& m, i64 group) {
@@ -22,7 +19,7 @@ Matrix covariance(const InputMoments& m, i64 group) {
   const double count = static_cast<double>(m.windows);
   Matrix c = products / count - sum / count * (sum / count).transpose();
   const double own = c.diagonal().mean();
-  c.diagonal().array() += own > 0 ? kDamping * own : 1;
+  c.diagonal().array() += own > 0 ? kMomentsDamping * own : 1;
   return c;
 }
 
@@ -38,7 +35,7 @@ std::vector<i64> by_variance(const Matrix& c) {
 double steps_of(double wanted, const Quant& q, i32 factor) {
   const Int4Range range = factor > 0 ? int4_range(factor) : Int4Range{static_cast<i32>(q.low), static_cast<i32>(q.high)};
   const double unit = factor > 0 ? factor : 1;
-  return std::clamp(std::nearbyint(wanted / unit), static_cast<double>(range.low), static_cast<double>(range.high)) * unit;
+  return range.nearest(wanted / unit) * unit;
 }
 
 }  // namespace

@@ -131,14 +131,7 @@ class WeightSearch {
     measure(c, yardstick_);
     return c.score;
   }
-  std::optional<ProgramSize> size_of(const LayersInOrder& layers) const {
-    QuantizationCandidate plain = candidate(layers);  // how weights are rounded costs nothing
-    plain.weights = nullptr;
-    Graph quantized;
-    Diagnostics silent;
-    quantize_on_all(plain, quantized, silent);
-    return limits_.size_of(quantized);
-  }
+  std::optional<ProgramSize> size_of(const LayersInOrder& layers) const { return limits_.size_of(sized_on_all(candidate(layers))); }
   double loss_of(const Score& s) const {
     const Score& int8 = int8_.score;
     return std::max({int8.sqnr_db - s.sqnr_db, int8.steady_value() - s.steady_value(), 0.0});
