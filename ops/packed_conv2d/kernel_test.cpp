@@ -37,13 +37,7 @@ void check(KernelCases& cases, const Case& k, uint32_t seed) {
   const std::string name =
       line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero}, seed);
   cases.run(name + " in packing " + std::to_string(static_cast<int>(p)), call);
-  const Conv2dArgs a{k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
-                     k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
-                     k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
-                     f.shift.data()};
-  std::vector<int8_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
-  conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), f.weight.data(), f.bias.data(), expected.data());
-  cases.expect(9, expected);
+  cases.expect(9, expected_of(k, f, data_of<int8_t>(call.tensor_at(0))));
 }
 
 TEST(PackedConv2dKernel, EqualsTheReference) {
@@ -90,13 +84,9 @@ void check_host_forms(const Case& k, uint32_t seed, int* served) {
   Random random(seed);
   const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
   const std::vector<int8_t> packed = packed_of<p>(k, f);
-  std::vector<int8_t> x, expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
+  std::vector<int8_t> x;
   for (int32_t i = 0; i < k.n * k.h * k.w * k.c; ++i) x.push_back(random.s8());
-  conv2d_reference({k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
-                    k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
-                    k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
-                    f.shift.data()},
-                   x.data(), f.weight.data(), f.bias.data(), expected.data());
+  const std::vector<int8_t> expected = expected_of(k, f, x.data());
   for (int32_t i = 0; i < host_dot_forms().count; ++i) {
     const HostDotForm& form = host_dot_forms().kernel[i];
     std::vector<int8_t> found(expected.size()), again(expected.size());

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "ops/kernel_call/host_call.h"
+#include "ops/packed_conv2d/test_result.h"
 
 namespace deuteron {
 namespace {
@@ -65,25 +65,6 @@ Made made_transposed(Random& r) {
   call.scratch(0).scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
   return m;
-}
-
-std::vector<int8_t> result_of(const Lowered& lowered, const Type& x, const Type& y, std::vector<int8_t> input) {
-  std::vector<const Type*> in{&x}, out{&y};
-  std::vector<void*> in_data{input.data()};
-  std::vector<int8_t> result(static_cast<size_t>(y.elements()));
-  std::vector<void*> out_data{result.data()};
-  std::vector<bool> constant{false};
-  for (const NewConstant& c : lowered.constants) {
-    in.push_back(&c.type), constant.push_back(true);
-    in_data.push_back(const_cast<std::byte*>(c.data.bytes.data()));
-  }
-  std::vector<std::vector<u8>> scratch;
-  for (const Type& t : lowered.scratch) {
-    scratch.emplace_back(static_cast<size_t>(t.bytes()) + 16);
-    out.push_back(&t), out_data.push_back(scratch.back().data());
-  }
-  run_call(lowered.call, TypeView(in), TypeView(out), in_data, out_data, constant);
-  return result;
 }
 
 TEST(Packing, KeepsEveryBitWhateverTheScales) {

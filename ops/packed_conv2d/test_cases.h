@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ops/conv2d/reference.h"
 #include "ops/device/test_call.h"
 #include "ops/packed_conv2d/kernel.h"
 
@@ -31,6 +32,17 @@ inline PackedFilters filters_of(const PackedCase& k, Random& random, int32_t mos
   f.multiplier = random.list(k.oc, 0, k.has_shifts ? INT32_MAX : random.in(0, 1) ? most_multiplier : 1 << 22);
   if (k.has_shifts) f.shift = random.list(k.oc, -31, 0);
   return f;
+}
+
+// What the plain convolution gives.
+inline std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, const int8_t* x) {
+  const Conv2dArgs a{k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
+                     k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
+                     k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
+                     f.shift.data()};
+  std::vector<int8_t> y(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
+  conv2d_reference(a, x, f.weight.data(), f.bias.data(), y.data());
+  return y;
 }
 
 template <Packing p>

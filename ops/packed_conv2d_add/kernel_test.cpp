@@ -30,12 +30,7 @@ bool is_served(const PackedCase& k, Packing p) { return !why_not_packed_conv2d(a
 
 // What the two operators give, by their formulas.
 std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, const LinearAddArgs& sum, TestCall& call) {
-  const Conv2dArgs a{k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
-                     k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
-                     k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
-                     f.shift.data()};
-  std::vector<int8_t> y(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
-  conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), f.weight.data(), f.bias.data(), y.data());
+  std::vector<int8_t> y = expected_of(k, f, data_of<int8_t>(call.tensor_at(0)));
   const int8_t* other = data_of<int8_t>(call.tensor_at(kOther));
   for (int8_t& v : y) {
     const int64_t exact = int64_t{v} * sum.x_factor + int64_t{*other++} * sum.other_factor + sum.first;

@@ -87,30 +87,7 @@ void check(KernelCases& cases, const PackedCase& k, uint32_t seed, int* served) 
   TestCall call = call_of<p>(k, w4_packed_of<p>(k, f), scratch, random);
   const std::string name = line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw}, seed);
   cases.run(name + " in packing " + std::to_string(static_cast<int>(p)), call);
-  const Conv2dArgs a{k.n,
-                     k.h,
-                     k.w,
-                     k.c,
-                     k.oh,
-                     k.ow,
-                     k.oc,
-                     k.kh,
-                     k.kw,
-                     k.c,
-                     k.sh,
-                     k.sw,
-                     k.ph,
-                     k.pw,
-                     k.dh,
-                     k.dw,
-                     -k.x_zero,
-                     k.y_zero,
-                     -128,
-                     127,
-                     f.int8.multiplier.data(),
-                     f.int8.shift.data()};
-  std::vector<int8_t> expected(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
-  conv2d_reference(a, data_of<int8_t>(call.tensor_at(0)), f.int8.weight.data(), f.int8.bias.data(), expected.data());
+  const std::vector<int8_t> expected = expected_of(k, f.int8, data_of<int8_t>(call.tensor_at(0)));
   cases.expect(kOut, expected);
   // The portable kernel: a host takes its own, which unpacks all weights when it loads a program.
   std::vector<int8_t> room(static_cast<size_t>(scratch)), found(expected.size());
