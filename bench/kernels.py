@@ -8,7 +8,6 @@ CMSIS-NN's kernels alone). Needs the cross compiler for what an image takes. Sta
 `!`, and the exit code is then 1.
 """
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -18,6 +17,9 @@ import tempfile
 
 import spine
 from spine import bar, tool
+
+sys.path.insert(0, str(spine.ROOT / "tests"))
+from cross_build import build_environment
 
 BOARDS = {core: name for name, core in spine.BOARDS.items()}
 # core: {model: (the peer's instructions, at most so much of them, at most with --dialect stock)}. gcc 12.2, CMSIS-NN 99f736a.
@@ -60,10 +62,7 @@ def instructions(where):
 
 def image_of(program, board, where):
     """What the build of a firmware project says of flash and stack: {line's name: bytes}."""
-    environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
-    if shutil.which("ccache"):
-        environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
-    said = ""
+    environment, said = build_environment(where), ""
     for command in ((spine.TOOL, "firmware", program, "--board", board, "-o", where / "fw", "--force"),
                     ("cmake", "-S", where / "fw", "-B", where / "b", "-G", "Ninja"), ("cmake", "--build", where / "b")):
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment)

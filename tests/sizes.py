@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from cross_build import build_environment
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 paths = [a for a in sys.argv[1:] if not a.startswith("--")]
@@ -58,9 +60,7 @@ def image_sizes(model, board, target):
     """.text, .data and .bss of the firmware project of a quantized model, which has no model in .text (it is a section of its own)."""
     with tempfile.TemporaryDirectory() as folder:
         where = pathlib.Path(folder)
-        environment = dict(os.environ, CCACHE_BASEDIR=str(where), CCACHE_NOHASHDIR="1")
-        if shutil.which("ccache"):
-            environment.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CMAKE_C_COMPILER_LAUNCHER="ccache")
+        environment = build_environment(where)
         for command in ((TOOL, "compile", MODELS / model / "qdq.pt2", "--target", target, "-o", where / "m.pte"),
                         (TOOL, "firmware", where / "m.pte", "--board", board, "-o", where / "fw"),
                         ("cmake", "-S", where / "fw", "-B", where / "b", "-G", "Ninja"), ("cmake", "--build", where / "b")):

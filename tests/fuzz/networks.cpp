@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <string>
 
 #include "boards/board.h"
@@ -26,11 +25,7 @@ using namespace deuteron::test;
 namespace {
 
 std::optional<Graph> network(uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<uint8_t> bytes(4096);
-  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
-  Decisions decisions(bytes.data(), bytes.size());
-  std::optional<Graph> graph = RandomNetwork(decisions).grow();
+  std::optional<Graph> graph = random_network(seed);
   if (graph) {
     const auto fault = find_fault(*graph);
     DEUTERON_CHECK(!fault, *fault);

@@ -3,7 +3,6 @@
 //   neutron_ir_seeds FOLDER
 #include <filesystem>
 #include <fstream>
-#include <random>
 
 #include "backends/neutron/converter.h"
 #include "backends/neutron_model/test_machine.h"
@@ -53,11 +52,7 @@ static std::vector<u8> model_by_hand() {
 
 // The passes leave the files there.
 static void compile_random(uint32_t seed, const Target& target, const std::filesystem::path& folder) {
-  std::mt19937 random(seed);
-  std::vector<uint8_t> bytes(1024);
-  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
-  test::Decisions decisions(bytes.data(), bytes.size());
-  std::optional<Graph> graph = test::RandomNetwork(decisions).grow();
+  std::optional<Graph> graph = test::random_network(seed);
   if (!graph) return;
   CompileOptions options;
   options.threads = 1;

@@ -198,4 +198,13 @@ class RandomNetwork {
   std::vector<std::vector<float>> data_[kSamples];  // by value, in storage order
 };
 
+// That of a seed. Nothing: no step was taken.
+inline std::optional<Graph> random_network(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> bytes(4096);
+  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
+  Decisions decisions(bytes.data(), bytes.size());
+  return RandomNetwork(decisions).grow();
+}
+
 }  // namespace deuteron::test
