@@ -39,16 +39,6 @@ function(group_sources sources name most)
   set(${sources} ${units} PARENT_SCOPE)
 endfunction()
 
-# The sources named by the list `sources` that lie in a folder whose name begins as the pattern `folders` says are optimized less: they read, parse
-# and print once a run, and the compiler needs a third less time for them.
-function(quick_to_compile sources folders)
-  foreach(source IN LISTS ${sources})
-    if(source MATCHES "^${PROJECT_SOURCE_DIR}/(${folders})/|^${PROJECT_BINARY_DIR}/units/[a-z]+/(${folders})_")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O1)
-    endif()
-  endforeach()
-endfunction()
-
 # Moves the sources that lie in no folder whose name begins as the pattern `folders` says from the list named by `sources` to that named by `others`.
 function(move_sources_outside folders sources others)
   set(moved ${${sources}})

@@ -3,7 +3,7 @@
 if(NOT DEUTERON_PYTHON)
   return()
 endif()
-foreach(library deuteron_core deuteron_verbs deuteron_boards deuteron_firmware_files)
+foreach(library deuteron_core deuteron_plain deuteron_verbs deuteron_boards deuteron_firmware_files)
   set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${library} PRIVATE -fno-semantic-interposition)  # else a function that could be inlined is called
 endforeach()
