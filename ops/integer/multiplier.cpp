@@ -8,14 +8,13 @@ namespace deuteron {
 
 constexpr double kOne = 2147483648.0;  // of Q0.31
 constexpr int kMostShift = 30, kLeastShift = -31;
-constexpr double kLeastUnshifted = 1.0 / 4096;
 
 // std::round takes ties away from zero, std::nearbyint to even.
 static double rounded(double v, Ties ties) { return ties == Ties::away ? std::round(v) : std::nearbyint(v); }
 
 std::optional<Multiplier> multiplier_of(double factor, MultiplierForm form) {
   if (!std::isfinite(factor) || factor < 0) return std::nullopt;
-  if (form.unshifted && factor >= kLeastUnshifted)
+  if (factor >= form.least_unshifted)
     if (const double value = rounded(factor * kOne, form.ties); value < kOne) return Multiplier{static_cast<i32>(value), 0};
   int exponent = 0;
   auto value = static_cast<i64>(rounded(std::frexp(factor, &exponent) * kOne, form.ties));

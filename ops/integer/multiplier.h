@@ -17,14 +17,23 @@ struct Multiplier {
 // away: TFLite's QuantizeMultiplier, and so the NPU's converter. tests/stock/rounding.py asks both.
 enum class Ties : u8 { to_even, away };
 
-// unshifted: shift 0 where that keeps at least 19 bits of the factor (2^-12 <= factor < 1). Then the shifts of all layers are one constant in
-// the file, and the accumulator is rounded once.
+// least_unshifted: shift 0 for factors from here to 1. Then the shifts of all layers are one constant in the file, and the accumulator is
+// rounded once. From 2^-16 on at least 15 bits of the factor are left, which moves an int8 result by 2^-8 of a step at most; from 2^-12 on
+// 19 bits, which gives TFLite's bits for a layer that it rounds once.
 struct MultiplierForm {
   Ties ties = Ties::to_even;
-  bool unshifted = false;
+  double least_unshifted = 1;
 };
+inline constexpr double kUnshiftedOfInt8 = 0x1p-16, kUnshiftedOfTflite = 0x1p-12;
 inline Ties ties_of(Rounding rounding) { return rounding == Rounding::once ? Ties::to_even : Ties::away; }
-inline MultiplierForm form_of(Rounding rounding) { return {ties_of(rounding), rounding == Rounding::once || rounding == Rounding::reference_once}; }
+// Of a layer that rounds once whatever the rounding.
+inline MultiplierForm unshifted_form_of(Rounding rounding) {
+  return {ties_of(rounding), rounding == Rounding::once ? kUnshiftedOfInt8 : kUnshiftedOfTflite};
+}
+inline MultiplierForm form_of(Rounding rounding) {
+  const bool once = rounding == Rounding::once || rounding == Rounding::reference_once;
+  return once ? unshifted_form_of(rounding) : MultiplierForm{ties_of(rounding)};
+}
 
 // Below 2^-32 every accumulator would round to zero: {0, 0}. Nothing for a factor that is negative, not finite, or 2^30 or more.
 std::optional<Multiplier> multiplier_of(double factor, MultiplierForm form);

@@ -43,10 +43,13 @@ TEST(Multiplier, OfAChannelRoundsAsTheRoundingSays) {
   EXPECT_EQ((*channel_multipliers(x, weight, coarse, 1, form_of(Rounding::once), ""))[0], (Multiplier{(1 << 29) + (1 << 14) + (1 << 13), 0}));
 }
 
-TEST(Multiplier, HasNoShiftWhereNineteenBitsRemain) {
-  const MultiplierForm form = form_of(Rounding::once);
-  EXPECT_EQ(*multiplier_of(0x1p-12, form), (Multiplier{1 << 19, 0}));
-  EXPECT_EQ(*multiplier_of(0x1.fffffep-13, form), (Multiplier{0x7fffff80, -12}));
+TEST(Multiplier, HasNoShiftWhereEnoughBitsRemain) {
+  const MultiplierForm form = form_of(Rounding::once), tflite = form_of(Rounding::reference_once);
+  EXPECT_EQ(*multiplier_of(0x1p-16, form), (Multiplier{1 << 15, 0}));
+  EXPECT_EQ(*multiplier_of(0x1.fffffep-17, form), (Multiplier{0x7fffff80, -16}));
+  EXPECT_EQ(*multiplier_of(0x1p-12, tflite), (Multiplier{1 << 19, 0}));
+  EXPECT_EQ(*multiplier_of(0x1.fffffep-13, tflite), (Multiplier{0x7fffff80, -12}));
+  EXPECT_EQ(unshifted_form_of(Rounding::tflite).least_unshifted, tflite.least_unshifted);
   EXPECT_EQ(*multiplier_of(0.75, form), (Multiplier{3 << 29, 0}));
   EXPECT_EQ(*multiplier_of(1, form), (Multiplier{1 << 30, 1}));
   EXPECT_EQ(*multiplier_of(1 - 0x1p-33, form), (Multiplier{1 << 30, 1}));  // rounds to 1, which Q0.31 does not have

@@ -52,7 +52,7 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   // shift does.
   const Rounding product = is_reference(c.rounding) ? c.rounding : Rounding::once;
   const double factor = product_factor(x.quant, weight.quant, y.quant, product, Quotient::wide);
-  const auto multiplier = checked_multiplier(factor, {ties_of(c.rounding), true}, "cortex_m.linear.scale");
+  const auto multiplier = checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
   const i32 input_offset = -x.quant.zero_point[0];
   const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
