@@ -161,6 +161,14 @@ TEST(LoadPlan, HasTheCallsOfTheFile) {
       for (int32_t i = 0; i < x.count; ++i) expect_same(a, *x.args[i], b, *y.args[i]);
     }
     EXPECT_EQ(run(a), run(b));
+    // From its plan it takes what it says, and no more; a file says nothing.
+    EXPECT_EQ(b.program.load_plan_tables_bytes(), 0u);
+    const uint32_t taken = a.program.load_plan_tables_bytes();
+    EXPECT_LE(taken, needs.tables_bytes);
+    Loaded fits, short_of_16;
+    load(p.file, taken, needs.planned_bytes, &fits);
+    load(p.file, taken - 16, needs.planned_bytes, &short_of_16);
+    EXPECT_TRUE(fits.ok && !short_of_16.ok);
   }
   EXPECT_GE(ready, 3u);
   std::printf("%zu programs, %zu calls the same, %zu of them ready\n", all.size(), calls, ready);

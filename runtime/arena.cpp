@@ -10,7 +10,13 @@ void* Arena::take(size_t size, size_t align) {
     return nullptr;
   }
   used = at + size;
-  return used <= bytes ? base + at : nullptr;
+  return fits() ? base + at : nullptr;
+}
+
+void* Arena::share(size_t size) {
+  const size_t ragged = bytes % 16, block = (size + 15) & ~size_t{15};
+  if (block + ragged > shared) shared = block + ragged;
+  return fits() ? base + (bytes - ragged - block) : nullptr;
 }
 
 }  // namespace deuteron

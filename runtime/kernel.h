@@ -74,7 +74,10 @@ struct Arena {
   uint8_t* base = nullptr;
   size_t bytes = 0;
   size_t used = 0;                        // goes on counting past `bytes`, so that a failed load can say what it needs
+  size_t shared = 0;                      // at the end of the memory; counts on too
   void* take(size_t size, size_t align);  // null when it does not fit
+  void* share(size_t size);               // memory that calls use one after the other, each for itself; 16-aligned; null when it does not fit
+  bool fits() const { return used <= bytes && shared <= bytes - used; }
   template <class T>
   T* make(size_t count = 1) {
     return static_cast<T*>(take(sizeof(T) * count, alignof(T)));

@@ -154,6 +154,7 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
   const Value* args[kValues];
   const CallRoom room{args, values, tensors, items};
   alignas(16) uint8_t scratch[kPreparedBytes + kPreparedBytesPerItem * 4];
+  size_t shared = 0;
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
     CallSize size;
@@ -186,7 +187,9 @@ bool measure_calls(Plan& plan, KernelFinder& finder, size_t* bytes, Status* stat
     if (!status->ok() && status->code != Code::out_of_memory) return false;
     *status = Status{};
     *bytes += (arena.used + 7) / 8 * 8;
+    if (arena.shared > shared) shared = arena.shared;
   }
+  *bytes += shared;
   return true;
 }
 
@@ -251,20 +254,20 @@ struct Loader {
 #endif
     if (!open_plan(file, &plan)) return status_of(plan, status);
     tables = take_tables(arena, plan);
-    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!arena.fits()) return tables_too_small(file);
     if (!check_structure(plan, finder, tables.calls, &totals, &status)) return status_of(plan, status);
     keep_several_memories(arena, plan);
-    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!arena.fits()) return tables_too_small(file);
     if (Status s = take_memories(plan, planned, memories); !s.ok()) return s;
     tables.states = arena.make<StateTensor>(plan.states);
-    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!arena.fits()) return tables_too_small(file);
     const size_t before = arena.used;
     const OverlapRoom overlap = take_overlap_room(arena, plan, totals.writes, totals.most_tensors);
-    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!arena.fits()) return tables_too_small(file);
     if (!check_overlap(plan, tables.calls, overlap, &status)) return status_of(plan, status);
     arena.used = before;
     room = take_room(arena, totals.largest);
-    if (arena.used > arena.bytes) return tables_too_small(file);
+    if (!arena.fits()) return tables_too_small(file);
     copy_constants(plan);
     decode_ports();
     decode_states();
@@ -283,7 +286,7 @@ struct Loader {
     const CallSize most = planned_call_size(plan);
     room = take_room(arena, most);
     const Kernel* found[kMostPlannedKernels];
-    if (!take_memories(plan, &planned, 1).ok() || arena.used > arena.bytes || !check_planned_tensors(plan) ||
+    if (!take_memories(plan, &planned, 1).ok() || !arena.fits() || !check_planned_tensors(plan) ||
         !find_planned_kernels(plan, kernels, found))
       return false;
     PlannedCalls calls(plan, room, most);
@@ -295,7 +298,7 @@ struct Loader {
     for (uint32_t k = 0; k < plan.instructions.count; ++k) {
       if (!calls.next() || calls.kernel >= plan.operators.count) return false;
       Prepared& prepared = *new (&tables.calls[k]) Prepared;
-      if (!prepare_planned(calls, *found[calls.kernel], &prepared) || arena.used > arena.bytes) return false;
+      if (!prepare_planned(calls, *found[calls.kernel], &prepared) || !arena.fits()) return false;
       if (!prepared.run) prepared.run = do_nothing;
     }
     for (uint32_t i = 0; i < plan.outputs.count; ++i)
@@ -359,7 +362,7 @@ struct Loader {
       Prepared prepared;
       Status s = call.delegate ? prepare_delegate(call, k, where, &prepared) : prepare_kernel(call, k, where, &prepared);
       if (!s.ok()) return s;
-      if (arena.used > arena.bytes) return out_of_memory();
+      if (!arena.fits()) return out_of_memory();
       if (call.delegate) s = open(*static_cast<const PreparedDelegate*>(prepared.args), where);
       if (!s.ok()) return s;
       tables.calls[k] = prepared;
@@ -406,6 +409,7 @@ struct Loader {
     program.state_count_ = static_cast<int32_t>(plan.states);
     program.reset_state();
     program.delegate_calls_ = static_cast<int32_t>(totals.delegates);
+    program.load_plan_tables_bytes_ = plan.is_load_plan ? static_cast<uint32_t>((arena.used + 15) / 16 * 16 + arena.shared) : 0;
   }
 };
 

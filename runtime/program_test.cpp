@@ -273,5 +273,19 @@ TEST(Arena, CountsOnWhenItIsFull) {
   EXPECT_GT(a.used, sizeof bytes);
 }
 
+TEST(Arena, SharesTheEndOfItsMemory) {
+  alignas(16) uint8_t bytes[72];
+  Arena a{bytes, sizeof bytes, 0};
+  EXPECT_EQ(a.share(20), bytes + 32);  // 64 - 32: the end is a multiple of 16
+  EXPECT_EQ(a.share(4), bytes + 48);   // in the same block
+  EXPECT_EQ(a.shared, 40u);
+  EXPECT_EQ(a.take(32, 16), bytes);
+  EXPECT_EQ(a.take(1, 1), nullptr);  // behind it the shared block begins
+  EXPECT_FALSE(a.fits());
+  Arena small{bytes, 48, 0};
+  EXPECT_EQ(small.share(49), nullptr);
+  EXPECT_EQ(small.shared, 64u);
+}
+
 }  // namespace
 }  // namespace deuteron

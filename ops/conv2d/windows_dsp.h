@@ -11,6 +11,10 @@
 namespace deuteron {
 
 inline constexpr int32_t kTemporary = 256;  // elements of a window whose rows are no whole quads
+template <class AtOnce>
+inline constexpr int32_t kMostAtOnce = AtOnce::value;
+template <>
+inline constexpr int32_t kMostAtOnce<int32_t> = kWindowsAtOnce;
 
 // Row and column of x where a window begins; may be outside.
 struct DspPlace {
@@ -161,11 +165,13 @@ inline void widen_all(const DspWindows<AtOnce>& c, const DspPlace (&places)[kWin
   } else if (c.has_quads) {
     for (int32_t i = 0; i < c.at_once; ++i) widen_taps(c, places[i].ih, places[i].iw, c.windows + 2 * i);
   } else {
-    int8_t copies[kWindowsAtOnce][kTemporary];
-    for (int32_t i = 0; i < kWindowsAtOnce; ++i)
+    constexpr int32_t kMost = kMostAtOnce<AtOnce>;
+    int8_t copies[kMost][kTemporary];
+    for (int32_t i = 0; i < kMost; ++i)
       if (i < c.at_once && inside && c.row > 0) copy_rows(c, x[i], copies[i]);
       else if (i < c.at_once) copy_taps(c, places[i].ih, places[i].iw, copies[i]);
-    widen_pieces(c, {copies[0], copies[1], copies[2], copies[3]});
+    if constexpr (kMost == 2) widen_pieces(c, {copies[0], copies[1], copies[1], copies[1]});
+    else widen_pieces(c, {copies[0], copies[1], copies[2], copies[3]});
   }
 }
 

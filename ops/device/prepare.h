@@ -121,28 +121,60 @@ Status keep(Call& call, Prepared* prepared, const T& args) {
   return Status{};
 }
 
+// A struct that lives as long as the program, as those in its file do: the tables keep where it lies.
+template <class T>
+struct InFile {
+  const T* at;
+  operator const T&() const { return *at; }
+};
+
 // The arguments of a kernel as the program's tables keep them.
-template <auto kernel>
-struct KeptCall;
-template <class... P, void (*kernel)(P...)>
-struct KeptCall<kernel> {
-  std::tuple<std::decay_t<P>...> arguments;
+template <auto kernel, class... Kept>
+struct KeptCall {
+  std::tuple<Kept...> arguments;
   static void run(const void* kept) {
     std::apply([](const auto&... a) { kernel(a...); }, static_cast<const KeptCall*>(kept)->arguments);
   }
 };
+template <class Parameter, class Argument>
+struct KeptAs {
+  using Type = std::decay_t<Parameter>;
+};
+template <class Parameter, class T>
+struct KeptAs<Parameter, InFile<T>> {
+  using Type = InFile<T>;
+};
+template <auto kernel, class... A>
+struct KeptCallOf;
+template <class... P, void (*kernel)(P...), class... A>
+struct KeptCallOf<kernel, A...> {
+  using Type = KeptCall<kernel, typename KeptAs<P, A>::Type...>;
+};
 
-// Copies the kernel's arguments into the program's tables, for `run` to call it with; or tells them, where somebody asks.
+// Copies the kernel's arguments, but for an InFile, into the program's tables, for `run` to call it with; or tells them, where somebody
+// asks.
 template <auto kernel, class... A>
 Status keep(Call& call, Prepared* prepared, const A&... arguments) {
 #if !defined(DEUTERON_MICROCONTROLLER)
   if (call.recorder != nullptr) return tell<kernel>(*call.recorder, kernel, arguments...), keep_nothing(prepared);
 #endif
-  void* room = call.arena->make<KeptCall<kernel>>();
+  using Kept = typename KeptCallOf<kernel, A...>::Type;
+  void* room = call.arena->make<Kept>();
   if (room == nullptr) return out_of_memory();
-  prepared->args = new (room) KeptCall<kernel>{{arguments...}};
-  prepared->run = KeptCall<kernel>::run;
+  prepared->args = new (room) Kept{{arguments...}};
+  prepared->run = Kept::run;
   return Status{};
+}
+
+// The scratch of a call, or, where the file gives less than `bytes`, memory that the program's calls share. Without memory `data` is null:
+// then the load has failed.
+struct Room {
+  void* data;
+  int32_t bytes;
+};
+inline Room room_for(const Call& call, int64_t bytes, void* scratch, int32_t scratch_bytes) {
+  if (scratch_bytes >= bytes) return {scratch, scratch_bytes};
+  return {call.arena->share(static_cast<size_t>(bytes)), static_cast<int32_t>(bytes)};
 }
 
 // Gives the words of a ready call, the structs one after the other, where somebody asks for them.

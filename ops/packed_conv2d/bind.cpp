@@ -23,8 +23,9 @@ namespace {
 
 enum { kX = kPackedX, kPacked, kYZero = kPackedXZero + 1, kScratch, kOut };
 
+template <class Args>  // PackedConv2dArgs, or where they lie in the file
 struct PackedCall {
-  const PackedConv2dArgs& args;
+  const Args& args;
   bool constant;  // the weights
   const int8_t *x, *packed;
   void* scratch;
@@ -34,7 +35,7 @@ struct PackedCall {
 #if defined(DEUTERON_HOST_KERNELS)
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
 template <Packing p>
-bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
+bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<PackedConv2dArgs>& c) {
   if (call.recorder != nullptr || !c.constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
   const auto order = [&](void* room) { return order_packed_conv2d<p>(c.args, form, c.packed, room); };
@@ -42,17 +43,21 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall& c) {
 }
 #endif
 
-template <Packing p>
-Status keep_packed(Call& call, Prepared* prepared, const PackedCall& c) {
-  if (tell_words(call, c.args)) return keep_nothing(prepared);
+template <Packing p, class Args>
+Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
       return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
-    if (is_for<Feature::dsp>(call))
+    if (is_for<Feature::dsp>(call)) {
+      if constexpr (build_has<Feature::dsp>()) {
+        const Room room = room_for(call, packed_conv2d_windows_bytes(c.args), c.scratch, c.scratch_bytes);
+        return keep<packed_conv2d_s8_dsp_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
+      }
       return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+    }
 #if defined(DEUTERON_HOST_KERNELS)
-  if (keep_on_host<p>(call, prepared, c)) return Status{};
+  if (keep_on_host<p>(call, prepared, {c.args, c.constant, c.x, c.packed, c.scratch, c.scratch_bytes, c.y})) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPacked, p);
   else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
@@ -65,7 +70,8 @@ Status prepare(Call& call, Prepared* prepared) {
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor& scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
-  return keep_packed<p>(
+  if (tell_words(call, a)) return keep_nothing(prepared);
+  return keep_packed<p, PackedConv2dArgs>(
       call, prepared,
       {a, call.tensor(kPacked).constant, static_cast<const int8_t*>(call.tensor(kX).data),
        static_cast<const int8_t*>(call.tensor(kPacked).data), scratch.data, scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
@@ -74,12 +80,13 @@ Status prepare(Call& call, Prepared* prepared) {
 template <Packing p>
 bool prepare_ready(const ReadyCall& ready, Prepared* prepared) {
   const Operand &x = ready.operands[0], &packed = ready.operands[1], &scratch = ready.operands[2], &y = ready.operands[3];
-  const PackedConv2dArgs* a = checked_packed_call<p>(ready, y, scratch);
-  if (a == nullptr || scratch.bytes < packed_conv2d_least_scratch_bytes(*a, p)) return false;
+  const InFile<PackedConv2dArgs> a{checked_packed_call<p>(ready, y, scratch)};
+  if (a.at == nullptr || scratch.bytes < packed_conv2d_least_scratch_bytes(a, p)) return false;
   Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_packed<p>(call, prepared,
-                        {*a, packed.constant, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(packed.data), scratch.data,
-                         scratch.bytes, static_cast<int8_t*>(y.data)})
+  return keep_packed<p, InFile<PackedConv2dArgs>>(
+             call, prepared,
+             {a, packed.constant, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(packed.data), scratch.data, scratch.bytes,
+              static_cast<int8_t*>(y.data)})
       .ok();
 }
 template <Packing p>

@@ -73,9 +73,15 @@ inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
   return nullptr;
 }
 
+// The widened windows of a call with dsp_4x4: two, or one where there is one and it lies in one piece.
+DEUTERON_ONE_COPY inline int64_t packed_conv2d_windows_bytes(const PackedConv2dArgs& a) {
+  const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
+  return (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * (packed_conv2d_is_alone(a) ? 2 : 4);
+}
+
 // mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
-// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: two widened windows, or one
-// where there is one and it lies in one piece; up to 2 KB of them lie on the stack if they do.
+// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: the
+// widened windows; up to 2 KB of windows in one piece lie elsewhere.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
@@ -86,8 +92,8 @@ DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dA
     const int64_t most = length <= kFewTaps && four < kFewTapsBytes ? int64_t{kFewTapsBytes} : four;
     return (row < most ? row : most) + kPackedBlock;  // what is left of the last block is read
   }
-  const int64_t elements = (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * (packed_conv2d_is_alone(a) ? 1 : 2);
-  return in_one_piece && elements <= kPackedStack ? 0 : elements * 2;
+  const int64_t bytes = packed_conv2d_windows_bytes(a);
+  return in_one_piece && bytes <= 2 * kPackedStack ? 0 : bytes;
 }
 
 // The same for mve_4x16, of a call that is not in one piece and that prepare() has taken: in 32 bits, for the kernel.
@@ -112,8 +118,11 @@ void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* 
 // The same with the M-profile Vector Extension, for mve_4x16. Reads nothing beyond its operands.
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y);
-// The same with the DSP extension, for dsp_4x4.
+// The same with the DSP extension, for dsp_4x4. Windows for which `scratch` is too small lie on the stack.
 void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y);
+// Nothing on the stack: scratch_bytes is at least packed_conv2d_windows_bytes().
+void packed_conv2d_s8_dsp_in_scratch(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                     int8_t* y);
 
 }  // namespace deuteron

@@ -149,9 +149,12 @@ void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16
 
 void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y) {
-  const int64_t bytes = packed_conv2d_scratch_bytes(a, Packing::dsp_4x4);
-  if (bytes == 0 || scratch_bytes < bytes) run_on_stack(a, x, packed, y);
+  if (scratch_bytes < packed_conv2d_windows_bytes(a)) run_on_stack(a, x, packed, y);
   else run(a, x, packed, static_cast<int16_t*>(scratch), y);
+}
+
+void packed_conv2d_s8_dsp_in_scratch(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t, int8_t* y) {
+  run(a, x, packed, static_cast<int16_t*>(scratch), y);
 }
 
 }  // namespace deuteron

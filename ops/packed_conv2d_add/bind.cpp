@@ -57,26 +57,35 @@ bool keep_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
 }
 #endif
 
-template <Packing p>
-Status keep_packed_add(Call& call, Prepared* prepared, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
+// `conv`: that of `c`, or where it lies in the file.
+template <Packing p, class Conv>
+Status keep_packed_add(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
   if constexpr (p == Packing::mve_4x16)
     if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
+      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
   if constexpr (p == Packing::dsp_4x4)
-    if (is_for<Feature::dsp>(call))
-      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
+    if (is_for<Feature::dsp>(call)) {
+      if constexpr (build_has<Feature::dsp>()) {
+        const int64_t bytes = packed_conv2d_add_rows_bytes(c.conv, c.rows) + packed_conv2d_windows_bytes(c.conv);
+        const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
+        return keep<packed_conv2d_add_s8_dsp_in_scratch>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes,
+                                                         c.y);
+      }
+      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
                                                               c.scratch_bytes, c.y);
+    }
 #if defined(DEUTERON_HOST_KERNELS)
   if (constant_weights && keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_add_s8<p>>(call, prepared, c.conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
+  else return keep<packed_conv2d_add_s8<p>>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
 }
 
 // Of the numbers that a call has: x_factor, other_factor, first.
-template <Packing p>
-Status keep_checked(Call& call, Prepared* prepared, const PackedConv2dArgs& a, const int32_t* numbers, const AddOperands& o) {
+template <Packing p, class Conv>
+Status keep_checked(Call& call, Prepared* prepared, const Conv& conv, const int32_t* numbers, const AddOperands& o) {
+  const PackedConv2dArgs& a = conv;
   if (const char* why = why_not_packed_conv2d_add(a)) return bad_argument(kOut, why);
   if (o.scratch.bytes < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
   const int32_t rows = o.scratch.bytes < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
@@ -84,7 +93,7 @@ Status keep_checked(Call& call, Prepared* prepared, const PackedConv2dArgs& a, c
   const LinearAddArgs sum{o.y.bytes, o.y.bytes, numbers[0], numbers[1], numbers[2]};
   const auto bytes = [](const Operand& t) { return static_cast<const int8_t*>(t.data); };
   return keep_packed_add<p>(
-      call, prepared,
+      call, prepared, conv,
       {a, sum, bytes(o.x), bytes(o.packed), bytes(o.other), rows, o.scratch.data, o.scratch.bytes, static_cast<int8_t*>(o.y.data)},
       o.packed.constant);
 }
@@ -112,11 +121,11 @@ Status prepare(Call& call, Prepared* prepared) {
 template <Packing p>
 bool prepare_ready(const ReadyCall& ready, Prepared* prepared) {
   const auto& o = *reinterpret_cast<const AddOperands*>(ready.operands);
-  const PackedConv2dArgs* a = checked_packed_call<p>(ready, o.y, o.scratch);
-  if (a == nullptr || o.other.bytes != o.y.bytes) return false;
-  const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a / 4);
+  const InFile<PackedConv2dArgs> a{checked_packed_call<p>(ready, o.y, o.scratch)};
+  if (a.at == nullptr || o.other.bytes != o.y.bytes) return false;
+  const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a.at / 4);
   Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_checked<p>(call, prepared, *a, numbers, o).ok();
+  return keep_checked<p>(call, prepared, a, numbers, o).ok();
 }
 template <Packing p>
 constexpr ReadyForm kReady = kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready<p>} : ReadyForm{};
