@@ -167,7 +167,8 @@ struct ReadyForm {
 //   L int list   l int list or none   V tensor list   S string or none   O tensor that the kernel writes
 //   X scratch: written too, but what it holds after the call means nothing, so that no call may read it
 //   W list of tensors that the kernel writes   d list of doubles or none   v tensor list whose items may be none
-// prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 256 more for each argument or list item.
+// prepare() answers out_of_memory() when the arena gives null. It takes at most 256 bytes, and 256 more for each argument or list item,
+// beside what it shares.
 // The loader refuses a call whose outs (scratch included) overlap one another or an input, except, for a kernel that says `in_place`,
 // an out that begins where an input begins, with as many elements that are not wider (element i is read before it is written).
 struct Kernel {

@@ -80,8 +80,8 @@ DEUTERON_ONE_COPY inline int64_t packed_conv2d_windows_bytes(const PackedConv2dA
 }
 
 // mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
-// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: the
-// widened windows; up to 2 KB of windows in one piece lie elsewhere.
+// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: the widened windows, unless
+// they are in one piece and have no more than 2 KB.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
