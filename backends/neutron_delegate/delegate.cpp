@@ -209,7 +209,7 @@ Status neutron_prepare(DelegateCall& call, void** state) {
   void** outputs = arena.make<void*>(static_cast<size_t>(p.outputs) + 3);
   Transposition* before = arena.make<Transposition>(static_cast<size_t>(copies.inputs));
   Transposition* after = arena.make<Transposition>(static_cast<size_t>(copies.outputs));
-  if (arena.used > arena.bytes) return out_of_memory();
+  if (!arena.fits()) return out_of_memory();
 
   Cutter cutter{workspace};
   outputs[p.outputs] = cutter.take(p.scratch_bytes);
