@@ -170,8 +170,7 @@ inline void widen_all(const DspWindows<AtOnce>& c, const DspPlace (&places)[kWin
     for (int32_t i = 0; i < kMost; ++i)
       if (i < c.at_once && inside && c.row > 0) copy_rows(c, x[i], copies[i]);
       else if (i < c.at_once) copy_taps(c, places[i].ih, places[i].iw, copies[i]);
-    if constexpr (kMost == 2) widen_pieces(c, {copies[0], copies[1], copies[1], copies[1]});
-    else widen_pieces(c, {copies[0], copies[1], copies[2], copies[3]});
+    widen_pieces(c, {copies[0], copies[1], copies[kMost - 2], copies[kMost - 1]});
   }
 }
 

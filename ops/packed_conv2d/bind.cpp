@@ -34,8 +34,8 @@ struct PackedCall {
 };
 #if defined(DEUTERON_HOST_KERNELS)
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
-template <Packing p>
-bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<PackedConv2dArgs>& c) {
+template <Packing p, class Args>
+bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if (call.recorder != nullptr || !c.constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
   const auto order = [&](void* room) { return order_packed_conv2d<p>(c.args, form, c.packed, room); };
@@ -53,11 +53,12 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
       if constexpr (build_has<Feature::dsp>()) {
         const Room room = room_for(call, packed_conv2d_windows_bytes(c.args), c.scratch, c.scratch_bytes);
         return keep<packed_conv2d_s8_dsp_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
+      } else {
+        return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
       }
-      return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
     }
 #if defined(DEUTERON_HOST_KERNELS)
-  if (keep_on_host<p>(call, prepared, {c.args, c.constant, c.x, c.packed, c.scratch, c.scratch_bytes, c.y})) return Status{};
+  if (keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPacked, p);
   else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);

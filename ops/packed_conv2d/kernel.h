@@ -56,7 +56,7 @@ inline bool packed_conv2d_is_alone(const PackedConv2dArgs& a) {
 }
 
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
-inline constexpr int32_t kPackedStack = 1024;        // elements of widened windows that lie on the stack with dsp_4x4
+inline constexpr int32_t kPackedStack = 1024;        // elements of widened windows for which a file may have no scratch with dsp_4x4
 inline constexpr int32_t kPackedStackColumns = 496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
 inline constexpr int32_t kPackedRagged = 256;        // elements of a window with dsp_4x4 whose taps are no whole quads
 
@@ -104,7 +104,8 @@ inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
   return (pixels > most / column ? most : pixels * column) + kPackedBlock;
 }
 
-// None where the stack has room: for one window with mve_4x16, which then meets the filters with fewer neighbours, for all with dsp_4x4.
+// None where there is room elsewhere: on the stack for one window with mve_4x16, which then meets the filters with fewer neighbours; for all
+// with dsp_4x4, in the tables or on the stack.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
   if (p == Packing::dsp_4x4) return bytes <= 2 * kPackedStack ? 0 : bytes;

@@ -71,9 +71,10 @@ Status keep_packed_add(Call& call, Prepared* prepared, const Conv& conv, const A
         const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
         return keep<packed_conv2d_add_s8_dsp_in_scratch>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes,
                                                          c.y);
+      } else {
+        return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
+                                                                c.scratch_bytes, c.y);
       }
-      return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
-                                                              c.scratch_bytes, c.y);
     }
 #if defined(DEUTERON_HOST_KERNELS)
   if (constant_weights && keep_on_host<p>(call, prepared, c)) return Status{};
