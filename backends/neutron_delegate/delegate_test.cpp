@@ -384,6 +384,49 @@ TEST(NeutronDelegate, AFailedLoadGivesEverythingBack) {
   EXPECT_EQ(fake.prepared, 0);
 }
 
+// Memory that calls share ends where the tables end: a delegate that does not fit before it is refused as one that does not fit at all.
+TEST(NeutronDelegate, LeavesWhatKernelsShare) {
+  static const Kernel shares = {"test::shares.out", "TO", [](Call& c, Prepared* p) {
+                                  uint8_t* room = static_cast<uint8_t*>(c.arena->share(512));
+                                  const Tensor &x = c.tensor(0), &y = c.tensor(1);
+                                  return keep_bytes(c, p, {data_of(x), nullptr, data_of(y), room, bytes_of(y)}, [](const void* args) {
+                                    const Bytes& k = *static_cast<const Bytes*>(args);
+                                    std::memset(k.scratch, 255, 512);
+                                    std::memcpy(k.y, k.a, static_cast<size_t>(k.count));
+                                  });
+                                }};
+  static const Kernel* const kernels[] = {&shares};
+  const KernelTable table = {kernels, 1, kBackends, 1};
+  Network n;
+  const int32_t x = n.p.planned(ScalarType::s8, {20}, 0), a = n.p.planned(ScalarType::s8, {20}, 32),
+                y = n.p.planned(ScalarType::s8, {20}, 64);
+  n.p.inputs = {x};
+  n.p.outputs = {y};
+  n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
+  n.parts.arguments = 1;
+  fake.input_bytes = fake.output_bytes = {20};
+  n.p.call("test::shares", {x, a});
+  n.args = {a, y};
+  const Block file(n.bytes());
+  Needs needs;
+  ASSERT_TRUE(measure(file.file(), table, &needs).ok());
+  EXPECT_GT(needs.tables_bytes, 512u);
+  const Block planned(needs.planned_bytes);
+  for (size_t bytes = 0; bytes <= needs.tables_bytes; bytes += 8) {
+    const Block tables(bytes);
+    Program program;
+    const Status s = program.load(file.file(), table, tables.memory(), planned.memory());
+    EXPECT_TRUE(s.ok() || bytes < needs.tables_bytes) << name_of(s.code);
+    if (s.ok()) {
+      EXPECT_TRUE(program.run().ok());
+    } else {
+      EXPECT_EQ(s.code, Code::out_of_memory);
+      EXPECT_EQ(s.bytes_needed, needs.tables_bytes);
+    }
+    program.unload();
+  }
+}
+
 TEST(NeutronDelegate, CallsThatDoNotFitThePayloadAreRefused) {
   const auto status = [](const std::function<void(OneTensor&)>& change, ScalarType type = ScalarType::s8) {
     OneTensor n({2, 3, 4}, {0, 1, 2}, {0, 1, 2}, 0, 0, type);
