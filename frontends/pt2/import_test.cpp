@@ -439,12 +439,12 @@ TEST(Import, GraphsThatDoNotHoldTogether) {
   EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.graph.shape]"));
   m.graph()["tensor_values"].erase("x");
   EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.graph.shape]"));
-  m = one_operator("aten.max_pool2d_with_indices.default", {1, 2, 4, 4}, {1, 2, 2, 2}, {{"kernel_size", as_ints({2, 2})}});
-  m.value("i", {1, 2, 2, 2}, kS64);
+  m = one_operator("aten.max_pool3d_with_indices.default", {1, 2, 4, 4, 4}, {1, 2, 2, 2, 2}, {{"kernel_size", as_ints({2, 2, 2})}});
+  m.value("i", {1, 2, 2, 2, 2}, kS64);
   m.node_json(0)["outputs"].push_back(as_tensor("i"));
   imported(m);
   m.output("i");
-  EXPECT_THAT(refusal_of(m), HasSubstr("reads `i`, result 1 of aten.max_pool2d_with_indices.default, which is not supported"));
+  EXPECT_THAT(refusal_of(m), HasSubstr("reads `i`, result 1 of aten.max_pool3d_with_indices.default, which is not supported"));
 }
 
 TEST(Import, AsStridedIsTakenWhereItChangesNothing) {

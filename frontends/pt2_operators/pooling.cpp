@@ -5,6 +5,7 @@
 
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "ops/image/pooling.h"
 
 namespace deuteron::pt2 {
 
@@ -42,6 +43,43 @@ static void avg_pool(Call& c, i64 axes) {
 static void import_avg_pool1d(Call& c) { avg_pool(c, 1); }
 static void import_avg_pool2d(Call& c) { avg_pool(c, 2); }
 
+// An operand as [n,c,h,w], for calls in the user's axes. A signal is an image one element wide.
+static Shape whole_image(const Shape& s, i64 axes) {
+  const auto rank = static_cast<i64>(s.size());
+  return {rank == axes + 2 ? s[0] : 1, s[rank - axes - 1], s[rank - axes], axes == 2 ? s[rank - 1] : 1};
+}
+
+// What is largest, and where it lies: the place in the image, row by row. One call of the portable kernel gives both.
+static void max_pool_with_positions(Call& c, ValueId x, const MaxPool2d& op, i64 axes) {
+  if (!c.ok()) return;
+  const Shape in = whole_image(c.shape(x), axes);
+  Shape out = in;
+  out[2] = pooled_extent(in[2], op.kernel.h, op.stride.h, op.pad.h, op.dilation.h, op.ceil_mode);
+  out[3] = pooled_extent(in[3], op.kernel.w, op.stride.w, op.pad.w, op.dilation.w, op.ceil_mode);
+  c.require(out[2] > 0 && out[3] > 0, "the kernel is larger than the padded image", to_text(Shape{op.kernel.h, op.kernel.w}), to_text(in),
+            "max_pool2d.extent");
+  const ValueId image = c.reshape(x, in, "image");
+  if (!c.ok()) return;
+  using K = KernelArg::Kind;
+  const auto pair = [](HW hw) { return KernelArg{K::integers, 0, 0, {hw.h, hw.w}, {}}; };
+  KernelCall call;
+  call.name = "aten::max_pool2d_with_indices", call.overload = "out";
+  call.args = {{K::input, 0, 0, {}, plain_face(in)},
+               pair(op.kernel),
+               pair(op.stride),
+               pair(op.pad),
+               pair(op.dilation),
+               {K::boolean, op.ceil_mode, 0, {}, {}},
+               {K::output, 0, 0, {}, plain_face(out)},
+               {K::output, 1, 0, {}, plain_face(out)}};
+  const std::vector<ValueId> results = c.add_call(std::move(call), {image}, {{DType::f32, out, {}}, {DType::s64, out, {}}});
+  if (!c.ok()) return;
+  Shape shape = c.shape(x);
+  shape[c.rank(x) - axes] = out[2];
+  if (axes == 2) shape.back() = out[3];
+  for (size_t k = 0; k < 2; ++k) c.result(k, c.reshape(results[k], shape));
+}
+
 static void max_pool(Call& c, i64 axes) {
   const ValueId x = c.tensor("self");
   MaxPool2d op;
@@ -51,10 +89,44 @@ static void max_pool(Call& c, i64 axes) {
   op.dilation = window(c, "dilation", 1, axes, 1);
   op.ceil_mode = c.boolean("ceil_mode");
   check_padding(c, op.kernel, op.pad);
+  if (c.result_count() > 1 && c.is_read(1)) return max_pool_with_positions(c, x, op, axes);
   c.result(pooled(c, x, op, {}, axes));
 }
 static void import_max_pool1d(Call& c) { max_pool(c, 1); }
 static void import_max_pool2d(Call& c) { max_pool(c, 2); }
+
+// Elements go back to where they were largest; the rest is zero. A scatter into an image of zeros, row by row.
+static void import_max_unpool2d(Call& c) {
+  const ValueId x = c.tensor("self"), positions = c.any_tensor("indices");
+  const HW size = c.pair("output_size", 1);
+  const i64 rank = c.rank(x);
+  c.require(!c.ok() || rank == 3 || rank == 4, "works on images, [n,c,h,w] or [c,h,w]", std::to_string(rank), "3..4", "pt2.image.rank");
+  c.require(!c.ok() || c.shape(positions) == c.shape(x), "the positions do not fit the elements", c.ok() ? to_text(c.shape(positions)) : "",
+            c.ok() ? to_text(c.shape(x)) : "", "pt2.scatter.extent");
+  c.require(!c.ok() || c.type(positions).dtype == DType::s64, "goes to positions that are not int64", "", "s64", "pt2.index.dtype");
+  if (!c.ok()) return;
+  const Shape in = whole_image(c.shape(x), 2), rows{in[0], in[1], in[2] * in[3]};
+  c.require(size.h <= kMaxElements / size.w, "the image is too large", fmt::format("{}, {}", size.h, size.w), std::to_string(kMaxElements),
+            "pt2.image.size");
+  if (!c.ok() || !c.may_make(in[0] * in[1] * size.h * size.w)) return;
+  const Shape image{in[0], in[1], size.h * size.w};
+  const ValueId zeros = c.constant("zeros", image, std::vector<float>(static_cast<size_t>(numel(image)), 0.0f));
+  const ValueId from = c.reshape(x, rows, "elements"), to = c.reshape(positions, rows, "rows");
+  if (!c.ok()) return;
+  using K = KernelArg::Kind;
+  KernelCall call;
+  call.name = "aten::scatter", call.overload = "src_out";
+  call.args = {{K::input, 0, 0, {}, plain_face(image)},
+               {K::integer, 2, 0, {}, {}},
+               {K::input, 1, 0, {}, plain_face(rows)},
+               {K::input, 2, 0, {}, plain_face(rows)},
+               {K::output, 0, 0, {}, plain_face(image)}};
+  const std::vector<ValueId> results = c.add_call(std::move(call), {zeros, to, from}, {{DType::f32, image, {}}});
+  if (!c.ok()) return;
+  Shape shape = c.shape(x);
+  shape[rank - 2] = size.h, shape[rank - 1] = size.w;
+  c.result(c.reshape(results[0], std::move(shape)));
+}
 
 // Window k of an adaptive pool over `in` elements reaches from first to last, last included.
 struct AdaptiveWindow {
@@ -160,6 +232,7 @@ static constexpr ImportRow kPoolingRows[] = {
     {"aten.max_pool1d_with_indices.default", import_max_pool1d},
     {"aten.max_pool2d.default", import_max_pool2d},
     {"aten.max_pool2d_with_indices.default", import_max_pool2d},
+    {"aten.max_unpool2d.default", import_max_unpool2d},
 };
 ImportRows pooling_rows() { return kPoolingRows; }
 

@@ -17,9 +17,10 @@ static constexpr NumberCallRow kRows[] = {
     {"aten::ge", NumberUse::compared, {0, 1}},          {"aten::gt", NumberUse::compared, {0, 1}},
     {"aten::index", NumberUse::moved, {0, -1}},         {"aten::index_select", NumberUse::moved, {0, -1}},
     {"aten::le", NumberUse::compared, {0, 1}},          {"aten::lt", NumberUse::compared, {0, 1}},
-    {"aten::max", NumberUse::moved, {0, -1}},           {"aten::min", NumberUse::moved, {0, -1}},
-    {"aten::ne", NumberUse::compared, {0, 1}},          {"aten::scatter", NumberUse::moved, {0, 3}},
-    {"aten::topk", NumberUse::moved, {0, -1}},          {"aten::where", NumberUse::moved, {1, 2}},
+    {"aten::max", NumberUse::moved, {0, -1}},           {"aten::max_pool2d_with_indices", NumberUse::moved, {0, -1}},
+    {"aten::min", NumberUse::moved, {0, -1}},           {"aten::ne", NumberUse::compared, {0, 1}},
+    {"aten::scatter", NumberUse::moved, {0, 3}},        {"aten::topk", NumberUse::moved, {0, -1}},
+    {"aten::where", NumberUse::moved, {1, 2}},
 };
 
 std::optional<NumberCall> number_call(const KernelCall& call) {
