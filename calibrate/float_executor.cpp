@@ -72,7 +72,7 @@ bool FloatExecutor::State::make_constant(ValueId v) {
 }
 
 void FloatExecutor::State::release(ValueId v) {
-  if (--reads_left[owner[v]] == 0) computed[owner[v]] = {};
+  if (--reads_left[owner[v]] == 0) computed[owner[v]] = std::vector<float>();  // = {} would keep the memory
 }
 
 // A node whose operands are all constant (a weight that is dequantized or permuted) runs once, here.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "ops/families.h"
 #include "quantize/candidate.h"
@@ -130,6 +131,19 @@ class FinerParts {
   Yardstick yardstick_;
 };
 
+// The search is over: what the weights met in each part of its samples is the largest thing that it holds.
+void forget_parts(QuantizationCandidate& best, Measured& all) {
+  std::map<const SeenByWeights*, std::shared_ptr<const SeenByWeights>> whole;
+  const auto forget = [&whole](QuantizationCandidate& c) {
+    if (!c.weights) return;
+    std::shared_ptr<const SeenByWeights>& kept = whole[c.weights.get()];
+    if (!kept) kept = std::make_shared<const SeenByWeights>(SeenByWeights{c.weights->all, {}});
+    c.weights = kept;
+  };
+  forget(best);
+  std::ranges::for_each(all, forget);
+}
+
 // What the best gives on samples that nobody has chosen on. It was chosen on those that there are, and comes out best on them by chance,
 // too. So each sample gets the answer of what would be best without it. Nothing, when observing fails.
 std::optional<HeldOut> expected(const QuantizationCandidate& best, const Measured& all, FinerParts finer, Diagnostics& diagnostics) {
@@ -254,6 +268,7 @@ std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Sam
     if (!choice.weights) return std::nullopt;
     all = {best};  // others keep all weights in eight bits
   }
+  forget_parts(best, all);
   if (yardstick.parts() > 1) choice.held_out = expected(best, all, FinerParts(plain_graph, samples, threads, most_runs), diagnostics);
   choice.gain_db = best.score.sqnr_db - plain_db;
   choice.equalized = *best.graph;
