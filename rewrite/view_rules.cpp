@@ -1,5 +1,6 @@
 #include "rewrite/view_rules.h"
 
+#include "ops/permute/collapse.h"
 #include "rewrite/borders.h"
 
 namespace deuteron {
@@ -96,6 +97,7 @@ static std::optional<Patch> move_above_dequantize(const Graph& g, const Uses& us
 }
 
 // permute(permute(x))   becomes   permute(x)
+// Not in int8 where the kernel takes each of the two and not the one: that had just been split.
 static std::optional<Patch> merge_permutes(const Graph& g, const Uses& uses, NodeId root) {
   const Permute* second = op_as<Permute>(g, root);
   if (!second) return std::nullopt;
@@ -104,6 +106,9 @@ static std::optional<Patch> merge_permutes(const Graph& g, const Uses& uses, Nod
   const Permute& first = std::get<Permute>(g.nodes[above].op);
   Permute both;
   for (const i64 axis : second->perm) both.perm.push_back(first.perm[axis]);
+  const Type &x = g.type(g.nodes[above].inputs[0]), &between = g.type(g.nodes[root].inputs[0]);
+  const auto fits = [](const Type& t, const Permute& p) { return collapse(t.shape, p.perm).shape.size() <= kKernelAxes; };
+  if (x.dtype == DType::s8 && fits(x, first) && fits(between, *second) && !fits(x, both)) return std::nullopt;
   PatchBuilder b(g, root, "two permutes in a row");
   if (is_identity(both.perm)) return b.replace_root(g.nodes[above].inputs[0]);
   return b.replace_root(both, {g.nodes[above].inputs[0]});
