@@ -27,9 +27,9 @@ inline bool is_small(const Graph& graph) {
   return graph.nodes.size() <= 64;
 }
 
-// What few ask for, one thing at a time; what does not fit the target is refused with a diagnostic.
+// What few ask for, one thing at a time, of few nodes: some search. What does not fit the target is refused with a diagnostic.
 inline void choose_rare(CompileOptions& options, Decisions& decisions) {
-  switch (decisions.below(9)) {
+  switch (decisions.below(8)) {
     case 0:
       options.quantize.precision = Precision::int16;
       break;
@@ -46,13 +46,10 @@ inline void choose_rare(CompileOptions& options, Decisions& decisions) {
       options.load_plan = options.packed_weights = true;
       break;
     case 5:
-      options.max_ram = kLeastRam;
-      break;
-    case 6:
       options.stream = std::to_string(decisions.below(4));
       if (decisions.maybe()) options.stream += "=" + std::to_string(1 + decisions.below(4));
       break;
-    case 7:
+    case 6:
       options.npu.prefer = "fastest";
       break;
     default:
@@ -75,7 +72,7 @@ inline void compile_and_run(Graph graph, Decisions& decisions) {
   options.npu.profile = flags & 8;
   options.packed_weights = flags & 32;
   if (flags & 16) options.max_ram = 64 + 64 * decisions.byte();
-  if (flags & 64) choose_rare(options, decisions);
+  if ((flags & 64) && graph.nodes.size() <= 8) choose_rare(options, decisions);
   Samples samples(static_cast<size_t>(1 + decisions.below(3)));
   for (auto& sample : samples)
     for (const Port& port : graph.inputs) {

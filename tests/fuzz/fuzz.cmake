@@ -54,7 +54,7 @@ function(deuteron_seeds name library)
 endfunction()
 deuteron_seeds(pte deuteron_runtime)
 deuteron_seeds(neutron neutron_model)
-foreach(name tflite onnx neutron_ir)
+foreach(name tflite onnx neutron_ir console_dump)
   deuteron_seeds(${name} deuteron_core)
 endforeach()
 

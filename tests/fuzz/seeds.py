@@ -70,7 +70,7 @@ class Seeds:
         choice = zlib.crc32(name.encode())
         for target, flags, rare in ((choice % 6, choice >> 8 & 63, 0), (choice % 6, 64 | choice >> 8 & 32, choice >> 16)):
             samples = bytes(((choice >> k & 31) * 8 + k) % 256 for k in range(24))
-            self.put("compile", f"{name}.{flags}", graph + b"\n---\n" + bytes([target, flags, rare % 9, 2]) + samples)
+            self.put("compile", f"{name}.{flags}", graph + b"\n---\n" + bytes([target, flags, rare % 8, 2]) + samples)
 
     def golden(self, golden):
         for number, (lowered, outputs) in enumerate(re.findall(r'(^graph ".*?)((?:^output .*\n)+)', golden.expected, re.M | re.S)):
