@@ -16,12 +16,14 @@ sys.path.insert(0, str(TESTS))
 import input_seeds  # noqa: E402
 import pt2_text  # noqa: E402
 import tflite_models  # noqa: E402
+import torch_models  # noqa: E402
 from golden import FOLDER, NOT_REACHED, Golden  # noqa: E402
 
 TARGET_OF = {".pt2": "pt2", ".tflite": "tflite", ".onnx": "onnx", ".npy": "npy", ".npz": "npz", ".etdp": "etdump", ".etrecord": "etrecord",
              ".toml": "target", ".bmp": "image", ".png": "image", ".jpg": "image", ".sel": "selection", ".pte": "pte"}
 # The byte that a target looks at before the file: an archive, not an entry of one; the first of the shapes.
 PREFIX = {"pt2": b"\0", "image": b"\0"}
+TORCH_EXAMPLES = TESTS.parent / "frontends" / "pt2_examples" / "torch_examples.inc"
 MOST_BYTES = 262144  # of an input: the largest of fuzz.cmake
 MODEL_ENTRY = b"\4"  # what follows is the models/model.json of a sound archive (pt2_fuzz.cpp)
 
@@ -86,15 +88,6 @@ class Seeds:
                 self.file(f"{golden.path.stem}.{name}", data)
 
 
-def torch_examples():
-    """(target, text) of a model for each operator of torch: frontends/pt2_examples/examples.h."""
-    text = (TESTS.parent / "frontends" / "pt2_examples" / "torch_examples.inc").read_text()
-    parts = re.split(r"^# (\S+)\n", re.sub(r'^.*R"torch\(|\)torch".*$', "", text, flags=re.M), flags=re.M)
-    for target, example in zip(parts[1::2], parts[2::2]):
-        example = re.sub(r"^(parameter .* : f\d+\[[\d,]*\])$", r"\1 0.5", example, flags=re.M)
-        yield target, example.replace("=cpu", '=json:{"as_device":{"type":"cpu","index":null}}')
-
-
 def onnx_node_tests():
     try:
         from onnx.backend.test.case.node import collect_testcases
@@ -118,8 +111,8 @@ def main():
         seeds.file(path.name, path.read_bytes())
     stock = TESTS / "traces"
     seeds.traces("stock", [(p.name, p.read_bytes()) for p in stock.glob("stock.*")])
-    for target, text in torch_examples():
-        seeds.file(f"example.{target}.pt2", pt2_text.archive(text))
+    for name, text in torch_models.models(TORCH_EXAMPLES.read_text()):
+        seeds.put("pt2", name, PREFIX["pt2"] + pt2_text.archive(text))
     input_seeds.write(seeds)
     for name, model in tflite_models.models():
         seeds.file(name + ".tflite", model)
