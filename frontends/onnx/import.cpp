@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
 constexpr int kDeepestCall = 16;  // of functions in functions
 constexpr const char* kNoProduct = "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers only";
-constexpr i64 kMostNodes = 200'000;  // after functions are written out
+constexpr i64 kMostNodes = 20'000;  // after functions are written out, in 0.2 s
 
 class Walk {
  public:
@@ -34,7 +34,6 @@ class Walk {
     Scope scope;
     for (const ModelTensor& t : model_.graph.initializers) add_constant(t, t.name);
     declare_inputs(state_, model_.graph, shapes_);
-    if (written_out(model_.graph.nodes, 0) > kMostNodes) return stop(), false;
     visit_all(model_.graph.nodes, scope, 0);
     report_unknown();
     if (errors()) return false;
@@ -57,22 +56,6 @@ class Walk {
     if (auto elements = elements_of(t, why))
       state_.define(name, state_.torch.add_value(name, std::move(elements->type), std::move(elements->data)));
     else state_.unavailable[name] = std::move(why);
-  }
-
-  // How many nodes become of them at least, before branches are chosen: a few functions that call each other are many.
-  i64 written_out(const std::vector<ModelNode>& nodes, int depth) {
-    i64 count = 0;
-    for (const ModelNode& node : nodes) {
-      const Function* f = function_of(node);
-      count = std::min(count + (f ? written_out(*f, depth) : 1), kMostNodes + 1);
-    }
-    return count;
-  }
-  i64 written_out(const Function& f, int depth) {
-    if (depth >= kDeepestCall) return 0;  // refused where it is called
-    if (const auto known = sizes_.find(&f); known != sizes_.end()) return known->second;
-    const i64 count = written_out(f.nodes, depth + 1);
-    return sizes_[&f] = count;
   }
 
   void visit_all(const std::vector<ModelNode>& nodes, Scope& scope, int depth) {
@@ -249,7 +232,6 @@ class Walk {
   const InputShapes& shapes_;
   int calls_ = 0;
   bool stopped_ = false;
-  std::map<const Function*, i64> sizes_;  // written_out, by function
   std::map<std::string, std::vector<i32>> unknown_;
 };
 
