@@ -13,7 +13,7 @@ set(FUZZ_TARGETS
   "neutron        4096 2048 -       neutron_model    20000"
   "neutron_ir    65536 4096 tflite  deuteron_core     5000"
   "console_dump  16384 2048 -       deuteron_core     5000"
-  "etdump        65536 2048 etdump  deuteron_core     3000"
+  "etdump        65536 2048 etdump  deuteron_core      500"
   "etrecord      65536 2048 -       deuteron_core      1000"
   "npy            4096 2048 -       deuteron_core    20000"
   "npz            8192 2048 -       deuteron_core     5000"
