@@ -1,4 +1,5 @@
-// Writes what the vendor's converter prints for small models, in each way that kernels come to their operators: seeds for console_dump_fuzz.
+// Writes what the vendor's converter prints for small models, in each way that kernels come to their operators: seeds for
+// console_dump_fuzz.
 #include <filesystem>
 #include <fstream>
 
@@ -21,7 +22,11 @@ static TestDump of_layers(const std::vector<std::string>& calls) {
 static TestDump of_rewrites() {
   TestDump d;
   d.constants = {"w"};
-  d.model = {{"PAD", {"x"}, {"p"}}, {"CONV_2D", {"p", "w"}, {"c"}}, {"RELU", {"c"}, {"r"}}, {"RESHAPE", {"r"}, {"v"}}, {"FULLY_CONNECTED", {"v"}, {"y"}}};
+  d.model = {{"PAD", {"x"}, {"p"}},
+             {"CONV_2D", {"p", "w"}, {"c"}},
+             {"RELU", {"c"}, {"r"}},
+             {"RESHAPE", {"r"}, {"v"}},
+             {"FULLY_CONNECTED", {"v"}, {"y"}}};
   d.rows = {{{"Pad", "Conv2DStandardV2"}, {{"PAD", {"x"}, {"n0"}}, {"CONV_2D", {"n0", "w"}, {"r"}}}, {"x", "w"}, {"r"}}};
   d.row("FullyConnected", {"FULLY_CONNECTED", {"v"}, {"part0"}});
   d.row("FullyConnected", {"FULLY_CONNECTED", {"v"}, {"part1"}});
@@ -35,7 +40,8 @@ int main(int argc, char** argv) {
   const std::vector<std::pair<std::string, TestDump>> all = {
       {"listed", of_layers({})},
       {"called", of_layers({"MemCpy", one, "MemCpy", other, "Softmax"})},
-      {"copies", of_layers({"MemCpy 0x0 0x1000", "MemCpy 0x100 0x2000", one + " 0x1000", "MemCpy 0x200 0x1000", other + " 0x2000", "Softmax 0x0 0x1000"})},
+      {"copies", of_layers({"MemCpy 0x0 0x1000", "MemCpy 0x100 0x2000", one + " 0x1000", "MemCpy 0x200 0x1000", other + " 0x2000",
+                            "Softmax 0x0 0x1000"})},
       {"repeated", of_layers({one, one, one, other, other, "MemCpy", "Softmax", "Softmax"})},
       {"repeated_alike", of_layers({one, one, one, one, "Softmax"})},
       {"too_few", of_layers({one, "Softmax"})},

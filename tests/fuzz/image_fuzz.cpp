@@ -25,7 +25,8 @@ static void check_bytes(std::span<const uint8_t> file, const Shape& shape, const
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Shape kShapes[] = {{1, 3, 32, 32}, {1, 1, 8, 8}, {8, 8}, {1, 4, 4, 3}, {3, 5, 7}, {1, 4, 2, 2}, {2}, {2, 2, 3}, {2, 2}, {2, 2, 2}};
+  static const Shape kShapes[] = {{1, 3, 32, 32}, {1, 1, 8, 8}, {8, 8},    {1, 4, 4, 3}, {3, 5, 7},
+                                  {1, 4, 2, 2},   {2},          {2, 2, 3}, {2, 2},       {2, 2, 2}};
   if (size < 2) return 0;
   const Shape& shape = kShapes[(data[0] & 63) % std::size(kShapes)];
   const test::MemoryFile file(data + 1, size - 1);
