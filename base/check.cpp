@@ -14,7 +14,11 @@ void check_failed(const char* file, int line, const char* condition, const std::
   if (watch_of_thread()) throw Fault(text);  // a program that has the compiler inside goes on
   std::fprintf(stderr, "deuteron: internal fault at %s\n    please report this with the model if you can\n", text.c_str());
   std::fflush(nullptr);
+#ifdef DEUTERON_FUZZ
+  std::abort();  // libFuzzer keeps the input of what aborts, not of what exits
+#else
   std::_Exit(3);
+#endif
 }
 
 }  // namespace deuteron

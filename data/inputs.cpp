@@ -40,6 +40,9 @@ FileKind kind_of(const std::string& path) {
   if (lower.find('.') == std::string::npos) return kind_of_content(path);
   return FileKind::unknown;
 }
+// As messages call it; no file has an array of bf16.
+std::string text_of(DType d) { return d == DType::bf16 ? std::string(name_of(d)) : to_text(element_of(d)); }
+
 constexpr const char* kKnownFiles = "taken are .npy, .npz, .bin (raw little-endian), .png, .jpg, .bmp, or a folder of one kind of them";
 
 // Reads the files of one call; carries what every step needs for its messages.
@@ -252,7 +255,7 @@ class InputReader {
     if (spec.dtype == DType::u8) return append_pixels(path, spec, out);
     if (spec.dtype != DType::f32)
       return check_regular_file(path, diagnostics_) &&
-             refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, to_text(element_of(spec.dtype))),
+             refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, text_of(spec.dtype)),
                     "input.dtype", "compile the model with `--io float`, or quantize the image yourself and give it as `.npy`");
     const std::optional<std::vector<float>> values = read_image(path, spec.shape, options_.image, diagnostics_);
     if (!values) return false;

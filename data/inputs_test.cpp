@@ -286,6 +286,7 @@ TEST_F(Inputs, ImagesMustFitAndAreScaled) {
   EXPECT_THAT(error({rgb}, {{"x", DType::f32, {1, 16}}}), HasSubstr("another height and width"));
   EXPECT_THAT(error({rgb}, {{"x", DType::f32, {18}}}), HasSubstr("cannot be an input of this shape"));
   EXPECT_THAT(error({rgb}, {{"x", DType::s8, {1, 3, 2, 3}}}), AllOf(HasSubstr("input `x` takes int8"), HasSubstr("--io float")));
+  EXPECT_THAT(error({rgb}, {{"x", DType::bf16, {1, 3, 2, 3}}}), HasSubstr("input `x` takes bf16"));
   EXPECT_THAT(error({put_text("b.png", "no image")}, {{"x", DType::f32, {1, 3, 2, 3}}}), HasSubstr("not a readable PNG"));
   EXPECT_THAT(floats((*read({put("g.png", kGrey2x1Png16)}, {{"x", DType::f32, {1, 2}}}))[0]),
               ElementsAre(testing::FloatEq(1.0f), testing::FloatEq(1.0f / 255.0f)));

@@ -50,8 +50,9 @@ std::vector<PlacedEvent> place_events(const DumpRun& run, const ProfileClocks& c
   std::map<i64, size_t> call_of;
   const auto give = [&](size_t inner, size_t call) {
     list[inner].parent = static_cast<i64>(call);
-    const auto ticks = static_cast<u64>(static_cast<double>(list[inner].event->ticks()) * clocks.npu_to_cpu + 0.5);
-    if (clocks.comparable) list[call].own -= std::min(list[call].own, ticks);
+    const double ticks = static_cast<double>(list[inner].event->ticks()) * clocks.npu_to_cpu + 0.5;  // may be more than 64 bits hold
+    u64& own = list[call].own;
+    if (clocks.comparable) own -= ticks < static_cast<double>(own) ? static_cast<u64>(ticks) : own;
   };
   for (size_t i = 0; i < list.size(); ++i) {
     const DumpEvent& e = *list[i].event;

@@ -199,6 +199,14 @@ TEST(Profile, ARealNpuIsTakenOutOfItsCall) {
   EXPECT_FALSE(attributed(three_runs("cycles 200000000", "npu_hz 400000000\n"), map_json()).profile->comparable);
 }
 
+TEST(Profile, ANpuMayCountFarSlowerThanTheCpu) {
+  json map = map_json();
+  map["calls"][1].erase("npu_kernels");
+  const Attributed a = attributed(three_runs("cycles 1000000000000000000", "npu_hz 1\n"), map);  // 50 of its cycles are 5e19 of the CPU's
+  ASSERT_TRUE(a.profile);
+  EXPECT_EQ(row(a.profile->kernels, "NeutronBackend, the call itself").total, 0u);
+}
+
 TEST(Profile, WithoutARecordKernelsHaveTheirNames) {
   const Attributed a = attributed(three_runs(), std::nullopt);
   const Profile& p = *a.profile;

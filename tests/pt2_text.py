@@ -2,7 +2,7 @@
 
     input x : f32[1,3,5,7]                     strides=105,35,7,1 if they are not those of the shape
     parameter w : f32[4,3,2,2]                 data: 0.5 for all, or as many numbers as it has
-    y = aten.conv2d.default(input=x, weight=w, bias=none, stride=[1,1]) : f32[1,4,4,6]
+    y = aten.conv2d.default(input=x, weight=w, bias=none, stride=[1,1]) : f32[1,4,4,6]       `:` and nothing: it has no result
     a, b = aten.split.Tensor(self=y, split_size=2, dim=1) : f32[1,2,4,6], f32[1,2,4,6]
     output y
     set graph_module.graph.nodes.0.metadata = {}          any part of models/model.json, when the rest is written
@@ -143,14 +143,15 @@ class Model:
         self.roots["weights"]["config"][name] = {"path_name": blob, "is_param": True, "use_pickle": False, "tensor_meta": meta(dtype, shape)}
         self.blobs[f"data/weights/{blob}"] = struct.pack(f"<{len(numbers)}{DTYPES[dtype][1]}", *numbers)
 
-    def node(self, results, target, arguments, types):
+    def node(self, results, target, arguments, types, has_no_result):
         inputs = []
         for item in split_list(arguments):
             name, _, value = item.strip().partition("=")
             inputs.append({"name": name, "arg": argument(value, self.roots["weights"]["config"]), "kind": 1})
         for name, type_text in zip(results, types):
             self.value(name, *read_type(type_text))
-        self.graph["nodes"].append({"target": "torch.ops." + target, "inputs": inputs, "outputs": [tensor(n) for n in results], "metadata": {}, "name": results[0]})
+        outputs = [] if has_no_result else [tensor(n) for n in results]
+        self.graph["nodes"].append({"target": "torch.ops." + target, "inputs": inputs, "outputs": outputs, "metadata": {}, "name": results[0]})
 
     def statement(self, line):
         if m := re.fullmatch(r"input (\w+) : (.*)", line):
@@ -168,8 +169,8 @@ class Model:
             self.faults["net/" + m[1]] = m[2]
         elif m := re.fullmatch(r"drop (\S+)", line):
             self.dropped.append(m[1])
-        elif m := re.fullmatch(r"([\w, ]+) = ([\w.]+)\((.*)\)(?: : (.*))?", line):
-            self.node([n.strip() for n in m[1].split(",")], m[2], m[3], re.findall(r"\w+\[[\d,]*\]", m[4] or ""))
+        elif m := re.fullmatch(r"([\w, ]+) = ([\w.]+)\((.*)\)(?: :(.*))?", line):
+            self.node([n.strip() for n in m[1].split(",")], m[2], m[3], re.findall(r"\w+\[[\d,]*\]", m[4] or ""), m[4] == "")
         else:
             raise ValueError(f"no statement of a pt2 section: {line}")
 

@@ -42,20 +42,24 @@ const std::string& schema_of(const std::string& name) {
   return text;
 }
 
+constexpr size_t kPrefixBytes = 4;  // of a trace: how many bytes of it follow; others are not its own
+
 // By the code that is made of the schema: what reflection has for this does not stand every input.
 bool is_sound(const std::string& schema, const std::vector<uint8_t>& bytes) {
-  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 64, 1000000);
+  size_t size = bytes.size();
+  if (schema == "etdump" && size >= kPrefixBytes) size = std::min(size, kPrefixBytes + flatbuffers::ReadScalar<uint32_t>(bytes.data()));
+  flatbuffers::Verifier verifier(bytes.data(), size, 64, 1000000);
   if (schema == "program") return pte::VerifyProgramBuffer(verifier);
   if (schema == "tflite") return tflite::VerifyModelBuffer(verifier);
-  return etdump_wire::VerifyDumpBuffer(verifier);
+  return etdump_wire::VerifySizePrefixedDumpBuffer(verifier);
 }
 
 class Fields {
  public:
   Fields(const reflection::Schema& schema, const uint8_t* begin) : schema_(schema), begin_(begin) {}
 
-  std::vector<Field> all() {
-    of_table(*schema_.root_table(), *flatbuffers::GetAnyRoot(begin_), 0);
+  std::vector<Field> all(size_t prefix_bytes) {
+    of_table(*schema_.root_table(), *flatbuffers::GetAnyRoot(begin_ + prefix_bytes), 0);
     return std::move(fields_);
   }
 
@@ -197,7 +201,7 @@ bool change_field(std::vector<uint8_t>& bytes, const std::string& schema_name, u
   const std::string& text = schema_of(schema_name);
   const reflection::Schema& schema = *reflection::GetSchema(text.data());
   if (!is_sound(schema_name, bytes)) return false;
-  const std::vector<Field> fields = Fields(schema, bytes.data()).all();
+  const std::vector<Field> fields = Fields(schema, bytes.data()).all(schema_name == "etdump" ? kPrefixBytes : 0);
   if (fields.empty()) return false;
   Random random(seed);
   change(bytes, fields[random() % fields.size()], fields, random);

@@ -27,6 +27,36 @@ inline bool is_small(const Graph& graph) {
   return graph.nodes.size() <= 64;
 }
 
+// What few ask for, one thing at a time, of few nodes: some search. What does not fit the target is refused with a diagnostic.
+inline void choose_rare(CompileOptions& options, Decisions& decisions) {
+  switch (decisions.below(8)) {
+    case 0:
+      options.quantize.precision = Precision::int16;
+      break;
+    case 1:
+      options.weight_bits = WeightBits::four, options.packed_weights = true;
+      break;
+    case 2:
+      options.weight_bits = WeightBits::mixed, options.packed_weights = true, options.max_loss_db = 3;
+      break;
+    case 3:
+      options.is_mixed = true, options.max_cost = 1.5;
+      break;
+    case 4:
+      options.load_plan = options.packed_weights = true;
+      break;
+    case 5:
+      options.stream = std::to_string(decisions.below(4));
+      if (decisions.maybe()) options.stream += "=" + std::to_string(1 + decisions.below(4));
+      break;
+    case 6:
+      options.npu.prefer = "fastest";
+      break;
+    default:
+      options.quantize.observer = Observer::min_max, options.quantize.equalize = options.quantize.correct_bias = false;
+  }
+}
+
 inline void compile_and_run(Graph graph, Decisions& decisions) {
   static const std::vector<std::string> kTargets = {"cortex-m33", "cortex-m55", "imxrt700cm", "imxrt700", "cortex-m0plus", "cortex-m4"};
   if (!is_small(graph)) return;
@@ -42,6 +72,7 @@ inline void compile_and_run(Graph graph, Decisions& decisions) {
   options.npu.profile = flags & 8;
   options.packed_weights = flags & 32;
   if (flags & 16) options.max_ram = 64 + 64 * decisions.byte();
+  if ((flags & 64) && graph.nodes.size() <= 8) choose_rare(options, decisions);
   Samples samples(static_cast<size_t>(1 + decisions.below(3)));
   for (auto& sample : samples)
     for (const Port& port : graph.inputs) {

@@ -1,18 +1,37 @@
 // What the vendor's converter prints. The bytes are its text; up to the first zero they are an option for it. The model that the kernels
 // are mapped to is the one that the text shows.
+#include <algorithm>
+
 #include "backends/neutron_converter/converter_options.h"
 #include "backends/neutron_converter/kernel_map.h"
 #include "base/check.h"
 
+using namespace deuteron;
+using namespace deuteron::neutron;
+
+static void check_map(const ConsoleDump& dump, const ModelFace& face, const std::vector<std::string>& microcode) {
+  Diagnostics diagnostics;
+  const auto map = map_kernels(dump, face, microcode, "fuzz", diagnostics);
+  DEUTERON_CHECK(map.has_value() != diagnostics.has_errors());
+  if (!map) return;
+  const auto operators = static_cast<i32>(face.operators.size());
+  for (const MappedKernel& kernel : map->kernels)
+    for (const i32 op : kernel.ops) DEUTERON_CHECK(op >= 0 && op < operators);
+  for (const i32 op : map->without_kernel) DEUTERON_CHECK(op >= 0 && op < operators);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace deuteron;
-  using namespace deuteron::neutron;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const size_t zero = text.find('\0'); zero != text.npos) {
     Diagnostics refused;
     const auto option = read_converter_option(text.substr(0, zero), refused);
     DEUTERON_CHECK(option.has_value() != refused.has_errors());
-    if (option) DEUTERON_CHECK(arguments_of(std::vector{*option}).size() <= 2);
+    if (option) {
+      DEUTERON_CHECK(arguments_of(std::vector{*option}).size() <= 2);
+      std::vector<ConverterOption> options = default_converter_options();
+      set_option(options, *option);
+      DEUTERON_CHECK(std::count(options.begin(), options.end(), *option) == 1);
+    }
     text.remove_prefix(zero + 1);
   }
   const ConsoleDump dump = read_console_dump(text);
@@ -27,13 +46,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     face.operators.push_back(std::move(op));
   }
-  Diagnostics diagnostics;
-  const auto map = map_kernels(dump, face, {}, "fuzz", diagnostics);
-  DEUTERON_CHECK(map.has_value() != diagnostics.has_errors());
-  if (!map) return 0;
-  const auto operators = static_cast<i32>(face.operators.size());
-  for (const MappedKernel& kernel : map->kernels)
-    for (const i32 op : kernel.ops) DEUTERON_CHECK(op >= 0 && op < operators);
-  for (const i32 op : map->without_kernel) DEUTERON_CHECK(op >= 0 && op < operators);
+  std::vector<std::string> microcode;
+  check_map(dump, face, microcode);
+  for (const DumpCall& call : dump.calls) microcode.push_back(call.kernel);
+  check_map(dump, face, microcode);
+  microcode.emplace_back("Softmax");
+  check_map(dump, face, microcode);
+  if (!face.operators.empty()) face.operators.pop_back();
+  check_map(dump, face, {});
   return 0;
 }

@@ -13,7 +13,7 @@ set(FUZZ_TARGETS
   "neutron        4096 2048 -       neutron_model    20000"
   "neutron_ir    65536 4096 tflite  deuteron_core     5000"
   "console_dump  16384 2048 -       deuteron_core     5000"
-  "etdump        65536 2048 etdump  deuteron_core     3000"
+  "etdump        65536 2048 etdump  deuteron_core      500"
   "etrecord      65536 2048 -       deuteron_core      1000"
   "npy            4096 2048 -       deuteron_core    20000"
   "npz            8192 2048 -       deuteron_core     5000"
@@ -54,17 +54,19 @@ function(deuteron_seeds name library)
 endfunction()
 deuteron_seeds(pte deuteron_runtime)
 deuteron_seeds(neutron neutron_model)
-foreach(name tflite onnx neutron_ir)
+foreach(name tflite onnx neutron_ir console_dump)
   deuteron_seeds(${name} deuteron_core)
 endforeach()
 
 if(DEUTERON_FUZZ)
   set(DEUTERON_FUZZ_SECONDS 60 CACHE STRING "how long each fuzz target runs")
   target_compile_options(deuteron_options INTERFACE -Wno-error)  # gcc's warnings are those that the project keeps to
-  foreach(library deuteron_runtime deuteron_core neutron_model)
-    target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping)
+  set(profiled -fprofile-instr-generate -fcoverage-mapping)
+  foreach(library deuteron_runtime deuteron_core deuteron_plain neutron_model)
+    target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link ${profiled})
     target_link_options(${library} PUBLIC -fprofile-instr-generate)
   endforeach()
+  set_source_files_properties(${PROJECT_BINARY_DIR}/units/core/base_0.cpp base/check.cpp PROPERTIES COMPILE_DEFINITIONS DEUTERON_FUZZ)
   # clang 14 cannot map these units ("File exit not handled before popRegions"); they read nothing that comes from outside.
   set_source_files_properties(${PROJECT_BINARY_DIR}/units/core/rewrite_0.cpp ${PROJECT_BINARY_DIR}/units/operators/ops_batch_norm_0.cpp
                               PROPERTIES COMPILE_OPTIONS -fno-coverage-mapping)
@@ -75,7 +77,7 @@ if(DEUTERON_FUZZ)
     list(POP_FRONT row name max_len rss_limit_mb schema library)
     add_executable(${name}_fuzz tests/fuzz/${name}_fuzz.cpp ${${name}_SOURCES})
     target_link_libraries(${name}_fuzz PRIVATE ${library} $<$<STREQUAL:${name},command_line>:CLI11::CLI11>)
-    target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+    target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer ${profiled})
     target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
     if(NOT schema STREQUAL -)
       target_sources(${name}_fuzz PRIVATE tests/fuzz/field_mutator.cpp)

@@ -1,5 +1,5 @@
 // libFuzzer target: any bytes as the microcode of the Neutron machine model, with 4 KB of weights behind it. What is prepared and is no
-// large task is run with buffers of exactly the sizes that it names. Seeds: neutron_seeds.
+// large task is run with buffers of exactly the sizes that it names; while the driver sleeps, it is refused. Seeds: neutron_seeds.
 #include <cstring>
 #include <vector>
 
@@ -26,8 +26,11 @@ bool is_small(const Layout& layout) {
   int64_t cycles = 0;
   const int32_t* at = layout.first_call;
   const Machine machine = n3_64();  // ours: the input's own may count nothing for work
-  for (int32_t call = 0; call < layout.calls && cycles <= kMostCycles; ++call, at += at[1])
-    cycles += cost_of(machine, static_cast<Kind>(at[0]), at + 2).total();
+  for (int32_t call = 0; call < layout.calls && cycles <= kMostCycles; ++call, at += at[1]) {
+    const Cost cost = cost_of(machine, static_cast<Kind>(at[0]), at + 2);
+    cycles += cost.total();
+    if (!name_of(cost.bound())) __builtin_trap();
+  }
   return bytes <= kMostBytes && cycles <= kMostCycles;
 }
 
@@ -45,7 +48,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   std::vector<void*> context(neutronGetModelContextSize() / sizeof(void*) + 1);
   const NeutronModelConfig config = {microcode.data(), weights.data(), nullptr, 60};
-  NeutronModelHandle handle = context.data();
+  NeutronConfig callbacks = {};
+  if (size % 4 >= 2) callbacks = {[](void* to, void* from, uint32_t bytes, uint32_t) { std::memcpy(to, from, bytes); }, [](uint32_t) {}};
+  if (neutronInit() != kNeutronOk || neutronSetConfig(&callbacks) != kNeutronOk) __builtin_trap();
+  NeutronModelHandle handle = size % 2 != 0 ? context.data() : nullptr;  // the caller's memory, or the driver's
   if (const NeutronError e = neutronModelPrepare(&config, &handle); e != kNeutronOk) {
     if (reason_of(e) == Reason::kNone || text_of(reason_of(e))[0] == 0) __builtin_trap();  // a refusal says why
     return 0;
@@ -67,9 +73,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                       debug = aligned(static_cast<size_t>(layout.debug_bytes));
     outputs.insert(outputs.end(), {scratch.data(), profile.data(), debug.data()});
     const NeutronDataConfig run = {inputs.data(), outputs.data(), nullptr, sram.data()};
+    if (neutronSuspend() != kNeutronOk || neutronRunBlocking(handle, &run) == kNeutronOk || neutronResume() != kNeutronOk) __builtin_trap();
     const NeutronError e = neutronRunBlocking(handle, &run);
     if (e != kNeutronOk && category_of(e) != kNeutronTimeout) __builtin_trap();  // a prepared model cannot fail
   }
-  if (neutronModelUnprepare(handle) != kNeutronOk) __builtin_trap();
+  if (neutronModelUnprepare(handle) != kNeutronOk || neutronDeinit() != kNeutronOk) __builtin_trap();
   return 0;
 }

@@ -1,12 +1,15 @@
 // NumPy's arrays, as data, as labels and as inputs of a model. What is read has as many bytes as its shape says, and can be written and
-// read again.
+// read again. Where the first byte is below 128, which no array begins with, it chooses a name instead: the three behind it choose the
+// inputs, and the rest is a file of that name, or are the files of a folder (tests/fuzz/input_seeds.py).
 #include <algorithm>
 
 #include "base/check.h"
 #include "data/inputs.h"
 #include "data/labels.h"
 #include "data/npy.h"
+#include "frontends/pt2/test_archive.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/scratch_folder.h"
 
 namespace {
 
@@ -40,9 +43,67 @@ void read_as_inputs(const Array& array, std::span<const uint8_t> bytes) {
     }
 }
 
+constexpr size_t kChoices = 4;  // bytes before the file
+
+std::vector<InputSpec> chosen_inputs(const uint8_t* choice) {
+  static constexpr DType kTypes[] = {DType::f32, DType::u8, DType::s8, DType::s64, DType::bf16, DType::f64, DType::f16, DType::b8};
+  static const Shape kShapes[] = {{2, 3}, {1, 2, 3}, {4}, {}, {1, 2, 2, 3}, {3, 2, 2}, {1, 4, 2, 2}, {2, 2}};
+  const InputSpec spec{"x", kTypes[choice[1] % 8], kShapes[choice[2] % 8], (choice[1] & 8) != 0};
+  return std::vector<InputSpec>(choice[3] & 1 ? 2 : 1, spec);
+}
+
+// The map of an image's pixels; the longer lists fit three channels.
+ImageMap chosen_map(uint8_t choice) {
+  if (choice & 2) return {2, {0.5f}, {0.25f}};
+  if (choice & 4) return {1, {1, 2, 3}, {4}};
+  return {};
+}
+
+// Of that ending, alone or in a folder: twice, cut in two, or beside a file that is none.
+std::string put_files(const test::ScratchFolder& folder, uint8_t choice, std::string_view file) {
+  static const std::string kEndings[] = {".npy", ".npz", ".bin", ".png", ".JPG", ".bmp", "", ".txt"};
+  const std::string& ending = kEndings[choice % 8];
+  std::string archive;
+  if (choice & 64) archive = pt2::stored_zip({{"input0.npy", std::string(file)}, {"input1.npy", std::string(file)}}), file = archive;
+  const std::string first = folder.add("b" + ending, file);
+  switch (choice >> 3 & 7) {
+    case 1:
+      return folder.path();
+    case 2:
+      folder.add("a" + ending, file);
+      return folder.path();
+    case 3:
+      folder.add("b" + ending, file.substr(0, file.size() / 2)), folder.add("c.npy", file.substr(file.size() / 2));
+      return folder.path();
+    case 4:
+      folder.add("others", file), folder.add(".hidden", file), std::filesystem::create_directory(folder.path() + "/inside");
+      return folder.path();
+    default:
+      return first;
+  }
+}
+
+void read_named_files(const uint8_t* data, size_t size) {
+  if (size < kChoices) return;
+  const std::vector<InputSpec> specs = chosen_inputs(data);
+  const test::ScratchFolder folder;
+  const std::string_view file(reinterpret_cast<const char*>(data) + kChoices, size - kChoices);
+  const std::vector<std::string> paths(data[3] & 8 ? 2 : 1, put_files(folder, data[0], file));
+  Diagnostics refused;
+  const auto series = read_inputs(paths, specs, {"--input", chosen_map(data[3])}, refused);
+  DEUTERON_CHECK(series.has_value() != refused.has_errors());
+  if (!series) return;
+  DEUTERON_CHECK(series->size() == specs.size());
+  for (const InputSeries& one : *series) {
+    DEUTERON_CHECK(one.dtype == specs[0].dtype && one.shape == specs[0].shape && one.count == series->front().count && one.count > 0);
+    DEUTERON_CHECK(one.bytes.size() == static_cast<size_t>(one.count * one.sample_bytes()));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size > 0 && data[0] < 128) return read_named_files(data, size), 0;
   Diagnostics diagnostics;
   const std::optional<Array> array = parse_npy(std::as_bytes(std::span(data, size)), "x.npy", diagnostics);
   DEUTERON_CHECK(array.has_value() != diagnostics.has_errors());

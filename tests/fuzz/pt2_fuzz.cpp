@@ -1,10 +1,12 @@
 // The .pt2 reader. The first byte says what the rest is: a whole archive, or one entry of an otherwise sound archive whose checksums are
-// right, so that the JSON is reached. A graph that comes out must verify.
+// right, so that the JSON is reached. A graph that comes out must verify. The summary of the same file.
 #include <cstdlib>
 
 #include "base/check.h"
+#include "frontends/pt2/summary.h"
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"
+#include "tests/fuzz/memory_file.h"
 
 using namespace deuteron;
 using namespace deuteron::pt2;
@@ -17,6 +19,16 @@ static TestModel sound_model() {
   m.node("aten.conv2d.default", {{"c", {1, 4, 4, 4}}}, {{"input", as_tensor("x")}, {"weight", as_tensor("p_w")}});
   m.output("c");
   return m;
+}
+
+// Of a program with open sizes, where the user says those of `x`.
+static void check_given_sizes(const std::string& path) {
+  for (size_t rank = 0; rank <= 4; ++rank) {
+    Diagnostics diagnostics;
+    const auto graph = import_pt2(path, diagnostics, {{"x", Shape(rank, 4)}});
+    DEUTERON_CHECK(graph.has_value() != diagnostics.has_errors());
+    if (graph) DEUTERON_CHECK(!find_fault(*graph));
+  }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -37,5 +49,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto fault = find_fault(*graph);
     DEUTERON_CHECK(!fault, *fault);
   }
+  const test::MemoryFile file(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  Diagnostics of_summary;
+  const auto summary = summarize_pt2(file.path(), of_summary);
+  DEUTERON_CHECK(summary.has_value() != of_summary.has_errors());
+  if (summary) to_text(*summary);
+  if (bytes.find("as_expr") != bytes.npos) check_given_sizes(file.path());
   return 0;
 }

@@ -1,4 +1,4 @@
-// The .tflite reader: a graph that comes out must verify.
+// The .tflite reader: a graph that comes out must verify. The summary of the same file.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -6,7 +6,9 @@
 
 #include "base/check.h"
 #include "frontends/tflite/import.h"
+#include "frontends/tflite/summary.h"
 #include "ir/verify.h"
+#include "tests/fuzz/memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace deuteron;
@@ -16,5 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto graph = import_tflite(std::as_bytes(std::span<const i64>(*owner)).first(size), owner, "net.tflite", diagnostics);
   if (graph.has_value() == diagnostics.has_errors()) std::abort();
   if (graph && find_fault(*graph)) std::abort();
+  const test::MemoryFile file(data, size);
+  Diagnostics of_summary;
+  const auto summary = summarize_tflite(file.path(), of_summary);
+  if (summary.has_value() == of_summary.has_errors()) std::abort();
+  if (summary) to_text(*summary);
   return 0;
 }
