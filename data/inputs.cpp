@@ -255,8 +255,8 @@ class InputReader {
     if (spec.dtype == DType::u8) return append_pixels(path, spec, out);
     if (spec.dtype != DType::f32)
       return check_regular_file(path, diagnostics_) &&
-             refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, text_of(spec.dtype)),
-                    "input.dtype", "compile the model with `--io float`, or quantize the image yourself and give it as `.npy`");
+             refuse(path, fmt::format("an image becomes float32, but input `{}` takes {}", spec.name, text_of(spec.dtype)), "input.dtype",
+                    "compile the model with `--io float`, or quantize the image yourself and give it as `.npy`");
     const std::optional<std::vector<float>> values = read_image(path, spec.shape, options_.image, diagnostics_);
     if (!values) return false;
     const auto* bytes = reinterpret_cast<const std::byte*>(values->data());
