@@ -238,13 +238,16 @@ TEST(Damage, SizesThatWouldOverflowOrFillTheMemory) {
     EXPECT_FALSE(imports(m.bytes(), &rule));
     EXPECT_EQ(rule, shape.size() > 100 ? "pt2.tensor.rank" : "pt2.tensor.size");
   }
-  TestModel m;  // four bytes that claim to be gigabytes
-  m.input("x", {1});
-  m.parameter("w", {1024, 1024, 1024}, std::vector<float>{1}, kF32, {0, 0, 0});
-  m.node("aten.add.Tensor", {{"y", {1024, 1024, 1024}}}, {{"self", as_tensor("x")}, {"other", as_tensor("p_w")}});
-  m.output("y");
-  EXPECT_FALSE(imports(m.bytes(), &rule));
-  EXPECT_EQ(rule, "pt2.weights.expanded");
+  // Four bytes that claim to be gigabytes; a result as large, and one that the file says is small.
+  for (const auto& [result, expected] : {std::pair(Shape{1024, 1024, 1024}, "pt2.tensor.size"), {{1024, 1024}, "pt2.weights.expanded"}}) {
+    TestModel m;
+    m.input("x", {1});
+    m.parameter("w", {1024, 1024, 1024}, std::vector<float>{1}, kF32, {0, 0, 0});
+    m.node("aten.add.Tensor", {{"y", result}}, {{"self", as_tensor("x")}, {"other", as_tensor("p_w")}});
+    m.output("y");
+    EXPECT_FALSE(imports(m.bytes(), &rule));
+    EXPECT_EQ(rule, expected);
+  }
 }
 
 }  // namespace
