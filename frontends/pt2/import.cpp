@@ -11,6 +11,7 @@
 #include <set>
 
 #include "frontends/pt2/changed_buffers.h"
+#include "frontends/pt2/claimed_sizes.h"
 #include "frontends/pt2/fixed_sizes.h"
 #include "frontends/pt2/in_place.h"
 #include "frontends/pt2/number_types.h"
@@ -46,7 +47,6 @@ class Walk {
 
   bool run() {
     const size_t errors = count_errors(diagnostics_);
-    if (!has_bounded_tensors()) return false;
     add_sources();
     report_dynamic_sizes();
     const bool is_static = program_.dynamic.empty();
@@ -60,21 +60,6 @@ class Walk {
   const std::vector<std::string>& found_states() const { return state_.found_states; }
 
  private:
-  // A few bytes can say any size, and what an operator picks is a table as long as the axis. Weights are in the file, and what is made of
-  // them may be as large as they are.
-  bool has_bounded_tensors() {
-    const i64 most = std::max(2 * kMostMadeElements, static_cast<i64>(state_.archive.bytes.size()));
-    std::set<std::string_view> weights;  // are held against their bytes when they are read
-    for (const ProgramInput& in : program_.inputs)
-      if (in.kind != ProgramInput::Kind::user) weights.insert(in.name);
-    std::pair<i64, std::string_view> largest{0, ""};
-    for (const auto& [name, meta] : program_.tensors)
-      if (!weights.contains(name)) largest = std::max(largest, {numel(meta.sizes), name});
-    if (largest.first <= most) return true;
-    diagnostics_.add({Severity::error, graph_.name, fmt::format("`{}` has too many elements for a file of this size", largest.second),
-                      std::to_string(largest.first), std::to_string(most), "pt2.tensor.size", "export the model with an example of one sample"});
-    return false;
-  }
   // Ids of source operators are the positions of the model's nodes.
   void add_sources() {
     for (const ProgramNode& node : program_.nodes) graph_.sources.push_back({node.name, node.target, node.module, node.stack});
@@ -427,7 +412,7 @@ std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archiv
 
 std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archive, Program program, Diagnostics& diagnostics,
                                     const InputShapes& shapes) {
-  if (!fix_sizes(program, shapes, archive->name, diagnostics)) return std::nullopt;
+  if (!fix_sizes(program, shapes, archive->name, diagnostics) || !check_claimed_sizes(*archive, program, diagnostics)) return std::nullopt;
   fix_number_types(program, archive->name, diagnostics);
   std::optional<Graph> graph = walk(*archive, program, diagnostics);
   if (!graph) return std::nullopt;
