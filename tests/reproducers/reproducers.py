@@ -220,12 +220,17 @@ def pt2(text, *options):
 
 # Tensors of any declared size were filled before anybody compared the size; and again for every value that a known one is computed from.
 case("pt2_huge_zeros", ["analyze", HERE / "pt2_huge_zeros" / "zeros_2G.pt2", "--target", "cortex-m33"], "pt2.graph.shape", "1,1,2147483648, limit 1,1,4")
-case("pt2_huge_zeros repeated", pt2("""input x : f32[1,4]
+def repeated(rows):
+    return pt2(f"""input x : f32[1,4]
 a = aten.ones.default(size=[1,4]) : f32[1,4]
-b = aten.expand.default(self=a, size=[200000000,4]) : f32[200000000,4]
-y = aten.add.Tensor(self=x, other=b) : f32[200000000,4]
+b = aten.expand.default(self=a, size=[{rows},4]) : f32[{rows},4]
+y = aten.add.Tensor(self=x, other=b) : f32[{rows},4]
 output y
-"""), "pt2.constant.total")
+""")
+
+
+case("pt2_huge_zeros repeated", repeated(10000000), "pt2.constant.total")
+case("pt2_huge_zeros claimed", repeated(200000000), "pt2.tensor.size")
 case("known_diamond", pt2("\n".join(["input x : f32[4]", "parameter p : f32[1]", "a0 = aten.relu.default(self=p) : f32[1]",
                                     *(f"a{k + 1} = aten.add.Tensor(self=a{k}, other=a{k}) : f32[1]" for k in range(40)),
                                     "v = aten.sum.default(self=a40) : f32[]", "y = aten.fill.Tensor(self=x, value=v) : f32[4]", "output y", ""])),
