@@ -51,6 +51,8 @@ inline ValueId expanded(Call& c, ValueId x, Shape shape, std::string_view suffix
   return full == shape ? axes : c.add(Expand{std::move(shape)}, {axes}, suffix);
 }
 
+// Positions along one axis that an argument of a few bytes may ask for.
+inline constexpr i64 kMostPicked = i64{1} << 24;
 // Elements of one axis by their positions: nothing where these are all in their order.
 inline ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
   if (!c.ok() || x < 0) return -1;

@@ -7,6 +7,7 @@ namespace deuteron::pt2 {
 
 inline const Axes kToChannelsLast{0, 2, 3, 1}, kToChannelsFirst{0, 3, 1, 2};
 
+void require_image(Call& c, ValueId x, i64 axes = 2);  // refuses any other rank
 ValueId to_image(Call& c, ValueId x, i64 axes = 2);
 // `rank` is the rank of the user's operand; the result has the same.
 ValueId from_image(Call& c, ValueId y, i64 rank, std::string_view suffix = {}, i64 axes = 2);

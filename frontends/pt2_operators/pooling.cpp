@@ -43,21 +43,24 @@ static void avg_pool(Call& c, i64 axes) {
 static void import_avg_pool1d(Call& c) { avg_pool(c, 1); }
 static void import_avg_pool2d(Call& c) { avg_pool(c, 2); }
 
-// An operand as [n,c,h,w], for calls in the user's axes. A signal is an image one element wide.
-static Shape whole_image(const Shape& s, i64 axes) {
-  const auto rank = static_cast<i64>(s.size());
+// An operand as [n,c,h,w], for calls in the user's axes. A signal is an image one element wide. Empty after a refusal.
+static Shape whole_image(Call& c, ValueId x, i64 axes) {
+  const i64 rank = c.rank(x);
+  require_image(c, x, axes);
+  if (!c.ok()) return {};
+  const Shape& s = c.shape(x);
   return {rank == axes + 2 ? s[0] : 1, s[rank - axes - 1], s[rank - axes], axes == 2 ? s[rank - 1] : 1};
 }
 
 // What is largest, and where it lies: the place in the image, row by row. One call of the portable kernel gives both.
 static void max_pool_with_positions(Call& c, ValueId x, const MaxPool2d& op, i64 axes) {
+  const Shape in = whole_image(c, x, axes);
   if (!c.ok()) return;
-  const Shape in = whole_image(c.shape(x), axes);
   Shape out = in;
   out[2] = pooled_extent(in[2], op.kernel.h, op.stride.h, op.pad.h, op.dilation.h, op.ceil_mode);
   out[3] = pooled_extent(in[3], op.kernel.w, op.stride.w, op.pad.w, op.dilation.w, op.ceil_mode);
   c.require(out[2] > 0 && out[3] > 0, "the kernel is larger than the padded image", to_text(Shape{op.kernel.h, op.kernel.w}), to_text(in),
-            "max_pool2d.extent");
+            "pt2.max_pool2d.extent");
   const ValueId image = c.reshape(x, in, "image");
   if (!c.ok()) return;
   using K = KernelArg::Kind;
@@ -99,13 +102,12 @@ static void import_max_pool2d(Call& c) { max_pool(c, 2); }
 static void import_max_unpool2d(Call& c) {
   const ValueId x = c.tensor("self"), positions = c.any_tensor("indices");
   const HW size = c.pair("output_size", 1);
-  const i64 rank = c.rank(x);
-  c.require(!c.ok() || rank == 3 || rank == 4, "works on images, [n,c,h,w] or [c,h,w]", std::to_string(rank), "3..4", "pt2.image.rank");
+  const Shape in = whole_image(c, x, 2);
   c.require(!c.ok() || c.shape(positions) == c.shape(x), "the positions do not fit the elements", c.ok() ? to_text(c.shape(positions)) : "",
             c.ok() ? to_text(c.shape(x)) : "", "pt2.scatter.extent");
   c.require(!c.ok() || c.type(positions).dtype == DType::s64, "goes to positions that are not int64", "", "s64", "pt2.index.dtype");
   if (!c.ok()) return;
-  const Shape in = whole_image(c.shape(x), 2), rows{in[0], in[1], in[2] * in[3]};
+  const Shape rows{in[0], in[1], in[2] * in[3]};
   c.require(size.h <= kMaxElements / size.w, "the image is too large", fmt::format("{}, {}", size.h, size.w), std::to_string(kMaxElements),
             "pt2.image.size");
   if (!c.ok() || !c.may_make(in[0] * in[1] * size.h * size.w)) return;
@@ -124,7 +126,7 @@ static void import_max_unpool2d(Call& c) {
   const std::vector<ValueId> results = c.add_call(std::move(call), {zeros, to, from}, {{DType::f32, image, {}}});
   if (!c.ok()) return;
   Shape shape = c.shape(x);
-  shape[rank - 2] = size.h, shape[rank - 1] = size.w;
+  shape.end()[-2] = size.h, shape.end()[-1] = size.w;
   c.result(c.reshape(results[0], std::move(shape)));
 }
 

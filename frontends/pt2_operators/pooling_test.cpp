@@ -40,6 +40,14 @@ TEST(Pooling, RefusesWhatCannotBeUnpooled) {
         .refusal(out);
   };
   EXPECT_THAT(refusal({1, 2, 1}, {2, 2}, {1, 2, 2}), testing::HasSubstr("[pt2.scatter.extent]"));
+  for (const Shape& in : {Shape{}, Shape{8}, Shape{2, 4}}) {  // no image
+    TestModel m;
+    m.input("x", in);
+    m.node("aten.max_pool2d_with_indices.default", {{"v", in}, {"i", in, kS64}},
+           {{"self", as_tensor("x")}, {"kernel_size", as_ints({2, 2})}});
+    m.output("v"), m.output("i");
+    EXPECT_THAT(refusal_of(m), testing::HasSubstr("[pt2.image.rank]"));
+  }
   EXPECT_THAT(refusal({1, 1, 2}, {16777216, 16777216}, {1, 2, 2}), testing::HasSubstr("[pt2.image.size]"));
 }
 

@@ -28,9 +28,6 @@ std::optional<i64> source_of(i64 at, i64 extent, i64 first, i64 end, std::string
 
 }  // namespace
 
-// Of a padded axis: each has an entry in a table of positions.
-static constexpr i64 kMostPadded = i64{1} << 24;
-
 void finish_pad_by_elements(Call& c, std::string_view mode) {
   const ValueId x = c.tensor("self");
   const std::vector<i64> list = c.integers(c.has("pad") ? "pad" : "padding");
@@ -43,8 +40,8 @@ void finish_pad_by_elements(Call& c, std::string_view mode) {
     const i64 axis = rank - 1 - p, before = list[2 * p], after = list[2 * p + 1], extent = c.shape(x)[axis];
     const bool in_range =
         before >= -extent && after >= -extent && before <= kMaxElements && after <= kMaxElements && before + after + extent >= 1;
-    c.require(!in_range || before + extent + after <= kMostPadded, "the padded axis has too many elements",
-              std::to_string(before + extent + after), std::to_string(kMostPadded), "pt2.pad.range");
+    c.require(!in_range || before + extent + after <= kMostPicked, "the padded axis has too many elements",
+              std::to_string(before + extent + after), std::to_string(kMostPicked), "pt2.pad.range");
     if (!c.ok()) return;
     Axes index;
     for (i64 at = -before; in_range && at < extent + after; ++at) {

@@ -7,8 +7,7 @@
 namespace deuteron::pt2 {
 namespace {
 
-constexpr i64 kMostTaps = 1024;            // of a block that overlaps others: the weight that adds them has the square of that
-constexpr i64 kMostPicked = i64{1} << 24;  // elements of all blocks along one axis
+constexpr i64 kMostTaps = 1024;  // of a block that overlaps others: the weight that adds them has the square of that
 
 // Blocks along one axis.
 struct Blocks {
