@@ -30,6 +30,11 @@ struct Network {
   std::function<void(std::vector<uint8_t>&)> damage;
 
   Network() { fake = {}; }
+  // The partition has one of each, in their order.
+  void one_in_one_out() {
+    parts.input_flags = {0}, parts.output_flags = {0}, parts.input_map = {0}, parts.output_map = {0};
+    parts.arguments = 1;
+  }
   std::vector<uint8_t> bytes() {
     fake.parts = parts;
     std::vector<uint8_t> payload = make_payload(parts);
@@ -265,8 +270,7 @@ TEST(NeutronDelegate, DelegatesShareTheWorkspace) {
                 y = n.p.planned(ScalarType::s8, {20}, 64);
   n.p.inputs = {x};
   n.p.outputs = {a, y};
-  n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
-  n.parts.arguments = 1;
+  n.one_in_one_out();
   n.parts.weights = {1};
   n.parts.scratch_bytes = 100;
   fake.parts = n.parts;
@@ -349,8 +353,7 @@ TEST(NeutronDelegate, AFailedLoadGivesEverythingBack) {
                   y = n.p.planned(ScalarType::s8, {21}, 64);
     n.p.inputs = {x};
     n.p.outputs = {two ? a : y};
-    n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
-    n.parts.arguments = 1;
+    n.one_in_one_out();
     const int32_t d = n.p.delegate(kNeutronBackendId, make_payload(n.parts));
     n.p.call_delegate(d, {x, a});
     if (two) n.p.call_delegate(d, {x, a});
@@ -402,8 +405,7 @@ TEST(NeutronDelegate, LeavesWhatKernelsShare) {
                 y = n.p.planned(ScalarType::s8, {20}, 64);
   n.p.inputs = {x};
   n.p.outputs = {y};
-  n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
-  n.parts.arguments = 1;
+  n.one_in_one_out();
   fake.input_bytes = fake.output_bytes = {20};
   n.p.call("test::shares", {x, a});
   n.args = {a, y};
@@ -477,8 +479,7 @@ TEST(NeutronDelegate, TakesPartInTheOverlapCheck) {
                 y = n.p.planned(ScalarType::s8, {20}, 64);
   n.p.inputs = {x};
   n.p.outputs = {y};
-  n.parts.input_flags = {0}, n.parts.output_flags = {0}, n.parts.input_map = {0}, n.parts.output_map = {0};
-  n.parts.arguments = 1;
+  n.one_in_one_out();
   n.args = {never, y};
   const Status s = Loaded(n.bytes(), kTable).status;
   EXPECT_EQ(s.code, Code::overlap);
