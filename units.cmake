@@ -3,7 +3,8 @@
 # -DDEUTERON_UNITS=OFF, which also shows a file that forgets an include.
 option(DEUTERON_UNITS "compile folders as units: quick from nothing, slow for one changed file" OFF)
 
-# Puts in place of the sources named by the list `sources` their units, of up to `most` files, each file in one of its folder's.
+# Puts in place of the sources named by the list `sources` their units, of up to `most` files, each file in one of its folder's. Folders that are
+# named after `most`, such as ops, share units among their own folders.
 function(group_sources sources name most)
   if(NOT DEUTERON_UNITS)
     return()
@@ -12,6 +13,10 @@ function(group_sources sources name most)
   foreach(source IN LISTS ${sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder PARENT_PATH above)
+    if(above AND above IN_LIST ARGN)
+      set(folder ${above})
+    endif()
     if(NOT folder IN_LIST folders)
       list(APPEND folders ${folder})
     endif()

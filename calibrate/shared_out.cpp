@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/all.h"
+#include "ops/families.h"
 #include "tensor/elements.h"
 
 namespace deuteron {

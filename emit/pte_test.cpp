@@ -228,7 +228,7 @@ TEST(WritePte, EveryMarkerNamesItsInstructionSet) {
   }
 }
 
-struct Loaded {
+struct LoadedFile {
   std::vector<uint8_t> file_memory, tables_memory, planned_memory;
   Program program;
   Status status;
@@ -238,7 +238,7 @@ T* aligned16(std::vector<T>& memory) {
   return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory.data()) + 15) & ~uintptr_t{15});
 }
 
-void load(const std::vector<uint8_t>& file, Loaded* l) {
+void load(const std::vector<uint8_t>& file, LoadedFile* l) {
   l->file_memory.resize(file.size() + 16);
   std::memcpy(aligned16(l->file_memory), file.data(), file.size());
   const File in_place = {aligned16(l->file_memory), file.size()};
@@ -254,7 +254,7 @@ void load(const std::vector<uint8_t>& file, Loaded* l) {
 
 TEST(WritePte, OurLoaderRunsIt) {
   const Network n;
-  Loaded l;
+  LoadedFile l;
   load(written(n.h.graph), &l);
   if (HasFatalFailure()) return;
   for (const int seed : {1, 50}) {
@@ -285,7 +285,7 @@ TEST(WritePte, OutputsMayBeInputsConstantsAndViewsOfThem) {
   ASSERT_EQ(plan.outputs()->size(), 6u);
   EXPECT_EQ(plan.outputs()->Get(0), plan.inputs()->Get(0));
   EXPECT_EQ(plan.outputs()->Get(5), plan.inputs()->Get(0));
-  Loaded l;
+  LoadedFile l;
   load(file, &l);
   if (HasFatalFailure()) return;
   std::vector<float> data(120);
@@ -308,7 +308,7 @@ TEST(WritePte, NoConstantsMeansNoHeader) {
   check_file(file, &o);
   EXPECT_EQ(o.base, 0u);
   EXPECT_NE(std::memcmp(file.data() + 8, "eh00", 4), 0);
-  Loaded l;
+  LoadedFile l;
   load(file, &l);
 }
 
@@ -321,7 +321,7 @@ TEST(WritePte, TensorsOfNoBytesHaveAPlace) {
   const std::vector<uint8_t> file = written(h.graph);
   Opened o;
   check_file(file, &o);
-  Loaded l;
+  LoadedFile l;
   load(file, &l);
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/test_diagnostics.h"
 #include "data/read_file.h"
 #include "inspect/page.h"
 #include "inspect/perfetto.h"
@@ -23,12 +24,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kProgram = "00000000000000aa";
-
-std::string said(const Diagnostics& d) {
-  std::string text;
-  for (const Diagnostic& x : d.list()) text += format_diagnostic(x) + "\n";
-  return text;
-}
 
 // Two operators in one kernel on the CPU, a delegate of three kernels, one of them added and one for two operators.
 json map_json() {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Graph parsed(const std::string& text) {
+Graph sound(const std::string& text) {
   Diagnostics diagnostics;
   auto g = parse(text, "f.txt", diagnostics);
   EXPECT_TRUE(g) << (diagnostics.list().empty() ? "" : format_diagnostic(diagnostics.list()[0]));
@@ -30,19 +30,19 @@ constexpr char kCounter[] =
     "state f32[1,3] 1,2,3 from 0\n";
 
 TEST(States, ReadAndPrinted) {
-  const Graph g = parsed(kCounter);
+  const Graph g = sound(kCounter);
   ASSERT_EQ(g.states.size(), 1u);
   EXPECT_EQ(g.user_inputs().size(), 1u);
   EXPECT_EQ(g.user_outputs().size(), 1u);
   EXPECT_EQ(g.states[0].source, 0);
   EXPECT_EQ(initial_contents(g, 0).as<float>()[2], 3.0f);
   EXPECT_EQ(state_bytes(g), 12);
-  EXPECT_EQ(print(parsed(print(g))), print(g));
+  EXPECT_EQ(print(sound(print(g))), print(g));
 }
 
 // Where the ports are quantized the first call reads integers.
 TEST(States, BeginInTheStepsOfTheirPorts) {
-  Graph g = parsed(kCounter);
+  Graph g = sound(kCounter);
   for (const ValueId v : {g.state_inputs()[0].value, g.state_outputs()[0].value})
     g.values[v].type = {DType::s8, {1, 3}, per_tensor(0.5f, -4)};
   const Constant initial = initial_contents(g, 0);
@@ -73,27 +73,27 @@ TEST(States, TheVerifierComparesBothEnds) {
       {"source id 4 of 2", [](Graph& g) { g.states[0].source = 4; }},
   };
   for (const Case& c : cases) {
-    Graph g = parsed(kCounter);
+    Graph g = sound(kCounter);
     c.spoil(g);
     EXPECT_THAT(find_fault(g).value_or("sound"), HasSubstr(c.fault));
   }
 }
 
 TEST(States, IdleOnesVanish) {
-  Graph unread = parsed(kCounter);
+  Graph unread = sound(kCounter);
   unread.outputs[0].value = unread.inputs[0].value;
   drop_idle_states(unread);
   EXPECT_TRUE(unread.states.empty());
   EXPECT_EQ(unread.inputs.size(), 1u);
   EXPECT_EQ(find_fault(unread), std::nullopt);
-  Graph fixed = parsed(kCounter);
+  Graph fixed = sound(kCounter);
   fixed.outputs[1].value = fixed.inputs[1].value;
   drop_idle_states(fixed);
   EXPECT_TRUE(fixed.states.empty());
   EXPECT_TRUE(fixed.is_constant(fixed.nodes[0].inputs[1]));
   EXPECT_EQ(find_fault(fixed), std::nullopt);
   EXPECT_TRUE(lost_sources(fixed).empty());
-  Graph used = parsed(kCounter);
+  Graph used = sound(kCounter);
   drop_idle_states(used);
   EXPECT_EQ(used.states.size(), 1u);
 }

@@ -10,13 +10,13 @@
 namespace deuteron {
 namespace {
 
-struct Outcome {
+struct Found {
   std::vector<std::string> rules;
   double steps = 0;  // largest error in steps of the result
 };
 
-Outcome outcome_of(const Graph& g, const std::vector<float>& x, const char* target = "cortex-m33") {
-  Outcome outcome;
+Found outcome_of(const Graph& g, const std::vector<float>& x, const char* target = "cortex-m33") {
+  Found outcome;
   Diagnostics diagnostics;
   const Samples samples{{x}};
   const auto c = compile(g, *find_target(target, diagnostics), samples, {}, diagnostics);
@@ -50,7 +50,7 @@ TEST(HardNumbers, ValuesThatNeverVaryAreSaidAndRight) {
     TestGraph t;
     const ValueId x = t.input("x", {1, 4, 3, 2}), w = t.constant("w", {3, 1, 1, 2}, random_floats(6, 1));
     t.output(t.node("y", Conv2d{}, {x, w}));
-    const Outcome outcome = outcome_of(t.g, std::vector<float>(24, value));
+    const Found outcome = outcome_of(t.g, std::vector<float>(24, value));
     EXPECT_NE(std::find(outcome.rules.begin(), outcome.rules.end(), "calibrate.constant"), outcome.rules.end());
     EXPECT_LE(outcome.steps, 2.0) << value;
   }
@@ -62,7 +62,7 @@ TEST(HardNumbers, RangesBelowTheFinestScaleAreSaid) {
     std::vector<float> weights = random_floats(6, 1);
     for (float& v : weights) v *= factor;
     t.output(t.node("y", Conv2d{}, {t.input("x", {1, 4, 3, 2}), t.constant("w", {3, 1, 1, 2}, weights)}));
-    const Outcome outcome = outcome_of(t.g, random_floats(24, 2));
+    const Found outcome = outcome_of(t.g, random_floats(24, 2));
     EXPECT_NE(std::find(outcome.rules.begin(), outcome.rules.end(), "calibrate.tiny_range"), outcome.rules.end()) << factor;
     EXPECT_LE(outcome.steps, 1.0);
   }

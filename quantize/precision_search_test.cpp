@@ -4,6 +4,7 @@
 
 #include "calibrate/test_graph.h"
 #include "quantize/quantization_search.h"
+#include "quantize/test_quantized.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
@@ -25,12 +26,6 @@ TestGraph one_coarse_layer() {
   const ValueId second = t.node("second", Conv2d{}, {coarse, t.constant("w2", {8, 1, 1, 8}, one)});
   t.output(t.node("y", Conv2d{}, {second, t.constant("w3", {3, 1, 1, 8}, last)}));
   return t;
-}
-
-Samples samples_of(const Graph& g, size_t count) {
-  Samples samples(count);
-  for (unsigned s = 0; s < count; ++s) samples[s].push_back(random_floats(g.type(g.inputs[0].value).elements(), 50 + s));
-  return samples;
 }
 
 // 100 instructions, and 10 for each layer with an int16 result.
@@ -57,7 +52,7 @@ Found search(MixedPrecision limits, int threads = 2) {
   if (!limits.size_of) limits.size_of = ten_for_a_layer;
   Found found;
   found.graph = t.g;
-  const Samples samples = samples_of(t.g, 12);
+  const Samples samples = samples_of(t.g, 12, -1, 1, 50);
   found.choice = calibrate_and_quantize(found.graph, samples, {.equalize = false}, threads, found.diagnostics, &limits);
   return found;
 }

@@ -5,6 +5,7 @@
 #include "calibrate/float_executor.h"
 #include "calibrate/test_graph.h"
 #include "quantize/equalize.h"
+#include "quantize/test_quantized.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // attributes that a case does not name keep their defaults
 
@@ -37,25 +38,9 @@ TestGraph separable() {
   return t;
 }
 
-Samples samples_of(const Graph& g, size_t count, unsigned seed = 900) {
-  Samples samples(count);
-  for (unsigned s = 0; s < count; ++s) samples[s].push_back(random_floats(g.type(g.inputs[0].value).elements(), seed + s));
-  return samples;
-}
-
-double sqnr(const Graph& g, const Graph& other, const Samples& samples) {
-  const FloatExecutor a(g), b(other);
-  std::vector<float> x, y;
-  for (const auto& sample : samples) {
-    const auto p = a.run(sample, {})[0], q = b.run(sample, {})[0];
-    x.insert(x.end(), p.begin(), p.end()), y.insert(y.end(), q.begin(), q.end());
-  }
-  return sqnr_db(x, y);
-}
-
 TEST(Equalize, KeepsTheFunctionAndEvensTheRanges) {
   const TestGraph t = separable();
-  const Samples samples = samples_of(t.g, 8);
+  const Samples samples = samples_of(t.g, 8, -1, 1, 900);
   Diagnostics diagnostics;
   const auto seen = observe(t.g, samples, 1, diagnostics);
   ASSERT_TRUE(seen);
@@ -78,7 +63,7 @@ int groups_of(Equalize which, auto edit) {
   TestGraph t = separable();
   edit(t);
   Diagnostics diagnostics;
-  const auto seen = observe(t.g, samples_of(t.g, 2), 1, diagnostics);
+  const auto seen = observe(t.g, samples_of(t.g, 2, -1, 1, 900), 1, diagnostics);
   return equalize_channels(t.g, *seen, which, 0.5f);
 }
 
@@ -108,7 +93,7 @@ TEST(Equalize, GoesThroughPoolsAndReshapesToTheLinearLayer) {
   EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(find_value(t.g, "mean")); }), 2);
   EXPECT_EQ(groups_of(Equalize::all, [](TestGraph& t) { t.output(t.node("s", Softmax{3}, {find_value(t.g, "third")})); }), 2);
   TestGraph t = separable();
-  const Samples samples = samples_of(t.g, 8);
+  const Samples samples = samples_of(t.g, 8, -1, 1, 900);
   const Graph equal = equalized(t.g, samples, 0.5f, 3);
   EXPECT_FALSE(find_fault(equal));
   EXPECT_GT(sqnr(t.g, equal, samples), 110);
@@ -130,7 +115,7 @@ TestGraph shortcut(Bounds bounds, float gain) {
 
 TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
   const TestGraph t = shortcut({}, 1);
-  const Samples samples = samples_of(t.g, 4);
+  const Samples samples = samples_of(t.g, 4, -1, 1, 900);
   const Graph equal = equalized(t.g, samples, 1, 1);
   EXPECT_GT(sqnr(t.g, equal, samples), 110);
   Diagnostics diagnostics;
@@ -144,14 +129,14 @@ TEST(Equalize, ScalesBothBranchesOfAShortcutAlike) {
 TEST(Equalize, CutsNoSampleAtTheBoundsOfRelu6) {
   for (const float gain : {0.5f, 4.0f, 64.0f}) {  // below the bound; at it in one channel; in most
     const TestGraph t = shortcut({0, 6}, gain);
-    const Samples samples = samples_of(t.g, 4);
+    const Samples samples = samples_of(t.g, 4, -1, 1, 900);
     EXPECT_GT(sqnr(t.g, equalized(t.g, samples, 1, 1), samples), 110) << gain;
   }
 }
 
 TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoice) {
   const TestGraph t = separable();
-  const Samples samples = samples_of(t.g, 16), others = samples_of(t.g, 64, 5000);
+  const Samples samples = samples_of(t.g, 16, -1, 1, 900), others = samples_of(t.g, 64, -1, 1, 5000);
   double best = 0;
   for (const Observer observer : {Observer::min_max, Observer::histogram}) {
     Graph g = t.g;
@@ -181,7 +166,7 @@ TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoic
 
 TEST(QuantizationSearch, DoesNotDependOnThreads) {
   const TestGraph t = separable();
-  const Samples samples = samples_of(t.g, 11);
+  const Samples samples = samples_of(t.g, 11, -1, 1, 900);
   std::vector<Graph> graphs;
   for (const int threads : {1, 2, 0}) {
     graphs.push_back(t.g);
@@ -198,7 +183,7 @@ TEST(QuantizationSearch, DoesNotDependOnThreads) {
 TEST(QuantizationSearch, FailsWhereCalibrationFails) {
   TestGraph t = separable();
   Diagnostics diagnostics;
-  Samples samples = samples_of(t.g, 3);
+  Samples samples = samples_of(t.g, 3, -1, 1, 900);
   samples[1][0][5] = std::nanf("");
   EXPECT_FALSE(calibrate_and_quantize(t.g, samples, {}, 1, diagnostics));
   EXPECT_TRUE(diagnostics.has_errors());

@@ -8,10 +8,10 @@
 
 namespace deuteron {
 
-inline Samples samples_of(const Graph& g, size_t count, float low = -1, float high = 1) {
+inline Samples samples_of(const Graph& g, size_t count, float low = -1, float high = 1, unsigned seed = 300) {
   Samples samples(count);
   for (unsigned s = 0; s < count; ++s)
-    for (const Port& port : g.inputs) samples[s].push_back(random_floats(g.type(port.value).elements(), 300 + s, low, high));
+    for (const Port& port : g.inputs) samples[s].push_back(random_floats(g.type(port.value).elements(), seed + s, low, high));
   return samples;
 }
 

@@ -44,16 +44,16 @@ std::optional<ProgramSize> sixty_for_a_layer(const Graph& g) {
   return size;
 }
 
-struct Found {
+struct FoundWeights {
   std::optional<QuantizationChoice> choice;
   Graph graph;
   const WeightDecision& decision() const { return *choice->weights; }
   const WeightChoice& chosen() const { return decision().curve[decision().chosen]; }
 };
-Found search(WeightLimits limits) {
+FoundWeights search_weights(WeightLimits limits) {
   const TestGraph t = one_easy_layer();
   limits.size_of = sixty_for_a_layer;
-  Found found;
+  FoundWeights found;
   found.graph = t.g;
   Samples samples(12);
   for (unsigned s = 0; s < 12; ++s) samples[s].push_back(random_floats(4 * 5 * 12, 50 + s));
@@ -63,7 +63,7 @@ Found search(WeightLimits limits) {
 }
 
 TEST(WeightSearch, TakesTheLayerThatBearsIt) {
-  const Found found = search({.max_loss_db = 0.5});
+  const FoundWeights found = search_weights({.max_loss_db = 0.5});
   ASSERT_TRUE(found.choice);
   EXPECT_EQ(found.chosen().layers, (std::vector<std::string>{"conv2d `easy` (source op 2)"}));
   EXPECT_EQ(found.chosen().size.file_bytes, 940);
@@ -73,19 +73,19 @@ TEST(WeightSearch, TakesTheLayerThatBearsIt) {
 
 // Whatever the limit is: the curve shows what all layers come to, and what was chosen keeps to it.
 TEST(WeightSearch, KeepsToItsLimit) {
-  const double int8 = search({.max_loss_db = 0}).decision().curve[0].sqnr_db;
+  const double int8 = search_weights({.max_loss_db = 0}).decision().curve[0].sqnr_db;
   for (const double most : {0.0, 0.5, 3.0, 100.0}) {
-    const Found loss = search({.max_loss_db = most}), target = search({.target_db = int8 - most});
+    const FoundWeights loss = search_weights({.max_loss_db = most}), target = search_weights({.target_db = int8 - most});
     EXPECT_LE(loss.chosen().loss_db, most);
     EXPECT_GE(target.chosen().sqnr_db, int8 - most);
-    for (const Found* found : {&loss, &target}) {
+    for (const FoundWeights* found : {&loss, &target}) {
       EXPECT_EQ(found->decision().curve.size(), 4u) << most;
       EXPECT_EQ(found->decision().curve.back().layers.size(), 3u) << most;
       EXPECT_EQ(sixty_for_a_layer(found->graph)->file_bytes, found->chosen().size.file_bytes) << most;
     }
   }
-  EXPECT_EQ(search({.max_loss_db = 100}).chosen().layers.size(), 3u);
-  EXPECT_GT(search({.max_loss_db = 100}).chosen().loss_db, 3) << "else the limits above say nothing";
+  EXPECT_EQ(search_weights({.max_loss_db = 100}).chosen().layers.size(), 3u);
+  EXPECT_GT(search_weights({.max_loss_db = 100}).chosen().loss_db, 3) << "else the limits above say nothing";
 }
 
 // What has no program with four bits, or no smaller one, stays int8.

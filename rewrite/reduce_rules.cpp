@@ -4,6 +4,7 @@
 // and layers need permutes, weights and more cycles.
 #include "rewrite/reduce_rules.h"
 
+#include "ops/families.h"
 #include "ops/quantize/rounded.h"
 #include "ops/reduce/slices.h"
 #include "rewrite/borders.h"

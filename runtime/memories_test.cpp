@@ -10,19 +10,19 @@ namespace deuteron {
 namespace {
 using namespace test;
 
-constexpr int32_t kBytes = 16;
+constexpr int32_t kElements = 16;
 
 // y = reverse(x + c): x and y in buffer 1, the sum in buffer 2, and c copied behind it.
 struct TwoMemories : TestProgram {
   int32_t x, c, sum, y;
   explicit TwoMemories(const std::string& copy = "2,16,0,16") {
     buffers.resize(3);
-    x = planned(ScalarType::u8, {kBytes}, 0);
+    x = planned(ScalarType::u8, {kElements}, 0);
     std::vector<uint8_t> data;
-    for (uint8_t k = 0; k < kBytes; ++k) data.push_back(static_cast<uint8_t>(3 * k + 1));
-    c = constant(ScalarType::u8, {kBytes}, data);
-    sum = planned(ScalarType::u8, {kBytes}, 0, {}, 2);
-    y = planned(ScalarType::u8, {kBytes}, 16);
+    for (uint8_t k = 0; k < kElements; ++k) data.push_back(static_cast<uint8_t>(3 * k + 1));
+    c = constant(ScalarType::u8, {kElements}, data);
+    sum = planned(ScalarType::u8, {kElements}, 0, {}, 2);
+    y = planned(ScalarType::u8, {kElements}, 16);
     buffers[2] = 32;
     if (!copy.empty()) string("deuteron:copy=" + copy);
     inputs = {x};
@@ -55,12 +55,12 @@ Outcome run(const std::vector<uint8_t>& bytes, int32_t memories) {
   Program program;
   r.status = program.load(file.file(), kTestKernels, tables.memory(), list.data(), memories);
   if (!r.status.ok()) return r;
-  std::vector<uint8_t> x(kBytes);
-  for (uint8_t k = 0; k < kBytes; ++k) x[k] = static_cast<uint8_t>(200 - 7 * k);
+  std::vector<uint8_t> x(kElements);
+  for (uint8_t k = 0; k < kElements; ++k) x[k] = static_cast<uint8_t>(200 - 7 * k);
   EXPECT_TRUE(program.set_input(0, x.data(), x.size()).ok());
   EXPECT_TRUE(program.run().ok());
   const auto* y = static_cast<const uint8_t*>(program.output(0).data);
-  r.output.assign(y, y + kBytes);
+  r.output.assign(y, y + kElements);
   return r;
 }
 

@@ -2,9 +2,10 @@
 # leaks, and there are over a thousand tests. Included by the root CMakeLists.txt, and by ctest, which asks the program for its suites.
 include("${CMAKE_CURRENT_LIST_DIR}/longest.cmake")
 if(NOT DEUTERON_SUITES_OF)
-  function(discover_suites name)
+  function(discover_suites name)  # and the label of its tests, if they have one
     set(script ${PROJECT_BINARY_DIR}/${name}_suites.cmake)
     file(GENERATE OUTPUT ${script} CONTENT "set(DEUTERON_SUITES_OF \"$<TARGET_FILE:${name}>\")
+set(DEUTERON_SUITES_LABEL \"${ARGN}\")
 include(\"${PROJECT_SOURCE_DIR}/tests/suites.cmake\")\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
   endfunction()
@@ -29,5 +30,5 @@ foreach(suite IN LISTS suites)
     math(EXPR cost "1000 - ${place}")
     set_tests_properties(${suite} PROPERTIES COST ${cost})
   endif()
-  set_tests_properties(${suite} PROPERTIES TIMEOUT 1200)
+  set_tests_properties(${suite} PROPERTIES TIMEOUT 1200 LABELS "${DEUTERON_SUITES_LABEL}")
 endforeach()

@@ -18,7 +18,7 @@
 namespace deuteron {
 namespace {
 
-Target target_of(Isa isa) {
+Target bare_target(Isa isa) {
   Target t;
   t.name = "test";
   t.isa = isa;
@@ -51,11 +51,11 @@ Result run(const std::string& inputs, const std::string& body, float low = -2, f
         for (float& v : values) v = low + (high - low) * static_cast<float>(random() % 4096) / 4095.0f;
         sample.push_back(std::move(values));
       }
-    const auto c = compile(*graph, target_of(isa), samples, {}, diagnostics);
+    const auto c = compile(*graph, bare_target(isa), samples, {}, diagnostics);
     for (const Diagnostic& d : diagnostics.list()) ADD_FAILURE() << d.where << ": " << d.what;
     if (!c) return result;
     result.operators.clear();
-    for (const OperatorReport& op : report_program(*c, target_of(isa)).operators) {
+    for (const OperatorReport& op : report_program(*c, bare_target(isa)).operators) {
       result.operators.push_back(op.op);
       EXPECT_NE(op.placement, Placement::portable) << op.op;
     }

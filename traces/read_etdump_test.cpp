@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/test_diagnostics.h"
 #include "data/read_file.h"
 #include "tests/paths.h"
 #include "traces/test_dump.h"
@@ -14,12 +15,6 @@ namespace deuteron {
 namespace {
 
 using testing::HasSubstr;
-
-std::string said(const Diagnostics& d) {
-  std::string text;
-  for (const Diagnostic& x : d.list()) text += format_diagnostic(x) + "\n";
-  return text;
-}
 
 std::vector<std::byte> small_dump(const std::string& more = "") {
   return dump_bytes({default_run(facts_text("00000000000000aa", "cycles 1000000", more)),

@@ -1,4 +1,5 @@
 #include "traces/read_etrecord.h"
+#include "base/test_diagnostics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,12 +16,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-std::string said(const Diagnostics& d) {
-  std::string text;
-  for (const Diagnostic& x : d.list()) text += format_diagnostic(x) + "\n";
-  return text;
-}
 
 class Etrecord : public testing::Test {
  protected:

@@ -8,6 +8,7 @@
 
 #include "backends/neutron/run_extracted.h"
 #include "backends/neutron_model/test_machine.h"
+#include "base/test_diagnostics.h"
 #include "tflite/writer.h"
 
 namespace deuteron::neutron {
@@ -35,12 +36,6 @@ std::vector<Kind> kinds(const Converted& c) {
   for (const KernelUse& u : c.kernels) k.push_back(u.kind);
   return k;
 }
-std::vector<std::string> rules(const Diagnostics& d) {
-  std::vector<std::string> r;
-  for (const Diagnostic& x : d.list()) r.push_back(x.rule);
-  return r;
-}
-
 ConvertOptions usual() {
   ConvertOptions options;
   options.machine = n3_64();
@@ -328,7 +323,7 @@ TEST(NeutronConverter, LimitsOfAConvolution) {
     const auto ir = n.finish({x}, {y});
     Diagnostics d;
     EXPECT_FALSE(convert(ir, usual(), d));
-    EXPECT_THAT(rules(d), ElementsAre("neutron.conv2d"));
+    EXPECT_THAT(rules_of(d), ElementsAre("neutron.conv2d"));
     EXPECT_EQ(d.list()[0].limit, "65535");
   }
 }
@@ -341,7 +336,7 @@ TEST(NeutronConverter, WhatItCannotDoIsSaid) {
   const i32 c = n.reshape(b, {63}, 0.06f, 4);
   Diagnostics d;
   EXPECT_FALSE(convert(n.finish({x}, {c}), usual(), d));
-  EXPECT_THAT(rules(d), ElementsAre("neutron.ir.operator", "neutron.ir.maximum", "neutron.ir.reshape"));
+  EXPECT_THAT(rules_of(d), ElementsAre("neutron.ir.operator", "neutron.ir.maximum", "neutron.ir.reshape"));
   EXPECT_THAT(d.list()[0].where, HasSubstr("GELU"));
 }
 
@@ -364,32 +359,32 @@ TEST(NeutronConverter, ASoftmaxOfAVanishingScaleIsRefused) {
       n.op(B::SOFTMAX, {x}, n.tensor({2, 4}, 1.0f / 256, -128), O::SoftmaxOptions, tflite::CreateSoftmaxOptions(n.builder(), 1.0f));
   Diagnostics d;
   EXPECT_FALSE(convert(n.finish({x}, {y}), usual(), d));
-  EXPECT_THAT(rules(d), ElementsAre("neutron.softmax"));
+  EXPECT_THAT(rules_of(d), ElementsAre("neutron.softmax"));
 }
 
 TEST(NeutronConverter, PortsAndOrderOfItsModelAreChecked) {
-  const auto rules_of = [](auto make) {
+  const auto refused_as = [](auto make) {
     Net n;
     const i32 x = n.tensor({2, 4}, 0.05f, 4), f = n.add({2, 4}, tflite::TensorType::FLOAT32, {}, 0, 0, 0, "f");
     const i32 y = n.tensor({2, 4}, 1.0f / 128, 0), z = n.tensor({2, 4}, 1.0f / 128, 0);
     const std::vector<u8> ir = make(n, x, f, y, z);
     Diagnostics d;
     EXPECT_FALSE(convert(ir, usual(), d));
-    return rules(d);
+    return rules_of(d);
   };
-  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32) {
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32) {
                 return n.op(B::TANH, {x}, y), n.finish({x, x}, {y});
               }),
               ElementsAre("neutron.ir.input"));
-  EXPECT_THAT(rules_of([](Net& n, i32 x, i32 f, i32 y, i32) {
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32 f, i32 y, i32) {
                 return n.op(B::TANH, {x}, y), n.finish({x, f}, {y});
               }),
               ElementsAre("neutron.ir.input"));
-  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {z}, y), n.op(B::TANH, {x}, z), n.finish({x}, {y}); }),
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {z}, y), n.op(B::TANH, {x}, z), n.finish({x}, {y}); }),
               ElementsAre("neutron.ir.order"));
-  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32) { return n.op(B::TANH, {x}, y), n.op(B::TANH, {x}, y), n.finish({x}, {y}); }),
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32) { return n.op(B::TANH, {x}, y), n.op(B::TANH, {x}, y), n.finish({x}, {y}); }),
               ElementsAre("neutron.ir.order"));
-  EXPECT_THAT(rules_of([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {x}, y), n.finish({x}, {z}); }),
+  EXPECT_THAT(refused_as([](Net& n, i32 x, i32, i32 y, i32 z) { return n.op(B::TANH, {x}, y), n.finish({x}, {z}); }),
               ElementsAre("neutron.ir.output"));
 }
 

@@ -10,6 +10,7 @@
 #include "backends/neutron/extract.h"
 #include "backends/neutron_delegate/payload.h"
 #include "backends/neutron_model/microcode.h"
+#include "base/test_diagnostics.h"
 #include "tflite/writer.h"
 
 namespace deuteron::neutron {
@@ -38,12 +39,6 @@ PayloadHeader header(u8 version) {
   PayloadHeader h;
   h.input_flags = {0, 1}, h.output_flags = {1}, h.input_map = {2, 0}, h.output_map = {0}, h.arguments = 3, h.version = version;
   return h;
-}
-
-std::vector<std::string> rules(const Diagnostics& d) {
-  std::vector<std::string> r;
-  for (const Diagnostic& x : d.list()) r.push_back(x.rule);
-  return r;
 }
 
 TEST(NeutronPayload, BytesAreThoseOfTheStockRuntime) {
@@ -126,27 +121,27 @@ TEST(NeutronPayload, NamesWhatIsWrong) {
 
 // Each by the rule of its own; the last by the runtime's reader.
 TEST(NeutronPayload, WhatCannotBeReadIsNotWritten) {
-  const auto rules_of = [](const PayloadHeader& h, const Sections& s) {
+  const auto refused_as = [](const PayloadHeader& h, const Sections& s) {
     Diagnostics d;
     EXPECT_FALSE(make_payload(h, s, "p", d));
-    return rules(d);
+    return rules_of(d);
   };
   PayloadHeader h = header(0);
   h.input_map = {2, 3};  // an argument that does not exist
-  EXPECT_THAT(rules_of(h, sections(0, 2, 1)), ElementsAre("neutron.payload.map"));
+  EXPECT_THAT(refused_as(h, sections(0, 2, 1)), ElementsAre("neutron.payload.map"));
   h.input_map = {2, 2};
-  EXPECT_THAT(rules_of(h, sections(0, 2, 1)), ElementsAre("neutron.payload.map"));
+  EXPECT_THAT(refused_as(h, sections(0, 2, 1)), ElementsAre("neutron.payload.map"));
   h = header(0);
   h.version = 2;
-  EXPECT_THAT(rules_of(h, sections(0, 2, 1)), ElementsAre("neutron.payload.version"));
-  EXPECT_THAT(rules_of(header(0), sections(0, 3, 1)), ElementsAre("neutron.microcode.inputs"));
-  EXPECT_THAT(rules_of(header(0), sections(0, 2, 2)), ElementsAre("neutron.microcode.outputs"));
+  EXPECT_THAT(refused_as(h, sections(0, 2, 1)), ElementsAre("neutron.payload.version"));
+  EXPECT_THAT(refused_as(header(0), sections(0, 3, 1)), ElementsAre("neutron.microcode.inputs"));
+  EXPECT_THAT(refused_as(header(0), sections(0, 2, 2)), ElementsAre("neutron.microcode.outputs"));
   Sections s = sections(0, 2, 1);
   s.microcode[0] = 0;
-  EXPECT_THAT(rules_of(header(0), s), ElementsAre("neutron.microcode.magic"));
+  EXPECT_THAT(refused_as(header(0), s), ElementsAre("neutron.microcode.magic"));
   h = header(0);
   h.input_flags = {0, 2};
-  EXPECT_THAT(rules_of(h, sections(0, 2, 1)), ElementsAre("neutron.payload.refused"));
+  EXPECT_THAT(refused_as(h, sections(0, 2, 1)), ElementsAre("neutron.payload.refused"));
 }
 
 TEST(NeutronPayload, CountsAreBytes) {
@@ -154,7 +149,7 @@ TEST(NeutronPayload, CountsAreBytes) {
   h.input_flags.assign(256, 0), h.input_map.assign(256, 0);
   Diagnostics d;
   EXPECT_FALSE(make_payload(h, sections(0, 256, 0), "p", d));
-  EXPECT_THAT(rules(d), ElementsAre("neutron.payload.count"));
+  EXPECT_THAT(rules_of(d), ElementsAre("neutron.payload.count"));
 }
 
 TEST(NeutronPayload, SectionsThatDisagreeWithTheirMicrocode) {
@@ -162,12 +157,12 @@ TEST(NeutronPayload, SectionsThatDisagreeWithTheirMicrocode) {
   s.weights.resize(24);
   Diagnostics d;
   EXPECT_FALSE(make_payload(header(0), s, "p", d));
-  EXPECT_THAT(rules(d), ElementsAre("neutron.weights.bytes"));
+  EXPECT_THAT(rules_of(d), ElementsAre("neutron.weights.bytes"));
   s = sections(0, 2, 1);
   s.microcode.resize(120);
   Diagnostics e;
   EXPECT_FALSE(make_payload(header(0), s, "p", e));
-  EXPECT_THAT(rules(e), ElementsAre("neutron.microcode.bytes"));
+  EXPECT_THAT(rules_of(e), ElementsAre("neutron.microcode.bytes"));
 }
 
 // A converted model as the vendor's converter writes it, with a fault.

@@ -5,7 +5,7 @@
 #include "backends/portable/one_call.h"
 
 namespace deuteron {
-namespace {
+namespace arithmetic_test {
 using namespace test;
 
 constexpr ScalarType F = ScalarType::f32;
@@ -267,5 +267,5 @@ TEST(PortableArithmetic, AveragePoolCountsThePaddingOrNot) {
   }
 }
 
-}  // namespace
+}  // namespace arithmetic_test
 }  // namespace deuteron

@@ -5,7 +5,7 @@
 #include "backends/portable/one_call.h"
 
 namespace deuteron {
-namespace {
+namespace moves_test {
 using namespace test;
 
 // out[index] must be in[from(index)].
@@ -259,5 +259,5 @@ TEST(PortableMoves, Refusals) {
             2);
 }
 
-}  // namespace
+}  // namespace moves_test
 }  // namespace deuteron

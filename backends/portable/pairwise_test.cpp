@@ -6,7 +6,7 @@
 #include "backends/portable/one_call.h"
 
 namespace deuteron {
-namespace {
+namespace pairwise_test {
 using namespace test;
 
 constexpr ScalarType F = ScalarType::f32, I = ScalarType::s32, L = ScalarType::s64, B = ScalarType::b8;
@@ -370,5 +370,5 @@ TEST(PortablePairwise, Refuses) {
   EXPECT_EQ(p.refused(), 2);
 }
 
-}  // namespace
+}  // namespace pairwise_test
 }  // namespace deuteron

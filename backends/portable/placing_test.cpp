@@ -6,7 +6,7 @@
 #include "backends/portable/one_call.h"
 
 namespace deuteron {
-namespace {
+namespace placing_test {
 using namespace test;
 
 constexpr ScalarType I = ScalarType::s32, L = ScalarType::s64;
@@ -301,5 +301,5 @@ TEST(PortablePlacing, Refuses) {
   EXPECT_EQ(refused("gather", "out", [](OneCall& p) { return Ints{p.integer(1), p.in(L, {3, 1, 4}), p.boolean(false)}; }, {3, 1, 4}), 2);
 }
 
-}  // namespace
+}  // namespace placing_test
 }  // namespace deuteron

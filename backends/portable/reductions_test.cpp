@@ -6,7 +6,7 @@
 #include "backends/portable/one_call.h"
 
 namespace deuteron {
-namespace {
+namespace reductions_test {
 using namespace test;
 
 constexpr ScalarType F = ScalarType::f32, I = ScalarType::s32, L = ScalarType::s64, B = ScalarType::b8;
@@ -353,5 +353,5 @@ TEST(PortableReductions, Refuses) {
   EXPECT_EQ(q.refused(), 2);
 }
 
-}  // namespace
+}  // namespace reductions_test
 }  // namespace deuteron

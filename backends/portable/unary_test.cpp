@@ -6,7 +6,7 @@
 #include "backends/portable/one_call.h"
 
 namespace deuteron {
-namespace {
+namespace unary_test {
 using namespace test;
 
 constexpr ScalarType F = ScalarType::f32;
@@ -135,5 +135,5 @@ TEST(PortableUnary, Refuses) {
   EXPECT_EQ(p.refused(), 1);
 }
 
-}  // namespace
+}  // namespace unary_test
 }  // namespace deuteron

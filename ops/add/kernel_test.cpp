@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace add_test {
 
 constexpr AddArgs kSettings[] = {
     {0, 0, {-128, 1118190138, -2}, {31, 1073741824, 0}, {14, 2051533446, -19}, -128, 127},  // an instruction of a stock file
@@ -115,5 +115,5 @@ TEST(AddKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace add_test
 }  // namespace deuteron

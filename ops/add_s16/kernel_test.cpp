@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace add_s16_test {
 
 TestCall call_of(const AddS16Args& a, Random& random) {
   TestCall call(kAddS16);
@@ -60,5 +60,5 @@ TEST(AddS16Kernel, RefusesWhatItsContractExcludes) {
   }
 }
 
-}  // namespace
+}  // namespace add_s16_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace avg_pool2d_test {
 
 struct Case {
   const char* name;
@@ -103,5 +103,5 @@ TEST(AvgPool2dKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace avg_pool2d_test
 }  // namespace deuteron

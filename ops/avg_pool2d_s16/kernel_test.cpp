@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace avg_pool2d_s16_test {
 
 TestCall call_of(const AvgPool2dS16Args& a, Random& random) {
   TestCall call(kAvgPool2dS16);
@@ -58,5 +58,5 @@ TEST(AvgPool2dS16Kernel, RefusesWhatItsContractExcludes) {
   }
 }
 
-}  // namespace
+}  // namespace avg_pool2d_s16_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace conv2d_test {
 
 struct Case {
   const char* name;
@@ -212,5 +212,5 @@ TEST(Conv2dKernel, RefusesWhatWouldLeaveATensor) {
   });
 }
 
-}  // namespace
+}  // namespace conv2d_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace conv2d_s16_test {
 
 constexpr uint8_t kRows[] = {0, 1, 2, 3};
 
@@ -155,5 +155,5 @@ TEST(Conv2dS16Kernel, RefusesWhatItsContractExcludes) {
   }
 }
 
-}  // namespace
+}  // namespace conv2d_s16_test
 }  // namespace deuteron

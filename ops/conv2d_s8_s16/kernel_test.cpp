@@ -7,7 +7,7 @@
 #include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
-namespace {
+namespace conv2d_s8_s16_test {
 
 constexpr int kOut = 11;
 
@@ -122,5 +122,5 @@ TEST(Conv2dS8S16Kernel, Refuses) {
                          });
 }
 
-}  // namespace
+}  // namespace conv2d_s8_s16_test
 }  // namespace deuteron

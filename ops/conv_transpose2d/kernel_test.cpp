@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace conv_transpose2d_test {
 
 struct Case {
   const char* name;
@@ -142,5 +142,5 @@ TEST(ConvTranspose2dKernel, RefusesWhatWouldLeaveATensor) {
   });
 }
 
-}  // namespace
+}  // namespace conv_transpose2d_test
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
-namespace {
+namespace cumsum_test {
 
 struct Case {
   const char* name;
@@ -130,5 +130,5 @@ TEST(CumsumKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kCumsum, "x8:2,3,4,5:0231 i:2 i:-7 i:5 i:1500000000 i:-3 x8:2,3,4,5:0231");
 }
 
-}  // namespace
+}  // namespace cumsum_test
 }  // namespace deuteron

@@ -10,7 +10,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace depthwise_conv2d_test {
 
 struct Case {
   const char* name;
@@ -200,5 +200,5 @@ TEST(DepthwiseConv2dKernel, RefusesWhatWouldLeaveATensor) {
                         });
 }
 
-}  // namespace
+}  // namespace depthwise_conv2d_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace depthwise_conv2d_s16_test {
 
 struct Case {
   const char* name;
@@ -84,5 +84,5 @@ TEST(DepthwiseConv2dS16Kernel, RefusesWhatItsContractExcludes) {
   }
 }
 
-}  // namespace
+}  // namespace depthwise_conv2d_s16_test
 }  // namespace deuteron

@@ -7,7 +7,7 @@
 #include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
-namespace {
+namespace depthwise_conv2d_s8_s16_test {
 
 constexpr int kOut = 10;
 
@@ -74,5 +74,5 @@ TEST(DepthwiseConv2dS8S16Kernel, Refuses) {
                          });
 }
 
-}  // namespace
+}  // namespace depthwise_conv2d_s8_s16_test
 }  // namespace deuteron

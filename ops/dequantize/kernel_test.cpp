@@ -8,7 +8,7 @@
 #include "ops/device/kernels.h"
 
 namespace deuteron {
-namespace {
+namespace dequantize_test {
 
 TestCall call_of(ScalarType type, int32_t count, double scale, int64_t zero, int64_t low, int64_t high) {
   TestCall call(kDequantizePerTensor);
@@ -58,5 +58,5 @@ TEST(DequantizeKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace dequantize_test
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include "ops/div/reference.h"
 
 namespace deuteron {
-namespace {
+namespace div_test {
 
 TestCall call_of(ScalarType type, const DivArgs& a, const std::vector<int32_t>& sizes, const std::vector<uint8_t>& order = {}) {
   TestCall call(kQuantizedDiv);
@@ -75,5 +75,5 @@ TEST(DivKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace div_test
 }  // namespace deuteron

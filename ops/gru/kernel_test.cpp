@@ -6,7 +6,7 @@
 #include "ops/gru/test_gru.h"
 
 namespace deuteron {
-namespace {
+namespace gru_test {
 
 constexpr GruNumbers kUsual{15, 3, 1400000000, 8};
 
@@ -54,5 +54,5 @@ TEST(GruKernel, StaysInsideItsTensorsWhateverTheArguments) {
       "i:15 i:3 i:1400000000 i:6 x8:2,3,2 x8:1,2,2 xu:4");
 }
 
-}  // namespace
+}  // namespace gru_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/gru/test_gru.h"
 
 namespace deuteron {
-namespace {
+namespace gru_s16_test {
 
 constexpr GruNumbers kUsual{15, 0, 1400000000, 0};
 
@@ -56,5 +56,5 @@ TEST(GruS16Kernel, StaysInsideItsTensorsWhateverTheArguments) {
       "i:-14 i:15 i:3 i:1400000000 i:0 x16:2,3,2 x16:1,2,2 xu:4");
 }
 
-}  // namespace
+}  // namespace gru_s16_test
 }  // namespace deuteron

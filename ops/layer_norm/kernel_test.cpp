@@ -8,7 +8,7 @@
 #include "ops/layer_norm/reference.h"
 
 namespace deuteron {
-namespace {
+namespace layer_norm_test {
 
 constexpr int32_t kMost = 1 << 30;
 
@@ -151,5 +151,5 @@ TEST(LayerNormKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kLayerNorm, "x8:2,3,5 x32c:5 x32c:5 i:2 i:-7 b:1 i:16 i:1000 i:24 x8:2,3,5");
 }
 
-}  // namespace
+}  // namespace layer_norm_test
 }  // namespace deuteron

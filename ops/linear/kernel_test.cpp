@@ -6,7 +6,7 @@
 #include "ops/linear/reference.h"
 
 namespace deuteron {
-namespace {
+namespace linear_test {
 
 enum class Form { none, bias, kernel_sum };
 struct Case {
@@ -119,5 +119,5 @@ TEST(LinearKernel, RefusesWhatWouldLeaveATensor) {
   expect_refusals(make, {{3, "must have one entry for each output channel", elements(3, 7)}});
 }
 
-}  // namespace
+}  // namespace linear_test
 }  // namespace deuteron

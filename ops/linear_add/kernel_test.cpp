@@ -9,7 +9,7 @@
 #include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
-namespace {
+namespace linear_add_test {
 
 constexpr LinearAddArgs kSettings[] = {
     {0, 0, 639146, 1934525, -30602907},       // of resnet8
@@ -101,5 +101,5 @@ TEST(LinearAddKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kLinearAdd, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
 }
 
-}  // namespace
+}  // namespace linear_add_test
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include "ops/lookup_s16/reference.h"
 
 namespace deuteron {
-namespace {
+namespace lookup_s16_test {
 
 TestCall call_of(const std::vector<int16_t>& x, const std::vector<int16_t>& table) {
   TestCall call(kLookupS16);
@@ -63,5 +63,5 @@ TEST(LookupS16Kernel, Refuses) {
 
 TEST(LookupS16Kernel, StaysInsideItsTensors) { expect_inside(kLookupS16, "x16:3,7 x16:513 x16:3,7"); }
 
-}  // namespace
+}  // namespace lookup_s16_test
 }  // namespace deuteron

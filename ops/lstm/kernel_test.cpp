@@ -6,7 +6,7 @@
 #include "ops/lstm/test_lstm.h"
 
 namespace deuteron {
-namespace {
+namespace lstm_test {
 
 constexpr LstmNumbers kUsual{12, 3, 1400000000, 6, -7, 1300000000, -21};
 
@@ -75,5 +75,5 @@ TEST(LstmKernel, StaysInsideItsTensorsWhateverTheArguments) {
       "x8:2,3,2 i:12 i:3 i:1400000000 i:6 i:-7 i:1300000000 i:-21 x8:2,3,4 x8:2,3,2 x8:2,3,2 xu:4");
 }
 
-}  // namespace
+}  // namespace lstm_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/lstm/test_lstm.h"
 
 namespace deuteron {
-namespace {
+namespace lstm_s16_test {
 
 constexpr LstmNumbers kUsual{12, 0, 1400000000, -2, 0, 1300000000, -13};
 
@@ -62,5 +62,5 @@ TEST(LstmS16Kernel, StaysInsideItsTensorsWhateverTheArguments) {
       "i:-14 x16:2,3,2 i:12 i:3 i:1400000000 i:-2 i:-7 i:1300000000 i:-13 x16:2,3,4 x16:2,3,2 x16:2,3,2 xu:4");
 }
 
-}  // namespace
+}  // namespace lstm_s16_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/matmul/reference.h"
 
 namespace deuteron {
-namespace {
+namespace matmul_test {
 
 struct Case {
   const char* name;
@@ -77,5 +77,5 @@ TEST(MatmulKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace matmul_test
 }  // namespace deuteron

@@ -7,7 +7,7 @@
 #include "ops/matmul_s16/reference.h"
 
 namespace deuteron {
-namespace {
+namespace matmul_s16_test {
 
 // batch, rows, columns, inner, first, multiplier, shift, bounds
 const MatmulS16Args kTable[] = {
@@ -74,5 +74,5 @@ TEST(MatmulS16Kernel, StaysInsideItsTensors) {
   expect_inside(kMatmulS16, "x16:2,3,5 x16:2,4,5 i:4 i:2000000000 i:7 i:-32768 i:32767 x16:2,3,4");
 }
 
-}  // namespace
+}  // namespace matmul_s16_test
 }  // namespace deuteron

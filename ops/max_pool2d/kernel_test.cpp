@@ -6,7 +6,7 @@
 #include "ops/max_pool2d/reference.h"
 
 namespace deuteron {
-namespace {
+namespace max_pool2d_test {
 
 struct Case {
   const char* name;
@@ -95,5 +95,5 @@ TEST(MaxPool2dKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace max_pool2d_test
 }  // namespace deuteron

@@ -7,7 +7,7 @@
 #include "ops/max_pool2d_s16/reference.h"
 
 namespace deuteron {
-namespace {
+namespace max_pool2d_s16_test {
 
 TestCall call_of(const MaxPool2dArgs& a, Random& random) {
   TestCall call(kMaxPool2dS16);
@@ -64,5 +64,5 @@ TEST(MaxPool2dS16Kernel, StaysInsideItsTensors) {
   expect_inside(kMaxPool2dS16, "x16:1,3,6,4:0231 l:2,2 l:2,2 l:0,1 l:1,1 i:-32768 i:32767 x16:1,3,3,2:0231");
 }
 
-}  // namespace
+}  // namespace max_pool2d_s16_test
 }  // namespace deuteron

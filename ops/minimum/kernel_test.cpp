@@ -6,7 +6,7 @@
 #include "ops/minimum/reference.h"
 
 namespace deuteron {
-namespace {
+namespace minimum_test {
 
 std::vector<uint8_t> dense(size_t rank) {
   std::vector<uint8_t> order(rank);
@@ -117,5 +117,5 @@ TEST(ExtremumKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace minimum_test
 }  // namespace deuteron

@@ -7,7 +7,7 @@
 #include "ops/minimum/reference.h"
 
 namespace deuteron {
-namespace {
+namespace minimum_s16_test {
 
 TestCall call_of(const Kernel& kernel, const LayoutReference& x, const LayoutReference& other, const LayoutReference& y, Random& random) {
   TestCall call(kernel);
@@ -58,5 +58,5 @@ TEST(ExtremumS16Kernel, Refuses) {
 
 TEST(ExtremumS16Kernel, StaysInsideItsTensors) { expect_inside(kMinimumS16, "x16:2,3,4 x16:3,1 x16:2,3,4"); }
 
-}  // namespace
+}  // namespace minimum_s16_test
 }  // namespace deuteron

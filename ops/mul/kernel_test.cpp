@@ -6,7 +6,7 @@
 #include "ops/mul/reference.h"
 
 namespace deuteron {
-namespace {
+namespace mul_test {
 
 constexpr MulArgs kSettings[] = {
     {0, 0, -49, -128, -115, 1197340606, -6},  // an instruction of a stock file
@@ -82,5 +82,5 @@ TEST(MulKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace mul_test
 }  // namespace deuteron

@@ -7,7 +7,7 @@
 #include "ops/mul_s16/reference.h"
 
 namespace deuteron {
-namespace {
+namespace mul_s16_test {
 
 // One operand has `period` elements: one for each channel of an image.
 TestCall call_of(const MulS16Args& a, bool swapped, Random& random) {
@@ -69,5 +69,5 @@ TEST(MulS16Kernel, StaysInsideItsTensors) {
   expect_inside(kMulS16, "x16:1,3,4,5:0231 x16:1,3,1,1:0231 i:2000000000 i:15 i:-32768 i:32767 x16:1,3,4,5:0231");
 }
 
-}  // namespace
+}  // namespace mul_s16_test
 }  // namespace deuteron

@@ -12,7 +12,7 @@
 #include "ops/packed_conv2d/test_cases.h"
 
 namespace deuteron {
-namespace {
+namespace packed_conv2d_test {
 
 using Case = PackedCase;
 using Filters = PackedFilters;
@@ -237,5 +237,5 @@ TEST(PackedConv2dKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kPackedConv2dDsp4x4, "x8:2,4,6,7:0231 x8c:352 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:144 x8:2,6,6,7:0231");
 }
 
-}  // namespace
+}  // namespace packed_conv2d_test
 }  // namespace deuteron

@@ -9,7 +9,7 @@
 #include "ops/packed_conv2d/test_cases.h"
 
 namespace deuteron {
-namespace {
+namespace packed_conv2d_add_test {
 
 enum { kPackedArgument = 1, kOther = 8, kScratch = 12, kOut = 13 };
 
@@ -130,5 +130,5 @@ TEST(PackedConv2dAddKernel, StaysInsideItsTensorsWhateverTheArguments) {
                 "x8:2,6,6,7:0231");
 }
 
-}  // namespace
+}  // namespace packed_conv2d_add_test
 }  // namespace deuteron

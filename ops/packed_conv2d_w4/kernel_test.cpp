@@ -10,7 +10,7 @@
 #include "ops/packed_conv2d_w4/unpack.h"
 
 namespace deuteron {
-namespace {
+namespace packed_conv2d_w4_test {
 
 enum { kPackedArgument = 1, kScratch = 8, kOut = 9 };
 
@@ -189,5 +189,5 @@ TEST(PackedConv2dW4Kernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kPackedConv2dW4Dsp4x4, "x8:2,4,6,7:0231 x8c:224 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:320 x8:2,6,6,7:0231");
 }
 
-}  // namespace
+}  // namespace packed_conv2d_w4_test
 }  // namespace deuteron

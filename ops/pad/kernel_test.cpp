@@ -6,7 +6,7 @@
 #include "ops/pad/reference.h"
 
 namespace deuteron {
-namespace {
+namespace pad_test {
 
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
@@ -88,5 +88,5 @@ TEST(PadKernel, Refuses) {
   EXPECT_EQ(absent.refused(), 1);
 }
 
-}  // namespace
+}  // namespace pad_test
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include "ops/permute/reference.h"
 
 namespace deuteron {
-namespace {
+namespace permute_test {
 
 using Sizes = std::vector<int32_t>;
 using Order = std::vector<uint8_t>;
@@ -85,5 +85,5 @@ TEST(PermuteKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace permute_test
 }  // namespace deuteron

@@ -10,7 +10,7 @@
 #include "ops/quantize/reference.h"
 
 namespace deuteron {
-namespace {
+namespace quantize_test {
 
 TestCall call_of(ScalarType type, const std::vector<float>& x, double scale, int64_t zero, int64_t low, int64_t high) {
   TestCall call(kQuantizePerTensor);
@@ -141,5 +141,5 @@ TEST(QuantizeKernel, Refuses) {
     expect_refusals(make, {{1, "must be positive, with a finite reciprocal", real(1, scale)}});
 }
 
-}  // namespace
+}  // namespace quantize_test
 }  // namespace deuteron

@@ -7,7 +7,7 @@
 #include "ops/device/test_spoiled_calls.h"
 
 namespace deuteron {
-namespace {
+namespace quantize_bytes_test {
 
 enum { kX, kTable, kRun, kOut };
 
@@ -74,5 +74,5 @@ TEST(QuantizeBytesKernel, Refuses) {
                         });
 }
 
-}  // namespace
+}  // namespace quantize_bytes_test
 }  // namespace deuteron

@@ -8,7 +8,7 @@
 #include "ops/reduce/reference.h"
 
 namespace deuteron {
-namespace {
+namespace reduce_test {
 
 struct Case {
   const char* name;
@@ -111,5 +111,5 @@ TEST(SumKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kSum, "x8:2,12,5 i:5 i:-7 i:5 i:1500000000 i:-3 i:-128 i:127 x8:2,1,5");
 }
 
-}  // namespace
+}  // namespace reduce_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/requantize/reference.h"
 
 namespace deuteron {
-namespace {
+namespace requantize_test {
 
 constexpr int kOut = 7;
 
@@ -84,5 +84,5 @@ TEST(RequantizeKernel, Refuses) {
                        });
 }
 
-}  // namespace
+}  // namespace requantize_test
 }  // namespace deuteron

@@ -9,7 +9,7 @@
 #include "ops/resize2d/test_positions.h"
 
 namespace deuteron {
-namespace {
+namespace resize2d_test {
 
 constexpr int32_t kOne = 1 << kResizeBits;
 
@@ -78,5 +78,5 @@ TEST(Resize2dKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kResize2d, "x8:1,2,40,40:0231 x32pc:6,2 x32pc:5,2 x8:1,2,6,5:0231");
 }
 
-}  // namespace
+}  // namespace resize2d_test
 }  // namespace deuteron

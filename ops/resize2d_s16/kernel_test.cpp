@@ -7,7 +7,7 @@
 #include "ops/resize2d/test_positions.h"
 
 namespace deuteron {
-namespace {
+namespace resize2d_s16_test {
 
 TestCall call_of(const Resize2dArgs& a, Random& random) {
   TestCall call(kResize2dS16);
@@ -49,5 +49,5 @@ TEST(Resize2dS16Kernel, Refuses) {
                         });
 }
 
-}  // namespace
+}  // namespace resize2d_s16_test
 }  // namespace deuteron

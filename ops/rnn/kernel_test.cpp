@@ -7,7 +7,7 @@
 #include "ops/recurrent/test_layer.h"
 
 namespace deuteron {
-namespace {
+namespace rnn_test {
 
 TestCall call_of(const TestLayer& layer, bool relu, Random& random) {
   TestCall call(kRnn);
@@ -70,5 +70,5 @@ TEST(RnnKernel, StaysInsideItsTensorsWhateverTheArguments) {
       "x8:1,3,2");
 }
 
-}  // namespace
+}  // namespace rnn_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/softmax/reference.h"
 
 namespace deuteron {
-namespace {
+namespace softmax_test {
 
 // As a compiler writes them: the scale in Q5.26, and the difference below which exp() is nothing.
 SoftmaxArgs args_of(int32_t rows, int32_t columns, double scale) {
@@ -138,5 +138,5 @@ TEST(SoftmaxKernel, Refuses) {
                         });
 }
 
-}  // namespace
+}  // namespace softmax_test
 }  // namespace deuteron

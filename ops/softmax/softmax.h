@@ -19,6 +19,7 @@ const OpDef<Softmax>& def_of(const Softmax&);
 void execute(const Softmax&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
+bool simpler_form(const Softmax&, FormBuilder&);
 bool kernel_form(const Softmax&, FormBuilder&);
 
 }  // namespace deuteron

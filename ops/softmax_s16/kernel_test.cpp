@@ -7,7 +7,7 @@
 #include "ops/softmax_s16/reference.h"
 
 namespace deuteron {
-namespace {
+namespace softmax_s16_test {
 
 // As a compiler writes them: the scale in Q5.26, and the difference below which exp() is nothing.
 SoftmaxArgs args_of(int32_t rows, int32_t columns, double scale) {
@@ -93,5 +93,5 @@ TEST(SoftmaxS16Kernel, Refuses) {
 
 TEST(SoftmaxS16Kernel, StaysInsideItsTensors) { expect_inside(kSoftmaxS16, "x16:3,5 i:1099511628 i:17 i:-15872 x16:3,5"); }
 
-}  // namespace
+}  // namespace softmax_s16_test
 }  // namespace deuteron

@@ -6,7 +6,7 @@
 #include "ops/unary/reference.h"
 
 namespace deuteron {
-namespace {
+namespace unary_test {
 
 TestCall call_of(Random& random) {
   TestCall call(kQuantizedActivation);
@@ -48,5 +48,5 @@ TEST(LookupKernel, Refuses) {
   });
 }
 
-}  // namespace
+}  // namespace unary_test
 }  // namespace deuteron
