@@ -9,6 +9,7 @@
 
 #include "data/npy.h"
 #include "data/read_file.h"
+#include "data/zip_fault.h"
 
 namespace deuteron {
 namespace {
@@ -34,7 +35,7 @@ Zip open_zip(std::span<const std::byte> bytes, std::string* fault) {
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
   Zip zip(source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr);
   if (!zip) {
-    *fault = zip_error_strerror(&error);
+    *fault = zip_fault(&error);
     if (source) zip_source_free(source);
   }
   zip_error_fini(&error);
@@ -100,10 +101,11 @@ std::optional<Array> Npz::read(const std::string& name, const AcceptShape& accep
   if (!zip) return refuse("cannot be read: " + fault, "npz.archive");
   const zip_int64_t index = zip_name_locate(zip.get(), (name + ".npy").c_str(), ZIP_FL_ENC_RAW);
   std::unique_ptr<zip_file_t, CloseEntry> entry(index < 0 ? nullptr : zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(index), 0));
-  if (!entry) return refuse(fmt::format("cannot be read: {}", zip_strerror(zip.get())), "npz.entry", kAgain);
+  if (!entry) return refuse(fmt::format("cannot be read: {}", zip_fault(zip_get_error(zip.get()))), "npz.entry", kAgain);
   std::vector<std::byte> bytes;
   const auto unpack = [&](size_t most) { return unpack_up_to(entry.get(), most, bytes); };
-  if (!unpack(kMostHeader)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry", kAgain);
+  if (!unpack(kMostHeader))
+    return refuse(fmt::format("cannot be unpacked: {}", zip_fault(zip_file_get_error(entry.get()))), "npz.entry", kAgain);
   const std::optional<NpyHeader> header = parse_npy_header(bytes, where, diagnostics);
   if (!header || !accept(header->shape)) return std::nullopt;
   const size_t size = std::min(header->data_at + header->data_bytes, SIZE_MAX - 1),
@@ -113,7 +115,8 @@ std::optional<Array> Npz::read(const std::string& name, const AcceptShape& accep
                      fmt::format("{} bytes", limit), "npz.size", "write it with numpy.savez, which does not compress"});
     return std::nullopt;
   }
-  if (!unpack(size + 1)) return refuse(fmt::format("cannot be unpacked: {}", zip_file_strerror(entry.get())), "npz.entry", kAgain);
+  if (!unpack(size + 1))
+    return refuse(fmt::format("cannot be unpacked: {}", zip_fault(zip_file_get_error(entry.get()))), "npz.entry", kAgain);
   return parse_npy(bytes, where, diagnostics);
 }
 

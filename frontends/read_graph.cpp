@@ -15,6 +15,7 @@
 #include "ir/text.h"
 #include "onnx/open.h"
 #include "tensor/axes.h"
+#include "tensor/limits.h"
 
 namespace deuteron {
 
@@ -74,7 +75,7 @@ static std::optional<Graph> with_shapes(std::optional<Graph> graph, const InputS
   return graph;
 }
 
-std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
+static std::optional<Graph> read_file(const std::string& path, const InputShapes& shapes, Diagnostics& diagnostics) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::is_regular_file(status)) {
@@ -106,6 +107,27 @@ std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostic
     return import_pt2(path, diagnostics, shapes);
   diagnostics.error(path, fmt::format("is {}", kind_of(path, start)), "model.format", kReadable);
   return std::nullopt;
+}
+
+// A few bytes can say any size, and some tables are as long as an axis. What a file does not hold itself may have twice kMostMadeElements,
+// or as many elements as the file has bytes. (A .pt2 is held against the same limit before its graph is made.)
+static bool is_warranted(const Graph& g, const std::string& path, Diagnostics& diagnostics) {
+  std::error_code failure;
+  const uintmax_t bytes = fs::file_size(path, failure);
+  const i64 most = std::max(2 * kMostMadeElements, failure ? 0 : static_cast<i64>(bytes));
+  for (const GraphValue& v : g.values)
+    if (!v.constant && v.type.elements() > most) {
+      diagnostics.add({Severity::error, path, fmt::format("`{}` has too many elements for a file of this size", v.name),
+                       std::to_string(v.type.elements()), std::to_string(most), "model.tensor.size", "make its sizes smaller"});
+      return false;
+    }
+  return true;
+}
+
+std::optional<Graph> read_graph(const std::string& path, Diagnostics& diagnostics, const InputShapes& shapes) {
+  std::optional<Graph> graph = read_file(path, shapes, diagnostics);
+  if (graph && !is_warranted(*graph, path, diagnostics)) return std::nullopt;
+  return graph;
 }
 
 }  // namespace deuteron

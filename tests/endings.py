@@ -1,4 +1,4 @@
-"""However a command ends, nothing half-made stays: signals, limits on the size of files and of time, full disks.
+"""However a command ends, nothing half-made stays: signals, limits on the size of files, of memory and of time, full disks.
 
     endings.py DEUTERON"""
 import os
@@ -118,6 +118,26 @@ def full_disks(where):
         expect(names(where) == before, command[0], "leaves", set(names(where)) ^ set(before))
 
 
+def memory_has_a_limit(where):
+    program(where)
+    if "__asan_init" in subprocess.run(["nm", TOOL], capture_output=True, text=True).stdout:
+        return  # whose shadow is data too
+    before = names(where)
+    ended = {0: 0, 1: 0}
+    series = DIGITS / "calibrate.npy"
+    for command in (["compile", *MODEL, "--target", "imxrt700cm", "-o", "q.pte"], ["compare", DIGITS / "float.pt2", "p.pte", "--inputs", series],
+                    ["run", "p.pte", "--input", series, "--output-dir", "o"], ["evaluate", "p.pte", "--inputs", series, "--model", DIGITS / "float.pt2"]):
+        for most in range(1 << 20, 60 << 20, 2900000):
+            code, error = run(where, *command, "--max-memory", most)
+            expect(code == 0 and not error or code == 1 and error.count("error:") == 1 and "[memory]" in error, command[0], most, "ends with", code, error)
+            ended[code] += 1
+            if code == 1:
+                expect(names(where) == before, command[0], most, "leaves", set(names(where)) ^ set(before))
+            for made in ("q.pte", "o"):
+                subprocess.run(["rm", "-rf", where / made])
+    expect(min(ended.values()) > 9, "no limit was small, or none large enough:", ended)
+
+
 def runs_have_a_limit(where):
     program(where)
     samples = 60000
@@ -134,7 +154,7 @@ def runs_have_a_limit(where):
 def main():
     wrong = 0
     tests = [a_converter_at_work_is_left, ignored_signals_stay_ignored, a_project_is_whole_or_not_there, files_that_may_not_grow, full_disks,
-             runs_have_a_limit]
+             memory_has_a_limit, runs_have_a_limit]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             try:

@@ -75,8 +75,9 @@ Option Verb::number_or(const std::string& word, int64_t meaning, const std::stri
 }
 Option Verb::flag(const std::string& names, bool& value, const std::string& help) { return Option(app_->add_flag(names, value, help)); }
 
-CommandLine::CommandLine()
-    : app_(std::make_unique<CLI::App>("Makes a trained PyTorch model run as int8 on a microcontroller.", "deuteron")) {
+CommandLine::CommandLine(std::function<void(size_t)> limit_memory)
+    : app_(std::make_unique<CLI::App>("Makes a trained PyTorch model run as int8 on a microcontroller.", "deuteron")),
+      limit_memory_(std::move(limit_memory)) {
   app_->set_version_flag("--version", std::string("deuteron " DEUTERON_VERSION));
   app_->footer(
       "`deuteron VERB --help` says more and gives an example. Exit codes: 0 done, 1 a fault of the input, 2 wrong usage, 3 a fault of "
@@ -89,6 +90,11 @@ Verb CommandLine::add(const char* name, const char* what, const char* example, s
   CLI::App* verb = app_->add_subcommand(name, what);
   verb->footer(std::string("Example:\n  ") + example);
   verb->callback([this, run = std::move(run)] { chosen_ = run; });
+  if (limit_memory_)
+    Verb(verb)
+        .option("--max-memory", max_memory_, "Memory that this command may have for its data; where it needs more it ends with an error")
+        .value("BYTES")
+        .positive();
   return Verb(verb);
 }
 
@@ -120,6 +126,7 @@ int CommandLine::run(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app_->exit(e), kDone;  // --help and --version
     return refuse_usage(printable(e.what(), Lines::escaped));
   }
+  if (max_memory_ > 0) limit_memory_(max_memory_);
   return chosen_();
 }
 

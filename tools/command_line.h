@@ -73,7 +73,9 @@ struct OptionFacts {
 
 class CommandLine {
  public:
-  CommandLine();
+  // `limit_memory` is called with the bytes of --max-memory before a verb runs. Without it no verb has that option: a process that lives on
+  // cannot take its limit back.
+  explicit CommandLine(std::function<void(size_t)> limit_memory = nullptr);
   ~CommandLine();
   // `run` answers the exit code; it is called when the user has named the verb.
   Verb add(const char* name, const char* what, const char* example, std::function<int()> run);
@@ -83,6 +85,8 @@ class CommandLine {
  private:
   std::unique_ptr<CLI::App> app_;
   std::function<int()> chosen_;
+  std::function<void(size_t)> limit_memory_;
+  size_t max_memory_ = 0;  // 0: as much as there is
 };
 
 // Adds `verb` with options of type T, which live as long as the command line.

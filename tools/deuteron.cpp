@@ -12,7 +12,7 @@ namespace {
 // Exit codes: 0 done, 1 the user's input, 2 wrong usage, 3 a fault of ours.
 int run_verb(int argc, char** argv) {
   using namespace deuteron;
-  CommandLine line;
+  CommandLine line(limit_memory);
   add_verbs(line);
   return line.run(argc, argv);
 }
@@ -29,6 +29,10 @@ int main(int argc, char** argv) {
     deuteron::say_out_of_memory();
     return deuteron::kUserError;
   } catch (const std::exception& e) {
+    if (deuteron::lacks_memory(e)) {
+      deuteron::say_out_of_memory();
+      return deuteron::kUserError;
+    }
     std::fprintf(stderr, "deuteron: internal fault: %s\n    please report this with the command line\n", e.what());
     return deuteron::kOurFault;
   }

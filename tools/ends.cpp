@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <exception>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
 
 #include "base/diagnostic.h"
 #include "data/temporary_path.h"
@@ -37,8 +40,25 @@ void end_in_order_on_signals() {
   }).detach();
 }
 
+static std::atomic<bool> has_limit = false;
+
+void limit_memory(size_t bytes) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, bytes);
+  has_limit = ::setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
 void say_out_of_memory() {
-  std::fputs("deuteron: error: out of memory  [memory]\n    give fewer samples at once, or a smaller model\n", stderr);
+  // Formatting would take memory.
+  std::fputs("deuteron: error: out of memory  [memory]\n    give fewer samples at once, or a smaller model", stderr);
+  std::fputs(has_limit ? ", or a larger --max-memory\n" : "\n", stderr);
+}
+
+bool lacks_memory(const std::exception& e) {
+  const auto* of_system = dynamic_cast<const std::system_error*>(&e);
+  if (of_system) return of_system->code() == std::errc::resource_unavailable_try_again;
+  return std::string_view(e.what()).starts_with("pthread_create has failed");
 }
 
 void end_in_order_without_memory() {

@@ -1,6 +1,8 @@
 // The ends of a process that do not come from the verb itself: a signal, a limit of time, and no memory.
 #pragma once
 #include <condition_variable>
+#include <cstddef>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -16,6 +18,9 @@ void end_in_order_on_signals();
 // elsewhere: temporary files are taken away, and the exit code is 1.
 void end_in_order_without_memory();
 void say_out_of_memory();
+bool lacks_memory(const std::exception& e);  // for the stack of a thread, which std::thread and oneTBB say in their own ways
+// The kernel gives this process, and what it starts, no more than that for data: the heap and the stacks of threads.
+void limit_memory(size_t bytes);
 
 // Ends the process after `seconds` (0: never) unless it is destroyed before: `finish` tells the user and answers the exit code, then
 // temporary files are taken away. `finish` runs in another thread, beside what took too long: it may only touch what that does not change.

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "data/read_file.h"
+#include "data/zip_fault.h"
 
 namespace deuteron {
 namespace {
@@ -32,7 +33,7 @@ Zip open_zip(std::span<const std::byte> bytes, std::string& why) {
   zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
   if (!opened) {
     if (source) zip_source_free(source);
-    why = zip_error_strerror(&error);
+    why = zip_fault(&error);
   }
   zip_error_fini(&error);
   return Zip(opened);
@@ -74,7 +75,7 @@ class RecordReader {
     }
     zip_file_t* file = zip_fopen(zip_.get(), name.c_str(), 0);
     if (!file) {
-      refuse(fmt::format("the entry `{}` cannot be read: {}", name, zip_strerror(zip_.get())), "etrecord.damaged");
+      refuse(fmt::format("the entry `{}` cannot be read: {}", name, zip_fault(zip_get_error(zip_.get()))), "etrecord.damaged");
       return std::nullopt;
     }
     std::string text;

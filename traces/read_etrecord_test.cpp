@@ -1,5 +1,4 @@
 #include "traces/read_etrecord.h"
-#include "base/test_diagnostics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +9,8 @@
 #include <fstream>
 #include <map>
 #include <random>
+
+#include "base/test_diagnostics.h"
 
 namespace deuteron {
 namespace {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "data/mapped_file.h"
+#include "data/zip_fault.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -204,8 +205,7 @@ std::shared_ptr<zip> open_directory(const Archive& archive, Diagnostics& diagnos
   zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
   if (!opened) {
     if (source) zip_source_free(source);
-    diagnostics.error(archive.name, std::string("is a damaged zip archive: ") + zip_error_strerror(&error), "pt2.archive.inconsistent",
-                      kAgain);
+    diagnostics.error(archive.name, "is a damaged zip archive: " + zip_fault(&error), "pt2.archive.inconsistent", kAgain);
   }
   zip_error_fini(&error);
   return opened ? std::shared_ptr<zip>(opened, [](zip_t* z) { zip_discard(z); }) : nullptr;

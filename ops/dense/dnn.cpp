@@ -1,10 +1,13 @@
 #include "ops/dense/dnn.h"
 
+#include <sys/mman.h>
 #include <dnnl.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <unordered_map>
 
@@ -18,12 +21,24 @@ using dnnl::memory;
 
 void use_one_thread_for_each_layer() { omp_set_num_threads(1); }
 
+// oneDNN writes machine code into memory that it asked for and did not get: what it takes for one layer, beside the weights, must be there.
+static constexpr size_t kForCode = size_t{4} << 20;
+static void make_sure_of_pages(size_t bytes) {
+  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // as it asks for them
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(pages, bytes);
+}
+
 // Machines that differ in the widest vectors they have shall choose the same quantization parameters, so sums are made in one order:
 // AVX2 at most. One model's layers fit in 64 cached primitives; more would only cost memory.
 static const dnnl::engine& engine() {
   static const dnnl::engine e = [] {
     dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
     dnnl_set_primitive_cache_capacity(64);
+    make_sure_of_pages(4 * kForCode);
+    const float one = 1;
+    float product = 0;
+    dnnl_sgemm('N', 'N', 1, 1, 1, 1, &one, 1, &one, 1, 0, &product, 1);  // makes the code that all products share
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return e;
@@ -48,6 +63,7 @@ struct PreparedLayer::State {
 
   template <class Descriptor, class Primitive, class Attempt>
   bool try_onednn(const Attempt& descriptor, const memory::desc& weight_here, const float* weight_data) {
+    make_sure_of_pages(kForCode + 2 * weight_here.get_size());
     try {
       dnnl::primitive_attr attributes;
       attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -62,7 +78,8 @@ struct PreparedLayer::State {
       stream.wait();
       if (!bias.empty()) bias_memory = memory({{channels}, memory::data_type::f32, memory::format_tag::a}, engine(), bias.data());
       return true;
-    } catch (const dnnl::error&) {  // no implementation for these shapes
+    } catch (const dnnl::error& e) {
+      if (e.status == dnnl_out_of_memory) throw std::bad_alloc();  // else there is no implementation for these shapes
       primitive = {};
       return false;
     }
