@@ -11,7 +11,8 @@ namespace {
 #define OPERATOR_WITH_KERNEL(type, kernel) &kernel,
 const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS)
 #include "ops/operators.inc"
-                                      DEUTERON_PACKED_KERNELS(DEUTERON_ADDRESS) DEUTERON_INT16_KERNELS(DEUTERON_ADDRESS)
+                                      DEUTERON_PACKED_KERNELS(DEUTERON_ADDRESS) DEUTERON_TFLITE_KERNELS(DEUTERON_ADDRESS)
+                                          DEUTERON_INT16_KERNELS(DEUTERON_ADDRESS)
                                           DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
 

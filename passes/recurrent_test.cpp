@@ -16,7 +16,7 @@
 namespace deuteron {
 namespace {
 
-struct Case {
+struct Layer {
   const char* name;
   Op op;
   i64 gates, states;
@@ -26,7 +26,7 @@ struct Case {
 
 RecurrentForm form(bool batch_first, bool bidirectional, bool reverse = false) { return {batch_first, reverse, bidirectional, true}; }
 
-Graph graph_of(const Case& k, const RecurrentForm& f, const std::vector<size_t>& wanted, uint32_t seed) {
+Graph graph_of(const Layer& k, const RecurrentForm& f, const std::vector<size_t>& wanted, uint32_t seed) {
   std::mt19937 bits(seed);
   const auto uniform = [&](float bound) { return (static_cast<float>(bits() >> 8) * 0x1p-23f - 1) * bound; };
   Graph g;
@@ -69,8 +69,8 @@ Samples samples_of(const Graph& g, size_t count, float initial) {
   return samples;
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> list;
+std::vector<Layer> layers() {
+  std::vector<Layer> list;
   for (const bool batch_first : {false, true})
     for (const bool both : {false, true})
       for (const bool initial : {false, true}) {
@@ -104,7 +104,7 @@ std::optional<Compilation> compiled(Graph g, const Samples& samples) {
 
 TEST(Recurrent, EveryFormIsOneKernelThatIsCloseToFloat) {
   uint32_t seed = 1;
-  for (const Case& k : cases()) {
+  for (const Layer& k : layers()) {
     const RecurrentForm& f = form_of(k.op);
     std::vector<size_t> all;
     for (i64 r = 0; r <= k.states; ++r) all.push_back(static_cast<size_t>(r));
@@ -129,7 +129,7 @@ TEST(Recurrent, EveryFormIsOneKernelThatIsCloseToFloat) {
 // Inputs of every range, weights with a scale of their own in each row: the scales must reach the kernel.
 TEST(Recurrent, InitialStatesOutsideTheUsualRangeAreFollowed) {
   uint32_t seed = 50;
-  for (const Case& k : cases()) {
+  for (const Layer& k : layers()) {
     if (!k.initial) continue;
     const Graph g = graph_of(k, form_of(k.op), {0, 1}, seed++);
     const Samples samples = samples_of(g, 8, 6.0f);
@@ -142,7 +142,7 @@ TEST(Recurrent, InitialStatesOutsideTheUsualRangeAreFollowed) {
 // A model whose quantizer knew linear layers only: the recurrent one gets its ranges from samples, or says that it needs them.
 TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
   uint32_t seed = 80;
-  for (const Case& k : cases())
+  for (const Layer& k : layers())
     for (const bool quantizes_y : {true, false}) {
       Graph g = graph_of(k, form_of(k.op), {0, 1}, seed++);
       const ValueId y = g.outputs[0].value, last = quantizes_y ? y : g.inputs[0].value;
@@ -168,7 +168,7 @@ TEST(Recurrent, AFloatLayerInAQuantizedModelTakesItsRangesFromSamples) {
 
 // An unread sequence is not stored.
 TEST(Recurrent, AnUnreadSequenceCostsTwoRows) {
-  const Case k{"lstm", Lstm{form(true, false), 0}, 4, 2, 100, 1, 3, 8, false};
+  const Layer k{"lstm", Lstm{form(true, false), 0}, 4, 2, 100, 1, 3, 8, false};
   const Graph with = graph_of(k, form(true, false), {0}, 3), without = graph_of(k, form(true, false), {1}, 3);
   const Samples samples = samples_of(with, 2, 1);
   const auto a = compiled(with, samples), b = compiled(without, samples);

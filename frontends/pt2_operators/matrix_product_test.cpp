@@ -7,9 +7,10 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 
+#include "base/test_diagnostics.h"
 #include "calibrate/float_executor.h"
+#include "calibrate/test_graph.h"
 #include "frontends/pt2/test_archive.h"
 #include "ir/verify.h"
 
@@ -18,23 +19,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<float> noise(i64 count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<float> data(static_cast<size_t>(count));
-  for (float& v : data) v = std::uniform_real_distribution<float>(-1, 1)(random);
-  return data;
-}
-
-std::string text_of(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& d : diagnostics.list()) text += format_diagnostic(d) + "\n";
-  return text;
-}
-
 std::vector<float> run(const TestModel& model, const std::vector<std::vector<float>>& inputs) {
   Diagnostics diagnostics;
   const auto g = import_bytes(model.bytes(), diagnostics);
-  EXPECT_TRUE(g) << text_of(diagnostics);
+  EXPECT_TRUE(g) << said(diagnostics);
   if (!g) return {};
   EXPECT_EQ(find_fault(*g), std::nullopt);
   return FloatExecutor(*g).run(inputs, {})[0];
@@ -43,7 +31,7 @@ std::vector<float> run(const TestModel& model, const std::vector<std::vector<flo
 std::string refusal(const TestModel& model) {
   Diagnostics diagnostics;
   EXPECT_FALSE(import_bytes(model.bytes(), diagnostics));
-  return text_of(diagnostics);
+  return said(diagnostics);
 }
 
 // torch.matmul, element by element.
@@ -101,7 +89,7 @@ TEST(MatrixProduct, BroadcastsAsTorchDoes) {
   for (const auto& [a, b] : cases)
     for (const char* parameter : {"", "a", "b"}) {  // which side is a parameter
       SCOPED_TRACE(fmt::format("{} x {}, parameter {}", to_text(a), to_text(b), parameter));
-      const std::vector<float> da = noise(numel(a), 1), db = noise(numel(b), 2);
+      const std::vector<float> da = random_floats(numel(a), 1), db = random_floats(numel(b), 2);
       const Product expected = expected_product(a, b, da, db);
       TestModel m;
       std::vector<std::vector<float>> inputs;
@@ -145,7 +133,7 @@ TEST(MatrixProduct, AddmmAndBaddbmmHaveFactors) {
       for (const double alpha : {1.0, 0.25}) {
         const Shape a{2, 3, 5}, b{2, 5, 4}, y{2, 3, 4};
         const auto shape = [&](const Shape& s) { return series ? s : Shape{s[1], s[2]}; };
-        const std::vector<float> da = noise(numel(shape(a)), 1), db = noise(numel(shape(b)), 2), dc = noise(numel(shape(y)), 3);
+        const std::vector<float> da = random_floats(numel(shape(a)), 1), db = random_floats(numel(shape(b)), 2), dc = random_floats(numel(shape(y)), 3);
         TestModel m;
         m.input("c", shape(y)), m.input("a", shape(a)), m.input("b", shape(b));
         m.node(series ? "aten.baddbmm.default" : "aten.addmm.default", {{"y", shape(y)}},
@@ -168,7 +156,7 @@ TEST(MatrixProduct, LinearTakesAComputedWeight) {
   m.input("x", {2, 3, 5}), m.input("w", {4, 5}), m.input("bias", {4});
   m.node("aten.linear.default", {{"y", {2, 3, 4}}}, {{"input", as_tensor("x")}, {"weight", as_tensor("w")}, {"bias", as_tensor("bias")}});
   m.output("y");
-  const std::vector<float> x = noise(30, 1), w = noise(20, 2), bias = noise(4, 3), y = run(m, {x, w, bias});
+  const std::vector<float> x = random_floats(30, 1), w = random_floats(20, 2), bias = random_floats(4, 3), y = run(m, {x, w, bias});
   ASSERT_EQ(y.size(), 24u);
   for (i64 r = 0; r < 6; ++r)
     for (i64 o = 0; o < 4; ++o) {
@@ -182,8 +170,8 @@ TEST(MatrixProduct, LinearTakesAComputedWeight) {
 TEST(MatrixProduct, AttentionWithMasks) {
   enum class Mask { none, causal, boolean, additive };
   const i64 batch = 2, heads = 3, rows = 4, keys = 5, width = 6, out = 7;
-  const std::vector<float> q = noise(batch * heads * rows * width, 1), k = noise(batch * heads * keys * width, 2),
-                           v = noise(batch * heads * keys * out, 3);
+  const std::vector<float> q = random_floats(batch * heads * rows * width, 1), k = random_floats(batch * heads * keys * width, 2),
+                           v = random_floats(batch * heads * keys * out, 3);
   for (const Mask kind : {Mask::none, Mask::causal, Mask::boolean, Mask::additive}) {
     TestModel m;
     m.input("q", {batch, heads, rows, width}), m.input("k", {batch, heads, keys, width}), m.input("v", {batch, heads, keys, out});

@@ -6,7 +6,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const std::vector<float> kX{3, 1, 2, 1, -4, 7};  // [2,3]
+const std::vector<float> kUnordered{3, 1, 2, 1, -4, 7};  // [2,3]
 
 std::vector<std::vector<float>> two_results(const std::string& target, const Shape& out, const Arguments& more) {
   TestModel m;
@@ -15,7 +15,7 @@ std::vector<std::vector<float>> two_results(const std::string& target, const Sha
   arguments.insert(arguments.end(), more.begin(), more.end());
   m.node(target, {{"v", out}, {"p", out, kS64}}, arguments);
   m.output("v"), m.output("p");
-  return results_of(m, {kX});
+  return results_of(m, {kUnordered});
 }
 
 TEST(Ordering, SortsAlongAnAxis) {
@@ -46,7 +46,7 @@ TEST(Ordering, FindsElementsByTheirRank) {
   const auto middle = two_results("aten.median.dim", {1, 3}, {{"dim", as_int(0)}, {"keepdim", as_bool(true)}});  // the lower one of two
   EXPECT_THAT(middle[0], ElementsAre(1, -4, 2));
   EXPECT_THAT(middle[1], ElementsAre(1, 1, 0));
-  EXPECT_THAT(results_of(model_of("aten.median.default", {2, 3}, {}), {kX})[0], ElementsAre(1));
+  EXPECT_THAT(results_of(model_of("aten.median.default", {2, 3}, {}), {kUnordered})[0], ElementsAre(1));
 }
 
 }  // namespace

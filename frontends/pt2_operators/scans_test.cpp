@@ -6,19 +6,19 @@ namespace {
 
 using testing::ElementsAre;
 
-const std::vector<float> kX{1, -2, 3, 0.5f, 4, -1};
+const std::vector<float> kScanned{1, -2, 3, 0.5f, 4, -1};
 
 std::vector<float> extremes(const std::string& target, i64 axis) {
   TestModel m;
   m.input("x", {2, 3});
   m.node(target, {{"v", {2, 3}}, {"i", {2, 3}, kS64}}, {{"self", as_tensor("x")}, {"dim", as_int(axis)}});
   m.output("v");
-  return results_of(m, {kX})[0];
+  return results_of(m, {kScanned})[0];
 }
 
 TEST(Scans, EachElementTakesInThoseBeforeIt) {
   const auto products = [](i64 axis) {
-    return results_of(model_of("aten.cumprod.default", {2, 3}, {2, 3}, {{"dim", as_int(axis)}}), {kX})[0];
+    return results_of(model_of("aten.cumprod.default", {2, 3}, {2, 3}, {{"dim", as_int(axis)}}), {kScanned})[0];
   };
   EXPECT_THAT(products(0), ElementsAre(1, -2, 3, 0.5f, -8, -3));
   EXPECT_THAT(products(-1), ElementsAre(1, -2, -6, 0.5f, 2, -2));
@@ -38,8 +38,8 @@ TEST(Scans, AnyExtentAgainstALoop) {
 }
 
 TEST(Scans, ProductsOfAnAxisKeepItOrNot) {
-  EXPECT_THAT(results_of(model_of("aten.prod.dim_int", {2, 3}, {2}, {{"dim", as_int(1)}}), {kX})[0], ElementsAre(-6, -2));
-  EXPECT_THAT(results_of(model_of("aten.prod.dim_int", {2, 3}, {1, 3}, {{"dim", as_int(0)}, {"keepdim", as_bool(true)}}), {kX})[0],
+  EXPECT_THAT(results_of(model_of("aten.prod.dim_int", {2, 3}, {2}, {{"dim", as_int(1)}}), {kScanned})[0], ElementsAre(-6, -2));
+  EXPECT_THAT(results_of(model_of("aten.prod.dim_int", {2, 3}, {1, 3}, {{"dim", as_int(0)}, {"keepdim", as_bool(true)}}), {kScanned})[0],
               ElementsAre(0.5f, -8, -3));
 }
 
@@ -49,7 +49,7 @@ TEST(Scans, ExtremesOfBothKinds) {
   m.node("aten.aminmax.default", {{"low", {2, 1}}, {"high", {2, 1}}},
          {{"self", as_tensor("x")}, {"dim", as_int(1)}, {"keepdim", as_bool(true)}});
   m.output("low"), m.output("high");
-  const auto found = results_of(m, {kX});
+  const auto found = results_of(m, {kScanned});
   EXPECT_THAT(found[0], ElementsAre(-2, -1));
   EXPECT_THAT(found[1], ElementsAre(3, 4));
 }

@@ -173,10 +173,9 @@ class Walk {
       graph().outputs.push_back({v.now, v.name, all_axes(type)});
       const size_t elements = static_cast<size_t>(type.elements());
       const Constant zeros = constant_of(elements_of(std::vector<float>(elements), type));
-      const bool has_steps = !v.type->quant.empty();
       graph().states.push_back({type,
-                                !v.initial  ? zeros
-                                : has_steps ? constant_of(numbers_of(v.initial->bytes.data(), *v.type))
+                                !v.initial                    ? zeros
+                                : type.dtype != v.type->dtype ? constant_of(numbers_of(v.initial->bytes.data(), *v.type))
                                             : *v.initial,
                                 v.writer});
     }

@@ -66,7 +66,7 @@ ModelTensor* Call::tensor(size_t i) {
     if (t.is_variable)
       refuse(
           {fmt::format(
-               "reads the tensor `{}`, which keeps its content from call to call: such tensors are not supported, resource variables are",
+               "reads the tensor `{}`, which keeps its content from call to call: only SVDF takes such tensors, others take resource variables",
                t.name),
            "", "", "tflite.graph.variable"});
     else
@@ -94,15 +94,33 @@ ValueId Call::steps_to_real(ModelTensor& t) {
   return t.real;
 }
 
+// An input in steps is given as real values and rounded by its first reader.
+ValueId Call::steps_of(ModelTensor& t) {
+  if (!t.constant && t.maker < 0 && t.to_steps < 0) {
+    t.value = state_.graph.add_node(Quantize{t.type.quant}, {t.value}, {t.type}, t.name + ".steps", {index_});
+    t.to_steps = static_cast<NodeId>(state_.graph.nodes.size()) - 1;
+  }
+  return value_of(t);
+}
+
+ValueId Call::steps_value(size_t i) {
+  ModelTensor* t = tensor(i);
+  if (t)
+    require(!t->type.quant.empty(), fmt::format("operand {} has no scale", i), to_text(t->type), "INT8, UINT8", "tflite.quant.missing");
+  return ok_ ? steps_of(*t) : -1;
+}
+
+ValueId Call::constant_value(size_t i) {
+  ModelTensor& t = state_.tensors[in_[i]];
+  require(t.constant.has_value(), fmt::format("operand {} is computed, it has to be a constant", i), "", "", "tflite.operand.constant");
+  return ok_ ? value_of(t) : -1;
+}
+
 ValueId Call::in(size_t i) {
   ModelTensor* t = tensor(i);
   if (!t) return -1;
   if (!t->type.quant.empty()) {
-    // An input in steps: given as real values, rounded here.
-    if (!t->constant && t->maker < 0 && t->to_steps < 0) {
-      t->value = state_.graph.add_node(Quantize{t->type.quant}, {t->value}, {t->type}, t->name + ".steps", {index_});
-      t->to_steps = static_cast<NodeId>(state_.graph.nodes.size()) - 1;
-    }
+    steps_of(*t);
     return steps_to_real(*t);
   }
   const DType d = t->type.dtype;
@@ -255,15 +273,22 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
 }
 
 ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result) {
+  const std::vector<ValueId> results = add_calls(std::move(call), std::move(inputs), {std::move(result)});
+  return results.empty() ? -1 : results[0];
+}
+
+std::vector<ValueId> Call::add_calls(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
-  if (!ok_) return -1;
-  std::vector<const Type*> in, out{&result};
+  if (!ok_) return {};
+  std::vector<const Type*> in, out;
+  for (const Type& type : types) out.push_back(&type);
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "tflite.leftover.call"});
-  if (!ok_) return -1;
-  return state_.graph.add_node(std::move(call), std::move(inputs), {std::move(result)}, suffixed(state_, out_, {}), {index_});
+  if (!ok_) return {};
+  state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), suffixed(state_, out_, {}), {index_});
+  return state_.graph.nodes.back().outputs;
 }
 
 ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {

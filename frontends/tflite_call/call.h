@@ -66,6 +66,8 @@ class Call {
 
   ValueId in(size_t i);    // float32 where it is float or quantized, else integers or truth values
   ValueId real(size_t i);  // float32; anything else is refused
+  ValueId steps_value(size_t i);     // the steps themselves, of a quantized operand
+  ValueId constant_value(size_t i);  // a constant as the file has it, int16 too
   // A bias beside int8 operands: its int32 in steps of x.scale * weight.scale; or float32.
   ValueId bias(size_t i, const Type& x, const Type& weight, i64 channels);
   std::vector<i64> integers(size_t i);                         // of a constant
@@ -84,6 +86,7 @@ class Call {
   ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
   std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
   ValueId add_call(KernelCall call, std::vector<ValueId> inputs, Type type);
+  std::vector<ValueId> add_calls(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
   ValueId permute(ValueId x, Axes perm, std::string_view suffix = {});
   ValueId reshape(ValueId x, Shape shape, std::string_view suffix = {});
   // To the steps of the result and back: what TFLite computes next sees rounded values.
@@ -98,11 +101,15 @@ class Call {
   ValueId variable(size_t handle);  // its content now, which is to be result 0
   void assign(size_t handle, size_t operand);
   void run_once(i32 subgraph);  // assigns what its variables begin with
+  // An operand that keeps its content from call to call (`is_variable`), and what it is from now on: of its type, steps included.
+  ValueId kept(size_t i);
+  void keep(size_t i, ValueId v);
 
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 
  private:
   ModelTensor* tensor(size_t i);  // operand; null: refused
+  ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);
   ValueId steps_to_real(ModelTensor& t);
   Variable* variable_of(const ModelTensor& handle);  // null: refused

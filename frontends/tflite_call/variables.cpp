@@ -68,6 +68,27 @@ void Call::assign(size_t handle, size_t operand) {
   v->writer = index_;
 }
 
+ValueId Call::kept(size_t i) {
+  ModelTensor& t = state_.tensors[in_[i]];
+  require(t.is_variable && t.state == ModelTensor::State::unknown, fmt::format("has a state `{}` that is no variable tensor", t.name), "",
+          "", "tflite.variable.tensor");
+  if (!ok_) return -1;
+  if (t.variable < 0) {
+    t.variable = static_cast<i32>(state_.variables.size());
+    state_.variables.push_back({t.name, t.type, t.constant});
+  }
+  Variable& v = state_.variables[t.variable];
+  if (v.now < 0) v.before = v.now = state_.graph.add_value(t.name, t.type);
+  return v.now;
+}
+
+void Call::keep(size_t i, ValueId value) {
+  if (!ok_ || value < 0) return;
+  Variable& v = state_.variables[state_.tensors[in_[i]].variable];
+  v.now = value;
+  v.writer = index_;
+}
+
 void Call::assign_once(const ModelTensor& handle, const ModelTensor& value) {
   Variable* v = variable_of(handle);
   if (!v) return;

@@ -40,6 +40,9 @@ namespace deuteron {
   K(kLinearAdd)                    \
   K(kQuantizeBytes)
 
+// Of layers that only TFLite has: the front end makes the calls themselves.
+#define DEUTERON_TFLITE_KERNELS(K) K(kSvdf)
+
 // int16 activations, which stock firmware lacks too (ops/int16.h).
 #define DEUTERON_INT16_KERNELS(K) \
   K(kConv2dS16)                   \
@@ -64,6 +67,7 @@ namespace deuteron {
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
 DEUTERON_PACKED_KERNELS(DEUTERON_DECLARE_KERNEL)
+DEUTERON_TFLITE_KERNELS(DEUTERON_DECLARE_KERNEL)
 DEUTERON_INT16_KERNELS(DEUTERON_DECLARE_KERNEL)
 #undef DEUTERON_DECLARE_KERNEL
 

@@ -165,10 +165,9 @@ void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<c
   std::deque<std::vector<std::byte>> converted;  // of the values that are not float32
   std::vector<const Type*> in_types, out_types;
   std::vector<void*> in_data, out_data;
-  const auto plain = [](const HostTensor& t) { return Type{t.type->dtype, t.type->shape, {}}; };
   for (const HostTensor& t : in) {
     in_types.push_back(t.type);
-    if (t.type->dtype != DType::f32) converted.push_back(elements_of({t.data, static_cast<size_t>(t.type->elements())}, plain(t)));
+    if (t.type->dtype != DType::f32) converted.push_back(elements_of({t.data, static_cast<size_t>(t.type->elements())}, *t.type));
     in_data.push_back(t.type->dtype == DType::f32 ? static_cast<void*>(t.data) : converted.back().data());
   }
   for (const HostTensor& t : out) {
@@ -178,7 +177,7 @@ void execute(const KernelCall& call, std::span<const HostTensor> in, std::span<c
   }
   run_call(call, TypeView(in_types), TypeView(out_types), in_data, out_data, {});
   for (size_t k = 0; k < out.size(); ++k)
-    if (out[k].type->dtype != DType::f32) std::ranges::copy(numbers_of(out_data[k], plain(out[k])), out[k].data);
+    if (out[k].type->dtype != DType::f32) std::ranges::copy(numbers_of(out_data[k], *out[k].type), out[k].data);
 }
 
 }  // namespace deuteron

@@ -16,7 +16,8 @@ std::optional<std::string> fault_of_call(const KernelCall&, TypeView in, TypeVie
 void run_call(const KernelCall&, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data,
               const std::vector<bool>& constant);
 
-// Computes the results. The host keeps every value as float32 numbers, integers and booleans too: they are converted on the way in and out.
+// Computes the results. The host keeps every value as float32 numbers, integers and booleans too: they are converted on the way in and out, steps with a
+// scale to the real values that they stand for.
 void execute(const KernelCall&, std::span<const HostTensor> in, std::span<const HostTensor> out);
 
 }  // namespace deuteron

@@ -76,6 +76,34 @@ def shift_register(b, random, zeros=lambda *variable: None):
     b.output(b.op("MAXIMUM", [old, x], [b.tensor(shape, scale, zero)], "MaximumMinimumOptions"))
 
 
+def svdf(b, random):
+    """Its state is a variable tensor: nobody names it, and nothing says what it begins with."""
+    batch, inputs, units, rank, memory = (int(random.integers(*r)) for r in ((1, 3), (1, 12), (1, 6), (1, 4), (1, 10)))
+    filters = units * rank
+    steps = lambda shape, kind, most: random.integers(-most, most + 1, shape).astype(kind)  # noqa: E731
+    x = b.input([batch, inputs], float(random.uniform(0.01, 0.1)), int(random.integers(-128, 128)))
+    features = b.constant(steps([filters, inputs], np.int8, 127), float(random.uniform(0.002, 0.02)))
+    times = b.constant(steps([filters, memory], np.int16, 32767), float(random.uniform(0.5, 2)) / 32768)
+    bias = b.constant(random.integers(-50000, 50000, units).astype(np.int32)) if random.integers(4) else -1
+    state = b.tensor([batch, filters * memory], float(random.uniform(0.5, 8)) / 32768, 0, np.int16)
+    b.graph.tensors[state].isVariable = True
+    y = b.tensor([batch, units], float(random.uniform(0.01, 0.2)), int(random.integers(-128, 20)))
+    b.output(b.op("SVDF", [x, features, times, bias, state], [y], "SVDFOptions", rank=rank, fusedActivationFunction=1))
+
+
+def two_svdf(b, random):
+    """A second layer on what the first one gives, whose result a quantized layer reads too."""
+    one = lambda shape, kind, most: random.integers(-most, most + 1, shape).astype(kind)  # noqa: E731
+    x = b.input([1, 6], 0.05, 3)
+    for k in range(2):
+        state = b.tensor([1, 8 * 5], 4 / 32768, 0, np.int16)
+        b.graph.tensors[state].isVariable = True
+        operands = [x, b.constant(one([8, 6 if k == 0 else 4], np.int8, 127), 0.004), b.constant(one([8, 5], np.int16, 32767), 1 / 32768),
+                    b.constant(one([4], np.int32, 9000)), state]
+        x = b.op("SVDF", operands, [b.tensor([1, 4], 0.03, -128)], "SVDFOptions", rank=2, fusedActivationFunction=1)
+    b.output(b.op("LOGISTIC", [x], [b.tensor([1, 4], 1 / 256, -128)]))
+
+
 def once(b, random):
     """Never assigned but by CALL_ONCE: a constant."""
     shape = [1, int(random.integers(1, 9))]
@@ -129,15 +157,43 @@ def compare(tool, make, seed, folder):
             matters[make.__name__] = matters.get(make.__name__, False) or not np.array_equal(again[0], wanted[-1])
 
 
+def float_svdf(b, random):
+    inputs, units, rank, memory = (int(random.integers(*r)) for r in ((4, 12), (2, 6), (1, 4), (1, 10)))
+    normal = lambda *shape: random.normal(0, 0.4, shape).astype(np.float32)  # noqa: E731
+    x = b.tensor([1, inputs], dtype=np.float32)
+    b.graph.inputs.append(x)
+    state = b.tensor([1, units * rank * memory], dtype=np.float32)
+    b.graph.tensors[state].isVariable = True
+    operands = [x, b.constant(normal(units * rank, inputs)), b.constant(normal(units * rank, memory)), b.constant(normal(units)), state]
+    b.output(b.op("SVDF", operands, [b.tensor([1, units], dtype=np.float32)], "SVDFOptions", rank=rank))
+
+
+def compare_float(tool, seed, folder):
+    """Quantized by us: what it gives follows TFLite's float kernel through a sequence."""
+    b, random = Builder(), np.random.default_rng(seed)
+    float_svdf(b, random)
+    model = folder / "model.tflite"
+    model.write_bytes(b.bytes())
+    samples = random.uniform(-1, 1, [40, *b.shape(b.graph.inputs[0])]).astype(np.float32)
+    np.save(folder / "x.npy", samples)
+    wanted = interpret(b.bytes(), samples).astype(np.float64)
+    if not call([tool, "compile", model, "--target", "cortex-m55", "--calibrate", folder / "x.npy", "-o", folder / "f.pte"]): return
+    if not call([tool, "run", folder / "f.pte", "--input", folder / "x.npy", "--output-dir", folder]): return
+    noise = np.load(folder / "output0.npy").reshape(wanted.shape) - wanted
+    check(10 * np.log10(np.sum(wanted**2) / np.sum(noise**2)) > 25, f"float_svdf{seed}: {10 * np.log10(np.sum(wanted**2) / np.sum(noise**2))} dB")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("deuteron")
     p.add_argument("--seeds", type=int, default=12)
     options = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for make in (streaming_convolution, moving_sum, shift_register, once):
+        for make in (streaming_convolution, moving_sum, shift_register, svdf, two_svdf, once):
             for seed in range(options.seeds):
                 compare(options.deuteron, make, seed, pathlib.Path(folder))
+        for seed in range(options.seeds):
+            compare_float(options.deuteron, seed, pathlib.Path(folder))
     for name, does in matters.items(): check(does, f"{name}: the last step never depends on those before")
     print(f"tflite state: {checks.verdict()}")
     return checks.failed != 0
