@@ -59,6 +59,9 @@ const void* check_any_call(Plan& plan, KernelFinder& finder, const CallView& cal
   return check_call(plan, call, *kernel, size, where) ? kernel : nullptr;
 }
 
+// What it takes to decode a call and to prepare it. A file whose calls all share one table asks for that with four bytes a call.
+constexpr uint32_t kStepsOfACall = 16, kStepsOfAnArgument = 8;
+
 // `calls`, unless null, gets the kernels and backends.
 bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* totals, Status* where) {
   totals->writes = plan.inputs.count + plan.states;
@@ -66,6 +69,7 @@ bool check_calls(Plan& plan, KernelFinder& finder, Prepared* calls, Totals* tota
   for (uint32_t k = 0; k < plan.instructions.count; ++k) {
     CallView call;
     if (!read_call(plan, k, &call, where)) return false;
+    if (!call.delegate && !plan.reader.charge(kStepsOfACall + kStepsOfAnArgument * call.args.count)) return false;
     CallSize size;
     uint32_t workspace = 0;
     const void* called = check_any_call(plan, finder, call, &size, &workspace, where);

@@ -336,18 +336,18 @@ TEST(LoadChecks, FilesThatAreNoPrograms) {
   EXPECT_TRUE(Loaded(other, kTestKernels).status.ok());
 }
 
-// A list of 400 integers that every call reads: the work is their product, the file their sum.
+// A list of 800 integers that every call reads: the work is their product, the file their sum.
 TEST(LoadChecks, WorkIsBoundedByTheSizeOfTheFile) {
   for (const bool is_too_much : {false, true}) {
     Good p;
-    const int32_t list = p.ints(std::vector<int64_t>(400, 1)), n = p.integer(2), yes = p.boolean(true), text = p.string("x");
+    const int32_t list = p.ints(std::vector<int64_t>(800, 1)), n = p.integer(2), yes = p.boolean(true), text = p.string("x");
     const int32_t none = p.none(), tensors = p.tensor_list({p.a, p.c});
     for (int k = 0; k < (is_too_much ? 400 : 10); ++k) p.call("test::any", {p.a, p.c, n, n, n, n, yes, list, none, tensors, text, p.y});
     p.finish();
     const Block file(p.bytes());
     Needs needs;
     const Status s = measure(file.file(), kTestKernels, &needs);
-    EXPECT_LT(file.size() + 65536, 400u * 400u) << "so few bytes may not take 400 * 400 steps";
+    EXPECT_LT(file.size() + 98304, 800u * 400u) << "so few bytes may not take 800 * 400 steps";
     EXPECT_EQ(s.code, is_too_much ? Code::unsupported : Code::ok) << (s.detail ? s.detail : "");
     EXPECT_STREQ(s.detail, is_too_much ? "the program is too large to be checked" : nullptr);
   }

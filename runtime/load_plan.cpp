@@ -11,7 +11,7 @@ namespace deuteron {
 namespace {
 
 constexpr uint32_t kSmallestFile = 64;  // as in open.cpp
-constexpr uint32_t kLeastSteps = 1 << 16;
+constexpr uint32_t kLeastSteps = 3 << 15;
 constexpr uint32_t kIdentifier = 0x32315445;  // "ET12"
 
 const uint8_t* plan_at(const Plan& plan) { return plan.reader.bytes + plan.segment_base; }

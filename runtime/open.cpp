@@ -12,8 +12,9 @@ constexpr size_t kSmallestFile = 64;  // the stock loader reads as much before i
 constexpr uint32_t kMagicAt = 8, kLengthAt = 12, kProgramSizeAt = 16, kBaseAt = 24, kDataSizeAt = 32;
 constexpr uint32_t kOldHeaderBytes = 24, kHeaderBytes = 32;  // without and with the size of the segments' data
 
-// What a load may cost, in tables read or steps that take as long: some 50 instructions each. Programs of compilers take less than a tenth.
-constexpr uint32_t kLeastSteps = 1 << 16, kStepsPerByte = 1;
+// What a load may cost, in tables read or steps that take as long: some 50 instructions each. Programs of compilers take less than half of it,
+// but for those in hundreds of bands of rows.
+constexpr uint32_t kLeastSteps = 3 << 15, kStepsPerByte = 1;
 
 bool is_text(const uint8_t* bytes, const char* four) { return __builtin_memcmp(bytes, four, 4) == 0; }
 
