@@ -10,13 +10,13 @@ namespace deuteron::portable {
 
 static_assert(kMaxRank <= kMostDimensions);
 
-// Elements between neighbours along each logical dimension.
+// Elements between neighbours along each logical dimension. A tensor without elements may have any other extents; its strides are nobody's.
 inline void strides_of(const Tensor& t, int32_t* strides) {
-  int32_t stride = 1;
+  int32_t stride = t.numel > 0 ? 1 : 0;
   for (int i = t.rank - 1; i >= 0; --i) {
     const int dim = t.dim_order[i];
     strides[dim] = stride;
-    stride *= t.sizes[dim] > 0 ? t.sizes[dim] : 1;
+    stride *= t.sizes[dim];
   }
 }
 

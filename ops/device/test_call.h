@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/kernel.h"
+#include "runtime/schema.h"
 
 namespace deuteron {
 
@@ -116,32 +117,7 @@ class TestCall {
     ASSERT_EQ(std::strlen(kernel_.schema), arguments_.size()) << kernel_.name;
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const Kind k = arguments_[i]->kind;
-      bool ok = false;
-      switch (kernel_.schema[i]) {
-        case 'T':
-        case 'O':
-        case 'X':
-          ok = k == Kind::tensor;
-          break;
-        case 't':
-          ok = k == Kind::tensor || k == Kind::none;
-          break;
-        case 'I':
-          ok = k == Kind::integer;
-          break;
-        case 'F':
-          ok = k == Kind::integer || k == Kind::real;
-          break;
-        case 'B':
-          ok = k == Kind::boolean;
-          break;
-        case 'L':
-          ok = k == Kind::int_list;
-          break;
-        default:
-          break;
-      }
-      ASSERT_TRUE(ok) << kernel_.name << " argument " << i;
+      ASSERT_TRUE(takes(kernel_.schema[i], k)) << kernel_.name << " argument " << i;
     }
   }
 

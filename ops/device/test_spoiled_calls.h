@@ -1,11 +1,17 @@
 // Whatever a file says, a kernel that prepare() has accepted stays inside its tensors. A valid call of it, as a line of words, is spoiled
 // at random and runs under AddressSanitizer and UndefinedBehaviorSanitizer; the memory of each tensor is exactly as large as its sizes say.
+// What is refused, at which argument and in which words, and how often, stands in tests/refusals: a check that is lost or moved shows
+// there.
 #pragma once
+#include <cstdlib>
+#include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string>
 
 #include "ops/device/test_call.h"
+#include "tests/paths.h"
 
 namespace deuteron {
 
@@ -20,8 +26,8 @@ struct SpoiledArgument {
   double real = 0;
 };
 
-// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive one), xf:.. xu:.. x16:.., i:5, l:1,1,
-// f:0.5, b:1, n.
+// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive one), xf:.. xu:.. x16:.. x64:.. xb:..,
+// i:5, l:1,1, f:0.5, b:1, n.
 inline SpoiledArgument read_argument(const std::string& word) {
   SpoiledArgument a;
   a.kind = word[0];
@@ -35,6 +41,8 @@ inline SpoiledArgument read_argument(const std::string& word) {
     a.type = head == "x8"    ? ScalarType::s8
              : head == "x16" ? ScalarType::s16
              : head == "x32" ? ScalarType::s32
+             : head == "x64" ? ScalarType::s64
+             : head == "xb"  ? ScalarType::b8
              : head == "xf"  ? ScalarType::f32
                              : ScalarType::u8;
     if (const size_t second = body.find(':'); second != std::string::npos) order = body.substr(second + 1), body = body.substr(0, second);
@@ -138,10 +146,33 @@ inline TestCall spoiled_call(const Kernel& kernel, const std::vector<SpoiledArgu
   return call;
 }
 
+// A file for each valid call, named after the kernel and the call.
+inline std::string refusals_file(const Kernel& kernel, const char* text) {
+  uint32_t hash = 2166136261;  // FNV-1a
+  for (const char* c = text; *c; ++c) hash = (hash ^ static_cast<uint8_t>(*c)) * 16777619;
+  std::string name = kernel.name;
+  for (size_t at; (at = name.find("::")) != std::string::npos;) name.replace(at, 2, ".");
+  char digits[8];
+  std::snprintf(digits, sizeof digits, "%04x", static_cast<unsigned>(hash >> 16));
+  return source_path("tests/refusals/" + name + "." + digits + ".txt");
+}
+
+inline void expect_recorded(const Kernel& kernel, const char* text, const std::map<std::string, int>& outcomes) {
+  std::ostringstream found;
+  found << text << "\n";
+  for (const auto& [what, times] : outcomes) found << what << ": " << times << "\n";
+  const std::string path = refusals_file(kernel, text);
+  if (std::getenv("DEUTERON_WRITE_REFUSALS")) std::ofstream(path) << found.str();
+  std::ostringstream recorded;
+  recorded << std::ifstream(path).rdbuf();
+  EXPECT_EQ(found.str(), recorded.str()) << path << "\nDEUTERON_WRITE_REFUSALS=1 writes it anew";
+}
+
 inline void expect_inside(const Kernel& kernel, const char* text) {
   const std::vector<SpoiledArgument> valid = read_template(text);
   Random random(20257);
   int accepted = 0;
+  std::map<std::string, int> outcomes;
   for (int i = 0; i < 3000; ++i) {
     std::vector<SpoiledArgument> arguments = valid;
     const int32_t times = i == 0 ? 0 : random.in(1, 3);
@@ -152,12 +183,15 @@ inline void expect_inside(const Kernel& kernel, const char* text) {
     });
     if (huge) continue;
     TestCall call = spoiled_call(kernel, arguments, random);
-    const int refused = call.refused();
-    EXPECT_TRUE(i > 0 || refused == -1) << text << " argument " << refused;
-    if (refused >= 0) continue;
+    const Status status = call.prepare();
+    EXPECT_TRUE(status.ok() || status.detail != nullptr);
+    EXPECT_TRUE(i > 0 || status.ok()) << text << " argument " << status.argument << " " << (status.detail ? status.detail : "");
+    ++outcomes[status.ok() ? "taken" : "argument " + std::to_string(status.argument) + " " + (status.detail ? status.detail : "")];
+    if (!status.ok()) continue;
     ++accepted;
     call.run();
   }
+  expect_recorded(kernel, text, outcomes);
   EXPECT_GE(accepted, 100) << text;
   testing::Test::RecordProperty(kernel.name, accepted);
 }
