@@ -96,6 +96,17 @@ TEST(PortableUnary, FunctionsOfIntegers) {
   }
 }
 
+TEST(PortableUnary, EluScalesBothSides) {
+  OneCall p;
+  const int32_t x = p.in(F, {9}), y = p.out(F, {9});
+  p.call("aten::elu", {x, p.real(0.5), p.real(3), p.real(1), y});
+  p.set(0, kX);
+  p.run();
+  std::vector<float> want;
+  for (const float v : kX) want.push_back(v > 0 ? 3 * v : static_cast<float>(0.5 * 3 * std::expm1(double{v})));
+  expect_close(p.get<float>(), want, "elu");
+}
+
 TEST(PortableUnary, GeluAndLogit) {
   const auto of = [](const char* name, const std::function<int32_t(OneCall&)>& parameter) {
     OneCall p;
