@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -63,6 +65,8 @@ void forbid_changing_files() {
   close(static_cast<int>(ruleset));
 }
 
+static std::atomic<uint64_t> data_of_children = 0;  // 0: ours
+
 // Between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* arguments, std::span<const int> descriptors, int text, int failed, pid_t parent, HostFiles files,
                          const char* folder) {
@@ -80,6 +84,8 @@ void forbid_changing_files() {
   }
   good = good && (!*folder || chdir(folder) == 0);
   if (files == HostFiles::read_only) forbid_changing_files();
+  rlimit data{};
+  if (data_of_children != 0 && getrlimit(RLIMIT_DATA, &data) == 0) data.rlim_cur = data_of_children, setrlimit(RLIMIT_DATA, &data);
   if (good) execvp(arguments[0], arguments);
   const int error = errno;
   (void)!write(failed, &error, sizeof error);
@@ -161,6 +167,8 @@ std::vector<uint8_t> MemoryFile::content() const {
   bytes.resize(at);
   return bytes;
 }
+
+void limit_data_of_children(uint64_t bytes) { data_of_children = bytes; }
 
 ProcessEnd run_watched(const std::vector<std::string>& command, std::span<const int> descriptors, double limit_seconds,
                        const std::function<bool(std::string_view)>& on_line, HostFiles files, const std::string& folder) {

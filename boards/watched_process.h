@@ -35,6 +35,9 @@ struct ProcessEnd {
 
 enum class HostFiles : uint8_t { open, read_only };
 
+// Children have this limit of data (RLIMIT_DATA) and not ours, which the user may have set for us: QEMU alone reserves a gigabyte.
+void limit_data_of_children(uint64_t bytes);
+
 // Ends with Interrupted, the child gone, where the thread's Watch says so (base/watch.h).
 // `on_line` gets each line of the child's output and error text without its end; when it returns true the time starts again.
 // `folder`: where the child works; empty: where we do.

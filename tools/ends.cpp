@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
+#include "boards/watched_process.h"
 #include "data/temporary_path.h"
 #include "tools/verb.h"
 
@@ -45,6 +46,7 @@ static std::atomic<bool> has_limit = false;
 void limit_memory(size_t bytes) {
   rlimit limit{};
   ::getrlimit(RLIMIT_DATA, &limit);
+  limit_data_of_children(limit.rlim_cur);
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, bytes);
   has_limit = ::setrlimit(RLIMIT_DATA, &limit) == 0;
 }

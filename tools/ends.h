@@ -19,7 +19,8 @@ void end_in_order_on_signals();
 void end_in_order_without_memory();
 void say_out_of_memory();
 bool lacks_memory(const std::exception& e);  // for the stack of a thread, which std::thread and oneTBB say in their own ways
-// The kernel gives this process, and what it starts, no more than that for data: the heap and the stacks of threads.
+// The system gives this process no more than that for data, which are the heap and the stacks of threads; what it starts keeps its own
+// limit.
 void limit_memory(size_t bytes);
 
 // Ends the process after `seconds` (0: never) unless it is destroyed before: `finish` tells the user and answers the exit code, then
