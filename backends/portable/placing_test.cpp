@@ -298,6 +298,9 @@ TEST(PortablePlacing, Refuses) {
   EXPECT_EQ(refused(
                 "index", "Tensor_out", [](OneCall& p) { return Ints{p.optional_tensor_list({p.in(ScalarType::b8, {2})})}; }, kSizes),
             1);
+  EXPECT_EQ(refused(
+                "index", "Tensor_out", [](OneCall& p) { return Ints{p.optional_tensor_list({p.in(L, {2})})}; }, kSizes, L),
+            2);
   EXPECT_EQ(refused("gather", "out", [](OneCall& p) { return Ints{p.integer(1), p.in(L, {3, 1, 4}), p.boolean(false)}; }, {3, 1, 4}), 2);
 }
 
