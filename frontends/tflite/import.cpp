@@ -16,6 +16,21 @@ namespace deuteron {
 namespace tflite {
 namespace {
 
+// Control flow, and what to write instead of it.
+struct ControlRow {
+  BuiltinOperator builtin;
+  const char* fix;
+};
+constexpr ControlRow kControl[] = {
+    {BuiltinOperator::IF, "compute both branches and pick one with tf.where, or convert the branch that is needed"},
+    {BuiltinOperator::WHILE,
+     "unroll the loop before the model is converted: a recurrent layer of Keras with unroll=True, a Python loop of known length"},
+};
+const ControlRow* control_row(i32 builtin) {
+  const auto row = std::ranges::find(kControl, static_cast<BuiltinOperator>(builtin), &ControlRow::builtin);
+  return row == std::end(kControl) ? nullptr : row;
+}
+
 constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest are counted
 
 class Walk {
@@ -123,7 +138,14 @@ class Walk {
       if (!call.ok() || !row) t.state = ModelTensor::State::broken;
       if (!t.type.quant.empty()) graph().numerics = Numerics::tflite;
     }
-    if (row && call.ok() && graph().nodes.size() == nodes) graph().folded.push_back({{index}, "identity"});
+    if (row && call.ok() && graph().nodes.size() == nodes)
+      graph().folded.push_back({{index}, is_computed(op) ? "folded into a constant" : "identity"});
+  }
+
+  // All its results are constants now.
+  bool is_computed(const Operator& op) const {
+    const auto out = ints_of(op.outputs());
+    return !out.empty() && std::all_of(out.begin(), out.end(), [&](i32 id) { return state_.tensors[id].constant.has_value(); });
   }
 
   // One message for each builtin, not one for each use.
@@ -133,9 +155,15 @@ class Walk {
       for (size_t k = 0; k < std::min(uses.size(), kNamedUses); ++k)
         where += fmt::format("{}`{}` (operator {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
-      const bool custom = !code_of(model_, *sub_.operators()->Get(static_cast<flatbuffers::uoffset_t>(uses[0])))->custom.empty();
-      error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
-            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
+      const OperatorKind kind = *code_of(model_, *sub_.operators()->Get(static_cast<flatbuffers::uoffset_t>(uses[0])));
+      const bool custom = !kind.custom.empty();
+      const ControlRow* control = custom ? nullptr : control_row(kind.builtin);
+      if (control)
+        error(fmt::format("{} runs what its condition says, a program here has one order: {}", name, where), "tflite.operator.control",
+              control->fix);
+      else
+        error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
+              custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frontends/tflite_call/fold.h"
 #include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "tensor/axes.h"
@@ -217,6 +218,13 @@ ValueId Call::constant(std::string_view suffix, Type type, Constant data) {
   return ok_ ? state_.graph.add_value(suffixed(state_, out_, suffix), std::move(type), std::move(data)) : -1;
 }
 
+// What is made of constants alone is computed by us.
+void Call::count_made(const std::vector<ValueId>& inputs, i64 elements) {
+  if (std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return state_.graph.is_constant(v); })) state_.made_elements += elements;
+  require(state_.made_elements <= kMostMadeElements, "makes constants of too many elements", std::to_string(state_.made_elements),
+          std::to_string(kMostMadeElements), "tflite.constant.total");
+}
+
 std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
@@ -237,14 +245,13 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
       if (!ok_) return {};
       elements *= extent;
     }
-    // What is made of constants alone is computed here.
-    const bool constant = std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return state_.graph.is_constant(v); });
-    if (constant) state_.made_elements += elements;
-    require(state_.made_elements <= kMostMadeElements, "makes constants of too many elements", std::to_string(state_.made_elements),
-            std::to_string(kMostMadeElements), "tflite.constant.total");
+    count_made(inputs, elements);
     if (!ok_) return {};
     if (const auto* quantize = std::get_if<Quantize>(&op)) result.quant = quantize->quant;
   }
+  if (inferred.value->size() == 1)
+    if (auto folded = fold(state_.graph, op, inputs, inferred.value->front()))
+      return {constant(suffix, inferred.value->front(), std::move(*folded))};
   state_.graph.add_node(std::move(op), std::move(inputs), *inferred.value, suffixed(state_, out_, suffix), {index_});
   return state_.graph.nodes.back().outputs;
 }
@@ -254,7 +261,7 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   return results.empty() ? -1 : results[0];
 }
 
-ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result) {
+ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
   if (!ok_) return -1;
@@ -262,8 +269,10 @@ ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "tflite.leftover.call"});
+  if (ok_) count_made(inputs, result.elements());
   if (!ok_) return -1;
-  return state_.graph.add_node(std::move(call), std::move(inputs), {std::move(result)}, suffixed(state_, out_, {}), {index_});
+  if (auto folded = fold(state_.graph, call, inputs, result)) return constant(suffix, std::move(result), std::move(*folded));
+  return state_.graph.add_node(std::move(call), std::move(inputs), {std::move(result)}, suffixed(state_, out_, suffix), {index_});
 }
 
 ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
@@ -276,10 +285,9 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
   return to == shape(x) ? x : add(Reshape{std::move(to)}, {x}, suffix);
 }
 
-ValueId Call::rounded(ValueId v, std::string_view suffix) {
-  if (!ok_ || v < 0 || !is_quantized_result()) return ok_ ? v : -1;
-  const ValueId steps = add(Quantize{declared_result(0).quant}, {v}, std::string(suffix) + ".steps");
-  return add(Dequantize{}, {steps}, suffix);
+ValueId Call::rounded(ValueId v, const Quant& quant, std::string_view suffix) {
+  if (!ok_ || v < 0 || quant.empty()) return ok_ ? v : -1;
+  return add(Dequantize{}, {add(Quantize{quant}, {v}, std::string(suffix) + ".steps")}, suffix);
 }
 
 void Call::result(size_t i, ValueId v) {
@@ -308,7 +316,7 @@ void Call::result(size_t i, ValueId v) {
   t.state = ModelTensor::State::there;
   t.value = steps ? add(Quantize{t.type.quant}, {v}, i == 0 ? "steps" : fmt::format("steps{}", i)) : v;
   if (steps) state_.graph.values[t.value].name = t.name;
-  else if (state_.graph.is_constant(v)) t.constant = state_.graph.values[v].constant;  // float16 weights
+  else if (state_.graph.is_constant(v)) t.constant = state_.graph.values[v].constant, t.type.dtype = own;
 }
 
 }  // namespace deuteron::tflite

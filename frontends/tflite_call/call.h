@@ -83,11 +83,12 @@ class Call {
   ValueId constant(std::string_view suffix, Type type, Constant data);
   ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
   std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
-  ValueId add_call(KernelCall call, std::vector<ValueId> inputs, Type type);
+  ValueId add_call(KernelCall call, std::vector<ValueId> inputs, Type type, std::string_view suffix = {});
   ValueId permute(ValueId x, Axes perm, std::string_view suffix = {});
   ValueId reshape(ValueId x, Shape shape, std::string_view suffix = {});
   // To the steps of the result and back: what TFLite computes next sees rounded values.
-  ValueId rounded(ValueId v, std::string_view suffix = "rounded");
+  ValueId rounded(ValueId v, std::string_view suffix = "rounded") { return rounded(v, declared_result(0).quant, suffix); }
+  ValueId rounded(ValueId v, const Quant& quant, std::string_view suffix);  // v, where there are no steps
 
   // Result i is v: in the steps of its tensor, if that has any. The shape must be the declared one.
   void result(ValueId v) { result(0, v); }
@@ -102,7 +103,8 @@ class Call {
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 
  private:
-  ModelTensor* tensor(size_t i);  // operand; null: refused
+  void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
+  ModelTensor* tensor(size_t i);                                      // operand; null: refused
   ValueId value_of(ModelTensor& t);
   ValueId steps_to_real(ModelTensor& t);
   Variable* variable_of(const ModelTensor& handle);  // null: refused
