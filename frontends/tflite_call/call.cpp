@@ -261,6 +261,21 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   return results.empty() ? -1 : results[0];
 }
 
+const Node* Call::maker(ValueId v) const {
+  const std::vector<Node>& nodes = state_.graph.nodes;
+  const auto makes = [v](const Node& n) { return std::find(n.outputs.begin(), n.outputs.end(), v) != n.outputs.end(); };
+  const auto node = std::find_if(nodes.rbegin(), nodes.rend(), makes);
+  return node == nodes.rend() ? nullptr : &*node;
+}
+
+ValueId Call::add_for(Op op, std::vector<ValueId> inputs, std::vector<ValueId> replaced, std::string_view suffix) {
+  const ValueId v = add(std::move(op), std::move(inputs), suffix);
+  for (const ValueId other : replaced)
+    if (const Node* node = ok_ ? maker(other) : nullptr)
+      state_.graph.nodes.back().origin = merge(state_.graph.nodes.back().origin, node->origin);
+  return v;
+}
+
 ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;

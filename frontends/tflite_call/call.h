@@ -21,6 +21,16 @@ struct Variable {
   i32 writer = -1;  // operator
 };
 
+// What SPACE_TO_BATCH_ND has made of an image, without rounding.
+struct BatchedImage {
+  struct Side {
+    i64 block, before, after;
+  };
+  ValueId image, value;
+  Quant quant;              // of both
+  std::vector<Side> sides;  // of the axes behind the batch
+};
+
 // What is being made, in the order of the model's operators.
 struct ImportState {
   const Model& model;
@@ -31,6 +41,7 @@ struct ImportState {
   i64 made_elements = 0;  // of constants that stand in no file
   std::vector<Variable> variables = {};
   std::vector<bool> called = {};  // by subgraph: a CALL_ONCE runs it
+  std::vector<BatchedImage> batched = {};
 };
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
@@ -89,6 +100,12 @@ class Call {
   // To the steps of the result and back: what TFLite computes next sees rounded values.
   ValueId rounded(ValueId v, std::string_view suffix = "rounded") { return rounded(v, declared_result(0).quant, suffix); }
   ValueId rounded(ValueId v, const Quant& quant, std::string_view suffix);  // v, where there are no steps
+
+  // Of what operators before this one have made. Null: of no operator, as an input or a constant.
+  const Node* maker(ValueId v) const;
+  std::vector<BatchedImage>& batched() { return state_.batched; }
+  // An operator that also does the work of these.
+  ValueId add_for(Op op, std::vector<ValueId> inputs, std::vector<ValueId> replaced, std::string_view suffix = {});
 
   // Result i is v: in the steps of its tensor, if that has any. The shape must be the declared one.
   void result(ValueId v) { result(0, v); }

@@ -101,6 +101,29 @@ def dilated(c):
     return [c.op("BATCH_TO_SPACE_ND", [made, c.ints([d, d]), c.ints([[0, more[0]], [0, more[1]]])], made, [n, h, w, oc], "BatchToSpaceNDOptions")]
 
 
+def dilated_line(c):
+    """The same along one axis, as Keras writes Conv1D: an axis of 1 comes and goes."""
+    n, w, ch, oc = c.shape(4)
+    k, d, first = c.pick(1, 3), c.pick(2, 3), c.pick(0, 1)
+    before = d * (k - 1)  # causal
+    more = -(w + before) % d
+    rows = (w + before + more) // d
+    x = c.steps([n, w, ch])
+    y = c.op("SPACE_TO_BATCH_ND", [x, c.ints([d]), c.ints([[before, more]])], x, [n * d, rows, ch], "SpaceToBatchNDOptions")
+    at = 1 if first else 2
+    expanded = [n * d, rows, ch]
+    expanded.insert(at, 1)
+    y = c.op("EXPAND_DIMS", [y, c.ints(at)], x, expanded, "ExpandDimsOptions")
+    kernel = [1, k] if first else [k, 1]
+    ws = 10 ** c.r.uniform(-2.5, -1, oc)
+    bias = c.b.constant(c.r.integers(-900, 900, [oc]).astype(np.int32), np.float32(c.b.quant(x)[0]) * np.float32(ws), 0)
+    ins = [y, c.b.constant(c.r.integers(-127, 128, [oc, *kernel, ch]).astype(np.int8), ws), bias]
+    made = c.b.tensor([n * d, 1, rows - k + 1, oc] if first else [n * d, rows - k + 1, 1, oc], float(c.b.quant(x)[0] * 40 * np.mean(ws) * k), c.pick(-20, 20))
+    c.b.op("CONV_2D", ins, [made], "Conv2DOptions", padding=1, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1, fusedActivationFunction=0)
+    y = c.op("SQUEEZE", [made], made, [n * d, rows - k + 1, oc], "SqueezeOptions", squeezeDims=[at])
+    return [c.op("BATCH_TO_SPACE_ND", [y, c.ints([d]), c.ints([[0, more]])], made, [n, w, oc], "BatchToSpaceNDOptions")]
+
+
 def computed_shape(c):
     """A shape that Keras computes: the batch of one tensor, then constants."""
     shape = c.shape(3)
@@ -286,7 +309,7 @@ def matmul_broadcast(c):
     return [c.b.op("BATCH_MATMUL", [x, other], [y], "BatchMatMulOptions", adjX=ax, adjY=ay)]
 
 
-CASES = [space_to_batch, batch_to_space, dilated, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
+CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
          integer_pair, integer_function, integer_reduction, reduce_truth, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
          matmul_broadcast]
 
