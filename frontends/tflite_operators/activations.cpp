@@ -75,20 +75,14 @@ static void import_prelu(Call& c) {
   c.result(c.add(Prelu{}, {x, slope}));
 }
 
-// Over the last axis. Of steps beta would be a part of the multiplier.
+// Over the last axis.
 static void import_softmax(Call& c) {
   const auto* o = c.options<SoftmaxOptions>();
   c.takes(1, 1);
-  ValueId x = c.real(0);
+  const ValueId x = c.real(0);
   if (!c.ok()) return;
   c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
-  c.require(std::isfinite(o->beta()) && (o->beta() == 1 || !c.is_quantized_result()), "has a factor beta that is not supported",
-            fmt::format("{}", o->beta()), "1", "tflite.softmax.beta");
-  if (c.ok() && o->beta() != 1) {
-    const ValueId beta = c.constant("beta", {DType::f32, {1}, {}}, constant_of(std::vector<float>{o->beta()}));
-    x = c.add(Mul{}, {x, beta}, "scaled");
-  }
-  c.result(c.add(Softmax{c.rank(x) - 1}, {x}));
+  if (c.ok()) c.result(c.add(Softmax{c.rank(x) - 1, o->beta()}, {x}));
 }
 
 // x - (max + log(sum(exp(x - max)))), in float.
