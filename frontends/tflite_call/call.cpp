@@ -192,6 +192,12 @@ std::vector<float> Call::scaled_integers(size_t i, double scale) {
   return values;
 }
 
+std::optional<bool> Call::known_truth(size_t i) {
+  const ModelTensor* t = tensor(i);
+  if (!t || !t->constant || t->type.dtype != DType::b8 || t->type.elements() != 1) return std::nullopt;
+  return t->constant->as<u8>()[0] != 0;
+}
+
 i64 Call::axis(i64 value, i64 rank) {
   require(value >= -rank && value < rank, "names an axis that its operand does not have", std::to_string(value),
           fmt::format("{}..{}", -rank, rank - 1), "tflite.operator.axis");

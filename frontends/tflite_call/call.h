@@ -1,6 +1,7 @@
 // One operator of a .tflite model while it is imported: its options, operands and results. What the functions of the import table work
 // with.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ struct BatchedImage {
   std::vector<Side> sides;  // of the axes behind the batch
 };
 
+// Imports an operator on the tensors of the state as a part of operator `index` of the model.
+using Visit = std::function<void(const Operator& op, i32 index)>;
+
 // What is being made, in the order of the model's operators.
 struct ImportState {
   const Model& model;
@@ -40,7 +44,8 @@ struct ImportState {
   Diagnostics& diagnostics;
   i64 made_elements = 0;  // of constants that stand in no file
   std::vector<Variable> variables = {};
-  std::vector<bool> called = {};  // by subgraph: a CALL_ONCE runs it
+  std::vector<bool> called = {};  // by subgraph: an operator runs it, or never will
+  Visit visit = {};
   std::vector<BatchedImage> batched = {};
 };
 
@@ -83,6 +88,7 @@ class Call {
   std::vector<float> numbers(size_t i);                        // of a constant of floats or steps, as real values
   std::span<const int8_t> steps(size_t i);                     // of a quantized constant
   std::vector<float> scaled_integers(size_t i, double scale);  // of a constant of int32
+  std::optional<bool> known_truth(size_t i);                   // of a constant of one truth value
   i64 axis(i64 value, i64 rank);
   Axes axes(size_t i, i64 rank);  // of a constant: ascending, each once
 
@@ -116,6 +122,9 @@ class Call {
   ValueId variable(size_t handle);  // its content now, which is to be result 0
   void assign(size_t handle, size_t operand);
   void run_once(i32 subgraph);  // assigns what its variables begin with
+
+  // The operators of a subgraph that takes all operands but the first, in the place of this one; the other one never runs.
+  void take_branch(i32 subgraph, i32 other);
 
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 

@@ -15,7 +15,8 @@ using ImportRows = std::span<const ImportRow>;
 #define DEUTERON_TFLITE_FILES(FILE) \
   FILE(activations)                 \
   FILE(arithmetic)                  \
-  FILE(blocks) FILE(convolution) FILE(moves) FILE(picking) FILE(pooling) FILE(recurrent) FILE(reductions) FILE(shapes) FILE(variables)
+  FILE(blocks)                      \
+  FILE(branches) FILE(convolution) FILE(moves) FILE(picking) FILE(pooling) FILE(recurrent) FILE(reductions) FILE(shapes) FILE(variables)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
 DEUTERON_TFLITE_FILES(DEUTERON_DECLARE_ROWS)

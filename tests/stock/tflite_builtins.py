@@ -309,9 +309,27 @@ def matmul_broadcast(c):
     return [c.b.op("BATCH_MATMUL", [x, other], [y], "BatchMatMulOptions", adjX=ax, adjY=ay)]
 
 
+def branch(c):
+    """One of two subgraphs, by a known condition."""
+    shape = c.shape(c.pick(1, 3))
+    x = c.steps(shape)
+    made = c.b.tensor(shape, 0.1, 2)
+    yes = c.b.constant(np.array([bool(c.pick(0, 1))]))
+    main = c.b.graph
+    for fn in ("ADD", "MAXIMUM"):
+        c.b.graph = c.b.subgraph(fn.encode())
+        a, b, y = c.b.tensor(shape, 0.1, 2), c.b.constant(c.r.integers(-128, 128, shape).astype(np.int8), 0.1, 2), c.b.tensor(shape, 0.1, 2)
+        c.b.graph.inputs.append(a)
+        c.b.output(c.b.op(fn, [a, b], [y], "AddOptions" if fn == "ADD" else "MaximumMinimumOptions"))
+        c.b.others.append(c.b.graph)
+    c.b.graph = main
+    same = c.b.op("QUANTIZE", [x], [c.b.tensor(shape, 0.1, 2)], "QuantizeOptions")
+    return [c.b.op("IF", [yes, same], [made], "IfOptions", thenSubgraphIndex=1, elseSubgraphIndex=2)]
+
+
 CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
          integer_pair, integer_function, integer_reduction, reduce_truth, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
-         matmul_broadcast]
+         matmul_broadcast, branch]
 
 
 def make(case, seed):
