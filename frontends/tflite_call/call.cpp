@@ -256,7 +256,7 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
     if (const auto* quantize = std::get_if<Quantize>(&op)) result.quant = quantize->quant;
   }
   if (inferred.value->size() == 1)
-    if (auto folded = fold(state_.graph, op, inputs, inferred.value->front()))
+    if (auto folded = fold(state_.graph, op, inputs, inferred.value->front(), state_.folded_elements))
       return {constant(suffix, inferred.value->front(), std::move(*folded))};
   state_.graph.add_node(std::move(op), std::move(inputs), *inferred.value, suffixed(state_, out_, suffix), {index_});
   return state_.graph.nodes.back().outputs;
@@ -269,9 +269,9 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
 
 const Node* Call::maker(ValueId v) const {
   const std::vector<Node>& nodes = state_.graph.nodes;
-  const auto makes = [v](const Node& n) { return std::find(n.outputs.begin(), n.outputs.end(), v) != n.outputs.end(); };
-  const auto node = std::find_if(nodes.rbegin(), nodes.rend(), makes);
-  return node == nodes.rend() ? nullptr : &*node;
+  // Values are numbered as they are made.
+  const auto node = std::partition_point(nodes.begin(), nodes.end(), [v](const Node& n) { return n.outputs.back() < v; });
+  return node == nodes.end() || node->outputs[0] > v ? nullptr : &*node;
 }
 
 ValueId Call::add_for(Op op, std::vector<ValueId> inputs, std::vector<ValueId> replaced, std::string_view suffix) {
@@ -292,7 +292,8 @@ ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result
             "tflite.leftover.call"});
   if (ok_) count_made(inputs, result.elements());
   if (!ok_) return -1;
-  if (auto folded = fold(state_.graph, call, inputs, result)) return constant(suffix, std::move(result), std::move(*folded));
+  if (auto folded = fold(state_.graph, call, inputs, result, state_.folded_elements))
+    return constant(suffix, std::move(result), std::move(*folded));
   return state_.graph.add_node(std::move(call), std::move(inputs), {std::move(result)}, suffixed(state_, out_, suffix), {index_});
 }
 

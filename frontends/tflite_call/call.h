@@ -42,11 +42,12 @@ struct ImportState {
   std::vector<std::vector<ModelTensor>> others;  // of subgraphs 1..
   Graph& graph;
   Diagnostics& diagnostics;
-  i64 made_elements = 0;  // of constants that stand in no file
+  i64 made_elements = 0;    // of constants that stand in no file
+  i64 folded_elements = 0;  // fold.h
   std::vector<Variable> variables = {};
   std::vector<bool> called = {};  // by subgraph: an operator runs it, or never will
   Visit visit = {};
-  std::vector<BatchedImage> batched = {};
+  std::vector<BatchedImage> batched = {};  // in the order of their values
 };
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer

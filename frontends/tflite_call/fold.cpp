@@ -9,7 +9,8 @@
 namespace deuteron::tflite {
 namespace {
 
-constexpr i64 kMostFolded = 1 << 20;  // elements, so that float32 counts them: what steers a model is small
+constexpr i64 kMostFolded = 1 << 20;      // elements, so that float32 counts them
+constexpr i64 kMostInAll = i64{1} << 25;  // of a model
 
 // A movement of any elements is that of their numbers in order. Number 0 is what padding writes: no builtin pads integers with another.
 Constant moved(const Graph& graph, const Op& op, const std::vector<ValueId>& inputs, const Type& result) {
@@ -52,7 +53,7 @@ Constant called(const Graph& graph, const auto& call, const std::vector<ValueId>
 
 }  // namespace
 
-std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector<ValueId>& inputs, const Type& result) {
+std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector<ValueId>& inputs, const Type& result, i64& total) {
   i64 elements = result.elements();
   bool all_float = result.dtype == DType::f32;
   for (const ValueId v : inputs) {
@@ -61,7 +62,8 @@ std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector
     elements += type.elements();
     all_float = all_float && type.dtype == DType::f32;
   }
-  if (all_float || inputs.empty() || elements > kMostFolded) return std::nullopt;
+  if (all_float || inputs.empty() || elements > kMostFolded || total + elements > kMostInAll) return std::nullopt;
+  total += elements;
   if (const auto* call = call_of(op)) return called(graph, *call, inputs, result);
   return is_movement(op) ? std::optional(moved(graph, op, inputs, result)) : std::nullopt;
 }

@@ -8,7 +8,8 @@
 
 namespace deuteron::tflite {
 
-// The only result; nothing: stays an operator of the graph.
-std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector<ValueId>& inputs, const Type& result);
+// The only result; nothing: stays an operator of the graph. `elements` counts what was read and written for a model: what steers one is
+// small, and a file of many operators on large constants is not to take all day.
+std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector<ValueId>& inputs, const Type& result, i64& elements);
 
 }  // namespace deuteron::tflite

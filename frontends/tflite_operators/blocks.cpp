@@ -55,13 +55,16 @@ i64 batches_of(const std::vector<BlockAxis>& axes) {
 }
 
 const BatchedImage* batched_image(Call& c, ValueId v) {
-  const auto found = std::ranges::find(c.batched(), v, &BatchedImage::value);
-  return found == c.batched().end() ? nullptr : &*found;
+  const auto found = std::ranges::lower_bound(c.batched(), v, {}, &BatchedImage::value);
+  return found == c.batched().end() || found->value != v ? nullptr : &*found;
 }
 
-// What v has been made of by reshapes and by rounding to the same steps.
+// What v has been made of by a reshape and by rounding to the same steps.
 ValueId source_of(Call& c, ValueId v, const Quant& quant) {
-  while (const Node* node = batched_image(c, v) ? nullptr : c.maker(v)) {
+  constexpr int kMostNodes = 8;  // a reshape and two roundings are 5
+  for (int k = 0; k < kMostNodes; ++k) {
+    const Node* node = batched_image(c, v) ? nullptr : c.maker(v);
+    if (!node) break;
     const auto* quantize = std::get_if<Quantize>(&node->op);
     if (!std::holds_alternative<Reshape>(node->op) && !std::holds_alternative<Dequantize>(node->op) &&
         !(quantize && quantize->quant == quant))
@@ -151,7 +154,7 @@ static void import_space_to_batch_nd(Call& c) {
   for (size_t k = 0; k < count; ++k) order.push_back(static_cast<i64>(2 * k + 1));
   for (size_t k = count + 1; k < rank; ++k) split.push_back(s[k]), to.push_back(s[k]), order.push_back(static_cast<i64>(k + count));
   x = c.reshape(c.permute(c.reshape(x, std::move(split), "blocks"), std::move(order), "moved"), std::move(to));
-  if (c.declared(0).quant == c.declared_result(0).quant) c.batched().push_back({image, x, c.declared(0).quant, axes});
+  if (x != image && c.declared(0).quant == c.declared_result(0).quant) c.batched().push_back({image, x, c.declared(0).quant, axes});
   c.result(x);
 }
 

@@ -44,6 +44,18 @@ void import_reduce(Call& c) {
   finish_kept(c, c.add(Reduce{fn, axes}, {x}));
 }
 
+// One axis after the other, in integers or in float.
+static void import_reduce_prod(Call& c) {
+  c.takes(2, 2);
+  ValueId x = is_of_integers(c) ? c.in(0) : c.real(0);
+  for (const i64 axis : c.axes(1, c.rank(x))) {
+    if (!c.ok()) return;
+    x = call_on(c, {"aten::prod", "int_out"}, x, {integer_argument(axis), truth_argument(true), {}},
+                {c.type(x).dtype, reduced(c.shape(x), {axis}), {}}, fmt::format("axis{}", axis));
+  }
+  finish_kept(c, x);
+}
+
 // All of them are true where none is false.
 template <bool all>
 void import_truth(Call& c) {
@@ -120,6 +132,7 @@ static constexpr ImportRow kReductionsRows[] = {
     {BuiltinOperator::REDUCE_ANY, import_truth<false>},
     {BuiltinOperator::REDUCE_MAX, import_reduce<Reduce::kMax>},
     {BuiltinOperator::REDUCE_MIN, import_reduce<Reduce::kMin>},
+    {BuiltinOperator::REDUCE_PROD, import_reduce_prod},
     {BuiltinOperator::SUM, import_reduce<Reduce::kSum>},
 };
 ImportRows reductions_rows() { return kReductionsRows; }

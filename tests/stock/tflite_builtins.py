@@ -218,9 +218,11 @@ def integer_function(c):
     return [c.op(fn, [x], x, c.b.shape(x), "AbsOptions" if fn == "ABS" else "NegOptions")]
 
 
-def integer_reduction(c):
+def plain_reduction(c):
+    """Of integers; products of floats too."""
     shape = c.shape(3)
-    x, fn = c.integers(shape), c.choose(["SUM", "REDUCE_MAX", "REDUCE_MIN"])
+    fn = c.choose(["SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"])
+    x = c.floats(shape) if fn == "REDUCE_PROD" and c.pick(0, 1) else c.integers(shape)
     axes = sorted({c.pick(0, 2), c.pick(0, 2)})
     keep = bool(c.pick(0, 1))
     out = [1 if a in axes else e for a, e in enumerate(shape) if keep or a not in axes]
@@ -328,7 +330,7 @@ def branch(c):
 
 
 CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
-         integer_pair, integer_function, integer_reduction, reduce_truth, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
+         integer_pair, integer_function, plain_reduction, reduce_truth, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
          matmul_broadcast, branch]
 
 
