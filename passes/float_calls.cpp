@@ -70,6 +70,7 @@ Answer float_form(const MaxPool2d& a, const LowerContext& c) {
 }
 
 Answer float_form(const Softmax& a, const LowerContext& c) {
+  if (a.beta != 1) return Refusal{"the portable kernel has no factor", fmt::format("{:g}", a.beta), "1", "portable.softmax.beta"};
   CallBuilder call("aten::_softmax", c.in.size(), 1);
   call.in(0, plain_face(c.in[0].shape)).integer(a.axis).boolean(false).out(0, plain_face(c.out[0].shape));
   return call.done();

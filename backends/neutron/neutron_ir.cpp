@@ -338,8 +338,8 @@ class Writer {
         tflite::CreateResizeBilinearOptions(b_, op.align_corners, op.half_pixel));
   }
 
-  void write(const Softmax&, const Node& node) {
-    add(Builtin::SOFTMAX, tensors(node.inputs), out(node), node, Options::SoftmaxOptions, tflite::CreateSoftmaxOptions(b_, 1.0f));
+  void write(const Softmax& op, const Node& node) {
+    add(Builtin::SOFTMAX, tensors(node.inputs), out(node), node, Options::SoftmaxOptions, tflite::CreateSoftmaxOptions(b_, op.beta));
   }
   void write(const Concat& op, const Node& node) {
     add(Builtin::CONCATENATION, tensors(node.inputs), out(node), node, Options::ConcatenationOptions,

@@ -16,6 +16,8 @@ namespace deuteron {
 namespace tflite {
 namespace {
 
+constexpr const char* kUnroll =
+    "unroll the loop before the model is converted: a recurrent layer of Keras with unroll=True, a Python loop of known length";
 constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest are counted
 
 class Walk {
@@ -32,6 +34,11 @@ class Walk {
   }
 
   bool run() {
+    state_.visit = [this](const Operator& op, i32 index) {
+      ++depth_;
+      visit(op, index);
+      --depth_;
+    };
     add_sources();
     declare_inputs();
     i32 index = 0;
@@ -107,7 +114,10 @@ class Walk {
     const OperatorKind kind = *code_of(model_, op);
     Call call(state_, op, index, name_of(op));
     const ImportRow* row = kind.custom.empty() ? find_import(kind.builtin) : nullptr;
-    if (!row) unknown_[name_of(op)].push_back(index);
+    if (!row) {
+      Unknown& unknown = unknown_[name_of(op)];
+      unknown.kind = kind, unknown.uses.push_back(index);
+    }
     for (const i32 id : ints_of(op.outputs())) {
       const ModelTensor& t = state_.tensors[id];
       if (t.state != ModelTensor::State::unknown || t.constant)
@@ -123,19 +133,31 @@ class Walk {
       if (!call.ok() || !row) t.state = ModelTensor::State::broken;
       if (!t.type.quant.empty()) graph().numerics = Numerics::tflite;
     }
-    if (row && call.ok() && graph().nodes.size() == nodes) graph().folded.push_back({{index}, "identity"});
+    if (row && call.ok() && depth_ == 0 && graph().nodes.size() == nodes)
+      graph().folded.push_back({{index}, is_computed(op) ? "folded into a constant" : "identity"});
+  }
+
+  // All its results are constants now.
+  bool is_computed(const Operator& op) const {
+    const auto out = ints_of(op.outputs());
+    return !out.empty() && std::all_of(out.begin(), out.end(), [&](i32 id) { return state_.tensors[id].constant.has_value(); });
   }
 
   // One message for each builtin, not one for each use.
   void report_unknown() {
-    for (const auto& [name, uses] : unknown_) {
+    for (const auto& [name, unknown] : unknown_) {
+      const std::vector<i32>& uses = unknown.uses;
       std::string where;
       for (size_t k = 0; k < std::min(uses.size(), kNamedUses); ++k)
         where += fmt::format("{}`{}` (operator {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
-      const bool custom = !code_of(model_, *sub_.operators()->Get(static_cast<flatbuffers::uoffset_t>(uses[0])))->custom.empty();
-      error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
-            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
+      const bool custom = !unknown.kind.custom.empty();
+      if (!custom && unknown.kind.builtin == static_cast<i32>(BuiltinOperator::WHILE))
+        error(fmt::format("WHILE runs as often as data says, a program here has one order of operators: {}", where),
+              "tflite.operator.while", kUnroll);
+      else
+        error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
+              custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
     }
   }
 
@@ -186,7 +208,12 @@ class Walk {
   const SubGraph& sub_;
   Diagnostics& diagnostics_;
   ImportState state_;
-  std::map<std::string, std::vector<i32>> unknown_;
+  struct Unknown {
+    OperatorKind kind;
+    std::vector<i32> uses;
+  };
+  std::map<std::string, Unknown> unknown_;  // by name
+  i32 depth_ = 0;                           // of operators that run a subgraph
 };
 
 }  // namespace

@@ -51,6 +51,36 @@ inline std::vector<u8> model_of_moves() {
   return w.finish({x}, {y, first, rest});
 }
 
+// What moves whole blocks and picks rows, by numbers that are computed from constants.
+inline std::vector<u8> model_of_positions() {
+  Writer w;
+  auto& b = w.builder();
+  const auto int8 = [&](const Shape& shape, const char* name) { return w.tensor(shape, 0.5f, 3, name); };
+  const auto integers = [&](const Shape& shape, const char* name) { return w.add(shape, TensorType::INT32, {}, 0, 0, 0, name); };
+  const i32 x = int8({1, 4, 4, 2}, "x"), block = w.constant({2, 2}, Shape{2}), margins = w.constant({1, 1, 0, 0}, Shape{2, 2});
+  const i32 batches = int8({4, 3, 2, 2}, "batches"), back = int8({1, 4, 4, 2}, "back");
+  w.op(BuiltinOperator::SPACE_TO_BATCH_ND, {x, block, margins}, batches);
+  w.op(BuiltinOperator::BATCH_TO_SPACE_ND, {batches, block, margins}, back);
+  const i32 shape = integers({4}, "shape"), sum = integers({4}, "sum"), product = integers({4}, "product"), most = integers({1}, "most");
+  w.op(BuiltinOperator::SHAPE, {back}, shape);
+  w.op(BuiltinOperator::ADD, {shape, w.constant({-1, -4, -4, -2}, Shape{4})}, sum, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  w.op(BuiltinOperator::MUL, {shape, w.constant({1, 1, 1, 1}, Shape{4})}, product, BuiltinOptions::MulOptions, CreateMulOptions(b));
+  w.op(BuiltinOperator::REDUCE_MAX, {shape, w.constant({0}, Shape{1})}, most, BuiltinOptions::ReducerOptions,
+       CreateReducerOptions(b, true));
+  const i32 filled = int8({1, 4, 4, 2}, "filled"), part = int8({1, 2, 2, 2}, "part"), updated = int8({1, 4, 4, 2}, "updated");
+  w.op(BuiltinOperator::FILL, {product, w.constant({1}, std::vector<int8_t>{5}, {0.5f}, 3)}, filled);
+  w.op(BuiltinOperator::STRIDED_SLICE, {filled, sum, product, w.constant({1, 2, 2, 1}, Shape{4})}, part,
+       BuiltinOptions::StridedSliceOptions, CreateStridedSliceOptions(b));
+  w.op(BuiltinOperator::DYNAMIC_UPDATE_SLICE, {back, part, w.constant({0, 1, 9, 0}, Shape{4})}, updated);
+  const i32 rows = int8({2, 2}, "rows"), chosen = int8({1, 3, 4, 2}, "chosen"), products = int8({1, 3, 4, 1}, "products");
+  w.op(BuiltinOperator::GATHER_ND, {updated, w.constant({0, 1, 2, 0, 3, 3}, Shape{2, 3})}, rows);
+  w.op(BuiltinOperator::GATHER, {updated, w.constant({3, 0, 3}, Shape{1, 3})}, chosen, BuiltinOptions::GatherOptions,
+       CreateGatherOptions(b, 1, 1));
+  w.op(BuiltinOperator::BATCH_MATMUL, {chosen, w.constant({2, 1}, std::vector<int8_t>{5, -6}, {0.5f})}, products,
+       BuiltinOptions::BatchMatMulOptions, CreateBatchMatMulOptions(b));
+  return w.finish({x}, {rows, products, most});
+}
+
 inline std::vector<u8> model_of_lstm() {
   Writer w;
   const auto real = [&](const Shape& shape, const char* name) { return w.add(shape, TensorType::FLOAT32, {}, 0, 0, 0, name); };
@@ -93,7 +123,11 @@ struct NamedModel {
   std::vector<u8> bytes;
 };
 inline std::vector<NamedModel> test_models() {
-  return {{"layers", model_of_layers()}, {"moves", model_of_moves()}, {"lstm", model_of_lstm()}, {"variables", model_of_variables()}};
+  return {{"layers", model_of_layers()},
+          {"moves", model_of_moves()},
+          {"positions", model_of_positions()},
+          {"lstm", model_of_lstm()},
+          {"variables", model_of_variables()}};
 }
 
 }  // namespace deuteron::tflite

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frontends/tflite_call/fold.h"
 #include "ops/families.h"
 #include "ops/kernel_call/host_call.h"
 #include "tensor/axes.h"
@@ -64,11 +65,10 @@ ModelTensor* Call::tensor(size_t i) {
     ok_ = false;  // reported
   } else if (!t.constant && t.state == ModelTensor::State::unknown) {
     if (t.is_variable)
-      refuse(
-          {fmt::format(
-               "reads the tensor `{}`, which keeps its content from call to call: only SVDF takes such tensors, others take resource variables",
-               t.name),
-           "", "", "tflite.graph.variable"});
+      refuse({fmt::format("reads the tensor `{}`, which keeps its content from call to call: only SVDF takes such tensors, others take "
+                          "resource variables",
+                          t.name),
+              "", "", "tflite.graph.variable"});
     else
       refuse({fmt::format("reads `{}`, which is no input, has no data and is made by no operator before this one", t.name), "", "",
               "tflite.graph.order"},
@@ -209,6 +209,12 @@ std::vector<float> Call::scaled_integers(size_t i, double scale) {
   return values;
 }
 
+std::optional<bool> Call::known_truth(size_t i) {
+  const ModelTensor* t = tensor(i);
+  if (!t || !t->constant || t->type.dtype != DType::b8 || t->type.elements() != 1) return std::nullopt;
+  return t->constant->as<u8>()[0] != 0;
+}
+
 i64 Call::axis(i64 value, i64 rank) {
   require(value >= -rank && value < rank, "names an axis that its operand does not have", std::to_string(value),
           fmt::format("{}..{}", -rank, rank - 1), "tflite.operator.axis");
@@ -235,6 +241,13 @@ ValueId Call::constant(std::string_view suffix, Type type, Constant data) {
   return ok_ ? state_.graph.add_value(suffixed(state_, out_, suffix), std::move(type), std::move(data)) : -1;
 }
 
+// What is made of constants alone is computed by us.
+void Call::count_made(const std::vector<ValueId>& inputs, i64 elements) {
+  if (std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return state_.graph.is_constant(v); })) state_.made_elements += elements;
+  require(state_.made_elements <= kMostMadeElements, "makes constants of too many elements", std::to_string(state_.made_elements),
+          std::to_string(kMostMadeElements), "tflite.constant.total");
+}
+
 std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
@@ -255,14 +268,13 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
       if (!ok_) return {};
       elements *= extent;
     }
-    // What is made of constants alone is computed here.
-    const bool constant = std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return state_.graph.is_constant(v); });
-    if (constant) state_.made_elements += elements;
-    require(state_.made_elements <= kMostMadeElements, "makes constants of too many elements", std::to_string(state_.made_elements),
-            std::to_string(kMostMadeElements), "tflite.constant.total");
+    count_made(inputs, elements);
     if (!ok_) return {};
     if (const auto* quantize = std::get_if<Quantize>(&op)) result.quant = quantize->quant;
   }
+  if (inferred.value->size() == 1)
+    if (auto folded = fold(state_.graph, op, inputs, inferred.value->front(), state_.folded_elements))
+      return {constant(suffix, inferred.value->front(), std::move(*folded))};
   state_.graph.add_node(std::move(op), std::move(inputs), *inferred.value, suffixed(state_, out_, suffix), {index_});
   return state_.graph.nodes.back().outputs;
 }
@@ -272,12 +284,27 @@ ValueId Call::add(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   return results.empty() ? -1 : results[0];
 }
 
-ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result) {
-  const std::vector<ValueId> results = add_calls(std::move(call), std::move(inputs), {std::move(result)});
+const Node* Call::maker(ValueId v) const {
+  const std::vector<Node>& nodes = state_.graph.nodes;
+  // Values are numbered as they are made.
+  const auto node = std::partition_point(nodes.begin(), nodes.end(), [v](const Node& n) { return n.outputs.back() < v; });
+  return node == nodes.end() || node->outputs[0] > v ? nullptr : &*node;
+}
+
+ValueId Call::add_for(Op op, std::vector<ValueId> inputs, std::vector<ValueId> replaced, std::string_view suffix) {
+  const ValueId v = add(std::move(op), std::move(inputs), suffix);
+  for (const ValueId other : replaced)
+    if (const Node* node = ok_ ? maker(other) : nullptr)
+      state_.graph.nodes.back().origin = merge(state_.graph.nodes.back().origin, node->origin);
+  return v;
+}
+
+ValueId Call::add_call(KernelCall call, std::vector<ValueId> inputs, Type result, std::string_view suffix) {
+  const std::vector<ValueId> results = add_calls(std::move(call), std::move(inputs), {std::move(result)}, suffix);
   return results.empty() ? -1 : results[0];
 }
 
-std::vector<ValueId> Call::add_calls(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types) {
+std::vector<ValueId> Call::add_calls(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
   if (!ok_) return {};
@@ -286,8 +313,13 @@ std::vector<ValueId> Call::add_calls(KernelCall call, std::vector<ValueId> input
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "tflite.leftover.call"});
+  for (const Type& type : types)
+    if (ok_) count_made(inputs, type.elements());
   if (!ok_) return {};
-  state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), suffixed(state_, out_, {}), {index_});
+  if (types.size() == 1)
+    if (auto folded = fold(state_.graph, call, inputs, types[0], state_.folded_elements))
+      return {constant(suffix, std::move(types[0]), std::move(*folded))};
+  state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), suffixed(state_, out_, suffix), {index_});
   return state_.graph.nodes.back().outputs;
 }
 
@@ -301,10 +333,9 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
   return to == shape(x) ? x : add(Reshape{std::move(to)}, {x}, suffix);
 }
 
-ValueId Call::rounded(ValueId v, std::string_view suffix) {
-  if (!ok_ || v < 0 || !is_quantized_result()) return ok_ ? v : -1;
-  const ValueId steps = add(Quantize{declared_result(0).quant}, {v}, std::string(suffix) + ".steps");
-  return add(Dequantize{}, {steps}, suffix);
+ValueId Call::rounded(ValueId v, const Quant& quant, std::string_view suffix) {
+  if (!ok_ || v < 0 || quant.empty()) return ok_ ? v : -1;
+  return add(Dequantize{}, {add(Quantize{quant}, {v}, std::string(suffix) + ".steps")}, suffix);
 }
 
 void Call::result(size_t i, ValueId v) {
@@ -333,7 +364,7 @@ void Call::result(size_t i, ValueId v) {
   t.state = ModelTensor::State::there;
   t.value = steps ? add(Quantize{t.type.quant}, {v}, i == 0 ? "steps" : fmt::format("steps{}", i)) : v;
   if (steps) state_.graph.values[t.value].name = t.name;
-  else if (state_.graph.is_constant(v)) t.constant = state_.graph.values[v].constant;  // float16 weights
+  else if (state_.graph.is_constant(v)) t.constant = state_.graph.values[v].constant, t.type.dtype = own;
 }
 
 }  // namespace deuteron::tflite

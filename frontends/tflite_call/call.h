@@ -1,6 +1,7 @@
 // One operator of a .tflite model while it is imported: its options, operands and results. What the functions of the import table work
 // with.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,19 @@ struct Variable {
   i32 writer = -1;  // operator
 };
 
+// What SPACE_TO_BATCH_ND has made of an image, without rounding.
+struct BatchedImage {
+  struct Side {
+    i64 block, before, after;
+  };
+  ValueId image, value;
+  Quant quant;              // of both
+  std::vector<Side> sides;  // of the axes behind the batch
+};
+
+// Imports an operator on the tensors of the state as a part of operator `index` of the model.
+using Visit = std::function<void(const Operator& op, i32 index)>;
+
 // What is being made, in the order of the model's operators.
 struct ImportState {
   const Model& model;
@@ -28,9 +42,12 @@ struct ImportState {
   std::vector<std::vector<ModelTensor>> others;  // of subgraphs 1..
   Graph& graph;
   Diagnostics& diagnostics;
-  i64 made_elements = 0;  // of constants that stand in no file
+  i64 made_elements = 0;    // of constants that stand in no file
+  i64 folded_elements = 0;  // fold.h
   std::vector<Variable> variables = {};
-  std::vector<bool> called = {};  // by subgraph: a CALL_ONCE runs it
+  std::vector<bool> called = {};  // by subgraph: an operator runs it, or never will
+  Visit visit = {};
+  std::vector<BatchedImage> batched = {};  // in the order of their values
 };
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
@@ -64,8 +81,8 @@ class Call {
   bool is_constant(size_t i);
   bool is_quantized_result(size_t i = 0) { return !declared_result(i).quant.empty(); }
 
-  ValueId in(size_t i);    // float32 where it is float or quantized, else integers or truth values
-  ValueId real(size_t i);  // float32; anything else is refused
+  ValueId in(size_t i);              // float32 where it is float or quantized, else integers or truth values
+  ValueId real(size_t i);            // float32; anything else is refused
   ValueId steps_value(size_t i);     // the steps themselves, of a quantized operand
   ValueId constant_value(size_t i);  // a constant as the file has it, int16 too
   // A bias beside int8 operands: its int32 in steps of x.scale * weight.scale; or float32.
@@ -74,6 +91,7 @@ class Call {
   std::vector<float> numbers(size_t i);                        // of a constant of floats or steps, as real values
   std::span<const int8_t> steps(size_t i);                     // of a quantized constant
   std::vector<float> scaled_integers(size_t i, double scale);  // of a constant of int32
+  std::optional<bool> known_truth(size_t i);                   // of a constant of one truth value
   i64 axis(i64 value, i64 rank);
   Axes axes(size_t i, i64 rank);  // of a constant: ascending, each once
 
@@ -85,12 +103,19 @@ class Call {
   ValueId constant(std::string_view suffix, Type type, Constant data);
   ValueId add(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
   std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix = {});
-  ValueId add_call(KernelCall call, std::vector<ValueId> inputs, Type type);
-  std::vector<ValueId> add_calls(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
+  ValueId add_call(KernelCall call, std::vector<ValueId> inputs, Type type, std::string_view suffix = {});
+  std::vector<ValueId> add_calls(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types, std::string_view suffix = {});
   ValueId permute(ValueId x, Axes perm, std::string_view suffix = {});
   ValueId reshape(ValueId x, Shape shape, std::string_view suffix = {});
   // To the steps of the result and back: what TFLite computes next sees rounded values.
-  ValueId rounded(ValueId v, std::string_view suffix = "rounded");
+  ValueId rounded(ValueId v, std::string_view suffix = "rounded") { return rounded(v, declared_result(0).quant, suffix); }
+  ValueId rounded(ValueId v, const Quant& quant, std::string_view suffix);  // v, where there are no steps
+
+  // Of what operators before this one have made. Null: of no operator, as an input or a constant.
+  const Node* maker(ValueId v) const;
+  std::vector<BatchedImage>& batched() { return state_.batched; }
+  // An operator that also does the work of these.
+  ValueId add_for(Op op, std::vector<ValueId> inputs, std::vector<ValueId> replaced, std::string_view suffix = {});
 
   // Result i is v: in the steps of its tensor, if that has any. The shape must be the declared one.
   void result(ValueId v) { result(0, v); }
@@ -105,10 +130,14 @@ class Call {
   ValueId kept(size_t i);
   void keep(size_t i, ValueId v);
 
+  // The operators of a subgraph that takes all operands but the first, in the place of this one; the other one never runs.
+  void take_branch(i32 subgraph, i32 other);
+
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 
  private:
-  ModelTensor* tensor(size_t i);  // operand; null: refused
+  void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
+  ModelTensor* tensor(size_t i);                                      // operand; null: refused
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);
   ValueId steps_to_real(ModelTensor& t);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
 
 namespace deuteron::tflite {
@@ -38,6 +39,17 @@ static void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
 static void import_relu_n1_to_1(Call& c) { finish_clamp(c, -1, 1); }
 static void import_relu_0_to_1(Call& c) { finish_clamp(c, 0, 1); }
 
+static void import_abs(Call& c) {
+  if (!is_of_integers(c)) return finish_unary(c, UnaryFn::abs);
+  c.takes(1, 1);
+  finish_integers(c, {"aten::abs", "out"});
+}
+static void import_neg(Call& c) {
+  if (!is_of_integers(c)) return finish_unary(c, UnaryFn::neg);
+  c.takes(1, 1);
+  finish_integers(c, {"aten::neg", "out"});
+}
+
 static void import_leaky_relu(Call& c) {
   if (const auto* o = c.options<LeakyReluOptions>()) finish_unary(c, UnaryFn::leaky_relu, o->alpha());
 }
@@ -63,20 +75,14 @@ static void import_prelu(Call& c) {
   c.result(c.add(Prelu{}, {x, slope}));
 }
 
-// Over the last axis. Of steps beta would be a part of the multiplier.
+// Over the last axis.
 static void import_softmax(Call& c) {
   const auto* o = c.options<SoftmaxOptions>();
   c.takes(1, 1);
-  ValueId x = c.real(0);
+  const ValueId x = c.real(0);
   if (!c.ok()) return;
   c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
-  c.require(std::isfinite(o->beta()) && (o->beta() == 1 || !c.is_quantized_result()), "has a factor beta that is not supported",
-            fmt::format("{}", o->beta()), "1", "tflite.softmax.beta");
-  if (c.ok() && o->beta() != 1) {
-    const ValueId beta = c.constant("beta", {DType::f32, {1}, {}}, constant_of(std::vector<float>{o->beta()}));
-    x = c.add(Mul{}, {x, beta}, "scaled");
-  }
-  c.result(c.add(Softmax{c.rank(x) - 1}, {x}));
+  if (c.ok()) c.result(c.add(Softmax{c.rank(x) - 1, o->beta()}, {x}));
 }
 
 // x - (max + log(sum(exp(x - max)))), in float.
@@ -93,8 +99,23 @@ static void import_log_softmax(Call& c) {
   c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
 }
 
+// x / sqrt(sum(x * x)) over the last axis, in float. TFLite takes no norm below 1e-6; of steps, each that is not 0 counts.
+static void import_l2_normalization(Call& c) {
+  const auto* o = c.options<L2NormOptions>();
+  c.takes(1, 1);
+  const ValueId x = c.real(0);
+  c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.operand.rank");
+  if (!c.ok()) return;
+  c.require(o->fused_activation_function() == ActivationFunctionType::NONE, "has a fused activation", "", "", "tflite.operator.activation");
+  const ValueId squares = c.add(Unary{UnaryFn::pow, 2}, {x}, "squares");
+  const ValueId root = c.add(Unary{UnaryFn::sqrt, 0}, {c.add(Reduce{Reduce::kSum, {c.rank(x) - 1}}, {squares}, "sum")}, "root");
+  const Quant& steps = c.declared(0).quant;
+  const float least = steps.empty() ? 1e-6f : steps.scale[0] / 2;
+  c.result(c.add(Div{}, {x, c.add(Clamp{{least, std::numeric_limits<float>::infinity()}}, {root}, "norm")}));
+}
+
 static constexpr ImportRow kActivationsRows[] = {
-    {BuiltinOperator::ABS, import_unary<UnaryFn::abs>},
+    {BuiltinOperator::ABS, import_abs},
     {BuiltinOperator::CEIL, import_unary<UnaryFn::ceil>},
     {BuiltinOperator::COS, import_unary<UnaryFn::cos>},
     {BuiltinOperator::DEQUANTIZE, import_conversion},
@@ -103,11 +124,12 @@ static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::FLOOR, import_unary<UnaryFn::floor>},
     {BuiltinOperator::GELU, import_gelu},
     {BuiltinOperator::HARD_SWISH, import_unary<UnaryFn::hardswish>},
+    {BuiltinOperator::L2_NORMALIZATION, import_l2_normalization},
     {BuiltinOperator::LEAKY_RELU, import_leaky_relu},
     {BuiltinOperator::LOG, import_unary<UnaryFn::log>},
     {BuiltinOperator::LOGISTIC, import_unary<UnaryFn::sigmoid>},
     {BuiltinOperator::LOG_SOFTMAX, import_log_softmax},
-    {BuiltinOperator::NEG, import_unary<UnaryFn::neg>},
+    {BuiltinOperator::NEG, import_neg},
     {BuiltinOperator::PRELU, import_prelu},
     {BuiltinOperator::QUANTIZE, import_conversion},
     {BuiltinOperator::RELU, import_relu},

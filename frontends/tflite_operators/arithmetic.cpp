@@ -1,9 +1,9 @@
 // Sums, products, comparisons and choices of two tensors.
 #include <fmt/format.h>
 
+#include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/window.h"
-#include "ops/elementwise/broadcast.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -14,14 +14,31 @@ void finish_sum(Call& c, float alpha) {
   c.takes(2, 2);
   Add op;
   op.alpha = alpha;
+  if (o && is_of_integers(c)) {
+    refuse_activation(c, o->fused_activation_function());
+    return finish_integers(c, {alpha > 0 ? "aten::add" : "aten::sub", "out"}, {integer_argument(1)});
+  }
   if (o) op.bounds = bounds_of(c, o->fused_activation_function());
   c.result(c.add(op, {c.real(0), c.real(1)}));
+}
+
+// Of integers, towards zero: what is left over is taken off first. The division is exact then, so it may round down.
+void finish_integer_quotient(Call& c) {
+  const ValueId a = c.in(0), b = c.in(1);
+  const DType dtype = common_type(c, {a, b});
+  const ValueId rest = call_broadcast(c, {"aten::fmod", "Tensor_out"}, {a, b}, dtype, "rest");
+  const ValueId whole = call_broadcast(c, {"aten::sub", "out"}, {a, rest}, dtype, "whole", {integer_argument(1)});
+  c.result(call_broadcast(c, {"aten::floor_divide", "out"}, {whole, b}, dtype));
 }
 
 template <class Options, class Operation>
 void import_product(Call& c) {
   const auto* o = c.options<Options>();
   c.takes(2, 2);
+  if (o && is_of_integers(c)) {
+    refuse_activation(c, o->fused_activation_function());
+    return std::is_same_v<Operation, Mul> ? finish_integers(c, {"aten::mul", "out"}) : finish_integer_quotient(c);
+  }
   const ValueId y = c.add(Operation{}, {c.real(0), c.real(1)});
   if (o) c.result(activated(c, y, o->fused_activation_function()));
 }
@@ -29,50 +46,31 @@ void import_product(Call& c) {
 template <class Operation>
 void import_extreme(Call& c) {
   c.takes(2, 2);
+  if (is_of_integers(c)) return finish_integers(c, {std::is_same_v<Operation, Maximum> ? "aten::maximum" : "aten::minimum", "out"});
   c.result(c.add(Operation{}, {c.real(0), c.real(1)}));
-}
-
-// A call of a portable kernel on all operands, in float: name(operands.., out).
-void finish_call(Call& c, const char* name, const char* overload, DType dtype) {
-  std::vector<ValueId> inputs;
-  KernelCall call;
-  call.name = name, call.overload = overload;
-  Shape shape;
-  for (size_t i = 0; i < c.operands(); ++i) {
-    const ValueId v = c.in(i);
-    if (!c.ok()) return;
-    const auto common = i == 0 ? std::optional<Shape>(c.shape(v)) : broadcast_shape(shape, c.shape(v));
-    c.require(common.has_value(), "has operands whose shapes do not fit each other", to_text(c.shape(v)), to_text(shape),
-              "tflite.operand.shape");
-    if (!c.ok()) return;
-    shape = *common;
-    call.args.push_back({KernelArg::Kind::input, static_cast<i64>(i), 0, {}, plain_face(c.shape(v))});
-    inputs.push_back(v);
-  }
-  call.args.push_back({KernelArg::Kind::output, 0, 0, {}, plain_face(shape)});
-  c.result(c.add_call(std::move(call), std::move(inputs), {dtype, shape, {}}));
 }
 
 struct CallRow {
   BuiltinOperator builtin;
-  const char *name, *overload;
+  KernelName kernel;
   size_t operands;
-  DType result;
+  std::optional<DType> result;  // nothing: as the last operands
 };
 constexpr CallRow kCalls[] = {
-    {BuiltinOperator::EQUAL, "aten::eq", "Tensor_out", 2, DType::b8},
-    {BuiltinOperator::FLOOR_MOD, "aten::remainder", "Tensor_out", 2, DType::f32},
-    {BuiltinOperator::GREATER, "aten::gt", "Tensor_out", 2, DType::b8},
-    {BuiltinOperator::GREATER_EQUAL, "aten::ge", "Tensor_out", 2, DType::b8},
-    {BuiltinOperator::LESS, "aten::lt", "Tensor_out", 2, DType::b8},
-    {BuiltinOperator::LESS_EQUAL, "aten::le", "Tensor_out", 2, DType::b8},
-    {BuiltinOperator::LOGICAL_AND, "aten::logical_and", "out", 2, DType::b8},
-    {BuiltinOperator::LOGICAL_NOT, "aten::logical_not", "out", 1, DType::b8},
-    {BuiltinOperator::LOGICAL_OR, "aten::logical_or", "out", 2, DType::b8},
-    {BuiltinOperator::NOT_EQUAL, "aten::ne", "Tensor_out", 2, DType::b8},
-    {BuiltinOperator::POW, "aten::pow", "Tensor_Tensor_out", 2, DType::f32},
-    {BuiltinOperator::SELECT, "aten::where", "self_out", 3, DType::f32},
-    {BuiltinOperator::SELECT_V2, "aten::where", "self_out", 3, DType::f32},
+    {BuiltinOperator::EQUAL, {"aten::eq", "Tensor_out"}, 2, DType::b8},
+    {BuiltinOperator::FLOOR_DIV, {"aten::floor_divide", "out"}, 2, std::nullopt},
+    {BuiltinOperator::FLOOR_MOD, {"aten::remainder", "Tensor_out"}, 2, std::nullopt},
+    {BuiltinOperator::GREATER, {"aten::gt", "Tensor_out"}, 2, DType::b8},
+    {BuiltinOperator::GREATER_EQUAL, {"aten::ge", "Tensor_out"}, 2, DType::b8},
+    {BuiltinOperator::LESS, {"aten::lt", "Tensor_out"}, 2, DType::b8},
+    {BuiltinOperator::LESS_EQUAL, {"aten::le", "Tensor_out"}, 2, DType::b8},
+    {BuiltinOperator::LOGICAL_AND, {"aten::logical_and", "out"}, 2, DType::b8},
+    {BuiltinOperator::LOGICAL_NOT, {"aten::logical_not", "out"}, 1, DType::b8},
+    {BuiltinOperator::LOGICAL_OR, {"aten::logical_or", "out"}, 2, DType::b8},
+    {BuiltinOperator::NOT_EQUAL, {"aten::ne", "Tensor_out"}, 2, DType::b8},
+    {BuiltinOperator::POW, {"aten::pow", "Tensor_Tensor_out"}, 2, std::nullopt},
+    {BuiltinOperator::SELECT, {"aten::where", "self_out"}, 3, std::nullopt},
+    {BuiltinOperator::SELECT_V2, {"aten::where", "self_out"}, 3, std::nullopt},
 };
 
 void import_call(Call& c) {
@@ -84,7 +82,11 @@ void import_call(Call& c) {
       if (row.builtin == BuiltinOperator::SELECT)
         c.require(c.declared(0).shape == c.declared(1).shape || c.declared(0).elements() == 1, "picks whole rows, which is not supported",
                   to_text(c.declared(0).shape), to_text(c.declared(1).shape), "tflite.select.rows");
-      return finish_call(c, row.name, row.overload, row.result);
+      std::vector<ValueId> operands;
+      for (size_t i = 0; i < row.operands; ++i) operands.push_back(c.in(i));
+      if (!c.ok()) return;
+      const DType dtype = row.result ? *row.result : common_type(c, {operands[row.operands - 2], operands[row.operands - 1]});
+      return c.result(call_broadcast(c, row.kernel, std::move(operands), dtype));
     }
 }
 
@@ -112,6 +114,7 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::ADD_N, import_add_n},
     {BuiltinOperator::DIV, import_product<DivOptions, Div>},
     {BuiltinOperator::EQUAL, import_call},
+    {BuiltinOperator::FLOOR_DIV, import_call},
     {BuiltinOperator::FLOOR_MOD, import_call},
     {BuiltinOperator::GREATER, import_call},
     {BuiltinOperator::GREATER_EQUAL, import_call},

@@ -5,6 +5,7 @@
 
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/window.h"
+#include "ops/elementwise/broadcast.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -142,28 +143,46 @@ static void import_transpose_conv(Call& c) {
   c.result(y);
 }
 
+// Matrices of [.., rows, columns] as [batch, rows, columns], repeated along axes that only the other operand has, as steps where they are.
+static ValueId matrices(Call& c, size_t operand, const Shape& batches, std::string_view suffix) {
+  ValueId x = c.real(operand);
+  if (!c.ok()) return -1;
+  const Shape own = c.shape(x);
+  Shape from(batches.size() + 2 - own.size(), 1), to = batches;
+  from.insert(from.end(), own.begin(), own.end());
+  to.insert(to.end(), own.end() - 2, own.end());
+  if (from != to) {
+    x = c.add(Expand{to}, {c.reshape(x, from, fmt::format("{}_axes", suffix))}, fmt::format("{}_repeated", suffix));
+    x = c.rounded(x, c.declared(operand).quant, fmt::format("{}_rounded", suffix));
+  }
+  return c.reshape(x, {numel(batches), to[to.size() - 2], to.back()}, suffix);
+}
+
 // [..,m,k] x [..,k,n]; the kernel takes the second one transposed.
 static void import_batch_matmul(Call& c) {
   const auto* o = c.options<BatchMatMulOptions>();
   c.takes(2, 2);
   ValueId x = c.real(0), other = c.real(1);
-  c.require(c.rank(x) >= 2 && c.rank(x) == c.rank(other), "works on matrices with the same number of axes",
+  c.require(c.rank(x) >= 2 && c.rank(other) >= 2, "works on matrices, of at least two axes",
             fmt::format("{}, {}", c.rank(x), c.rank(other)), "2..", "tflite.batch_matmul.rank");
   if (!c.ok()) return;
-  const Shape a = c.shape(x), b = c.shape(other);
-  const size_t batch_axes = a.size() - 2;
-  c.require(std::equal(a.begin(), a.end() - 2, b.begin()), "repeats matrices of one operand", to_text(b), to_text(a),
-            "tflite.batch_matmul.batch");
+  const Shape a = c.shape(x), b = c.shape(other), batches(a.begin(), a.end() - 2), others(b.begin(), b.end() - 2);
+  const auto common = broadcast_shape(batches, others);
+  c.require(common.has_value(), "has operands whose shapes do not fit each other", to_text(b), to_text(a), "tflite.operand.shape");
   if (!c.ok()) return;
-  const i64 batch = numel(std::span(a).first(batch_axes));
-  x = c.reshape(x, {batch, a[batch_axes], a[batch_axes + 1]}, "x");
-  other = c.reshape(other, {batch, b[batch_axes], b[batch_axes + 1]}, "other");
+  // All rows may be those of one matrix where the other one is the same for all.
+  const bool one = batches != others && numel(others) == 1 && !o->adj_x();
+  x = one ? c.reshape(x, {1, numel(batches) * a[a.size() - 2], a.back()}, "x") : matrices(c, 0, *common, "x");
+  other = one ? c.reshape(other, {1, b[b.size() - 2], b.back()}, "other") : matrices(c, 1, *common, "other");
   if (o->adj_x()) x = c.permute(x, {0, 2, 1}, "x_transposed");
   if (!o->adj_y()) other = c.permute(other, {0, 2, 1}, "other_transposed");
   Matmul op;
-  op.rank = static_cast<i64>(a.size());
+  op.rank = static_cast<i64>(std::max(a.size(), b.size()));
   const ValueId y = c.add(op, {x, other});
-  if (c.ok()) c.result(c.shape(y) == c.declared_result(0).shape ? y : c.reshape(c.rounded(y), c.declared_result(0).shape, "reshaped"));
+  if (!c.ok()) return;
+  Shape whole = *common;
+  whole.insert(whole.end(), {a[a.size() - (o->adj_x() ? 1 : 2)], b[b.size() - (o->adj_y() ? 2 : 1)]});
+  c.result(c.shape(y) == whole ? y : c.reshape(c.rounded(y), std::move(whole), "reshaped"));
 }
 
 static constexpr ImportRow kConvolutionRows[] = {

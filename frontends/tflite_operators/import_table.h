@@ -13,8 +13,11 @@ struct ImportRow {
 using ImportRows = std::span<const ImportRow>;
 
 #define DEUTERON_TFLITE_FILES(FILE) \
-  FILE(activations) FILE(arithmetic) FILE(convolution) FILE(moves) FILE(pooling) FILE(recurrent) FILE(reductions) FILE(svdf) \
-  FILE(variables)
+  FILE(activations)                 \
+  FILE(arithmetic)                  \
+  FILE(blocks)                      \
+  FILE(branches)                    \
+  FILE(convolution) FILE(moves) FILE(picking) FILE(pooling) FILE(recurrent) FILE(reductions) FILE(shapes) FILE(svdf) FILE(variables)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
 DEUTERON_TFLITE_FILES(DEUTERON_DECLARE_ROWS)

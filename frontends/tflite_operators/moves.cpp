@@ -5,35 +5,10 @@
 #include <numeric>
 
 #include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite_operators/parts.h"
 
 namespace deuteron::tflite {
 namespace {
-
-// Positions are written out one by one, so a small file may not ask for many.
-constexpr i64 kMostPositions = 1 << 24;
-bool can_pick(Call& c, i64 count) {
-  c.require(count <= kMostPositions, "picks along an axis that is too long", std::to_string(count), std::to_string(kMostPositions),
-            "tflite.axis.extent");
-  return c.ok();
-}
-
-ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {}) {
-  if (!c.ok() || !can_pick(c, c.shape(x)[axis])) return -1;
-  Axes all(static_cast<size_t>(c.shape(x)[axis]));
-  std::iota(all.begin(), all.end(), 0);
-  return index == all ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
-}
-
-// Elements start, start + step, .. of an axis; step may be negative.
-ValueId part(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::string_view suffix) {
-  if (!c.ok()) return -1;
-  if (count == c.shape(x)[axis] && step == 1) return x;
-  if (step > 0) return c.add(Slice{axis, start, count, step}, {x}, suffix);
-  if (!can_pick(c, count)) return -1;
-  Axes index;
-  for (i64 k = 0; k < count; ++k) index.push_back(start + k * step);
-  return picked(c, x, axis, std::move(index), suffix);
-}
 
 // The pairs of PAD's operand.
 std::vector<std::pair<i64, i64>> read_paddings(Call& c, i64 rank) {
@@ -70,30 +45,6 @@ void finish_split(Call& c, ValueId x, i64 axis, const std::vector<i64>& sizes) {
   i64 start = 0;
   for (size_t k = 0; c.ok() && k < sizes.size(); start += sizes[k++])
     c.result(k, part(c, x, axis, start, sizes[k], 1, fmt::format("part{}", k)));
-}
-
-i64 scalar(Call& c, size_t operand) {
-  const std::vector<i64> values = c.integers(operand);
-  c.require(values.size() == 1, fmt::format("operand {} is not one number", operand), std::to_string(values.size()), "1",
-            "tflite.operand.scalar");
-  return c.ok() ? values[0] : 0;
-}
-
-void finish_blocks(Call& c, i64 block, bool to_space) {
-  c.takes(1, 1);
-  const ValueId x = c.real(0);
-  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4", "tflite.operand.rank");
-  if (!c.ok()) return;
-  const Shape s = c.shape(x);
-  const bool fits = block >= 1 && block <= 1 << 12 && (to_space ? s[3] % (block * block) == 0 : s[1] % block == 0 && s[2] % block == 0);
-  c.require(fits, "has blocks that do not fit the image", std::to_string(block), to_text(s), "tflite.blocks.size");
-  if (!c.ok()) return;
-  if (to_space) {
-    const ValueId split = c.reshape(x, {s[0], s[1], s[2], block, block, s[3] / (block * block)}, "blocks");
-    return c.result(c.reshape(c.permute(split, {0, 1, 3, 2, 4, 5}, "moved"), {s[0], s[1] * block, s[2] * block, s[3] / (block * block)}));
-  }
-  const ValueId split = c.reshape(x, {s[0], s[1] / block, block, s[2] / block, block, s[3]}, "blocks");
-  c.result(c.reshape(c.permute(split, {0, 1, 3, 2, 4, 5}, "moved"), {s[0], s[1] / block, s[2] / block, s[3] * block * block}));
 }
 
 }  // namespace
@@ -272,26 +223,6 @@ static void import_mirror_pad(Call& c) {
   c.result(x);
 }
 
-static void import_gather(Call& c) {
-  const auto* o = c.options<GatherOptions>();
-  c.takes(2, 2);
-  const ValueId x = c.in(0);
-  Axes index = c.integers(1);
-  if (!c.ok()) return;
-  c.require(o->batch_dims() == 0, "picks by other positions for each batch", std::to_string(o->batch_dims()), "0",
-            "tflite.gather.batch_dims");
-  const i64 axis = c.axis(o->axis(), c.rank(x));
-  for (const i64 at : index)
-    c.require(!c.ok() || (at >= 0 && at < c.shape(x)[axis]), "picks what its operand does not have", std::to_string(at),
-              c.ok() ? fmt::format("0..{}", c.shape(x)[axis] - 1) : "", "tflite.gather.index");
-  if (!c.ok()) return;
-  Shape to = c.shape(x);
-  to.erase(to.begin() + axis);
-  const Shape& positions = c.declared(1).shape;
-  to.insert(to.begin() + axis, positions.begin(), positions.end());
-  c.result(c.reshape(picked(c, x, axis, std::move(index), "picked"), std::move(to)));
-}
-
 static void import_reverse_v2(Call& c) {
   c.takes(2, 2);
   ValueId x = c.in(0);
@@ -321,32 +252,9 @@ static void import_tile(Call& c) {
   c.result(x);
 }
 
-static void import_broadcast_to(Call& c) {
-  c.takes(2, 2);
-  ValueId x = c.in(0);
-  if (!c.ok()) return;
-  const Shape to = c.declared_result(0).shape;
-  Shape from = c.shape(x);
-  c.require(from.size() <= to.size(), "repeats to fewer axes", std::to_string(to.size()), std::to_string(from.size()),
-            "tflite.broadcast_to.axes");
-  while (c.ok() && from.size() < to.size()) from.insert(from.begin(), 1);
-  x = c.reshape(x, from, "axes");
-  c.result(from == to ? x : c.add(Expand{to}, {x}));
-}
-
-static void import_depth_to_space(Call& c) {
-  if (const auto* o = c.options<DepthToSpaceOptions>()) finish_blocks(c, o->block_size(), true);
-}
-static void import_space_to_depth(Call& c) {
-  if (const auto* o = c.options<SpaceToDepthOptions>()) finish_blocks(c, o->block_size(), false);
-}
-
 static constexpr ImportRow kMovesRows[] = {
-    {BuiltinOperator::BROADCAST_TO, import_broadcast_to},
     {BuiltinOperator::CONCATENATION, import_concatenation},
-    {BuiltinOperator::DEPTH_TO_SPACE, import_depth_to_space},
     {BuiltinOperator::EXPAND_DIMS, import_reshape},
-    {BuiltinOperator::GATHER, import_gather},
     {BuiltinOperator::MIRROR_PAD, import_mirror_pad},
     {BuiltinOperator::PACK, import_pack},
     {BuiltinOperator::PAD, import_pad},
@@ -354,7 +262,6 @@ static constexpr ImportRow kMovesRows[] = {
     {BuiltinOperator::RESHAPE, import_reshape},
     {BuiltinOperator::REVERSE_V2, import_reverse_v2},
     {BuiltinOperator::SLICE, import_slice},
-    {BuiltinOperator::SPACE_TO_DEPTH, import_space_to_depth},
     {BuiltinOperator::SPLIT, import_split},
     {BuiltinOperator::SPLIT_V, import_split_v},
     {BuiltinOperator::SQUEEZE, import_reshape},

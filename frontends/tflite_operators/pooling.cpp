@@ -62,6 +62,23 @@ static void import_average_pool_2d(Call& c) {
   op.count_include_pad = false;
   finish_pool(c, op);
 }
+// sqrt(mean of x * x), which TFLite has in float only.
+static void import_l2_pool_2d(Call& c) {
+  const auto* o = c.options<Pool2DOptions>();
+  c.takes(1, 1);
+  c.require(c.declared(0).quant.empty() && !c.is_quantized_result(), "works on steps, for which TFLite has no kernel",
+            std::string(name_of(c.declared(0).dtype)), "FLOAT32", "tflite.l2_pool_2d.type");
+  const ValueId x = c.real(0);
+  c.require(c.rank(x) == 4, "works on an image of 4 axes", std::to_string(c.rank(x)), "4", "tflite.operand.rank");
+  if (!c.ok()) return;
+  const Pooling p = read_pooling(c, *o, c.shape(x));
+  AvgPool2d op;
+  op.count_include_pad = false;
+  op.kernel = p.kernel, op.stride = p.stride, op.pad = p.pad;
+  op.ceil_mode = o->padding() == Padding::SAME;
+  const ValueId means = skip(c, c.add(op, {c.add(Unary{UnaryFn::pow, 2}, {x}, "squares")}, "means"), p);
+  c.result(activated(c, c.add(Unary{UnaryFn::sqrt, 0}, {means}, "roots"), o->fused_activation_function()));
+}
 static void import_max_pool_2d(Call& c) { finish_pool(c, MaxPool2d{}); }
 
 static void import_resize_bilinear(Call& c) {
@@ -75,6 +92,7 @@ static void import_resize_nearest_neighbor(Call& c) {
 
 static constexpr ImportRow kPoolingRows[] = {
     {BuiltinOperator::AVERAGE_POOL_2D, import_average_pool_2d},
+    {BuiltinOperator::L2_POOL_2D, import_l2_pool_2d},
     {BuiltinOperator::MAX_POOL_2D, import_max_pool_2d},
     {BuiltinOperator::RESIZE_BILINEAR, import_resize_bilinear},
     {BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, import_resize_nearest_neighbor},

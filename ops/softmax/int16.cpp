@@ -16,7 +16,7 @@ Result<Lowered> int16_form(const Softmax& a, const LowerContext& c) {
     return Refusal{"elements of a row", std::to_string(x.shape.back()), std::to_string(kSoftmaxS16MostColumns), "int16.softmax.columns"};
   if (y.quant.scale[0] != 0x1p-15f)
     return Refusal{"the result must have scale 2^-15", fmt::format("{:g}", y.quant.scale[0]), "3.05176e-05", "int16.softmax.quant"};
-  const auto m = softmax_multiplier(x.quant, 1, Ties::away, "int16.softmax.scale");
+  const auto m = softmax_multiplier(x.quant, a.beta, Ties::away, "int16.softmax.scale");
   if (!m) return m.why;
   CallBuilder call("deuteron::softmax_s16", c.in.size(), 1);
   call.in(0, plain_face(x.shape)).integer(m->input.value).integer(m->input.shift).integer(m->diff_min).out(0, plain_face(y.shape));

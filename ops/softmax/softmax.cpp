@@ -1,6 +1,7 @@
 #include "ops/softmax/softmax.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/integer/refusals.h"
 #include "ops/softmax/multiplier.h"
@@ -10,6 +11,8 @@ namespace deuteron {
 static Result<std::vector<Type>> infer(const Softmax& a, TypeView in) {
   if (in.size() != 1 || in[0].rank() < 1 || a.axis < 0 || a.axis >= in[0].rank())
     return Refusal{"softmax needs an axis of x", std::to_string(a.axis), std::to_string(in.size() == 1 ? in[0].rank() : 0), "softmax.axis"};
+  if (!std::isfinite(a.beta) || a.beta <= 0)
+    return Refusal{"the factor of x must be positive and finite", fmt::format("{:g}", a.beta), "0 < beta", "softmax.beta"};
   return std::vector<Type>{{in[0].dtype, in[0].shape, {}}};
 }
 
@@ -22,7 +25,7 @@ static Result<Lowered> cortex_m(const Softmax& a, const LowerContext& c) {
   if (y.quant.scale[0] != 1.0f / 256 || y.quant.zero_point[0] != -128)
     return Refusal{"the result must have scale 1/256 and zero point -128", fmt::format("{:g}", y.quant.scale[0]), "0.00390625",
                    "cortex_m.softmax.quant"};
-  const auto m = softmax_multiplier(x.quant, 1, ties_of(c.rounding), "cortex_m.softmax.scale");
+  const auto m = softmax_multiplier(x.quant, a.beta, ties_of(c.rounding), "cortex_m.softmax.scale");
   if (!m) return m.why;
 
   CallBuilder call("cortex_m::softmax", c.in.size(), 1);
@@ -64,14 +67,17 @@ static constexpr AxisRules<Softmax> kAxes{// Worth it only where the axis become
                                           .reordered = [](const Softmax& a, const Axes& perm) -> std::optional<Softmax> {
                                             const auto last = static_cast<i64>(perm.size()) - 1;
                                             if (a.axis == last || perm[static_cast<size_t>(a.axis)] != last) return std::nullopt;
-                                            return Softmax{last};
+                                            return Softmax{last, a.beta};
                                           },
                                           .window = nullptr,
                                           .has_bands = nullptr,
                                           .band = nullptr};
 static OpFacts facts_of(const Softmax&) { return facts(Family::slices); }
 static std::vector<Example<Softmax>> examples() {
-  return {{"of a row", {1}, {{2, 16}}}, {"of channels", {3}, {{1, 5, 3, 7}}}, {"with an axis of 1 behind", {1}, {{2, 12, 1}}}};
+  return {{"of a row", {1}, {{2, 16}}},
+          {"with a factor", {.axis = 1, .beta = 0.3f}, {{3, 11}}},
+          {"of channels", {3}, {{1, 5, 3, 7}}},
+          {"with an axis of 1 behind", {1}, {{2, 12, 1}}}};
 }
 
 const OpDef<Softmax>& def_of(const Softmax&) {
@@ -85,7 +91,7 @@ const OpDef<Softmax>& def_of(const Softmax&) {
                                     .facts = facts_of,
                                     .axes = kAxes,
                                     .view = nullptr,
-                                    .forms = {.simpler = simpler_form, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                    .forms = {.simpler = simpler_form, .kernel = kernel_form, .last = nullptr, .portable = portable_form},
                                     .examples = examples,
                                     .function = nullptr};
   return d;

@@ -244,7 +244,7 @@ class Random:
 
     def softmax(self):
         x = self.any()
-        return self.b.op("SOFTMAX", [x], [self.new(self.b.shape(x), 1 / 256, -128)], "SoftmaxOptions", beta=self.choose([1.0, 1.0, 0.5]))
+        return self.b.op("SOFTMAX", [x], [self.new(self.b.shape(x), 1 / 256, -128)], "SoftmaxOptions", beta=self.choose([1.0, 0.5, 0.37]))
 
     def clamp(self):
         x = self.any()

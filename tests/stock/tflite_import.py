@@ -8,12 +8,14 @@ What is not exact has a row in BOUNDS: the largest difference in steps of the re
 else must be equal.
 """
 import argparse
+import functools
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import tflite_builtins
 from neutron_models import EXACT, TABLES, Random, model
 from tflite_models import interpret, schema
 
@@ -108,7 +110,7 @@ def compare(options, name, r, score, folder):
     if not r.b.graph.outputs:
         return ""
     data = r.b.bytes()
-    inputs = [r.r.integers(-128, 128, r.b.shape(t)).astype(np.int8) for t in r.b.graph.inputs]
+    inputs = tflite_builtins.samples(r.b, r.r)
     try:
         wanted = interpret(data, inputs, schema.BuiltinOperator.SUM not in r.b.codes)
     except (RuntimeError, ValueError):
@@ -163,12 +165,14 @@ def main():
         folder = Path(d)
         if not options.only:
             good &= fixtures(options, folder)
-        for name in sorted(set(ALONE)):
+        makers = {name: functools.partial(alone, name) for name in ALONE}
+        makers |= {case.__name__: functools.partial(tflite_builtins.make, case) for case in tflite_builtins.CASES}
+        for name in sorted(makers):
             if options.only not in (None, name):
                 continue
             score, faults, seed = Score(), [], options.first
             while score.models + sum(map(len, score.refused.values())) < options.each and seed < options.first + 8 * options.each:
-                r = alone(name, seed)
+                r = makers[name](seed)
                 fault = r and compare(options, "%s%d" % (name, seed), r, score, folder)
                 if fault:
                     faults.append(fault)

@@ -4,7 +4,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-kTypes = {np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.int32): schema.TensorType.INT32, np.dtype(np.float32): schema.TensorType.FLOAT32}
+kTypes = {np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.int32): schema.TensorType.INT32, np.dtype(np.float32): schema.TensorType.FLOAT32,
+          np.dtype(np.int64): schema.TensorType.INT64, np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.bool_): schema.TensorType.BOOL}
 
 
 class Builder:
@@ -103,7 +104,7 @@ class Builder:
             c = schema.OperatorCodeT()
             c.deprecatedBuiltinCode = min(number, 127)
             c.builtinCode = number
-            c.version = 1
+            c.version = 2 if number == schema.BuiltinOperator.BROADCAST_TO else 1  # the least that the interpreter knows
             m.operatorCodes.append(c)
         b = flatbuffers.Builder(1024)
         b.Finish(m.Pack(b), b"TFL3")

@@ -1,0 +1,42 @@
+#include "frontends/tflite_operators/parts.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace deuteron::tflite {
+
+// Positions are written out one by one, so a small file may not ask for many.
+static constexpr i64 kMostPositions = 1 << 24;
+bool can_pick(Call& c, i64 count) {
+  c.require(count <= kMostPositions, "picks along an axis that is too long", std::to_string(count), std::to_string(kMostPositions),
+            "tflite.axis.extent");
+  return c.ok();
+}
+
+ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix) {
+  if (!c.ok() || !can_pick(c, c.shape(x)[axis])) return -1;
+  Axes all(static_cast<size_t>(c.shape(x)[axis]));
+  std::iota(all.begin(), all.end(), 0);
+  return index == all ? x : c.add(Gather{axis, std::move(index)}, {x}, suffix);
+}
+
+// Elements start, start + step, .. of an axis; step may be negative.
+ValueId part(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::string_view suffix) {
+  if (!c.ok()) return -1;
+  if (count == c.shape(x)[axis] && step == 1) return x;
+  if (step > 0) return c.add(Slice{axis, start, count, step}, {x}, suffix);
+  if (!can_pick(c, count)) return -1;
+  Axes index;
+  for (i64 k = 0; k < count; ++k) index.push_back(start + k * step);
+  return picked(c, x, axis, std::move(index), suffix);
+}
+
+i64 scalar(Call& c, size_t operand) {
+  const std::vector<i64> values = c.integers(operand);
+  c.require(values.size() == 1, fmt::format("operand {} is not one number", operand), std::to_string(values.size()), "1",
+            "tflite.operand.scalar");
+  return c.ok() ? values[0] : 0;
+}
+
+}  // namespace deuteron::tflite

@@ -1,0 +1,16 @@
+// Parts of a tensor along one axis, by positions that are known.
+#pragma once
+#include "frontends/tflite_call/call.h"
+
+namespace deuteron::tflite {
+
+// Refuses what would write out too many positions.
+bool can_pick(Call& c, i64 count);
+// Elements index[0], index[1], .. of an axis.
+ValueId picked(Call& c, ValueId x, i64 axis, Axes index, std::string_view suffix = {});
+// Elements start, start + step, .. of an axis; step may be negative.
+ValueId part(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::string_view suffix);
+// The only element of a constant.
+i64 scalar(Call& c, size_t operand);
+
+}  // namespace deuteron::tflite
