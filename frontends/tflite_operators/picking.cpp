@@ -17,27 +17,26 @@ void require_positions(Call& c, const Axes& index, i64 extent) {
               "tflite.gather.index");
 }
 
-// Rows of [rows, ..] by positions that are computed: [positions.., ..].
-ValueId looked_up(Call& c, ValueId table, ValueId positions) {
-  if (!c.ok()) return -1;
-  const Shape rows = c.shape(table);
-  const i64 width = numel(std::span(rows).subspan(1));
-  Shape out = c.shape(positions), to = out;
-  out.push_back(width);
-  to.insert(to.end(), rows.begin() + 1, rows.end());
-  table = c.reshape(table, {rows[0], width}, "rows");
-  if (!c.ok()) return -1;
+// By positions that are computed: their axes stand in the place of `axis`.
+void finish_lookup(Call& c, ValueId x, ValueId positions, i64 axis) {
+  if (!c.ok()) return;
+  const Shape at = c.shape(positions);
+  const i64 count = c.type(positions).elements();
+  Type picked{c.type(x).dtype, c.shape(x), {}};
+  picked.shape[axis] = count;
+  Shape to = c.shape(x);
+  to.erase(to.begin() + axis);
+  to.insert(to.begin() + axis, at.begin(), at.end());
+  positions = c.reshape(positions, {count}, "positions");
+  if (!c.ok()) return;
   using K = KernelArg::Kind;
   KernelCall call;
-  call.name = "aten::embedding", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, plain_face(c.shape(table))},
-               {K::input, 1, 0, {}, plain_face(c.shape(positions))},
-               integer_argument(-1),
-               truth_argument(false),
-               truth_argument(false),
-               {K::output, 0, 0, {}, plain_face(out)}};
-  const DType dtype = c.type(table).dtype;
-  return c.reshape(c.add_call(std::move(call), {table, positions}, {dtype, out, {}}, "picked"), std::move(to));
+  call.name = "aten::index_select", call.overload = "out";
+  call.args = {{K::input, 0, 0, {}, plain_face(c.shape(x))},
+               integer_argument(axis),
+               {K::input, 1, 0, {}, plain_face({count})},
+               {K::output, 0, 0, {}, plain_face(picked.shape)}};
+  c.result(c.reshape(c.add_call(std::move(call), {x, positions}, std::move(picked), "picked"), std::move(to)));
 }
 
 // Of [batch, outer, extent, inner] the positions [batch, count] along `extent`: rows of [batch * extent, outer * inner].
@@ -69,7 +68,7 @@ static void import_gather(Call& c) {
   const ValueId x = c.in(0);
   if (!c.ok()) return;
   const i64 axis = c.axis(o->axis(), c.rank(x));
-  if (!c.is_constant(1) && axis == 0 && o->batch_dims() == 0) return c.result(looked_up(c, x, c.in(1)));
+  if (!c.is_constant(1) && o->batch_dims() == 0) return finish_lookup(c, x, c.in(1), axis);
   Axes index = c.integers(1);
   if (!c.ok()) return;
   require_positions(c, index, c.shape(x)[axis]);
@@ -114,7 +113,7 @@ static void import_embedding_lookup(Call& c) {
   c.require(c.rank(positions) == 1 && c.rank(table) >= 2, "takes positions of one axis and a table of two",
             fmt::format("{}, {}", c.rank(positions), c.rank(table)), "1, 2..", "tflite.operand.rank");
   if (!c.ok()) return;
-  if (!c.is_constant(0)) return c.result(looked_up(c, table, positions));
+  if (!c.is_constant(0)) return finish_lookup(c, table, positions, 0);
   Axes index = c.integers(0);
   require_positions(c, index, c.shape(table)[0]);
   if (c.ok()) c.result(picked(c, table, 0, std::move(index)));

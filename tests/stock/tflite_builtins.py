@@ -266,8 +266,8 @@ def gather_batches(c):
 
 
 def lookup(c):
-    """Positions that are computed: of a table, by its two builtins."""
-    rows, width, n = c.pick(101, 150), c.pick(1, 9), c.pick(1, 6)
+    """Positions that are computed: of a table, by its two builtins; along any axis."""
+    rows, width, n, two = c.pick(101, 150), c.pick(1, 9), c.pick(1, 6), c.pick(1, 3)
     ids = c.b.tensor([n], dtype=np.int32)
     c.b.graph.inputs.append(ids)
     real = c.b.op("CAST", [ids], [c.b.tensor([n], dtype=np.float32)], "CastOptions")  # into 0..100
@@ -276,7 +276,11 @@ def lookup(c):
     table = c.b.constant(c.r.normal(size=[rows, width]).astype(np.float32))
     steps = c.b.constant(c.r.integers(-128, 128, [rows, width]).astype(np.int8), 0.05, 3)
     picked = c.b.op("GATHER", [steps, at], [c.b.tensor([n, width], 0.05, 3)], "GatherOptions", axis=0)
-    return [c.b.op("EMBEDDING_LOOKUP", [at, table], [c.b.tensor([n, width], dtype=np.float32)]), picked]
+    square = c.b.op("CONCATENATION", [at] * two, [c.b.tensor([n * two], dtype=np.int32)], "ConcatenationOptions", axis=0)
+    square = c.b.op("RESHAPE", [square], [c.b.tensor([n, two], dtype=np.int32)], "ReshapeOptions", newShape=[n, two])
+    columns = c.b.constant(c.r.normal(size=[width, rows, 2]).astype(np.float32))
+    wide = c.b.op("GATHER", [columns, square], [c.b.tensor([width, n, two, 2], dtype=np.float32)], "GatherOptions", axis=1)
+    return [wide, c.b.op("EMBEDDING_LOOKUP", [at, table], [c.b.tensor([n, width], dtype=np.float32)]), picked]
 
 
 def known_lookup(c):
