@@ -181,7 +181,7 @@ FloatExecutor::FloatExecutor(const Graph& graph) : state_(new State) {
 
 FloatExecutor::~FloatExecutor() {
   delete state_;
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(DEUTERON_SANITIZED)  // AddressSanitizer has a heap of its own; glibc's is not even initialized
   malloc_trim(0);  // large blocks that were freed would stay with the process, and the next executor's seldom fit into them
 #endif
 }
