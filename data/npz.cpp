@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "data/npy.h"
+#include "data/open_zip.h"
 #include "data/read_file.h"
-#include "data/zip_fault.h"
 
 namespace deuteron {
 namespace {
@@ -20,27 +20,9 @@ constexpr size_t kMostHeader = size_t{1} << 17;  // of a `.npy` file, and more
 constexpr zip_int64_t kMaxEntries = 1 << 16;
 constexpr const char* kAgain = "write it with numpy.savez";
 
-struct CloseZip {
-  void operator()(zip_t* z) const { zip_discard(z); }
-};
 struct CloseEntry {
   void operator()(zip_file_t* f) const { zip_fclose(f); }
 };
-using Zip = std::unique_ptr<zip_t, CloseZip>;
-
-// The archive's bytes stay the caller's.
-Zip open_zip(std::span<const std::byte> bytes, std::string* fault) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  Zip zip(source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr);
-  if (!zip) {
-    *fault = zip_fault(&error);
-    if (source) zip_source_free(source);
-  }
-  zip_error_fini(&error);
-  return zip;
-}
 
 // Memory grows with what is really there: the size that the archive claims is not believed. False: a fault of the entry.
 bool unpack_up_to(zip_file_t* entry, size_t most, std::vector<std::byte>& bytes) {
@@ -63,7 +45,7 @@ std::optional<Npz> Npz::open(const std::string& path, Diagnostics& diagnostics) 
   npz.path_ = path;
   npz.file_ = std::move(*bytes);
   std::string fault;
-  const Zip zip = open_zip(npz.file_, &fault);
+  const Zip zip = open_zip(npz.file_, 0, fault);
   if (!zip) return diagnostics.error(path, "is not a readable `.npz` archive: " + fault, "npz.archive", kAgain), std::nullopt;
   const zip_int64_t count = zip_get_num_entries(zip.get(), 0);
   if (count > kMaxEntries) {
@@ -97,7 +79,7 @@ std::optional<Array> Npz::read(const std::string& name, const AcceptShape& accep
                   "it has: {}",
                   fmt::join(std::vector(names_.begin(), names_.begin() + std::min<i64>(8, static_cast<i64>(names_.size()))), ", ")));
   std::string fault;
-  const Zip zip = open_zip(file_, &fault);
+  const Zip zip = open_zip(file_, 0, fault);
   if (!zip) return refuse("cannot be read: " + fault, "npz.archive");
   const zip_int64_t index = zip_name_locate(zip.get(), (name + ".npy").c_str(), ZIP_FL_ENC_RAW);
   std::unique_ptr<zip_file_t, CloseEntry> entry(index < 0 ? nullptr : zip_fopen_index(zip.get(), static_cast<zip_uint64_t>(index), 0));

@@ -10,8 +10,8 @@
 #include <set>
 #include <span>
 
+#include "data/open_zip.h"
 #include "data/read_file.h"
-#include "data/zip_fault.h"
 
 namespace deuteron {
 namespace {
@@ -19,25 +19,6 @@ namespace {
 using SortedJson = nlohmann::json;
 
 constexpr zip_uint64_t kMaxEntryBytes = 512u << 20;  // of text; a compressed entry may claim anything
-
-struct Close {
-  void operator()(zip_t* z) const { zip_discard(z); }
-};
-using Zip = std::unique_ptr<zip_t, Close>;
-
-// A view of `bytes`; null: `why` says why not.
-Zip open_zip(std::span<const std::byte> bytes, std::string& why) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
-  if (!opened) {
-    if (source) zip_source_free(source);
-    why = zip_fault(&error);
-  }
-  zip_error_fini(&error);
-  return Zip(opened);
-}
 
 constexpr const char* kMark = "ETRECORD_V0";
 
@@ -48,7 +29,7 @@ class RecordReader {
 
   std::optional<SourceMap> read() {
     std::string why;
-    zip_ = open_zip(bytes_, why);
+    zip_ = open_zip(bytes_, ZIP_CHECKCONS, why);
     if (!zip_) return refuse("is no ETRecord: it cannot be opened as a zip file (" + why + ")", "etrecord.zip");
     if (zip_name_locate(zip_.get(), kMark, 0) < 0)
       return refuse("is a zip file but no ETRecord: the entry ETRECORD_V0 is missing", "etrecord.magic");
@@ -260,7 +241,7 @@ std::optional<SourceMap> read_etrecord(const std::string& path, Diagnostics& dia
 
 bool is_etrecord(std::span<const std::byte> bytes) {
   std::string why;
-  const Zip zip = open_zip(bytes, why);
+  const Zip zip = open_zip(bytes, ZIP_CHECKCONS, why);
   return zip && zip_name_locate(zip.get(), kMark, 0) >= 0;
 }
 

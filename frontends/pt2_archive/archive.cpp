@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "data/mapped_file.h"
-#include "data/zip_fault.h"
+#include "data/open_zip.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -199,16 +199,10 @@ class DirectoryReader {
 };
 
 std::shared_ptr<zip> open_directory(const Archive& archive, Diagnostics& diagnostics) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_source_t* source = zip_source_buffer_create(archive.bytes.data(), archive.bytes.size(), 0, &error);
-  zip_t* opened = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
-  if (!opened) {
-    if (source) zip_source_free(source);
-    diagnostics.error(archive.name, "is a damaged zip archive: " + zip_fault(&error), "pt2.archive.inconsistent", kAgain);
-  }
-  zip_error_fini(&error);
-  return opened ? std::shared_ptr<zip>(opened, [](zip_t* z) { zip_discard(z); }) : nullptr;
+  std::string fault;
+  Zip opened = open_zip(archive.bytes, ZIP_CHECKCONS, fault);
+  if (!opened) diagnostics.error(archive.name, "is a damaged zip archive: " + fault, "pt2.archive.inconsistent", kAgain);
+  return opened;
 }
 
 // Before torch 2.10 weights stand in archives of their own, which torch.save has written.
