@@ -109,12 +109,11 @@ static std::optional<Graph> read_file(const std::string& path, const InputShapes
   return std::nullopt;
 }
 
-// A few bytes can say any size, and some tables are as long as an axis. What a file does not hold itself may have twice kMostMadeElements,
-// or as many elements as the file has bytes. (A .pt2 is held against the same limit before its graph is made.)
+// A few bytes can say any size. (A .pt2 is held against the same limit before its graph is made.)
 static bool is_warranted(const Graph& g, const std::string& path, Diagnostics& diagnostics) {
   std::error_code failure;
   const uintmax_t bytes = fs::file_size(path, failure);
-  const i64 most = std::max(2 * kMostMadeElements, failure ? 0 : static_cast<i64>(bytes));
+  const i64 most = most_claimed_elements(failure ? 0 : static_cast<i64>(bytes));
   for (const GraphValue& v : g.values)
     if (!v.constant && v.type.elements() > most) {
       diagnostics.add({Severity::error, path, fmt::format("`{}` has too many elements for a file of this size", v.name),

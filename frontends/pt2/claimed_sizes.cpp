@@ -9,7 +9,7 @@
 namespace deuteron::pt2 {
 
 bool check_claimed_sizes(const Archive& archive, const Program& program, Diagnostics& diagnostics) {
-  const i64 most = std::max(2 * kMostMadeElements, static_cast<i64>(archive.bytes.size()));
+  const i64 most = most_claimed_elements(static_cast<i64>(archive.bytes.size()));
   std::set<std::string_view> weights;
   for (const ProgramInput& in : program.inputs)
     if (in.kind != ProgramInput::Kind::user) weights.insert(in.name);

@@ -6,8 +6,8 @@
 
 namespace deuteron::pt2 {
 
-// A few bytes can say any size, and what an operator picks is a table as long as the axis. Weights are held against their bytes when they
-// are read; any other tensor may have twice kMostMadeElements, or as many elements as the file has bytes. False after an error.
+// A few bytes can say any size. Weights are held against their bytes when they are read, any other tensor against most_claimed_elements.
+// False after an error.
 bool check_claimed_sizes(const Archive& archive, const Program& program, Diagnostics& diagnostics);
 
 }  // namespace deuteron::pt2
