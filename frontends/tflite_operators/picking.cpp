@@ -17,16 +17,20 @@ void require_positions(Call& c, const Axes& index, i64 extent) {
               "tflite.gather.index");
 }
 
-// By positions that are computed: their axes stand in the place of `axis`.
+// What is picked along `axis` has the axes of the positions in its place.
+Shape with_axes_at(Shape shape, i64 axis, const Shape& positions) {
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, positions.begin(), positions.end());
+  return shape;
+}
+
+// By positions that are computed.
 void finish_lookup(Call& c, ValueId x, ValueId positions, i64 axis) {
   if (!c.ok()) return;
-  const Shape at = c.shape(positions);
   const i64 count = c.type(positions).elements();
   Type picked{c.type(x).dtype, c.shape(x), {}};
   picked.shape[axis] = count;
-  Shape to = c.shape(x);
-  to.erase(to.begin() + axis);
-  to.insert(to.begin() + axis, at.begin(), at.end());
+  Shape to = with_axes_at(c.shape(x), axis, c.shape(positions));
   positions = c.reshape(positions, {count}, "positions");
   if (!c.ok()) return;
   using K = KernelArg::Kind;
@@ -74,10 +78,7 @@ static void import_gather(Call& c) {
   require_positions(c, index, c.shape(x)[axis]);
   const i64 batch_axes = o->batch_dims() < 0 ? o->batch_dims() + c.declared(1).rank() : o->batch_dims();
   if (!c.ok() || batch_axes != 0) return finish_batched_gather(c, x, std::move(index), batch_axes, axis);
-  Shape to = c.shape(x);
-  to.erase(to.begin() + axis);
-  const Shape& positions = c.declared(1).shape;
-  to.insert(to.begin() + axis, positions.begin(), positions.end());
+  Shape to = with_axes_at(c.shape(x), axis, c.declared(1).shape);
   c.result(c.reshape(picked(c, x, axis, std::move(index), "picked"), std::move(to)));
 }
 
