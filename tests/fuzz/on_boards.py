@@ -123,9 +123,11 @@ def shared(seeds):
         for which in range(4):
             for count in (300, 600, 1200, 4000):
                 try:
-                    yield share_calls(data, count, which) or data
+                    made = share_calls(data, count, which)
                 except (struct.error, IndexError):  # no program at all
-                    yield data
+                    made = None
+                if made:
+                    yield made
 
 
 def main():
