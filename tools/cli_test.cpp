@@ -76,7 +76,10 @@ class Cli : public testing::Test {
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+    Ended ended{WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+    // They end a process with the code of a refusal.
+    for (const char* sanitizer : {"Sanitizer", "runtime error: "}) EXPECT_THAT(ended.err, Not(HasSubstr(sanitizer)));
+    return ended;
   }
   void refused(int code, const std::vector<std::string>& args, const std::string& said) {
     const Ended e = run(args);
