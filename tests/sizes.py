@@ -1,5 +1,6 @@
 """The size gate: bytes of the file, of planned RAM and of constants of every fixture model, and of code, data and zeroed memory of firmware
-images, as recorded in tests/sizes.json; and the instructions that emulated boards take to load programs from their load plans.
+images, as recorded in tests/sizes.json; and the instructions that emulated boards take to load programs from their load plans. Float models are
+quantized by plain histograms: the search for ranges would take most of the time.
 
     python3 tests/sizes.py [build/deuteron] [../shared] [--write]
 
@@ -48,7 +49,7 @@ def sizes(model, target, kind, weights=()):
         return None
     with tempfile.TemporaryDirectory() as folder:
         where = pathlib.Path(folder)
-        calibrate = ["--calibrate", MODELS / model / "inputs"] if kind == "float" else []
+        calibrate = ["--calibrate", MODELS / model / "inputs", "--observer", "histogram"] if kind == "float" else []
         done = run(TOOL, "compile", source, "--target", target, *calibrate, *weights, "-o", where / "m.pte", "--json", where / "m.json")
         if done.returncode:
             return "refused"

@@ -21,6 +21,7 @@ tool, runner, shared = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 root = pathlib.Path(__file__).resolve().parents[2]
 NAMES = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_cnn", "mobilenet_v2", "mobilenet_v3_small", "hello_sine"]
 CORES = ["cortex-m55", "cortex-m33", "cortex-m3"]
+SEARCHED = CORES[0]  # the others have plain histograms: the search takes most of the time, and other ranges are other constants only
 
 
 def call(arguments):
@@ -104,7 +105,8 @@ def check_model(name, model, calibration, samples, shape):
         with tempfile.TemporaryDirectory() as folder:
             where = pathlib.Path(folder)
             pte = where / f"{name}.{core}.{model.stem}.{dialect}.pte"
-            calibrate = ["--calibrate", calibration] if "qdq" not in model.stem else []
+            plain = [] if core == SEARCHED else ["--observer", "histogram"]
+            calibrate = ["--calibrate", calibration, *plain] if "qdq" not in model.stem else []
             if not check(call([tool, "compile", model, "--target", core, "--dialect", dialect, *calibrate, "-o", pte]), f"compile {pte.name}"):
                 continue
             for sample in samples[:2]:
