@@ -3,8 +3,8 @@
     mutate.py BUILD [--count N] [--seed S] [--only PREFIX]... [--journal FILE] [--timeout SECONDS] [--again FILE:LINE:COLUMN:CHANGE]...
 
 BUILD is a configured folder of this checkout, best with the sanitizers. What it compiles in units is left out: with -DDEUTERON_UNITS=ON only device
-code is changed. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the whole test binary: a mutant
-survives if both pass. A change that does not compile, or that comes to the same code, is no mutant and is not counted. A test that does not end in
+code is changed. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden texts with a changed
+program, then the whole test binary: a mutant survives if all pass. A change that does not compile, or that comes to the same code, is no mutant and is not counted. A test that does not end in
 TIMEOUT seconds, or that ends by a signal, has seen the fault.
 
 The journal (JSON, a line for each mutant) is appended to; `--again` tries one of its lines once more. Neither the checkout nor BUILD is changed.
@@ -32,6 +32,7 @@ PLACES = [
 ]
 # Device code whose other half is the compiler's: a mutant that the first binary lets live meets these tests too.
 ALSO = {"runtime/": ("compiler_tests", "emit"), "ops/": ("compiler_tests", "emit")}
+PROGRAM = "deuteron"  # which tests/golden.py runs
 NOT_MUTATED = re.compile(r"(_test|_fuzz)\.cpp$|/test_")
 
 # name, what is looked for, what takes its place. Binary operators have spaces around them in formatted code, template brackets have not.
@@ -131,6 +132,15 @@ class Tree:
         compiled = subprocess.run(self.words, cwd=self.build, stderr=subprocess.DEVNULL)
         return compiled.returncode == 0 and subprocess.run(line, shell=True, cwd=self.build, stdout=subprocess.DEVNULL).returncode == 0
 
+    def golden_passes(self):
+        words = [sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.binary]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=self.timeout, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return False, "time"
+        failed = re.search(r"^FAILED (\S+)", done.stdout, re.M)
+        return done.returncode == 0, failed[1] if failed else f"golden texts: exit {done.returncode}"
+
     def tests_pass(self, chosen):
         words = [self.binary, "--gtest_brief=1", "--gtest_fail_fast"] + ([f"--gtest_filter={chosen}"] if chosen else [])
         try:
@@ -154,14 +164,15 @@ def try_mutant(tree, binary, path, site, before_hash):
     if code == before_hash:
         return "same code", ""
     folder = str(pathlib.PurePath(path).parent)
-    rounds = [(binary, [gtest_filter(folder), ""])] + [(other, [gtest_filter(f)]) for start, (other, f) in ALSO.items() if path.startswith(start)]
-    for tests, filters in rounds:
-        if not tree.link(tests):
+    near = gtest_filter(folder)
+    rounds = [(binary, near)] * bool(near) + [(PROGRAM, ""), (binary, "")]
+    rounds += [(other, gtest_filter(f)) for start, (other, f) in ALSO.items() if path.startswith(start)]
+    for linked, chosen in rounds:
+        if not tree.link(linked):
             return "does not link", ""
-        for chosen in filters:
-            passed, what = tree.tests_pass(chosen)
-            if not passed:
-                return "killed", what
+        passed, what = tree.golden_passes() if linked == PROGRAM else tree.tests_pass(chosen)
+        if not passed:
+            return "killed", what
     return "survived", ""
 
 
@@ -195,7 +206,7 @@ def mutate(options, tree):
     else:
         queue = random.Random(options.seed).sample(every, len(every))
     print(f"{len(every)} changes in {len(places)} files, seed {options.seed}", flush=True)
-    for binary in sorted({places[path] for path, _ in queue}):  # without a change everything passes
+    for binary in sorted({places[path] for path, _ in queue} | {PROGRAM}):  # without a change everything passes
         if not tree.builds(binary):
             raise SystemExit(f"{binary} does not build as it is")
     hashes, counts = {}, collections.Counter()
