@@ -51,7 +51,7 @@ class Tapper {
 
   void add(const Node& node, ValueId outer) {
     if (is_output(g_, outer)) return;
-    g_.outputs.push_back(plain_port(g_, outer));
+    g_.outputs.insert(g_.outputs.end() - static_cast<std::ptrdiff_t>(g_.states.size()), plain_port(g_, outer));  // states come last
     taps_.push_back({node.origin, std::string(name_of(node.op)), g_.type(outer)});
   }
 

@@ -54,14 +54,14 @@ class Writer {
   void name_custom(std::string name) { custom_ = std::move(name); }
 
   i32 add(const Shape& shape, tflite::TensorType type, const std::vector<float>& scales, i32 zero, i32 axis, uint32_t buffer,
-          const char* name) {
+          const char* name, bool is_variable = false) {
     flatbuffers::Offset<tflite::QuantizationParameters> q;
     if (!scales.empty()) {
       const std::vector<int64_t> zeros(scales.size(), zero);
       q = tflite::CreateQuantizationParametersDirect(b_, nullptr, nullptr, &scales, &zeros, tflite::QuantizationDetails::NONE, 0, axis);
     }
     const std::vector<i32> extents(shape.begin(), shape.end());
-    tensors_.push_back(tflite::CreateTensorDirect(b_, &extents, type, buffer, name, q));
+    tensors_.push_back(tflite::CreateTensorDirect(b_, &extents, type, buffer, name, q, is_variable));
     return static_cast<i32>(tensors_.size()) - 1;
   }
   uint32_t buffer(const void* data, size_t bytes) {

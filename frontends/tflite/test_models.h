@@ -81,20 +81,37 @@ inline std::vector<u8> model_of_positions() {
   return w.finish({x}, {rows, products, most});
 }
 
+inline void add_lstm(Writer& w, i32 x, i32 weight, i32 recurrent, i32 bias, i32 hidden, i32 cell, i32 y) {
+  const i32 none = -1;
+  w.op(BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM,
+       {x,    weight, weight, weight, weight, recurrent, recurrent, recurrent, recurrent, none,
+        none, none,   bias,   bias,   bias,   bias,      none,      none,      hidden,    cell},
+       y, BuiltinOptions::UnidirectionalSequenceLSTMOptions,
+       CreateUnidirectionalSequenceLSTMOptions(w.builder(), ActivationFunctionType::TANH));
+}
+
 inline std::vector<u8> model_of_lstm() {
   Writer w;
-  const auto real = [&](const Shape& shape, const char* name) { return w.add(shape, TensorType::FLOAT32, {}, 0, 0, 0, name); };
+  const auto real = [&](const Shape& shape, const char* name, bool kept = false) {
+    return w.add(shape, TensorType::FLOAT32, {}, 0, 0, 0, name, kept);
+  };
   const auto constant = [&](const Shape& shape, float value) {
     const std::vector<float> data(static_cast<size_t>(numel(shape)), value);
     return w.add(shape, TensorType::FLOAT32, {}, 0, 0, w.buffer(data.data(), data.size() * sizeof(float)), "constant");
   };
-  const i32 x = real({1, 5, 3}, "x"), y = real({1, 5, 2}, "y"), state = real({1, 2}, "state"), cell = real({1, 2}, "cell");
-  const i32 weight = constant({2, 3}, 0.5f), recurrent = constant({2, 2}, -0.25f), bias = constant({2}, 0.125f), none = -1;
-  w.op(BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM,
-       {x,    weight, weight, weight, weight, recurrent, recurrent, recurrent, recurrent, none,
-        none, none,   bias,   bias,   bias,   bias,      none,      none,      state,     cell},
-       y, BuiltinOptions::UnidirectionalSequenceLSTMOptions,
-       CreateUnidirectionalSequenceLSTMOptions(w.builder(), ActivationFunctionType::TANH));
+  const i32 x = real({1, 5, 3}, "x"), y = real({1, 5, 2}, "y"), hidden = real({1, 2}, "hidden", true), cell = real({1, 2}, "cell", true);
+  add_lstm(w, x, constant({2, 3}, 0.5f), constant({2, 2}, -0.25f), constant({2}, 0.125f), hidden, cell, y);
+  return w.finish({x}, {y});
+}
+
+inline std::vector<u8> model_of_lstm_on_steps() {
+  Writer w;
+  const i32 x = w.tensor({1, 2, 3}, 0.5f, 3, "x"), y = w.tensor({1, 2, 2}, 0.0078125f, -4, "y");
+  const i32 hidden = w.add({1, 2}, TensorType::INT8, {0.0078125f}, -4, 0, 0, "hidden", true);
+  const i32 cell = w.add({1, 2}, TensorType::INT16, {0x1p-11f}, 0, 0, 0, "cell", true);
+  const i32 weight = w.constant({2, 3}, std::vector<int8_t>{1, -2, 3, -4, 5, -6}, {0.01f});
+  const i32 recurrent = w.constant({2, 2}, std::vector<int8_t>{7, 8, -9, 10}, {0.02f});
+  add_lstm(w, x, weight, recurrent, w.constant({11, -12}), hidden, cell, y);
   return w.finish({x}, {y});
 }
 
@@ -127,6 +144,7 @@ inline std::vector<NamedModel> test_models() {
           {"moves", model_of_moves()},
           {"positions", model_of_positions()},
           {"lstm", model_of_lstm()},
+          {"lstm_on_steps", model_of_lstm_on_steps()},
           {"variables", model_of_variables()}};
 }
 

@@ -103,6 +103,13 @@ ValueId Call::steps_of(ModelTensor& t) {
   return value_of(t);
 }
 
+const Quant* Call::intermediate_quant(size_t i) {
+  const std::span<const i32> ids = ints_of(op_.intermediates());
+  if (i >= ids.size() || ids[i] < 0 || static_cast<size_t>(ids[i]) >= state_.tensors.size()) return nullptr;
+  const Quant& quant = state_.tensors[ids[i]].type.quant;
+  return quant.empty() ? nullptr : &quant;
+}
+
 ValueId Call::steps_value(size_t i) {
   ModelTensor* t = tensor(i);
   if (t)

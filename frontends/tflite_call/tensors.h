@@ -16,6 +16,8 @@ namespace deuteron::tflite {
 // "INT8"; "type 99" for a number that the schema does not name.
 std::string name_of_type(TensorType);
 
+inline bool has_one_scale(const Type& type, DType dtype) { return type.dtype == dtype && type.quant.scale.size() == 1; }
+
 struct ModelTensor {
   std::string name;
   Type type;                           // uint8 is int8 here: 128 less, values and zero point

@@ -36,8 +36,6 @@ std::optional<Sizes> sizes_of(Call& c, const SVDFOptions& o) {
   return c.ok() ? std::optional(s) : std::nullopt;
 }
 
-bool has_one_scale(const Type& type, DType dtype) { return type.dtype == dtype && type.quant.scale.size() == 1; }
-
 // The reference kernel as it is, bit for bit: features and state have 16 bits.
 void import_int8(Call& c, const Sizes& s, const SVDFOptions& o) {
   const Type &x = c.declared(kStep), &features = c.declared(kFeatures), &times = c.declared(kTimes), &state = c.declared(kState);

@@ -41,7 +41,7 @@ namespace deuteron {
   K(kQuantizeBytes)
 
 // Of layers that only TFLite has: the front end makes the calls themselves.
-#define DEUTERON_TFLITE_KERNELS(K) K(kSvdf)
+#define DEUTERON_TFLITE_KERNELS(K) K(kSequenceLstm) K(kSvdf)
 
 // int16 activations, which stock firmware lacks too (ops/int16.h).
 #define DEUTERON_INT16_KERNELS(K) \

@@ -66,7 +66,7 @@ class HostCall {
 
   std::optional<std::string> prepare(const KernelCall& call) {
     if (!fault_.empty()) return fault_;
-    const std::string name = call.name + "." + call.overload;
+    const std::string name = call.overload.empty() ? call.name : call.name + "." + call.overload;
     const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
     const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel* k) { return name == k->name; });
     if (kernel == kernels.end()) return fmt::format("the runtime has no kernel {}", name);

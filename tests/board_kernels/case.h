@@ -76,6 +76,7 @@ Outcome check_linear_add(uint32_t seed);
 Outcome check_lstm(uint32_t seed);
 Outcome check_gru(uint32_t seed);
 Outcome check_rnn(uint32_t seed);
+Outcome check_sequence_lstm(uint32_t seed);
 Outcome check_conv2d_s16(uint32_t seed);
 Outcome check_depthwise_conv2d_s16(uint32_t seed);
 Outcome check_conv2d_s8_s16(uint32_t seed);

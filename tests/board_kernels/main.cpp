@@ -30,6 +30,7 @@ constexpr CheckedKernel kChecked[] = {
     {"lstm", check_lstm},
     {"gru", check_gru},
     {"rnn", check_rnn},
+    {"sequence_lstm", check_sequence_lstm},
     {"conv2d_s16", check_conv2d_s16},
     {"depthwise_conv2d_s16", check_depthwise_conv2d_s16},
     {"conv2d_s8_s16", check_conv2d_s8_s16},

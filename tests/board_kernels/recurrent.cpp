@@ -1,7 +1,8 @@
-// Cases of LSTM, GRU and plain RNN.
+// Cases of LSTM, GRU, plain RNN and TFLite's LSTM.
 #include "ops/gru/kernel.h"
 #include "ops/lstm/kernel.h"
 #include "ops/rnn/kernel.h"
+#include "ops/sequence_lstm/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -112,6 +113,43 @@ Outcome check_rnn(uint32_t seed) {
   if constexpr (kHasMve) return run_both<RnnArgs>(a, place, rnn_s8, rnn_s8_mve, nullptr, line);
   if constexpr (kHasDsp) return run_both<RnnArgs>(a, place, rnn_s8, nullptr, rnn_s8_dsp, line);
   return Outcome::not_served;
+}
+
+Outcome check_sequence_lstm(uint32_t seed) {
+  Random r(seed);
+  Line line("@differs sequence_lstm ");
+  line.number(seed);
+  SequenceLstmArgs a{};
+  a.steps = r.between(1, 5), a.batch = r.between(1, 2), a.batch_first = r.one_in(2);
+  a.units = r.between(1, r.one_in(2) ? 9 : kMostUnits), a.inputs = r.between(1, r.one_in(2) ? 18 : kMostInputs);
+  a.cell_bits = r.between(9, 15), a.cell_clip = r.one_in(2) ? r.between(1, 32767) : 0;
+  a.y_zero = a_zero(r), a.y_multiplier = a_multiplier(r), a.y_shift = r.between(-31, r.one_in(9) ? 2 : -18);
+  const int32_t rows = kLstmGates * a.units, states = a.batch * a.units, xs = a.steps * a.batch * a.inputs, most = r.between(-9, 1);
+  for (int32_t i = 0; i < 2 * kLstmGates; ++i) a.multiplier[i] = a_multiplier(r), a.shift[i] = most - r.between(0, 3);
+  for (int32_t i = 0; i < rows; ++i) bias[i] = static_cast<int32_t>(r.next()) >> 14, state_bias[i] = static_cast<int32_t>(r.next()) >> 14;
+  int8_t* const x = at_end_of_pool(static_cast<uint32_t>(xs));
+  int8_t* const weight = at_end_of_ram(static_cast<uint32_t>(rows * a.inputs));
+  static int16_t cells[2 * kMostUnits];
+  fill_bytes(r, x, xs);
+  fill_bytes(r, weight, rows * a.inputs);
+  fill_bytes(r, recurrent, rows * a.units);
+  fill_bytes(r, first_state, states);
+  for (int32_t i = 0; i < states; ++i) cells[i] = static_cast<int16_t>(r.next());
+  a.x = x, a.weight = weight, a.recurrent = recurrent, a.bias = bias, a.recurrent_bias = state_bias, a.h_0 = first_state, a.c_0 = cells;
+  line.text(" steps ").signed_number(a.steps).text(" batch ").signed_number(a.batch).text(" inputs ").signed_number(a.inputs);
+  line.text(" units ").signed_number(a.units).text(" bits ").signed_number(a.cell_bits);
+  const int32_t of_bytes = (a.steps + 1) * states, cells_at = of_bytes + of_bytes % 2;
+  const auto bytes = static_cast<uint32_t>(cells_at + 2 * states);
+  const auto result_of = [&](int which, void (*kernel)(const SequenceLstmArgs&)) {
+    const Guarded to = guarded(which, bytes);
+    a.y = to.data, a.h_n = to.data + a.steps * states, a.c_n = reinterpret_cast<int16_t*>(to.data + cells_at);
+    kernel(a);
+    return to;
+  };
+  if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
+  const Guarded expected = result_of(0, sequence_lstm_s8);
+  if constexpr (kHasMve) return compared(expected, result_of(1, sequence_lstm_s8_mve), bytes, nullptr, line);
+  else if constexpr (kHasDsp) return compared(expected, result_of(1, sequence_lstm_s8_dsp), bytes, nullptr, line);
 }
 
 }  // namespace deuteron

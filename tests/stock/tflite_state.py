@@ -104,6 +104,25 @@ def two_svdf(b, random):
     b.output(b.op("LOGISTIC", [x], [b.tensor([1, 4], 1 / 256, -128)]))
 
 
+def sequence_lstm(b, random):
+    """A sequence in each call: the states of its end are those of the next call's beginning. Some biases are so large that gates saturate."""
+    batch, steps, inputs, units = (int(random.integers(*r)) for r in ((1, 4), (1, 7), (1, 20), (1, 20)))
+    time_major, bits, most_bias = bool(random.integers(2)), int(random.integers(9, 16)), int(random.choice([500, 20000, 2**31 - 1]))
+    many = lambda shape, kind, most: random.integers(-most, most + 1, shape).astype(kind)  # noqa: E731
+    rows = [steps, batch] if time_major else [batch, steps]
+    x = b.input([*rows, inputs], float(random.uniform(0.005, 0.1)), int(random.integers(-128, 128)))
+    weights = [b.constant(many([units, n], np.int8, 127), float(random.uniform(0.001, 0.05))) for n in [inputs] * 4 + [units] * 4]
+    biases = [b.constant(many([units], np.int32, most_bias)) for _ in range(4)]
+    result, zero = float(random.uniform(0.003, 0.01)), int(random.integers(-60, 60))
+    hidden, cell = b.tensor([batch, units], result, zero), b.tensor([batch, units], 2.0**-bits, 0, np.int16)
+    for state in (hidden, cell): b.graph.tensors[state].isVariable = True
+    y = b.op("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *weights, -1, -1, -1, *biases, -1, -1, hidden, cell], [b.tensor([*rows, units], result, zero)],
+             "UnidirectionalSequenceLSTMOptions", fusedActivationFunction=4, timeMajor=time_major,
+             cellClip=float(random.choice([0, 0.4])))
+    b.graph.operators[-1].intermediates = [b.tensor([1], 2.0**-12, 0, np.int16) for _ in range(4)] + [b.tensor([1], result, zero)]
+    b.output(y)
+
+
 def once(b, random):
     """Never assigned but by CALL_ONCE: a constant."""
     shape = [1, int(random.integers(1, 9))]
@@ -168,10 +187,22 @@ def float_svdf(b, random):
     b.output(b.op("SVDF", operands, [b.tensor([1, units], dtype=np.float32)], "SVDFOptions", rank=rank))
 
 
-def compare_float(tool, seed, folder):
+def float_lstm(b, random):
+    steps, inputs, units = (int(random.integers(*r)) for r in ((1, 5), (4, 12), (3, 12)))
+    normal = lambda *shape: random.normal(0, 0.3, shape).astype(np.float32)  # noqa: E731
+    x = b.tensor([1, steps, inputs], dtype=np.float32)
+    b.graph.inputs.append(x)
+    operands = [x] + [b.constant(normal(units, n)) for n in [inputs] * 4 + [units] * 4] + [-1] * 3 + [b.constant(normal(units)) for _ in range(4)]
+    states = [b.tensor([1, units], dtype=np.float32) for _ in range(2)]
+    for state in states: b.graph.tensors[state].isVariable = True
+    b.output(b.op("UNIDIRECTIONAL_SEQUENCE_LSTM", [*operands, -1, -1, *states], [b.tensor([1, steps, units], dtype=np.float32)],
+                  "UnidirectionalSequenceLSTMOptions", fusedActivationFunction=4))
+
+
+def compare_float(tool, make, seed, folder):
     """Quantized by us: what it gives follows TFLite's float kernel through a sequence."""
     b, random = Builder(), np.random.default_rng(seed)
-    float_svdf(b, random)
+    make(b, random)
     model = folder / "model.tflite"
     model.write_bytes(b.bytes())
     samples = random.uniform(-1, 1, [40, *b.shape(b.graph.inputs[0])]).astype(np.float32)
@@ -180,7 +211,7 @@ def compare_float(tool, seed, folder):
     if not call([tool, "compile", model, "--target", "cortex-m55", "--calibrate", folder / "x.npy", "-o", folder / "f.pte"]): return
     if not call([tool, "run", folder / "f.pte", "--input", folder / "x.npy", "--output-dir", folder]): return
     noise = np.load(folder / "output0.npy").reshape(wanted.shape) - wanted
-    check(10 * np.log10(np.sum(wanted**2) / np.sum(noise**2)) > 25, f"float_svdf{seed}: {10 * np.log10(np.sum(wanted**2) / np.sum(noise**2))} dB")
+    check(10 * np.log10(np.sum(wanted**2) / np.sum(noise**2)) > 25, f"{make.__name__}{seed}: {10 * np.log10(np.sum(wanted**2) / np.sum(noise**2))} dB")
 
 
 def main():
@@ -189,11 +220,12 @@ def main():
     p.add_argument("--seeds", type=int, default=12)
     options = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for make in (streaming_convolution, moving_sum, shift_register, svdf, two_svdf, once):
+        for make in (streaming_convolution, moving_sum, shift_register, svdf, two_svdf, sequence_lstm, once):
             for seed in range(options.seeds):
                 compare(options.deuteron, make, seed, pathlib.Path(folder))
-        for seed in range(options.seeds):
-            compare_float(options.deuteron, seed, pathlib.Path(folder))
+        for make in (float_svdf, float_lstm):
+            for seed in range(options.seeds):
+                compare_float(options.deuteron, make, seed, pathlib.Path(folder))
     for name, does in matters.items(): check(does, f"{name}: the last step never depends on those before")
     print(f"tflite state: {checks.verdict()}")
     return checks.failed != 0

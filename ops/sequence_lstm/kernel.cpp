@@ -1,0 +1,9 @@
+// Portable LSTM of TFLite.
+#include "ops/recurrent/kernel.h"
+#include "ops/sequence_lstm/cells.h"
+
+namespace deuteron {
+
+void sequence_lstm_s8(const SequenceLstmArgs& a) { run_sequence_lstm<PortableRows, PortableCells>(a); }
+
+}  // namespace deuteron

@@ -1,0 +1,10 @@
+// TFLite's LSTM with the M-profile Vector Extension.
+#include "ops/recurrent/rows_mve.h"
+#include "ops/sequence_lstm/cells.h"
+#include "ops/sequence_lstm/cells_mve.h"
+
+namespace deuteron {
+
+void sequence_lstm_s8_mve(const SequenceLstmArgs& a) { run_sequence_lstm<MveRows, MveCells>(a); }
+
+}  // namespace deuteron
