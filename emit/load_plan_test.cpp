@@ -282,6 +282,60 @@ TEST(LoadPlan, IsNotUsedWhenWhatIsReadWasNotWritten) {
   std::printf("%zu forged\n", forged);
 }
 
+// The plan with these changes and a right hash; whether it loads.
+bool loads_forged(const Planned& p, const LoadPlanHeader& h, const Bytes& changed) {
+  Bytes b = changed;
+  std::memcpy(&b[p.plan_at], &h, sizeof h);
+  EXPECT_TRUE(test::sign_load_plan(b));
+  Loaded l;
+  load(b, 1 << 20, h.planned_bytes, &l);
+  return l.ok;
+}
+
+// Kernels index by the order of a tensor's dimensions: each of its bytes has to be that of a dimension, at every rank.
+TEST(LoadPlan, IsNotUsedWhenAnOrderIsNone) {
+  const std::vector<Planned> all = programs();
+  if (all.empty()) GTEST_SKIP() << "left out: there are no stock files, so no plan was forged";
+  std::map<int, size_t> forged;  // by rank
+  for (const Planned& p : all) {
+    LoadPlanHeader h;
+    std::memcpy(&h, &p.file[p.plan_at], sizeof h);
+    ASSERT_TRUE(loads_forged(p, h, p.file)) << p.name;
+    const size_t tensor_bytes = 4 * load_plan_tensor_words(h.most_rank);
+    for (size_t t = 0; t < h.tensors; ++t) {
+      const size_t at = p.plan_at + h.tensors_at + t * tensor_bytes;
+      LoadPlanTensor tensor;
+      std::memcpy(&tensor, &p.file[at], sizeof tensor);
+      for (size_t k = 0; k < tensor.rank; ++k) {
+        Bytes b = p.file;
+        b[at + sizeof tensor + size_t{4} * h.most_rank + k] = tensor.rank;
+        EXPECT_FALSE(loads_forged(p, h, b)) << p.name << ", tensor " << t << " of rank " << int{tensor.rank} << ", dimension " << k;
+        ++forged[tensor.rank];
+      }
+      if (tensor.rank < 2) continue;
+      Bytes b = p.file;  // a dimension twice
+      std::fill_n(&b[at + sizeof tensor + size_t{4} * h.most_rank], tensor.rank, uint8_t{0});
+      EXPECT_FALSE(loads_forged(p, h, b)) << p.name << ", tensor " << t << " of rank " << int{tensor.rank};
+    }
+  }
+  for (const int rank : {1, 2, 3, 4, 5}) EXPECT_GT(forged[rank], 0u) << rank;
+}
+
+// The tensors of a list take values from behind those of the arguments: where there is no room for both the plan is refused.
+TEST(LoadPlan, IsNotUsedWhenListsHaveNoRoomBesideArguments) {
+  size_t forged = 0;
+  for (const Planned& p : programs()) {
+    LoadPlanHeader h;
+    std::memcpy(&h, &p.file[p.plan_at], sizeof h);
+    if (h.most_values <= h.most_args) continue;  // a call with a list is not the one that takes most
+    LoadPlanHeader less = h;
+    less.most_values = static_cast<uint16_t>(h.most_values - 1);
+    EXPECT_FALSE(loads_forged(p, less, p.file)) << p.name;
+    ++forged;
+  }
+  EXPECT_GT(forged, 0u);
+}
+
 // Words of the plan replaced, and the hash made right again: what loads then must run inside its memory, whatever it computes.
 TEST(LoadPlan, StaysInItsMemoryWhenForged) {
   const std::vector<Planned> all = programs();

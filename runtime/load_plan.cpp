@@ -129,7 +129,7 @@ bool check_planned_tensors(const Plan& plan) {
   const uint32_t most_rank = header_of(plan).most_rank, words = parts.tensor_words, order_at = parts.order_at;
   const auto constants_at = static_cast<uint32_t>(plan.constants_at), constants_bytes = static_cast<uint32_t>(plan.constants_bytes);
   const uint32_t *at = parts.tensors, *const end = at + size_t{words} * parts.tensor_count;
-  uint32_t known_order = 0;  // of an image, the last that was checked
+  uint32_t known_order = 0x03020100;  // of an image, the last that was checked: first that of its dimensions
   for (; at < end; at += words) {
     const LoadPlanTensor& t = *reinterpret_cast<const LoadPlanTensor*>(at);
     if (t.rank > most_rank || t.type >= sizeof kElementBytes) return false;

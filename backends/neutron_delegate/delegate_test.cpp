@@ -250,6 +250,20 @@ TEST(NeutronDelegate, ScratchThatDoesNotFitIsRefused) {
   EXPECT_TRUE(status(terminated).ok());
 }
 
+// Each delegate is asked for its own options: the first one of a file has none here.
+TEST(NeutronDelegate, OptionsAreThoseOfTheDelegateThatIsCalled) {
+  WithScratch n(64);
+  const int32_t first = n.p.planned(ScalarType::s8, {1, 3, 4, 2}, 176);
+  PayloadParts plain = n.parts;
+  plain.input_map = {0}, plain.arguments = 1, plain.scratch_bytes = 0;
+  n.p.inputs = {first};
+  plain.output_flags = {1};
+  n.p.call_delegate(n.p.delegate(kNeutronBackendId, make_payload(plain)), {first, n.x});
+  Loaded l(n.bytes(), kTable);
+  ASSERT_TRUE(l.status.ok()) << l.status.detail;
+  EXPECT_EQ(l.needs.planned_bytes, 176u + 24 + 8 + 96) << "the first delegate's workspace, and none of the second's";
+}
+
 // Without the option an argument that nothing maps to is left alone, as in stock files: it needs no memory and conflicts with nothing.
 TEST(NeutronDelegate, UnusedArgumentsAreLeftAlone) {
   WithScratch n(16);

@@ -73,6 +73,28 @@ TEST(NeutronEvents, OfTheOpenModelAreItsCyclesInOrder) {
   stop_backends(kAllKernels);
 }
 
+// The second call's own event is no kernel's, whatever the first one's kernels were.
+TEST(NeutronEvents, BelongToTheirDelegate) {
+  ASSERT_TRUE(start_backends(kAllKernels).ok());
+  NeutronNetwork n(true);
+  n.p.call_delegate(0, {n.c, n.scratch, n.x, n.y, n.z});
+  Loaded l(n.p.bytes(), kAllKernels);
+  ASSERT_TRUE(l.status.ok());
+  TraceEvent buffer[16];
+  Trace trace(Clock{read_clock, 64, 1, "ticks", "TEST"}, {buffer, 16});
+  ASSERT_TRUE(trace.start().ok());
+  trace.delegate_events = neutron_events;
+  ASSERT_TRUE(run_traced(l.program, &trace).ok());
+  ASSERT_EQ(trace.count(), 13u) << "twice the call, four kernels and the dump; the run";
+  for (int k = 0; k < 2; ++k) {
+    EXPECT_EQ(buffer[6 * k].kind, TraceKind::delegate);
+    EXPECT_EQ(buffer[6 * k].instruction, k);
+    EXPECT_EQ(buffer[6 * k].number, -1);
+    EXPECT_EQ(buffer[6 * k + 5].number, 4);
+  }
+  stop_backends(kAllKernels);
+}
+
 TEST(NeutronEvents, WithoutAProfileThereAreNone) {
   ASSERT_TRUE(start_backends(kAllKernels).ok());
   NeutronNetwork n(true, 0);

@@ -32,6 +32,16 @@ TEST(LstmKernel, StaysDefinedAtTheEndsOfItsNumbers) {
   }
 }
 
+TEST(LstmKernel, TakesMultipliersOfNothing) {
+  Random random(3);
+  TestCall call = lstm_call(kLstm, test_layers()[0], kUsual, random);
+  for (const int i : {6, 7}) {
+    const Tensor& t = call.tensor_at(i);
+    std::fill_n(static_cast<int32_t*>(t.data), t.numel, 0);
+  }
+  EXPECT_EQ(call.refused(), -1);
+}
+
 TEST(LstmKernel, TheTableIsTanh) {
   for (int k = 0; k <= 256; ++k) EXPECT_EQ(kTanhTable[k], tanh_point_reference(k)) << k;
   double worst_tanh = 0, worst_sigmoid = 0;

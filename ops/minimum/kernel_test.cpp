@@ -115,6 +115,15 @@ TEST(ExtremumKernel, Refuses) {
       {0, "must broadcast to the output", rank(2, 1)},
       {2, "must have the extents of one operand or the other", size(0, 0, 1)},  // nobody has the second row
   });
+  // In place of what lies otherwise, down to two elements.
+  for (const int operand : {0, 1}) {
+    Random random(8);
+    TestCall call = call_of(kMinimum, {{operand == 0 ? 1 : 2}, {0}}, {{operand == 1 ? 1 : 2}, {0}}, {{2}, {0}}, random);
+    call.tensor_at(2).data = call.tensor_at(operand).data;
+    EXPECT_EQ(call.refused(), 2) << operand;
+    call.tensor_at(2).data = call.tensor_at(1 - operand).data;
+    EXPECT_EQ(call.refused(), -1) << operand;
+  }
 }
 
 }  // namespace minimum_test

@@ -103,8 +103,10 @@ inline bool has_small_shapes(const PackedConv2dArgs& a, int32_t x_bytes, int32_t
   constexpr uint32_t kSmall = 1 << 10;
   const int32_t all = a.in_h | a.in_w | a.in_c | a.out_h | a.out_w | a.out_c | a.kernel_h | a.kernel_w | a.stride_h | a.stride_w | a.pad_h |
                       a.pad_w | a.dilation_h | a.dilation_w;
-  const int32_t least = (a.kernel_h - 1) | (a.kernel_w - 1) | (a.stride_h - 1) | (a.stride_w - 1) | (a.dilation_h - 1) | (a.dilation_w - 1);
-  if (static_cast<uint32_t>(all) >= kSmall || least < 0 || a.n != 1 || x_bytes < 1 || y_bytes < 1) return false;
+  const auto one_less = [](int32_t v) { return static_cast<uint32_t>(v) - 1; };
+  const uint32_t least = one_less(a.kernel_h) | one_less(a.kernel_w) | one_less(a.stride_h) | one_less(a.stride_w) |
+                         one_less(a.dilation_h) | one_less(a.dilation_w);
+  if (static_cast<uint32_t>(all) >= kSmall || least > INT32_MAX || a.n != 1 || x_bytes < 1 || y_bytes < 1) return false;
   return a.in_h * a.in_w * a.in_c == x_bytes && a.out_h * a.out_w * a.out_c == y_bytes && (a.out_h - 1) * a.stride_h - a.pad_h < a.in_h &&
          (a.out_w - 1) * a.stride_w - a.pad_w < a.in_w;
 }

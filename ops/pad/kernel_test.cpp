@@ -57,6 +57,9 @@ TEST(PadKernel, EqualsTheReference) {
   check(cases, {2, 1, 4, 5}, dense, {0, 3, 1, 2}, {0, 4, 1, 0}, {0, 5, 1, 0});          // one channel: the lists are N,H,W,C all the same
   check(cases, {2, 7, 1, 1}, dense, {0, 3, 1, 2}, {0, 0, 0, 2}, {1, 0, 0, 5});          // one pixel: likewise
   check(cases, {2, 7, 1, 1}, dense, {0, 3, 1, 2}, {0, 2, 1, 0}, {0, 1, 1, 0});
+  check(cases, {2, 7, 1, 2}, dense, {0, 1, 2, 3}, {0, 2, 1, 0}, {0, 1, 1, 0});  // two pixels: no more
+  check(cases, {2, 7, 2, 1}, dense, {0, 1, 2, 3}, {0, 2, 1, 0}, {0, 1, 1, 0});
+  check(cases, {2, 2, 4, 5}, dense, {0, 1, 2, 3}, {0, 2, 1, 0}, {0, 1, 1, 0});
   check(cases, {3, 4, 5}, {0, 1, 2}, {1, 2, 3}, {0, 1, 0, 2}, {0, 2, 3, 0});
   check(cases, {4, 5}, {0, 1}, {2, 3}, {0, 0, 1, 2}, {0, 0, 0, 3});
   check(cases, {5}, {0}, {3}, {0, 0, 0, 2}, {0, 0, 0, 9});
