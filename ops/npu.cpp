@@ -58,8 +58,9 @@ static std::optional<NpuCheck> dtype_check(std::string_view name, const NpuOpera
   for (size_t k = 0; k < o.in.size() + o.out.size(); ++k) {
     const bool result = k >= o.in.size();
     const Type& t = result ? o.out[k - o.in.size()] : o.in[k];
-    if ((!result && (o.data[k] || t.dtype == DType::s32)) || t.dtype == DType::f32)
-      continue;  // a bias has a row of its own; a float is not quantized yet
+    const bool is_float = t.dtype == DType::f32;  // not quantized yet, unless the result is
+    if (!(is_float && !result && o.is_quantized()) && ((!result && (o.data[k] || t.dtype == DType::s32)) || is_float))
+      continue;  // a bias has a row of its own
     if (t.dtype != DType::s8 || t.quant.empty() || t.quant.per_channel())
       return NpuCheck{rule_name(name, "dtype"), result ? fmt::format("result {}", k - o.in.size()) : fmt::format("operand {}", k),
                       to_text(t), "s8 with one scale", false};
@@ -113,8 +114,8 @@ std::vector<NpuConstraint> npu_constraints(const Op& op, const NpuLimits& limits
         std::vector<NpuConstraint> constraints;
         if constexpr (kHasRows<T>)
           for (const NpuRow<T>& row : def_of(o).npu.rows)
-            constraints.push_back(
-                {rule_name(def_of(o).name, row.rule), constraint_text(row.what, row.condition.test, row.limit ? limits.*row.limit : row.fixed)});
+            constraints.push_back({rule_name(def_of(o).name, row.rule),
+                                   constraint_text(row.what, row.condition.test, row.limit ? limits.*row.limit : row.fixed)});
         return constraints;
       },
       op);

@@ -78,6 +78,7 @@ static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, con
     else if (value.constant)
       inputs.push_back(
           b.constant({DType::f32, value.type.shape, {}}, constant_of(numbers_of(value.constant->bytes.data(), value.type)), value.name));
+    else if (value.type.quant.empty()) return std::nullopt;
     else inputs.push_back(b.add(Dequantize{}, {v}, {}, value.name + "_float"));
   }
   const std::string& name = g.values[node.outputs[0]].name;

@@ -70,6 +70,7 @@ static void write_early(Graph& g) {
 // What lies in another state's memory, or in this one at another place, is copied out before any state is written.
 static void write_states(Graph& g) {
   if (g.states.empty()) return;
+  if (g.sources.empty()) g.sources.push_back({g.state_inputs()[0].name, "state", "", ""});  // a model that only hands inputs on
   const size_t users = g.user_outputs().size();
   const Homes homes(g);
   const auto lies_in_state = [&](ValueId v) {

@@ -48,6 +48,11 @@ class DelegateLowering {
 
   // False: a diagnostic says why.
   bool run(Node& node) {
+    if (!pass_.target.npu) {
+      pass_.diagnostics.add({Severity::error, where(), "is made for an NPU, and the target has none", pass_.target.name,
+                             "a target with an NPU", "target.npu", "compile for imxrt700cm, or give the model before it was divided"});
+      return false;
+    }
     Graph body = *std::get<Delegate>(node.op).body;
     neutron::to_neutron_forms(body, pass_.rewrites_left);
     border_ = move_transposes_to_border(pass_, body);

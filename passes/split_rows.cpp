@@ -96,8 +96,10 @@ class Search {
     std::optional<Graph> graph = with_bands(g_, splits, &made_from);
     if (!graph) return std::nullopt;
     // While it is lowered a node's source is the node of the unsplit graph that it comes from.
-    graph->sources.assign(g_.nodes.size(), {});
+    const size_t sources = std::max<size_t>(g_.nodes.size(), 1);  // copies of states come from the first one where there is none
+    graph->sources.assign(sources, {});
     graph->folded.clear();
+    for (State& state : graph->states) state.source = -1;  // that of its maker
     for (size_t n = 0; n < graph->nodes.size(); ++n) graph->nodes[n].origin = {made_from[n]};
     Trial trial(pass_, *std::move(graph));
     if (!trial.run("lower", "lower")) return std::nullopt;
@@ -106,7 +108,7 @@ class Search {
     if (pass_.options.packed_weights) shrink_scratch(known);
     const Graph& lowered = known;
     Bands t;
-    t.alive.assign(g_.nodes.size(), 0);
+    t.alive.assign(sources, 0);
     const std::vector<i64> alive = bytes_alive(lowered);
     for (size_t n = 0; n < alive.size(); ++n) {
       const auto* call = call_of(lowered.nodes[n].op);
@@ -189,6 +191,7 @@ class Search {
   }
 
   bool lower_peak(i64 aim) {
+    if (g_.nodes.empty()) return false;  // states that are only handed on
     const std::vector<NodeId> chain = chain_through(g_, uses_, now_.peak);
     const auto at = static_cast<size_t>(std::find(chain.begin(), chain.end(), now_.peak) - chain.begin());
     std::vector<Candidate> candidates;
@@ -246,7 +249,7 @@ std::unique_ptr<Search> search_least(PassContext& pass) {
   for (const Node& node : pass.graph.nodes) macs += macs_of(pass.graph, node);
   std::unique_ptr<Search> best;
   i64 low = 0, high = std::numeric_limits<i64>::max();
-  for (i64 limit = high; high - low > high / kNearTheLeast; limit = (low + high) / 2) {
+  for (i64 limit = high; high - low > std::max<i64>(high / kNearTheLeast, 1); limit = (low + high) / 2) {
     auto search = std::make_unique<Search>(pass, limit, macs / kMostAddedWork);
     if (!search->run()) return nullptr;
     if (!search->fits()) low = limit;

@@ -11,7 +11,7 @@ std::optional<Patch> linear_to_conv(const Graph& g, const Uses&, NodeId root) {
   if (!linear) return std::nullopt;
   const Node& node = g.nodes[root];
   const Type &x = g.type(node.inputs[0]), &w = g.type(node.inputs[1]), &y = g.type(node.outputs[0]);
-  if (x.dtype != DType::s8 || !w.quant.per_channel()) return std::nullopt;
+  if (x.dtype != DType::s8 || !w.quant.per_channel() || w.quant.axis != 0) return std::nullopt;
   const i64 in = w.shape[1], out = w.shape[0], rows = x.elements() / in;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs = node.inputs;
@@ -44,7 +44,7 @@ std::optional<Patch> bilinear_in_float(const Graph& g, const Uses& uses, NodeId 
   if (facts_of(g.nodes[root].op).values != Values::interpolated) return std::nullopt;
   const Node& node = g.nodes[root];
   const ValueId x = node.inputs[0], old = node.outputs[0];
-  if (g.type(x).dtype != DType::s8) return std::nullopt;
+  if (g.type(x).dtype != DType::s8 || g.type(x).quant.empty() || g.type(old).quant.empty()) return std::nullopt;
   const std::string& name = g.values[old].name;
   const NodeId above = uses.producer[x];
   PatchBuilder b(g, root, "");

@@ -19,6 +19,7 @@ ChannelLine line_of(const BatchNorm& a, std::span<const float> weight, std::span
 
 // batch_norm with nothing to fold into   becomes   a depthwise 1x1 convolution
 static bool batch_norm_to_depthwise(const BatchNorm& a, FormBuilder& b) {
+  if (b.type(0).dtype != DType::f32) return false;
   for (ValueId k = 1; k < 5; ++k)
     if (!b.data(k) || b.type(k).dtype != DType::f32) return false;
   const auto floats = [&](ValueId k) { return b.data(k)->as<float>(); };

@@ -7,6 +7,7 @@ namespace deuteron {
 static bool nearest_to_gathers(const Resize2d& a, FormBuilder& b) {
   if (a.mode != Resize2d::kNearest) return false;
   const Type& x = b.type(0);
+  if (x.quant != b.result().quant) return false;  // copies have the numbers that they copy
   b.because("resizes to the extents that it has");
   ValueId v = 0;
   Axes rows = nearest_sources(a, x.shape[1], a.size.h), columns = nearest_sources(a, x.shape[2], a.size.w);
