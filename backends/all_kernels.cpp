@@ -12,8 +12,8 @@ namespace {
 const Kernel* const kKernels[] = {DEUTERON_DIALECT_KERNELS(DEUTERON_ADDRESS)
 #include "ops/operators.inc"
                                       DEUTERON_PACKED_KERNELS(DEUTERON_ADDRESS) DEUTERON_TFLITE_KERNELS(DEUTERON_ADDRESS)
-                                          DEUTERON_INT16_KERNELS(DEUTERON_ADDRESS)
-                                          DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
+                                          DEUTERON_INT16_KERNELS(DEUTERON_ADDRESS) DEUTERON_INT16X8_KERNELS(DEUTERON_ADDRESS)
+                                              DEUTERON_PORTABLE_KERNELS(DEUTERON_ADDRESS)};
 #undef DEUTERON_ADDRESS
 
 #ifdef DEUTERON_NEUTRON_DRIVER  // a driver is linked in

@@ -1,15 +1,17 @@
 """Fits the lines of the int16 kernels in targets/base-*.toml to what emulated boards count.
 
-    build/venv/bin/python bench/int16_cost_fit.py [--tool build/deuteron] [--shared ../shared]
+    build/venv/bin/python bench/int16_cost_fit.py [--tool build/deuteron] [--shared ../shared] [--tflite N]
 
 Compiles eight networks with --precision int16, and some with single layers in int16, runs each once on a board of each instruction set, and fits the instructions of every call with
-non-negative coefficients: docs/cpu-cost.md has the formula. Prints the lines, and how far the sum and the worst call are off.
+non-negative coefficients: docs/cpu-cost.md has the formula. Prints the lines, and how far the sum and the worst call are off. With --tflite it is N random models with
+TFLite's int16 arithmetic instead (tests/stock/tflite_int16.py), and their kernels.
 """
 import argparse
 import json
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -61,21 +63,61 @@ def measure(arguments, isa, where):
     return rows
 
 
+def tflite_calls(text):
+    """The same of the kernels with TFLite's arithmetic; elements of the operand of a sum in place of taps."""
+    for line in text.splitlines():
+        if call := re.search(r" = call (\S+?)\(", line):
+            shape, operand = re.search(r": s(?:16|8|64|32)\[([\d,]*)\]", line), re.search(r"args\(in0\[([\d,]*)", line)
+            count = lambda m: int(np.prod([int(v) for v in m[1].split(",")])) if m else 0
+            yield call[1], int((re.search(r"macs=(\d+)", line) or [0, 0])[1]), count(shape), count(operand) if "sum" in call[1] else 0
+
+
+def measure_tflite(arguments, isa, where):
+    sys.path.insert(0, str(ROOT / "tests" / "stock"))
+    import tflite_builtins
+    import tflite_int16
+    target, board = BOARDS[isa]
+    rows = {}
+    for seed in range(1, arguments.tflite + 1):
+        made = tflite_int16.alone(tflite_int16.ALONE[seed % len(tflite_int16.ALONE)], seed)
+        if made is None:
+            continue
+        model, program, trace = where / "m.tflite", where / "m.pte", where / "t.etdp"
+        model.write_bytes(made.b.bytes())
+        done = subprocess.run([arguments.tool, "compile", model, "--target", target, "--io", "int8", "-o", program, "--dump-after", "fit-scratch"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            continue
+        inputs = []
+        for k, x in enumerate(tflite_builtins.samples(made.b, made.r)):
+            np.save(where / f"in{k}.npy", x)
+            inputs += ["--input", where / f"in{k}.npy"]
+        subprocess.run([arguments.tool, "profile", program, *inputs, "--on", f"qemu:{board}", "-o", trace], check=True, capture_output=True)
+        subprocess.run([arguments.tool, "inspect", trace, "--rows", "0", "--json", where / "t.json"], check=True, capture_output=True)
+        kernels = [k for k in json.loads((where / "t.json").read_text())["kernels"] if "::" in k["name"]]
+        for kernel, call in zip(sorted(kernels, key=lambda k: k["instruction"]), tflite_calls(done.stdout), strict=True):
+            assert kernel["name"] == call[0], (kernel["name"], call[0])
+            if "_16x8" in call[0]:
+                rows.setdefault(call[0].removesuffix(".out"), []).append((*call[1:], kernel["median"]))
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default=ROOT / "build" / "deuteron")
     parser.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+    parser.add_argument("--tflite", type=int, default=0, help="so many random .tflite models with int16 activations")
     arguments = parser.parse_args()
     for isa in BOARDS:
         with tempfile.TemporaryDirectory() as where:
-            measured = measure(arguments, isa, pathlib.Path(where))
+            measured = (measure_tflite if arguments.tflite else measure)(arguments, isa, pathlib.Path(where))
         for name, rows in sorted(measured.items()):
             counted = np.array([row[3] for row in rows], float)
             features = np.array([[1, *(v / 256 for v in row[:3])] for row in rows])
             scale = 1 / counted  # relative errors count
             fitted, _ = nnls(features * scale[:, None], counted * scale)
             predicted = features @ fitted
-            fields = ", ".join(f"{f} = {v:.0f}" for f, v in zip(("call", "mac", "result", "tap"), fitted) if round(v) or f == "call")
+            fields = ", ".join(f"{f} = {v:.0f}" for f, v in zip(("call", "mac", "result", "operand" if arguments.tflite else "tap"), fitted) if round(v) or f == "call")
             print(f'{isa:6s} "{name}" = {{ {fields} }}  # {len(rows)} calls, sum {100 * (predicted.sum() / counted.sum() - 1):+.1f} %, '
                   f"worst {100 * np.abs(predicted / counted - 1).max():.0f} %")
 

@@ -32,7 +32,9 @@ static std::pair<i64, i64> zero_point_range(DType d) {
 static Fault quant_fault(const Type& type) {
   const Quant& q = type.quant;
   if (q.empty()) return q.zero_point.empty() ? Fault{} : Fault{"zero points without scales"};
-  if (type.dtype != DType::s8 && type.dtype != DType::u8 && type.dtype != DType::s16 && type.dtype != DType::s32)
+  const DType d = type.dtype;
+  // A bias beside int16 may be of int64.
+  if (d != DType::s8 && d != DType::u8 && d != DType::s16 && d != DType::s32 && d != DType::s64)
     return fmt::format("{} has quantization parameters", name_of(type.dtype));
   if (q.scale.size() != q.zero_point.size()) return fmt::format("{} scales, {} zero points", q.scale.size(), q.zero_point.size());
   if (q.axis < -1 || q.axis >= type.rank()) return fmt::format("quantization axis {} of rank {}", q.axis, type.rank());

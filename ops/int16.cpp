@@ -10,6 +10,7 @@
 #include "ops/clamp/int16.h"
 #include "ops/concat/int16.h"
 #include "ops/conv2d/int16.h"
+#include "ops/conv_transpose2d/int16.h"
 #include "ops/expand/int16.h"
 #include "ops/families.h"
 #include "ops/gather/int16.h"
@@ -24,6 +25,7 @@
 #include "ops/pad/int16.h"
 #include "ops/permute/int16.h"
 #include "ops/pointwise/int16.h"
+#include "ops/reduce/int16.h"
 #include "ops/resize2d/int16.h"
 #include "ops/slice/int16.h"
 #include "ops/softmax/int16.h"
@@ -34,6 +36,17 @@ namespace deuteron {
 template <class T>
 concept HasInt16Form = requires(const T& op, const LowerContext& context) {
   int16_form(op, context);
+};
+
+// What rounds as TFLite does is a form of its own; what moves elements, picks some of them, or has one way to be rounded, needs none: its
+// int16.h has has_bits_of_tflite().
+template <class T>
+concept HasTfliteInt16Form = requires(const T& op, const LowerContext& context) {
+  tflite_int16_form(op, context);
+};
+template <class T>
+concept HasBitsOfTflite = requires(const T& op) {
+  { has_bits_of_tflite(op) } -> std::same_as<bool>;
 };
 
 template <class T>
@@ -66,6 +79,18 @@ static std::span<const QuantSpec> widened_specs(const T& op) {
   return kSpecs;
 }
 
+// Weights stay int8.
+template <class T>
+static std::span<const QuantSpec> tflite_specs() {
+  static const std::vector<QuantSpec> kSpecs = [] {
+    std::vector<QuantSpec> specs = all_widened(def_of(T{}).quantize);
+    for (QuantSpec& spec : specs)
+      if (spec.gran == Gran::per_channel) spec.dtype = DType::s8;
+    return specs;
+  }();
+  return kSpecs;
+}
+
 static constexpr size_t kMost = 4;  // x, weight, bias, y
 
 // x and the bias as int8 has them.
@@ -88,8 +113,19 @@ bool is_same_storage(const Op& op) {
   return facts.values == Values::same && facts.storage == Storage::in_operand;
 }
 
+static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true}, {DType::s16, Gran::shared, 0, true}};
+
+std::span<const QuantSpec> tflite_int16_quant_specs(const Op& op) {
+  if (is_same_storage(op)) return kView;
+  return std::visit(
+      []<class T>(const T&) -> std::span<const QuantSpec> {
+        if constexpr (HasTfliteInt16Form<T> || HasBitsOfTflite<T>) return tflite_specs<T>();
+        else return {};
+      },
+      op);
+}
+
 std::span<const QuantSpec> int16_quant_specs(const Op& op) {
-  static constexpr QuantSpec kView[] = {{DType::s16, Gran::per_tensor, 0, true}, {DType::s16, Gran::shared, 0, true}};
   if (is_same_storage(op)) return kView;
   return std::visit(
       []<class T>(const T& o) -> std::span<const QuantSpec> {
@@ -126,6 +162,10 @@ bool works_on_int16(TypeView in, TypeView out) {
 Result<Lowered> lower_to_int16(const Op& op, const LowerContext& context) {
   return std::visit(
       [&]<class T>(const T& o) -> Result<Lowered> {
+        if (is_reference(context.rounding) && !HasBitsOfTflite<T>) {
+          if constexpr (HasTfliteInt16Form<T>) return tflite_int16_form(o, context);
+          else return Refusal{"there is no kernel of TFLite's int16 arithmetic for it", "", "", "int16x8.operator"};
+        }
         if constexpr (HasInt16Form<T>) return int16_form(o, context);
         else return Refusal{"there is no int16 kernel of it", "", "", "int16.operator"};
       },

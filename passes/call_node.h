@@ -8,4 +8,9 @@ namespace deuteron {
 // does not mention (a bias folded into other constants).
 Node call_node(Graph& g, const Node& node, Lowered lowered);
 
+// How a node's kernel brings its sum to the result's scale. TFLite's FULLY_CONNECTED rounds once and its convolutions twice; a layer may be
+// a convolution by now.
+struct Target;
+Rounding rounding_of(const Graph& g, const Node& node, const Target& target);
+
 }  // namespace deuteron

@@ -73,6 +73,7 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
     }
     double real;
     // TFLite adds the integers of the file, whatever scale stands beside them.
+    if (g.numerics == Numerics::tflite && value.type.dtype == DType::s64) continue;
     if (g.numerics == Numerics::tflite && value.type.dtype == DType::s32 && !value.type.quant.empty()) {
       steps[c] = value.constant->as<i32>()[c];
       continue;
@@ -87,6 +88,8 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
     }
     steps[c] = bias_steps(real, scale, y);
   }
+  if (g.numerics == Numerics::tflite && value.type.dtype == DType::s64)
+    return b.constant(Type{DType::s64, value.type.shape, std::move(quant)}, *value.constant, value.name);
   return b.constant(Type{DType::s32, value.type.shape, std::move(quant)}, constant_of(std::move(steps)), value.name);
 }
 
@@ -154,6 +157,7 @@ static Quant own_quant(const QuantSpec& result, const Type& first, const Type& w
 // How an operator is quantized whose result has this type.
 static std::span<const QuantSpec> specs_of(const Graph& g, const Uses& uses, const Node& node, DType result) {
   if (result != DType::s16) return quant_specs(node.op);
+  if (g.numerics == Numerics::tflite) return tflite_int16_quant_specs(node.op);
   const ValueId first = node.inputs.empty() ? -1 : dequantized(g, uses, node.inputs[0]);
   return first >= 0 && g.type(first).dtype == DType::s8 ? int16_result_quant_specs(node.op) : int16_quant_specs(node.op);
 }
@@ -164,7 +168,6 @@ static std::optional<Patch> fold_int8(const Graph& g, const Uses& uses, NodeId r
   if (node.outputs.size() != 1 || state_results(node.op) > 0 || is_quantize_or_dequantize(node.op)) return std::nullopt;
   const std::optional<Type> wanted = quantized_type(g, uses, node.outputs[0]);
   if (!wanted || (wanted->dtype != DType::s8 && wanted->dtype != DType::s16)) return std::nullopt;
-  if (wanted->dtype == DType::s16 && g.numerics == Numerics::tflite) return std::nullopt;  // its 16x8 arithmetic is another
   const std::span<const QuantSpec> specs = specs_of(g, uses, node, wanted->dtype);
   if (specs.empty() || g.type(node.outputs[0]).dtype != DType::f32) return std::nullopt;
   PatchBuilder b(g, root, "");
@@ -213,7 +216,8 @@ static std::optional<Patch> pass_parameters_through(const Graph& g, const Uses& 
   const ValueId steps = dequantized(g, uses, node.inputs[0]);
   if (steps < 0) return std::nullopt;
   const Type& x = g.type(steps);
-  if (x.dtype != DType::s8 || x.quant.per_channel()) return std::nullopt;
+  const bool is_steps = x.dtype == DType::s8 || (x.dtype == DType::s16 && g.numerics == Numerics::tflite);
+  if (!is_steps || x.quant.per_channel()) return std::nullopt;
   PatchBuilder b(g, root, "");
   return b.replace_root(Dequantize{}, {b.add(node.op, {steps}, x.quant, g.values[node.outputs[0]].name)});
 }
@@ -280,8 +284,14 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
   PatchBuilder b(g, root, "quantize after dequantize with the same parameters");
   if (from == wanted) return b.replace_root(x);
   if (from.dtype == DType::s8 && wanted.dtype == DType::s8 && !from.quant.per_channel()) return b.replace_root(Clamp{}, {x});
-  const bool is_ours = context.target->options.dialect != "stock" && g.numerics != Numerics::tflite;
-  if (!is_ours || g.is_constant(x) || !requantize_numbers(from, wanted)) return std::nullopt;
+  if (context.target->options.dialect == "stock" || g.is_constant(x)) return std::nullopt;
+  if (g.numerics == Numerics::tflite) {
+    const auto is_steps = [](const Type& t) { return (t.dtype == DType::s8 || t.dtype == DType::s16) && !t.quant.per_channel(); };
+    if (!is_steps(from) || !is_steps(wanted)) return std::nullopt;
+    if (from.dtype == DType::s16 && wanted.dtype == DType::s16) return b.replace_root(Clamp{}, {x});
+    return b.replace_root(g.nodes[root].op, {x});
+  }
+  if (!requantize_numbers(from, wanted)) return std::nullopt;
   return b.replace_root(g.nodes[root].op, {x});
 }
 

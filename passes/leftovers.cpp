@@ -6,6 +6,8 @@
 
 #include "memory/homes.h"
 #include "ops/families.h"
+#include "ops/int16.h"
+#include "passes/call_node.h"
 #include "passes/pass.h"
 #include "passes/portable_calls.h"
 #include "rewrite/forms.h"
@@ -21,8 +23,10 @@ static bool has_int8_kernel(const Graph& g, const Node& node, const Target& targ
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
   const bool for_stock = target.options.dialect == "stock";
-  const LowerContext context{
-      g.types(node.inputs, in), g.types(node.outputs, out), data, target.isa, Rounding::once, target.cmsis_nn, for_stock};
+  // int16 has other kernels for TFLite's rounding.
+  const TypeView operands = g.types(node.inputs, in), results = g.types(node.outputs, out);
+  const Rounding rounding = works_on_int16(operands, results) ? rounding_of(g, node, target) : Rounding::once;
+  const LowerContext context{operands, results, data, target.isa, rounding, target.cmsis_nn, for_stock};
   const Result<Lowered> call = lower_to_cortex_m(node.op, context);
   return call && !(for_stock && is_own_dialect(call->call));
 }

@@ -34,8 +34,7 @@ static bool needs_no_call(const Graph& g, const Node& node, Homes& homes) {
   return view || call_of(node.op) != nullptr || (facts_of(node.op).storage == Storage::around_operands && homes.move_in(g, node));
 }
 
-// TFLite's FULLY_CONNECTED rounds once and its convolutions twice; a layer may be a convolution by now.
-static Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
+Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
   if (g.numerics != Numerics::tflite) return target.npu ? Rounding::tflite : Rounding::once;
   // The last of a node's operators makes its result; the others made or share its operands.
   const bool once = !node.origin.empty() && g.sources[node.origin.back()].target == "FULLY_CONNECTED";

@@ -20,7 +20,7 @@ void warn_of_portable_calls(const Graph& lowered, i64 macs, const Target& target
 inline bool is_own_dialect(const KernelCall& call) { return call.name.starts_with("deuteron::"); }
 // Nothing that stock firmware has computes as these do: with --dialect stock they are errors. The others then have another form.
 inline bool has_no_stock_form(std::string_view kernel) {
-  return kernel == "deuteron::lstm" || kernel == "deuteron::gru" || kernel == "deuteron::rnn";
+  return kernel == "deuteron::lstm" || kernel == "deuteron::gru" || kernel == "deuteron::rnn" || kernel.ends_with("_16x8");
 }
 inline bool is_of_dialect(const KernelCall& call) { return call.name.starts_with("cortex_m::") || is_own_dialect(call); }
 

@@ -121,6 +121,11 @@ static MixedPrecision mixed_precision(PassContext& pass) {
           }};
 }
 
+// A model of TFLite with int16 activations keeps TFLite's bits, which float would not have.
+static bool has_int16_steps(const Graph& g) {
+  return std::ranges::any_of(g.nodes, [&](const Node& n) { return is_quantize(n.op) && g.type(n.outputs[0]).dtype == DType::s16; });
+}
+
 void quantize_post_training(PassContext& pass) {
   pass.result.reference = pass.result.equalized = pass.graph;
   QuantizationDecisions& decisions = pass.result.quantization;
@@ -132,6 +137,10 @@ void quantize_post_training(PassContext& pass) {
     if (wants_int4(pass))
       return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its weights", "weights.quantized",
                                     "give the float model, or leave --weight-bits and --int4-layer out");
+    if (pass.target.options.dialect == "stock" && pass.graph.numerics == Numerics::tflite && has_int16_steps(pass.graph))
+      return pass.diagnostics.error(pass.graph.name, "has int16 activations (16x8), for which stock firmware has no kernels",
+                                    "precision.int16",
+                                    "compile for our runtime (--dialect deuteron), or convert the model with int8 activations");
     quantize_recurrent_layers(pass.graph, pass.samples, pass.options.threads, pass.diagnostics);
     return;
   }

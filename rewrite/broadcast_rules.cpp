@@ -1,6 +1,7 @@
 #include "rewrite/broadcast_rules.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ops/elementwise/broadcast.h"
 #include "ops/families.h"
@@ -18,19 +19,27 @@ Shape aligned(const Shape& shape, size_t rank) {
   return full;
 }
 
+// With TFLite's arithmetic: these kernels take equal shapes. Other int16 sums of unequal shapes stay in float.
+bool is_int16_sum_or_product(const Graph& g, NodeId root) {
+  const bool is_int16 = g.numerics == Numerics::tflite && g.type(g.nodes[root].outputs[0]).dtype == DType::s16;
+  return is_int16 && (op_as<Add>(g, root) || op_as<Mul>(g, root));
+}
+
 // What a kernel can do by itself, perhaps seen under another shape.
 bool is_native(const Graph& g, NodeId root, const Shape& a, const Shape& b, const Shape& y) {
   if (a == b) return true;
   if (op_as<Div>(g, root)) return false;
+  if (is_int16_sum_or_product(g, root)) return false;
   if (op_as<Minimum>(g, root) || op_as<Maximum>(g, root)) return merged_axes(a, b, y).y.size() <= kMostMergedAxes;
   return (numel(a) == numel(y) && is_repeated_whole(b, y)) || (numel(b) == numel(y) && is_repeated_whole(a, y));
 }
 
 Constant repeated(const GraphValue& value, const Shape& y) {
-  const std::span<const int8_t> from = value.constant->as<int8_t>();
+  const std::span<const std::byte> from = value.constant->bytes;
   const Shape full = aligned(value.type.shape, y.size());
-  std::vector<int8_t> to(static_cast<size_t>(numel(y)));
-  for (size_t i = 0; i < to.size(); ++i) {
+  const auto width = static_cast<size_t>(bytes_of(value.type.dtype));
+  std::vector<std::byte> to(static_cast<size_t>(numel(y)) * width);
+  for (size_t i = 0; i < to.size() / width; ++i) {
     size_t rest = i, at = 0, step = 1;
     for (size_t k = y.size(); k-- > 0;) {
       const size_t index = rest % static_cast<size_t>(y[k]);
@@ -39,7 +48,7 @@ Constant repeated(const GraphValue& value, const Shape& y) {
       at += index * step;
       step *= static_cast<size_t>(full[k]);
     }
-    to[i] = from[at];
+    std::memcpy(&to[i * width], &from[at * width], width);
   }
   return constant_of(std::move(to));
 }
@@ -47,7 +56,8 @@ Constant repeated(const GraphValue& value, const Shape& y) {
 // f(a, b) with shapes that no kernel takes   becomes   f(expand(a), b), or f of a constant that is repeated in the file
 std::optional<Patch> expand_operand(const Graph& g, const Uses&, NodeId root) {
   const Node& node = g.nodes[root];
-  if (!is_binary(node.op) || g.type(node.outputs[0]).dtype != DType::s8) return std::nullopt;
+  const DType dtype = g.type(node.outputs[0]).dtype;
+  if (!is_binary(node.op) || (dtype != DType::s8 && !(dtype == DType::s16 && g.numerics == Numerics::tflite))) return std::nullopt;
   const Shape &a = g.type(node.inputs[0]).shape, &b = g.type(node.inputs[1]).shape, &y = g.type(node.outputs[0]).shape;
   if (is_native(g, root, a, b, y)) return std::nullopt;
   // The one whose repetition lets the kernel do the rest; else the one that moves fewer bytes to its place.
@@ -58,8 +68,8 @@ std::optional<Patch> expand_operand(const Graph& g, const Uses&, NodeId root) {
   PatchBuilder p(g, root, "");
   std::vector<ValueId> inputs = node.inputs;
   const Type& type = g.type(v);
-  if (g.is_constant(v) && numel(y) <= kMostRepeatedBytes) {
-    inputs[k] = p.constant(Type{DType::s8, y, type.quant}, repeated(g.values[v], y), g.values[v].name);
+  if (g.is_constant(v) && numel(y) * bytes_of(dtype) <= kMostRepeatedBytes) {
+    inputs[k] = p.constant(Type{dtype, y, type.quant}, repeated(g.values[v], y), g.values[v].name);
   } else {
     ValueId x = v;
     if (type.rank() != static_cast<i64>(y.size())) x = p.add(Reshape{aligned(type.shape, y.size())}, {x}, type.quant);

@@ -85,13 +85,13 @@ class Walk {
                           {}});
       const DType d = t.type.dtype;
       const bool is_plain = d == DType::f32 || d == DType::s32 || d == DType::s64 || d == DType::b8;
-      const bool has_steps = d == DType::s8 && !t.type.quant.empty() && !t.type.quant.per_channel();
+      const bool has_steps = (d == DType::s8 || d == DType::s16) && !t.type.quant.empty() && !t.type.quant.per_channel();
       if (!t.unsupported && !is_plain && !has_steps)
         diagnostics_.add({Severity::error,
                           fmt::format("{}: input `{}`", graph().name, t.name),
                           "has elements of a type that is not supported",
                           std::string(name_of_type(t)),
-                          "FLOAT32, INT8 and UINT8 with a scale, INT32, INT64, BOOL",
+                          "FLOAT32, INT8, UINT8 and INT16 with a scale, INT32, INT64, BOOL",
                           "tflite.input.type",
                           {}});
       t.state = ModelTensor::State::there;
@@ -112,8 +112,8 @@ class Walk {
 
   void visit(const Operator& op, i32 index) {
     const OperatorKind kind = *code_of(model_, op);
-    Call call(state_, op, index, name_of(op));
     const ImportRow* row = kind.custom.empty() ? find_import(kind.builtin) : nullptr;
+    Call call(state_, op, index, name_of(op), row ? row->int16 : Int16::refused);
     if (!row) {
       Unknown& unknown = unknown_[name_of(op)];
       unknown.kind = kind, unknown.uses.push_back(index);

@@ -13,11 +13,11 @@
 namespace deuteron::tflite {
 namespace {
 
-// The builtins in the table of the document.
-std::set<std::string> documented() {
+// The builtins in a table of the document, which lies between two texts.
+std::set<std::string> documented(const char* begins, const char* ends) {
   std::ifstream file(std::string(kSourceFolder) + "/docs/formats-tflite.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const size_t from = text.find("## Builtins"), to = text.find("`frontends/tflite/summary_test.cpp`");
+  const size_t from = text.find(begins), to = text.find(ends, from);
   const std::string table = text.substr(from, to - from);
   std::set<std::string> names;
   for (size_t begin = table.find('`'); begin != std::string::npos; begin = table.find('`', begin)) {
@@ -31,8 +31,17 @@ std::set<std::string> documented() {
 
 TEST(TfliteSummary, TheDocumentHasTheBuiltins) {
   const std::vector<std::string> imported = imported_tflite_builtins();
-  EXPECT_EQ(documented(), std::set<std::string>(imported.begin(), imported.end()));
-  EXPECT_EQ(imported.size(), documented().size()) << "a builtin has two rows";
+  const std::set<std::string> names = documented("## Builtins", "`frontends/tflite/summary_test.cpp`");
+  EXPECT_EQ(names, std::set<std::string>(imported.begin(), imported.end()));
+  EXPECT_EQ(imported.size(), names.size()) << "a builtin has two rows";
+}
+
+TEST(TfliteSummary, TheDocumentHasTheBuiltinsOfInt16) {
+  std::set<std::string> taken;
+  for (const ImportRows rows : import_tables())
+    for (const ImportRow& row : rows)
+      if (row.int16 == Int16::taken) taken.insert(EnumNameBuiltinOperator(row.builtin));
+  EXPECT_EQ(documented("## int16 activations (16x8)", "Every other builtin"), taken);
 }
 
 TEST(TfliteSummary, EveryRowIsFound) {

@@ -135,6 +135,27 @@ inline std::vector<u8> model_of_variables() {
   return w.finish({}, {});
 }
 
+// int16 activations beside int8 weights, with a bias of int64.
+inline std::vector<u8> model_of_int16() {
+  Writer w;
+  auto& b = w.builder();
+  const auto int16 = [&](const Shape& shape, float scale, const char* name) {
+    return w.add(shape, TensorType::INT16, {scale}, 0, 0, 0, name);
+  };
+  const i32 x = int16({1, 2, 3, 2}, 0x1p-9f, "x");
+  const i32 weight = w.constant({2, 1, 2, 2}, std::vector<int8_t>(8, 5), {0.1f, 0.2f});
+  const std::vector<i64> numbers{100000, -7};
+  const i32 bias = w.add({2}, TensorType::INT64, {}, 0, 0, w.buffer(numbers.data(), numbers.size() * 8), "bias");
+  const i32 conv = int16({1, 2, 3, 2}, 0x1p-9f, "conv");
+  w.op(BuiltinOperator::CONV_2D, {x, weight, bias}, conv, BuiltinOptions::Conv2DOptions,
+       CreateConv2DOptions(b, Padding::SAME, 1, 1, ActivationFunctionType::RELU));
+  const i32 sum = int16({1, 2, 3, 2}, 0x1p-9f, "sum");
+  w.op(BuiltinOperator::ADD, {x, conv}, sum, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  const i32 y = int16({1, 2, 3, 2}, 0x1p-15f, "y");
+  w.op(BuiltinOperator::TANH, {sum}, y);
+  return w.finish({x}, {y});
+}
+
 struct NamedModel {
   std::string name;
   std::vector<u8> bytes;
@@ -145,7 +166,8 @@ inline std::vector<NamedModel> test_models() {
           {"positions", model_of_positions()},
           {"lstm", model_of_lstm()},
           {"lstm_on_steps", model_of_lstm_on_steps()},
-          {"variables", model_of_variables()}};
+          {"variables", model_of_variables()},
+          {"int16", model_of_int16()}};
 }
 
 }  // namespace deuteron::tflite

@@ -13,8 +13,14 @@
 
 namespace deuteron::tflite {
 
-Call::Call(ImportState& state, const Operator& op, i32 index, std::string builtin)
-    : state_(state), op_(op), index_(index), builtin_(std::move(builtin)), in_(ints_of(op.inputs())), out_(ints_of(op.outputs())) {}
+Call::Call(ImportState& state, const Operator& op, i32 index, std::string builtin, Int16 int16)
+    : state_(state),
+      op_(op),
+      index_(index),
+      builtin_(std::move(builtin)),
+      int16_(int16),
+      in_(ints_of(op.inputs())),
+      out_(ints_of(op.outputs())) {}
 
 std::string Call::where() const {
   const std::string name = out_.empty() ? "" : fmt::format(" `{}`", state_.tensors[out_[0]].name);
@@ -57,10 +63,6 @@ ModelTensor* Call::tensor(size_t i) {
   if (t.unsupported) {
     const Refusal& r = *t.unsupported;
     refuse({fmt::format("tensor `{}` {}", t.name, r.what), r.measured, r.limit, r.rule});
-  } else if (t.type.dtype == DType::s16) {
-    refuse({fmt::format("tensor `{}` is int16: models of int16 activations (16x8) are not supported", t.name), "INT16", "INT8, FLOAT32",
-            "tflite.tensor.int16"},
-           "convert the model with int8 activations");
   } else if (t.state == ModelTensor::State::broken) {
     ok_ = false;  // reported
   } else if (!t.constant && t.state == ModelTensor::State::unknown) {
@@ -74,7 +76,20 @@ ModelTensor* Call::tensor(size_t i) {
               "tflite.graph.order"},
              "write the file again: its operators stand in the order in which they run, and constants have a buffer");
   }
+  fit_int16(t);
   return ok_ ? &t : nullptr;
+}
+
+void Call::fit_int16(const ModelTensor& t) {
+  if (!ok_ || t.type.dtype != DType::s16) return;
+  require(!t.type.quant.empty(), fmt::format("tensor `{}` is of int16 without a scale", t.name), "s16", "with a scale",
+          "tflite.quant.missing");
+  for (const i32 zero : t.type.quant.zero_point)
+    require(zero == 0, fmt::format("tensor `{}` is int16 and has a zero point", t.name), std::to_string(zero), "0", "tflite.tensor.int16");
+  if (ok_ && int16_ == Int16::refused)
+    refuse({fmt::format("takes or makes `{}`, which is int16: {} has no form for int16 activations (16x8)", t.name, builtin_), "INT16",
+            "INT8, FLOAT32", "tflite.tensor.int16"},
+           "convert the model with int8 activations; docs/formats-tflite.md has the operators that int16 has");
 }
 
 ValueId Call::value_of(ModelTensor& t) {
@@ -150,7 +165,7 @@ ValueId Call::real(size_t i) {
   const ValueId v = in(i);
   if (ok_)
     require(type(v).dtype == DType::f32, fmt::format("operand {} is of integers, for which there is no kernel", i),
-            std::string(name_of(type(v).dtype)), "FLOAT32, INT8, UINT8", "tflite.operand.type");
+            std::string(name_of(type(v).dtype)), "FLOAT32, INT8, UINT8, INT16", "tflite.operand.type");
   return ok_ ? v : -1;
 }
 
@@ -162,7 +177,8 @@ ValueId Call::bias(size_t i, const Type& x, const Type& weight, i64 channels) {
           std::to_string(channels), "tflite.operand.bias");
   if (!ok_) return -1;
   const Shape one{channels};
-  if (t->type.dtype != DType::s32 || x.quant.empty() || weight.quant.empty()) {
+  const bool is_wide = t->type.dtype == DType::s64 && x.dtype == DType::s16;
+  if ((t->type.dtype != DType::s32 && !is_wide) || x.quant.empty() || weight.quant.empty()) {
     const ValueId v = real(i);
     return reshape(v, one, "bias");
   }
@@ -173,8 +189,28 @@ ValueId Call::bias(size_t i, const Type& x, const Type& weight, i64 channels) {
     quant.scale.push_back(std::max(x.quant.scale[0] * scale, std::numeric_limits<float>::min()));
     quant.zero_point.push_back(0);
   }
-  const ValueId steps = constant(t->name, {DType::s32, one, std::move(quant)}, *t->constant);
+  const ValueId steps = constant(t->name, {t->type.dtype, one, std::move(quant)}, *t->constant);
   return add(Dequantize{}, {steps}, "bias");
+}
+
+ValueId Call::bias_of_int16(size_t i, TensorType said, const Type& x, const Type& weight, i64 channels) {
+  const bool narrow = said == TensorType::INT32;
+  require(narrow || said == TensorType::INT64 || said == TensorType::FLOAT32, "names a type of its bias that it cannot have",
+          name_of_type(said), "INT32, INT64, or FLOAT32 for none", "tflite.operand.bias");
+  if (!ok_) return -1;
+  if (has(i)) {
+    const DType wanted = narrow ? DType::s32 : DType::s64;
+    const ModelTensor* t = tensor(i);
+    if (t)
+      require(t->type.dtype == wanted, "has a bias of another type than it sums in", std::string(name_of(t->type.dtype)),
+              std::string(name_of(wanted)), "tflite.operand.bias");
+    return ok_ ? bias(i, x, weight, channels) : -1;
+  }
+  constexpr i32 kLow = std::numeric_limits<i32>::min(), kHigh = std::numeric_limits<i32>::max();
+  const float scale = std::max(x.quant.scale[0] * weight.quant.scale[0], std::numeric_limits<float>::min());
+  const ValueId zeros = constant("zeros", {DType::s32, {channels}, per_tensor(scale, 0, kLow, kHigh)},
+                                 constant_of(std::vector<i32>(static_cast<size_t>(channels))));
+  return add(Dequantize{}, {zeros}, "bias");
 }
 
 std::vector<i64> Call::integers(size_t i) {
@@ -360,8 +396,7 @@ void Call::result(size_t i, ValueId v) {
         {fmt::format("tensor `{}` {}", t.name, t.unsupported->what), t.unsupported->measured, t.unsupported->limit, t.unsupported->rule});
   require(!t.type.quant.per_channel(), "has a result with several scales", std::to_string(t.type.quant.scale.size()), "1",
           "tflite.quant.channels");
-  require(t.type.dtype != DType::s16, "has a result of int16: models of int16 activations (16x8) are not supported", "INT16",
-          "INT8, FLOAT32", "tflite.tensor.int16");
+  fit_int16(t);
   const DType own = type(v).dtype;
   const bool steps = !t.type.quant.empty() && own == DType::f32;
   const bool position = own == DType::s64 && t.type.dtype == DType::s32;  // the kernels count in int64

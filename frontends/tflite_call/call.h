@@ -50,11 +50,14 @@ struct ImportState {
   std::vector<BatchedImage> batched = {};  // in the order of their values
 };
 
+// Whether an operator takes and makes tensors of int16 steps (16x8 models).
+enum class Int16 : u8 { refused, taken };
+
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
 // steers anything that must be valid.
 class Call {
  public:
-  Call(ImportState& state, const Operator& op, i32 index, std::string builtin);
+  Call(ImportState& state, const Operator& op, i32 index, std::string builtin, Int16 int16 = Int16::refused);
 
   bool ok() const { return ok_; }
   const std::string& builtin() const { return builtin_; }  // "CONV_2D"
@@ -86,8 +89,11 @@ class Call {
   ValueId real(size_t i);            // float32; anything else is refused
   ValueId steps_value(size_t i);     // the steps themselves, of a quantized operand
   ValueId constant_value(size_t i);  // a constant as the file has it, int16 too
-  // A bias beside int8 operands: its int32 in steps of x.scale * weight.scale; or float32.
+  // A bias beside int8 or int16 operands: its int32 or int64 in steps of x.scale * weight.scale; or float32.
   ValueId bias(size_t i, const Type& x, const Type& weight, i64 channels);
+  // Beside int16 operands the file says of which type the bias is, and the sums: int64 where it says nothing. Where there is none, zeros of
+  // int32.
+  ValueId bias_of_int16(size_t i, TensorType said, const Type& x, const Type& weight, i64 channels);
   std::vector<i64> integers(size_t i);                         // of a constant
   std::vector<float> numbers(size_t i);                        // of a constant of floats or steps, as real values
   std::span<const int8_t> steps(size_t i);                     // of a quantized constant
@@ -139,6 +145,7 @@ class Call {
  private:
   void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
   ModelTensor* tensor(size_t i);                                      // operand; null: refused
+  void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);
   ValueId steps_to_real(ModelTensor& t);
@@ -150,6 +157,7 @@ class Call {
   const Operator& op_;
   i32 index_;
   std::string builtin_;
+  Int16 int16_;
   std::span<const i32> in_, out_;
   bool ok_ = true;
 };

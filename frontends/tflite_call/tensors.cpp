@@ -88,7 +88,7 @@ std::optional<Refusal> read_quant(const QuantizationParameters& q, Type& type) {
     quant.scale.push_back(scale);
     quant.zero_point.push_back(static_cast<i32>(zero));
   }
-  if (type.dtype == DType::s16) quant.low = std::numeric_limits<int16_t>::min(), quant.high = std::numeric_limits<int16_t>::max();
+  if (type.dtype == DType::s16) quant.low = static_cast<i32>(range.low), quant.high = static_cast<i32>(range.high);
   if (type.dtype == DType::s32) quant.low = std::numeric_limits<i32>::min(), quant.high = std::numeric_limits<i32>::max();
   type.quant = std::move(quant);
   return std::nullopt;

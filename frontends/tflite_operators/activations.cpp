@@ -21,6 +21,14 @@ void import_unary(Call& c) {
   finish_unary(c, fn);
 }
 
+// TFLite's tables of int16 give steps of 2^-15, whatever stands beside the result.
+void require_int16_scale(Call& c) {
+  const Type& y = c.declared_result(0);
+  if (y.dtype == DType::s16 && !y.quant.empty())
+    c.require(y.quant.scale[0] == 0x1p-15f, "has an int16 result of another scale than its table", fmt::format("{:g}", y.quant.scale[0]),
+              fmt::format("{:g}", 0x1p-15f), "tflite.operator.scale");
+}
+
 void finish_clamp(Call& c, float low, float high) {
   c.takes(1, 1);
   c.result(c.add(Clamp{{low, high}}, {c.real(0)}));
@@ -54,6 +62,12 @@ static void import_leaky_relu(Call& c) {
   if (const auto* o = c.options<LeakyReluOptions>()) finish_unary(c, UnaryFn::leaky_relu, o->alpha());
 }
 
+template <UnaryFn fn>
+static void import_sigmoid(Call& c) {
+  require_int16_scale(c);
+  finish_unary(c, fn);
+}
+
 static void import_elu(Call& c) { finish_unary(c, UnaryFn::elu, 1); }
 static void import_square(Call& c) { finish_unary(c, UnaryFn::pow, 2); }
 
@@ -82,6 +96,7 @@ static void import_softmax(Call& c) {
   const ValueId x = c.real(0);
   if (!c.ok()) return;
   c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
+  require_int16_scale(c);
   if (c.ok()) c.result(c.add(Softmax{c.rank(x) - 1, o->beta()}, {x}));
 }
 
@@ -118,32 +133,32 @@ static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::ABS, import_abs},
     {BuiltinOperator::CEIL, import_unary<UnaryFn::ceil>},
     {BuiltinOperator::COS, import_unary<UnaryFn::cos>},
-    {BuiltinOperator::DEQUANTIZE, import_conversion},
+    {BuiltinOperator::DEQUANTIZE, import_conversion, Int16::taken},
     {BuiltinOperator::ELU, import_elu},
     {BuiltinOperator::EXP, import_unary<UnaryFn::exp>},
     {BuiltinOperator::FLOOR, import_unary<UnaryFn::floor>},
     {BuiltinOperator::GELU, import_gelu},
     {BuiltinOperator::HARD_SWISH, import_unary<UnaryFn::hardswish>},
     {BuiltinOperator::L2_NORMALIZATION, import_l2_normalization},
-    {BuiltinOperator::LEAKY_RELU, import_leaky_relu},
+    {BuiltinOperator::LEAKY_RELU, import_leaky_relu, Int16::taken},
     {BuiltinOperator::LOG, import_unary<UnaryFn::log>},
-    {BuiltinOperator::LOGISTIC, import_unary<UnaryFn::sigmoid>},
+    {BuiltinOperator::LOGISTIC, import_sigmoid<UnaryFn::sigmoid>, Int16::taken},
     {BuiltinOperator::LOG_SOFTMAX, import_log_softmax},
     {BuiltinOperator::NEG, import_neg},
     {BuiltinOperator::PRELU, import_prelu},
-    {BuiltinOperator::QUANTIZE, import_conversion},
-    {BuiltinOperator::RELU, import_relu},
-    {BuiltinOperator::RELU6, import_relu6},
+    {BuiltinOperator::QUANTIZE, import_conversion, Int16::taken},
+    {BuiltinOperator::RELU, import_relu, Int16::taken},
+    {BuiltinOperator::RELU6, import_relu6, Int16::taken},
     {BuiltinOperator::RELU_0_TO_1, import_relu_0_to_1},
     {BuiltinOperator::RELU_N1_TO_1, import_relu_n1_to_1},
     {BuiltinOperator::ROUND, import_unary<UnaryFn::round>},
     {BuiltinOperator::RSQRT, import_unary<UnaryFn::rsqrt>},
     {BuiltinOperator::SIGN, import_unary<UnaryFn::sign>},
     {BuiltinOperator::SIN, import_unary<UnaryFn::sin>},
-    {BuiltinOperator::SOFTMAX, import_softmax},
+    {BuiltinOperator::SOFTMAX, import_softmax, Int16::taken},
     {BuiltinOperator::SQRT, import_unary<UnaryFn::sqrt>},
     {BuiltinOperator::SQUARE, import_square},
-    {BuiltinOperator::TANH, import_unary<UnaryFn::tanh>},
+    {BuiltinOperator::TANH, import_sigmoid<UnaryFn::tanh>, Int16::taken},
 };
 ImportRows activations_rows() { return kActivationsRows; }
 

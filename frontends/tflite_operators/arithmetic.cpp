@@ -1,12 +1,37 @@
 // Sums, products, comparisons and choices of two tensors.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/window.h"
 
 namespace deuteron::tflite {
 namespace {
+
+// The exponent of a scale that is a power of two, as TFLite finds it.
+std::optional<int> exponent_of(float scale) {
+  const float exponent = std::log(scale) * (1.0f / std::log(2.0f)), nearest = std::round(exponent);
+  if (std::abs(exponent - nearest) >= 1e-3f) return std::nullopt;
+  return static_cast<int>(nearest);
+}
+
+// Of int16 with the option for it: one operand has the result's scale, and the other one's is finer.
+bool is_shifted(Call& c, bool may_be) {
+  const Type &x = c.declared(0), &other = c.declared(1), &y = c.declared_result(0);
+  for (const Type* t : {&x, &other, &y})
+    if (!may_be || t->dtype != DType::s16 || t->quant.scale.size() != 1) return false;
+  const auto ex = exponent_of(x.quant.scale[0]), eo = exponent_of(other.quant.scale[0]), ey = exponent_of(y.quant.scale[0]);
+  if (!ex || !eo || !ey) return false;
+  c.require(std::max(*ex, *eo) == *ey, "adds scales of powers of two, of which the larger one is not the result's",
+            fmt::format("2^{}, 2^{}", *ex, *eo), fmt::format("2^{}", *ey), "tflite.operator.scale");
+  c.require(x.shape == other.shape, "adds scales of powers of two in another shape", to_text(other.shape), to_text(x.shape),
+            "tflite.operand.shape");
+  c.require(*ey - std::min(*ex, *eo) <= 15, "adds scales of powers of two that lie too far apart", std::to_string(*ey - std::min(*ex, *eo)),
+            "15", "tflite.operator.scale");
+  return c.ok();
+}
 
 template <class Options>
 void finish_sum(Call& c, float alpha) {
@@ -18,7 +43,7 @@ void finish_sum(Call& c, float alpha) {
     refuse_activation(c, o->fused_activation_function());
     return finish_integers(c, {alpha > 0 ? "aten::add" : "aten::sub", "out"}, {integer_argument(1)});
   }
-  if (o) op.bounds = bounds_of(c, o->fused_activation_function());
+  if (o) op.bounds = bounds_of(c, o->fused_activation_function()), op.shifted = is_shifted(c, o->pot_scale_int16());
   c.result(c.add(op, {c.real(0), c.real(1)}));
 }
 
@@ -110,7 +135,7 @@ static void import_squared_difference(Call& c) {
 }
 
 static constexpr ImportRow kArithmeticRows[] = {
-    {BuiltinOperator::ADD, import_add},
+    {BuiltinOperator::ADD, import_add, Int16::taken},
     {BuiltinOperator::ADD_N, import_add_n},
     {BuiltinOperator::DIV, import_product<DivOptions, Div>},
     {BuiltinOperator::EQUAL, import_call},
@@ -123,15 +148,15 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::LOGICAL_AND, import_call},
     {BuiltinOperator::LOGICAL_NOT, import_call},
     {BuiltinOperator::LOGICAL_OR, import_call},
-    {BuiltinOperator::MAXIMUM, import_extreme<Maximum>},
-    {BuiltinOperator::MINIMUM, import_extreme<Minimum>},
-    {BuiltinOperator::MUL, import_product<MulOptions, Mul>},
+    {BuiltinOperator::MAXIMUM, import_extreme<Maximum>, Int16::taken},
+    {BuiltinOperator::MINIMUM, import_extreme<Minimum>, Int16::taken},
+    {BuiltinOperator::MUL, import_product<MulOptions, Mul>, Int16::taken},
     {BuiltinOperator::NOT_EQUAL, import_call},
     {BuiltinOperator::POW, import_call},
     {BuiltinOperator::SELECT, import_call},
     {BuiltinOperator::SELECT_V2, import_call},
     {BuiltinOperator::SQUARED_DIFFERENCE, import_squared_difference},
-    {BuiltinOperator::SUB, import_sub},
+    {BuiltinOperator::SUB, import_sub, Int16::taken},
 };
 ImportRows arithmetic_rows() { return kArithmeticRows; }
 

@@ -198,10 +198,10 @@ static void import_space_to_depth(Call& c) {
 }
 
 static constexpr ImportRow kBlocksRows[] = {
-    {BuiltinOperator::BATCH_TO_SPACE_ND, import_batch_to_space_nd},
-    {BuiltinOperator::DEPTH_TO_SPACE, import_depth_to_space},
-    {BuiltinOperator::SPACE_TO_BATCH_ND, import_space_to_batch_nd},
-    {BuiltinOperator::SPACE_TO_DEPTH, import_space_to_depth},
+    {BuiltinOperator::BATCH_TO_SPACE_ND, import_batch_to_space_nd, Int16::taken},
+    {BuiltinOperator::DEPTH_TO_SPACE, import_depth_to_space, Int16::taken},
+    {BuiltinOperator::SPACE_TO_BATCH_ND, import_space_to_batch_nd, Int16::taken},
+    {BuiltinOperator::SPACE_TO_DEPTH, import_space_to_depth, Int16::taken},
 };
 ImportRows blocks_rows() { return kBlocksRows; }
 

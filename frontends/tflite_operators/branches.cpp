@@ -15,7 +15,7 @@ static void import_if(Call& c) {
   c.take_branch(*condition ? yes : no, *condition ? no : yes);
 }
 
-static constexpr ImportRow kBranchesRows[] = {{BuiltinOperator::IF, import_if}};
+static constexpr ImportRow kBranchesRows[] = {{BuiltinOperator::IF, import_if, Int16::taken}};
 ImportRows branches_rows() { return kBranchesRows; }
 
 }  // namespace deuteron::tflite

@@ -22,14 +22,22 @@ Layer read_layer(Call& c, size_t image, size_t weight, i64 weight_rank) {
     c.refuse({"is hybrid: int8 weights beside float activations, which is not supported", "FLOAT32, INT8", "both FLOAT32, or both INT8",
               "tflite.operator.hybrid"},
              "convert the model with int8 activations too (full integer quantization), or leave it in float");
+  if (x.dtype == DType::s16)
+    c.require(w.dtype == DType::s8 && std::all_of(w.quant.zero_point.begin(), w.quant.zero_point.end(), [](i32 zero) { return zero == 0; }),
+              "has int16 activations and weights that are not int8 with zero point 0", to_text(w), "INT8 with zero point 0",
+              "tflite.operand.weight");
   c.require(w.rank() == weight_rank, "has weights of another rank", std::to_string(w.rank()), std::to_string(weight_rank),
             "tflite.operand.rank");
   return {c.real(image), c.real(weight)};
 }
 
-std::vector<ValueId> operands(Call& c, const Layer& l, size_t image, size_t weight, size_t bias, i64 channels) {
+// `said`: of which type the file says that sums are, beside int16.
+std::vector<ValueId> operands(Call& c, const Layer& l, size_t image, size_t weight, size_t bias, i64 channels, TensorType said) {
   std::vector<ValueId> inputs{l.x, l.weight};
-  if (c.ok() && c.has(bias)) inputs.push_back(c.bias(bias, c.declared(image), c.declared(weight), channels));
+  const Type &x = c.declared(image), &w = c.declared(weight);
+  if (!c.ok()) return inputs;
+  if (x.dtype == DType::s16 && (c.has(bias) || said == TensorType::INT32)) inputs.push_back(c.bias_of_int16(bias, said, x, w, channels));
+  else if (c.has(bias)) inputs.push_back(c.bias(bias, x, w, channels));
   return inputs;
 }
 
@@ -64,7 +72,7 @@ static void import_conv_2d(Call& c) {
   if (!c.ok()) return;
   op.groups = x[3] / w[3];
   const i64 channels = w[0];
-  c.result(c.add(op, operands(c, l, 0, 1, 2, channels)));
+  c.result(c.add(op, operands(c, l, 0, 1, 2, channels, o->quantized_bias_type())));
 }
 
 // The weight [1,kh,kw,oc] becomes [oc,kh,kw,1].
@@ -83,7 +91,7 @@ static void import_depthwise_conv_2d(Call& c) {
   op.groups = x[3];
   const i64 channels = w[3];
   l.weight = c.permute(l.weight, {3, 1, 2, 0}, "weight");
-  c.result(c.add(op, operands(c, l, 0, 1, 2, channels)));
+  c.result(c.add(op, operands(c, l, 0, 1, 2, channels, TensorType::INT64)));
 }
 
 // Rows of as many elements as the weight has inputs, whatever their axes were.
@@ -102,7 +110,7 @@ static void import_fully_connected(Call& c) {
   if (c.shape(l.x) != Shape{elements / inputs, inputs}) l.x = c.reshape(l.x, {elements / inputs, inputs}, "rows");
   Linear op;
   op.bounds = bounds_of(c, o->fused_activation_function());
-  const ValueId rows = c.add(op, operands(c, l, 0, 1, 2, outputs));
+  const ValueId rows = c.add(op, operands(c, l, 0, 1, 2, outputs, o->quantized_bias_type()));
   const Type& declared = c.declared_result(0);
   c.require(declared.elements() == elements / inputs * outputs, "has a result of another shape than the file says: it is damaged",
             to_text(declared.shape), to_text(c.shape(rows)), "tflite.result.shape");
@@ -136,7 +144,7 @@ static void import_transpose_conv(Call& c) {
   }
   const bool cuts = cut[0] > 0 || cut[1] > 0;
   const i64 channels = w[0];
-  ValueId y = c.add(op, operands(c, l, 2, 1, 3, channels), cuts ? "whole" : "");
+  ValueId y = c.add(op, operands(c, l, 2, 1, 3, channels, o->quantized_bias_type()), cuts ? "whole" : "");
   if (cuts) y = c.rounded(y);
   for (const size_t k : {0, 1})
     if (c.ok() && cut[k] > 0) y = c.add(Slice{static_cast<i64>(k) + 1, 0, out[k + 1], 1}, {y}, k == 0 ? "rows" : "columns");
@@ -163,6 +171,8 @@ static void import_batch_matmul(Call& c) {
   const auto* o = c.options<BatchMatMulOptions>();
   c.takes(2, 2);
   ValueId x = c.real(0), other = c.real(1);
+  c.require((c.declared(0).dtype == DType::s16) == (c.declared(1).dtype == DType::s16), "multiplies int16 by another type",
+            fmt::format("{}, {}", name_of(c.declared(0).dtype), name_of(c.declared(1).dtype)), "both INT16", "tflite.tensor.int16");
   c.require(c.rank(x) >= 2 && c.rank(other) >= 2, "works on matrices, of at least two axes",
             fmt::format("{}, {}", c.rank(x), c.rank(other)), "2..", "tflite.batch_matmul.rank");
   if (!c.ok()) return;
@@ -186,9 +196,11 @@ static void import_batch_matmul(Call& c) {
 }
 
 static constexpr ImportRow kConvolutionRows[] = {
-    {BuiltinOperator::BATCH_MATMUL, import_batch_matmul},           {BuiltinOperator::CONV_2D, import_conv_2d},
-    {BuiltinOperator::DEPTHWISE_CONV_2D, import_depthwise_conv_2d}, {BuiltinOperator::FULLY_CONNECTED, import_fully_connected},
-    {BuiltinOperator::TRANSPOSE_CONV, import_transpose_conv},
+    {BuiltinOperator::BATCH_MATMUL, import_batch_matmul, Int16::taken},
+    {BuiltinOperator::CONV_2D, import_conv_2d, Int16::taken},
+    {BuiltinOperator::DEPTHWISE_CONV_2D, import_depthwise_conv_2d, Int16::taken},
+    {BuiltinOperator::FULLY_CONNECTED, import_fully_connected, Int16::taken},
+    {BuiltinOperator::TRANSPOSE_CONV, import_transpose_conv, Int16::taken},
 };
 ImportRows convolution_rows() { return kConvolutionRows; }
 

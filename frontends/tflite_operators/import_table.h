@@ -9,6 +9,7 @@ namespace deuteron::tflite {
 struct ImportRow {
   BuiltinOperator builtin;
   void (*import)(Call&);
+  Int16 int16 = Int16::refused;
 };
 using ImportRows = std::span<const ImportRow>;
 

@@ -253,22 +253,22 @@ static void import_tile(Call& c) {
 }
 
 static constexpr ImportRow kMovesRows[] = {
-    {BuiltinOperator::CONCATENATION, import_concatenation},
-    {BuiltinOperator::EXPAND_DIMS, import_reshape},
-    {BuiltinOperator::MIRROR_PAD, import_mirror_pad},
-    {BuiltinOperator::PACK, import_pack},
-    {BuiltinOperator::PAD, import_pad},
-    {BuiltinOperator::PADV2, import_pad_v2},
-    {BuiltinOperator::RESHAPE, import_reshape},
-    {BuiltinOperator::REVERSE_V2, import_reverse_v2},
-    {BuiltinOperator::SLICE, import_slice},
-    {BuiltinOperator::SPLIT, import_split},
-    {BuiltinOperator::SPLIT_V, import_split_v},
-    {BuiltinOperator::SQUEEZE, import_reshape},
-    {BuiltinOperator::STRIDED_SLICE, import_strided_slice},
-    {BuiltinOperator::TILE, import_tile},
-    {BuiltinOperator::TRANSPOSE, import_transpose},
-    {BuiltinOperator::UNPACK, import_unpack},
+    {BuiltinOperator::CONCATENATION, import_concatenation, Int16::taken},
+    {BuiltinOperator::EXPAND_DIMS, import_reshape, Int16::taken},
+    {BuiltinOperator::MIRROR_PAD, import_mirror_pad, Int16::taken},
+    {BuiltinOperator::PACK, import_pack, Int16::taken},
+    {BuiltinOperator::PAD, import_pad, Int16::taken},
+    {BuiltinOperator::PADV2, import_pad_v2, Int16::taken},
+    {BuiltinOperator::RESHAPE, import_reshape, Int16::taken},
+    {BuiltinOperator::REVERSE_V2, import_reverse_v2, Int16::taken},
+    {BuiltinOperator::SLICE, import_slice, Int16::taken},
+    {BuiltinOperator::SPLIT, import_split, Int16::taken},
+    {BuiltinOperator::SPLIT_V, import_split_v, Int16::taken},
+    {BuiltinOperator::SQUEEZE, import_reshape, Int16::taken},
+    {BuiltinOperator::STRIDED_SLICE, import_strided_slice, Int16::taken},
+    {BuiltinOperator::TILE, import_tile, Int16::taken},
+    {BuiltinOperator::TRANSPOSE, import_transpose, Int16::taken},
+    {BuiltinOperator::UNPACK, import_unpack, Int16::taken},
 };
 ImportRows moves_rows() { return kMovesRows; }
 

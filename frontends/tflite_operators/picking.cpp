@@ -151,8 +151,8 @@ static void import_dynamic_update_slice(Call& c) {
 static constexpr ImportRow kPickingRows[] = {
     {BuiltinOperator::DYNAMIC_UPDATE_SLICE, import_dynamic_update_slice},
     {BuiltinOperator::EMBEDDING_LOOKUP, import_embedding_lookup},
-    {BuiltinOperator::GATHER, import_gather},
-    {BuiltinOperator::GATHER_ND, import_gather_nd},
+    {BuiltinOperator::GATHER, import_gather, Int16::taken},
+    {BuiltinOperator::GATHER_ND, import_gather_nd, Int16::taken},
 };
 ImportRows picking_rows() { return kPickingRows; }
 

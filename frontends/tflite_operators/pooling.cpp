@@ -91,11 +91,11 @@ static void import_resize_nearest_neighbor(Call& c) {
 }
 
 static constexpr ImportRow kPoolingRows[] = {
-    {BuiltinOperator::AVERAGE_POOL_2D, import_average_pool_2d},
+    {BuiltinOperator::AVERAGE_POOL_2D, import_average_pool_2d, Int16::taken},
     {BuiltinOperator::L2_POOL_2D, import_l2_pool_2d},
-    {BuiltinOperator::MAX_POOL_2D, import_max_pool_2d},
-    {BuiltinOperator::RESIZE_BILINEAR, import_resize_bilinear},
-    {BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, import_resize_nearest_neighbor},
+    {BuiltinOperator::MAX_POOL_2D, import_max_pool_2d, Int16::taken},
+    {BuiltinOperator::RESIZE_BILINEAR, import_resize_bilinear, Int16::taken},
+    {BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, import_resize_nearest_neighbor, Int16::taken},
 };
 ImportRows pooling_rows() { return kPoolingRows; }
 

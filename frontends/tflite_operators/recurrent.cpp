@@ -107,7 +107,7 @@ static void import_unidirectional_sequence_lstm(Call& c) {
 }
 
 static constexpr ImportRow kRecurrentRows[] = {
-    {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM, import_unidirectional_sequence_lstm},
+    {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM, import_unidirectional_sequence_lstm, Int16::taken},
 };
 ImportRows recurrent_rows() { return kRecurrentRows; }
 

@@ -127,13 +127,13 @@ static constexpr ImportRow kReductionsRows[] = {
     {BuiltinOperator::ARG_MAX, import_arg_max},
     {BuiltinOperator::ARG_MIN, import_arg_min},
     {BuiltinOperator::CUMSUM, import_cumsum},
-    {BuiltinOperator::MEAN, import_reduce<Reduce::kMean>},
+    {BuiltinOperator::MEAN, import_reduce<Reduce::kMean>, Int16::taken},
     {BuiltinOperator::REDUCE_ALL, import_truth<true>},
     {BuiltinOperator::REDUCE_ANY, import_truth<false>},
-    {BuiltinOperator::REDUCE_MAX, import_reduce<Reduce::kMax>},
+    {BuiltinOperator::REDUCE_MAX, import_reduce<Reduce::kMax>, Int16::taken},
     {BuiltinOperator::REDUCE_MIN, import_reduce<Reduce::kMin>},
     {BuiltinOperator::REDUCE_PROD, import_reduce_prod},
-    {BuiltinOperator::SUM, import_reduce<Reduce::kSum>},
+    {BuiltinOperator::SUM, import_reduce<Reduce::kSum>, Int16::taken},
 };
 ImportRows reductions_rows() { return kReductionsRows; }
 

@@ -89,10 +89,10 @@ static void import_cast(Call& c) {
 
 static constexpr ImportRow kShapesRows[] = {
     {BuiltinOperator::BROADCAST_ARGS, import_broadcast_args},
-    {BuiltinOperator::BROADCAST_TO, import_broadcast_to},
+    {BuiltinOperator::BROADCAST_TO, import_broadcast_to, Int16::taken},
     {BuiltinOperator::CAST, import_cast},
     {BuiltinOperator::FILL, import_fill},
-    {BuiltinOperator::SHAPE, import_shape},
+    {BuiltinOperator::SHAPE, import_shape, Int16::taken},
     {BuiltinOperator::ZEROS_LIKE, import_zeros_like},
 };
 ImportRows shapes_rows() { return kShapesRows; }

@@ -112,7 +112,7 @@ static void import_svdf(Call& c) {
 }
 
 static constexpr ImportRow kSvdfRows[] = {
-    {BuiltinOperator::SVDF, import_svdf},
+    {BuiltinOperator::SVDF, import_svdf, Int16::taken},
 };
 ImportRows svdf_rows() { return kSvdfRows; }
 

@@ -11,11 +11,13 @@ struct HostTensor;
 
 struct Add {
   Bounds bounds;
-  float alpha = 1;  // -1: a difference
+  float alpha = 1;       // -1: a difference
+  bool shifted = false;  // on int16, with scales that are powers of two: the finer operand is rounded to the result's steps first
   bool operator==(const Add&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("bounds", self.bounds);
     visit("alpha", self.alpha);
+    visit("shifted", self.shifted);
   }
 };
 const OpDef<Add>& def_of(const Add&);

@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Add&, const LowerContext&);
+Result<Lowered> tflite_int16_form(const Add&, const LowerContext&);  // int16x8.cpp
 
 }  // namespace deuteron

@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const AvgPool2d&, const LowerContext&);
+inline bool has_bits_of_tflite(const AvgPool2d&) { return true; }
 
 }  // namespace deuteron

@@ -3,6 +3,7 @@
 
 #include "ops/add_s16/lower.h"
 #include "ops/integer/int16.h"
+#include "ops/rescale_16x8/lower.h"
 
 namespace deuteron {
 
@@ -11,6 +12,13 @@ Result<Lowered> int16_form(const Clamp& a, const LowerContext& c) {
   for (const Type* t : {&x, &y})
     if (auto why = require_int16(*t)) return *why;
   return lower_sum_s16(0, static_cast<double>(x.quant.scale[0]) / y.quant.scale[0], 0, 0, a.bounds, c);
+}
+
+// TFLite's RELU and its like divide scales in float32, its QUANTIZE in double.
+Result<Lowered> tflite_int16_form(const Clamp& a, const LowerContext& c) {
+  const float x = c.in[0].quant.scale[0], y = c.out[0].quant.scale[0];
+  const double factor = a.bounds.none() ? static_cast<double>(x) / y : static_cast<double>(x / y);
+  return lower_rescale_16x8(c, factor, factor, a.bounds);
 }
 
 }  // namespace deuteron

@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Clamp&, const LowerContext&);
+Result<Lowered> tflite_int16_form(const Clamp&, const LowerContext&);
 
 }  // namespace deuteron

@@ -50,6 +50,7 @@ constexpr std::string_view c_type_of() {
   else if constexpr (std::is_same_v<T, const uint8_t*>) return "const uint8_t *";
   else if constexpr (std::is_same_v<T, const int16_t*>) return "const int16_t *";
   else if constexpr (std::is_same_v<T, const int32_t*>) return "const int32_t *";
+  else if constexpr (std::is_same_v<T, const int64_t*>) return "const int64_t *";
   else if constexpr (std::is_same_v<T, const float*>) return "const float *";
   else if constexpr (std::is_same_v<T, int8_t*>) return "int8_t *";
   else if constexpr (std::is_same_v<T, int16_t*>) return "int16_t *";

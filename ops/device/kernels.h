@@ -64,11 +64,26 @@ namespace deuteron {
   K(kRequantizeS8)                \
   K(kRequantizeS16)
 
+// The same with TFLite's arithmetic, for models that came from there.
+#define DEUTERON_INT16X8_KERNELS(K) \
+  K(kAdd16x8)                       \
+  K(kConv2d16x8)                    \
+  K(kConvTranspose2d16x8)           \
+  K(kLinear16x8)                    \
+  K(kMatmul16x8)                    \
+  K(kMul16x8)                       \
+  K(kRescale16x8)                   \
+  K(kShiftedAdd16x8)                \
+  K(kSigmoid16x8)                   \
+  K(kSoftmax16x8)                   \
+  K(kSum16x8)
+
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;
 DEUTERON_DIALECT_KERNELS(DEUTERON_DECLARE_KERNEL)
 DEUTERON_PACKED_KERNELS(DEUTERON_DECLARE_KERNEL)
 DEUTERON_TFLITE_KERNELS(DEUTERON_DECLARE_KERNEL)
 DEUTERON_INT16_KERNELS(DEUTERON_DECLARE_KERNEL)
+DEUTERON_INT16X8_KERNELS(DEUTERON_DECLARE_KERNEL)
 #undef DEUTERON_DECLARE_KERNEL
 
 // deuteron::*, which stock firmware lacks.

@@ -18,6 +18,20 @@ inline const char* why_not_image_s16(const Tensor& t) {
   return nullptr;
 }
 
+// x and y of as many rows of the last dimension, which has 1..65536 elements: arguments `x` and `out`.
+inline Status why_not_rows_s16(const Call& call, int x, int out, int32_t* columns) {
+  for (const int i : {x, out}) {
+    const Tensor& t = call.tensor(i);
+    if (const char* why = why_not_s16(t)) return bad_argument(i, why);
+    if (t.rank < 1 || !is_dense(t)) return bad_argument(i, "must have a dimension, and be stored in the order of its dimensions");
+  }
+  const Tensor& rows = call.tensor(x);
+  if (!same_layout(rows, call.tensor(out))) return bad_argument(out, "must have the sizes and the order of the input");
+  *columns = rows.sizes[rows.rank - 1];
+  if (*columns < 1 || *columns > 1 << 16) return bad_argument(x, "must have 1..65536 elements in a row");
+  return Status{};
+}
+
 // The bounds of the result, which stand together from argument `first` on.
 inline Status read_bounds_s16(const Call& call, int first, int32_t* low, int32_t* high) {
   if (!is_s16(call.integer(first))) return bad_argument(first, "must be -32768..32767");

@@ -26,8 +26,8 @@ struct SpoiledArgument {
   double real = 0;
 };
 
-// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive one), xf:.. xu:.. x16:.. x64:.. xb:..,
-// i:5, l:1,1, f:0.5, b:1, n.
+// A word of a template: x8:2,4,6,7:0231 (sizes, order), x32c:6 (a constant), x32pc:6 (a positive one, of x64pc too), xf:.. xu:.. x16:..
+// x64:.. xb:.., i:5, l:1,1, f:0.5, b:1, n.
 inline SpoiledArgument read_argument(const std::string& word) {
   SpoiledArgument a;
   a.kind = word[0];
@@ -140,6 +140,8 @@ inline TestCall spoiled_call(const Kernel& kernel, const std::vector<SpoiledArgu
         for (size_t i = 0; i < bytes; ++i) data_of<uint8_t>(t)[i] = static_cast<uint8_t>(random.in(0, 255));
         if (a.constant && a.type == ScalarType::s32)  // in range as a multiplier and as a shift
           for (int32_t i = 0; i < t.numel; ++i) data_of<int32_t>(t)[i] = random.in(a.positive ? 1 : -31, 30);
+        if (a.constant && a.positive && a.type == ScalarType::s64)
+          for (int32_t i = 0; i < t.numel; ++i) data_of<int64_t>(t)[i] = 1 + i % 30;
       }
     }
   }

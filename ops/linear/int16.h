@@ -6,6 +6,7 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Linear&, const LowerContext&);
+Result<Lowered> tflite_int16_form(const Linear&, const LowerContext&);  // int16x8.cpp
 // Of a layer on int8 whose result is int16.
 inline DType int16_result_weights(const Linear&) { return DType::s8; }
 

@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const MaxPool2d&, const LowerContext&);
+inline bool has_bits_of_tflite(const MaxPool2d&) { return true; }
 
 }  // namespace deuteron

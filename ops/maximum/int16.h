@@ -11,5 +11,6 @@ inline Result<Lowered> int16_form(const Maximum&, const LowerContext& c) {
     if (auto why = require_int16(*t)) return *why;
   return extremum_call("deuteron::maximum_s16", c, "int16.maximum");
 }
+inline bool has_bits_of_tflite(const Maximum&) { return true; }
 
 }  // namespace deuteron

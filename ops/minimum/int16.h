@@ -11,5 +11,6 @@ inline Result<Lowered> int16_form(const Minimum&, const LowerContext& c) {
     if (auto why = require_int16(*t)) return *why;
   return extremum_call("deuteron::minimum_s16", c, "int16.minimum");
 }
+inline bool has_bits_of_tflite(const Minimum&) { return true; }
 
 }  // namespace deuteron

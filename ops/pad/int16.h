@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Pad&, const LowerContext&);
+inline bool has_bits_of_tflite(const Pad&) { return true; }
 
 }  // namespace deuteron

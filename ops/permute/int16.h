@@ -10,5 +10,6 @@ inline Result<Lowered> int16_form(const Permute& a, const LowerContext& c) {
   call.in(0, plain_face(c.in[0].shape)).integers(a.perm).out(0, plain_face(c.out[0].shape));
   return call.done();
 }
+inline bool has_bits_of_tflite(const Permute&) { return true; }
 
 }  // namespace deuteron

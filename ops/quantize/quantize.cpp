@@ -2,6 +2,7 @@
 
 #include "ops/integer/refusals.h"
 #include "ops/requantize/numbers.h"
+#include "ops/rescale_16x8/lower.h"
 
 namespace deuteron {
 
@@ -16,6 +17,10 @@ static Result<std::vector<Type>> infer(const Quantize& a, TypeView in) {
 
 static Result<Lowered> cortex_m(const Quantize&, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
+  if (x.dtype != DType::f32 && is_reference(c.rounding)) {
+    const double factor = static_cast<double>(x.quant.scale[0]) / y.quant.scale[0];
+    return lower_rescale_16x8(c, factor, factor, {});
+  }
   if (x.dtype != DType::f32) return lower_requantize(x, y);
   const bool wide = y.dtype == DType::s16 && !y.quant.empty();
   if (!wide)

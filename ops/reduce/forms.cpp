@@ -7,7 +7,7 @@ namespace deuteron {
 // linear layer there; an int8 extreme   becomes   pooling. The bits are the NPU's.
 static bool int8_reduce_to_kernel_form(const Reduce& a, FormBuilder& b) {
   const Type &x = b.type(0), &y = b.result();
-  if (x.dtype != DType::s8) return false;
+  if (x.dtype != DType::s8 && x.dtype != DType::s16) return false;
   const bool sums = a.fn == Reduce::kMean || a.fn == Reduce::kSum;
   ValueId v = 0;
   Slices s = slices_of(x.shape, a.axes);

@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Resize2d&, const LowerContext&);  // lowering.cpp
+inline bool has_bits_of_tflite(const Resize2d&) { return true; }
 
 }  // namespace deuteron

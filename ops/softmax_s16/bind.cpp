@@ -11,14 +11,8 @@ enum { kX, kMultiplier, kShift, kDiffMin, kOut };
 
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  for (const int i : {int{kX}, int{kOut}}) {
-    if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
-    if (call.tensor(i).rank < 1 || !is_dense(call.tensor(i)))
-      return bad_argument(i, "must have a dimension, and be stored in the order of its dimensions");
-  }
-  if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
-  const int32_t columns = x.sizes[x.rank - 1];
-  if (columns < 1 || columns > kSoftmaxS16MostColumns) return bad_argument(kX, "must have 1..65536 elements in a row");
+  int32_t columns;
+  if (Status s = why_not_rows_s16(call, kX, kOut, &columns); !s.ok()) return s;
   if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
   if (!lies_in(call.integer(kShift), 0, 31)) return bad_argument(kShift, "must be 0..31");
   if (!lies_in(call.integer(kDiffMin), INT32_MIN, 0)) return bad_argument(kDiffMin, "must not be positive");

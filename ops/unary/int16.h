@@ -6,5 +6,6 @@
 namespace deuteron {
 
 Result<Lowered> int16_form(const Unary&, const LowerContext&);
+Result<Lowered> tflite_int16_form(const Unary&, const LowerContext&);
 
 }  // namespace deuteron

@@ -47,8 +47,9 @@ class Case:
 
 def samples(b, r):
     """For each input: steps, or small positions."""
-    is_steps = [b.graph.tensors[t].type == schema.TensorType.INT8 for t in b.graph.inputs]
-    return [r.integers(-128, 128, b.shape(t)).astype(np.int8) if s else r.integers(-50, 50, b.shape(t)).astype(np.int32) for s, t in zip(is_steps, b.graph.inputs)]
+    ranges = {schema.TensorType.INT8: (-128, 128, np.int8), schema.TensorType.INT16: (-32768, 32768, np.int16)}
+    kinds = [ranges.get(b.graph.tensors[t].type, (-50, 50, np.int32)) for t in b.graph.inputs]
+    return [r.integers(low, high, b.shape(t)).astype(dtype) for (low, high, dtype), t in zip(kinds, b.graph.inputs)]
 
 
 def batches(c, rank=4):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """TFLite models through the compiler, against the interpreter of ai-edge-litert with its reference kernels, bit for bit.
 
-    tflite_import.py DEUTERON SHARED [--seeds N] [--each N] [--first SEED] [--only NAME] [--target T]
+    tflite_import.py DEUTERON SHARED [--seeds N] [--each N] [--first SEED] [--only NAME] [--target T] [--boards N]
 
-1. The .tflite files of SHARED/fixtures with random inputs. 2. Every operator alone. 3. Random graphs of exact operators.
+1. The .tflite files of SHARED/fixtures with random inputs. 2. Every operator alone. 3. Random graphs of exact operators. 4. The same of int16 activations
+(`int16.NAME`, `int16.graphs`), which run on every target of TARGETS in turn and, N of them, on every emulated board.
 What is not exact has a row in BOUNDS: the largest difference in steps of the result that was measured, and how many elements in a million may differ. Everything
 else must be equal.
 """
@@ -16,10 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import tflite_builtins
+import tflite_int16
 from neutron_models import EXACT, TABLES, Random, model
 from tflite_models import interpret, schema
 
 kSamples = 8  # of each file
+BOARDS = {"mps3-an547": "cortex-m55", "mps2-an505": "cortex-m33", "mps2-an386": "cortex-m4", "mps2-an385": "cortex-m3"}
+TARGETS = list(BOARDS.values())
 kMostElements = 40000
 
 # operator: (largest difference in steps, differing elements in a million).
@@ -33,13 +37,13 @@ ALONE = EXACT + ["linear", "sum"] + TABLES
 INEXACT = set(BOUNDS)
 
 
-def run(tool, path, inputs, folder, target):
-    """The program's outputs, as int8; or what the compiler says."""
+def run(tool, path, inputs, folder, target, on="host", more=()):
+    """The program's outputs, in steps; or what the compiler says."""
     program = folder / "model.pte"
-    made = subprocess.run([tool, "compile", path, "--target", target, "--io", "int8", "-o", program], capture_output=True, text=True)
+    made = subprocess.run([tool, "compile", path, "--target", target, "--io", "int8", "-o", program, *more], capture_output=True, text=True)
     if made.returncode != 0:
         return made.returncode, made.stderr
-    command = [tool, "run", program, "--output-dir", folder]
+    command = [tool, "run", program, "--output-dir", folder, "--on", on]
     for k, x in enumerate(inputs):
         np.save(folder / ("in%d.npy" % k), x)
         command += ["--input", folder / ("in%d.npy" % k)]
@@ -112,14 +116,16 @@ def compare(options, name, r, score, folder):
     data = r.b.bytes()
     inputs = tflite_builtins.samples(r.b, r.r)
     try:
-        wanted = interpret(data, inputs, schema.BuiltinOperator.SUM not in r.b.codes)
+        wanted = r.wanted(inputs) if hasattr(r, "wanted") else interpret(data, inputs, schema.BuiltinOperator.SUM not in r.b.codes)
     except (RuntimeError, ValueError):
         return ""  # not for this interpreter
     path = folder / "model.tflite"
     path.write_bytes(data)
-    code, found = run(options.deuteron, path, inputs, folder, options.target)
+    # Nothing of int16 runs in float, but for what is float in the model.
+    strict = ["--strict"] if name.startswith("int16.") and not name.startswith("int16.real") else []
+    code, found = run(options.deuteron, path, inputs, folder, options.target, options.on, strict)
     if code:
-        if code != 1:
+        if code != 1 or strict:
             return "%s: exit code %d: %s" % (name, code, found)
         first = next((line for line in found.splitlines() if "error" in line), found).split("error: ")[-1]
         score.refused.setdefault(first, []).append(name)
@@ -150,6 +156,23 @@ def fixtures(options, folder):
     return good
 
 
+def boards(options, folder):
+    """Random int16 graphs on every emulated board."""
+    good = True
+    for board, options.target in BOARDS.items():
+        options.on = "qemu:" + board
+        score, faults, seed = Score(), [], options.first + 1000
+        while score.models < options.boards and seed < options.first + 1000 + 4 * options.boards:
+            fault = compare(options, "int16.boards%d" % seed, tflite_int16.model(seed), score, folder)
+            if fault:
+                faults.append(fault)
+            seed += 1
+        passed, text = score.verdict("int16 on " + board, options.boards // 2)
+        print(text, *faults[:3], sep="\n     ", flush=True)
+        good &= passed and not faults
+    return good
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("deuteron")
@@ -158,38 +181,51 @@ def main():
     p.add_argument("--each", type=int, default=24)
     p.add_argument("--first", type=int, default=1)
     p.add_argument("--only")
-    p.add_argument("--target", default="cortex-m55")
+    p.add_argument("--target", help="default: cortex-m55, and for int16 all of %s in turn" % ", ".join(TARGETS))
+    p.add_argument("--boards", type=int, default=8, help="random int16 graphs that run on every board")
     options = p.parse_args()
+    only_target, options.on = options.target, "host"
+    options.target = options.target or "cortex-m55"
     good = True
     with tempfile.TemporaryDirectory() as d:
         folder = Path(d)
         if not options.only:
             good &= fixtures(options, folder)
         makers = {name: functools.partial(alone, name) for name in ALONE}
+        makers |= {"int16." + name: functools.partial(tflite_int16.alone, name) for name in tflite_int16.ALONE}
         makers |= {case.__name__: functools.partial(tflite_builtins.make, case) for case in tflite_builtins.CASES}
         for name in sorted(makers):
             if options.only not in (None, name):
                 continue
             score, faults, seed = Score(), [], options.first
             while score.models + sum(map(len, score.refused.values())) < options.each and seed < options.first + 8 * options.each:
+                if name.startswith("int16.") and not only_target:
+                    options.target = TARGETS[seed % len(TARGETS)]
                 r = makers[name](seed)
                 fault = r and compare(options, "%s%d" % (name, seed), r, score, folder)
                 if fault:
                     faults.append(fault)
                 seed += 1
+            options.target = only_target or "cortex-m55"
             passed, text = score.verdict(name, options.each // 2)
             print(text, *faults[:3], sep="\n     ", flush=True)
             good &= passed and not faults
-        if options.only in (None, "graphs"):
+        EXACT[:] = [name for name in EXACT if name not in INEXACT] + ["linear"]
+        for key, make in (("graphs", model), ("int16.graphs", tflite_int16.model)):
+            if options.only not in (None, key):
+                continue
             score, faults = Score(), []
-            EXACT[:] = [name for name in EXACT if name not in INEXACT] + ["linear"]
             for seed in range(options.first, options.first + options.seeds):
-                fault = compare(options, "graph%d" % seed, model(seed), score, folder)
+                if key == "int16.graphs" and not only_target:
+                    options.target = TARGETS[seed % len(TARGETS)]
+                fault = compare(options, "%s%d" % (key, seed), make(seed), score, folder)
                 if fault:
                     faults.append(fault)
-            passed, text = score.verdict("graphs", options.seeds // 2)
-            print(text, *faults[:3], sep="\n     ")
+            passed, text = score.verdict(key, options.seeds // 2)
+            print(text, *faults[:3], sep="\n     ", flush=True)
             good &= passed and not faults
+        if options.only in (None, "int16.boards") and not only_target:
+            good &= boards(options, folder)
     return 0 if good else 1
 
 

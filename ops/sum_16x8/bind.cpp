@@ -1,0 +1,35 @@
+// deuteron::sum_16x8: its arguments checked once, at load. Both tensors are met in the order in which they lie in memory.
+#include "ops/device/kernels.h"
+#include "ops/device/prepare_s16.h"
+#include "ops/sum_16x8/kernel.h"
+
+namespace deuteron {
+
+DEUTERON_FIELDS(Sum16x8Args, outer, slice, inner, multiplier, shift)
+
+namespace {
+
+enum { kX, kInner, kMultiplier, kShift, kOut };
+
+Status prepare(Call& call, Prepared* prepared) {
+  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
+  for (const int i : {int{kX}, int{kOut}})
+    if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
+  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
+  if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
+  if (y.numel == 0) return keep_nothing(prepared);
+  const int64_t inner = call.integer(kInner);
+  if (inner < 1 || y.numel % inner != 0) return bad_argument(kInner, "must divide the elements of the result");
+  if (x.numel == 0 || x.numel % y.numel != 0) return bad_argument(kX, "must have as many elements for each of the result");
+  const int32_t slice = x.numel / y.numel;
+  if (slice > kMostSummed16x8) return bad_argument(kX, "has slices too long for sums within int32");
+  const Sum16x8Args a{static_cast<int32_t>(y.numel / inner), slice, static_cast<int32_t>(inner),
+                      static_cast<int32_t>(call.integer(kMultiplier)), static_cast<int32_t>(call.integer(kShift))};
+  return keep<sum_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<int16_t*>(y.data));
+}
+
+}  // namespace
+
+const Kernel kSum16x8 = {"deuteron::sum_16x8.out", "TIIIO", prepare};
+
+}  // namespace deuteron
