@@ -250,18 +250,22 @@ TEST(NeutronDelegate, ScratchThatDoesNotFitIsRefused) {
   EXPECT_TRUE(status(terminated).ok());
 }
 
-// Each delegate is asked for its own options: the first one of a file has none here.
+// Each delegate is asked for its own options: the first one of a file has none here, and the second one's scratch is a byte too small.
 TEST(NeutronDelegate, OptionsAreThoseOfTheDelegateThatIsCalled) {
-  WithScratch n(64);
-  const int32_t first = n.p.planned(ScalarType::s8, {1, 3, 4, 2}, 176);
-  PayloadParts plain = n.parts;
-  plain.input_map = {0}, plain.arguments = 1, plain.scratch_bytes = 0;
-  n.p.inputs = {first};
-  plain.output_flags = {1};
-  n.p.call_delegate(n.p.delegate(kNeutronBackendId, make_payload(plain)), {first, n.x});
-  Loaded l(n.bytes(), kTable);
-  ASSERT_TRUE(l.status.ok()) << l.status.detail;
-  EXPECT_EQ(l.needs.planned_bytes, 176u + 24 + 8 + 96) << "the first delegate's workspace, and none of the second's";
+  for (const int32_t bytes : {96, 95}) {
+    WithScratch n(64, bytes);
+    PayloadParts plain = n.parts;
+    plain.input_map = {0}, plain.arguments = 1, plain.output_flags = {1};
+    const int32_t first = n.p.planned(ScalarType::s8, {1, 3, 4, 2}, 176);
+    n.p.inputs = {first};
+    n.p.call_delegate(n.p.delegate(kNeutronBackendId, make_payload(plain)), {first, n.x});
+    const Status s = Loaded(n.bytes(), kTable).status;
+    EXPECT_EQ(s.ok(), bytes == 96) << bytes;
+    if (s.ok()) continue;
+    EXPECT_EQ(s.code, Code::bad_argument);
+    EXPECT_EQ(s.argument, 0);
+    EXPECT_EQ(s.instruction, 1);
+  }
 }
 
 // Without the option an argument that nothing maps to is left alone, as in stock files: it needs no memory and conflicts with nothing.
