@@ -91,8 +91,8 @@ TEST(SequenceLstmKernel, EqualsTheReference) {
   }
 }
 
-// Their bits are compared with the interpreter's in tests/stock/tflite_state.py. That they have errors, and how large ones, is theirs too: constants
-// of 16 bits, and products that round each time.
+// The interpreter compares their bits in tests/stock/tflite_state.py. Constants of 16 bits, and products that round each time, make these
+// errors.
 TEST(SequenceLstmKernel, ItsFunctionsAreCloseToRealOnes) {
   for (int bits = 0; bits <= 6; ++bits)
     for (int v = -32768; v <= 32767; ++v) {
