@@ -133,21 +133,19 @@ class Tree:
         return compiled.returncode == 0 and subprocess.run(line, shell=True, cwd=self.build, stdout=subprocess.DEVNULL).returncode == 0
 
     def golden_passes(self):
-        words = [sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.binary]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=self.timeout, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return False, "time"
-        failed = re.search(r"^FAILED (\S+)", done.stdout, re.M)
-        return done.returncode == 0, failed[1] if failed else f"golden texts: exit {done.returncode}"
+        return self.passes([sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.binary], r"^FAILED (\S+)")
 
     def tests_pass(self, chosen):
         words = [self.binary, "--gtest_brief=1", "--gtest_fail_fast"] + ([f"--gtest_filter={chosen}"] if chosen else [])
+        return self.passes(words, r"\[  FAILED  \] (\S+?)[ ,]")
+
+    def passes(self, words, failure):
+        """Whether the command ends well; else what its output names where it has `failure`."""
         try:
             done = subprocess.run(words, cwd=self.build, capture_output=True, text=True, errors="replace", timeout=self.timeout, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             return False, "time"
-        failed = re.search(r"\[  FAILED  \] (\S+?)[ ,]", done.stdout)
+        failed = re.search(failure, done.stdout, re.M)
         what = failed[1] if failed else "sanitizer" if "Sanitizer" in done.stderr or "runtime error" in done.stderr else f"exit {done.returncode}"
         return done.returncode == 0, what
 

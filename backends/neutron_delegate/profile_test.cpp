@@ -39,25 +39,32 @@ std::vector<DelegateEvent> events_of(const PreparedDelegate& delegate) {
   return events;
 }
 
+// A network that has run once under the tracer.
+struct Traced {
+  explicit Traced(NeutronNetwork& n) : loaded(n.p.bytes(), kAllKernels) {
+    trace.delegate_events = neutron_events;
+    ran = loaded.status.ok() && trace.start().ok() && run_traced(loaded.program, &trace).ok();
+  }
+  Loaded loaded;
+  TraceEvent buffer[16];
+  Trace trace{Clock{read_clock, 64, 1, "ticks", "TEST"}, {buffer, 16}};
+  bool ran = false;
+};
+
 TEST(NeutronEvents, OfTheOpenModelAreItsCyclesInOrder) {
   ASSERT_TRUE(start_backends(kAllKernels).ok());
   NeutronNetwork n(true);
-  Loaded l(n.p.bytes(), kAllKernels);
-  ASSERT_TRUE(l.status.ok());
-  TraceEvent buffer[16];
-  Trace trace(Clock{read_clock, 64, 1, "ticks", "TEST"}, {buffer, 16});
-  ASSERT_TRUE(trace.start().ok());
-  trace.delegate_events = neutron_events;
-  ASSERT_TRUE(run_traced(l.program, &trace).ok());
-  ASSERT_EQ(trace.count(), 7u) << "the call, four kernels, the dump, the run";
-  EXPECT_EQ(buffer[0].kind, TraceKind::delegate);
-  NeutronCalls calls(neutron_payload(*l.program.delegate(0)));
+  Traced t(n);
+  ASSERT_TRUE(t.ran);
+  ASSERT_EQ(t.trace.count(), 7u) << "the call, four kernels, the dump, the run";
+  EXPECT_EQ(t.buffer[0].kind, TraceKind::delegate);
+  NeutronCalls calls(neutron_payload(*t.loaded.program.delegate(0)));
   uint64_t now = 0;
   const uint8_t codes[] = {32, 25, 27, 18};  // MemCpy, Table, Slice, Add
   for (int k = 0; k < 4; ++k) {
     NeutronKernelCall call;
     ASSERT_TRUE(calls.next(&call));
-    const TraceEvent& e = buffer[1 + k];
+    const TraceEvent& e = t.buffer[1 + k];
     EXPECT_EQ(e.kind, TraceKind::delegate_kernel);
     EXPECT_EQ(e.number, k);
     EXPECT_EQ(e.code, codes[k]);
@@ -66,10 +73,10 @@ TEST(NeutronEvents, OfTheOpenModelAreItsCyclesInOrder) {
     now += static_cast<uint64_t>(neutron::cost_of(neutron::n3_64(), call.kind, call.structure).total());
     EXPECT_EQ(e.end, now);
   }
-  EXPECT_EQ(buffer[5].code, 0);
-  EXPECT_EQ(buffer[5].number, 4);
-  EXPECT_EQ(buffer[6].kind, TraceKind::run);
-  EXPECT_EQ(neutron_clock_hz(l.program), 324000000u);
+  EXPECT_EQ(t.buffer[5].code, 0);
+  EXPECT_EQ(t.buffer[5].number, 4);
+  EXPECT_EQ(t.buffer[6].kind, TraceKind::run);
+  EXPECT_EQ(neutron_clock_hz(t.loaded.program), 324000000u);
   stop_backends(kAllKernels);
 }
 
@@ -78,19 +85,14 @@ TEST(NeutronEvents, BelongToTheirDelegate) {
   ASSERT_TRUE(start_backends(kAllKernels).ok());
   NeutronNetwork n(true);
   n.p.call_delegate(0, {n.c, n.scratch, n.x, n.y, n.z});
-  Loaded l(n.p.bytes(), kAllKernels);
-  ASSERT_TRUE(l.status.ok());
-  TraceEvent buffer[16];
-  Trace trace(Clock{read_clock, 64, 1, "ticks", "TEST"}, {buffer, 16});
-  ASSERT_TRUE(trace.start().ok());
-  trace.delegate_events = neutron_events;
-  ASSERT_TRUE(run_traced(l.program, &trace).ok());
-  ASSERT_EQ(trace.count(), 13u) << "twice the call, four kernels and the dump; the run";
+  Traced t(n);
+  ASSERT_TRUE(t.ran);
+  ASSERT_EQ(t.trace.count(), 13u) << "twice the call, four kernels and the dump; the run";
   for (int k = 0; k < 2; ++k) {
-    EXPECT_EQ(buffer[6 * k].kind, TraceKind::delegate);
-    EXPECT_EQ(buffer[6 * k].instruction, k);
-    EXPECT_EQ(buffer[6 * k].number, -1);
-    EXPECT_EQ(buffer[6 * k + 5].number, 4);
+    EXPECT_EQ(t.buffer[6 * k].kind, TraceKind::delegate);
+    EXPECT_EQ(t.buffer[6 * k].instruction, k);
+    EXPECT_EQ(t.buffer[6 * k].number, -1);
+    EXPECT_EQ(t.buffer[6 * k + 5].number, 4);
   }
   stop_backends(kAllKernels);
 }

@@ -1,7 +1,7 @@
 // conv2d_16x8, wide and narrow, and their binding against the reference, bit for bit, over shapes whose extents all differ; and refusals.
 #include "ops/conv2d_16x8/kernel.h"
 
-#include "ops/conv2d_16x8/reference.h"
+#include "ops/conv2d_16x8/test_layer.h"
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
@@ -59,19 +59,13 @@ std::vector<int16_t> expected_of(const Case& k, TestCall& call) {
   const Conv2d16x8Args& a = k.a;
   const auto* x = data_of<int16_t>(call.tensor_at(0));
   const auto* weight = data_of<int8_t>(call.tensor_at(1));
-  const auto *multiplier = data_of<int32_t>(call.tensor_at(3)), *shift = data_of<int32_t>(call.tensor_at(4));
   std::vector<int16_t> y;
   for (int64_t n = 0; n < a.n; ++n)
     for (int64_t oh = 0; oh < a.out_h; ++oh)
       for (int64_t ow = 0; ow < a.out_w; ++ow)
         for (int64_t oc = 0; oc < a.out_c; ++oc) {
           const int64_t sum = conv2d_16x8_sum(a, x, weight, n, oh, ow, oc);
-          int64_t v = 0;
-          if (k.bias == Bias::narrow) v = requantize_reference(sum + data_of<int32_t>(call.tensor_at(2))[oc], multiplier[oc], shift[oc]);
-          else
-            v = wrap32_reference(requantize_16x8_reference(sum + (k.bias == Bias::wide ? data_of<int64_t>(call.tensor_at(2))[oc] : 0),
-                                                           multiplier[oc], shift[oc]));
-          y.push_back(clamped_16x8(v, a.y_min, a.y_max));
+          y.push_back(layer_16x8_reference(call, sum, static_cast<size_t>(oc), a.y_min, a.y_max));
         }
   return y;
 }

@@ -1,8 +1,7 @@
 // deuteron::conv2d_s16: its arguments checked once, at load.
 #include "ops/conv2d_s16/kernel.h"
 #include "ops/device/kernels.h"
-#include "ops/device/prepare_s16.h"
-#include "ops/image/window.h"
+#include "ops/device/prepare_window_s16.h"
 #include "runtime/instruction_set.h"
 
 namespace deuteron {
@@ -25,13 +24,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (a.in_c < 1) return bad_argument(kX, "must have a channel");
   if (y.sizes[0] != a.n) return bad_argument(kOut, "must have the batch of the input");
   if (const char* why = read_pair(call, kWindow, 1, kS16MostLength, &a.kernel_h, &a.kernel_w)) return bad_argument(kWindow, why);
-  if (const char* why = read_pair(call, kStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kStride, why);
-  if (const char* why = read_pair(call, kPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kPadding, why);
-  if (const char* why = read_pair(call, kDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDilation, why);
-  if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
-  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(kOut, why);
-  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(kOut, why);
-  if (const char* why = why_not_steps(a, a.in_c, a.kernel_h)) return bad_argument(kStride, why);
+  if (Status s = read_window_s16(call, kStride, kOut, a.in_c, a.kernel_h, a); !s.ok()) return s;
   if (y.numel == 0) return keep_nothing(prepared);
   if (a.in_c >= kS16MostLength || int64_t{a.kernel_h} * a.in_c + 1 > kS16MostLength / a.kernel_w)
     return bad_argument(kWindow, "has more than 2^15 elements");

@@ -40,11 +40,7 @@ Status prepare(Call& call, Prepared* prepared) {
     return bad_argument(kOut, "must have the extents that the input, the kernel and the padding give");
   Sums16x8 s;
   if (Status status = read_sums_16x8(call, kBias, a.out_c, &s); !status.ok()) return status;
-  const auto* from = static_cast<const int16_t*>(x.data);
-  const auto* weights = static_cast<const int8_t*>(weight.data);
-  auto* to = static_cast<int16_t*>(y.data);
-  if (s.narrow != nullptr) return keep<conv_transpose2d_16x8_narrow>(call, prepared, a, from, weights, s.narrow, s.multiplier, s.shift, to);
-  return keep<conv_transpose2d_16x8>(call, prepared, a, from, weights, s.wide, s.multiplier, s.shift, to);
+  return keep_16x8<conv_transpose2d_16x8, conv_transpose2d_16x8_narrow>(call, prepared, a, x, weight, s, y);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // conv_transpose2d_16x8, wide and narrow, and its binding against a reference that scatters, bit for bit; and refusals.
 #include "ops/conv_transpose2d_16x8/kernel.h"
 
-#include "ops/conv2d_16x8/reference.h"
+#include "ops/conv2d_16x8/test_layer.h"
+#include "ops/conv_transpose2d/reference.h"
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
@@ -45,30 +46,10 @@ TestCall call_of(const Case& k, Random& random) {
 std::vector<int16_t> expected_of(const Case& k, TestCall& call) {
   const ConvTranspose2d16x8Args& a = k.a;
   const auto* x = data_of<int16_t>(call.tensor_at(0));
-  const auto* weight = data_of<int8_t>(call.tensor_at(1));
-  std::vector<int64_t> sums(static_cast<size_t>(int64_t{a.n} * a.out_h * a.out_w * a.out_c));
-  for (int64_t n = 0; n < a.n; ++n)
-    for (int64_t ih = 0; ih < a.in_h; ++ih)
-      for (int64_t iw = 0; iw < a.in_w; ++iw)
-        for (int64_t oc = 0; oc < a.out_c; ++oc)
-          for (int64_t kh = 0; kh < a.kernel_h; ++kh)
-            for (int64_t kw = 0; kw < a.kernel_w; ++kw) {
-              const int64_t oh = ih * a.stride_h + kh - a.pad_h, ow = iw * a.stride_w + kw - a.pad_w;
-              if (oh < 0 || oh >= a.out_h || ow < 0 || ow >= a.out_w) continue;
-              for (int64_t c = 0; c < a.in_c; ++c)
-                sums[static_cast<size_t>(((n * a.out_h + oh) * a.out_w + ow) * a.out_c + oc)] +=
-                    int64_t{x[((n * a.in_h + ih) * a.in_w + iw) * a.in_c + c]} *
-                    weight[((oc * a.kernel_h + kh) * a.kernel_w + kw) * a.in_c + c];
-            }
+  const std::vector<int64_t> sums = scattered_sums(a, data_of<int8_t>(call.tensor_at(1)), [&](int64_t at) { return int64_t{x[at]}; });
   std::vector<int16_t> y;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const size_t oc = i % static_cast<size_t>(a.out_c);
-    const int32_t multiplier = data_of<int32_t>(call.tensor_at(3))[oc], shift = data_of<int32_t>(call.tensor_at(4))[oc];
-    int64_t v = sums[i];
-    if (k.has_bias) v += k.narrow ? data_of<int32_t>(call.tensor_at(2))[oc] : data_of<int64_t>(call.tensor_at(2))[oc];
-    v = k.narrow ? requantize_reference(v, multiplier, shift) : wrap32_reference(requantize_16x8_reference(v, multiplier, shift));
-    y.push_back(clamped_16x8(v, a.y_min, a.y_max));
-  }
+  for (size_t i = 0; i < sums.size(); ++i)
+    y.push_back(layer_16x8_reference(call, sums[i], i % static_cast<size_t>(a.out_c), a.y_min, a.y_max));
   return y;
 }
 

@@ -1,8 +1,7 @@
 // What the depthwise convolutions with int16 results have in common when they are checked at load: all arguments but the first one's type.
 #pragma once
 #include "ops/depthwise_conv2d_s16/kernel.h"
-#include "ops/device/prepare_s16.h"
-#include "ops/image/window.h"
+#include "ops/device/prepare_window_s16.h"
 
 namespace deuteron {
 
@@ -25,14 +24,7 @@ inline Status read_depthwise_s16(const Call& call, int out, DepthwiseS16Args& a)
   if (const char* why = why_not_channel_sums(call.tensor(kDepthFirst), a.channels)) return bad_argument(kDepthFirst, why);
   if (const char* why = why_not_channel_constants(call.tensor(kDepthMultiplier), a.channels, 0, INT32_MAX))
     return bad_argument(kDepthMultiplier, why);
-  if (const char* why = read_pair(call, kDepthStride, 1, kMaxReach, &a.stride_h, &a.stride_w)) return bad_argument(kDepthStride, why);
-  if (const char* why = read_pair(call, kDepthPadding, 0, kMaxReach, &a.pad_h, &a.pad_w)) return bad_argument(kDepthPadding, why);
-  if (const char* why = read_pair(call, kDepthDilation, 1, kMaxReach, &a.dilation_h, &a.dilation_w)) return bad_argument(kDepthDilation, why);
-  if (Status s = read_bounds_s16(call, kDepthYMin, &a.y_min, &a.y_max); !s.ok()) return s;
-  if (const char* why = why_not_window(a.in_h, a.out_h, a.kernel_h, a.stride_h, a.pad_h, a.dilation_h)) return bad_argument(out, why);
-  if (const char* why = why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w)) return bad_argument(out, why);
-  if (const char* why = why_not_steps(a, a.channels, 1)) return bad_argument(kDepthStride, why);
-  return Status{};
+  return read_window_s16(call, kDepthStride, out, a.channels, 1, a);
 }
 
 }  // namespace deuteron

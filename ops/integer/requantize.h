@@ -31,14 +31,19 @@ inline int32_t requantize(int32_t x, int32_t multiplier, int32_t shift) {
 inline int32_t add_wrapping(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
 inline int32_t subtract_wrapping(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b)); }
 
-// One operand of an addition: its distance from zero, moved left to keep its low bits, at the scale of the sum. Both terms are brought to twice
-// the larger scale with 20 more bits, so that the sum stays within int32. Source: TFLite's ADD.
+// One operand of an addition: its distance from zero, moved left to keep its low bits, at the scale of the sum. Both terms are brought to
+// twice the larger scale with 20 more bits, so that the sum stays within int32. Source: TFLite's ADD.
 inline constexpr int32_t kPairLeftShift = 20;
 inline int32_t aligned_term(int32_t x, int32_t zero, int32_t left_shift, int32_t multiplier, int32_t shift) {
   return requantize((x - zero) * (int32_t{1} << left_shift), multiplier, shift);
 }
 
 inline int32_t clamp_to(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
+// Of int32 or int64.
+template <class T>
+int32_t saturate_s16(T v) {
+  return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : static_cast<int32_t>(v);
+}
 
 // clamp(zero + requantize(sum), low, high); low and high are int8. The zero point is added modulo 2^32, as in the stock kernels.
 inline int8_t requantize_to_s8(uint32_t sum, int32_t multiplier, int32_t shift, int32_t zero, int32_t low, int32_t high) {

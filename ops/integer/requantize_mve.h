@@ -13,10 +13,12 @@ inline int32x4_t requantize_mve(int32x4_t v, int32x4_t multiplier, int32x4_t shi
   return vrshlq_s32(vqaddq_s32(v, vshrq_n_s32(vandq_s32(v, shift), 31)), shift);
 }
 
-// The same with one multiplier and one shift, which is below 0.
+// v * 2^shift to nearest, ties away from zero: round_shift_right() of a shift below 0.
+inline int32x4_t round_shift_mve(int32x4_t v, int32_t shift) { return vrshlq_n_s32(vqaddq_s32(v, vshrq_n_s32(v, 31)), shift); }
+
+// The same as the first with one multiplier and one shift, which is below 0.
 inline int32x4_t requantize_mve_below(int32x4_t v, int32_t multiplier, int32_t shift) {
-  v = vqrdmulhq_n_s32(v, multiplier);
-  return vrshlq_n_s32(vqaddq_s32(v, vshrq_n_s32(v, 31)), shift);
+  return round_shift_mve(vqrdmulhq_n_s32(v, multiplier), shift);
 }
 
 }  // namespace deuteron

@@ -42,8 +42,6 @@ using RecurrentS16Args = RecurrentArgsOf<int16_t>;
 template <class Step>
 inline constexpr int32_t kMostFirstShift = sizeof(Step) == 1 ? 20 : 14;
 
-inline int32_t saturate_s16(int64_t v) { return v < -32768 ? -32768 : v > 32767 ? 32767 : static_cast<int32_t>(v); }
-
 // Q3.12 to Q0.15, -32768..32768.
 inline int32_t tanh_q15(int32_t v) {
   const int32_t u = v < 0 ? (v == -32768 ? 32767 : -v) : v;

@@ -12,10 +12,10 @@ struct PortableCells {
   static void gates(const SequenceLstmArgs& a, int32_t j, const int32_t (&of_x)[kLstmGates], const int32_t (&of_h)[kLstmGates],
                     int16_t* gates) {
     for (int32_t g = 0, r = j; g < kLstmGates; ++g, r += a.units) {
-      const int32_t of_input = clamp_to_s16(requantize(add_wrapping(a.bias[r], of_x[g]), a.multiplier[g], a.shift[g]));
+      const int32_t of_input = saturate_s16(requantize(add_wrapping(a.bias[r], of_x[g]), a.multiplier[g], a.shift[g]));
       const int32_t k = kLstmGates + g, of_state = requantize(add_wrapping(a.recurrent_bias[r], of_h[g]), a.multiplier[k], a.shift[k]);
       // From 2^17 on it saturates whatever the other is.
-      gates[g] = static_cast<int16_t>(clamp_to_s16(clamp_to(of_state, -(1 << 17), 1 << 17) + of_input));
+      gates[g] = static_cast<int16_t>(saturate_s16(clamp_to(of_state, -(1 << 17), 1 << 17) + of_input));
     }
   }
 
@@ -24,7 +24,7 @@ struct PortableCells {
     for (int32_t j = 0; j < count; ++j) {
       const int32_t i = gemmlowp_logistic_q15(gates[j][0]), f = gemmlowp_logistic_q15(gates[j][1]);
       int32_t cell = round_shift_right(i * gemmlowp_tanh_q15(gates[j][2], 3), 30 - a.cell_bits);
-      cell = clamp_to_s16(round_shift_right(f * c[j], 15) + cell);
+      cell = saturate_s16(round_shift_right(f * c[j], 15) + cell);
       if (a.cell_clip > 0) cell = clamp_to(cell, -a.cell_clip, a.cell_clip);
       c[j] = static_cast<int16_t>(cell);
       const int32_t product = gemmlowp_logistic_q15(gates[j][3]) * gemmlowp_tanh_q15(cell, 15 - a.cell_bits);

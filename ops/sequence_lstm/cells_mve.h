@@ -11,12 +11,10 @@ namespace deuteron {
 struct MveCells {
   static constexpr int32_t kUnits = 8;
 
-  // v / 2^n to nearest, ties away from zero.
-  static int32x4_t round_shift(int32x4_t v, int n) { return vrshlq_n_s32(vaddq_s32(v, vshrq_n_s32(v, 31)), -n); }
   // a * b / 2^n, which stays within 16 bits: a is 0..32767, and n is 15 or more.
   static int16x8_t product(int16x8_t a, int16x8_t b, int n) {
-    const int16x8_t even = vmovnbq_s32(vdupq_n_s16(0), round_shift(vmullbq_int_s16(a, b), n));
-    return vmovntq_s32(even, round_shift(vmulltq_int_s16(a, b), n));
+    const int16x8_t even = vmovnbq_s32(vdupq_n_s16(0), round_shift_mve(vmullbq_int_s16(a, b), -n));
+    return vmovntq_s32(even, round_shift_mve(vmulltq_int_s16(a, b), -n));
   }
 
   // A sum of each gate, with its bias, in Q3.12: multiplier and shift `first` and those behind it.
