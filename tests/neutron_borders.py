@@ -53,6 +53,10 @@ GRAPHS = {
                                              (("a", "add(x,0.37)"), ("b", "mul(x,x)"), ("c", "mul(x,-0.61)"), ("e", "sub(x,1.3)")))
         + "d = unary(x) fn=neg : f32[2,7,9,8] from d\noutput d\n",
         [1008], {"a", "b", "c", "d", "e"}, set()),
+    "linear_layer": (
+        {"y": "linear"},  # one scale, and so many rows that an accumulator which one side rounds twice shows
+        "input x : f32[2000,24]\nw = const f32[1,24] random(3)\nb = const f32[1] random(4)\ny = linear(x, w, b) : f32[2000,1] from y\noutput y\n",
+        [48000], {"y"}, set()),
     "slopes_of_every_kind": (
         {"a": "prelu", "b": "prelu", "c": "prelu"},
         "input x : f32[2,7,9,4]\n" + "".join(f'{n}.s = const f32[4] {s}\n{n} = prelu(x, {n}.s) : f32[2,7,9,4] from {n}\noutput {n}\n' for n, s in

@@ -21,14 +21,17 @@ enum class Ties : u8 { to_even, away };
 // rounded once. From 2^-16 on at least 15 bits of the factor are left, which moves an int8 result by 2^-8 of a step at most; from 2^-12 on
 // 19 bits, which gives TFLite's bits for a layer that it rounds once.
 struct MultiplierForm {
-  Ties ties = Ties::to_even;
-  double least_unshifted = 1;
+  constexpr MultiplierForm(Ties of_ties, double least = 1) : ties(of_ties), least_unshifted(least) {}
+  MultiplierForm(Ties, bool) = delete;  // true is no factor
+
+  Ties ties;
+  double least_unshifted;
 };
 inline constexpr double kUnshiftedOfInt8 = 0x1p-16, kUnshiftedOfTflite = 0x1p-12;
 inline Ties ties_of(Rounding rounding) { return rounding == Rounding::once ? Ties::to_even : Ties::away; }
 // Of a layer that rounds once whatever the rounding.
 inline MultiplierForm unshifted_form_of(Rounding rounding) {
-  return {ties_of(rounding), rounding == Rounding::once ? kUnshiftedOfInt8 : kUnshiftedOfTflite};
+  return MultiplierForm(ties_of(rounding), rounding == Rounding::once ? kUnshiftedOfInt8 : kUnshiftedOfTflite);
 }
 inline MultiplierForm form_of(Rounding rounding) {
   const bool once = rounding == Rounding::once || rounding == Rounding::reference_once;

@@ -32,7 +32,7 @@ Fault lower(Lowering& l, const Operation& s) {
   if (round_up_to(w[1], 8) > kMostProducts) return l.wrong("inputs, rounded up to 8", round_up_to(w[1], 8), kMostProducts, "fully_connected");
   const Quant& qx = l.type(s.inputs[0]).quant;
   // TFLite's kernel rounds once, in double: so does an accumulator here where the factor keeps enough bits without a shift.
-  const auto factors = channel_multipliers(qx, l.type(s.inputs[1]).quant, s.y, w[0], {Ties::away, true}, kScaleRule);
+  const auto factors = channel_multipliers(qx, l.type(s.inputs[1]).quant, s.y, w[0], unshifted_form_of(Rounding::tflite), kScaleRule);
   if (!factors) return l.bad_scale("fully_connected");
   FullyConnectedCall c{};
   c.rows = l.word(l.type(s.inputs[0]).elements() / w[1]), c.in = l.word(w[1]), c.out = l.word(w[0]);
