@@ -117,7 +117,9 @@ TEST_P(OnBoard, AFaultIsReportedWithItsPlace) {
                {FaultKind::divide_by_zero, "UsageFault", "division by zero"},
                {FaultKind::null_pointer, "MemManage", "address 0x00000004"},
                {FaultKind::jump_to_nowhere, "MemManage", "instruction fetch not allowed"}};
+  const bool divides = GetParam().target != "cortex-m0+";  // which lacks the instruction
   for (const auto& c : cases) {
+    if (c.kind == FaultKind::divide_by_zero && !divides) continue;
     const EmulatedRun r = self_test(JobKind::fault, static_cast<uint32_t>(c.kind));
     EXPECT_FALSE(r.ok);
     EXPECT_EQ(r.error.rule, "board.fault");

@@ -44,8 +44,8 @@ TEST(COutput, FeaturesAreThoseOfTheCompiler) {
   EXPECT_EQ(features_of("mve", "-mcpu=cortex-m55 -mfloat-abi=hard"), bit(Feature::mve) | bit(Feature::mve_float));
   EXPECT_EQ(features_of("mve", "-mcpu=cortex-m55 -mfloat-abi=soft"), bit(Feature::mve));
   EXPECT_EQ(features_of("dsp", "-mcpu=cortex-m4 -mfloat-abi=hard"), bit(Feature::dsp) | bit(Feature::dsp_float));
-  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m3 -mfloat-abi=soft"), bit(Feature::thumb2) | bit(Feature::soft_float));
-  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m0 -mfloat-abi=soft"), 0u);
+  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m3 -mfloat-abi=soft"), bit(Feature::scalar) | bit(Feature::soft_float));
+  EXPECT_EQ(features_of("scalar", "-mcpu=cortex-m0 -mfloat-abi=soft"), bit(Feature::scalar) | bit(Feature::soft_float));
 }
 
 }  // namespace

@@ -315,10 +315,10 @@ std::string c_name(std::string_view text) {
 uint32_t features_of(std::string_view isa, std::string_view flags) {
   const bool has_float = flags.find("-mfloat-abi=hard") != flags.npos;
   const auto bit = [](Feature f) { return 1u << static_cast<int>(f); };
-  const bool thumb2 = isa == "scalar" && (flags.find("cortex-m3") != flags.npos);  // not on the smaller cores
+  const bool scalar = isa == "scalar";
   return (isa == "mve" ? bit(Feature::mve) : 0) | (isa == "mve" && has_float ? bit(Feature::mve_float) : 0) |
          (isa == "dsp" ? bit(Feature::dsp) : 0) | (isa == "dsp" && has_float ? bit(Feature::dsp_float) : 0) |
-         (thumb2 ? bit(Feature::thumb2) : 0) | (thumb2 && !has_float ? bit(Feature::soft_float) : 0);
+         (scalar ? bit(Feature::scalar) : 0) | (scalar && !has_float ? bit(Feature::soft_float) : 0);
 }
 
 // The same kernels without the forms of ready calls. A load plan that has some is not used then, and the FlatBuffer has all arguments.

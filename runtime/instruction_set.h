@@ -1,5 +1,6 @@
 // Which instructions the compiler may use in this file: what decides between a kernel and the portable one. Macros: Arm C Language
-// Extensions, sections "M-profile Vector Extension" and "DSP instructions". kernel_scalar.cpp is for Thumb-2 without either.
+// Extensions, sections "M-profile Vector Extension" and "DSP instructions". kernel_scalar.cpp is for cores without either: with Thumb-2, or
+// with Thumb-1, which multiplies to 32 bits only and has eight registers for most instructions.
 #pragma once
 
 namespace deuteron {
@@ -10,8 +11,8 @@ namespace deuteron {
 #define DEUTERON_MVE __ARM_FEATURE_MVE
 #elif defined(__ARM_FEATURE_DSP)
 #define DEUTERON_DSP 1
-#elif defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB >= 2
-#define DEUTERON_THUMB2 1  // Cortex-M3
+#else
+#define DEUTERON_SCALAR __ARM_ARCH_ISA_THUMB  // 2: Cortex-M3; 1: Cortex-M0, M0+, M23
 #endif
 #if defined(__ARM_FP)
 #define DEUTERON_FLOAT (__ARM_FP & 4)
@@ -36,12 +37,12 @@ inline constexpr bool kHasDsp = true, kHasDspFloat = false;
 #else
 inline constexpr bool kHasDsp = false, kHasDspFloat = false;
 #endif
-#if defined(DEUTERON_THUMB2) && defined(__ARM_FP)
-inline constexpr bool kHasThumb2 = true, kHasSoftFloat = false;
-#elif defined(DEUTERON_THUMB2)
-inline constexpr bool kHasThumb2 = true, kHasSoftFloat = true;
+#if defined(DEUTERON_SCALAR) && defined(__ARM_FP)
+inline constexpr bool kHasScalar = true, kHasSoftFloat = false;
+#elif defined(DEUTERON_SCALAR)
+inline constexpr bool kHasScalar = true, kHasSoftFloat = true;
 #else
-inline constexpr bool kHasThumb2 = false, kHasSoftFloat = false;
+inline constexpr bool kHasScalar = false, kHasSoftFloat = false;
 #endif
 
 }  // namespace deuteron

@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 
 const std::string kModel = source_path("models/digits_cnn/float.pt2");
 const std::string kCalibrate = source_path("models/digits_cnn/calibrate.npy");
+const std::string kObserver = "--observer", kPlain = "histogram";  // no search of ranges, which most tests have no use for
 const std::string kTestInputs = source_path("models/digits_cnn/test_inputs.npy");
 const std::string kTestLabels = source_path("models/digits_cnn/test_labels.npy");
 
@@ -110,7 +111,8 @@ class Cli : public testing::Test {
   }
   // Compiles the digits model once for each test that needs a program.
   std::string program(const std::string& target = "cortex-m55", const std::vector<std::string>& more = {}) {
-    std::vector<std::string> args = {"compile", kModel, "--target", target, "--calibrate", kCalibrate, "-o", path("digits.pte")};
+    std::vector<std::string> args = {"compile",  kModel,    "--target", target, "--calibrate",
+                                     kCalibrate, kObserver, kPlain,     "-o",   path("digits.pte")};
     args.insert(args.end(), more.begin(), more.end());
     const Ended e = run(args);
     EXPECT_EQ(e.code, 0) << e.err;
@@ -326,7 +328,7 @@ TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
   EXPECT_EQ(j["recipe"][0]["options"]["prefer"], "fastest");
   EXPECT_EQ(j["extends"][0], "chip.toml");
   // Convolutions of 3x3 stay on the CPU there, and the report says why.
-  const Ended analyzed = run({"analyze", kModel, "--target", mine, "--calibrate", kCalibrate, "--json", path("a.json")});
+  const Ended analyzed = run({"analyze", kModel, "--target", mine, "--calibrate", kCalibrate, kObserver, kPlain, "--json", path("a.json")});
   ASSERT_EQ(analyzed.code, 0) << analyzed.err;
   EXPECT_THAT(analyzed.out, HasSubstr("kernel height or width: 3, limit 2 [neutron.conv2d.kernel]"));
   EXPECT_EQ(read_json("a.json")["prefer"]["prefer"], "fastest");
@@ -336,8 +338,8 @@ TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {
 }
 
 TEST_F(Cli, ExplainAndPrefer) {
-  const Ended e = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_1", "--neutron-exclude",
-                       "conv2d_1", "--json", path("e.json")});
+  const Ended e = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--explain", "conv2d_1",
+                       "--neutron-exclude", "conv2d_1", "--json", path("e.json")});
   ASSERT_EQ(e.code, 0) << e.err;
   EXPECT_THAT(e.out, AllOf(HasSubstr("conv2d_1 (aten.conv2d.default)"), HasSubstr("kept off the NPU by --neutron-exclude conv2d_1"),
                            HasSubstr("placed        CPU"), HasSubstr("instructions at one a cycle"), HasSubstr("(across the border)"),
@@ -363,12 +365,16 @@ TEST_F(Cli, ExplainAndPrefer) {
   const json& flash = j["flash"];
   EXPECT_EQ(flash["constants"].get<i64>() + flash["npu"].get<i64>() + flash["program"].get<i64>() + flash["padding"].get<i64>(),
             flash["file"]);
-  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "conv2d_l"}, "did you mean `conv2d_1`");
-  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--explain", "999"}, "source ops are 0 to");
-  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--neutron-exclude", "conv2d_l"},
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--explain", "conv2d_l"},
           "did you mean `conv2d_1`");
-  refused(1, {"analyze", kModel, "--target", "imxrt700", "--calibrate", kCalibrate, "--prefer", "fastest"}, "has the NPU alone");
-  const Ended fast = run({"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, "--prefer", "fastest", "--explain", "0"});
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--explain", "999"},
+          "source ops are 0 to");
+  refused(1, {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--neutron-exclude", "conv2d_l"},
+          "did you mean `conv2d_1`");
+  refused(1, {"analyze", kModel, "--target", "imxrt700", "--calibrate", kCalibrate, kObserver, kPlain, "--prefer", "fastest"},
+          "has the NPU alone");
+  const Ended fast = run(
+      {"analyze", kModel, "--target", "imxrt700cm", "--calibrate", kCalibrate, kObserver, kPlain, "--prefer", "fastest", "--explain", "0"});
   ASSERT_EQ(fast.code, 0) << fast.err;
   EXPECT_THAT(fast.out, AllOf(HasSubstr("--prefer fastest: "), HasSubstr("programs compared"), HasSubstr("source op 0")));
 }
@@ -523,7 +529,8 @@ TEST_F(Cli, Int8InputsAndOutputs) {
   const Array steps = read_array("d/output0.npy");
   EXPECT_EQ(steps.type, (ElementType{'i', 1}));
   // The float program on the same image gives the same steps.
-  ASSERT_EQ(run({"compile", kModel, "--target", "cortex-m33", "--calibrate", kCalibrate, "-o", path("float.pte")}).code, 0);
+  ASSERT_EQ(run({"compile", kModel, "--target", "cortex-m33", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("float.pte")}).code,
+            0);
   ASSERT_EQ(run({"run", path("float.pte"), "--input", floats, "--output-dir", path("e")}).code, 0);
   const Array real = read_array("e/output0.npy");
   const double out_scale = c["outputs"][0]["scale"];
@@ -545,7 +552,7 @@ TEST_F(Cli, ADamagedProgramIsRefused) {
 TEST_F(Cli, WhatCannotBeWrittenIsOneAndLeavesNothing) {
   const std::string p = program();
   const auto compile_to = [&](const std::string& out) {
-    return std::vector<std::string>{"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", out};
+    return std::vector<std::string>{"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o", out};
   };
   refused(1, compile_to(path("none/x.pte")), "none/x.pte");
   refused(1, compile_to(folder_), "");
@@ -591,8 +598,8 @@ TEST_F(Cli, WhatIsDoneForAccuracyCanBeTurnedOff) {
 TEST_F(Cli, AMissingKernelIsFoundOnTheHost) {
   const auto compile = [&](const std::string& list) {
     if (!list.empty()) std::ofstream(folder_ + "kernels.txt") << list;
-    return run({"compile", kModel, "--target", "cortex-m33", "--dialect", "stock", "--calibrate", kCalibrate, "-o", folder_ + "d.pte",
-                "--firmware-ops", folder_ + "kernels.txt"});
+    return run({"compile", kModel, "--target", "cortex-m33", "--dialect", "stock", "--calibrate", kCalibrate, kObserver, kPlain, "-o",
+                folder_ + "d.pte", "--firmware-ops", folder_ + "kernels.txt"});
   };
   const std::string all =
       "# what the board has\ncortex_m::quantize_per_tensor.out\ncortex_m::dequantize_per_tensor.out\r\n  cortex_m::quantized_conv2d.out # "
@@ -632,7 +639,8 @@ TEST_F(Cli, AnalyzeWritesNoProgram) {
 }
 
 TEST_F(Cli, PassesCanBeLookedAt) {
-  const std::vector<std::string> base = {"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("x.pte")};
+  const std::vector<std::string> base = {"compile",  kModel,    "--target", "cortex-m55", "--calibrate",
+                                         kCalibrate, kObserver, kPlain,     "-o",         path("x.pte")};
   auto with = [&](std::vector<std::string> more) {
     std::vector<std::string> args = base;
     args.insert(args.end(), more.begin(), more.end());
@@ -651,8 +659,8 @@ TEST_F(Cli, PassesCanBeLookedAt) {
   for (const char* pass : {"fold-constants", "fuse", "infer-layout", "fuse-again", "quantize", "fold-quantization", "choose-kernels",
                            "int8-ports", "split-rows", "lower"}) {
     for (const std::string& model : {kModel, source_path("models/digits_cnn/qat_qdq.pt2")}) {
-      const Ended e =
-          run({"compile", model, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("y.pte"), "--skip-pass", pass});
+      const Ended e = run({"compile", model, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("y.pte"),
+                           "--skip-pass", pass});
       EXPECT_THAT(e.code, testing::AnyOf(0, 1)) << pass << e.err;
       EXPECT_EQ(std::string(pass) == "lower", e.err.find("pipeline.not_lowered") != std::string::npos) << model;
     }
@@ -698,7 +706,8 @@ TEST_F(Cli, PackedWeightsAreForTheCoreOfTheirPacking) {
 
 TEST_F(Cli, StockFirmwareGetsPlainWeights) {
   const auto weights = [&](std::vector<std::string> more, const char* target) {
-    std::vector<std::string> args = {"compile", kModel, "--target", target, "--calibrate", kCalibrate, "-o", path("w.pte")};
+    std::vector<std::string> args = {"compile",  kModel,    "--target", target, "--calibrate",
+                                     kCalibrate, kObserver, kPlain,     "-o",   path("w.pte")};
     args.insert(args.end(), more.begin(), more.end());
     const Ended e = run(args);
     EXPECT_EQ(e.code, 0) << e.err;
@@ -714,8 +723,8 @@ TEST_F(Cli, StockFirmwareGetsPlainWeights) {
   }
   EXPECT_FALSE(weights({}, "cortex-m3"));
   refused(1,
-          {"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("n.pte"), "--dialect", "stock", "--weights",
-           "packed"},
+          {"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("n.pte"), "--dialect",
+           "stock", "--weights", "packed"},
           "target.packed");
 }
 

@@ -57,8 +57,8 @@ Status prepare(Call& call, Prepared* prepared) {
     return keep_for<Feature::mve, add_s8_mve>(call, prepared, a, x, other, y);
   if (is_for<Feature::dsp>(call) && why_not_add_dsp(a) == nullptr)
     return keep_for<Feature::dsp, add_s8_dsp>(call, prepared, a, x, other, y);
-  if (is_for<Feature::thumb2>(call) && why_not_add_scalar(a) == nullptr)
-    return keep_for<Feature::thumb2, add_s8_scalar>(call, prepared, a, x, other, y);
+  if (is_for<Feature::scalar>(call) && why_not_add_scalar(a) == nullptr)
+    return keep_for<Feature::scalar, add_s8_scalar>(call, prepared, a, x, other, y);
   return keep<add_s8>(call, prepared, a, x, other, y);
 }
 

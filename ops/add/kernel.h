@@ -39,7 +39,7 @@ void add_s8_dsp(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* 
 
 inline const char* why_not_add_dsp(const AddArgs& a) { return why_not_add_mve(a); }
 
-// The same with Thumb-2.
+// The same on cores with neither.
 // Limits   why_not_add_scalar() is null
 void add_s8_scalar(const AddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 

@@ -1,7 +1,7 @@
-// Addition for Cortex-M3.
+// Addition on cores with neither vectors nor the DSP extension.
 #include "runtime/instruction_set.h"
 
-#if defined(DEUTERON_THUMB2)
+#if defined(DEUTERON_SCALAR)
 #include "ops/add/words.h"
 
 namespace deuteron {

@@ -1,10 +1,7 @@
-// Addition element by element, in Thumb-2 with or without the DSP extension. The high product of a doubled first factor rounds as
+// Addition element by element, without vectors. The high product of a doubled first factor rounds as
 // requantize() asks for, and the difference shifted left by 21 has room for that: 255 * 2^21 < 2^30.
 #pragma once
-#include <arm_acle.h>
-
 #include "ops/add/kernel.h"
-#include "ops/integer/requantize.h"
 #include "ops/integer/requantize_words.h"
 
 namespace deuteron {
@@ -20,7 +17,7 @@ void add_words(const AddArgs a, const int8_t* x, const int8_t* other, int8_t* y)
       if (is_x_shifted) u = shift_right_rounded(u, x_right);
       if (is_other_shifted) v = shift_right_rounded(v, other_right);
       const int32_t sum = shift_right_rounded(multiply_high_rounded(2 * (u + v), a.y.multiplier), right) + a.y.zero;
-      *y++ = static_cast<int8_t>(has_bounds ? clamp_to(sum, a.y_min, a.y_max) : __ssat(sum, 8));
+      *y++ = static_cast<int8_t>(has_bounds ? clamp_to(sum, a.y_min, a.y_max) : saturate_s8(sum));
     }
 }
 

@@ -23,7 +23,7 @@ Status read_numbers(const Call& call, Conv2dArgs& a) {
 }
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
-  if (is_for<Feature::thumb2>(call)) return keep_in_scratch_for<Feature::thumb2, conv2d_s8_scalar>(call, prepared, c);
+  if (is_for<Feature::scalar>(call)) return keep_in_scratch_for<Feature::scalar, conv2d_s8_scalar>(call, prepared, c);
   if (is_for<Feature::mve>(call) || is_for<Feature::dsp>(call)) {
     ConvCall<Conv2dArgs> known = c;
     note_scales(known.args);

@@ -61,9 +61,9 @@ inline const char* why_not_conv2d_dsp(const Conv2dArgs& a) {
   return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
 }
 
-// The same with Thumb-2. `scratch` holds four windows of int16; without room for them they lie on the stack (5 KB), up to 640 elements
-// each, or 2560 where there is one. The portable kernel serves longer ones and a single filter to a group. Reads nothing beyond its
-// operands.
+// The same with neither. `scratch` holds four windows of int16; without room for them they lie on the stack (5 KB), up to 640 elements
+// each, or 2560 where there is one, 1280 with Thumb-1. The portable kernel serves longer ones; with Thumb-2 also a single filter to a group,
+// with Thumb-1 what conv2d_s8_dsp does not serve. Reads nothing beyond its operands.
 void conv2d_s8_scalar(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
                       int8_t* y);
 

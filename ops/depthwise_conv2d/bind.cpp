@@ -59,7 +59,7 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
     return keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve>(call, prepared, c);
   if (is_for<Feature::dsp>(call) && why_not_depthwise_conv2d_dsp(c.args) == nullptr)
     return keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp>(call, prepared, c);
-  if (is_for<Feature::thumb2>(call)) return keep_plain_for<Feature::thumb2, depthwise_conv2d_s8_scalar>(call, prepared, c);
+  if (is_for<Feature::scalar>(call)) return keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host(call, prepared, c)) return Status{};
 #endif

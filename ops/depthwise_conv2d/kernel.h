@@ -48,7 +48,7 @@ inline const char* why_not_depthwise_conv2d_dsp(const DepthwiseConv2dArgs& a) {
   return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
 }
 
-// The same with Thumb-2, for what depthwise_conv2d_s8_dsp serves with any zero point (3.5 KB of stack); the portable kernel serves the
+// The same without vectors, for what depthwise_conv2d_s8_dsp serves with any zero point (3.5 KB of stack); the portable kernel serves the
 // rest.
 void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 

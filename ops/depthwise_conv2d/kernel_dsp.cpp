@@ -89,7 +89,7 @@ void run_columns(const Block& b, const PlaneColumns& k, int16_t* planes) {
 void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t most = a.stride_w == 1 ? kPlaneRow - 4 : kPlaneRow / 2 - 2;  // outputs that a row of a plane is enough for, an even number
   Block b{a, nullptr, nullptr, {}};
-  for_planes<kPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
+  for_planes<int16_t, kPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
     fill_channels(b, weight, bias, first);
     b.x = x + first, b.y = y + first;
     run_columns(b, k, planes);

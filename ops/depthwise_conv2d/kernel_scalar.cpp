@@ -1,17 +1,21 @@
-// Depthwise convolution for Cortex-M3. 3x3 with stride 1 or 2: by planes of four channels (planes_scalar.h). One input channel: a
-// convolution, with the filters turned.
+// Depthwise convolution without vectors. 3x3 with stride 1 or 2: by planes of four channels (planes_scalar.h, planes_thumb1.h). One input
+// channel: a convolution, with the filters turned.
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/planes.h"
-#include "ops/depthwise_conv2d/planes_scalar.h"
 #include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/depthwise_conv2d/turned.h"
 #include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 
-#if defined(DEUTERON_THUMB2)
+#if defined(DEUTERON_SCALAR)
+#if DEUTERON_SCALAR >= 2
+#include "ops/depthwise_conv2d/planes_scalar.h"
+#else
+#include "ops/depthwise_conv2d/planes_thumb1.h"
+#endif
 namespace deuteron {
 namespace {
 
@@ -40,29 +44,29 @@ void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t 
 }
 
 // The input of `rows` rows of the planes, from row ih on; rows outside are 0.
-void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows, int16_t* planes) {
+void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows, PlaneElement* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t offset = a.x_offset, step = a.in_c;
   const Taps inside = taps_inside(ih, rows, 1, a.in_h);
   for (int32_t r = 0; r < rows; ++r)
     if (r < inside.first || r >= inside.end)
       for (int32_t p = 0; p < kPlanes; ++p)
-        std::memset(planes + p * kPlane + r * kScalarPlaneRow, 0, sizeof(int16_t) * static_cast<size_t>(k.count));
+        std::memset(planes + p * kPlane + r * kScalarPlaneRow, 0, sizeof(PlaneElement) * static_cast<size_t>(k.count));
   const int8_t* row = b.x + ((ih + inside.first) * a.in_w + k.begin * a.stride_w - a.pad_w + k.left) * step;
   for (int32_t r = inside.first; r < inside.end; ++r, row += a.in_w * step) {
     const int8_t* from = row;
-    int16_t* at = planes + r * kScalarPlaneRow + k.left;
+    PlaneElement* at = planes + r * kScalarPlaneRow + k.left;
     for (int32_t i = k.end - k.left; i > 0; --i, from += step, ++at) {
-      at[0] = static_cast<int16_t>(from[0] + offset);
-      at[kPlane] = static_cast<int16_t>(from[1] + offset);
-      at[2 * kPlane] = static_cast<int16_t>(from[2] + offset);
-      at[3 * kPlane] = static_cast<int16_t>(from[3] + offset);
+      at[0] = static_cast<PlaneElement>(from[0] + offset);
+      at[kPlane] = static_cast<PlaneElement>(from[1] + offset);
+      at[2 * kPlane] = static_cast<PlaneElement>(from[2] + offset);
+      at[3 * kPlane] = static_cast<PlaneElement>(from[3] + offset);
     }
   }
 }
 
 // Four channels of some columns of every row.
-void run_columns(Block& b, const PlaneColumns& k, int16_t* planes) {
+void run_columns(Block& b, const PlaneColumns& k, PlaneElement* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kPlaneRows - 3) / s + 1;
   for (int32_t r = 0; r < a.out_h; r += at_once) {
@@ -79,7 +83,7 @@ void run_columns(Block& b, const PlaneColumns& k, int16_t* planes) {
 void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t most = (kScalarPlaneRow - 3) / a.stride_w + 1;  // outputs that a row of a plane is enough for
   Block b{a, nullptr, nullptr, {}};
-  for_planes<kScalarPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, int16_t* planes) {
+  for_planes<PlaneElement, kScalarPlaneRow>(a, most, [&b, x, weight, bias, y](const PlaneColumns& k, int32_t first, PlaneElement* planes) {
     fill_channels(b, weight, bias, first);
     b.x = x + first, b.y = y + first;
     run_columns(b, k, planes);

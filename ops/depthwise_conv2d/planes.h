@@ -1,4 +1,4 @@
-// Planes of depthwise 3x3 for DSP and Cortex-M3 (planes_dsp.h, planes_scalar.h): some rows of four channels on the stack.
+// Planes of depthwise 3x3 without vectors (planes_dsp.h, planes_scalar.h, planes_thumb1.h): some rows of four channels on the stack.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -23,10 +23,11 @@ inline PlaneColumns plane_columns(const DepthwiseConv2dArgs& a, int32_t begin, i
   return {begin, width, left, end > left ? end : left, count};
 }
 
-// Calls run(columns, first channel, planes) for all columns, at most `most` outputs at a time, and channels, of which the last ones overlap.
-template <int32_t row_elements, class Run>
+// Calls run(columns, first channel, planes) for all columns, at most `most` outputs at a time, and channels, of which the last ones
+// overlap.
+template <class Element, int32_t row_elements, class Run>
 inline void for_planes(const DepthwiseConv2dArgs& a, int32_t most, const Run& run) {
-  alignas(4) int16_t planes[kPlanes * kPlaneRows * row_elements];
+  alignas(4) Element planes[kPlanes * kPlaneRows * row_elements];
   for (int32_t begin = 0; begin < a.out_w; begin += most) {
     const PlaneColumns k = plane_columns(a, begin, least(most, a.out_w - begin));
     std::memset(planes, 0, sizeof planes);

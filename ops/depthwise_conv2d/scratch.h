@@ -24,7 +24,7 @@ inline int64_t depthwise_conv2d_scratch_bytes(const DepthwiseConv2dArgs& a, Isa 
   return is_3x3 ? 0 : 2 * taps * a.in_c;
 }
 
-// Our own kernel does with so many. Those for DSP and Thumb-2 use none.
+// Our own kernel does with so many. Those without vectors use none.
 inline int64_t depthwise_conv2d_least_scratch_bytes(const DepthwiseConv2dArgs& a, Isa isa) {
   return isa == Isa::mve && a.in_c == 1 && a.out_c > 1 ? depthwise_conv2d_scratch_bytes(a, isa) : 0;
 }

@@ -7,7 +7,7 @@
 namespace deuteron {
 
 // What the compiler of a core may use: decides between a kernel and the portable one.
-enum class Feature : uint8_t { mve, mve_float, dsp, dsp_float, thumb2, soft_float };
+enum class Feature : uint8_t { mve, mve_float, dsp, dsp_float, scalar, soft_float };
 
 struct KernelShape {
   std::string_view name;         // as C++ spells it in our namespace: "mul_s8_mve"
@@ -33,8 +33,8 @@ constexpr bool build_has() {
       return kHasDsp;
     case Feature::dsp_float:
       return kHasDspFloat;
-    case Feature::thumb2:
-      return kHasThumb2;
+    case Feature::scalar:
+      return kHasScalar;
     case Feature::soft_float:
       return kHasSoftFloat;
   }

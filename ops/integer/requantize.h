@@ -5,10 +5,31 @@
 
 namespace deuteron {
 
+// a * b by halves, whose products 32 bits hold: for cores that multiply to 32 bits only, where the compiler's library takes twice as long.
+struct HighWord {
+  int32_t high;
+  uint32_t below;  // the upper half of the low word
+};
+inline HighWord high_word_by_halves(int32_t a, int32_t b) {
+  const uint32_t a_low = static_cast<uint16_t>(a), b_low = static_cast<uint16_t>(b);
+  const int32_t a_high = a >> 16, b_high = b >> 16;
+  const int32_t one = a_high * static_cast<int32_t>(b_low) + static_cast<int32_t>(a_low * b_low >> 16);
+  const int32_t other = b_high * static_cast<int32_t>(a_low) + static_cast<uint16_t>(one);
+  return {a_high * b_high + (one >> 16) + (other >> 16), static_cast<uint16_t>(other)};
+}
+inline int32_t multiply_high_by_halves(int32_t a, int32_t b) {
+  const HighWord product = high_word_by_halves(a, b);
+  return static_cast<int32_t>(2 * static_cast<uint32_t>(product.high) + (((product.below >> 14) + 1) >> 1));
+}
+
 // Round half up of a*b / 2^31, without saturation: a = b = INT32_MIN wraps. Source: CMSIS-NN arm_nn_doubling_high_mult_no_sat.
 // Unsigned, for vectors: AVX2 shifts 64 bits to the right without their sign only, and the 32 that are kept are the same.
 inline int32_t multiply_high(int32_t a, int32_t b) {
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+  return multiply_high_by_halves(a, b);
+#else
   return static_cast<int32_t>(static_cast<uint64_t>(static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
+#endif
 }
 
 // x / 2^exponent to nearest, ties away from zero; 0 <= exponent <= 31.

@@ -69,7 +69,7 @@ Status prepare(Call& call, Prepared* prepared) {
     return keep_for<Feature::mve, linear_s8_mve>(call, prepared, a, x, weight, first, y);
   if (is_for<Feature::dsp>(call) && why_not_linear_dsp(a) == nullptr)
     return keep_for<Feature::dsp, linear_s8_dsp>(call, prepared, a, x, weight, first, y);
-  if (is_for<Feature::thumb2>(call)) return keep_for<Feature::thumb2, linear_s8_scalar>(call, prepared, a, x, weight, first, y);
+  if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, linear_s8_scalar>(call, prepared, a, x, weight, first, y);
   return keep<linear_s8>(call, prepared, a, x, weight, first, y);
 }
 

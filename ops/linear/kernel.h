@@ -35,7 +35,7 @@ inline const char* why_not_linear_dsp(const LinearArgs& a) {
   return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
 }
 
-// The same with Thumb-2, for rows of up to 2560 elements (5 KB of stack); the portable kernel serves longer ones.
+// The same with neither, for rows of up to 2560 elements, with Thumb-1 of 1280 (5 KB of stack); the portable kernel serves longer ones.
 void linear_s8_scalar(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y);
 
 }  // namespace deuteron

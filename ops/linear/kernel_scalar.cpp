@@ -1,8 +1,8 @@
-// Fully connected layer for Cortex-M3.
+// Fully connected layer on cores with neither vectors nor the DSP extension.
 #include "ops/linear/row_of_conv.h"
 #include "runtime/instruction_set.h"
 
-#if defined(DEUTERON_THUMB2)
+#if defined(DEUTERON_SCALAR)
 namespace deuteron {
 
 void linear_s8_scalar(const LinearArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, int8_t* y) {

@@ -24,7 +24,7 @@ Status prepare(Call& call, Prepared* prepared) {
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
   if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, linear_add_s8_mve>(call, prepared, a, x, other, y);
   if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, linear_add_s8_dsp>(call, prepared, a, x, other, y);
-  if (is_for<Feature::thumb2>(call)) return keep_for<Feature::thumb2, linear_add_s8_scalar>(call, prepared, a, x, other, y);
+  if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, linear_add_s8_scalar>(call, prepared, a, x, other, y);
   return keep<linear_add_s8>(call, prepared, a, x, other, y);
 }
 

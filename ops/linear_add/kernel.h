@@ -18,7 +18,7 @@ struct LinearAddArgs {
 
 void linear_add_s8(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
-// The same with the M-profile Vector Extension, the DSP extension, and Thumb-2.
+// The same with the M-profile Vector Extension, the DSP extension, and neither.
 void linear_add_s8_mve(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void linear_add_s8_dsp(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void linear_add_s8_scalar(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int8_t* y);

@@ -1,4 +1,4 @@
-// Addition in one step with Thumb-2.
+// Addition in one step on cores with neither vectors nor the DSP extension.
 #include "ops/linear_add/words.h"
 
 namespace deuteron {

@@ -1,6 +1,7 @@
-// Addition in one step, element by element, in Thumb-2 with or without the DSP extension: SSAT shifts too, so that an element is two loads,
-// two multiply-accumulates, SSAT and a store.
+// Addition in one step, element by element, without vectors. In Thumb-2 SSAT shifts too, so that an element is two loads, two
+// multiply-accumulates, SSAT and a store.
 #pragma once
+#include "ops/integer/requantize_words.h"
 #include "ops/linear_add/kernel.h"
 
 namespace deuteron {
@@ -9,9 +10,13 @@ inline void linear_add_s8_words(const LinearAddArgs a, const int8_t* x, const in
   const auto one = [&](int32_t u, int32_t v) {
     const uint32_t sum = static_cast<uint32_t>(u) * static_cast<uint32_t>(a.x_factor) + static_cast<uint32_t>(a.first) +
                          static_cast<uint32_t>(v) * static_cast<uint32_t>(a.other_factor);
+#if __ARM_ARCH_ISA_THUMB == 1
+    return static_cast<int8_t>(saturate_s8(static_cast<int32_t>(sum) >> kLinearAddRight));
+#else
     int32_t result;
     asm("ssat %0, #8, %1, asr %2" : "=r"(result) : "r"(sum), "i"(kLinearAddRight));
     return static_cast<int8_t>(result);
+#endif
   };
   for (int32_t done = 0; done < a.count; done += a.period) {
     const int8_t* from = other;

@@ -42,7 +42,7 @@ Status prepare(Call& call, Prepared* prepared) {
     return keep_for<Feature::mve, matmul_s8_mve>(call, prepared, a, left, right, to);
   if (is_for<Feature::dsp>(call) && why_not_linear_dsp(linear_of(a)) == nullptr)
     return keep_for<Feature::dsp, matmul_s8_dsp>(call, prepared, a, left, right, to);
-  if (is_for<Feature::thumb2>(call)) return keep_for<Feature::thumb2, matmul_s8_scalar>(call, prepared, a, left, right, to);
+  if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, matmul_s8_scalar>(call, prepared, a, left, right, to);
   return keep<matmul_s8>(call, prepared, a, left, right, to);
 }
 

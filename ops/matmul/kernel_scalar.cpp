@@ -1,8 +1,8 @@
-// Matrix product for Cortex-M3.
+// Matrix product on cores with neither vectors nor the DSP extension.
 #include "ops/matmul/by_linear.h"
 #include "runtime/instruction_set.h"
 
-#if defined(DEUTERON_THUMB2)
+#if defined(DEUTERON_SCALAR)
 namespace deuteron {
 
 void matmul_s8_scalar(const MatmulArgs& a, const int8_t* x, const int8_t* other, int8_t* y) { matmul_by<linear_s8_scalar>(a, x, other, y); }

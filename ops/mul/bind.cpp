@@ -35,8 +35,8 @@ Status prepare(Call& call, Prepared* prepared) {
     return keep_for<Feature::mve, mul_s8_mve>(call, prepared, a, x, other, y);
   if (is_for<Feature::dsp>(call) && why_not_mul_words(a) == nullptr)
     return keep_for<Feature::dsp, mul_s8_dsp>(call, prepared, a, x, other, y);
-  if (is_for<Feature::thumb2>(call) && why_not_mul_words(a) == nullptr)
-    return keep_for<Feature::thumb2, mul_s8_scalar>(call, prepared, a, x, other, y);
+  if (is_for<Feature::scalar>(call) && why_not_mul_words(a) == nullptr)
+    return keep_for<Feature::scalar, mul_s8_scalar>(call, prepared, a, x, other, y);
   return keep<mul_s8>(call, prepared, a, x, other, y);
 }
 

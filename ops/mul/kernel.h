@@ -26,7 +26,7 @@ void mul_s8_mve(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* 
 // Null where mul_s8_mve serves a call, else why the portable kernel does.
 inline const char* why_not_mul_mve(const MulArgs& a) { return a.shift > 0 ? "the product is scaled by 1 or more" : nullptr; }
 
-// The same with the DSP extension, and with Thumb-2.
+// The same with the DSP extension, and with neither.
 // Limits   why_not_mul_words() is null
 void mul_s8_dsp(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void mul_s8_scalar(const MulArgs& a, const int8_t* x, const int8_t* other, int8_t* y);

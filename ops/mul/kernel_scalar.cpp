@@ -1,7 +1,7 @@
-// Multiplication for Cortex-M3.
+// Multiplication on cores with neither vectors nor the DSP extension.
 #include "runtime/instruction_set.h"
 
-#if defined(DEUTERON_THUMB2)
+#if defined(DEUTERON_SCALAR)
 #include "ops/mul/words.h"
 
 namespace deuteron {

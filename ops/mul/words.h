@@ -1,8 +1,6 @@
-// Multiplication element by element, in Thumb-2 with or without the DSP extension. The product of two differences of int8 is below 2^16, so
+// Multiplication element by element, without vectors. The product of two differences of int8 is below 2^16, so
 // it may be doubled, as multiply_high_rounded() wants it.
 #pragma once
-#include <arm_acle.h>
-
 #include "ops/integer/requantize_words.h"
 #include "ops/mul/kernel.h"
 
@@ -14,7 +12,7 @@ void mul_words(const MulArgs a, const int8_t* x, const int8_t* other, int8_t* y)
     for (int32_t i = 0; i < a.period; ++i) {
       int32_t v = multiply_high_rounded(2 * (*x++ - a.x_zero) * (other[i] - a.other_zero), a.multiplier);
       if (is_shifted) v = shift_right_rounded(v, -a.shift);
-      *y++ = static_cast<int8_t>(__ssat(v + a.y_zero, 8));
+      *y++ = static_cast<int8_t>(saturate_s8(v + a.y_zero));
     }
 }
 

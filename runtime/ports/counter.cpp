@@ -20,7 +20,7 @@ struct Stamp {
   asm volatile(
       ".rept 64\n"
       "ldr r3, [r1]\n"
-      "str r3, [r0], #4\n"
+      "stm r0!, {r3}\n"
       "nop\n"
       ".endr\n"
       "ldr r3, [r2]\n"

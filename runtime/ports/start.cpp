@@ -78,7 +78,8 @@ extern "C" {
       "msr psplim, r0\n"
 #endif
       "mrs r0, control\n"
-      "orr r0, r0, #2\n"
+      "movs r1, #2\n"
+      "orrs r0, r1\n"
       "msr control, r0\n"
       "isb\n"
       "bl prepare_and_run\n");
@@ -99,14 +100,16 @@ void reset() {
 
 [[gnu::naked]] void fault() {
   asm volatile(
-      "tst lr, #4\n"
-      "ite eq\n"
-      "mrseq r0, msp\n"
-      "mrsne r0, psp\n"
       "mov r1, lr\n"
-      "ldr r2, =handler_stack_top\n"
+      "movs r0, #4\n"
+      "tst r1, r0\n"
+      "mrs r0, msp\n"
+      "beq 1f\n"
+      "mrs r0, psp\n"
+      "1: ldr r2, =handler_stack_top\n"
       "mov sp, r2\n"
-      "b fault_report\n");
+      "ldr r2, =fault_report\n"
+      "bx r2\n");
 }
 
 void fault_report(const uint32_t* frame, uint32_t) {

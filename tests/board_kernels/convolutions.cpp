@@ -129,7 +129,7 @@ Outcome check_conv2d(uint32_t seed) {
     if (why_not_conv2d_dsp(a)) return Outcome::not_served;
     return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_dsp);
   }
-  if constexpr (kHasThumb2) return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_scalar);
+  if constexpr (kHasScalar) return run_convolution(r, a, weights, stock, line, conv2d_s8, conv2d_s8_scalar);
   return Outcome::not_served;
 }
 
@@ -164,7 +164,7 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
     if (why_not_depthwise_conv2d_dsp(a)) return Outcome::not_served;
     return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, without_scratch<depthwise_conv2d_s8_dsp>);
   }
-  if constexpr (kHasThumb2)
+  if constexpr (kHasScalar)
     return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, without_scratch<depthwise_conv2d_s8_scalar>);
   return Outcome::not_served;
 }
@@ -206,7 +206,7 @@ Outcome check_linear(uint32_t seed) {
     linear_s8_dsp(a, x, weight, first, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
-  if constexpr (kHasThumb2) {
+  if constexpr (kHasScalar) {
     linear_s8(a, x, weight, first, expected.data);
     linear_s8_scalar(a, x, weight, first, found.data);
     return compared(expected, found, ys, nullptr, line);
@@ -446,7 +446,7 @@ Outcome check_matmul(uint32_t seed) {
     matmul_s8_dsp(a, x, other, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
-  if constexpr (kHasThumb2) {
+  if constexpr (kHasScalar) {
     matmul_s8_scalar(a, x, other, found.data);
     return compared(expected, found, ys, nullptr, line);
   }

@@ -71,7 +71,7 @@ Outcome check_add(uint32_t seed) {
     add_s8_dsp(a, operand(r, p), p.other, p.found.data);
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
-  if constexpr (kHasThumb2) {
+  if constexpr (kHasScalar) {
     if (why_not_add_scalar(a)) return Outcome::not_served;
     add_s8(a, p.x, p.other, p.expected.data);
     add_s8_scalar(a, operand(r, p), p.other, p.found.data);
@@ -91,7 +91,7 @@ Outcome check_linear_add(uint32_t seed) {
   linear_add_s8(a, p.x, p.other, p.expected.data);
   if constexpr (kHasMve) linear_add_s8_mve(a, operand(r, p), p.other, p.found.data);
   else if constexpr (kHasDsp) linear_add_s8_dsp(a, operand(r, p), p.other, p.found.data);
-  else if constexpr (kHasThumb2) linear_add_s8_scalar(a, operand(r, p), p.other, p.found.data);
+  else if constexpr (kHasScalar) linear_add_s8_scalar(a, operand(r, p), p.other, p.found.data);
   else return Outcome::not_served;
   return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
 }
@@ -113,11 +113,11 @@ Outcome check_mul(uint32_t seed) {
     mul_s8_mve(a, operand(r, p), p.other, p.found.data);
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
-  if constexpr (kHasDsp || kHasThumb2) {
+  if constexpr (kHasDsp || kHasScalar) {
     if (why_not_mul_words(a)) return Outcome::not_served;
     mul_s8(a, p.x, p.other, p.expected.data);
     if constexpr (kHasDsp) mul_s8_dsp(a, operand(r, p), p.other, p.found.data);
-    if constexpr (kHasThumb2) mul_s8_scalar(a, operand(r, p), p.other, p.found.data);
+    if constexpr (kHasScalar) mul_s8_scalar(a, operand(r, p), p.other, p.found.data);
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
   return Outcome::not_served;

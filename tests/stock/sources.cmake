@@ -90,6 +90,7 @@ add_test(NAME stock.limits COMMAND cmsis_nn_limits)
 set(STOCK_BOARD_ARGUMENTS "")
 set(STOCK_IMAGES "")
 set(STOCK_BOARDS
+    "cortex-m0+|mps2-an511|-mcpu=cortex-m0plus -mfloat-abi=soft|0x00000000|0x21000000, LENGTH = 16M|0x40028018|40"
     "cortex-m4|mps2-an386|-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16|0|0x21000000, LENGTH = 16M|0x40028018|40"
     "cortex-m33|mps2-an505|-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16|0x10000000|0x80000000, LENGTH = 16M|0x50302018|50"
     "cortex-m55|mps3-an547|-mcpu=cortex-m55 -mfloat-abi=hard|0x10000000|0x60000000, LENGTH = 64M|0x59302018|50")
