@@ -62,8 +62,8 @@ inline const char* why_not_conv2d_dsp(const Conv2dArgs& a) {
 }
 
 // The same with neither. `scratch` holds four windows of int16; without room for them they lie on the stack (5 KB), up to 640 elements
-// each, or 2560 where there is one, 1280 with Thumb-1. The portable kernel serves longer ones; with Thumb-2 also a single filter to a group,
-// with Thumb-1 what conv2d_s8_dsp does not serve. Reads nothing beyond its operands.
+// each, or 2560 where there is one, 1280 with Thumb-1. The portable kernel serves longer ones; with Thumb-2 also a single filter to a
+// group, with Thumb-1 an input whose zero point is not int8. Reads nothing beyond its operands.
 void conv2d_s8_scalar(const Conv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch, int32_t scratch_bytes,
                       int8_t* y);
 
