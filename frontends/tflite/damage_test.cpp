@@ -55,7 +55,7 @@ TEST_P(TfliteDamage, TheModelIsSound) { EXPECT_TRUE(imports(sound_)); }
 TEST_P(TfliteDamage, EveryByteOverwritten) {
   i64 refused = 0;
   for (size_t at = 0; at < sound_.size(); ++at)
-    for (const u8 value : {u8{0}, u8{4}, u8{0x7f}, u8{0xff}}) {
+    for (const u8 value : at % 2 == 0 ? std::array{u8{0}, u8{0xff}} : std::array{u8{4}, u8{0x7f}}) {
       std::vector<u8> bytes = sound_;
       bytes[at] = value;
       refused += imports(bytes) ? 0 : 1;

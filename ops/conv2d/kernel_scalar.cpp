@@ -81,13 +81,15 @@ void run_windows(const Convolution& c, Filters& filters, int8_t* y) {
   }
 }
 
-bool is_alone(const Conv2dArgs& a, int32_t filters) { return a.out_h * a.out_w == 1 && filters >= 4; }
+constexpr int32_t kTileAlone = 4;  // filters that a window meets alone
+bool is_alone(const Conv2dArgs& a, int32_t filters) { return a.out_h * a.out_w == 1 && filters >= kTileAlone; }
 
 void run_image(const Convolution& c, Filters& filters, int32_t first, int32_t count, int8_t* y) {
   const bool alone = is_alone(c.a, count);
   if (alone) widen_window(c, {-c.a.pad_h, -c.a.pad_w}, kLaneAlone, c.windows);
   for (int32_t done = 0, some; done < count; done += some) {
-    some = count - done < kMostFilters ? count - done : kMostFilters;
+    const int32_t left = count - done;
+    some = left <= kMostFilters ? left : left < kMostFilters + kTileAlone ? kMostFilters - kTileAlone : kMostFilters;  // a tile at least
     filters.choose(first + done, some, alone);
     if (alone) filters.meet_one(y);
     else run_windows(c, filters, y);

@@ -8,7 +8,7 @@
 
 namespace deuteron {
 
-inline constexpr int32_t kLeastFilters = 2, kMostFilters = INT_MAX;  // of a group; at a time
+inline constexpr int32_t kLeastFilters = 2, kMostFilters = INT_MAX / 2;  // of a group; at a time
 inline constexpr int32_t kAlone = 1;                                 // int16 of an element of a window that is met alone
 inline constexpr int32_t kWindowsAlignment = alignof(int16_t);
 
