@@ -1,4 +1,5 @@
 """deuteron.Quantizer: what it annotates, and that the compiled program gives the simulation's numbers."""
+import contextlib
 import copy
 import pathlib
 
@@ -7,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torchao.quantization.pt2e import FakeQuantize, move_exported_model_to_eval, move_exported_model_to_train
+from torchao.quantization.pt2e import FakeQuantize, move_exported_model_to_eval, move_exported_model_to_train, qat_utils
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
 
 import deuteron
@@ -103,13 +104,24 @@ def network(test_set):
     return model.eval()
 
 
+@contextlib.contextmanager
+def patterns_of_conv2d_alone():
+    """torchao looks for batch norms behind four kinds of convolutions, and exports each pattern anew, which takes seconds. `Layers` has one kind."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_fuse_conv_bn_qat_helper", "_fold_conv_bn_qat_helper"):
+            whole = getattr(qat_utils, name)
+            patch.setattr(qat_utils, name, lambda m, conv, *more, whole=whole, **named: whole(m, conv, *more, **named) if conv is F.conv2d else m)
+        yield
+
+
 @pytest.fixture(scope="module", params=TARGETS)
 def trained(request, network, test_set):
     """(target, the prepared model after training, the converted model of one sample)"""
     images, labels = torch.from_numpy(test_set[0][:256]), torch.from_numpy(test_set[1][:256].astype(np.int64))
     batch = {0: torch.export.Dim("batch", min=2, max=1024)}
     model = torch.export.export(network, (images[:8],), dynamic_shapes=(batch,)).module(check_guards=False)
-    prepared = prepare_qat_pt2e(model, deuteron.Quantizer(request.param, qat=True))
+    with patterns_of_conv2d_alone():
+        prepared = prepare_qat_pt2e(model, deuteron.Quantizer(request.param, qat=True))
     move_exported_model_to_train(prepared)
     torch.manual_seed(0)
     first = train(prepared, images, labels, 2e-3, 1)
@@ -117,7 +129,8 @@ def trained(request, network, test_set):
     frozen = {name: value.clone() for name, value in prepared.state_dict().items()}
     assert train(prepared, images, labels, 2e-3, 2) < first
     kept = copy.deepcopy(prepared)
-    converted = convert_pt2e(prepared)
+    with patterns_of_conv2d_alone():
+        converted = convert_pt2e(prepared)
     move_exported_model_to_eval(converted)
     return request.param, frozen, kept, torch.export.export(converted, (images[:1],))
 
