@@ -1,6 +1,7 @@
 // How conv2d_s8_scalar meets filters on Cortex-M0, M0+ and M23 (ops/dense/dot_thumb1.h): four windows as two pairs, or one window as words.
 #pragma once
 #include "ops/conv2d/filters.h"
+#include "ops/conv2d/lane.h"
 #include "ops/dense/dot_thumb1.h"
 #include "ops/integer/requantize.h"
 
@@ -51,10 +52,6 @@ inline int16_t* pad_alone(int32_t count, int32_t, int16_t* to) {
   return reinterpret_cast<int16_t*>(word);
 }
 
-struct Lane {
-  int16_t* (*widen)(const int8_t* from, int32_t count, int32_t offset, int16_t* to);
-  int16_t* (*widen_padding)(int32_t count, int32_t offset, int16_t* to);
-};
 inline constexpr Lane kLaneAlone = {widen_alone, pad_alone};
 inline constexpr Lane lane_of(int32_t k) {
   return k % 2 == 0 ? Lane{widen_even, pad_even} : Lane{widen_odd, pad_odd};

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "ops/conv2d/filters.h"
+#include "ops/conv2d/lane.h"
 #include "ops/dense/dot_scalar.h"
 
 namespace deuteron {
@@ -32,10 +33,6 @@ int16_t* widen_padding(int32_t count, int32_t, int16_t* to) {
   return to;
 }
 
-struct Lane {
-  int16_t* (*widen)(const int8_t* from, int32_t count, int32_t offset, int16_t* to);
-  int16_t* (*widen_padding)(int32_t count, int32_t offset, int16_t* to);
-};
 inline constexpr Lane kLaneAlone = {widen<kAlone>, widen_padding<kAlone>};
 inline constexpr Lane lane_of(int32_t) { return {widen<kWindowsAtOnce>, widen_padding<kWindowsAtOnce>}; }  // of window k of four
 
