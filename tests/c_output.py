@@ -23,7 +23,7 @@ HERE, RECORD = SOURCE / "tests" / "c_output", SOURCE / "tests" / "c_output" / "s
 sys.path.insert(0, str(SOURCE))
 from boards.boards import all_boards, emulated_boards
 
-TARGETS = ["cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3"]
+TARGETS = ["cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0+"]
 WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Werror"
 NPU = "imxrt700cm"
 QUICK = ["cifarnet", "resnet8"]

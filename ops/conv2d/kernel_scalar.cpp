@@ -3,16 +3,13 @@
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
+#include "ops/conv2d/tiles_thumb1.h"
+#include "ops/conv2d/tiles_thumb2.h"
 #include "ops/conv2d/windows.h"
 #include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 
 #if defined(DEUTERON_SCALAR)
-#if DEUTERON_SCALAR >= 2
-#include "ops/conv2d/tiles_thumb2.h"
-#else
-#include "ops/conv2d/tiles_thumb1.h"
-#endif
 namespace deuteron {
 namespace {
 

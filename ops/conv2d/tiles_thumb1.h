@@ -4,7 +4,9 @@
 #include "ops/conv2d/lane.h"
 #include "ops/dense/dot_thumb1.h"
 #include "ops/integer/requantize.h"
+#include "runtime/instruction_set.h"
 
+#if defined(DEUTERON_SCALAR) && DEUTERON_SCALAR == 1
 namespace deuteron {
 
 inline constexpr int32_t kLeastFilters = 1, kMostFilters = 128;  // of a group; at a time: their first sums lie on the stack
@@ -152,3 +154,4 @@ class Filters {
 };
 
 }  // namespace deuteron
+#endif

@@ -6,11 +6,13 @@
 #include "ops/conv2d/filters.h"
 #include "ops/conv2d/lane.h"
 #include "ops/dense/dot_scalar.h"
+#include "runtime/instruction_set.h"
 
+#if defined(DEUTERON_SCALAR) && DEUTERON_SCALAR >= 2
 namespace deuteron {
 
 inline constexpr int32_t kLeastFilters = 2, kMostFilters = INT_MAX / 2;  // of a group; at a time
-inline constexpr int32_t kAlone = 1;                                 // int16 of an element of a window that is met alone
+inline constexpr int32_t kAlone = 1;                                     // int16 of an element of a window that is met alone
 inline constexpr int32_t kWindowsAlignment = alignof(int16_t);
 
 inline const char* why_not_tiles(const Conv2dArgs&) { return nullptr; }
@@ -54,3 +56,4 @@ class Filters {
 };
 
 }  // namespace deuteron
+#endif

@@ -5,17 +5,14 @@
 #include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/planes.h"
+#include "ops/depthwise_conv2d/planes_scalar.h"
+#include "ops/depthwise_conv2d/planes_thumb1.h"
 #include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/depthwise_conv2d/turned.h"
 #include "ops/image/window.h"
 #include "runtime/instruction_set.h"
 
 #if defined(DEUTERON_SCALAR)
-#if DEUTERON_SCALAR >= 2
-#include "ops/depthwise_conv2d/planes_scalar.h"
-#else
-#include "ops/depthwise_conv2d/planes_thumb1.h"
-#endif
 namespace deuteron {
 namespace {
 

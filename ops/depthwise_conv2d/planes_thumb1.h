@@ -3,7 +3,9 @@
 #include "ops/depthwise_conv2d/planes.h"
 #include "ops/depthwise_conv2d/scalar_plane.h"
 #include "ops/integer/requantize_words.h"
+#include "runtime/instruction_set.h"
 
+#if defined(DEUTERON_SCALAR) && DEUTERON_SCALAR == 1
 namespace deuteron {
 
 using PlaneElement = int32_t;
@@ -45,3 +47,4 @@ inline void deuteron_depthwise_s1_scalar(const int32_t* plane, int8_t* y, const 
 inline void deuteron_depthwise_s2_scalar(const int32_t* plane, int8_t* y, const ScalarPlane* a) { depthwise_rows<2>(plane, y, a); }
 
 }  // namespace deuteron
+#endif
