@@ -147,11 +147,12 @@ class Model:
 
 def linker_script(board):
     memory = next(line for line in (SOURCE / "boards" / board.name / "memory.ld").read_text().splitlines() if line.startswith("MEMORY"))
-    return memory + """
+    vectors = "VECTORS" if "VECTORS" in memory else "CODE"
+    return memory + f"""
 ENTRY(reset)
+SECTIONS {{ .vectors : {{ KEEP(*(.vectors)) . = ALIGN(1024); }} > {vectors} }}""" + """
 SECTIONS
 {
-  .vectors : { KEEP(*(.vectors)) . = ALIGN(1024); } > CODE
   .harness : { *board.c.o*(.text .text.* .rodata .rodata.*) *main_*.c.o*(.text .text.* .rodata .rodata.*) } > CODE
   .weights : { *(.rodata.*_weights .rodata.*_in) *_weights.c.o*(.rodata .rodata.*) } > POOL
   .text : { *(.text .text.*) *(.rodata .rodata.*) } > CODE

@@ -1,8 +1,8 @@
-// How conv2d_s8_scalar meets filters on Cortex-M0, M0+ and M23 (ops/dense/dot_thumb1.h): four windows as two pairs, or one window as words.
+// How conv2d_s8_scalar meets filters on Cortex-M0, M0+ and M23 (ops/dense/dot_thumb1_scalar.h): four windows as two pairs, or one as words.
 #pragma once
 #include "ops/conv2d/filters.h"
 #include "ops/conv2d/lane.h"
-#include "ops/dense/dot_thumb1.h"
+#include "ops/dense/dot_thumb1_scalar.h"
 #include "ops/integer/requantize.h"
 #include "runtime/instruction_set.h"
 

@@ -1,12 +1,12 @@
-// Depthwise convolution without vectors. 3x3 with stride 1 or 2: by planes of four channels (planes_scalar.h, planes_thumb1.h). One input
-// channel: a convolution, with the filters turned.
+// Depthwise convolution without vectors. 3x3 with stride 1 or 2: by planes of four channels (planes_scalar.h, planes_thumb1_scalar.h). One
+// input channel: a convolution, with the filters turned.
 #include <cstring>
 
 #include "ops/conv2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/planes.h"
 #include "ops/depthwise_conv2d/planes_scalar.h"
-#include "ops/depthwise_conv2d/planes_thumb1.h"
+#include "ops/depthwise_conv2d/planes_thumb1_scalar.h"
 #include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/depthwise_conv2d/turned.h"
 #include "ops/image/window.h"

@@ -118,7 +118,10 @@ def check(options, plan, seed, where):
         as_list = lambda y: [t.numpy() for t in (y if isinstance(y, (tuple, list)) else [y])]
         pt2e = seed % 3 == 2
         if pt2e:
-            model = quantized(model, sets[0], sets, seed % 2 == 0)
+            try:
+                model = quantized(model, sets[0], sets, seed % 2 == 0)
+            except Exception as e:  # what PyTorch cannot quantize: a batch norm behind a grouped transposed convolution
+                return "not quantized: " + str(e).splitlines()[0][:60]
         expected = [list(column) for column in zip(*[as_list(model(*s)) for s in sets])]
         try:
             save(export(model, sets[0]), str(where / "m.pt2"))
