@@ -99,6 +99,22 @@ TEST(InsertQuantization, SharesParametersAcrossMovementInBothDirections) {
   for (const QuantizedValue& value : q.report) EXPECT_EQ(value.shared, value.name != "x" && value.name != "sum") << value.name;
 }
 
+// A slice is represented by its result, but not the smallest element of a row, which has steps of its own: x serves both readers.
+TEST(InsertQuantization, ParametersServeAReaderThatDoesNotShareThem) {
+  TestGraph t;
+  const ValueId x = t.input("x", {2, 9, 4});
+  t.output(t.node("least", Reduce{Reduce::kMin, {1}}, {x}));
+  t.output(t.node("part", Slice{.axis = 1, .start = 0, .count = 1}, {x}));
+  Samples samples = samples_of(t.g, 3);
+  for (auto& s : samples)
+    for (size_t i = 0; i < s[0].size(); ++i) s[0][i] = i / 4 % 9 == 0 ? 0.1f : -1.0f - static_cast<float>(i % 5);
+  const Quantized q = quantize(t.g, samples, {.observer = Observer::min_max});
+  const Quant& steps = quant_of(q.g, "x");
+  EXPECT_LE(steps.scale[0] * static_cast<float>(-128 - steps.zero_point[0]), -4.9f);
+  EXPECT_EQ(quant_of(q.g, "part"), steps);
+  EXPECT_NE(quant_of(q.g, "least"), steps);
+}
+
 // Shared with an operand that reaches further, an output would lose bits: it keeps its own steps, with the view of it that is read.
 TEST(InsertQuantization, AnOutputAmongWiderOperandsKeepsItsOwnSteps) {
   const auto network = [](float width) {

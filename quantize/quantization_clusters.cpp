@@ -249,6 +249,8 @@ static ValueId table_of(const Graph& g, const Uses& uses, ValueId v) {
   return g.is_constant(table) ? table : -1;
 }
 
+static bool has_member(const Cluster& cluster, ValueId v) { return std::ranges::binary_search(cluster.members, v); }
+
 Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations) {
   std::vector<Observation> parts;
   for (const ValueId v : cluster.members) {
@@ -260,7 +262,7 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
     if (!counts) useful = {useful.high, useful.low};                                              // nothing yet
     for (const NodeId n : uses.readers[v]) {
       const Op& op = g.nodes[n].op;
-      if (passes_numbers_on(op)) continue;
+      if (passes_numbers_on(op) && has_member(cluster, g.nodes[n].outputs[0])) continue;
       Bounds b = facts_of(op).useful;
       if (shared_axis(op) >= 0 && cluster.dtype == DType::s8) b.low = observations[v].lowest_seen.value_or(b.low);
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
@@ -285,7 +287,8 @@ Bounds reach(const Graph& g, const Uses& uses, const Cluster& cluster) {
   std::swap(all.low, all.high);  // nothing yet
   for (const ValueId v : cluster.members) {
     const NodeId n = uses.producer[v];
-    if (n >= 0 && passes_numbers_on(g.nodes[n].op)) continue;  // numbers of another member
+    const auto is_member = [&](ValueId operand) { return has_member(cluster, operand); };
+    if (n >= 0 && passes_numbers_on(g.nodes[n].op) && std::ranges::any_of(g.nodes[n].inputs, is_member)) continue;
     const Bounds* bounds = n >= 0 ? bounds_of(g.nodes[n].op) : nullptr;
     const Bounds mine = bounds ? *bounds : Bounds{};
     all = {std::min(all.low, mine.low), std::max(all.high, mine.high)};
