@@ -139,6 +139,13 @@ TEST(InsertQuantization, AnOutputAmongWiderOperandsKeepsItsOwnSteps) {
     if (std::holds_alternative<Minimum>(node.op) || std::holds_alternative<Concat>(node.op)) {
       for (const ValueId v : node.inputs) EXPECT_EQ(q.g.type(producer(q.g, v).inputs[0]).quant, quant_of(q.g, "other"));
     }
+  // Nor does what another operator computes with become coarse.
+  TestGraph inner;
+  const ValueId narrow = inner.input("narrow", {4, 6}), wide = inner.constant("wide", {4, 6}, std::vector<float>(24, 20));
+  inner.output(inner.node("most", Maximum{}, {narrow, wide}));
+  inner.output(inner.node("mean", Reduce{Reduce::kMean, {1}}, {narrow}));
+  const Quantized own = quantize(inner.g, samples_of(inner.g, 4), {.observer = Observer::min_max});
+  EXPECT_LT(4 * quant_of(own.g, "narrow").scale[0], quant_of(own.g, "most").scale[0]);
   // Less than a bit is not worth rounding once more.
   const TestGraph near = network(1.5f);
   const Quantized shared = quantize(near.g, samples, {.observer = Observer::min_max});

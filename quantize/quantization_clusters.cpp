@@ -146,9 +146,10 @@ static std::map<ValueId, Cluster> joined_values(const Marks& marks, UnionFind& s
   return clusters;
 }
 
-// An output is what the user sees. Where sharing with other operands would make its steps twice as coarse or more, it and what is joined to
-// it in other ways keep steps of their own, and who reads it among others rounds it once more: to steps that are at least as coarse.
-static void give_outputs_own_steps(const Graph& g, const Marks& marks, std::span<const Observation> observations,
+// What a user sees, or another operator computes with. Where sharing with other operands would make its steps twice as coarse or more, it and
+// what is joined to it in other ways keep steps of their own, and who reads it among others rounds it once more: to steps that are at least
+// as coarse.
+static void give_own_steps(const Graph& g, const Marks& marks, std::span<const Observation> observations,
                                    std::vector<Join>& joins) {
   constexpr double kCoarser = 2;
   const auto is_among = [](const Join& j) { return j.among >= 0; };
@@ -162,10 +163,13 @@ static void give_outputs_own_steps(const Graph& g, const Marks& marks, std::span
   const Uses uses(g);
   const auto span = [](const Observation& o) { return std::max(0.0, double{o.high}) - std::min(0.0, double{o.low}); };
   const std::map<ValueId, Cluster> clusters = joined_values(marks, same);
+  std::set<NodeId> among;
+  for (const Join& j : joins) among.insert(j.among);
+  const auto computes_with = [&](NodeId n) { return !among.contains(n) && !passes_numbers_on(g.nodes[n].op); };
   std::set<ValueId> apart;
-  for (const Port& port : g.user_outputs()) {
-    const ValueId v = port.value;
+  for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) {
     if (!marks.any[v] || !observations[v].seen || span(observations[v]) == 0) continue;
+    if (uses.output_uses[v] == 0 && std::ranges::none_of(uses.readers[v], computes_with)) continue;
     const Observation all = observed(g, uses, clusters.at(same.root(v)), observations);
     if (span(all) >= kCoarser * span(observations[v])) apart.insert(moved.root(v));
   }
@@ -229,7 +233,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
       if (result.gran == Gran::shared && first >= 0) joined.push_back({first, v, among});
     }
   }
-  give_outputs_own_steps(g, marks, observations, joined);
+  give_own_steps(g, marks, observations, joined);
   for (const Join& j : joined)
     if (marks.dtype[j.a] == marks.dtype[j.b]) same.join(j.a, j.b);
   for (size_t k = 0; k < g.states.size(); ++k) {  // what a step leaves behind the next one reads

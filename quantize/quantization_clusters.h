@@ -29,8 +29,8 @@ struct QuantizationPlan {
 // What is read of the operand is represented by what comes out: the same numbers or some of them.
 bool passes_numbers_on(const Op&);
 
-// Warns about operators that must stay float because a weight or bias is computed. With `observations`, by value, an output that is also
-// one of several operands with shared parameters has its own where shared ones would be too coarse.
+// Warns about operators that must stay float because a weight or bias is computed. With `observations`, by value, an output, or
+// what others compute with, that is also one of several operands with shared parameters has its own where shared ones would be too coarse.
 QuantizationPlan plan_quantization(const Graph& graph, const QuantizeOptions& options, Diagnostics& diagnostics,
                                    std::span<const Observation> observations = {});
 
