@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-TARGETS = ["cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0"]  # by number, as in same_bits.cpp
+TARGETS = ["cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0+"]  # by number, as in same_bits.cpp
 BATCH, LONGEST_SECONDS = 12, 600
 
 

@@ -242,7 +242,7 @@ class Check {
 }  // namespace
 
 Checked check_same_bits(const Graph& graph, uint32_t choice, const RunOnBoard& board) {
-  static const std::vector<std::string> kTargets = {"cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0"};
+  static const std::vector<std::string> kTargets = {"cortex-m55", "imxrt700cm", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0+"};
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(kTargets[choice % kTargets.size()], diagnostics);
   DEUTERON_CHECK(target.has_value());
