@@ -16,8 +16,6 @@ namespace deuteron {
 namespace tflite {
 namespace {
 
-constexpr const char* kUnroll =
-    "unroll the loop before the model is converted: a recurrent layer of Keras with unroll=True, a Python loop of known length";
 constexpr size_t kNamedUses = 4;  // of a builtin that is not known; the rest are counted
 
 class Walk {
@@ -30,7 +28,6 @@ class Walk {
         state_{model, std::move(tensors[0]), {}, graph, diagnostics} {
     tensors.erase(tensors.begin());
     state_.others = std::move(tensors);
-    state_.called.assign(state_.others.size() + 1, false);
   }
 
   bool run() {
@@ -116,7 +113,8 @@ class Walk {
     Call call(state_, op, index, name_of(op), row ? row->int16 : Int16::refused);
     if (!row) {
       Unknown& unknown = unknown_[name_of(op)];
-      unknown.kind = kind, unknown.uses.push_back(index);
+      unknown.kind = kind;
+      if (unknown.uses.empty() || unknown.uses.back() != index) unknown.uses.push_back(index);  // a turn of a loop is no other use
     }
     for (const i32 id : ints_of(op.outputs())) {
       const ModelTensor& t = state_.tensors[id];
@@ -152,12 +150,8 @@ class Walk {
         where += fmt::format("{}`{}` (operator {})", k == 0 ? "" : ", ", graph().sources[uses[k]].name, uses[k]);
       if (uses.size() > kNamedUses) where += fmt::format(" and {} more", uses.size() - kNamedUses);
       const bool custom = !unknown.kind.custom.empty();
-      if (!custom && unknown.kind.builtin == static_cast<i32>(BuiltinOperator::WHILE))
-        error(fmt::format("WHILE runs as often as data says, a program here has one order of operators: {}", where),
-              "tflite.operator.while", kUnroll);
-      else
-        error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
-              custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
+      error(fmt::format("{} {} is not supported: {}", custom ? "custom operator" : "builtin", name, where),
+            custom ? "tflite.operator.custom" : "tflite.operator.unknown", "docs/formats-tflite.md has the builtins that are");
     }
   }
 
@@ -168,6 +162,10 @@ class Walk {
         error(fmt::format("output `{}` is made by no operator", t.name), "tflite.output.missing");
         continue;
       }
+      if (t.value < 0) {
+        error(fmt::format("output `{}` is a variable, not what it holds", t.name), "tflite.output.variable", "read it with READ_VARIABLE");
+        continue;
+      }
       ValueId v = t.value;
       if (!t.type.quant.empty() && graph().type(v).dtype != DType::f32) {
         // One that others read stays theirs. An input that is an output too has no maker, but its first reader's quantize.
@@ -176,13 +174,14 @@ class Walk {
       }
       graph().outputs.push_back({v, t.name, all_axes(t.type)});
     }
-    if (graph().outputs.empty()) error("has no outputs", "tflite.output.missing");
+    if (ints_of(sub_.outputs()).empty()) error("has no outputs", "tflite.output.missing");
   }
 
   void report_not_called() {
-    for (size_t k = 1; k < state_.called.size(); ++k)
-      if (!state_.called[k])
-        error(fmt::format("subgraph {} is run by no CALL_ONCE: models with several entry points are not supported", k),
+    const std::vector<bool> named = named_subgraphs(model_);
+    for (size_t k = 1; k < named.size(); ++k)
+      if (!named[k])
+        error(fmt::format("subgraph {} is run by no CALL_ONCE, IF or WHILE: models with several entry points are not supported", k),
               "tflite.graph.subgraphs", "give a file of one signature");
   }
 

@@ -135,6 +135,33 @@ inline std::vector<u8> model_of_variables() {
   return w.finish({}, {});
 }
 
+// Of two branches a computed condition picks one; what it gives is added to itself `turns` times.
+inline std::vector<u8> model_of_subgraphs(i32 turns = 3) {
+  Writer w;
+  auto& b = w.builder();
+  const auto int8 = [&](const char* name) { return w.tensor({1, 2}, 0.5f, 3, name); };
+  const auto flag = [&](const char* name) { return w.add({1}, TensorType::BOOL, {}, 0, 0, 0, name); };
+  const auto count = [&](const char* name) { return w.add({1}, TensorType::INT32, {}, 0, 0, 0, name); };
+  const i32 x = int8("x"), t = flag("t"), y = int8("y"), n = count("n"), z = int8("z");
+  w.op(BuiltinOperator::IF, {t, x}, y, BuiltinOptions::IfOptions, CreateIfOptions(b, 1, 2));
+  w.op(BuiltinOperator::WHILE, {w.constant({0}), y}, std::vector<i32>{n, z}, BuiltinOptions::WhileOptions, CreateWhileOptions(b, 3, 4));
+  w.finish_subgraph({x, t}, {z});
+  const i32 a = int8("a"), sum = int8("sum");
+  w.op(BuiltinOperator::ADD, {a, w.constant({1, 2}, std::vector<int8_t>{5, -6}, {0.25f})}, sum, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  w.finish_subgraph({a}, {sum});
+  const i32 same = int8("same");
+  w.finish_subgraph({same}, {same});
+  const i32 i = count("i"), unread = int8("unread"), less = flag("less");
+  w.op(BuiltinOperator::LESS, {i, w.constant({turns})}, less);
+  w.finish_subgraph({i, unread}, {less});
+  const i32 j = count("j"), h = int8("h"), next = count("next"), twice = int8("twice"), more = int8("more");
+  w.op(BuiltinOperator::ADD, {j, w.constant({1})}, next, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  w.op(BuiltinOperator::ADD, {h, h}, twice, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  w.op(BuiltinOperator::ADD, {twice, w.constant({1, 2}, std::vector<int8_t>{7, 8}, {0.25f})}, more, BuiltinOptions::AddOptions,
+       CreateAddOptions(b));
+  return w.finish({j, h}, {next, more});
+}
+
 // int16 activations beside int8 weights, with a bias of int64.
 inline std::vector<u8> model_of_int16() {
   Writer w;
@@ -167,6 +194,7 @@ inline std::vector<NamedModel> test_models() {
           {"lstm", model_of_lstm()},
           {"lstm_on_steps", model_of_lstm_on_steps()},
           {"variables", model_of_variables()},
+          {"subgraphs", model_of_subgraphs()},
           {"int16", model_of_int16()}};
 }
 

@@ -24,7 +24,8 @@ Call::Call(ImportState& state, const Operator& op, i32 index, std::string builti
 
 std::string Call::where() const {
   const std::string name = out_.empty() ? "" : fmt::format(" `{}`", state_.tensors[out_[0]].name);
-  return fmt::format("{}: {}{} (operator {} of subgraph 0)", state_.graph.name, builtin_, name, index_);
+  const std::string inside = state_.running.empty() ? "" : fmt::format("in subgraph {}, which runs for ", state_.running.back());
+  return fmt::format("{}: {}{} ({}operator {} of subgraph 0)", state_.graph.name, builtin_, name, inside, index_);
 }
 
 void Call::refuse(Refusal why, std::string fix) {

@@ -45,13 +45,19 @@ struct ImportState {
   i64 made_elements = 0;    // of constants that stand in no file
   i64 folded_elements = 0;  // fold.h
   std::vector<Variable> variables = {};
-  std::vector<bool> called = {};  // by subgraph: an operator runs it, or never will
   Visit visit = {};
+  std::vector<i32> running = {};  // subgraphs, each run by an operator of the one before
+  i64 in_subgraphs = 0;           // operators and tensors of subgraphs, counted each time that they are run
+  i32 unsure = 0;                 // branches around the operator of which a computed condition picks one
+  std::vector<bool> failed = {};  // by subgraph: something is wrong in it and reported, so it is not run again
   std::vector<BatchedImage> batched = {};  // in the order of their values
 };
 
 // Whether an operator takes and makes tensors of int16 steps (16x8 models).
 enum class Int16 : u8 { refused, taken };
+
+// By subgraph: whether the model names it, or one that the model names.
+std::vector<bool> named_subgraphs(const Model& model);
 
 // Every method may be called after a refusal and then does nothing; values are then -1, shapes empty, numbers 0. Test ok() before an answer
 // steers anything that must be valid.
@@ -137,8 +143,10 @@ class Call {
   ValueId kept(size_t i);
   void keep(size_t i, ValueId v);
 
-  // The operators of a subgraph that takes all operands but the first, in the place of this one; the other one never runs.
-  void take_branch(i32 subgraph, i32 other);
+  // Subgraphs in the place of this operator. A branch takes all operands but the first.
+  void take_branch(i32 subgraph);
+  void pick_branch(i32 yes, i32 no);            // both are run, and operand 0 picks
+  void run_loop(i32 condition, i32 body);       // turn by turn, while the condition is made of constants and true
 
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 
@@ -152,6 +160,16 @@ class Call {
   Variable* variable_of(const ModelTensor& handle);  // null: refused
   void fit(Variable& v, const Type& type);
   void assign_once(const ModelTensor& handle, const ModelTensor& value);
+  void require_sure(std::string_view name);  // a state is written whatever a computed condition says
+
+  bool can_run(i32 subgraph, size_t operands, size_t results);
+  bool fits(const ModelTensor& given, const ModelTensor& wanted);
+  std::vector<ModelTensor> given_from(size_t first);  // operands, as a subgraph takes them
+  // The results of a subgraph that can_run(); nothing: refused.
+  std::optional<std::vector<ModelTensor>> run_subgraph(i32 subgraph, const std::vector<ModelTensor>& given);
+  void become(size_t i, const ModelTensor& made);  // result i, as a subgraph has made it
+  void pick(size_t i, ValueId condition, ModelTensor& yes, ModelTensor& no);
+  std::optional<bool> goes_on(i32 condition, const std::vector<ModelTensor>& turn, i64 turns);
 
   ImportState& state_;
   const Operator& op_;

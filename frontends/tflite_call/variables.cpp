@@ -62,7 +62,7 @@ ValueId Call::variable(size_t handle) {
 void Call::assign(size_t handle, size_t operand) {
   Variable* v = ok_ ? variable_of(state_.tensors[in_[handle]]) : nullptr;
   const ValueId value = in(operand);
-  if (v) fit(*v, declared(operand));
+  if (v) fit(*v, declared(operand)), require_sure(v->name);
   if (!ok_) return;
   v->now = value;
   v->writer = index_;
@@ -85,6 +85,8 @@ ValueId Call::kept(size_t i) {
 void Call::keep(size_t i, ValueId value) {
   if (!ok_ || value < 0) return;
   Variable& v = state_.variables[state_.tensors[in_[i]].variable];
+  require_sure(v.name);
+  if (!ok_) return;
   v.now = value;
   v.writer = index_;
 }
@@ -101,11 +103,11 @@ void Call::assign_once(const ModelTensor& handle, const ModelTensor& value) {
 }
 
 void Call::run_once(i32 subgraph) {
-  const i64 subgraphs = static_cast<i64>(state_.called.size());
+  const i64 subgraphs = static_cast<i64>(state_.others.size()) + 1;
   require(subgraph > 0 && subgraph < subgraphs, "runs a subgraph that does not exist, or its own", std::to_string(subgraph),
           fmt::format("1..{}", subgraphs - 1), "tflite.call_once.subgraph");
+  require_sure("variables");
   if (!ok_) return;
-  state_.called[subgraph] = true;
   std::vector<ModelTensor>& tensors = state_.others[subgraph - 1];
   for (const Operator* op : *state_.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph))->operators()) {
     const auto in = ints_of(op->inputs()), out = ints_of(op->outputs());

@@ -7,15 +7,21 @@ static void import_if(Call& c) {
   const auto* o = c.options<IfOptions>();
   c.takes(1, 1 << 12, c.results());
   if (!c.ok()) return;
-  const std::optional<bool> condition = c.known_truth(0);
-  if (!condition)
-    return c.refuse({"has a condition that is computed, and a program here has one order of operators", "", "", "tflite.if.condition"},
-                    "compute both branches and pick one with tf.where, or convert the branch that is needed");
   const i32 yes = o->then_subgraph_index(), no = o->else_subgraph_index();
-  c.take_branch(*condition ? yes : no, *condition ? no : yes);
+  if (const std::optional<bool> condition = c.known_truth(0)) c.take_branch(*condition ? yes : no);
+  else c.pick_branch(yes, no);
 }
 
-static constexpr ImportRow kBranchesRows[] = {{BuiltinOperator::IF, import_if, Int16::taken}};
+static void import_while(Call& c) {
+  const auto* o = c.options<WhileOptions>();
+  c.takes(1, 1 << 12, c.operands());
+  if (c.ok()) c.run_loop(o->cond_subgraph_index(), o->body_subgraph_index());
+}
+
+static constexpr ImportRow kBranchesRows[] = {
+    {BuiltinOperator::IF, import_if, Int16::taken},
+    {BuiltinOperator::WHILE, import_while, Int16::taken},
+};
 ImportRows branches_rows() { return kBranchesRows; }
 
 }  // namespace deuteron::tflite

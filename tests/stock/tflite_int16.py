@@ -314,6 +314,22 @@ class Int16(Random):
         x = self.b.input([4 * n, h, w, c], self.scale(), 0)
         return self.b.op(kind, [x, self.ints([2, 2]), self.ints([[0, 0], [0, 1]])], [self.like(x, [n, 2 * h, 2 * w - 1, c])], "BatchToSpaceNDOptions")
 
+    def branch(self):
+        """An input says which of two subgraphs gives the result, and which gives what it takes."""
+        x = self.any()
+        shape, quant = self.b.shape(x), self.b.quant(x)
+        flag = self.b.tensor([1], dtype=np.bool_)
+        self.b.graph.inputs.append(flag)
+        main = self.b.graph
+        for fn in ("MAXIMUM", None):
+            self.b.graph = self.b.subgraph(b"branch")
+            a = self.b.input(shape, quant[0], 0)
+            self.b.output(self.b.op(fn, [a, self.steps(shape, quant[0])], [self.like(a, shape)], "MaximumMinimumOptions") if fn else a)
+            self.b.others.append(self.b.graph)
+        self.b.graph = main
+        n = len(self.b.others)
+        return self.b.op("IF", [flag, x], [self.like(x, shape)], "IfOptions", thenSubgraphIndex=n - 1, elseSubgraphIndex=n)
+
     def real(self):
         """In float and back: what TFLite computes between DEQUANTIZE and QUANTIZE."""
         x = self.any()
@@ -324,7 +340,7 @@ class Int16(Random):
 
 OPERATORS = ["conv", "depthwise", "linear", "transposed", "matmul", "residual", "pair", "powers", "pool", "clamp", "sigmoid", "softmax", "leaky", "quantize", "reduce",
              "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
-ALONE = OPERATORS + ["total", "real", "moves"]
+ALONE = OPERATORS + ["total", "real", "moves", "branch"]
 
 
 def start(seed):

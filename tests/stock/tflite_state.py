@@ -123,6 +123,47 @@ def sequence_lstm(b, random):
     b.output(y)
 
 
+def subgraph(b, make):
+    """The number of one: `make` gives its inputs and outputs."""
+    main, b.graph = b.graph, b.subgraph(b"sub")
+    b.graph.inputs, b.graph.outputs = make()
+    b.others.append(b.graph)
+    b.graph = main
+    return len(b.others)
+
+
+def sum_in_a_loop(b, random):
+    """Each turn adds to a variable, and a branch by an input's value reads it."""
+    shape, turns = [1, int(random.integers(1, 9))], int(random.integers(1, 4))
+    scale, zero = float(random.uniform(0.02, 0.1)), int(random.integers(-60, 60))
+    b.begin([("sum", steps_between(random)(shape), scale, zero)])
+    steps = lambda: b.tensor(shape, scale, zero)  # noqa: E731
+    number = lambda: b.tensor([1], dtype=np.int32)  # noqa: E731
+    ints = lambda *v: b.constant(np.array(v, np.int32))  # noqa: E731
+
+    def condition():
+        i = number()
+        return [i, steps()], [b.op("LESS", [i, ints(turns)], [b.tensor([1], dtype=np.bool_)], "LessOptions")]
+
+    def body():
+        i, x = number(), steps()
+        assign(b, "sum", b.op("ADD", [read(b, "sum", shape, scale, zero), x], [steps()], "AddOptions"))
+        return [i, x], [b.op("ADD", [i, ints(1)], [number()], "AddOptions"), x]
+
+    def old():
+        return [steps()], [read(b, "sum", shape, scale, zero)]
+
+    def new():
+        x = steps()
+        return [x], [x]
+
+    x = b.input(shape, scale, zero)
+    most = b.op("REDUCE_MAX", [x, ints(0, 1)], [b.tensor([], scale, zero)], "ReducerOptions")
+    high = b.op("GREATER", [most, b.constant(np.array(90, np.int8), scale, zero)], [b.tensor([], dtype=np.bool_)], "GreaterOptions")
+    b.op("WHILE", [ints(0), x], [number(), steps()], "WhileOptions", condSubgraphIndex=subgraph(b, condition), bodySubgraphIndex=subgraph(b, body))
+    b.output(b.op("IF", [high, x], [steps()], "IfOptions", thenSubgraphIndex=subgraph(b, new), elseSubgraphIndex=subgraph(b, old)))
+
+
 def once(b, random):
     """Never assigned but by CALL_ONCE: a constant."""
     shape = [1, int(random.integers(1, 9))]
@@ -220,7 +261,7 @@ def main():
     p.add_argument("--seeds", type=int, default=12)
     options = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for make in (streaming_convolution, moving_sum, shift_register, svdf, two_svdf, sequence_lstm, once):
+        for make in (streaming_convolution, moving_sum, shift_register, svdf, two_svdf, sequence_lstm, sum_in_a_loop, once):
             for seed in range(options.seeds):
                 compare(options.deuteron, make, seed, pathlib.Path(folder))
         for make in (float_svdf, float_lstm):
