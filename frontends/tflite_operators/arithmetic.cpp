@@ -98,6 +98,19 @@ constexpr CallRow kCalls[] = {
     {BuiltinOperator::SELECT_V2, {"aten::where", "self_out"}, 3, std::nullopt},
 };
 
+// TFLite compares steps of int16 as they stand, whatever their scales, and picks them as they stand.
+void finish_on_int16(Call& c, const CallRow& row) {
+  const Type &x = c.declared(row.operands - 2), &other = c.declared(row.operands - 1), &y = c.declared_result(0);
+  c.require(x.dtype == other.dtype, "takes int16 beside another type", to_text(other), to_text(x), "tflite.operand.type");
+  if (!row.result)
+    c.require(x.quant == other.quant && x.quant == y.quant, "picks from int16 of several scales",
+              fmt::format("{}, {}", to_text(other), to_text(y)), to_text(x), "tflite.operator.scale");
+  std::vector<ValueId> operands;
+  if (row.operands == 3) operands.push_back(c.in(0));
+  for (const size_t i : {row.operands - 2, row.operands - 1}) operands.push_back(c.steps_value(i));
+  c.result(call_broadcast(c, row.kernel, std::move(operands), row.result.value_or(DType::s16), {}, {}, row.result ? Quant() : y.quant));
+}
+
 void import_call(Call& c) {
   for (const CallRow& row : kCalls)
     if (EnumNameBuiltinOperator(row.builtin) == c.builtin()) {
@@ -107,6 +120,7 @@ void import_call(Call& c) {
       if (row.builtin == BuiltinOperator::SELECT)
         c.require(c.declared(0).shape == c.declared(1).shape || c.declared(0).elements() == 1, "picks whole rows, which is not supported",
                   to_text(c.declared(0).shape), to_text(c.declared(1).shape), "tflite.select.rows");
+      if (row.operands >= 2 && c.declared(row.operands - 2).dtype == DType::s16) return finish_on_int16(c, row);
       std::vector<ValueId> operands;
       for (size_t i = 0; i < row.operands; ++i) operands.push_back(c.in(i));
       if (!c.ok()) return;
@@ -141,10 +155,10 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::EQUAL, import_call},
     {BuiltinOperator::FLOOR_DIV, import_call},
     {BuiltinOperator::FLOOR_MOD, import_call},
-    {BuiltinOperator::GREATER, import_call},
-    {BuiltinOperator::GREATER_EQUAL, import_call},
-    {BuiltinOperator::LESS, import_call},
-    {BuiltinOperator::LESS_EQUAL, import_call},
+    {BuiltinOperator::GREATER, import_call, Int16::taken},
+    {BuiltinOperator::GREATER_EQUAL, import_call, Int16::taken},
+    {BuiltinOperator::LESS, import_call, Int16::taken},
+    {BuiltinOperator::LESS_EQUAL, import_call, Int16::taken},
     {BuiltinOperator::LOGICAL_AND, import_call},
     {BuiltinOperator::LOGICAL_NOT, import_call},
     {BuiltinOperator::LOGICAL_OR, import_call},
@@ -153,8 +167,8 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::MUL, import_product<MulOptions, Mul>, Int16::taken},
     {BuiltinOperator::NOT_EQUAL, import_call},
     {BuiltinOperator::POW, import_call},
-    {BuiltinOperator::SELECT, import_call},
-    {BuiltinOperator::SELECT_V2, import_call},
+    {BuiltinOperator::SELECT, import_call, Int16::taken},
+    {BuiltinOperator::SELECT_V2, import_call, Int16::taken},
     {BuiltinOperator::SQUARED_DIFFERENCE, import_squared_difference},
     {BuiltinOperator::SUB, import_sub, Int16::taken},
 };

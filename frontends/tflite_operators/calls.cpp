@@ -14,7 +14,7 @@ KernelArg truth_argument(bool value) { return {K::boolean, value ? 1 : 0, 0, {},
 KernelArg integers_argument(std::vector<i64> values) { return {K::integers, 0, 0, std::move(values), {}}; }
 
 ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands, DType dtype, std::string_view suffix,
-                       std::vector<KernelArg> more) {
+                       std::vector<KernelArg> more, const Quant& quant) {
   KernelCall call;
   call.name = kernel.name, call.overload = kernel.overload;
   Shape shape;
@@ -30,7 +30,7 @@ ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands
   }
   std::move(more.begin(), more.end(), std::back_inserter(call.args));
   call.args.push_back({K::output, 0, 0, {}, plain_face(shape)});
-  return c.add_call(std::move(call), std::move(operands), {dtype, shape, {}}, suffix);
+  return c.add_call(std::move(call), std::move(operands), {dtype, shape, quant}, suffix);
 }
 
 ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> more, Type result, std::string_view suffix) {

@@ -7,9 +7,9 @@ namespace deuteron::tflite {
 struct KernelName {
   const char *name, *overload;  // "aten::eq", "Tensor_out"
 };
-// name(operands.., more.., out), the operands broadcast to each other.
+// name(operands.., more.., out), the operands broadcast to each other; the result in steps, if it has any.
 ValueId call_broadcast(Call& c, KernelName kernel, std::vector<ValueId> operands, DType dtype, std::string_view suffix = {},
-                       std::vector<KernelArg> more = {});
+                       std::vector<KernelArg> more = {}, const Quant& quant = {});
 // name(x, more.., out)
 ValueId call_on(Call& c, KernelName kernel, ValueId x, std::vector<KernelArg> more, Type result, std::string_view suffix = {});
 KernelArg integer_argument(i64 value);

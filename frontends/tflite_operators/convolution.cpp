@@ -152,8 +152,7 @@ static void import_transpose_conv(Call& c) {
 }
 
 // Matrices of [.., rows, columns] as [batch, rows, columns], repeated along axes that only the other operand has, as steps where they are.
-static ValueId matrices(Call& c, size_t operand, const Shape& batches, std::string_view suffix) {
-  ValueId x = c.real(operand);
+static ValueId matrices(Call& c, ValueId x, const Quant& quant, const Shape& batches, std::string_view suffix) {
   if (!c.ok()) return -1;
   const Shape own = c.shape(x);
   Shape from(batches.size() + 2 - own.size(), 1), to = batches;
@@ -161,18 +160,34 @@ static ValueId matrices(Call& c, size_t operand, const Shape& batches, std::stri
   to.insert(to.end(), own.end() - 2, own.end());
   if (from != to) {
     x = c.add(Expand{to}, {c.reshape(x, from, fmt::format("{}_axes", suffix))}, fmt::format("{}_repeated", suffix));
-    x = c.rounded(x, c.declared(operand).quant, fmt::format("{}_rounded", suffix));
+    x = c.rounded(x, quant, fmt::format("{}_rounded", suffix));
   }
   return c.reshape(x, {numel(batches), to[to.size() - 2], to.back()}, suffix);
+}
+
+// An operand beside one of int16: the same numbers in int16.
+static ValueId as_int16(Call& c, size_t operand, Quant& quant) {
+  const Type& declared = c.declared(operand);
+  if (!c.ok() || declared.dtype == DType::s16) return c.real(operand);
+  c.require(declared.dtype == DType::s8 && declared.quant.scale.size() == 1 && declared.quant.zero_point[0] == 0,
+            "multiplies int16 by another type", to_text(declared), "INT16, or INT8 with one scale and zero point 0", "tflite.tensor.int16");
+  if (!c.ok()) return -1;
+  quant = per_tensor(quant.scale[0], 0, -32768, 32767);
+  if (!c.is_constant(operand)) return c.rounded(c.real(operand), quant, "other_int16");
+  const std::span<const int8_t> steps = c.steps(operand);
+  return c.add(Dequantize{}, {c.constant("other_int16", {DType::s16, declared.shape, quant},
+                                         constant_of(std::vector<int16_t>(steps.begin(), steps.end())))}, "other");
 }
 
 // [..,m,k] x [..,k,n]; the kernel takes the second one transposed.
 static void import_batch_matmul(Call& c) {
   const auto* o = c.options<BatchMatMulOptions>();
   c.takes(2, 2);
-  ValueId x = c.real(0), other = c.real(1);
-  c.require((c.declared(0).dtype == DType::s16) == (c.declared(1).dtype == DType::s16), "multiplies int16 by another type",
-            fmt::format("{}, {}", name_of(c.declared(0).dtype), name_of(c.declared(1).dtype)), "both INT16", "tflite.tensor.int16");
+  Quant other_quant = c.declared(1).quant;
+  ValueId x = c.real(0), other = c.declared(0).dtype == DType::s16 ? as_int16(c, 1, other_quant) : c.real(1);
+  c.require(c.declared(0).dtype == DType::s16 || c.declared(1).dtype != DType::s16, "multiplies another type by int16",
+            fmt::format("{}, {}", name_of(c.declared(0).dtype), name_of(c.declared(1).dtype)), "INT16, INT16 or INT8",
+            "tflite.tensor.int16");
   c.require(c.rank(x) >= 2 && c.rank(other) >= 2, "works on matrices, of at least two axes",
             fmt::format("{}, {}", c.rank(x), c.rank(other)), "2..", "tflite.batch_matmul.rank");
   if (!c.ok()) return;
@@ -182,8 +197,8 @@ static void import_batch_matmul(Call& c) {
   if (!c.ok()) return;
   // All rows may be those of one matrix where the other one is the same for all.
   const bool one = batches != others && numel(others) == 1 && !o->adj_x();
-  x = one ? c.reshape(x, {1, numel(batches) * a[a.size() - 2], a.back()}, "x") : matrices(c, 0, *common, "x");
-  other = one ? c.reshape(other, {1, b[b.size() - 2], b.back()}, "other") : matrices(c, 1, *common, "other");
+  x = one ? c.reshape(x, {1, numel(batches) * a[a.size() - 2], a.back()}, "x") : matrices(c, x, c.declared(0).quant, *common, "x");
+  other = one ? c.reshape(other, {1, b[b.size() - 2], b.back()}, "other") : matrices(c, other, other_quant, *common, "other");
   if (o->adj_x()) x = c.permute(x, {0, 2, 1}, "x_transposed");
   if (!o->adj_y()) other = c.permute(other, {0, 2, 1}, "other_transposed");
   Matmul op;

@@ -122,6 +122,24 @@ class Int16(Random):
         ins = [self.ints([n] + out + [oc]), weight, x] + ([self.bias(x, ws, oc, narrow)] if self.pick(0, 1) else [])
         return self.b.op("TRANSPOSE_CONV", ins, [y], "TransposeConvOptions", padding=0 if same else 1, strideH=s[0], strideW=s[1], **self.said(narrow))
 
+    def matmul(self):
+        """By int16, or by int8."""
+        x = self.any()
+        shape = self.b.shape(x)
+        if len(shape) not in (3, 4):
+            return None
+        ax, ay, narrow, n = bool(self.pick(0, 1)), bool(self.pick(0, 1)), self.pick(0, 1), self.pick(1, 12)
+        m, k = (shape[-1], shape[-2]) if ax else (shape[-2], shape[-1])
+        other_shape = [1 if self.pick(0, 2) == 0 else shape[0]] + shape[1:-2] + ([n, k] if ay else [k, n])
+        kind, so = np.int8 if narrow else np.int16, self.scale()
+        if self.pick(0, 1):
+            other = self.b.tensor(other_shape, so, 0, kind)
+            self.b.graph.inputs.append(other)
+        else:
+            other = self.b.constant(self.r.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, other_shape).astype(kind), so, 0)
+        y = self.new(shape[:-2] + [m, n], float(self.b.quant(x)[0] * so * np.sqrt(k) * (140 if narrow else 36000)))
+        return self.b.op("BATCH_MATMUL", [x, other], [y], "BatchMatMulOptions", adjX=ax, adjY=ay)
+
     def pair(self):
         x = self.any()
         shape = self.b.shape(x)
@@ -194,8 +212,8 @@ class Int16(Random):
 
     def leaky(self):
         x = self.any()
-        y = self.new(self.b.shape(x), float(self.b.quant(x)[0] * 10 ** self.r.uniform(-0.5, 0.5)))
-        return self.b.op("LEAKY_RELU", [x], [y], "LeakyReluOptions", alpha=self.choose([0.1, 0.01, 0.3, 1.5]))
+        y = self.new(self.b.shape(x), float(self.b.quant(x)[0] * self.choose([0.5, 2, 10 ** self.r.uniform(-0.5, 0.5)])))
+        return self.b.op("LEAKY_RELU", [x], [y], "LeakyReluOptions", alpha=self.choose([0.1, 0.01, 0.3, 1.5, -0.25, -0.3]))
 
     def quantize(self):
         """Other steps; or int8 and back."""
@@ -314,6 +332,37 @@ class Int16(Random):
         x = self.b.input([4 * n, h, w, c], self.scale(), 0)
         return self.b.op(kind, [x, self.ints([2, 2]), self.ints([[0, 0], [0, 1]])], [self.like(x, [n, 2 * h, 2 * w - 1, c])], "BatchToSpaceNDOptions")
 
+    def function(self):
+        """Of steps that are not negative, where it has no value below 0."""
+        fn, shape = self.choose(["ABS", "EXP", "GELU", "LOG", "RSQRT"]), self.b.shape(self.any())
+        s = float(np.float32(10 ** self.r.uniform(-4.5, -3.3)))
+        x = self.b.input(shape, s, 0)
+        if fn in ("LOG", "RSQRT"):
+            x = self.b.op("ABS", [x], [self.new(shape, s)], "AbsOptions")
+        y = {"ABS": s * self.choose([1, 0.5, 10 ** self.r.uniform(-0.5, 0.5)]), "EXP": np.exp(32767 * s) / 32767 * 10 ** self.r.uniform(-0.4, 0.4),
+             "GELU": s * 10 ** self.r.uniform(-0.3, 0.3), "LOG": 10 ** self.r.uniform(-3.6, -3), "RSQRT": 10 ** self.r.uniform(-3, -1) / np.sqrt(s) / 100}[fn]
+        return self.b.op(fn, [x], [self.new(shape, float(y))], {"ABS": "AbsOptions", "EXP": "ExpOptions", "GELU": "GeluOptions"}.get(fn),
+                         **({"approximate": bool(self.pick(0, 1))} if fn == "GELU" else {}))
+
+    def compare(self):
+        x = self.any()
+        shape = self.b.shape(x)
+        other = self.steps(shape[-1:], self.scale()) if self.pick(0, 1) else self.b.input(shape, self.scale(), 0)
+        fn = self.choose(["GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"])
+        return self.b.op(fn, [x, other], [self.b.tensor(shape, dtype=np.bool_)], fn.title().replace("_", "") + "Options")
+
+    def select(self):
+        """By truth values of an input, or of a comparison."""
+        x = self.any()
+        shape, s = self.b.shape(x), self.b.quant(x)[0]
+        two = self.pick(0, 1)
+        kept = [e if self.pick(0, 1) or not two else 1 for e in shape]
+        condition = self.b.tensor(kept, dtype=np.bool_)
+        self.b.graph.inputs.append(condition)
+        other = self.steps([1] if two else shape, s) if self.pick(0, 1) else self.b.input(shape, s, 0)
+        operands = [x, other] if self.pick(0, 1) else [other, x]
+        return self.b.op("SELECT_V2" if two else "SELECT", [condition, *operands], [self.like(x, shape)], "SelectV2Options" if two else "SelectOptions")
+
     def branch(self):
         """An input says which of two subgraphs gives the result, and which gives what it takes."""
         x = self.any()
@@ -339,7 +388,7 @@ class Int16(Random):
 
 
 OPERATORS = ["conv", "depthwise", "linear", "transposed", "matmul", "residual", "pair", "powers", "pool", "clamp", "sigmoid", "softmax", "leaky", "quantize", "reduce",
-             "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
+             "function", "compare", "select", "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
 ALONE = OPERATORS + ["total", "real", "moves", "branch"]
 
 
