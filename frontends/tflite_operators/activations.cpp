@@ -6,6 +6,7 @@
 
 #include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite_operators/parts.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -75,18 +76,30 @@ static void import_gelu(Call& c) {
   if (const auto* o = c.options<GeluOptions>()) finish_unary(c, o->approximate() ? UnaryFn::gelu_tanh : UnaryFn::gelu);
 }
 
+// On int16 of what is exact: what is above 0 in the result's steps, and the product of what is below; one of the two is 0.
+static ValueId prelu_of_int16(Call& c, ValueId x, ValueId slope) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const ValueId above = c.rounded(c.add(Clamp{{0, kInfinity}}, {x}, "above"));
+  const ValueId below = c.rounded(c.add(Clamp{{-kInfinity, 0}}, {x}, "below"), c.declared(0).quant, "below_rounded");
+  return c.add(Add{}, {above, c.rounded(c.add(Mul{}, {below, slope}, "product"), "product_rounded")});
+}
+
 // The slope has one element for each channel, or one for all.
 static void import_prelu(Call& c) {
   c.takes(2, 2);
   const ValueId x = c.real(0);
-  ValueId slope = c.real(1);
+  const bool is_int16 = c.declared(0).dtype == DType::s16;
+  c.require(!is_int16 || c.declared(1).dtype == DType::s8, "has slopes of int16, which TFLite reads as int8",
+            std::string(name_of(c.declared(1).dtype)), "INT8", "tflite.prelu.slope");
+  Quant slope_quant;
+  ValueId slope = is_int16 ? as_int16(c, 1, slope_quant) : c.real(1);
   c.require(c.is_constant(1), "has slopes that are computed, they have to be constants", "", "", "tflite.operand.constant");
   if (!c.ok()) return;
   const i64 count = c.type(slope).elements(), channels = c.rank(x) == 0 ? 1 : c.shape(x).back();
   c.require(count == 1 || (count == channels && c.shape(slope).back() == count), "has slopes along other axes than the last one",
             to_text(c.shape(slope)), fmt::format("1 or {}", channels), "tflite.prelu.slope");
   slope = c.reshape(slope, {count}, "slope");
-  c.result(c.add(Prelu{}, {x, slope}));
+  c.result(is_int16 ? prelu_of_int16(c, x, slope) : c.add(Prelu{}, {x, slope}));
 }
 
 // Over the last axis.
@@ -145,7 +158,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::LOGISTIC, import_sigmoid<UnaryFn::sigmoid>, Int16::taken},
     {BuiltinOperator::LOG_SOFTMAX, import_log_softmax},
     {BuiltinOperator::NEG, import_neg},
-    {BuiltinOperator::PRELU, import_prelu},
+    {BuiltinOperator::PRELU, import_prelu, Int16::taken},
     {BuiltinOperator::QUANTIZE, import_conversion, Int16::taken},
     {BuiltinOperator::RELU, import_relu, Int16::taken},
     {BuiltinOperator::RELU6, import_relu6, Int16::taken},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontends/tflite_operators/import_table.h"
+#include "frontends/tflite_operators/parts.h"
 #include "frontends/tflite_operators/window.h"
 #include "ops/elementwise/broadcast.h"
 
@@ -163,20 +164,6 @@ static ValueId matrices(Call& c, ValueId x, const Quant& quant, const Shape& bat
     x = c.rounded(x, quant, fmt::format("{}_rounded", suffix));
   }
   return c.reshape(x, {numel(batches), to[to.size() - 2], to.back()}, suffix);
-}
-
-// An operand beside one of int16: the same numbers in int16.
-static ValueId as_int16(Call& c, size_t operand, Quant& quant) {
-  const Type& declared = c.declared(operand);
-  if (!c.ok() || declared.dtype == DType::s16) return c.real(operand);
-  c.require(declared.dtype == DType::s8 && declared.quant.scale.size() == 1 && declared.quant.zero_point[0] == 0,
-            "multiplies int16 by another type", to_text(declared), "INT16, or INT8 with one scale and zero point 0", "tflite.tensor.int16");
-  if (!c.ok()) return -1;
-  quant = per_tensor(quant.scale[0], 0, -32768, 32767);
-  if (!c.is_constant(operand)) return c.rounded(c.real(operand), quant, "other_int16");
-  const std::span<const int8_t> steps = c.steps(operand);
-  return c.add(Dequantize{}, {c.constant("other_int16", {DType::s16, declared.shape, quant},
-                                         constant_of(std::vector<int16_t>(steps.begin(), steps.end())))}, "other");
 }
 
 // [..,m,k] x [..,k,n]; the kernel takes the second one transposed.

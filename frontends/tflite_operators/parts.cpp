@@ -39,4 +39,19 @@ i64 scalar(Call& c, size_t operand) {
   return c.ok() ? values[0] : 0;
 }
 
+ValueId as_int16(Call& c, size_t operand, Quant& quant) {
+  const Type& declared = c.declared(operand);
+  quant = declared.quant;
+  if (!c.ok() || declared.dtype == DType::s16) return c.real(operand);
+  c.require(declared.dtype == DType::s8 && declared.quant.scale.size() == 1 && declared.quant.zero_point[0] == 0,
+            "takes int16 beside another type", to_text(declared), "INT16, or INT8 with one scale and zero point 0", "tflite.tensor.int16");
+  if (!c.ok()) return -1;
+  quant = per_tensor(quant.scale[0], 0, -32768, 32767);
+  const std::string name = fmt::format("operand{}_int16", operand);
+  if (!c.is_constant(operand)) return c.rounded(c.real(operand), quant, name);
+  const std::span<const int8_t> steps = c.steps(operand);
+  const Constant wide = constant_of(std::vector<int16_t>(steps.begin(), steps.end()));
+  return c.add(Dequantize{}, {c.constant(name, {DType::s16, declared.shape, quant}, wide)}, name + ".real");
+}
+
 }  // namespace deuteron::tflite

@@ -13,4 +13,7 @@ ValueId part(Call& c, ValueId x, i64 axis, i64 start, i64 count, i64 step, std::
 // The only element of a constant.
 i64 scalar(Call& c, size_t operand);
 
+// An operand beside one of int16: the same numbers in int16, and its parameters then.
+ValueId as_int16(Call& c, size_t operand, Quant& quant);
+
 }  // namespace deuteron::tflite

@@ -344,6 +344,15 @@ class Int16(Random):
         return self.b.op(fn, [x], [self.new(shape, float(y))], {"ABS": "AbsOptions", "EXP": "ExpOptions", "GELU": "GeluOptions"}.get(fn),
                          **({"approximate": bool(self.pick(0, 1))} if fn == "GELU" else {}))
 
+    def prelu(self):
+        """Slopes are int8, for each channel or one for all."""
+        x = self.any()
+        shape = self.b.shape(x)
+        ws = 10 ** self.r.uniform(-3, -1.5)
+        many = [1] * (len(shape) - 2) + [shape[-1] if self.pick(0, 3) else 1]
+        slope = self.b.constant(self.r.integers(-128, 128, many).astype(np.int8), ws)
+        return self.b.op("PRELU", [x, slope], [self.new(shape, float(self.b.quant(x)[0] * self.choose([1, 0.5, 2, 10 ** self.r.uniform(-0.5, 0.5)])))])
+
     def compare(self):
         x = self.any()
         shape = self.b.shape(x)
@@ -388,7 +397,7 @@ class Int16(Random):
 
 
 OPERATORS = ["conv", "depthwise", "linear", "transposed", "matmul", "residual", "pair", "powers", "pool", "clamp", "sigmoid", "softmax", "leaky", "quantize", "reduce",
-             "function", "compare", "select", "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
+             "function", "prelu", "compare", "select", "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
 ALONE = OPERATORS + ["total", "real", "moves", "branch"]
 
 
