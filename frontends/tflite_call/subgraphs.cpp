@@ -17,14 +17,12 @@ const SubGraph& subgraph_of(const ImportState& state, i32 subgraph) {
 }
 bool is_handle(const ModelTensor& t) { return t.variable >= 0 && !t.is_variable; }
 
-// What a run leaves for the next one of the same subgraph: its constants stand once in the graph, its states stay the same variables.
+// What a run leaves for the next one of the same subgraph: its constants stand once in the graph.
 void keep_for_next_run(std::vector<ModelTensor>& kept, const std::vector<ModelTensor>& ran, std::span<const i32> inputs) {
   std::vector<bool> given(kept.size());
   for (const i32 id : inputs) given[id] = true;
   for (size_t k = 0; k < kept.size(); ++k) {
-    if (given[k]) continue;
-    if (kept[k].constant) kept[k].value = ran[k].value, kept[k].real = ran[k].real, kept[k].to_real = ran[k].to_real;
-    if (kept[k].is_variable) kept[k].variable = ran[k].variable;
+    if (!given[k] && kept[k].constant) kept[k].value = ran[k].value, kept[k].real = ran[k].real, kept[k].to_real = ran[k].to_real;
   }
 }
 

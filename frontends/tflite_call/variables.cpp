@@ -72,6 +72,10 @@ ValueId Call::kept(size_t i) {
   ModelTensor& t = state_.tensors[in_[i]];
   require(t.is_variable && t.state == ModelTensor::State::unknown, fmt::format("has a state `{}` that is no variable tensor", t.name), "",
           "", "tflite.variable.tensor");
+  if (ok_ && !state_.running.empty())
+    refuse({fmt::format("keeps a state `{}` in a subgraph, where TFLite begins it anew whenever an IF or a WHILE runs it", t.name), "", "",
+            "tflite.subgraph.state"},
+           "keep it outside of the subgraph, or in a variable");
   if (!ok_) return -1;
   if (t.variable < 0) {
     t.variable = static_cast<i32>(state_.variables.size());
@@ -85,8 +89,6 @@ ValueId Call::kept(size_t i) {
 void Call::keep(size_t i, ValueId value) {
   if (!ok_ || value < 0) return;
   Variable& v = state_.variables[state_.tensors[in_[i]].variable];
-  require_sure(v.name);
-  if (!ok_) return;
   v.now = value;
   v.writer = index_;
 }

@@ -43,8 +43,10 @@ ValueId as_int16(Call& c, size_t operand, Quant& quant) {
   const Type& declared = c.declared(operand);
   quant = declared.quant;
   if (!c.ok() || declared.dtype == DType::s16) return c.real(operand);
-  c.require(declared.dtype == DType::s8 && declared.quant.scale.size() == 1 && declared.quant.zero_point[0] == 0,
-            "takes int16 beside another type", to_text(declared), "INT16, or INT8 with one scale and zero point 0", "tflite.tensor.int16");
+  const size_t scales = quant.scale.size();
+  c.require(declared.dtype == DType::s8 && scales == 1 && quant.zero_point[0] == 0, "takes int16 beside another type",
+            fmt::format("{}, scales {}, zero point {}", name_of(declared.dtype), scales, scales ? quant.zero_point[0] : 0),
+            "INT16; or INT8, scales 1, zero point 0", "tflite.tensor.int16");
   if (!c.ok()) return -1;
   quant = per_tensor(quant.scale[0], 0, -32768, 32767);
   const std::string name = fmt::format("operand{}_int16", operand);
