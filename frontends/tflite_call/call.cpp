@@ -292,6 +292,18 @@ void Call::count_made(const std::vector<ValueId>& inputs, i64 elements) {
           std::to_string(kMostMadeElements), "tflite.constant.total");
 }
 
+// A part of a dequantized constant, in a turn of a loop: a constant too. So what is written into zeros step by step stays in steps.
+std::optional<ValueId> Call::part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix) {
+  const bool is_part = inputs.size() == 1 && is_movement(op) && numel(to) < type(inputs[0]).elements();
+  const Node* node = is_part && !state_.running.empty() ? maker(inputs[0]) : nullptr;
+  if (!node || !std::holds_alternative<Dequantize>(node->op)) return std::nullopt;
+  const ValueId steps = node->inputs[0];
+  if (type(steps).quant.per_channel()) return std::nullopt;
+  const Type result{type(steps).dtype, to, type(steps).quant};
+  auto folded = fold_part(state_.graph, op, steps, result, state_.folded_elements);
+  return folded ? std::optional(constant(fmt::format("{}.steps", suffix), result, std::move(*folded))) : std::nullopt;
+}
+
 std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::string_view suffix) {
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
@@ -319,6 +331,8 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
   if (inferred.value->size() == 1)
     if (auto folded = fold(state_.graph, op, inputs, inferred.value->front(), state_.folded_elements))
       return {constant(suffix, inferred.value->front(), std::move(*folded))};
+  if (const auto steps = inferred.value->size() == 1 ? part_of_steps(op, inputs, inferred.value->front().shape, suffix) : std::nullopt)
+    return add_all(Dequantize{}, {*steps}, suffix);
   state_.graph.add_node(std::move(op), std::move(inputs), *inferred.value, suffixed(state_, out_, suffix), {index_});
   return state_.graph.nodes.back().outputs;
 }

@@ -152,6 +152,7 @@ class Call {
 
  private:
   void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
+  std::optional<ValueId> part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix);
   ModelTensor* tensor(size_t i);                                      // operand; null: refused
   void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);

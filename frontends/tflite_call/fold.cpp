@@ -68,4 +68,11 @@ std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector
   return is_movement(op) ? std::optional(moved(graph, op, inputs, result)) : std::nullopt;
 }
 
+std::optional<Constant> fold_part(const Graph& graph, const Op& op, ValueId steps, const Type& result, i64& total) {
+  const i64 elements = result.elements() + graph.type(steps).elements();
+  if (!graph.is_constant(steps) || elements > kMostFolded || total + elements > kMostInAll) return std::nullopt;
+  total += elements;
+  return moved(graph, op, {steps}, result);
+}
+
 }  // namespace deuteron::tflite

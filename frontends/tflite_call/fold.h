@@ -12,4 +12,7 @@ namespace deuteron::tflite {
 // small, and a file of many operators on large constants is not to take all day.
 std::optional<Constant> fold(const Graph& graph, const Op& op, const std::vector<ValueId>& inputs, const Type& result, i64& elements);
 
+// The same of a part of a constant with steps, which the result has as well.
+std::optional<Constant> fold_part(const Graph& graph, const Op& op, ValueId steps, const Type& result, i64& elements);
+
 }  // namespace deuteron::tflite

@@ -143,13 +143,13 @@ static void import_dynamic_update_slice(Call& c) {
     std::vector<ValueId> pieces{y};
     if (start[k] > 0) pieces.insert(pieces.begin(), part(c, around, axis, 0, start[k], 1, fmt::format("before{}", k)));
     if (end < whole[k]) pieces.push_back(part(c, around, axis, end, whole[k] - end, 1, fmt::format("behind{}", k)));
-    y = c.add(Concat{axis}, pieces, fmt::format("axis{}", k));
+    y = c.rounded(c.add(Concat{axis}, pieces, fmt::format("axis{}", k)), fmt::format("axis{}_rounded", k));
   }
   c.result(y);
 }
 
 static constexpr ImportRow kPickingRows[] = {
-    {BuiltinOperator::DYNAMIC_UPDATE_SLICE, import_dynamic_update_slice},
+    {BuiltinOperator::DYNAMIC_UPDATE_SLICE, import_dynamic_update_slice, Int16::taken},
     {BuiltinOperator::EMBEDDING_LOOKUP, import_embedding_lookup},
     {BuiltinOperator::GATHER, import_gather, Int16::taken},
     {BuiltinOperator::GATHER_ND, import_gather_nd, Int16::taken},

@@ -91,7 +91,7 @@ static constexpr ImportRow kShapesRows[] = {
     {BuiltinOperator::BROADCAST_ARGS, import_broadcast_args},
     {BuiltinOperator::BROADCAST_TO, import_broadcast_to, Int16::taken},
     {BuiltinOperator::CAST, import_cast},
-    {BuiltinOperator::FILL, import_fill},
+    {BuiltinOperator::FILL, import_fill, Int16::taken},
     {BuiltinOperator::SHAPE, import_shape, Int16::taken},
     {BuiltinOperator::ZEROS_LIKE, import_zeros_like},
 };

@@ -1,5 +1,6 @@
 """Random TFLite models with int16 activations and int8 weights (16x8): what tflite_import.py compares beside those of int8."""
 import numpy as np
+import tflite_subgraphs
 from neutron_models import Random
 from tflite_models import Builder, schema
 
@@ -305,7 +306,8 @@ class Int16(Random):
         if x is None:
             return None
         n, h, w, c = self.b.shape(x)
-        kind = self.choose(["REVERSE_V2", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", "GATHER_ND", "BROADCAST_TO", "EXPAND_DIMS"])
+        kind = self.choose(["REVERSE_V2", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", "GATHER_ND", "BROADCAST_TO", "EXPAND_DIMS",
+                            "DYNAMIC_UPDATE_SLICE", "FILL"])
         if kind == "REVERSE_V2":
             return self.b.op(kind, [x, self.ints([self.pick(0, 3)])], [self.like(x, [n, h, w, c])], "ReverseV2Options")
         if kind == "TILE":
@@ -314,6 +316,13 @@ class Int16(Random):
         if kind == "EXPAND_DIMS":
             y = self.b.op(kind, [x, self.ints(2)], [self.like(x, [n, h, 1, w, c])], "ExpandDimsOptions")
             return self.b.op("SQUEEZE", [y], [self.like(x, [n, h, w, c])], "SqueezeOptions", squeezeDims=[2])
+        if kind == "DYNAMIC_UPDATE_SLICE":
+            some = [self.pick(1, e) for e in (n, h, w, c)]
+            other, start = self.b.input(some, self.b.quant(x)[0], 0), self.ints([self.pick(-1, e) for e in (n, h, w, c)])
+            return self.b.op(kind, [x, other, start], [self.like(x, [n, h, w, c])], "DynamicUpdateSliceOptions")
+        if kind == "FILL":
+            one = self.b.op(kind, [self.ints([n, h, w, c]), self.steps([], self.b.quant(x)[0])], [self.like(x, [n, h, w, c])], "FillOptions")
+            return self.b.op("MAXIMUM", [x, one], [self.like(x, [n, h, w, c])], "MaximumMinimumOptions")
         if kind == "BROADCAST_TO":
             row = self.b.input([1, c], self.b.quant(x)[0], 0)
             return self.b.op(kind, [row, self.ints([h, c])], [self.like(x, [h, c])], "BroadcastToOptions")
@@ -388,6 +397,9 @@ class Int16(Random):
         n = len(self.b.others)
         return self.b.op("IF", [flag, x], [self.like(x, shape)], "IfOptions", thenSubgraphIndex=n - 1, elseSubgraphIndex=n)
 
+    def recurrent(self):
+        return tflite_subgraphs.recurrent_of_int16(self)
+
     def real(self):
         """In float and back: what TFLite computes between DEQUANTIZE and QUANTIZE."""
         x = self.any()
@@ -398,7 +410,7 @@ class Int16(Random):
 
 OPERATORS = ["conv", "depthwise", "linear", "transposed", "matmul", "residual", "pair", "powers", "pool", "clamp", "sigmoid", "softmax", "leaky", "quantize", "reduce",
              "function", "prelu", "compare", "select", "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
-ALONE = OPERATORS + ["total", "real", "moves", "branch"]
+ALONE = OPERATORS + ["total", "real", "moves", "branch", "recurrent"]
 
 
 def start(seed):
