@@ -100,7 +100,7 @@ def loop_in_loop(c):
 
     def outer(i, n, v):
         inside = loop([c.ints([0]), i, v], inner)
-        return [c.op("ADD", [i, c.ints([1])], i, [1], "AddOptions"), n, c.op("SUB", [inside[2], v], v, shape, "SubOptions")]
+        return [c.op("ADD", [i, c.ints([1])], i, [1], "AddOptions"), n, c.op("ADD", [inside[2], v], v, shape, "AddOptions")]
 
     return [c.op("ADD", [loop([zero, limit, x], outer)[2], x], x, shape, "AddOptions")]
 
