@@ -33,9 +33,22 @@ void finish_integer_reduction(Call& c, i64 fn, ValueId x, const Axes& axes) {
   finish_kept(c, call_on(c, kernel, x, std::move(arguments), {c.type(x).dtype, reduced(c.shape(x), axes), {}}, "reduced"));
 }
 
+// The least of steps, as they stand: the result has the same.
+void finish_least_of_int16(Call& c) {
+  const Type &x = c.declared(0), &y = c.declared_result(0);
+  const ValueId steps = c.steps_value(0);
+  const Axes axes = c.axes(1, x.rank());
+  c.require(x.quant == y.quant, "takes the least of int16 into another scale", to_text(y), to_text(x), "tflite.operator.scale");
+  if (!c.ok() || axes.empty()) return c.result(steps);
+  const Type least{DType::s16, reduced(x.shape, axes), x.quant};
+  const ValueId made = call_on(c, {"aten::amin", "out"}, steps, {integers_argument(axes), truth_argument(true)}, least, "least");
+  finish_kept(c, c.add(Dequantize{}, {made}, "least_real"));
+}
+
 template <i64 fn>
 void import_reduce(Call& c) {
   c.takes(2, 2);
+  if (fn == Reduce::kMin && c.declared(0).dtype == DType::s16) return finish_least_of_int16(c);
   const ValueId x = is_of_integers(c) ? c.in(0) : c.real(0);
   const Axes axes = c.axes(1, c.rank(x));
   if (!c.ok()) return;
@@ -131,7 +144,7 @@ static constexpr ImportRow kReductionsRows[] = {
     {BuiltinOperator::REDUCE_ALL, import_truth<true>},
     {BuiltinOperator::REDUCE_ANY, import_truth<false>},
     {BuiltinOperator::REDUCE_MAX, import_reduce<Reduce::kMax>, Int16::taken},
-    {BuiltinOperator::REDUCE_MIN, import_reduce<Reduce::kMin>},
+    {BuiltinOperator::REDUCE_MIN, import_reduce<Reduce::kMin>, Int16::taken},
     {BuiltinOperator::REDUCE_PROD, import_reduce_prod},
     {BuiltinOperator::SUM, import_reduce<Reduce::kSum>, Int16::taken},
 };

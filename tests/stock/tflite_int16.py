@@ -178,13 +178,13 @@ class Int16(Random):
     def reduce(self, fn=None):
         x = self.any()
         shape = self.b.shape(x)
-        fn = fn or self.choose(["MEAN", "REDUCE_MAX"])
+        fn = fn or self.choose(["MEAN", "REDUCE_MAX", "REDUCE_MIN"])
         axes = [i for i in range(len(shape)) if self.pick(0, 1)] or [len(shape) - 1]
         keep = len(axes) == len(shape) or bool(self.pick(0, 1))
         out = [1 if i in axes else d for i, d in enumerate(shape)] if keep else [d for i, d in enumerate(shape) if i not in axes]
         n = int(np.prod([shape[a] for a in axes]))
         s = self.b.quant(x)[0]
-        y = self.like(x, out) if fn == "REDUCE_MAX" else self.new(out, float(s * 10 ** self.r.uniform(-0.7, 0.3) * (1 if fn == "MEAN" else np.sqrt(n))))
+        y = self.like(x, out) if fn.startswith("REDUCE") else self.new(out, float(s * 10 ** self.r.uniform(-0.7, 0.3) * (1 if fn == "MEAN" else np.sqrt(n))))
         return self.b.op(fn, [x, self.ints(axes)], [y], "ReducerOptions", keepDims=keep)
 
     def total(self):
