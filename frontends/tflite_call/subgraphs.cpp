@@ -10,7 +10,7 @@ namespace deuteron::tflite {
 namespace {
 
 // A subgraph may run many times, and may run others, so a small file could ask for more than any program holds.
-constexpr i64 kMostInSubgraphs = 1 << 18;  // operators and tensors, counted each time that they are run
+constexpr i64 kMostInSubgraphs = 1 << 16;  // operators and tensors, counted each time that they are run
 
 const SubGraph& subgraph_of(const ImportState& state, i32 subgraph) {
   return *state.model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(subgraph));
