@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ops/lookup_s16/kernel.h"
+#include "ops/lookup_s16/tflite_table.h"
 #include "ops/unary/unary.h"
 
 namespace deuteron {
@@ -57,6 +60,23 @@ TEST(LookupS16Table, KnowsTheCornersThatItsLinesCut) {
   EXPECT_GT(largest_error(table_s16(steps, steps, nothing), steps, steps, nothing), kMostTableError);
   const Quant positive = per_tensor(1, 0, 0, 32767);
   EXPECT_EQ(largest_error(table_s16(positive, steps, nothing), positive, steps, nothing), 0);
+}
+
+// An entry gives half of what the line misses in its middle: f(0) = 0, and between 0 and 128 a line lies 10.24 above f(64).
+TEST(LookupS16Table, OfTfliteMissesBothEndsAndTheMiddleAlike) {
+  const auto square = [](float v) { return v * v / 400; };
+  const std::vector<int16_t> table = tflite_table_s16(1.0f, 0, 1.0f, square);
+  ASSERT_EQ(table.size(), 513u);
+  EXPECT_EQ(table[256], -5);
+  EXPECT_EQ(table[0], 32767);
+  const std::vector<int16_t> line = tflite_table_s16(1.0f, 0, 1.0f, [](float v) { return v; });
+  EXPECT_EQ(line[0], -32768);
+  EXPECT_EQ(line[512], 32767);
+  // Infinities have no middle.
+  const std::vector<int16_t> beyond = tflite_table_s16(1.0f, 0, 1.0f, [](float v) { return std::exp(v); });
+  EXPECT_EQ(beyond[100], 0);
+  EXPECT_EQ(beyond[400], 0);
+  EXPECT_EQ(beyond[512], 32767);
 }
 
 }  // namespace
