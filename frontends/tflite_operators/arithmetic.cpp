@@ -6,6 +6,8 @@
 #include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/window.h"
+#include "ops/integer/multiplier.h"
+#include "ops/integer/requantize.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -111,6 +113,30 @@ void finish_on_int16(Call& c, const CallRow& row) {
   c.result(call_broadcast(c, row.kernel, std::move(operands), row.result.value_or(DType::s16), {}, {}, row.result ? Quant() : y.quant));
 }
 
+// What TFLite compares: steps of int8 in steps of 2^-8, rounded twice. Below a scale of 2^-8 several steps are one number there.
+std::optional<i32> compared_number(const Quant& q, i32 step) {
+  if (q.scale.size() != 1 || q.scale[0] >= 1) return std::nullopt;
+  const auto m = multiplier_of(q.scale[0], Ties::away);
+  return m ? std::optional(requantize((step - q.zero_point[0]) * 256, m->value, m->shift)) : std::nullopt;
+}
+
+// Of an order of int8 beside one constant step: the real number between the steps for which it holds and the others.
+std::optional<float> border_of(Call& c, BuiltinOperator builtin) {
+  using B = BuiltinOperator;
+  if (builtin != B::LESS && builtin != B::LESS_EQUAL && builtin != B::GREATER && builtin != B::GREATER_EQUAL) return std::nullopt;
+  const bool first = c.is_constant(0);  // the constant
+  const Type &x = c.declared(first ? 1 : 0), &other = c.declared(first ? 0 : 1);
+  if (first == c.is_constant(1) || x.dtype != DType::s8 || other.dtype != DType::s8 || other.elements() != 1) return std::nullopt;
+  if (c.declared_result(0).shape != x.shape) return std::nullopt;
+  const std::span<const int8_t> step = c.steps(first ? 0 : 1);
+  const auto number = step.empty() ? std::nullopt : compared_number(other.quant, step[0]);
+  if (!number || !compared_number(x.quant, 0)) return std::nullopt;
+  const bool above = (builtin == B::LESS_EQUAL || builtin == B::GREATER) != first;  // the border lies above all that are equal
+  i32 border = -128;
+  while (border <= 127 && (above ? *compared_number(x.quant, border) <= *number : *compared_number(x.quant, border) < *number)) ++border;
+  return (static_cast<float>(border - x.quant.zero_point[0]) - 0.5f) * x.quant.scale[0];
+}
+
 void import_call(Call& c) {
   for (const CallRow& row : kCalls)
     if (EnumNameBuiltinOperator(row.builtin) == c.builtin()) {
@@ -124,6 +150,10 @@ void import_call(Call& c) {
       std::vector<ValueId> operands;
       for (size_t i = 0; i < row.operands; ++i) operands.push_back(c.in(i));
       if (!c.ok()) return;
+      if (const auto border = row.operands == 2 ? border_of(c, row.builtin) : std::nullopt) {
+        ValueId& constant = operands[c.is_constant(0) ? 0 : 1];
+        constant = c.constant("border", {DType::f32, c.shape(constant), {}}, constant_of(std::vector<float>{*border}));
+      }
       const DType dtype = row.result ? *row.result : common_type(c, {operands[row.operands - 2], operands[row.operands - 1]});
       return c.result(call_broadcast(c, row.kernel, std::move(operands), dtype));
     }

@@ -266,6 +266,16 @@ def reduce_truth(c):
     return [c.b.op(fn, [truth, c.ints(axes)], [c.b.tensor(out, dtype=np.bool_)], "ReducerOptions", keepDims=keep) for fn in ("REDUCE_ALL", "REDUCE_ANY")]
 
 
+def order_of_steps(c):
+    """Beside a constant, which may be a step that TFLite does not tell from others."""
+    shape = c.shape(c.pick(1, 3))
+    x = c.b.input(shape, float(np.float32(10 ** c.r.uniform(-3.5, -0.5))), c.pick(-40, 40))
+    s, z = c.b.quant(x)
+    other = c.b.constant(np.array(c.pick(-128, 127), np.int8), s if c.pick(0, 1) else float(np.float32(10 ** c.r.uniform(-3.5, -0.5))), c.choose([z, c.pick(-40, 40)]))
+    fn = c.choose(["LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"])
+    return [c.b.op(fn, [x, other] if c.pick(0, 1) else [other, x], [c.b.tensor(shape, dtype=np.bool_)], fn.title().replace("_", "") + "Options")]
+
+
 def floor_div(c):
     shape = c.shape(c.pick(1, 4))
     other = (c.r.uniform(0.2, 2, [e if c.pick(0, 1) else 1 for e in shape]) * c.choose([1, -1])).astype(np.float32)
@@ -343,7 +353,7 @@ def matmul_broadcast(c):
 
 
 CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
-         integer_pair, integer_function, plain_reduction, reduce_truth, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
+         integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
          matmul_broadcast, *tflite_subgraphs.CASES]
 
 
