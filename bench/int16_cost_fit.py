@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BOARDS = {"mve": ("cortex-m55", "mps3-an547"), "dsp": ("cortex-m4", "mps2-an386"), "scalar": ("cortex-m3", "mps2-an385")}
+BOARDS = {"mve": ("cortex-m55", "mps3-an547"), "dsp": ("cortex-m4", "mps2-an386"), "scalar": ("cortex-m3", "mps2-an385"), "thumb1": ("cortex-m0+", "mps2-an511")}
 MODELS = ["resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad", "cifarnet", "digits_bmm", "mnist_lstm", "mobilenet_v3_small"]
 SOME_LAYERS = {"resnet8": ["add"], "dscnn_kws": ["layers.0.conv", "layers.3.conv", "layers.6.conv", "linear"], "autoencoder_ad": ["fcs.0", "fcs.3", "fcs.7"], "cifarnet": ["conv2", "fc"]}
 

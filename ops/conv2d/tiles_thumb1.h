@@ -54,10 +54,8 @@ inline int16_t* pad_alone(int32_t count, int32_t, int16_t* to) {
   return reinterpret_cast<int16_t*>(word);
 }
 
-inline constexpr Lane kLaneAlone = {widen_alone, pad_alone};
-inline constexpr Lane lane_of(int32_t k) {
-  return k % 2 == 0 ? Lane{widen_even, pad_even} : Lane{widen_odd, pad_odd};
-}  // of window k of four
+inline constexpr Lane kLaneAlone = {widen_alone, pad_alone}, kLanesOfPair[] = {{widen_even, pad_even}, {widen_odd, pad_odd}};
+inline constexpr Lane lane_of(int32_t k) { return kLanesOfPair[k % 2]; }  // of window k of four
 
 // The sum of a row of weights: four bytes of a word at a time where it may be read so.
 inline int32_t sum_of(const int8_t* weight, int32_t length) {

@@ -65,7 +65,6 @@ deuteron_dot_4_thumb1:
   muls r1, r3, r1
   adr r3, 3f
   adds r1, r1, r3
-  adds r1, #1
   str r1, [sp, #16]
 1:                                  @ a filter that begins at r6
   ldr r2, [sp, #4]
@@ -89,7 +88,7 @@ deuteron_dot_4_thumb1:
   beq 4f
 2:
   ldr r0, [sp, #16]
-  bx r0
+  mov pc, r0
   .balign 4
 3:
   .rept AT_ONCE
@@ -265,7 +264,6 @@ deuteron_dot_1x4_thumb1:
   muls r1, r3, r1
   adr r3, 2f
   adds r1, r1, r3
-  adds r1, #1
   str r1, [sp, #16]
 1:                                  @ four filters that begin at r4
   ldr r0, [sp, #4]
@@ -281,7 +279,7 @@ deuteron_dot_1x4_thumb1:
   mov r11, r0
   ldr r7, [sp, #16]
   ldr r0, [sp]
-  bx r7
+  mov pc, r7
   .balign 4
 2:
   .rept AT_ONCE

@@ -1,7 +1,7 @@
 // Addition in one step, element by element, without vectors. In Thumb-2 SSAT shifts too, so that an element is two loads, two
 // multiply-accumulates, SSAT and a store.
 #pragma once
-#include "ops/integer/requantize_words.h"
+#include "ops/integer/requantize.h"
 #include "ops/linear_add/kernel.h"
 
 namespace deuteron {
@@ -11,7 +11,7 @@ inline void linear_add_s8_words(const LinearAddArgs a, const int8_t* x, const in
     const uint32_t sum = static_cast<uint32_t>(u) * static_cast<uint32_t>(a.x_factor) + static_cast<uint32_t>(a.first) +
                          static_cast<uint32_t>(v) * static_cast<uint32_t>(a.other_factor);
 #if __ARM_ARCH_ISA_THUMB == 1
-    return static_cast<int8_t>(saturate_s8(static_cast<int32_t>(sum) >> kLinearAddRight));
+    return static_cast<int8_t>(clamp_to(static_cast<int32_t>(sum) >> kLinearAddRight, INT8_MIN, INT8_MAX));
 #else
     int32_t result;
     asm("ssat %0, #8, %1, asr %2" : "=r"(result) : "r"(sum), "i"(kLinearAddRight));
