@@ -380,8 +380,8 @@ TEST_F(Cli, ExplainAndPrefer) {
 }
 
 TEST_F(Cli, CompileRunEvaluateCompareInspect) {
-  const Ended compiled =
-      run({"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("a b.pte"), "--json", path("c.json")});
+  const Ended compiled = run({"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o",
+                              path("a b.pte"), "--json", path("c.json")});
   ASSERT_EQ(compiled.code, 0) << compiled.err;
   EXPECT_EQ(compiled.err, "") << "no warnings";
   EXPECT_THAT(compiled.out, AllOf(HasSubstr("operators"), HasSubstr("RAM"), HasSubstr("wrote")));
@@ -403,7 +403,10 @@ TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   }
 
   // The same input gives the same bytes, whatever the number of threads; from another folder, under another name.
-  ASSERT_EQ(run({"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, "-o", path("two.pte"), "--threads", "1"}).code, 0);
+  ASSERT_EQ(run({"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("two.pte"),
+                 "--threads", "1"})
+                .code,
+            0);
   EXPECT_TRUE(content_of(path("a b.pte")) == content_of(path("two.pte")));
 
   const Ended inspected = run({"inspect", path("a b.pte"), "--json", "-"});
@@ -466,8 +469,8 @@ TEST_F(Cli, CompileRunEvaluateCompareInspect) {
   // The operators can be told only with the data that the program was calibrated with.
   EXPECT_FALSE(d.contains("operators"));
   EXPECT_THAT(compared.out, HasSubstr("operators: not compared"));
-  const Ended whole =
-      run({"compare", kModel, path("a b.pte"), "--inputs", kTestInputs, "--calibrate", kCalibrate, "--json", path("d.json")});
+  const Ended whole = run({"compare", kModel, path("a b.pte"), "--inputs", kTestInputs, "--calibrate", kCalibrate, kObserver, kPlain,
+                           "--json", path("d.json")});
   ASSERT_EQ(whole.code, 0) << whole.err;
   const json operators = read_json("d.json")["operators"];
   ASSERT_EQ(operators.size(), 13u) << whole.out;
