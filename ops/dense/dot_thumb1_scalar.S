@@ -5,6 +5,49 @@
   .thumb
 .equ AT_ONCE, 4
 
+.macro FUNCTION name
+  .section .text.\name,"ax"
+  .global \name
+  .type \name, %function
+  .balign 4
+\name:
+.endm
+.macro ENTER bytes
+  push {r4-r7, lr}
+  mov r4, r8
+  mov r5, r9
+  mov r6, r10
+  mov r7, r11
+  push {r4-r7}
+  sub sp, #\bytes
+.endm
+.macro LEAVE bytes
+  add sp, #\bytes
+  pop {r4-r7}
+  mov r8, r4
+  mov r9, r5
+  mov r10, r6
+  mov r11, r7
+  pop {r4-r7, pc}
+.endm
+@ Where the first turn of a loop begins, at sp + 16, with r1 the negative number of steps: those that are no multiple are left out.
+.macro ENTRY bytes, loop
+  movs r3, #(AT_ONCE - 1)
+  ands r1, r3
+  movs r3, #\bytes
+  muls r1, r3, r1
+  adr r3, \loop
+  adds r1, r1, r3
+  str r1, [sp, #16]
+.endm
+.macro CLEAR
+  movs r0, #0
+  mov r8, r0
+  mov r9, r0
+  mov r10, r0
+  mov r11, r0
+.endm
+
 @ Two elements of four windows and a filter: 19 instructions, 8 products. Of a pair's products P = A + 65536 * B the words are summed, and
 @ (P + 32768) / 65536, rounded down, is B; A is what is left of the word at the end.
 @   r0-r3 windows   r4 weight   r5 element, below 0   r6 end of the filter   r7 next windows
@@ -33,18 +76,8 @@
 .equ ELEMENTS_BYTES, 38
 
 @ stack: 0 windows, 4 length, 8 filters that are left, 12 sums, 16 entry
-  .section .text.deuteron_dot_4_thumb1,"ax"
-  .global deuteron_dot_4_thumb1
-  .type deuteron_dot_4_thumb1, %function
-  .balign 4
-deuteron_dot_4_thumb1:
-  push {r4-r7, lr}
-  mov r4, r8
-  mov r5, r9
-  mov r6, r10
-  mov r7, r11
-  push {r4-r7}
-  sub sp, #20
+  FUNCTION deuteron_dot_4_thumb1
+  ENTER 20
   ldr r1, [r0]
   ldr r6, [r0, #4]
   ldr r2, [r0, #8]
@@ -58,24 +91,14 @@ deuteron_dot_4_thumb1:
   lsls r0, r0, #15
   mov r12, r0
   lsrs r1, r2, #1
-  rsbs r1, r1, #0                   @ pairs of elements that the first turn leaves out
-  movs r3, #(AT_ONCE - 1)
-  ands r1, r3
-  movs r3, #ELEMENTS_BYTES
-  muls r1, r3, r1
-  adr r3, 3f
-  adds r1, r1, r3
-  str r1, [sp, #16]
+  rsbs r1, r1, #0                   @ pairs of elements
+  ENTRY ELEMENTS_BYTES, 3f
 1:                                  @ a filter that begins at r6
   ldr r2, [sp, #4]
   adds r6, r6, r2
   rsbs r5, r2, #0
   ldr r7, [sp]
-  movs r0, #0
-  mov r8, r0
-  mov r9, r0
-  mov r10, r0
-  mov r11, r0
+  CLEAR
   lsrs r2, r2, #1
   bcc 2f                            @ an odd element by itself
   ldm r7!, {r0, r1}
@@ -113,13 +136,7 @@ deuteron_dot_4_thumb1:
   subs r0, #1
   str r0, [sp, #8]
   bne 1b
-  add sp, #20
-  pop {r4-r7}
-  mov r8, r4
-  mov r9, r5
-  mov r10, r6
-  mov r11, r7
-  pop {r4-r7, pc}
+  LEAVE 20
   .size deuteron_dot_4_thumb1, . - deuteron_dot_4_thumb1
 
 @ A sum of window k becomes a byte: 25 instructions. The product by halves (ops/integer/requantize.h); the carry of the last shift is the bit
@@ -161,18 +178,8 @@ deuteron_dot_4_thumb1:
 .endm
 
 @ stack: 0 4 8 12 bytes of the windows
-  .section .text.deuteron_finish_4_thumb1,"ax"
-  .global deuteron_finish_4_thumb1
-  .type deuteron_finish_4_thumb1, %function
-  .balign 4
-deuteron_finish_4_thumb1:
-  push {r4-r7, lr}
-  mov r4, r8
-  mov r5, r9
-  mov r6, r10
-  mov r7, r11
-  push {r4-r7}
-  sub sp, #16
+  FUNCTION deuteron_finish_4_thumb1
+  ENTER 16
   movs r7, r0
   adds r7, #20
   ldm r7!, {r1-r4}
@@ -205,13 +212,7 @@ deuteron_finish_4_thumb1:
   adds r7, #1
   cmp r7, r12
   bne 1b
-  add sp, #16
-  pop {r4-r7}
-  mov r8, r4
-  mov r9, r5
-  mov r10, r6
-  mov r11, r7
-  pop {r4-r7, pc}
+  LEAVE 16
   .size deuteron_finish_4_thumb1, . - deuteron_finish_4_thumb1
 
 @ An element of one window and four filters: 14 instructions, 4 products.
@@ -236,18 +237,8 @@ deuteron_finish_4_thumb1:
 .equ ELEMENT_BYTES, 28
 
 @ stack: 0 window, 4 length, 8 filters that are left, 12 sums, 16 entry
-  .section .text.deuteron_dot_1x4_thumb1,"ax"
-  .global deuteron_dot_1x4_thumb1
-  .type deuteron_dot_1x4_thumb1, %function
-  .balign 4
-deuteron_dot_1x4_thumb1:
-  push {r4-r7, lr}
-  mov r4, r8
-  mov r5, r9
-  mov r6, r10
-  mov r7, r11
-  push {r4-r7}
-  sub sp, #20
+  FUNCTION deuteron_dot_1x4_thumb1
+  ENTER 20
   ldr r1, [r0]
   ldr r4, [r0, #4]
   ldr r2, [r0, #8]
@@ -257,14 +248,8 @@ deuteron_dot_1x4_thumb1:
   str r2, [sp, #4]
   str r3, [sp, #8]
   str r5, [sp, #12]
-  rsbs r1, r2, #0                   @ elements that the first turn leaves out
-  movs r3, #(AT_ONCE - 1)
-  ands r1, r3
-  movs r3, #ELEMENT_BYTES
-  muls r1, r3, r1
-  adr r3, 2f
-  adds r1, r1, r3
-  str r1, [sp, #16]
+  rsbs r1, r2, #0
+  ENTRY ELEMENT_BYTES, 2f
 1:                                  @ four filters that begin at r4
   ldr r0, [sp, #4]
   adds r1, r4, r0
@@ -272,11 +257,7 @@ deuteron_dot_1x4_thumb1:
   adds r3, r2, r0
   adds r4, r3, r0
   rsbs r5, r0, #0
-  movs r0, #0
-  mov r8, r0
-  mov r9, r0
-  mov r10, r0
-  mov r11, r0
+  CLEAR
   ldr r7, [sp, #16]
   ldr r0, [sp]
   mov pc, r7
@@ -297,12 +278,6 @@ deuteron_dot_1x4_thumb1:
   subs r0, #4
   str r0, [sp, #8]
   bne 1b
-  add sp, #20
-  pop {r4-r7}
-  mov r8, r4
-  mov r9, r5
-  mov r10, r6
-  mov r11, r7
-  pop {r4-r7, pc}
+  LEAVE 20
   .size deuteron_dot_1x4_thumb1, . - deuteron_dot_1x4_thumb1
 #endif
