@@ -146,11 +146,10 @@ static std::map<ValueId, Cluster> joined_values(const Marks& marks, UnionFind& s
   return clusters;
 }
 
-// What a user sees, or another operator computes with. Where sharing with other operands would make its steps twice as coarse or more, it and
-// what is joined to it in other ways keep steps of their own, and who reads it among others rounds it once more: to steps that are at least
-// as coarse.
-static void give_own_steps(const Graph& g, const Marks& marks, std::span<const Observation> observations,
-                                   std::vector<Join>& joins) {
+// What a user sees, or another operator computes with. Where sharing with other operands would make its steps twice as coarse or more, it
+// and what is joined to it in other ways keep steps of their own, and who reads it among others rounds it once more: to steps that are at
+// least as coarse.
+static void give_own_steps(const Graph& g, const Marks& marks, std::span<const Observation> observations, std::vector<Join>& joins) {
   constexpr double kCoarser = 2;
   const auto is_among = [](const Join& j) { return j.among >= 0; };
   if (observations.empty() || std::none_of(joins.begin(), joins.end(), is_among)) return;

@@ -197,7 +197,7 @@ class Walk {
       graph().states.push_back({type,
                                 !v.initial                    ? zeros
                                 : type.dtype != v.type->dtype ? constant_of(numbers_of(v.initial->bytes.data(), *v.type))
-                                            : *v.initial,
+                                                              : *v.initial,
                                 v.writer});
     }
     drop_idle_states(graph());

@@ -147,7 +147,8 @@ inline std::vector<u8> model_of_subgraphs(i32 turns = 3) {
   w.op(BuiltinOperator::WHILE, {w.constant({0}), y}, std::vector<i32>{n, z}, BuiltinOptions::WhileOptions, CreateWhileOptions(b, 3, 4));
   w.finish_subgraph({x, t}, {z});
   const i32 a = int8("a"), sum = int8("sum");
-  w.op(BuiltinOperator::ADD, {a, w.constant({1, 2}, std::vector<int8_t>{5, -6}, {0.25f})}, sum, BuiltinOptions::AddOptions, CreateAddOptions(b));
+  w.op(BuiltinOperator::ADD, {a, w.constant({1, 2}, std::vector<int8_t>{5, -6}, {0.25f})}, sum, BuiltinOptions::AddOptions,
+       CreateAddOptions(b));
   w.finish_subgraph({a}, {sum});
   const i32 same = int8("same");
   w.finish_subgraph({same}, {same});

@@ -46,10 +46,10 @@ struct ImportState {
   i64 folded_elements = 0;  // fold.h
   std::vector<Variable> variables = {};
   Visit visit = {};
-  std::vector<i32> running = {};  // subgraphs, each run by an operator of the one before
-  i64 in_subgraphs = 0;           // operators and tensors of subgraphs, counted each time that they are run
-  i32 unsure = 0;                 // branches around the operator of which a computed condition picks one
-  std::vector<bool> failed = {};  // by subgraph: something is wrong in it and reported, so it is not run again
+  std::vector<i32> running = {};           // subgraphs, each run by an operator of the one before
+  i64 in_subgraphs = 0;                    // operators and tensors of subgraphs, counted each time that they are run
+  i32 unsure = 0;                          // branches around the operator of which a computed condition picks one
+  std::vector<bool> failed = {};           // by subgraph: something is wrong in it and reported, so it is not run again
   std::vector<BatchedImage> batched = {};  // in the order of their values
 };
 
@@ -145,15 +145,15 @@ class Call {
 
   // Subgraphs in the place of this operator. A branch takes all operands but the first.
   void take_branch(i32 subgraph);
-  void pick_branch(i32 yes, i32 no);            // both are run, and operand 0 picks
-  void run_loop(i32 condition, i32 body);       // turn by turn, while the condition is made of constants and true
+  void pick_branch(i32 yes, i32 no);       // both are run, and operand 0 picks
+  void run_loop(i32 condition, i32 body);  // turn by turn, while the condition is made of constants and true
 
   std::string where() const;  // "net.tflite: CONV_2D `conv1` (operator 3 of subgraph 0)"
 
  private:
   void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
   std::optional<ValueId> part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix);
-  ModelTensor* tensor(size_t i);                                      // operand; null: refused
+  ModelTensor* tensor(size_t i);  // operand; null: refused
   void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);

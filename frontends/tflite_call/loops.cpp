@@ -59,9 +59,9 @@ void Call::run_loop(i32 condition, i32 body) {
     if (!more) return;
     if (!*more) break;
     if (turns == kMostTurns)
-      return refuse({"turns too often to be unrolled", fmt::format("at least {}", turns + 1), std::to_string(kMostTurns),
-                     "tflite.while.turns"},
-                    "give it fewer turns, such as a shorter sequence, and call the program more often");
+      return refuse(
+          {"turns too often to be unrolled", fmt::format("at least {}", turns + 1), std::to_string(kMostTurns), "tflite.while.turns"},
+          "give it fewer turns, such as a shorter sequence, and call the program more often");
     auto next = run_subgraph(body, turn);
     if (!next) return;
     turn = std::move(*next);

@@ -13,8 +13,8 @@ struct Multiplier {
   bool operator==(const Multiplier&) const = default;
 };
 
-// The 31 bits of a factor that lies exactly between two. to_even: ExecuTorch's cortex_m dialect, which is compiled in Python with its round().
-// away: TFLite's QuantizeMultiplier, and so the NPU's converter. tests/stock/rounding.py asks both.
+// The 31 bits of a factor that lies exactly between two. to_even: ExecuTorch's cortex_m dialect, which is compiled in Python with its
+// round(). away: TFLite's QuantizeMultiplier, and so the NPU's converter. tests/stock/rounding.py asks both.
 enum class Ties : u8 { to_even, away };
 
 // least_unshifted: shift 0 for factors from here to 1. Then the shifts of all layers are one constant in the file, and the accumulator is

@@ -98,9 +98,7 @@ TEST(SequenceLstmKernel, ItsFunctionsAreCloseToRealOnes) {
     for (int v = -32768; v <= 32767; ++v) {
       const int32_t t = gemmlowp_tanh_q15(v, bits);
       ASSERT_NEAR(t, 32768 * std::tanh(std::ldexp(v, bits - 15)), 12.05) << v << " with " << bits << " bits before the point";
-      if (v > -32768) {
-        ASSERT_EQ(gemmlowp_tanh_q15(-v, bits), -t);
-      }
+      if (v > -32768) { ASSERT_EQ(gemmlowp_tanh_q15(-v, bits), -t); }
     }
   for (int v = -32768; v <= 32767; ++v) ASSERT_NEAR(gemmlowp_logistic_q15(v), 32768 / (1 + std::exp(-v / 4096.0)), 6.4) << v;
 }

@@ -35,15 +35,16 @@ static Result<Lowered> tflite_table_form(const LowerContext& c, float (*function
   std::vector<int16_t> table = tflite_table_s16(x.quant.scale[0], 0, scale, [&](float v) { return function(v, scale); });
   for (size_t k = 0; k + 1 < table.size(); ++k)
     if (const i32 step = table[k + 1] - table[k]; step != static_cast<int16_t>(step))
-      return Refusal{"entries of the table lie too far apart: the result's scale is too fine", std::to_string(step), "32767", "int16x8.scale"};
+      return Refusal{"entries of the table lie too far apart: the result's scale is too fine", std::to_string(step), "32767",
+                     "int16x8.scale"};
   CallBuilder call("deuteron::lookup_s16", c.in.size(), 1);
   call.in(0, elementwise_face(x.shape)).constant(DType::s16, {kLookupS16Entries}, std::move(table));
   call.out(0, elementwise_face(y.shape)).may_share(0, 0);
   return call.done();
 }
 
-// The kernel takes the sign off behind its first rounding, TFLite before it: halves would be rounded to different sides. A product is a half
-// where its last bit that is set is bit 30.
+// The kernel takes the sign off behind its first rounding, TFLite before it: halves would be rounded to different sides. A product is a
+// half where its last bit that is set is bit 30.
 static Result<Lowered> tflite_abs_form(const LowerContext& c) {
   const double factor = static_cast<double>(c.in[0].quant.scale[0] / c.out[0].quant.scale[0]);
   const auto m = checked_multiplier(factor, Ties::away, "int16x8.scale");
