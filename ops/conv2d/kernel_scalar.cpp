@@ -78,7 +78,6 @@ void run_windows(const Convolution& c, Filters& filters, int8_t* y) {
   }
 }
 
-constexpr int32_t kTileAlone = 4;  // filters that a window meets alone
 bool is_alone(const Conv2dArgs& a, int32_t filters) { return a.out_h * a.out_w == 1 && filters >= kTileAlone; }
 
 void run_image(const Convolution& c, Filters& filters, int32_t first, int32_t count, int8_t* y) {

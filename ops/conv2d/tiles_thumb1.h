@@ -14,9 +14,7 @@ inline constexpr int32_t kAlone = 2;                             // int16 of an 
 inline constexpr int32_t kWindowsAlignment = alignof(int32_t);
 inline constexpr int32_t kFiltersOfSums = 16;  // whose sums wait to be bytes
 
-inline const char* why_not_tiles(const Conv2dArgs& a) {
-  return a.x_offset < -127 || a.x_offset > 128 ? "the zero point of the input is not int8" : nullptr;
-}
+inline const char* why_not_tiles(const Conv2dArgs& a) { return why_not_conv2d_dsp(a); }
 
 using Word [[gnu::may_alias]] = int32_t;  // of a pair, or of a window alone
 
@@ -106,13 +104,13 @@ class Filters {
     }
   }
 
-  // Filters by fours; the last ones are met again where their number is no multiple.
+  // Filters by tiles; the last ones are met again where their number is no multiple.
   void meet_one(int8_t* y) {
     uint32_t sums[kFiltersOfSums];
     for (int32_t i = 0; i < count_; i += dot_.filters) {
-      const int32_t at = count_ - i < 4 ? count_ - 4 : i;
+      const int32_t at = count_ - i < kTileAlone ? count_ - kTileAlone : i;
       take(at, kFiltersOfSums, sums);
-      dot_.filters = dot_.filters / 4 * 4;
+      dot_.filters = dot_.filters / kTileAlone * kTileAlone;
       deuteron_dot_1x4_thumb1(&dot_);
       for (int32_t f = 0; f < dot_.filters; ++f) y[first_ + at + f] = finish(sums[f], at + f);
     }

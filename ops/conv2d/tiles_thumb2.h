@@ -44,7 +44,7 @@ class Filters {
       : a_(a), weight_(weight), bias_(bias), dot_{windows, weight, length,   nullptr, nullptr, nullptr,
                                                   {},      0,      a.y_zero, a.y_min, a.y_max, a.y_min != -128 || a.y_max != 127} {}
   void choose(int32_t first, int32_t count, bool /*alone*/) { first_ = first, count_ = count; }
-  void meet_one(int8_t* y) { run_tiles(dot_, a_, first_, count_, 4, weight_, bias_, {y, y, y, y}, deuteron_dot_1x4_scalar); }
+  void meet_one(int8_t* y) { run_tiles(dot_, a_, first_, count_, kTileAlone, weight_, bias_, {y, y, y, y}, deuteron_dot_1x4_scalar); }
   void meet_four(int8_t* const (&y)[kWindowsAtOnce]) { run_tiles(dot_, a_, first_, count_, 2, weight_, bias_, y, deuteron_dot_4x2_scalar); }
 
  private:
