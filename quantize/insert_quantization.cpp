@@ -61,7 +61,7 @@ class Inserter {
       Cluster& cluster = plan_.clusters[c];
       const Steps steps = steps_of(cluster.dtype);
       seen[c] = observed(g_, uses_, cluster, observations_);
-      if (cluster.fixed && !holds(*cluster.fixed, seen[c])) cluster.fixed.reset();
+      if (cluster.fixed && !fixed_steps_hold(plan_, cluster, seen[c], observations_)) cluster.fixed.reset();
       if (cluster.fixed) {
         chosen[c].scale = cluster.fixed->fixed_scale;
         chosen[c].zero_point = cluster.fixed->fixed_zero;

@@ -21,6 +21,13 @@ enum class LayerPrecision : u8 { int8, int16_result, int16 };
 // With 65536 steps one bit more buys what no sample has shown: rounding weights costs more than the bit, and cutting off more than both.
 inline constexpr double kWideMargin = 1;
 
+// A kernel with one multiplier for the whole layer needs weights by tensor.
+enum class LinearWeights : u8 {
+  by_channel,
+  by_tensor,
+  searched,  // by tensor where a search finds that it costs next to nothing, else by channel, as a 1x1 convolution
+};
+
 struct QuantizeOptions {
   Precision precision = Precision::int8;
   // Of int8: nodes that work on int16 all the same, or have an int16 result, with ranges as seen and kWideMargin; what is asked for
@@ -29,7 +36,7 @@ struct QuantizeOptions {
   // Nodes whose weights have four bits (quantize/int4_weights.h), where they have such a form and work on int8. Empty: none do.
   std::function<bool(const Graph&, const Node&)> has_int4_weights;
   std::optional<Observer> observer;  // none: for each value the one with the lower squared error
-  bool per_channel_linear = true;
+  LinearWeights linear_weights = LinearWeights::by_channel;
   i32 weight_low = -127;                // symmetric weights use weight_low..127
   bool correct_bias = true;             // the mean error that rounding a channel's weights makes is taken out of its bias
   bool choose_bias_correction = false;  // correct_bias only where a search finds that it helps

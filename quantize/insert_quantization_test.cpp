@@ -301,7 +301,7 @@ TEST(InsertQuantization, PerTensorLinearOnRequest) {
   TestGraph t;
   const ValueId x = t.input("x", {2, 6});
   t.output(t.node("y", Linear{}, {x, t.constant("w", {4, 6}, random_floats(24, 3)), t.constant("b", {4}, random_floats(4, 4))}));
-  const Quantized q = quantize(t.g, samples_of(t.g, 2), {.per_channel_linear = false, .weight_low = -128});
+  const Quantized q = quantize(t.g, samples_of(t.g, 2), {.linear_weights = LinearWeights::by_tensor, .weight_low = -128});
   EXPECT_FALSE(quant_of(q.g, "w").per_channel());
   EXPECT_EQ(quant_of(q.g, "w").low, -128);
   EXPECT_EQ(quant_of(q.g, "b").scale.size(), 1u);
@@ -373,6 +373,22 @@ TEST(InsertQuantization, FixedParametersDoNotCutOffWhatSharesThem) {
     EXPECT_GT(sqnr(t.g, q.g, samples), 35) << reach;
     EXPECT_EQ(quant_of(q.g, "y"), per_tensor(1.0f / 256, -128)) << reach;
     EXPECT_EQ(quant_of(q.g, "z") == quant_of(q.g, "y"), reach == 1) << reach;
+  }
+}
+
+// The 1 that is added would be 255/256: a whole step off, at most of the elements. A softmax that has reached 1 is off by as much.
+TEST(InsertQuantization, FixedParametersDoNotCutOffWhatIsAddedBesideThem) {
+  for (const bool reaches_one : {false, true}) {
+    TestGraph t;
+    const ValueId y = t.node("y", Softmax{1}, {t.input("x", {3, 7})});
+    t.output(t.node("z", Pad{{2, 2}, {2, 2}, 1.0f}, {y}));
+    Samples samples = samples_of(t.g, 4);
+    if (reaches_one) samples[0][0][0] = 100;
+    const Quantized q = quantize(t.g, samples);
+    if (!reaches_one) {
+      EXPECT_GT(sqnr(t.g, q.g, samples), 54);
+    }
+    EXPECT_EQ(quant_of(q.g, "z") == per_tensor(1.0f / 256, -128), reaches_one);
   }
 }
 

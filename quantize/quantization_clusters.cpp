@@ -73,7 +73,7 @@ std::span<const QuantSpec> quant_specs(const Graph& g, const Node& node, const Q
 }
 
 i32 weight_axis(const Node& node, const QuantSpec& spec, const QuantizeOptions& options) {
-  return std::holds_alternative<Linear>(node.op) && !options.per_channel_linear ? -1 : spec.axis;
+  return std::holds_alternative<Linear>(node.op) && options.linear_weights == LinearWeights::by_tensor ? -1 : spec.axis;
 }
 
 // By node. What has no int16 form and is asked for stays in float. What is only another view of its operand follows who makes that; an
@@ -300,11 +300,16 @@ Bounds reach(const Graph& g, const Uses& uses, const Cluster& cluster) {
   return all;
 }
 
-bool holds(const QuantSpec& fixed, const Observation& seen) {
+bool fixed_steps_hold(const QuantizationPlan& plan, const Cluster& cluster, const Observation& seen,
+                      std::span<const Observation> observations) {
   if (!seen.seen) return true;
-  const auto value = [&](i32 step) { return fixed.fixed_scale * static_cast<float>(step - fixed.fixed_zero); };
-  const i32 most = fixed.dtype == DType::s16 ? 32768 : 128;
-  return seen.low >= value(-most - 1) && seen.high <= value(most);
+  const QuantSpec& fixed = *cluster.fixed;
+  const auto value = [&](float step) { return fixed.fixed_scale * (step - static_cast<float>(fixed.fixed_zero)); };
+  const float most = fixed.dtype == DType::s16 ? 32768 : 128;
+  Bounds held{value(-most - 0.5f), value(most - 0.5f)};
+  for (const ValueId v : cluster.members)
+    if (plan.fixed[v]) held = {std::min(held.low, observations[v].low), std::max(held.high, observations[v].high)};
+  return seen.low >= std::max(held.low, value(-most - 1)) && seen.high <= std::min(held.high, value(most));
 }
 
 }  // namespace deuteron

@@ -51,8 +51,9 @@ Observation observed(const Graph& graph, const Uses& uses, const Cluster& cluste
 // Between what bounds the cluster's values lie on any input, as far as the operators that make them say so.
 Bounds reach(const Graph& graph, const Uses& uses, const Cluster& cluster);
 
-// Whether fixed parameters reach as far as the cluster's values do, but for a step: otherwise what else is in the cluster, such as the
-// other parts of a concatenation, would be cut off.
-bool holds(const QuantSpec& fixed, const Observation& seen);
+// Whether what else is in the cluster, such as the other parts of a concatenation or what a pad adds, lies within the fixed steps of one
+// operator's result. That result itself may lie a step outside: the 1 of a softmax is 255/256.
+bool fixed_steps_hold(const QuantizationPlan& plan, const Cluster& cluster, const Observation& seen,
+                      std::span<const Observation> observations);
 
 }  // namespace deuteron

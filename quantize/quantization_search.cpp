@@ -49,14 +49,13 @@ void measure(QuantizationCandidate& c, Yardstick& yardstick, Measured& all) {
   all.push_back(c);
 }
 
-// The dialect's linear kernel has one multiplier: weights by channel run as a 1x1 convolution instead. Where weights by tensor cost next to
-// nothing, linear layers stay linear layers.
+// Where weights by tensor cost next to nothing, linear layers stay linear layers.
 bool keep_linear_layers(QuantizationCandidate& best, Yardstick& yardstick, Measured& all) {
   constexpr double kNextToNothing = 0.05;  // dB
   const auto is_linear = [](const Node& n) { return std::holds_alternative<Linear>(n.op); };
-  if (!best.options.per_channel_linear || std::none_of(best.graph->nodes.begin(), best.graph->nodes.end(), is_linear)) return false;
+  if (best.options.linear_weights != LinearWeights::searched || std::ranges::none_of(best.graph->nodes, is_linear)) return false;
   QuantizationCandidate whole = best;
-  whole.options.per_channel_linear = false;
+  whole.options.linear_weights = LinearWeights::by_tensor;
   whole.risk -= kNextToNothing;
   measure(whole, yardstick, all);
   if (whole.value() < best.value()) return false;

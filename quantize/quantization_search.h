@@ -27,9 +27,9 @@ struct QuantizationChoice {
 
 // Calibrates and quantizes the float graph in place. With options.observer set there is no search: that observer, and nothing equalized.
 // Else the candidates are min/max and histogram ranges, a margin wider, also with equalized channels as far as the budget goes, and what is
-// best by cross-validation is taken: each version of the network answers on the samples that its ranges were not chosen on. Linear layers
-// get weights by tensor where that costs next to nothing. How long it searches depends on the network's multiply-adds and the number of
-// samples, never on a clock: same input, same result. Nothing, when calibration fails.
+// best by cross-validation is taken: each version of the network answers on the samples that its ranges were not chosen on. How long it
+// searches depends on the network's multiply-adds and the number of samples, never on a clock: same input, same result. Nothing, when
+// calibration fails.
 // mixed: what is best in int8 then gets layers that work on int16; int4: layers whose weights have four bits. One of them at most; it needs
 // the search, and two samples.
 std::optional<QuantizationChoice> calibrate_and_quantize(Graph& graph, const Samples& samples, const QuantizeOptions& options, int threads,

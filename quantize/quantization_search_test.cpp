@@ -164,6 +164,28 @@ TEST(QuantizationSearch, IsBetterThanEitherObserverOnOtherDataAndReportsItsChoic
   EXPECT_FALSE(choice->policy.empty());
 }
 
+// All channels alike: nothing is lost by one scale for them.
+TEST(QuantizationSearch, GivesLinearLayersOneScaleWhereThatIsAskedFor) {
+  TestGraph t;
+  const std::vector<float> row = random_floats(16, 7);
+  std::vector<float> w;
+  for (int channel = 0; channel < 6; ++channel) w.insert(w.end(), row.begin(), row.end());
+  t.output(t.node("y", Linear{}, {t.input("x", {1, 16}), t.constant("w", {6, 16}, w)}));
+  const Samples samples = samples_of(t.g, 8, -1, 1, 900);
+  using enum LinearWeights;
+  for (const LinearWeights asked : {by_channel, by_tensor, searched}) {
+    Graph g = t.g;
+    Diagnostics diagnostics;
+    const auto choice = calibrate_and_quantize(g, samples, {.linear_weights = asked}, 1, diagnostics);
+    ASSERT_TRUE(choice);
+    const auto linear = std::ranges::find_if(g.nodes, [](const Node& n) { return std::holds_alternative<Linear>(n.op); });
+    ASSERT_NE(linear, g.nodes.end());
+    const Node& dequantize = g.nodes[static_cast<size_t>(Uses(g).producer[linear->inputs[1]])];
+    EXPECT_EQ(g.type(dequantize.inputs[0]).quant.axis, asked == by_channel ? 0 : -1);
+    EXPECT_EQ(choice->policy.find("linear layers by tensor") != std::string::npos, asked == searched) << choice->policy;
+  }
+}
+
 TEST(QuantizationSearch, DoesNotDependOnThreads) {
   const TestGraph t = separable();
   const Samples samples = samples_of(t.g, 11, -1, 1, 900);

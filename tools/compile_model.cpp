@@ -383,7 +383,8 @@ void follow_recipe(const Target& target, CompileOptions& options) {
   options.npu.prefer = recipe.prefer;
   options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
   options.npu.fetch_constants |= recipe.fetch_constants;
-  options.quantize.per_channel_linear = recipe.dialect != "stock" || target.isa == Isa::mve;  // stock's kernel has one multiplier
+  if (recipe.dialect == "stock")  // its linear kernel has one multiplier; without MVE its 1x1 convolution costs far more
+    options.quantize.linear_weights = target.isa == Isa::mve ? LinearWeights::searched : LinearWeights::by_tensor;
 }
 
 std::optional<CompiledModel> compile_model(const ModelOptions& o, bool make_up_samples, Diagnostics& diagnostics) {
