@@ -25,6 +25,6 @@ static bool crop_to_slices(const Pad& a, FormBuilder& b) {
   return b.finish(rest, {v});
 }
 
-bool kernel_form(const Pad& a, FormBuilder& b) { return crop_to_slices(a, b); }
+bool simpler_form(const Pad& a, FormBuilder& b) { return crop_to_slices(a, b); }
 
 }  // namespace deuteron

@@ -78,7 +78,7 @@ const OpDef<Pad>& def_of(const Pad&) {
                                 .facts = facts_of,
                                 .axes = kAxes,
                                 .view = nullptr,
-                                .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                .forms = {.simpler = simpler_form, .kernel = nullptr, .last = nullptr, .portable = nullptr},
                                 .examples = examples,
                                 .function = nullptr};
   return d;

@@ -24,6 +24,6 @@ const OpDef<Pad>& def_of(const Pad&);
 void execute(const Pad&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
-bool kernel_form(const Pad&, FormBuilder&);
+bool simpler_form(const Pad&, FormBuilder&);
 
 }  // namespace deuteron
