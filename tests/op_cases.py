@@ -1,10 +1,11 @@
 """Compiles and runs every single-operator case of ../shared/fixtures/ops, and prints what became of each.
 
-    python3 tests/op_cases.py [build/deuteron] [../shared] [--boards] [--list]
+    python3 tests/op_cases.py [build/deuteron] [../shared] [--boards | --every-board] [--list]
 
-For the target of every board, each case compiles and runs on the host. The result lies within a bound
-that follows from the steps: every value that is rounded to int8 on the way, and every kernel, may cost one step of the output. --boards: the same
-bits on the emulated board. --list: a line for each case. Standard library only. The exit code is 1 when anything does not hold.
+For the target of every board, each case compiles and runs on the host. The result lies within a bound that follows from the steps: every value that
+is rounded to int8 on the way, and every kernel, may cost one step of the output. --boards: the same bits on emulated boards. Of those that get the
+same file, each case runs on one, in turn; with --every-board on all. --list: a line for each case. Standard library only. The exit code is 1 when
+anything does not hold.
 """
 import ast
 import concurrent.futures
@@ -67,32 +68,55 @@ def errors(case, folder):
     return steps, math.inf if noise == 0 else 10 * math.log10(signal / noise) if signal else 0.0
 
 
-def run_case(case, core, boards):
-    """A row: what happened, whether it is as it must be, whether all of it is int8, error in steps, SQNR, detail."""
-    name = case["name"]
-    inputs = [OPS / i["file"] for i in case["inputs"] if "file" in i]
+def compile_case(case, core, where):
+    """The report and the file, or a row that says why there is none."""
+    calibrate = [a for i in case["inputs"] if "file" in i for a in ("--calibrate", OPS / i["file"])]
+    compiled = tool("compile", OPS / case["file"], "--target", core, *calibrate, "-o", where / "case.pte", "--json", where / "case.json")
+    if compiled.returncode:
+        return ("refused", False, False, 0.0, 0.0, compiled.stderr.strip().splitlines()[:1] or [f"exit {compiled.returncode}"])
+    return json.loads((where / "case.json").read_text()), (where / "case.pte").read_bytes()
+
+
+def run_file(case, file, cores, where):
+    """What a file comes to on the host, and on the boards of these cores: steps, dB, what is wrong by core."""
+    (where / "case.pte").write_bytes(file)
+    given = [a for i in case["inputs"] if "file" in i for a in ("--input", OPS / i["file"])]
+    host = tool("run", where / "case.pte", *given, "--output-dir", where / "host")
+    if host.returncode:
+        return None, None, host.stderr.strip().splitlines()[:1]
+    wrong = {}
+    for core in cores:
+        board = tool("run", where / "case.pte", *given, "--output-dir", where / "board", "--on", f"qemu:{BOARDS[core]}")
+        if board.returncode or any((where / "board" / f.name).read_bytes() != f.read_bytes() for f in (where / "host").iterdir()):
+            wrong[core] = f"{BOARDS[core]}: " + (board.stderr.strip() or "other bits than the host")
+    return *errors(case, where / "host"), wrong
+
+
+def run_case(turn, case, boards, every_board):
+    """A row for each core: what happened, whether it is as it must be, whether all of it is int8, error in steps, SQNR, detail."""
+    rows, reports, cores_of = {}, {}, {}
     with tempfile.TemporaryDirectory() as scratch:
         where = pathlib.Path(scratch)
-        calibrate = [a for f in inputs for a in ("--calibrate", f)]
-        given = [a for f in inputs for a in ("--input", f)]
-        compiled = tool("compile", OPS / case["file"], "--target", core, *calibrate, "-o", where / "case.pte", "--json", where / "case.json")
-        if compiled.returncode:
-            return "refused", False, False, 0.0, 0.0, compiled.stderr.strip().splitlines()[:1] or [f"exit {compiled.returncode}"]
-        report = json.loads((where / "case.json").read_text())
-        host = tool("run", where / "case.pte", *given, "--output-dir", where / "host")
-        if host.returncode:
-            return "run", False, False, 0.0, 0.0, host.stderr.strip().splitlines()[:1]
-        steps, db = errors(case, where / "host")
-        calls = [o["op"] for o in report["operators"]]
-        int8 = report["counts"]["portable"] == 0
-        allowed = STEPS.get(name, len(calls) + len(report["quantization"]))
-        fine, detail = steps <= allowed, [] if steps <= allowed else [f"{steps:.1f} steps, allowed {allowed}"]
-        if boards:
-            board = tool("run", where / "case.pte", *given, "--output-dir", where / "board", "--on", f"qemu:{BOARDS[core]}")
-            same = board.returncode == 0 and all((where / "board" / f.name).read_bytes() == f.read_bytes() for f in (where / "host").iterdir())
-            if not same:
-                fine, detail = False, detail + [f"{BOARDS[core]}: " + (board.stderr.strip() or "other bits than the host")]
-        return "int8" if int8 else "float parts", fine, int8, steps, db, detail + [" ".join(calls)]
+        for core in BOARDS:
+            made = compile_case(case, core, where)
+            if len(made) > 2:
+                rows[core] = made
+                continue
+            reports[core], file = made
+            cores_of.setdefault(file, []).append(core)
+        for file, cores in cores_of.items():
+            on_boards = cores if every_board else [cores[turn % len(cores)]] if boards else []
+            steps, db, wrong = run_file(case, file, on_boards, where)
+            for core in cores:
+                if steps is None:
+                    rows[core] = ("run", False, False, 0.0, 0.0, wrong)
+                    continue
+                calls = [o["op"] for o in reports[core]["operators"]]
+                int8 = reports[core]["counts"]["portable"] == 0
+                allowed = STEPS.get(case["name"], len(calls) + len(reports[core]["quantization"]))
+                detail = ([f"{steps:.1f} steps, allowed {allowed}"] if steps > allowed else []) + ([wrong[core]] if core in wrong else [])
+                rows[core] = ("int8" if int8 else "float parts", not detail, int8, steps, db, detail + [" ".join(calls)])
+    return rows
 
 
 def main():
@@ -100,10 +124,11 @@ def main():
         print(f"left out: there is no {OPS}")
         return 77
     cases = json.loads((OPS / "ops.json").read_text())
-    boards, listed = "--boards" in sys.argv, "--list" in sys.argv
+    boards, every_board, listed = (option in sys.argv for option in ("--boards", "--every-board", "--list"))
     wrong, whole, worst, faintest = 0, 0, (0.0, ""), (math.inf, "")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = list(pool.map(lambda job: (job, run_case(*job, boards)), [(case, core) for case in cases for core in BOARDS]))
+        done = list(pool.map(lambda job: run_case(*job, boards, every_board), enumerate(cases)))
+    rows = [((case, core), row[core]) for case, row in zip(cases, done) for core in BOARDS]
     int8_everywhere = {case["name"] for case in cases}
     for (case, core), (what, fine, int8, steps, db, detail) in rows:
         name = case["name"]
