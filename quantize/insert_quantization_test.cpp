@@ -385,9 +385,7 @@ TEST(InsertQuantization, FixedParametersDoNotCutOffWhatIsAddedBesideThem) {
     Samples samples = samples_of(t.g, 4);
     if (reaches_one) samples[0][0][0] = 100;
     const Quantized q = quantize(t.g, samples);
-    if (!reaches_one) {
-      EXPECT_GT(sqnr(t.g, q.g, samples), 54);
-    }
+    if (!reaches_one) { EXPECT_GT(sqnr(t.g, q.g, samples), 54); }
     EXPECT_EQ(quant_of(q.g, "z") == per_tensor(1.0f / 256, -128), reaches_one);
   }
 }

@@ -325,7 +325,8 @@ LIST_RUN = 4  # names in a row that make a list
 
 
 def lists_typed_twice(tree):
-    """Runs of four string literals that follow one another with nothing but punctuation and short words between, in two files."""
+    """Runs of four string literals that follow one another with nothing but punctuation and short words between, in two files. What an
+    asm statement says of its operands and registers is no name."""
     where = collections.defaultdict(set)
     for name in tree.product():
         strings = [(m.start(), m.end(), m.group(0)) for m in TOKEN.finditer(tree.text(name)) if m.group(0)[0] == '"']
@@ -333,7 +334,7 @@ def lists_typed_twice(tree):
         run = []
         for (start, end, string), before in zip(strings, [None] + strings):
             near = before and not re.search(r"[;#]", code[before[1]:start]) and start - before[1] < 80
-            run = (run if near else []) + ([string] if re.fullmatch(r'"[\w.:+-]{2,}"', string) else [])
+            run = (run if near else []) + ([string] if re.fullmatch(r'"(?![+=]&?\w"|q\d"|lr"|memory")[\w.:+-]{2,}"', string) else [])
             if len(run) >= LIST_RUN:
                 where[tuple(run[-LIST_RUN:])].add(name)
     pairs = collections.defaultdict(set)

@@ -25,8 +25,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* from = static_cast<const int16_t*>(x.data);
   const auto* more = static_cast<const int16_t*>(other.data);
   auto* to = static_cast<int16_t*>(y.data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, add_s16_mve>(call, prepared, a, from, more, to);
-  return keep<add_s16>(call, prepared, a, from, more, to);
+  return keep_fastest<add_s16, add_s16_mve>(call, prepared, a, from, more, to);
 }
 
 }  // namespace

@@ -39,9 +39,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, avg_pool2d_s8_mve>(call, prepared, a, from, to);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, avg_pool2d_s8_dsp>(call, prepared, a, from, to);
-  return keep<avg_pool2d_s8>(call, prepared, a, from, to);
+  return keep_fastest<avg_pool2d_s8, avg_pool2d_s8_mve, avg_pool2d_s8_dsp>(call, prepared, a, from, to);
 }
 
 }  // namespace

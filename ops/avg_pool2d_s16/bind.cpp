@@ -28,8 +28,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int16_t*>(x.data);
   auto* to = static_cast<int16_t*>(y.data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, avg_pool2d_s16_mve>(call, prepared, a, from, to);
-  return keep<avg_pool2d_s16>(call, prepared, a, from, to);
+  return keep_fastest<avg_pool2d_s16, avg_pool2d_s16_mve>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ Status prepare(Call& call, Prepared* prepared) {
     return bad_argument(kWeight, "must have channels that divide those of the input into groups");
   Sums16x8 s;
   if (Status status = read_sums_16x8(call, kBias, a.out_c, &s); !status.ok()) return status;
-  return keep_16x8<conv2d_16x8, conv2d_16x8_narrow>(call, prepared, a, x, weight, s, y);
+  return keep_16x8<conv2d_16x8, conv2d_16x8_narrow, conv2d_16x8_mve, conv2d_16x8_narrow_mve, conv2d_16x8_dsp, conv2d_16x8_narrow_dsp>(
+      call, prepared, a, x, weight, s, y);
 }
 
 }  // namespace

@@ -29,4 +29,16 @@ void conv2d_16x8(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight
 void conv2d_16x8_narrow(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first, const int32_t* multiplier,
                         const int32_t* shift, int16_t* y);
 
+// The same with the M-profile Vector Extension.
+void conv2d_16x8_mve(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int64_t* first, const int32_t* multiplier,
+                     const int32_t* shift, int16_t* y);
+void conv2d_16x8_narrow_mve(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first,
+                            const int32_t* multiplier, const int32_t* shift, int16_t* y);
+
+// The same with the DSP extension.
+void conv2d_16x8_dsp(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int64_t* first, const int32_t* multiplier,
+                     const int32_t* shift, int16_t* y);
+void conv2d_16x8_narrow_dsp(const Conv2d16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first,
+                            const int32_t* multiplier, const int32_t* shift, int16_t* y);
+
 }  // namespace deuteron

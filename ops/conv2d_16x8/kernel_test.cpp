@@ -94,6 +94,19 @@ TEST(Conv2d16x8Kernel, SumsOfTheLargestProductsAreExact) {
   }
 }
 
+TEST(Conv2d16x8Kernel, SumsOfTheLargestProductsOfAChannelAreExact) {
+  for (const int32_t taps : {511, 512, 1023}) {
+    const std::vector<int16_t> x(static_cast<size_t>(taps) * 2, -32768);
+    const std::vector<int8_t> weight(x.size(), -128);
+    const std::vector<int32_t> multiplier(2, 1), shift(2, 22);
+    const Conv2d16x8Args a{1, 1, taps, 2, 1, 1, 2, 1, taps, 1, 1, 1, 0, 0, 1, 1, -32768, 32767};
+    int16_t y[2] = {};
+    conv2d_16x8(a, x.data(), weight.data(), nullptr, multiplier.data(), shift.data(), y);
+    EXPECT_EQ(y[0], taps);
+    EXPECT_EQ(y[1], taps);
+  }
+}
+
 TEST(Conv2d16x8Kernel, Refuses) {
   const auto make = [] {
     Random random(7);

@@ -35,9 +35,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* from = static_cast<const int8_t*>(x.data);
   const auto* weights = static_cast<const int8_t*>(packed.data);
   auto* to = static_cast<int16_t*>(y.data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, conv2d_s8_s16_mve>(call, prepared, a, from, weights, scratch.data, to);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, conv2d_s8_s16_dsp>(call, prepared, a, from, weights, scratch.data, to);
-  return keep<conv2d_s8_s16>(call, prepared, a, from, weights, scratch.data, to);
+  return keep_fastest<conv2d_s8_s16, conv2d_s8_s16_mve, conv2d_s8_s16_dsp>(call, prepared, a, from, weights, scratch.data, to);
 }
 
 }  // namespace

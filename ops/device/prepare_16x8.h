@@ -41,14 +41,16 @@ inline Status read_sums_16x8(const Call& call, int bias, int32_t channels, Sums1
   return Status{};
 }
 
-// Keeps the call of the kernel that has sums as wide as these.
-template <auto wide, auto narrow, class Args>
+// Keeps the call of the kernel that has sums as wide as these. Wide and narrow, in this order, for every core; with MVE; with DSP.
+template <auto wide, auto narrow, auto wide_mve = wide, auto narrow_mve = narrow, auto wide_dsp = wide, auto narrow_dsp = narrow,
+          class Args>
 Status keep_16x8(Call& call, Prepared* prepared, const Args& a, const Tensor& x, const Tensor& weight, const Sums16x8& s, const Tensor& y) {
   const auto* from = static_cast<const int16_t*>(x.data);
   const auto* weights = static_cast<const int8_t*>(weight.data);
   auto* to = static_cast<int16_t*>(y.data);
-  if (s.narrow != nullptr) return keep<narrow>(call, prepared, a, from, weights, s.narrow, s.multiplier, s.shift, to);
-  return keep<wide>(call, prepared, a, from, weights, s.wide, s.multiplier, s.shift, to);
+  if (s.narrow != nullptr)
+    return keep_fastest<narrow, narrow_mve, narrow_dsp>(call, prepared, a, from, weights, s.narrow, s.multiplier, s.shift, to);
+  return keep_fastest<wide, wide_mve, wide_dsp>(call, prepared, a, from, weights, s.wide, s.multiplier, s.shift, to);
 }
 
 }  // namespace deuteron

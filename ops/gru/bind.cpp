@@ -9,9 +9,7 @@ namespace {
 Status prepare(Call& call, Prepared* prepared) {
   GruArgs a{};
   if (Status s = read_gru(call, a); !s.ok()) return s;
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, gru_s8_mve>(call, prepared, a);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, gru_s8_dsp>(call, prepared, a);
-  return keep<gru_s8>(call, prepared, a);
+  return keep_fastest<gru_s8, gru_s8_mve, gru_s8_dsp>(call, prepared, a);
 }
 
 }  // namespace

@@ -45,14 +45,16 @@ Status prepare(Call& call, Prepared* prepared) {
   const Tensor* bias = call.optional_tensor(kBias);
   if (bias != nullptr && bias->type == ScalarType::s32) {
     if (const char* why = why_not_channel_sums(*bias, a.outputs)) return bad_argument(kBias, why);
-    return keep<linear_16x8_narrow>(call, prepared, a, from, weights, static_cast<const int32_t*>(bias->data), scale, to);
+    const auto* first = static_cast<const int32_t*>(bias->data);
+    return keep_fastest<linear_16x8_narrow, linear_16x8_narrow_mve, linear_16x8_narrow_dsp>(call, prepared, a, from, weights, first, scale,
+                                                                                            to);
   }
   const int64_t* first = nullptr;
   if (bias != nullptr) {
     if (const char* why = why_not_wide_sums(*bias, a.outputs)) return bad_argument(kBias, why);
     first = static_cast<const int64_t*>(bias->data);
   }
-  return keep<linear_16x8>(call, prepared, a, from, weights, first, scale, to);
+  return keep_fastest<linear_16x8, linear_16x8_mve, linear_16x8_dsp>(call, prepared, a, from, weights, first, scale, to);
 }
 
 }  // namespace

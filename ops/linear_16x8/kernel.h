@@ -23,4 +23,16 @@ void linear_16x8(const Linear16x8Args& a, const int16_t* x, const int8_t* weight
 void linear_16x8_narrow(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first, const int64_t* scale,
                         int16_t* y);
 
+// The same with the M-profile Vector Extension.
+void linear_16x8_mve(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int64_t* first, const int64_t* scale,
+                     int16_t* y);
+void linear_16x8_narrow_mve(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first, const int64_t* scale,
+                            int16_t* y);
+
+// The same with the DSP extension.
+void linear_16x8_dsp(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int64_t* first, const int64_t* scale,
+                     int16_t* y);
+void linear_16x8_narrow_dsp(const Linear16x8Args& a, const int16_t* x, const int8_t* weight, const int32_t* first, const int64_t* scale,
+                            int16_t* y);
+
 }  // namespace deuteron

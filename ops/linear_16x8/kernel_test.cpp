@@ -1,12 +1,15 @@
 // linear_16x8, wide and narrow, and their binding against the reference, bit for bit; ties; and refusals.
 #include "ops/linear_16x8/kernel.h"
 
+#include <random>
+
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
 #include "ops/device/test_steps.h"
 #include "ops/integer/requantize_reference.h"
 #include "ops/linear_16x8/reference.h"
+#include "ops/linear_16x8/steps.h"
 
 namespace deuteron {
 namespace linear_16x8_test {
@@ -85,6 +88,29 @@ TEST(Linear16x8Kernel, RoundsTiesAwayFromZeroAndHoldsWhatIsTooLarge) {
     int16_t y = 77;
     linear_16x8(a, &x, &weight, &s.sum, &scale, &y);
     EXPECT_EQ(y, s.y) << s.sum << " * " << s.scale;
+  }
+}
+
+// Sums and scales whose product lies at a half, next to it, or anywhere.
+TEST(Linear16x8Kernel, RoundsAsDoublesDo) {
+  std::mt19937_64 random(5);
+  const auto below = [&](uint64_t n) { return static_cast<int64_t>(random() % n); };
+  for (int i = 0; i < 200000; ++i) {
+    auto sum = static_cast<int64_t>(random()) >> below(64);
+    double scale = std::ldexp(1 + static_cast<double>(below(int64_t{1} << 52)) / 4503599627370496.0, -static_cast<int>(below(70)));
+    const double half = static_cast<double>(below(i % 2 ? 32769 : 3)) + 0.5;
+    if (i % 4 == 1 && sum != 0) scale = std::abs(half / static_cast<double>(sum));
+    if (i % 4 == 2) {
+      scale = std::ldexp(static_cast<double>(1 + below(1000)), -static_cast<int>(below(60)));
+      sum = std::llround(half / scale) + below(3) - 1;
+    }
+    if (i % 4 == 3) {
+      const int64_t bits = 1 + below(uint64_t{0x7FF} << 52) % ((int64_t{0x7FF} << 52) - 1);  // any: also those that are next to 0
+      std::memcpy(&scale, &bits, sizeof scale);
+    }
+    for (int64_t k = below(5); k > 0; --k) scale = std::nextafter(scale, i % 8 < 4 ? 0.0 : 1e300);
+    if (!(scale > 0)) continue;
+    ASSERT_EQ(steps_of_16x8(sum, bits_of(scale)), linear_16x8_steps(sum, bits_of(scale), -32768, 32767)) << sum << " * " << scale;
   }
 }
 

@@ -9,9 +9,7 @@ namespace {
 Status prepare(Call& call, Prepared* prepared) {
   LstmArgs a{};
   if (Status s = read_lstm(call, a); !s.ok()) return s;
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, lstm_s8_mve>(call, prepared, a);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, lstm_s8_dsp>(call, prepared, a);
-  return keep<lstm_s8>(call, prepared, a);
+  return keep_fastest<lstm_s8, lstm_s8_mve, lstm_s8_dsp>(call, prepared, a);
 }
 
 }  // namespace

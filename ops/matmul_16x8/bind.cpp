@@ -29,8 +29,8 @@ Status prepare(Call& call, Prepared* prepared) {
   a.shift = static_cast<int32_t>(call.integer(kShift));
   if (Status s = read_bounds_s16(call, kYMin, &a.y_min, &a.y_max); !s.ok()) return s;
   if (y.numel == 0) return keep_nothing(prepared);
-  return keep<matmul_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<const int16_t*>(other.data),
-                           static_cast<int16_t*>(y.data));
+  const auto *from = static_cast<const int16_t*>(x.data), *by = static_cast<const int16_t*>(other.data);
+  return keep_fastest<matmul_16x8, matmul_16x8_mve, matmul_16x8_dsp>(call, prepared, a, from, by, static_cast<int16_t*>(y.data));
 }
 
 }  // namespace

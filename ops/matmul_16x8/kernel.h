@@ -15,4 +15,8 @@ struct Matmul16x8Args {
 
 void matmul_16x8(const Matmul16x8Args& a, const int16_t* x, const int16_t* other, int16_t* y);
 
+// The same with the M-profile Vector Extension, and with the DSP extension.
+void matmul_16x8_mve(const Matmul16x8Args& a, const int16_t* x, const int16_t* other, int16_t* y);
+void matmul_16x8_dsp(const Matmul16x8Args& a, const int16_t* x, const int16_t* other, int16_t* y);
+
 }  // namespace deuteron

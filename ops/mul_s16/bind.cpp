@@ -25,8 +25,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* x = static_cast<const int16_t*>(call.tensor(pair.swapped ? kOther : kX).data);
   const auto* other = static_cast<const int16_t*>(call.tensor(pair.swapped ? kX : kOther).data);
   auto* y = static_cast<int16_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mul_s16_mve>(call, prepared, a, x, other, y);
-  return keep<mul_s16>(call, prepared, a, x, other, y);
+  return keep_fastest<mul_s16, mul_s16_mve>(call, prepared, a, x, other, y);
 }
 
 }  // namespace

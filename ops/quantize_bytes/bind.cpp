@@ -28,8 +28,7 @@ Status prepare(Call& call, Prepared* prepared) {
   }
   const auto* from = static_cast<const uint8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, quantize_bytes_s8_mve>(call, prepared, a, from, steps, to);
-  return keep<quantize_bytes_s8>(call, prepared, a, from, steps, to);
+  return keep_fastest<quantize_bytes_s8, quantize_bytes_s8_mve>(call, prepared, a, from, steps, to);
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ Status prepare_s8(Call& call, Prepared* prepared) {
   if (Status s = read(call, kOut, kX, &a); !s.ok()) return s;
   const auto* from = static_cast<const int16_t*>(call.tensor(kX).data);
   auto* to = static_cast<int8_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, requantize_s8_mve>(call, prepared, a, from, to);
-  return keep<requantize_s8>(call, prepared, a, from, to);
+  return keep_fastest<requantize_s8, requantize_s8_mve>(call, prepared, a, from, to);
 }
 
 Status prepare_s16(Call& call, Prepared* prepared) {
@@ -46,8 +45,7 @@ Status prepare_s16(Call& call, Prepared* prepared) {
   if (Status s = read(call, kX, kOut, &a); !s.ok()) return s;
   const auto* from = static_cast<const int8_t*>(call.tensor(kX).data);
   auto* to = static_cast<int16_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, requantize_s16_mve>(call, prepared, a, from, to);
-  return keep<requantize_s16>(call, prepared, a, from, to);
+  return keep_fastest<requantize_s16, requantize_s16_mve>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* from = static_cast<const int8_t*>(x.data);
   const auto *row = static_cast<const int32_t*>(rows.data), *column = static_cast<const int32_t*>(columns.data);
   auto* to = static_cast<int8_t*>(y.data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, resize2d_s8_mve>(call, prepared, a, from, row, column, to);
-  return keep<resize2d_s8>(call, prepared, a, from, row, column, to);
+  return keep_fastest<resize2d_s8, resize2d_s8_mve>(call, prepared, a, from, row, column, to);
 }
 
 }  // namespace

@@ -16,9 +16,7 @@ Status prepare(Call& call, Prepared* prepared) {
   RnnArgs a{};
   if (Status s = read_recurrent(call, 1, kY, kLastState, &a.layer); !s.ok()) return s;
   a.relu = call.boolean(kRelu);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, rnn_s8_mve>(call, prepared, a);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, rnn_s8_dsp>(call, prepared, a);
-  return keep<rnn_s8>(call, prepared, a);
+  return keep_fastest<rnn_s8, rnn_s8_mve, rnn_s8_dsp>(call, prepared, a);
 }
 
 }  // namespace

@@ -413,9 +413,11 @@ OPERATORS = ["conv", "depthwise", "linear", "transposed", "matmul", "residual", 
 ALONE = OPERATORS + ["total", "real", "moves", "branch", "recurrent"]
 
 
-def start(seed):
+def start(seed, shape=None):
     r = Int16(seed)
-    if r.pick(0, 4):
+    if shape is not None:
+        pass
+    elif r.pick(0, 4):
         shape = [r.pick(1, 3), r.pick(4, 9), r.pick(3, 8), r.choose([1, 2, 3, 5, 8, 11, 16])]
     else:
         shape = [r.pick(2, 5), r.pick(3, 9), r.pick(2, 17)]
@@ -423,8 +425,8 @@ def start(seed):
     return r
 
 
-def alone(name, seed):
-    r = start(seed)
+def alone(name, seed, shape=None):
+    r = start(seed, shape)
     made = getattr(r, name)()
     if made is None:
         return None
