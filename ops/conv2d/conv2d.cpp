@@ -72,6 +72,21 @@ static DepthwiseConv2dArgs depthwise_args(const Conv2d& a, const Shape& x, const
   return args;
 }
 
+// As TFLite's FULLY_CONNECTED does, whose weights by channel come here.
+static void round_sums_once(const LowerContext& c, const StepRange& range, std::vector<Multiplier>& multipliers) {
+  const Quant &x = c.in[kX].quant, &weight = c.in[kWeight].quant, &y = c.out[0].quant;
+  const Constant* bias = c.in.size() > 2 ? c.data[kBias] : nullptr;
+  if (c.in.size() > 2 && !bias) return;
+  const std::span<const int8_t> weights = c.data[kWeight]->as<int8_t>();
+  const size_t length = weights.size() / multipliers.size();
+  for (size_t o = 0; o < multipliers.size(); ++o) {
+    const SumRange sums = sum_range(weights.subspan(o * length, length), x, bias ? bias->as<i32>()[o] : 0);
+    const double factor = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? o : 0] / y.scale[0];
+    const i32 zero = y.zero_point[0];
+    if (const auto same = multiplier_rounding_once(factor, sums, range.low - zero, range.high - zero)) multipliers[o] = *same;
+  }
+}
+
 static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.conv2d.dtype")) return *r;
@@ -85,8 +100,10 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
       return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
   const Shape& w = weight.shape;
   const i64 oc = w[0], taps = w[1] * w[2];
-  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale");
+  auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale");
   if (!multipliers) return multipliers.why;
+  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
+  if (c.rounding == Rounding::reference_once) round_sums_once(c, range, *multipliers.value);
   std::vector<i32> values(oc), shifts(oc);
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;
 
@@ -101,7 +118,6 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
   else call.constant(DType::s32, {oc}, std::vector<i32>(oc, 0));
   call.integers({a.stride.h, a.stride.w}).integers({a.pad_before.h, a.pad_before.w}).integers({a.dilation.h, a.dilation.w});
   if (depthwise) call.integer(oc / x.shape[3]);
-  const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   call.integer(-x.quant.zero_point[0]).integer(y.quant.zero_point[0]);
   call.constant(DType::s32, {oc}, std::move(values)).constant(DType::s32, {oc}, std::move(shifts));
   call.integer(range.low).integer(range.high);

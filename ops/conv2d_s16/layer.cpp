@@ -10,6 +10,7 @@
 #include "ops/image/window.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/int16.h"
+#include "ops/integer/sum_range.h"
 
 namespace deuteron {
 

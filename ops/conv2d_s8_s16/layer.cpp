@@ -8,6 +8,7 @@
 #include "ops/conv2d_s8_s16/kernel.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/int16.h"
+#include "ops/integer/sum_range.h"
 
 namespace deuteron {
 

@@ -10,15 +10,6 @@ namespace deuteron {
 // Nothing for int16 steps with one scale and zero point 0.
 std::optional<Refusal> require_int16(const Type& t);
 
-// The largest and the smallest sum of a filter's integers times numbers within x's range of steps, counted from its zero point, and of its
-// bias.
-struct SumRange {
-  i64 low = 0, high = 0;
-};
-SumRange sum_range(std::span<const int16_t> filter, const Quant& x, i64 bias);
-SumRange sum_range(std::span<const int8_t> filter, const Quant& x, i64 bias);
-bool fits_int32(const SumRange& sum);
-
 // factor = multiplier * 2^(-31-shift), rounded, multiplier 2^30 or more; nothing where it is 1 or more, or too small to be one.
 struct Int16Factor {
   i32 multiplier, shift;  // shift 0..30

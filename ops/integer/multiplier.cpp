@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "ops/integer/requantize.h"
 
 namespace deuteron {
 
@@ -30,6 +33,35 @@ std::optional<Multiplier> multiplier_of(double factor, MultiplierForm form) {
 Result<Multiplier> checked_multiplier(double factor, MultiplierForm form, const char* rule) {
   if (const std::optional<Multiplier> m = multiplier_of(factor, form)) return *m;
   return Refusal{"the ratio of scales does not fit a multiplier", fmt::format("{:g}", factor), "2^30", rule};
+}
+
+// Steps of sums that are rounded once, by where they begin. Neither they nor those of requantize() ever fall.
+static bool gives_the_steps(const Multiplier& m, std::span<const i64> begins, const SumRange& sums, i32 low) {
+  const auto step = [&](i64 v) { return requantize(static_cast<i32>(v), m.value, m.shift); };
+  for (size_t k = 0; k < begins.size(); ++k) {
+    const i32 y = low + static_cast<i32>(k) + 1;
+    const i64 v = std::clamp(begins[k], sums.low, sums.high + 1);
+    if ((v <= sums.high && step(v) < y) || (v > sums.low && step(v - 1) >= y)) return false;
+  }
+  return true;
+}
+
+std::optional<Multiplier> multiplier_rounding_once(double factor, const SumRange& sums, i32 low, i32 high) {
+  using Wide = __int128;
+  const auto exact = multiplier_of(factor, Ties::away);
+  if (!exact || exact->value == 0 || exact->shift > 0 || sums.low < INT32_MIN || sums.high > INT32_MAX) return std::nullopt;
+  const int t = 31 - exact->shift;
+  std::vector<i64> begins;  // of low + 1, low + 2, .. high
+  for (i32 y = low + 1; y <= high; ++y) {
+    const Wide v = Wide{2 * y - 1} << (t - 1), down = v / exact->value;
+    begins.push_back(static_cast<i64>(down + (down * exact->value < v ? 1 : 0)));
+  }
+  const auto value = static_cast<i64>(std::round(factor * kOne));
+  for (const i64 more : {0, 1, -1, 2, -2, 3, -3})
+    if (const i64 v = value + more; v > 0 && v <= INT32_MAX)
+      if (const Multiplier m{static_cast<i32>(v), 0}; gives_the_steps(m, begins, sums, low)) return m;
+  if (gives_the_steps(*exact, begins, sums, low)) return exact;
+  return std::nullopt;
 }
 
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,

@@ -2,9 +2,10 @@
 // references and of the NPU's calls comes from here. Formulas: docs/numerics.md, section 2.
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "ops/op.h"
+#include "ops/integer/sum_range.h"
 
 namespace deuteron {
 
@@ -19,7 +20,7 @@ enum class Ties : u8 { to_even, away };
 
 // least_unshifted: shift 0 for factors from here to 1. Then the shifts of all layers are one constant in the file, and the accumulator is
 // rounded once. From 2^-16 on at least 15 bits of the factor are left, which moves an int8 result by 2^-8 of a step at most; from 2^-12 on
-// 19 bits, which gives TFLite's bits for a layer that it rounds once.
+// 19 bits, which gives TFLite's bits of a layer that it rounds once but next to a tie: multiplier_rounding_once().
 struct MultiplierForm {
   constexpr MultiplierForm(Ties of_ties, double least = 1) : ties(of_ties), least_unshifted(least) {}
   MultiplierForm(Ties, bool) = delete;  // true is no factor
@@ -47,6 +48,10 @@ Result<Multiplier> checked_multiplier(double factor, MultiplierForm form, const 
 inline Result<Multiplier> checked_multiplier(double factor, Ties ties, const char* rule) {
   return checked_multiplier(factor, MultiplierForm{ties}, rule);
 }
+
+// For sums of which TFLite rounds (v * M + 2^(t-1)) >> t, M of 31 bits, once: with what requantize(), which rounds twice or has fewer bits,
+// gives the same steps for every sum whose step is low..high. Nothing where none of those tried does.
+std::optional<Multiplier> multiplier_rounding_once(double factor, const SumRange& sums, i32 low, i32 high);
 
 // For each output channel of a convolution or linear layer: x.scale * weight.scale[c] / y.scale, in double.
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,

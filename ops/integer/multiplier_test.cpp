@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "ops/integer/bounds.h"
 #include "ops/integer/pair.h"
+#include "ops/integer/requantize.h"
 #include "ops/prelu/multiplier.h"
 #include "ops/reduce/multiplier.h"
 #include "ops/softmax/multiplier.h"
@@ -40,7 +42,8 @@ TEST(Multiplier, OfAChannelRoundsAsTheRoundingSays) {
   EXPECT_EQ((*channel_multipliers(x, weight, y, 1, form_of(Rounding::tflite), ""))[0], kTieAway);
   // Without a shift there are fewer bits, and here no half. 2^-2 keeps 29.
   const Quant coarse = per_tensor(4, -5);
-  EXPECT_EQ((*channel_multipliers(x, weight, coarse, 1, form_of(Rounding::once), ""))[0], (Multiplier{(1 << 29) + (1 << 14) + (1 << 13), 0}));
+  EXPECT_EQ((*channel_multipliers(x, weight, coarse, 1, form_of(Rounding::once), ""))[0],
+            (Multiplier{(1 << 29) + (1 << 14) + (1 << 13), 0}));
 }
 
 TEST(Multiplier, HasNoShiftWhereEnoughBitsRemain) {
@@ -55,6 +58,30 @@ TEST(Multiplier, HasNoShiftWhereEnoughBitsRemain) {
   EXPECT_EQ(*multiplier_of(1 - 0x1p-33, form), (Multiplier{1 << 30, 1}));  // rounds to 1, which Q0.31 does not have
   EXPECT_EQ(*multiplier_of(0.75, form_of(Rounding::tflite)), (Multiplier{3 << 29, 0}));
   EXPECT_EQ(*multiplier_of(0.25, form_of(Rounding::tflite)), (Multiplier{1 << 30, -1}));
+}
+
+// Every sum of the range, against the sum times 31 bits, rounded once.
+TEST(Multiplier, GivesTheStepsOfARoundingOnceWhereItSaysSo) {
+  std::mt19937 random(3);
+  int found = 0, other = 0;
+  for (int round = 0; round < 300; ++round) {
+    const double factor = std::ldexp(1 + static_cast<double>(random() % 1000000) / 1e6, -static_cast<int>(2 + random() % 13));
+    const i64 reach = std::min<i64>(static_cast<i64>(static_cast<double>(random() % 300) / factor), 200000);
+    const i64 low = -static_cast<i64>(random() % 256);
+    const SumRange sums{-reach, static_cast<i64>(random() % 4) * reach / 3};
+    const auto m = multiplier_rounding_once(factor, sums, static_cast<i32>(low), static_cast<i32>(low + 255));
+    if (!m) continue;
+    ++found, other += *m != *multiplier_of(factor, form_of(Rounding::reference_once)) ? 1 : 0;
+    const Multiplier exact = *multiplier_of(factor, Ties::away);
+    const int t = 31 - exact.shift;
+    for (i64 v = sums.low; v <= sums.high; ++v) {
+      const i64 once = (v * exact.value + (i64{1} << (t - 1))) >> t, ours = requantize(static_cast<i32>(v), m->value, m->shift);
+      ASSERT_EQ(std::clamp(ours, low, low + 255), std::clamp(once, low, low + 255)) << v << " * " << factor;
+    }
+  }
+  EXPECT_GT(found, 200);
+  EXPECT_GT(other, 10);
+  EXPECT_FALSE(multiplier_rounding_once(0.1, {0, i64{1} << 40}, -128, 127));
 }
 
 TEST(Multiplier, RefusesWhatNoShiftCanSay) {
@@ -80,7 +107,8 @@ TEST(Multiplier, OfAProductRoundsTheScalesToFloatForTflite) {
   EXPECT_EQ(product_factor(qa, qb, qy, Rounding::once, Quotient::wide), static_cast<double>(a) * b / y);
   EXPECT_EQ(product_factor(qa, qb, qy, Rounding::tflite, Quotient::wide), static_cast<double>(a * b) / y);
   EXPECT_EQ(product_factor(qa, qb, qy, Rounding::tflite, Quotient::single), static_cast<double>(a * b / y));
-  EXPECT_NE(pair_multipliers(PairFn::mul, qa, qb, qy, Rounding::once, "")->y, pair_multipliers(PairFn::mul, qa, qb, qy, Rounding::tflite, "")->y);
+  EXPECT_NE(pair_multipliers(PairFn::mul, qa, qb, qy, Rounding::once, "")->y,
+            pair_multipliers(PairFn::mul, qa, qb, qy, Rounding::tflite, "")->y);
 }
 
 // Rounded twice: half a step of the result, and half a unit of what the shift then divides. Terms of a sum add theirs 20 bits below.
@@ -131,8 +159,7 @@ TEST(PreluMultiplier, IsTheFunctionToHalfAStep) {
     for (i32 s = -128; s <= 127; s += 5) {
       const double v = static_cast<double>(x.scale[0]) * (a - 7);
       const double exact = (v >= 0 ? v : v * static_cast<double>(slope.scale[0]) * (s + 11)) / y.scale[0] + 4;
-      ASSERT_NEAR(prelu_value(*m, x, slope, y, a, s), exact, bound_of(v >= 0 ? m->positive : m->negative))
-          << a << " " << s;
+      ASSERT_NEAR(prelu_value(*m, x, slope, y, a, s), exact, bound_of(v >= 0 ? m->positive : m->negative)) << a << " " << s;
     }
 }
 

@@ -1,5 +1,7 @@
 #include "ops/linear/linear.h"
 
+#include <algorithm>
+
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
@@ -35,6 +37,17 @@ static std::vector<i32> folded_sums(std::span<const int8_t> weight, i64 out, i64
   return sums;
 }
 
+// Of all outputs.
+static SumRange range_of_sums(std::span<const int8_t> weight, i64 out, i64 in, const Quant& x, const Constant* bias) {
+  SumRange all;
+  for (i64 o = 0; o < out; ++o) {
+    const auto filter = weight.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in));
+    const SumRange mine = sum_range(filter, x, bias ? bias->as<i32>()[o] : 0);
+    all = o == 0 ? mine : SumRange{std::min(all.low, mine.low), std::max(all.high, mine.high)};
+  }
+  return all;
+}
+
 static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   const Type &x = c.in[kX], &weight = c.in[kWeight], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.linear.dtype")) return *r;
@@ -48,28 +61,29 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
     return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(weight.quant.zero_point[0]), "0",
                    "cortex_m.linear.symmetric"};
   const i64 out = weight.shape[0], in = weight.shape[1];
-  // TFLite's FULLY_CONNECTED with one scale for all outputs forms the product of scales in float32. It rounds once, as a multiplier without a
-  // shift does.
-  const Rounding product = is_reference(c.rounding) ? c.rounding : Rounding::once;
-  const double factor = product_factor(x.quant, weight.quant, y.quant, product, Quotient::wide);
-  const auto multiplier = checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
+  const double factor = product_factor(x.quant, weight.quant, y.quant, Rounding::once, Quotient::wide);
+  auto multiplier = checked_multiplier(factor, unshifted_form_of(c.rounding), "cortex_m.linear.scale");
   if (!multiplier) return multiplier.why;
-  const i32 input_offset = -x.quant.zero_point[0];
+  const i32 input_offset = -x.quant.zero_point[0], y_zero = y.quant.zero_point[0];
   const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   const bool has_bias = c.in.size() > 2;
+  const Constant* bias = has_bias ? c.data[kBias] : nullptr;
+  if (is_reference(c.rounding) && (bias || !has_bias)) {  // TFLite rounds once
+    const SumRange sums = range_of_sums(c.data[kWeight]->as<int8_t>(), out, in, x.quant, bias);
+    if (const auto same = multiplier_rounding_once(factor, sums, range.low - y_zero, range.high - y_zero)) multiplier = *same;
+  }
 
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);
   call.in(kX, plain_face(x.shape)).in(kWeight, plain_face(weight.shape));
   if (c.isa == Isa::mve) {
     call.none();
-    call.constant(DType::s32, {1, out},
-                  folded_sums(c.data[kWeight]->as<int8_t>(), out, in, input_offset, has_bias ? c.data[kBias] : nullptr));
+    call.constant(DType::s32, {1, out}, folded_sums(c.data[kWeight]->as<int8_t>(), out, in, input_offset, bias));
   } else {
     if (has_bias) call.in(kBias, plain_face({out}));
     else call.none();
     call.none();
   }
-  call.integer(input_offset).integer(0).integer(y.quant.zero_point[0]);
+  call.integer(input_offset).integer(0).integer(y_zero);
   call.integers({multiplier->value}).integers({multiplier->shift});
   call.integer(range.high).integer(range.low);  // the dialect has them in this order
   call.out(0, plain_face(y.shape));
@@ -85,12 +99,12 @@ static constexpr QuantSpec kQuant[] = {
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Linear> kNpu[] = {
-    {"weight", "the weight is a constant",
-     must_hold("the weight is computed, and the NPU takes a constant only"), operand_is_constant<Linear, kWeight>},
-    {"bias", "the bias is a constant",
-     must_hold("the bias is computed, and the NPU takes a constant only"), operand_is_constant<Linear, kBias>},
-    {"symmetric", "the weight's zero points are 0",
-     must_hold("a zero point of the weight is not 0"), operand_is_symmetric<Linear, kWeight>},
+    {"weight", "the weight is a constant", must_hold("the weight is computed, and the NPU takes a constant only"),
+     operand_is_constant<Linear, kWeight>},
+    {"bias", "the bias is a constant", must_hold("the bias is computed, and the NPU takes a constant only"),
+     operand_is_constant<Linear, kBias>},
+    {"symmetric", "the weight's zero points are 0", must_hold("a zero point of the weight is not 0"),
+     operand_is_symmetric<Linear, kWeight>},
     {"taps", "inputs, rounded up to the MAC width", NpuTest::at_most,
      [](const Linear&, const NpuOperands& o) { return std::optional<i64>(round_up(o.in[kWeight].shape[1], o.limits.vector_length)); },
      &NpuLimits::taps},
