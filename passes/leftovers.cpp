@@ -73,6 +73,7 @@ static std::optional<Patch> island(const Graph& g, const Uses&, NodeId root, con
   const Node& node = g.nodes[root];
   if (!is_int8_operator(g, node) || has_int8_kernel(g, node, *context.target)) return std::nullopt;
   std::optional<Op> op = float_op(g, node, context.target->isa);
+  if (!op && has_form(node.op, FormKind::portable)) op = node.op;  // is spelled out then
   if (!op) return std::nullopt;
   PatchBuilder b(g, root, "");
   std::vector<ValueId> inputs;

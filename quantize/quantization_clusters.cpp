@@ -82,8 +82,11 @@ static std::vector<LayerPrecision> precision_of_nodes(const Graph& g, const Quan
   using enum LayerPrecision;
   const bool everywhere = options.precision == Precision::int16;
   std::vector<LayerPrecision> chosen(g.nodes.size(), everywhere ? int16 : int8);
-  for (size_t n = 0; everywhere && n < g.nodes.size(); ++n)  // a layer with a state has no float kernel
-    if (!is_lowered(g.nodes[n].op) && state_results(g.nodes[n].op) > 0 && int16_quant_specs(g.nodes[n].op).empty()) chosen[n] = int8;
+  for (size_t n = 0; everywhere && n < g.nodes.size(); ++n) {  // a layer with a state has no float kernel, nor a transposed convolution
+    const Op& op = g.nodes[n].op;
+    const bool has_no_float = !is_lowered(op) && (state_results(op) > 0 || facts_of(op).family == Family::layer);
+    if (has_no_float && int16_quant_specs(op).empty()) chosen[n] = int8;
+  }
   if (everywhere || !options.precision_of) return chosen;
   std::vector<bool> wide_value(g.values.size());
   const auto is_view = [&](size_t n) { return is_same_storage(g.nodes[n].op); };

@@ -31,6 +31,6 @@ static bool split_float_pointwise(const Pointwise& a, FormBuilder& b) {
   return b.finish(values.back());
 }
 
-bool kernel_form(const Pointwise& a, FormBuilder& b) { return split_float_pointwise(a, b); }
+bool portable_form(const Pointwise& a, FormBuilder& b) { return split_float_pointwise(a, b); }
 
 }  // namespace deuteron

@@ -90,7 +90,7 @@ const OpDef<Pointwise>& def_of(const Pointwise&) {
                                       .facts = facts_of,
                                       .axes = kNoAxisRules<Pointwise>,
                                       .view = nullptr,
-                                      .forms = {.simpler = nullptr, .kernel = kernel_form, .last = nullptr, .portable = nullptr},
+                                      .forms = {.simpler = nullptr, .kernel = portable_form, .last = nullptr, .portable = portable_form},
                                       .examples = examples,
                                       .function = nullptr};
   return d;

@@ -56,6 +56,6 @@ const OpDef<Pointwise>& def_of(const Pointwise&);
 void execute(const Pointwise&, std::span<const HostTensor> in, std::span<const HostTensor> out);  // execute.cpp
 
 // forms.cpp
-bool kernel_form(const Pointwise&, FormBuilder&);
+bool portable_form(const Pointwise&, FormBuilder&);
 
 }  // namespace deuteron
