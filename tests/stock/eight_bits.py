@@ -32,7 +32,7 @@ MOVES = {"view", "_unsafe_view", "reshape", "permute", "t", "transpose", "slice"
          "reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d", "flip", "roll", "repeat", "_to_copy"}
 OPERANDS_STEPS = {"clamp", "clamp_min", "clamp_max", "hardtanh", "constant_pad_nd", "avg_pool1d", "avg_pool2d", "_adaptive_avg_pool2d"}
 SHARED_STEPS = {"cat", "stack", "maximum", "minimum"}
-FIXED = {"sigmoid": (0, 1), "_softmax": (0, 1), "tanh": (-1, 1)}  # ranges that do not follow the numbers
+FIXED = {"sigmoid": (1 / 256, -128), "_softmax": (1 / 256, -128), "tanh": (1 / 128, 0)}  # the steps of TFLite's builtins, whatever the numbers
 # What may be made of several int8 operators, by the name of what torch computes.
 COMPOSED = {"native_layer_norm": lambda x, y: F.layer_norm(x, x.shape[-1:]), "native_group_norm": lambda x, y: F.group_norm(x, 2), "gelu": lambda x, y: F.gelu(x),
             "_log_softmax": lambda x, y: F.log_softmax(x, -1), "silu": lambda x, y: F.silu(x), "mish": lambda x, y: F.mish(x), "elu": lambda x, y: F.elu(x),
@@ -147,7 +147,7 @@ class Rounds(TorchDispatchMode):
             return self.give(rounded(t, known[0]), known[0])
         if name in SHARED_STEPS:
             return self.give(t, max(known))
-        grid = steps(*FIXED[name]) if name in FIXED else steps(*own, self.wider)
+        grid = FIXED[name] if name in FIXED else steps(*own, self.wider)
         t = rounded(t, grid)
         if inside := self.inside.get(name, 0):  # as many errors of half a step at most as one of their root's size
             t = t + (torch.rand(t.shape, generator=self.noise) - 0.5) * grid[0] * math.sqrt(inside)
