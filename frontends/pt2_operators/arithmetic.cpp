@@ -53,7 +53,13 @@ ValueId integer_operand(Call& c, std::string_view name, DType dtype) {
   return c.ok() && c.type(v).dtype != dtype ? c.converted(v, dtype) : v;
 }
 
-// kernel(first, second[, alpha]), exact in integers
+// A sum or a product of truth values is true where either is, or both are.
+bool is_of_truths(Call& c) {
+  const TensorMeta* declared = c.ok() && c.declares_results() ? c.result_meta(0) : nullptr;
+  return c.ok() && declared && declared->dtype == DType::b8;
+}
+
+// kernel(first, second[, alpha]), exact in the dtype that is declared
 void finish_in_integers(Call& c, const char* kernel, std::string_view first, std::string_view second, std::optional<float> alpha) {
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok()) return;
@@ -74,6 +80,7 @@ void finish_in_integers(Call& c, const char* kernel, std::string_view first, std
 static void import_add(Call& c) {
   const float alpha = alpha_of(c);
   if (is_of_integers(c)) return finish_in_integers(c, "aten::add", "self", "other", alpha);
+  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_or", "self", "other", std::nullopt);
   finish_sum(c, c.operand("self"), c.operand("other"), alpha);
 }
 
@@ -91,6 +98,7 @@ static void import_rsub(Call& c) {
 
 static void import_mul(Call& c) {
   if (is_of_integers(c)) return finish_in_integers(c, "aten::mul", "self", "other", std::nullopt);
+  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_and", "self", "other", std::nullopt);
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Mul{}, {a, b}));
 }

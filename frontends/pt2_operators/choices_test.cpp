@@ -101,6 +101,24 @@ TEST(Choices, ComputedMasksAreNumbersToArithmetic) {
   EXPECT_THAT(results_of(m, {{-1, 2, 0, 3}})[0], ElementsAre(0, 2, 0, 3));
 }
 
+// A product of truth values is true where both are, a sum where either is; numbers that are chosen have the dtype of the result.
+TEST(Choices, TruthValuesAreCountedAsTruths) {
+  TestModel m;
+  m.input("x", {4});
+  m.node("aten.gt.Scalar", {{"above", {4}, kBool}}, {{"self", as_tensor("x")}, {"other", as_int(0)}});
+  m.node("aten.lt.Scalar", {{"below", {4}, kBool}}, {{"self", as_tensor("x")}, {"other", as_int(3)}});
+  m.node("aten.mul.Tensor", {{"both", {4}, kBool}}, {{"self", as_tensor("above")}, {"other", as_tensor("below")}});
+  m.node("aten.add.Tensor", {{"either", {4}, kBool}}, {{"self", as_tensor("both")}, {"other", as_tensor("above")}});
+  m.node("aten.__iand__.Tensor", {{"between", {4}, kBool}}, {{"self", as_tensor("either")}, {"other", as_tensor("below")}});
+  m.node("aten.all.dim", {{"all", {}, kBool}}, {{"self", as_tensor("below")}, {"dim", as_int(0)}});
+  m.node("aten.where.Scalar", {{"n", {4}, kS64}}, {{"condition", as_tensor("between")}, {"self", as_int(5)}, {"other", as_int(-2)}});
+  m.node("aten.where.Scalar", {{"k", {}, kS64}}, {{"condition", as_tensor("all")}, {"self", as_int(1)}, {"other", as_int(2)}});
+  m.node("aten.mul.Tensor", {{"y", {4}}}, {{"self", as_tensor("x")}, {"other", as_tensor("n")}});
+  m.node("aten.mul.Tensor", {{"z", {4}}}, {{"self", as_tensor("y")}, {"other", as_tensor("k")}});
+  m.output("z");
+  EXPECT_THAT(results_of(m, {{-1, 2, 0, 3}})[0], ElementsAre(4, 20, 0, -12));
+}
+
 // Relative positions: integers that the model computes from constants pick from a table.
 TEST(Choices, PositionsAreComputedFromConstants) {
   TestModel m;

@@ -197,8 +197,8 @@ static void import_rounded_div(Call& c) {
 }
 
 static constexpr ImportRow kCompositionsRows[] = {
-    {"aten.addcdiv.default", import_addcdiv},
-    {"aten.addcmul.default", import_addcmul},
+    {"aten.addcdiv.default", import_addcdiv, true},
+    {"aten.addcmul.default", import_addcmul, true},
     {"aten.celu.default", import_celu, true},
     {"aten.clamp.Tensor", import_clamp_by_tensors, true},
     {"aten.clamp_max.Tensor", import_clamp_by_tensors, true},

@@ -84,7 +84,7 @@ static constexpr ImportRow kIdentitiesRows[] = {
     {"aten.feature_dropout.default", import_dropout, true},
     {"aten.lift_fresh.default", import_view_identity},
     {"aten.lift_fresh_copy.default", import_identity},
-    {"aten.nan_to_num.default", import_identity},
+    {"aten.nan_to_num.default", import_identity, true},
     {"aten.native_dropout.default", import_dropout},
     {"aten.positive.default", import_view_identity},
     {"aten.to.device", import_conversion},

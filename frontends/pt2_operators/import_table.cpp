@@ -27,11 +27,18 @@ static const ImportRow* find_row(std::span<const ImportRows> tables, std::string
   return nullptr;
 }
 
-static FoundRow find_import(std::span<const ImportRows> tables, std::string_view target) {
-  if (const ImportRow* row = find_row(tables, target)) return {row, false};
+// "aten.relu.default" of "aten.relu_.default", "aten.__and__.Tensor" of "aten.__iand__.Tensor"; empty of others.
+static std::string not_in_place(std::string_view target) {
+  constexpr std::string_view kOperator = "aten.__";
   const size_t overload = target.rfind('.');
   if (overload == std::string_view::npos || overload == 0 || target[overload - 1] != '_') return {};
-  const ImportRow* row = find_row(tables, std::string(target.substr(0, overload - 1)).append(target.substr(overload)));
+  if (target.starts_with(kOperator) && target[kOperator.size()] == 'i') return std::string(target).erase(kOperator.size(), 1);
+  return std::string(target).erase(overload - 1, 1);
+}
+
+static FoundRow find_import(std::span<const ImportRows> tables, std::string_view target) {
+  if (const ImportRow* row = find_row(tables, target)) return {row, false};
+  const ImportRow* row = find_row(tables, not_in_place(target));
   return row && row->has_in_place_form ? FoundRow{row, true} : FoundRow{};
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 std::string in_place_form(std::string_view target) {
   const size_t overload = target.rfind('.');
+  if (target.starts_with("aten.__")) return std::string(target).insert(7, "i");  // __and__, __iand__
   return std::string(target.substr(0, overload)) + "_" + std::string(target.substr(overload));
 }
 

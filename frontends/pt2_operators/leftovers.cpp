@@ -97,9 +97,9 @@ void import_leftover(Call& c) {
 }
 
 static constexpr LeftoverKernel kKernels[] = {
-    {"aten.__and__.Tensor", "aten::bitwise_and.Tensor_out"},
-    {"aten.__or__.Tensor", "aten::bitwise_or.Tensor_out"},
-    {"aten.__xor__.Tensor", "aten::bitwise_xor.Tensor_out"},
+    {"aten.__and__.Tensor", "aten::bitwise_and.Tensor_out", "", true},
+    {"aten.__or__.Tensor", "aten::bitwise_or.Tensor_out", "", true},
+    {"aten.__xor__.Tensor", "aten::bitwise_xor.Tensor_out", "", true},
     {"aten.abs.default", "aten::abs.out"},
     {"aten.acos.default", "aten::acos.out"},
     {"aten.acosh.default", "aten::acosh.out"},
@@ -116,10 +116,10 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.atan.default", "aten::atan.out"},
     {"aten.atan2.default", "aten::atan2.out"},
     {"aten.atanh.default", "aten::atanh.out"},
-    {"aten.bitwise_and.Tensor", "aten::bitwise_and.Tensor_out"},
-    {"aten.bitwise_not.default", "aten::bitwise_not.out"},
-    {"aten.bitwise_or.Tensor", "aten::bitwise_or.Tensor_out"},
-    {"aten.bitwise_xor.Tensor", "aten::bitwise_xor.Tensor_out"},
+    {"aten.bitwise_and.Tensor", "aten::bitwise_and.Tensor_out", "", true},
+    {"aten.bitwise_not.default", "aten::bitwise_not.out", "", true},
+    {"aten.bitwise_or.Tensor", "aten::bitwise_or.Tensor_out", "", true},
+    {"aten.bitwise_xor.Tensor", "aten::bitwise_xor.Tensor_out", "", true},
     {"aten.clamp.default", "aten::clamp.out"},
     {"aten.cosh.default", "aten::cosh.out"},
     {"aten.cumsum.default", "aten::cumsum.out"},
@@ -138,10 +138,10 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.isnan.default", "aten::isnan.out"},
     {"aten.le.Scalar", "aten::le.Scalar_out"},
     {"aten.le.Tensor", "aten::le.Tensor_out"},
-    {"aten.logical_and.default", "aten::logical_and.out"},
-    {"aten.logical_not.default", "aten::logical_not.out"},
-    {"aten.logical_or.default", "aten::logical_or.out"},
-    {"aten.logical_xor.default", "aten::logical_xor.out"},
+    {"aten.logical_and.default", "aten::logical_and.out", "", true},
+    {"aten.logical_not.default", "aten::logical_not.out", "", true},
+    {"aten.logical_or.default", "aten::logical_or.out", "", true},
+    {"aten.logical_xor.default", "aten::logical_xor.out", "", true},
     {"aten.logit.default", "aten::logit.out"},
     {"aten.lt.Scalar", "aten::lt.Scalar_out"},
     {"aten.lt.Tensor", "aten::lt.Tensor_out"},
@@ -176,7 +176,7 @@ std::span<const LeftoverKernel> leftover_kernels() { return kKernels; }
 ImportRows leftovers_rows() {
   static constexpr auto kLeftoversRows = [] {
     std::array<ImportRow, std::size(kKernels)> rows{};
-    for (size_t i = 0; i < rows.size(); ++i) rows[i] = {kKernels[i].target, import_leftover};
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = {kKernels[i].target, import_leftover, kKernels[i].has_in_place_form};
     return rows;
   }();
   return kLeftoversRows;

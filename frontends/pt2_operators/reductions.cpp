@@ -159,8 +159,33 @@ static void import_log_softmax(Call& c) {
   c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
 }
 
+// Not any that is not.
+static void import_all(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  const TensorMeta* declared = c.declares_results() ? c.result_meta(0) : nullptr;
+  if (!c.ok() || !declared) return;
+  using K = KernelArg::Kind;
+  const auto call = [&](const char* name, const char* overload, ValueId operand, std::vector<KernelArg> more, const Shape& shape) -> ValueId {
+    if (!c.ok()) return -1;
+    KernelCall kernel;
+    kernel.name = name, kernel.overload = overload;
+    kernel.args.push_back({K::input, 0, 0, {}, plain_face(c.shape(operand))});
+    kernel.args.insert(kernel.args.end(), more.begin(), more.end());
+    kernel.args.push_back({K::output, 0, 0, {}, plain_face(shape)});
+    const std::vector<ValueId> results = c.add_call(std::move(kernel), {operand}, {{DType::b8, shape, {}}});
+    return c.ok() ? results[0] : -1;
+  };
+  const ValueId fails = call("aten::logical_not", "out", x, {}, c.shape(x));
+  std::vector<KernelArg> along;
+  if (c.has("dim")) along = {{K::integer, c.integer("dim"), 0, {}, {}}, {K::boolean, keeps_axes(c) ? 1 : 0, 0, {}, {}}};
+  const ValueId any = call("aten::any", along.empty() ? "all_out" : "out", fails, along, declared->sizes);
+  c.result(call("aten::logical_not", "out", any, {}, declared->sizes));
+}
+
 static constexpr ImportRow kReductionsRows[] = {
     {"aten._log_softmax.default", import_log_softmax},
+    {"aten.all.default", import_all},
+    {"aten.all.dim", import_all},
     {"aten.amax.default", import_amax},
     {"aten.amin.default", import_amin},
     {"aten.aminmax.default", import_aminmax},

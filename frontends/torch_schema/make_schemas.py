@@ -23,7 +23,7 @@ def imported():
             targets.add(target)
             if rest.split(",")[-1].strip() == "true":
                 name, overload = target.rsplit(".", 1)
-                targets.add(f"{name}_.{overload}")
+                targets.add(f"aten.__i{name[7:]}.{overload}" if name.startswith("aten.__") else f"{name}_.{overload}")
     return targets
 
 
