@@ -109,6 +109,8 @@ FORMS = {
     "aten.embedding_bag.default": lambda op: (lambda w, x, o: op(w, x, o)[0], [(5, 3), *BAG]),
     "aten._fused_rms_norm.default": lambda op: (lambda x, w: op(x, [4], w, 1e-5)[0], [X, (4,)]),
     "aten._native_batch_norm_legit_no_training.default": lambda op: (lambda x, w, w_b, w_m, w_v: op(x, w, w_b, w_m, w_v, 0.1, 1e-5)[0], [IMAGE] + 4 * [(3,)]),
+    "aten._native_batch_norm_legit_functional.default": lambda op: (lambda x, w, w_b, w_m, w_v: op(x, w, w_b, w_m, w_v, False, 0.1, 1e-5)[0], [IMAGE] + 4 * [(3,)]),
+    "aten.all.default": one(shape=(3, 4)), "aten.all.dim": one(-1, shape=(3, 4)),
     "aten._reshape_alias.default": one([6, 4], [4, 1]), "aten._reshape_copy.default": one([6, 4]),
     "aten._upsample_bicubic2d_aa.default": resized([3, 4], False), "aten._upsample_bicubic2d_aa.vec": resized([3, 4], False, None),
     "aten._upsample_nearest_exact2d.default": resized([12, 10]), "aten._upsample_nearest_exact2d.vec": resized([12, 10], None),

@@ -35,7 +35,7 @@ static void import_batch_norm(Call& c) {
   const auto known = of_batch ? c.known_numbers(x) : std::nullopt;
   if (of_batch && !known)
     c.refuse({"normalizes with the statistics of the batch: the model was exported in training mode", "", "", "pt2.batch_norm.training"},
-             "call model.eval() before torch.export.export");
+             "call model.eval() before torch.export.export; a layer with track_running_stats=False does so there, too");
   if (c.ok() && !known && (!c.has("running_mean") || !c.has("running_var")))
     c.refuse({"has no running statistics", "", "", "pt2.batch_norm.statistics"}, "train with track_running_stats=True");
   const i64 rank = c.rank(x);
@@ -71,6 +71,7 @@ static void import_batch_norm(Call& c) {
 
 static constexpr ImportRow kBatchNormRows[] = {
     {"aten._native_batch_norm_legit.default", import_batch_norm},
+    {"aten._native_batch_norm_legit_functional.default", import_batch_norm},
     {"aten._native_batch_norm_legit_no_training.default", import_batch_norm},
     {"aten.batch_norm.default", import_batch_norm},
 };
