@@ -44,6 +44,12 @@ const char* obstacle(const Graph& g, const Node& node, std::span<const QuantSpec
   return nullptr;
 }
 
+// Masks and positions at other places: nothing of them was float.
+bool moves_no_float(const Graph& g, const Node& node) {
+  const Type& type = g.type(node.outputs[0]);
+  return is_movement(node.op) && type.dtype != DType::f32 && type.quant.empty();
+}
+
 // What a call that does no arithmetic says of the types around it: whether it can work on steps.
 bool can_be_int8(const Graph& g, const Node& node, const NumberCall& call) {
   const auto is_float = [&](ValueId v) { return g.type(v).dtype == DType::f32; };
@@ -210,6 +216,7 @@ QuantizationPlan plan_quantization(const Graph& g, const QuantizeOptions& option
     }
     const std::span<const QuantSpec> specs = quant_specs(g, node, options, plan.precision[n]);
     if (specs.empty()) continue;
+    if (moves_no_float(g, node)) continue;
     if (const char* why = obstacle(g, node, specs)) {
       diagnostics.warning(fmt::format("{}: {}", g.name, describe(g, node)), fmt::format("stays in float: {}", why), "quantize.operand");
       continue;
