@@ -28,6 +28,7 @@ Axes places_of(const std::string& wanted, const std::string& axes) {
 
 // Sums over the axes that are not in `kept`.
 Named without_others(Call& c, Named x, const std::string& kept) {
+  if (!c.ok()) return x;
   Axes gone;
   Shape shape;
   std::string axes;
@@ -35,7 +36,7 @@ Named without_others(Call& c, Named x, const std::string& kept) {
     if (!has(kept, x.axes[k])) gone.push_back(static_cast<i64>(k));
     else axes += x.axes[k], shape.push_back(c.shape(x.value)[k]);
   }
-  if (gone.empty() || !c.ok()) return x;
+  if (gone.empty()) return x;
   return {c.reshape(reduced(c, Reduce::kSum, x.value, gone, "summed"), shape, "summed"), axes};
 }
 

@@ -93,5 +93,15 @@ TEST(Einsum, RefusesDiagonals) {
   EXPECT_THAT(refusal_of(m), testing::HasSubstr("pt2.einsum.equation"));
 }
 
+// 2^32 elements of two matrices of 2^16: the product is refused, and nothing looks at it.
+TEST(Einsum, RefusesLargeProducts) {
+  TestModel m;
+  m.input("x", {256, 256});
+  m.node("aten.einsum.default", {{"y", {256, 256}}},
+         {{"equation", as_text("ab,cd->abcd")}, {"tensors", {{"as_tensors", {{{"name", "x"}}, {{"name", "x"}}}}}}});
+  m.output("y");
+  EXPECT_THAT(refusal_of(m), testing::HasSubstr("pt2.result.size"));
+}
+
 }  // namespace
 }  // namespace deuteron::pt2
