@@ -8,12 +8,12 @@
 
 #include "ir/states.h"
 #include "ops/int16.h"
+#include "tensor/limits.h"
 
 namespace deuteron {
 
 using Fault = std::optional<std::string>;
 
-static constexpr i64 kMaxTypeRank = 16;            // runtime/kernel.h kMaxRank
 static constexpr i64 kMaxElements = i64{1} << 40;  // far above any model, far below what bytes() can overflow
 
 static std::pair<i64, i64> zero_point_range(DType d) {
@@ -51,7 +51,7 @@ static Fault quant_fault(const Type& type) {
 
 Fault find_fault(const Type& type) {
   if (static_cast<int>(type.dtype) > static_cast<int>(DType::f64)) return fmt::format("dtype {}", static_cast<int>(type.dtype));
-  if (type.rank() > kMaxTypeRank) return fmt::format("rank {}, limit {}", type.rank(), kMaxTypeRank);
+  if (type.rank() > kMostAxes) return fmt::format("rank {}, limit {}", type.rank(), kMostAxes);
   i64 elements = 1;
   for (const i64 extent : type.shape) {
     if (extent < 0) return fmt::format("extent {}", extent);

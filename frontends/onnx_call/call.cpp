@@ -262,12 +262,9 @@ std::string Call::value_name(std::string_view suffix) const {
 
 Operand Call::known(std::string_view suffix, Type type, Constant data) {
   if (!ok_) return {};
-  i64 elements = 1;
-  for (const i64 extent : type.shape) {
-    if (extent < 0 || extent > kMostElements || elements * extent > kMostElements)
-      return refuse({"makes a constant of too many elements", to_text(type.shape), std::to_string(kMostElements), "onnx.constant.size"}),
-             Operand{};
-    elements *= extent;
+  if (auto fault = pt2::fault_of_size(type.shape, 0)) {
+    fault->rule = "onnx." + fault->rule;
+    return refuse(std::move(*fault)), Operand{};
   }
   const std::string name = "%" + std::to_string(state_.made_names++);
   state_.define(name, state_.torch.add_value(value_name(suffix), std::move(type), std::move(data)));

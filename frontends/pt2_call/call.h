@@ -147,6 +147,7 @@ class Call {
   std::optional<std::vector<ValueId>> computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
                                                    std::string_view suffix);
   bool may_repeat(std::span<const ValueId> inputs, std::span<const Type> results);  // constants that grow are made, too
+  bool has_size(const Shape& shape, i64 least);  // refuses a result of other sizes, or of too many axes
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 
   enum class Part : u8 { none, real, imaginary };  // of complex tensors, while an importer of real ones works on it

@@ -182,6 +182,13 @@ static std::optional<Quant> carried_quant(const Op& op, const Quant& quant) {
   return std::nullopt;
 }
 
+bool Call::has_size(const Shape& shape, i64 least) {
+  auto fault = fault_of_size(shape, least);
+  if (!fault) return true;
+  fault->rule = "pt2." + fault->rule;
+  return refuse(std::move(*fault)), false;
+}
+
 bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results) {
   std::vector<const Type*> types;
   auto inferred = infer(op, state_.graph.types(inputs, types));
@@ -191,14 +198,7 @@ bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vec
   }
   results = *inferred;
   for (Type& result : results) {
-    i64 elements = 1;
-    for (const i64 extent : result.shape) {
-      if (extent < 1 || extent > kMaxElements || elements * extent > kMaxElements) {
-        refuse({"the result has no elements, or too many", to_text(result.shape), fmt::format("1..{}", kMaxElements), "pt2.result.size"});
-        return false;
-      }
-      elements *= extent;
-    }
+    if (!has_size(result.shape, 1)) return false;
     if (const auto* quantize = std::get_if<Quantize>(&op)) {
       result.quant = quantize->quant;
     } else if (auto quant = carried_quant(op, types[0]->quant)) {
@@ -294,7 +294,10 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
       refuse({"works on quantized values, for which there is no kernel", to_text(type), "f32", "pt2.operand.quantized"});
   }
   std::vector<const Type*> in, out;
-  for (const Type& type : types) out.push_back(&type);
+  for (const Type& type : types) {
+    if (!has_size(type.shape, 0)) return {};
+    out.push_back(&type);
+  }
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "pt2.leftover.call"});
@@ -358,14 +361,7 @@ ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
 ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
   if (!ok_ || x < 0) return -1;
   if (to == shape(x)) return x;
-  i64 elements = 1;
-  for (const i64 extent : to) {
-    if (extent < 0 || extent > kMaxElements || elements * extent > kMaxElements) {
-      refuse({"the shape has a negative extent, or too many elements", to_text(to), std::to_string(kMaxElements), "pt2.result.size"});
-      return -1;
-    }
-    elements *= extent;
-  }
+  if (!has_size(to, 0)) return -1;
   return add(Reshape{std::move(to)}, {x}, suffix);
 }
 

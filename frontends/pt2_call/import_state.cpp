@@ -146,6 +146,18 @@ std::vector<std::vector<float>> ImportState::computed(const Op& op, const std::v
   return results;
 }
 
+std::optional<Refusal> fault_of_size(const Shape& shape, i64 least) {
+  if (static_cast<i64>(shape.size()) > kMostAxes)
+    return Refusal{"the result has too many axes", std::to_string(shape.size()), std::to_string(kMostAxes), "result.rank"};
+  i64 elements = 1;
+  for (const i64 extent : shape) {
+    if (extent < least || extent > kMostElements || elements * extent > kMostElements)
+      return Refusal{"the result has no elements, or too many", to_text(shape), fmt::format("{}..{}", least, kMostElements), "result.size"};
+    elements *= extent;
+  }
+  return std::nullopt;
+}
+
 std::string describe_source(const Graph& graph, i32 id) {
   const SourceOp& s = graph.sources[id];
   std::string text = fmt::format("{}: {} `{}` (source op {}", graph.name, s.target, s.name, id);

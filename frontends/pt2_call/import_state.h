@@ -74,6 +74,9 @@ struct ImportState {
   bool load_complex(i32 parameter, ValueId* real, ValueId* imaginary);
 };
 
+// What is wrong with a shape that is to be made, of extents from `least`. The rule has no reader's name before it.
+std::optional<Refusal> fault_of_size(const Shape& shape, i64 least);
+
 // "net.pt2: aten.conv2d.default `conv2d_1` (source op 12, module stem.conv, nets.py:50 in forward: x = self.stem(x))"
 std::string describe_source(const Graph& graph, i32 source);
 
