@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kNamedUses = 4;  // of an operator that is not known; the rest are counted
 constexpr int kDeepestCall = 16;  // of functions in functions
 constexpr const char* kNoProduct = "reads steps or a scale of DynamicQuantizeLinear, which has a meaning in products of integers only";
-constexpr i64 kMostNodes = 20'000;  // after functions are written out, in 0.2 s
+constexpr i64 kMostNodes = 20'000;  // after functions are written out, with their calls; in 0.2 s
 
 class Walk {
  public:
@@ -60,7 +60,8 @@ class Walk {
 
   void visit_all(const std::vector<ModelNode>& nodes, Scope& scope, int depth) {
     for (const ModelNode& node : nodes) {
-      if (static_cast<i64>(graph().sources.size()) >= kMostNodes) return stop();
+      if (stopped_) return;
+      if (static_cast<i64>(graph().sources.size()) + calls_ >= kMostNodes) return stop();
       visit(scope.renamed(node), scope, depth);
     }
   }
@@ -148,6 +149,7 @@ class Walk {
     if (depth >= kDeepestCall || call.inputs.size() > f.inputs.size() || call.outputs.size() > f.outputs.size()) {
       error(fmt::format("`{}` calls the function {} from too deep, or with too many operands", name_of(call), f.name),
             "onnx.function.call");
+      stopped_ = depth >= kDeepestCall;  // one that calls itself twice would say it as often as there are ways down
       return break_results(call);
     }
     Scope scope(call, f, fmt::format("{}.{}", name_of(call), calls_++));
@@ -176,6 +178,7 @@ class Walk {
     Scope scope(outer, g, fmt::format("{}.{}", name_of(node), calls_++));
     for (const ModelTensor& t : g.initializers) add_constant(t, scope.name(t.name));
     visit_all(g.nodes, scope, depth + 1);
+    if (stopped_) return break_results(node);
     graph().folded.push_back({{source}, "its branch is known"});
     for (size_t k = 0; k < node.outputs.size(); ++k)
       if (k < g.outputs.size()) hand_on(scope.name(g.outputs[k].name), node.outputs[k]);
