@@ -19,6 +19,11 @@ struct Ints {
 using Operands = std::vector<Ints>;
 using Folded = std::optional<Ints>;  // nothing: not folded here, the importer says what is wrong
 
+constexpr i64 kMostRead = 4 * kMostFolded;  // by one operator
+
+// What is larger is torch's operators' to compute, and to refuse.
+bool is_small(const Shape& shape) { return !pt2::fault_of_size(shape, 0) && numel(shape) <= kMostFolded; }
+
 // Wrapping, as processors compute: overflow is no undefined behaviour.
 i64 wrapped(uint64_t v) { return static_cast<i64>(v); }
 
@@ -74,7 +79,7 @@ std::optional<Shape> common_shape(const Shape& a, const Shape& b) {
     if (ea != eb && ea != 1 && eb != 1) return std::nullopt;
     y[y.size() - 1 - k] = ea == 1 ? eb : ea;
   }
-  return numel(y) <= kMostFolded ? std::optional(y) : std::nullopt;
+  return is_small(y) ? std::optional(y) : std::nullopt;
 }
 
 Folded expanded(const Ints& x, const Shape& to) {
@@ -105,10 +110,11 @@ Split split_at(const Shape& shape, i64 axis) {
   return s;
 }
 
-Ints picked(const Ints& x, i64 axis, const std::vector<i64>& positions) {
+Folded picked(const Ints& x, i64 axis, const std::vector<i64>& positions) {
   const Split s = split_at(x.shape, axis);
   Ints y{x.dtype, x.shape, {}};
   y.shape[axis] = static_cast<i64>(positions.size());
+  if (!is_small(y.shape)) return std::nullopt;
   for (i64 o = 0; o < s.outer; ++o)
     for (const i64 at : positions)
       for (i64 i = 0; i < s.inner; ++i) y.data.push_back(x.data[static_cast<size_t>((o * s.extent + at) * s.inner + i)]);
@@ -125,9 +131,10 @@ Folded gather(Call& c, const Operands& in) {
     if (p < -extent || p >= extent) return std::nullopt;
     if (p < 0) p += extent;
   }
-  Ints y = picked(in[0], axis, positions);
-  y.shape.erase(y.shape.begin() + axis);
-  y.shape.insert(y.shape.begin() + axis, in[1].shape.begin(), in[1].shape.end());
+  Folded y = picked(in[0], axis, positions);
+  if (!y) return std::nullopt;
+  y->shape.erase(y->shape.begin() + axis);
+  y->shape.insert(y->shape.begin() + axis, in[1].shape.begin(), in[1].shape.end());
   return y;
 }
 
@@ -142,6 +149,7 @@ Folded concat(Call& c, const Operands& in) {
       if (k != axis && x.shape[k] != in[0].shape[k]) return std::nullopt;
     y.shape[axis] += x.shape[axis];
   }
+  if (!is_small(y.shape)) return std::nullopt;
   const i64 outer = split_at(y.shape, axis).outer;
   for (i64 o = 0; o < outer; ++o)
     for (const Ints& x : in) {
@@ -155,6 +163,7 @@ Folded slice(Call& c, const Operands& in) {
   if (in.size() < 3) return std::nullopt;
   Ints y = in[0];
   const i64 rank = static_cast<i64>(y.shape.size());
+  if (static_cast<i64>(in[1].data.size()) > rank) return std::nullopt;
   for (size_t k = 0; k < in[1].data.size(); ++k) {
     if (k >= in[2].data.size() || (in.size() > 3 && k >= in[3].data.size()) || (in.size() > 4 && k >= in[4].data.size()))
       return std::nullopt;
@@ -162,7 +171,9 @@ Folded slice(Call& c, const Operands& in) {
     if (!c.ok() || rank == 0) return std::nullopt;
     const auto positions = slice_positions(in[1].data[k], in[2].data[k], step, y.shape[axis]);
     if (!positions) return std::nullopt;
-    y = picked(y, axis, *positions);
+    Folded part = picked(y, axis, *positions);
+    if (!part) return std::nullopt;
+    y = *std::move(part);
   }
   return y;
 }
@@ -196,6 +207,7 @@ std::optional<std::vector<i64>> axes_given(Call& c, const Operands& in, i64 rank
 
 Folded unsqueeze(Call& c, const Operands& in) {
   const size_t count = in.size() > 1 ? in[1].data.size() : c.integers("axes").size();
+  if (static_cast<i64>(in[0].shape.size() + count) > kMostAxes) return std::nullopt;
   auto axes = axes_given(c, in, static_cast<i64>(in[0].shape.size() + count));
   if (!axes) return std::nullopt;
   std::sort(axes->begin(), axes->end());
@@ -334,18 +346,21 @@ std::optional<std::vector<i64>> slice_positions(i64 start, i64 end, i64 step, i6
 
 bool fold_integers(Call& c) {
   Operands in;
+  i64 read = 0;
   for (size_t k = 0; k < c.operands(); ++k) {
     if (!c.has(k)) return false;
     const Operand x = c.operand(k);
     const DType dtype = c.dtype(x);
     if (dtype != DType::s64 && dtype != DType::s32 && dtype != DType::b8) return false;
+    read += numel(c.shape(x));
+    if (read > kMostRead) return false;
     auto data = c.known_integers(x);
     if (!data || static_cast<i64>(data->size()) > kMostFolded) return false;
     in.push_back({dtype, c.shape(x), std::move(*data)});
   }
   if (in.empty() || c.results() != 1) return false;
   Folded y = folded(c, in);
-  if (!c.ok() || !y) return false;
+  if (!c.ok() || !y || !c.may_make(numel(y->shape))) return false;
   c.result(c.known("", {y->dtype, std::move(y->shape), {}}, y->data));
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
+#include "tensor/limits.h"
 
 namespace deuteron::onnx {
 
@@ -50,7 +51,9 @@ static void import_squeeze(Call& c) {
 static void import_unsqueeze(Call& c) {
   const Operand x = c.operand(0);
   std::vector<i64> axes = c.has(1) ? c.integers_of(1, "axes") : c.integers("axes");
-  axes = c.axes(std::move(axes), c.rank(x) + static_cast<i64>(axes.size()));
+  const i64 rank = c.rank(x) + static_cast<i64>(axes.size());
+  c.require(rank <= kMostAxes, "the result has too many axes", std::to_string(rank), std::to_string(kMostAxes), "onnx.result.rank");
+  axes = c.axes(std::move(axes), rank);
   if (!c.ok()) return;
   std::sort(axes.begin(), axes.end());
   Shape shape = c.shape(x);

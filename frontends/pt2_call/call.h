@@ -146,7 +146,9 @@ class Call {
   ValueId known_integers(ValueId v, DType dtype);
   std::optional<std::vector<ValueId>> computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
                                                    std::string_view suffix);
-  bool may_repeat(std::span<const ValueId> inputs, std::span<const Type> results);  // constants that grow are made, too
+  bool is_computed_now(std::span<const ValueId> inputs, std::span<const Type> types) const;
+  // Counts what is computed now, and what will be of constants that grow: they are made, too.
+  bool may_compute(std::span<const ValueId> inputs, std::span<const Type> results);
   bool has_size(const Shape& shape, i64 least);  // refuses a result of other sizes, or of too many axes
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "frontends/pt2_archive/storage_order.h"
 #include "frontends/pt2_call/call.h"
@@ -231,20 +232,33 @@ ValueId Call::known_value(Type type, std::span<const float> numbers, std::string
   return constant_value(name(suffix), std::move(type), std::move(data));
 }
 
-// Integers and masks that the model computes from constants are known at once: positions, masks and sizes steer what is imported. The host
-// computes with float32 numbers: integers that those cannot hold stay calls.
-std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
-                                                       std::string_view suffix) {
-  constexpr float kExact = 1 << 24;
-  const auto is_integer = [](const Type& t) { return t.dtype == DType::b8 || t.dtype == DType::s32 || t.dtype == DType::s64; };
-  const auto is_plain = [&](const Type& t) { return t.quant.empty() && (t.dtype == DType::f32 || is_integer(t)); };
+static bool is_integer(const Type& t) { return t.dtype == DType::b8 || t.dtype == DType::s32 || t.dtype == DType::s64; }
+
+static i64 elements_of(std::span<const Type> types) {
+  i64 elements = 0;
+  for (const Type& type : types) elements += type.elements();
+  return elements;
+}
+
+// Integers and masks that the model computes from constants are known at once: positions, masks and sizes steer what is imported, and are
+// small.
+bool Call::is_computed_now(std::span<const ValueId> inputs, std::span<const Type> types) const {
+  constexpr i64 kMostKnown = i64{1} << 22;
+  const auto is_plain = [](const Type& t) { return t.quant.empty() && (t.dtype == DType::f32 || is_integer(t)); };
   bool integers = std::any_of(types.begin(), types.end(), is_integer);
   for (const ValueId v : inputs) {
     const Type& type = state_.graph.type(v);
-    if (!state_.derived_from_constants[v] || state_.broken[v] || !is_plain(type)) return std::nullopt;
+    if (!state_.derived_from_constants[v] || state_.broken[v] || !is_plain(type)) return false;
     integers = integers || is_integer(type);
   }
-  if (!integers || inputs.empty() || !std::all_of(types.begin(), types.end(), is_plain)) return std::nullopt;
+  return integers && !inputs.empty() && std::all_of(types.begin(), types.end(), is_plain) && elements_of(types) <= kMostKnown;
+}
+
+// The host computes with float32 numbers: integers that those cannot hold stay calls.
+std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
+                                                       std::string_view suffix) {
+  constexpr float kExact = 1 << 24;
+  if (!is_computed_now(inputs, types)) return std::nullopt;
   const auto fits = [&](const Type& t, const std::vector<float>& numbers) {
     return !is_integer(t) || std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::abs(x) < kExact; });
   };
@@ -267,7 +281,7 @@ std::vector<ValueId> Call::add_all(Op op, std::vector<ValueId> inputs, std::stri
   for (const ValueId v : inputs)
     if (v < 0) ok_ = false;
   std::vector<Type> types;
-  if (!ok_ || !take_types(op, inputs, types) || !may_repeat(inputs, types)) return {};
+  if (!ok_ || !take_types(op, inputs, types) || !may_compute(inputs, types)) return {};
   if (auto known = computed_now(op, inputs, types, suffix)) return *known;
   bool derived = true, is_broken = false;
   for (const ValueId v : inputs) derived = derived && state_.derived_from_constants[v], is_broken = is_broken || state_.broken[v];
@@ -301,7 +315,7 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
   if (const auto fault = fault_of_call(call, state_.graph.types(inputs, in), TypeView(out)))
     refuse({fmt::format("has no int8 form, and the portable kernel {}.{} does not take it: {}", call.name, call.overload, *fault), "", "",
             "pt2.leftover.call"});
-  if (!ok_ || !may_repeat(inputs, types)) return {};
+  if (!ok_ || !may_compute(inputs, types)) return {};
   if (auto known = computed_now(call, inputs, types, {})) return *known;
   const size_t results = types.size();
   state_.graph.add_node(std::move(call), std::move(inputs), std::move(types), name(), {source_});
@@ -333,14 +347,15 @@ bool Call::may_make(i64 elements) {
   return ok_;
 }
 
-bool Call::may_repeat(std::span<const ValueId> inputs, std::span<const Type> results) {
-  i64 growth = 0;
-  for (const Type& type : results) growth += type.elements();
-  for (const ValueId v : inputs) {
+bool Call::may_compute(std::span<const ValueId> inputs, std::span<const Type> results) {
+  i64 made = elements_of(results);
+  if (is_computed_now(inputs, results)) return may_make(made);
+  const std::set<ValueId> operands(inputs.begin(), inputs.end());  // one that is read twice is there once
+  for (const ValueId v : operands) {
     if (!state_.derived_from_constants[v]) return true;
-    growth -= type(v).elements();
+    made -= type(v).elements();
   }
-  return growth <= 0 || may_make(growth);
+  return made <= 0 || may_make(made);
 }
 
 ValueId Call::permute(ValueId x, Axes perm, std::string_view suffix) {
