@@ -54,21 +54,49 @@ bool before(const Lines& l, int32_t x, int32_t i, int32_t k) {
   }
   return i < k;
 }
+
+// The first few of a line by their positions, in the place of the result: a heap with the last of them at its root. So many elements take
+// n log k comparisons and no memory.
+struct FirstOfLine {
+  const Lines& l;
+  int32_t x, z;
+
+  int32_t at(int32_t n) const { return static_cast<int32_t>(read_integer(l.z, z + n * l.z_stride, ScalarType::s64)); }
+  void put(int32_t n, int32_t i) const { write_integer(l.z, z + n * l.z_stride, ScalarType::s64, i); }
+
+  // Element i goes to place n of a heap of `count`, or below it, under those that come after it.
+  void sink(int32_t i, int32_t n, int32_t count) const {
+    for (int32_t child = 2 * n + 1; child < count; child = 2 * n + 1) {
+      if (child + 1 < count && before(l, x, at(child), at(child + 1))) ++child;
+      if (!before(l, x, i, at(child))) break;
+      put(n, at(child));
+      n = child;
+    }
+    put(n, i);
+  }
+  void choose() const {
+    const int32_t count = l.out_size;
+    for (int32_t n = 0; n < count; ++n) put(n, n);
+    for (int32_t n = count / 2; n-- > 0;) sink(at(n), n, count);
+    for (int32_t i = count; i < l.size; ++i)
+      if (before(l, x, i, at(0))) sink(i, 0, count);
+    for (int32_t n = count; n-- > 1;) {
+      const int32_t last = at(n), root = at(0);
+      put(n, root);
+      sink(last, 0, n);
+    }
+  }
+};
 // flag: the largest
 void run_topk(const Lines& l) {
   each_line(l, [&](int32_t x, int32_t y, int32_t z) {
-    int32_t last = -1;
-    for (int32_t n = 0; n < l.out_size; ++n) {
-      int32_t best = -1;
-      for (int32_t i = 0; i < l.size; ++i)
-        if ((last < 0 || before(l, x, last, i)) && i != last && (best < 0 || before(l, x, i, best))) best = i;
-      const uint32_t bytes = element_bytes(l.type);
-      __builtin_memcpy(static_cast<uint8_t*>(l.y) + static_cast<ptrdiff_t>(y + n * l.y_stride) * static_cast<ptrdiff_t>(bytes),
-                       static_cast<const uint8_t*>(l.x) + static_cast<ptrdiff_t>(x + best * l.x_stride) * static_cast<ptrdiff_t>(bytes),
-                       bytes);
-      write_integer(l.z, z + n * l.z_stride, ScalarType::s64, best);
-      last = best;
-    }
+    const FirstOfLine first{l, x, z};
+    first.choose();
+    const auto bytes = static_cast<ptrdiff_t>(element_bytes(l.type));
+    for (int32_t n = 0; n < l.out_size; ++n)
+      __builtin_memcpy(static_cast<uint8_t*>(l.y) + static_cast<ptrdiff_t>(y + n * l.y_stride) * bytes,
+                       static_cast<const uint8_t*>(l.x) + static_cast<ptrdiff_t>(x + first.at(n) * l.x_stride) * bytes,
+                       static_cast<size_t>(bytes));
   });
 }
 

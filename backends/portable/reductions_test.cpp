@@ -193,6 +193,33 @@ TEST(PortableReductions, PositionOfTheSmallest) {
   EXPECT_EQ(q.get<int64_t>()[0], 1);
 }
 
+// As a stable sort orders them; NaN is larger than all.
+TEST(PortableReductions, TheFirstFewOfManyEqualOnes) {
+  constexpr int32_t kCount = 37;
+  std::vector<float> x = random_floats(kCount, 5);
+  for (size_t k = 0; k < x.size(); ++k) x[k] = k % 7 == 3 ? NAN : std::trunc(x[k]);
+  for (const bool largest : {true, false}) {
+    std::vector<int64_t> order(kCount);
+    for (int64_t k = 0; k < kCount; ++k) order[static_cast<size_t>(k)] = k;
+    const auto rank = [&](int64_t k) { return std::isnan(x[static_cast<size_t>(k)]) ? 1000.0f : x[static_cast<size_t>(k)]; };
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return largest ? rank(a) > rank(b) : rank(a) < rank(b); });
+    for (int32_t count = 1; count <= kCount; ++count) {
+      OneCall p;
+      const int32_t in = p.in(F, {kCount}), y = p.out(F, {count}), z = p.out(L, {count});
+      p.call("aten::topk", "values",
+             {in, p.integer(count), p.integer(0), p.boolean(largest), p.boolean(true), y, z, p.tensor_list({y, z})});
+      p.set(0, x);
+      p.run();
+      EXPECT_EQ(p.get<int64_t>(1), std::vector<int64_t>(order.begin(), order.begin() + count)) << count;
+      const std::vector<float> values = p.get<float>();
+      for (size_t k = 0; k < values.size(); ++k) {
+        const float wanted = x[static_cast<size_t>(order[k])];
+        EXPECT_TRUE(values[k] == wanted || (std::isnan(values[k]) && std::isnan(wanted))) << count << ", " << k;
+      }
+    }
+  }
+}
+
 // Beyond what a float or a double could hold.
 TEST(PortableReductions, Integers) {
   const int64_t large = (int64_t{1} << 53) + 1;
