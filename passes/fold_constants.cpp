@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "passes/float_constants.h"
 #include "passes/pass.h"
 #include "rewrite/view_rules.h"
 
@@ -39,6 +40,8 @@ static std::optional<Patch> evaluate(const Graph& g, const Uses&, NodeId root) {
 void fold_constants(PassContext& pass) {
   std::vector<Rule> rules(view_rules().begin(), view_rules().end());
   rules.push_back(evaluate);
+  // With samples it gets parameters for its activations, too; without, its layers stay in float.
+  if (!pass.samples.empty() && has_only_quantized_constants(pass.graph)) rules.push_back(fold_dequantize_of_constant);
   rewrite(pass.graph, rules, pass.rules());
 }
 

@@ -11,6 +11,7 @@
 #include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
 #include "ops/requantize/numbers.h"
+#include "passes/float_constants.h"
 #include "passes/fold_number_calls.h"
 #include "passes/pass.h"
 #include "quantize/quantization_clusters.h"
@@ -97,18 +98,7 @@ static std::optional<ValueId> quantize_bias(PatchBuilder& b, const Graph& g, con
 static ValueId float_constant(PatchBuilder& b, const Graph& g, const Uses& uses, ValueId v) {
   const ValueId known = dequantized(g, uses, v);
   if (known < 0 || !g.is_constant(known)) return v;
-  const GraphValue& steps = g.values[known];
-  std::vector<float> real(static_cast<size_t>(steps.type.elements()));
-  const Quant& q = steps.type.quant;
-  const i64 inner = q.per_channel() ? numel(std::span(steps.type.shape).subspan(static_cast<size_t>(q.axis) + 1)) : 1;
-  for (size_t i = 0; i < real.size(); ++i) {
-    const i64 c = q.per_channel() ? static_cast<i64>(i) / inner % steps.type.shape[q.axis] : 0;
-    const i64 step = steps.type.dtype == DType::s8    ? steps.constant->as<int8_t>()[i]
-                     : steps.type.dtype == DType::s16 ? steps.constant->as<int16_t>()[i]
-                                                      : steps.constant->as<i32>()[i];
-    real[i] = static_cast<float>(step - q.zero_point[c]) * q.scale[c];
-  }
-  return b.constant(Type{DType::f32, steps.type.shape, {}}, constant_of(std::move(real)), steps.name);
+  return float_constant(b, g.values[known]);
 }
 
 // Operands as int8; nothing when one is not to be had.
@@ -344,6 +334,10 @@ void fold_quantization(PassContext& pass) {
   rules.insert(rules.end(), std::begin(kRules), std::end(kRules));
   rules.insert(rules.end(), number_call_rules().begin(), number_call_rules().end());
   rewrite(pass.graph, rules, pass.rules());
+  // Only now is it known which steps no int8 layer takes.
+  std::vector<Rule> last(view_rules().begin(), view_rules().end());
+  last.push_back(fold_dequantize_without_kernel);
+  rewrite(pass.graph, last, pass.rules());
 }
 
 }  // namespace deuteron

@@ -72,11 +72,13 @@ std::optional<Patch> fold_into_weights(const Graph& g, const Uses& uses, NodeId 
   Op op = layer.op;
   Bounds* own = bounds_of(op);
   if (!own || !own->none()) return std::nullopt;
-  for (size_t k = 1; k < layer.inputs.size(); ++k)
-    if (!g.is_constant(layer.inputs[k]) || g.type(layer.inputs[k]).dtype != DType::f32) return std::nullopt;
-  *own = bounds;
+  const auto is_float = [&](ValueId v) { return g.is_constant(v) && g.type(v).dtype == DType::f32; };
+  const bool only_adds = std::ranges::all_of(line.slope, [](double v) { return v == 1; });  // then steps stay the weights
   const GraphValue& weight = g.values[layer.inputs[1]];
-  const std::span<const float> w = weight.constant->as<float>();
+  const bool keeps_steps = only_adds && !is_float(layer.inputs[1]) && is_constant_like(g, uses, layer.inputs[1]);
+  if ((!keeps_steps && !is_float(layer.inputs[1])) || (layer.inputs.size() > 2 && !is_float(layer.inputs[2]))) return std::nullopt;
+  *own = bounds;
+  const std::span<const float> w = keeps_steps ? std::span<const float>() : weight.constant->as<float>();
   const auto channels = static_cast<size_t>(weight.type.shape[0]);
   const size_t taps = w.size() / channels;
   std::vector<float> folded(w.size()), bias(channels);
@@ -87,7 +89,8 @@ std::optional<Patch> fold_into_weights(const Graph& g, const Uses& uses, NodeId 
     bias[c] = static_cast<float>(old * slope + offset);
   }
   PatchBuilder b(g, root, "folded into the weights before it");
-  const ValueId new_weight = b.constant(DType::f32, weight.type.shape, std::move(folded), weight.name);
+  const ValueId new_weight =
+      keeps_steps ? layer.inputs[1] : b.constant(DType::f32, weight.type.shape, std::move(folded), weight.name);
   const ValueId new_bias = b.constant(DType::f32, {static_cast<i64>(channels)}, std::move(bias), weight.name + ".bias");
   return b.replace_root(std::move(op), {layer.inputs[0], new_weight, new_bias});
 }
