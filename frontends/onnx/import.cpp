@@ -14,6 +14,7 @@
 #include "frontends/onnx/scope.h"
 #include "frontends/onnx_call/fold.h"
 #include "frontends/onnx_operators/import_table.h"
+#include "frontends/onnx_operators/steps.h"
 #include "onnx/open.h"
 
 namespace deuteron {
@@ -103,6 +104,8 @@ class Walk {
         why.what = fmt::format("reads `{}`, which {}", name, why.what);
         call.refuse(std::move(why));
       }
+    for (const std::string& name : node.inputs)
+      if (call.ok()) quantize_input(name, source, call);
     const StandIn read = check_stand_ins(row, node, call);
     const size_t nodes = graph().nodes.size();
     if (call.ok() && !fold_integers(call) && call.ok()) row.import(call);
@@ -112,6 +115,20 @@ class Walk {
     if (!call.ok()) return break_results(node);
     for (size_t k = 0; row.moves_elements && read != StandIn::none && k < node.outputs.size(); ++k) call.stands_in(k, read);
     if (graph().nodes.size() == nodes) graph().folded.push_back({{source}, "identity"});
+  }
+
+  // An input of steps becomes these in front of what reads it first.
+  void quantize_input(const std::string& name, i32 source, Call& call) {
+    const auto it = state_.input_steps.find(name);
+    if (it == state_.input_steps.end()) return;
+    const StepsReader reader = it->second;
+    state_.input_steps.erase(it);
+    Call as_reader(state_, *reader.node, source, false);
+    const Steps steps = read_steps(as_reader, reader.scale, reader.scale + 1);
+    const Operand q = quantized(as_reader, as_reader.ok() ? Operand{name} : Operand{}, steps, 0, "steps");
+    if (as_reader.ok()) return state_.define(name, state_.value_of(q.name));
+    state_.broken.insert(name);
+    call.give_up();
   }
 
   StandIn check_stand_ins(const ImportRow& row, const ModelNode& node, Call& call) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/onnx/small_inputs.h"
 #include "tensor/limits.h"
 
 namespace deuteron::onnx {
@@ -75,13 +76,36 @@ struct Reader {
     return shape;
   }
 
+  static bool is_float(Element type) { return dtype_of(type) == DType::f32; }
+
+  // What the program takes in the place of uint8 and int8. Steps are quantized where they are first read.
+  std::optional<DType> take_small(const ModelPort& port) {
+    StepsReader reader;
+    const SmallInput kind = kind_of_input(state.model, port.name, &reader);
+    if (kind == SmallInput::unknown) return std::nullopt;
+    const DType to = kind == SmallInput::positions ? DType::s32 : DType::f32;
+    if (kind == SmallInput::steps) {
+      state.input_steps[port.name] = reader;
+      state.note(fmt::format("input `{}` is steps of {} in the model; the program takes the real numbers that they stand for", port.name,
+                             name_of(port.type)),
+                 "onnx.input.steps",
+                 port.type == Element::u8 ? "--io int8 takes the steps, 128 less" : "--io int8 takes the steps");
+    } else {
+      state.note(fmt::format("input `{}` is {} in the model; the program takes the same whole numbers as {}", port.name,
+                             name_of(port.type), name_of(to)),
+                 "onnx.input.integers", to == DType::f32 ? "--io int8 makes it int8" : "");
+    }
+    return to;
+  }
+
   void declare(const ModelPort& port) {
     if (state.knows(port.name) || state.unavailable.contains(port.name)) return;  // an initializer
-    const auto dtype = dtype_of(port.type);
+    auto dtype = dtype_of(port.type);
+    if (dtype == DType::u8 || dtype == DType::s8) dtype = take_small(port);
     const bool is_number = dtype == DType::f32 || dtype == DType::s32 || dtype == DType::s64 || dtype == DType::b8;
     if (!is_number)
       return error(port, "has elements of a type that is not supported", "onnx.input.type", name_of(port.type),
-                   "FLOAT, FLOAT16, BFLOAT16, DOUBLE, INT32, INT64, BOOL",
+                   "FLOAT, FLOAT16, BFLOAT16, DOUBLE, INT32, INT64, BOOL; UINT8 and INT8 in front of Cast or DequantizeLinear",
                    "give the model float inputs, with a QuantizeLinear behind them; --io int8 makes the program's own inputs int8");
     const auto shape = shape_of(port);
     if (!shape) return;
@@ -91,7 +115,7 @@ struct Reader {
         return error(port, "has a size out of range", "onnx.input.size", to_text(*shape), fmt::format("1..{} elements", kMostElements));
       elements *= extent;
     }
-    if (port.type != Element::f32 && dtype == DType::f32)
+    if (is_float(port.type) && port.type != Element::f32)
       state.note(fmt::format("input `{}` is {} in the model, and float32 in the program", port.name, name_of(port.type)),
                  "onnx.input.float");
     const ValueId v = state.torch.add_value(port.name, {*dtype, *shape, {}}, std::nullopt);

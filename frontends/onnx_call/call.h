@@ -53,6 +53,7 @@ class Call {
   i64 opset() const { return state_.model.opset(); }
   ImportState& state() { return state_; }
   void refuse(Refusal why, std::string fix = {});
+  void give_up() { ok_ = false; }  // after what has been said elsewhere
   void require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule);
 
   // Attributes, with what stands for one that is left out.

@@ -17,6 +17,12 @@ namespace deuteron::onnx {
 // where both meet in a product; everything else that reads them is refused.
 enum class StandIn : u8 { none, steps, scale };
 
+// A node that reads steps, and which of its operands is their scale; the zero point follows.
+struct StepsReader {
+  const ModelNode* node = nullptr;
+  size_t scale = 0;
+};
+
 struct ImportState {
   ImportState(const Model& m, deuteron::Graph& g, Diagnostics& d) : model(m), graph(g), diagnostics(d), torch(archive, program, g, said) {
     archive.name = g.name;
@@ -29,6 +35,7 @@ struct ImportState {
   std::set<std::string, std::less<>> broken;   // tensors of operators that were refused: nothing more is said of what reads them
   std::map<std::string, Refusal> unavailable;  // tensors of the file that nothing can be done with, and why
   std::map<std::string, StandIn> stand_ins;
+  std::map<std::string, StepsReader> input_steps;  // inputs that are quantized in front of their first reader
   std::set<std::string> noted;  // what has been said once
   int made_names = 0;
 
