@@ -117,7 +117,7 @@ static void import_dropout(Call& c) {
 static void convert(Call& c, const Operand& x, DType to) {
   if (!c.ok() || c.dtype(x) == to) return c.result(x);
   const bool is_integer = to == DType::s64 || to == DType::s32 || to == DType::b8;
-  if (const auto known = c.known_numbers(x); known && is_integer) {
+  if (const auto known = is_integer ? c.known_numbers(x) : std::nullopt) {
     std::vector<i64> data;
     for (const float v : *known) {
       c.require(std::abs(v) < 0x1p31f, "converts numbers that the type does not hold", std::to_string(v), "2^31", "onnx.cast.range");

@@ -6,6 +6,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/matrices.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
 
@@ -26,6 +27,11 @@ Axes places_of(const std::string& wanted, const std::string& axes) {
   return places;
 }
 
+void require_same(Call& c, char letter, i64 left, i64 right) {
+  c.require(left == right, fmt::format("axis `{}` has two extents", letter), std::to_string(left), std::to_string(right),
+            "pt2.einsum.extent");
+}
+
 // Sums over the axes that are not in `kept`.
 Named without_others(Call& c, Named x, const std::string& kept) {
   if (!c.ok()) return x;
@@ -38,6 +44,23 @@ Named without_others(Call& c, Named x, const std::string& kept) {
   }
   if (gone.empty()) return x;
   return {c.reshape(reduced(c, Reduce::kSum, x.value, gone, "summed"), shape, "summed"), axes};
+}
+
+// One axis for each letter: of two with the same one the diagonal is meant.
+Named without_repeats(Call& c, Named x) {
+  for (size_t a = 0; a < x.axes.size() && c.ok();) {
+    const char letter = x.axes[a];
+    const size_t b = x.axes.find(letter, a + 1);
+    if (b == std::string::npos) {
+      ++a;
+      continue;
+    }
+    require_same(c, letter, c.shape(x.value)[a], c.shape(x.value)[b]);
+    x.value = diagonal_of(c, x.value, 0, static_cast<i64>(a), static_cast<i64>(b), "diagonal");
+    x.axes.erase(b, 1).erase(a, 1);
+    x.axes += letter;
+  }
+  return x;
 }
 
 i64 extent(Call& c, const Named& x, const std::string& letters) {
@@ -60,11 +83,8 @@ Named joined(Call& c, Named a, Named b, const std::string& wanted) {
   for (const char letter : a.axes) (has(b.axes, letter) ? has(wanted, letter) ? batch : inner : of_a) += letter;
   for (const char letter : b.axes)
     if (!has(a.axes, letter)) of_b += letter;
-  for (const char letter : batch + inner) {
-    const i64 left = c.shape(a.value)[a.axes.find(letter)], right = c.shape(b.value)[b.axes.find(letter)];
-    c.require(left == right, fmt::format("axis `{}` has two extents", letter), std::to_string(left), std::to_string(right),
-              "pt2.einsum.extent");
-  }
+  for (const char letter : batch + inner)
+    require_same(c, letter, c.shape(a.value)[a.axes.find(letter)], c.shape(b.value)[b.axes.find(letter)]);
   if (!c.ok()) return {};
   Shape batches, result;
   for (const char letter : batch) batches.push_back(c.shape(a.value)[a.axes.find(letter)]);
@@ -125,12 +145,9 @@ std::optional<Equation> parse(const std::string& text, const std::vector<i64>& r
     for (const char letter : all)
       if (has(hidden, letter) ? !has(e.result, letter) : std::count(all.begin(), all.end(), letter) == 1) e.result += letter;
   }
-  for (std::string names : e.operands) {
+  for (const std::string& names : e.operands)
     for (const char letter : names)
       if (!std::isalnum(static_cast<unsigned char>(letter))) return std::nullopt;
-    std::sort(names.begin(), names.end());
-    if (std::adjacent_find(names.begin(), names.end()) != names.end()) return std::nullopt;
-  }
   for (const char letter : e.result)
     if (std::none_of(e.operands.begin(), e.operands.end(), [&](const std::string& names) { return has(names, letter); }) ||
         std::count(e.result.begin(), e.result.end(), letter) != 1)
@@ -147,14 +164,14 @@ static void import_einsum(Call& c) {
   std::vector<i64> ranks;
   for (const ValueId v : values) ranks.push_back(c.rank(v));
   const std::optional<Equation> e = parse(text, ranks);
-  c.require(e.has_value() && !values.empty(), "the equation is not supported: it repeats an axis, or does not fit its operands", text,
-            "each axis once in an operand", "pt2.einsum.equation");
+  c.require(e.has_value() && !values.empty(), "the equation does not fit its operands, or repeats an axis of the result", text,
+            "each axis once in the result", "pt2.einsum.equation");
   if (!c.ok()) return;
-  Named y{values[0], e->operands[0]};
+  Named y = without_repeats(c, {values[0], e->operands[0]});
   for (size_t k = 1; k < values.size() && c.ok(); ++k) {
     std::string wanted = e->result;
     for (size_t later = k + 1; later < values.size(); ++later) wanted += e->operands[later];
-    y = joined(c, y, {values[k], e->operands[k]}, wanted);
+    y = joined(c, y, without_repeats(c, {values[k], e->operands[k]}), wanted);
   }
   y = without_others(c, y, e->result);
   if (!c.ok()) return;

@@ -59,7 +59,11 @@ TEST(Einsum, IsTheSumOverAllLetters) {
                                 {"...td,...sd->...ts", {"bctd", "bcsd"}, "bcts"},
                                 {"bt,td,ds->sb", {"bt", "td", "ds"}, "sb"},
                                 {"bcd,bcd->bc", {"bcd", "bcd"}, "bc"},
-                                {"bct,d->tdb", {"bct", "d"}, "tdb"}};
+                                {"bct,d->tdb", {"bct", "d"}, "tdb"},
+                                {"btt->tb", {"btt"}, "tb"},
+                                {"tbt,td->bd", {"tbt", "td"}, "bd"},
+                                {"btbtt->bt", {"btbtt"}, "bt"},
+                                {"ts,dd->st", {"ts", "dd"}, "st"}};
   for (const Case& c : cases) {
     TestModel m;
     std::vector<Operand> operands;
@@ -85,10 +89,10 @@ TEST(Einsum, IsTheSumOverAllLetters) {
   }
 }
 
-TEST(Einsum, RefusesDiagonals) {
+TEST(Einsum, RefusesToMakeDiagonals) {
   TestModel m;
-  m.input("x", {3, 3});
-  m.node("aten.einsum.default", {{"y", {3}}}, {{"equation", as_text("ii->i")}, {"tensors", {{"as_tensors", {{{"name", "x"}}}}}}});
+  m.input("x", {3});
+  m.node("aten.einsum.default", {{"y", {3, 3}}}, {{"equation", as_text("i->ii")}, {"tensors", {{"as_tensors", {{{"name", "x"}}}}}}});
   m.output("y");
   EXPECT_THAT(refusal_of(m), testing::HasSubstr("pt2.einsum.equation"));
 }

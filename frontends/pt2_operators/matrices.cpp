@@ -7,6 +7,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/matrices.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
 
@@ -20,7 +21,8 @@ i64 offset_of(Call& c, std::string_view argument) {
   return c.ok() ? offset : 0;
 }
 
-// Elements along a diagonal of the last two axes, which `a` and `b` become.
+}  // namespace
+
 ValueId diagonal_of(Call& c, ValueId x, i64 offset, i64 a, i64 b, std::string_view suffix) {
   const i64 rank = c.rank(x);
   c.require(!c.ok() || (rank >= 2 && a != b), "works on matrices", std::to_string(rank), "2", "pt2.diagonal.rank");
@@ -41,6 +43,8 @@ ValueId diagonal_of(Call& c, ValueId x, i64 offset, i64 a, i64 b, std::string_vi
   shape.back() = h * w;
   return c.add(Slice{rank - 2, row * w + column, count, count == 1 ? 1 : w + 1}, {c.reshape(moved, shape, "elements")}, suffix);
 }
+
+namespace {
 
 // [..,n] becomes [..,m,m] with these on a diagonal.
 ValueId on_diagonal(Call& c, ValueId x, i64 offset, std::string_view suffix) {
