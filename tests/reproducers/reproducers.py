@@ -18,6 +18,7 @@ import zipfile
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import onnx_made  # noqa: E402
 import pt2_text  # noqa: E402
 
 TOOL, SLOW = os.path.abspath(sys.argv[1]), "--slow" in sys.argv
@@ -235,6 +236,47 @@ case("known_diamond", pt2("\n".join(["input x : f32[4]", "parameter p : f32[1]",
                                     *(f"a{k + 1} = aten.add.Tensor(self=a{k}, other=a{k}) : f32[1]" for k in range(40)),
                                     "v = aten.sum.default(self=a40) : f32[]", "y = aten.fill.Tensor(self=x, value=v) : f32[4]", "output y", ""])),
      None)
+
+
+def onnx(text):
+    """A model of the text form of tests/onnx_made.py."""
+    def make(where):
+        (where / "m.onnx").write_bytes(onnx_made.model(text))
+        return ["analyze", "m.onnx", "--target", "cortex-m33"]
+    return make
+
+
+def doubled(count):
+    """A constant of four integers, doubled so many times."""
+    lines = [f"Concat(k{k}, k{k}) -> k{k + 1} axis=0" for k in range(count)]
+    return onnx("\n".join(["input x : FLOAT[1,4]", "k0 : INT64[4] = 1", *lines, f"Cast(k{count}) -> f to=1", "Add(x, f) -> y", "output y", ""]))
+
+
+# Constants that grow as they are folded were made before anybody counted them, and a tensor that an operator reads twice counted twice.
+for count in (24, 60):
+    case(f"onnx_bombs doubled {count}", doubled(count), "onnx.constant.total")
+case("onnx_bombs tiles", onnx("""input x : FLOAT[1,4]
+k : INT64[1] = 1
+s : INT64[1] = 1000
+Tile(k, s) -> a
+Tile(a, s) -> b
+Tile(b, s) -> c
+Cast(c) -> f to=1
+Add(x, f) -> y
+output y
+"""), "onnx.constant.total")
+case("pt2_doubled", pt2("\n".join(["input x : f32[1,4]", "k0 = aten.arange.default(end=4) : s64[4]",
+                                   *(f"k{k + 1} = aten.cat.default(tensors=[k{k},k{k}]) : s64[{8 << k}]" for k in range(23)),
+                                   f"f = aten.sum.default(self=k23) : s64[]", "y = aten.add.Tensor(self=x, other=f) : f32[1,4]", "output y", ""])),
+     "pt2.constant.total")
+# Forty functions that each call the next one twice gave 65 536 errors; of functions without nodes nobody counted the calls.
+TWICE = "\n".join(f"function local.F{k}(a) -> b\nlocal.F{k - 1}(a) -> c\nlocal.F{k - 1}(c) -> b\nend" for k in range(1, 40))
+case("onnx_bombs functions", onnx(f"{TWICE}\nfunction local.F0(a) -> b\nRelu(a) -> b\nend\ninput x : FLOAT[1,4]\nlocal.F39(x) -> y\noutput y\n"),
+     "onnx.function.call")
+# A product of 2^32 elements was refused, and then read; so was a result of 17 axes, or it ended in an internal fault.
+case("onnx_bombs einsum", onnx("input x : FLOAT[300,300]\nEinsum(x, x) -> y equation=\"ab,cd->abcd\"\noutput y\n"), "onnx.result.size")
+case("onnx_bombs axes", onnx(f"input x : FLOAT[1,4]\ns : INT64[17] = {'1,' * 16}4\nReshape(x, s) -> y\noutput y\n"), "onnx.result.rank")
+case("onnx_bombs a million axes", onnx(f"input x : FLOAT[1,4]\na : INT64[1000000] = 1\nUnsqueeze(x, a) -> y\noutput y\n"), "onnx.result.rank")
 
 
 def same_file(make):
