@@ -34,7 +34,7 @@ class MapWriter {
   }
 
   SortedJson write(const std::string& model) {
-    SortedJson j;
+    SortedJson j = SortedJson::object();
     j["format"] = kProgramMapFormat;
     j["version"] = DEUTERON_VERSION;
     j["program_id"] = program_id_text(c_.pte);

@@ -39,7 +39,7 @@ struct RunOptions {
 // What a run gave: outputs in the user's order, all samples one after the other, and the figures for the JSON.
 struct RunResult {
   std::vector<std::vector<std::byte>> outputs;
-  Json figures;
+  Json figures = Json::object();
   std::string summary;
   std::vector<uint8_t> profile;
 };
