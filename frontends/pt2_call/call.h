@@ -118,6 +118,10 @@ class Call {
   std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
   bool declares_results() const { return state_.declares_results; }  // whether the model says the types of its results, as torch's does
   const TensorMeta* result_meta(size_t index);                       // what it says of one; null after a refusal
+  std::optional<DType> declared_dtype() {                            // of the first one, where the model says it
+    const TensorMeta* declared = ok_ && declares_results() ? result_meta(0) : nullptr;
+    return declared ? declared->dtype : std::nullopt;
+  }
   bool check_declared_shape(size_t index, const Shape& shape);       // refuses any other than the model says: before elements are computed
   bool may_make(i64 elements);       // of a constant that stands in no file: refuses above kMostMadeElements of the model
   bool is_read(size_t index) const;  // whether anything in the model reads result `index`

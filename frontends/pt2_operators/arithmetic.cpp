@@ -41,9 +41,8 @@ bool is_of_integers(Call& c) {
     const ValueId v = c.is_tensor(name) ? c.any_tensor(name) : -1;
     return v >= 0 && !c.is_derived_from_constants(v);
   };
-  if (!c.declares_results()) return false;
-  const TensorMeta* declared = c.result_meta(0);
-  if (!c.ok() || !declared || (declared->dtype != DType::s64 && declared->dtype != DType::s32)) return false;
+  const std::optional<DType> dtype = c.declared_dtype();
+  if (dtype != DType::s64 && dtype != DType::s32) return false;
   return is_computed("self") || is_computed("other");
 }
 
@@ -54,10 +53,7 @@ ValueId integer_operand(Call& c, std::string_view name, DType dtype) {
 }
 
 // A sum or a product of truth values is true where either is, or both are.
-bool is_of_truths(Call& c) {
-  const TensorMeta* declared = c.ok() && c.declares_results() ? c.result_meta(0) : nullptr;
-  return c.ok() && declared && declared->dtype == DType::b8;
-}
+bool is_of_truths(Call& c) { return c.declared_dtype() == DType::b8; }
 
 // kernel(first, second[, alpha]), exact in the dtype that is declared
 void finish_in_integers(Call& c, const char* kernel, std::string_view first, std::string_view second, std::optional<float> alpha) {

@@ -100,8 +100,7 @@ void choose(Call& c, ValueId mask, ValueId yes, ValueId no) {
 // A tensor of any dtype, or a number, which is of the dtype that the result is declared to have.
 ValueId any_operand(Call& c, std::string_view argument) {
   if (c.is_tensor(argument)) return c.any_tensor(argument);
-  const TensorMeta* declared = c.ok() && c.declares_results() ? c.result_meta(0) : nullptr;
-  const DType dtype = c.ok() && declared ? declared->dtype.value_or(DType::f32) : DType::f32;
+  const DType dtype = c.declared_dtype().value_or(DType::f32);
   if (dtype == DType::f32) return c.operand(argument);
   return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(argument))}, argument);
 }

@@ -81,7 +81,7 @@ static void round_sums_once(const LowerContext& c, const StepRange& range, std::
   const size_t length = weights.size() / multipliers.size();
   for (size_t o = 0; o < multipliers.size(); ++o) {
     const SumRange sums = sum_range(weights.subspan(o * length, length), x, bias ? bias->as<i32>()[o] : 0);
-    const double factor = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? o : 0] / y.scale[0];
+    const double factor = channel_factor(x, weight, y, static_cast<i64>(o));
     const i32 zero = y.zero_point[0];
     if (const auto same = multiplier_rounding_once(factor, sums, range.low - zero, range.high - zero)) multipliers[o] = *same;
   }

@@ -10,6 +10,7 @@
 #include "ops/image/window.h"
 #include "ops/integer/bounds.h"
 #include "ops/integer/int16.h"
+#include "ops/integer/multiplier.h"
 #include "ops/integer/sum_range.h"
 
 namespace deuteron {
@@ -53,8 +54,7 @@ std::optional<Refusal> why_not_int16_layer(const Int16Layer& l, const LowerConte
 }
 
 double int16_factor(const LowerContext& c, i64 filter) {
-  const Quant& w = c.in[kWeight].quant;
-  return static_cast<double>(c.in[kX].quant.scale[0]) * w.scale[w.per_channel() ? filter : 0] / c.out[0].quant.scale[0];
+  return channel_factor(c.in[kX].quant, c.in[kWeight].quant, c.out[0].quant, filter);
 }
 
 namespace {

@@ -49,7 +49,7 @@ Result<LayerNumbers16x8> layer_numbers_16x8(const LowerContext& c, i64 filters) 
   const bool narrow = c.in.size() > kBias && c.in[kBias].dtype == DType::s32;
   LayerNumbers16x8 numbers;
   for (i64 o = 0; o < filters; ++o) {
-    const double factor = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? static_cast<size_t>(o) : 0] / y.scale[0];
+    const double factor = channel_factor(x, weight, y, o);
     i32 value, shift;
     if (narrow) {
       const auto m = checked_multiplier(factor, Ties::away, kRule);

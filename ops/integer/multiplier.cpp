@@ -64,12 +64,16 @@ std::optional<Multiplier> multiplier_rounding_once(double factor, const SumRange
   return std::nullopt;
 }
 
+double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 channel) {
+  return static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? static_cast<size_t>(channel) : 0] / y.scale[0];
+}
+
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,
                                                     const char* rule) {
   std::vector<Multiplier> result;
   result.reserve(static_cast<size_t>(channels));
   for (i64 c = 0; c < channels; ++c) {
-    const double factor = static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? c : 0] / y.scale[0];
+    const double factor = channel_factor(x, weight, y, c);
     const std::optional<Multiplier> m = multiplier_of(factor, form);
     if (!m)
       return Refusal{"the ratio of scales of channel " + std::to_string(c) + " does not fit a multiplier", fmt::format("{:g}", factor),

@@ -53,7 +53,9 @@ inline Result<Multiplier> checked_multiplier(double factor, Ties ties, const cha
 // gives the same steps for every sum whose step is low..high. Nothing where none of those tried does.
 std::optional<Multiplier> multiplier_rounding_once(double factor, const SumRange& sums, i32 low, i32 high);
 
-// For each output channel of a convolution or linear layer: x.scale * weight.scale[c] / y.scale, in double.
+// Of an output channel of a convolution or linear layer: x.scale * weight.scale[channel] / y.scale, in double.
+double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 channel);
+// For each of them.
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,
                                                     const char* rule);
 

@@ -5,6 +5,7 @@
 
 #include "ops/integer/bounds.h"
 #include "ops/integer/layer_16x8.h"
+#include "ops/integer/multiplier.h"
 #include "ops/linear/int16.h"
 
 namespace deuteron {
@@ -14,9 +15,7 @@ Result<Lowered> tflite_int16_form(const Linear& a, const LowerContext& c) {
   if (auto why = why_not_layer_16x8(c, w[1])) return *why;
   const Quant &x = c.in[0].quant, &weight = c.in[1].quant, &y = c.out[0].quant;
   std::vector<i64> scale;
-  for (size_t o = 0; o < static_cast<size_t>(w[0]); ++o)
-    scale.push_back(std::bit_cast<i64>(static_cast<double>(x.scale[0]) * static_cast<double>(weight.scale[weight.per_channel() ? o : 0]) /
-                                       static_cast<double>(y.scale[0])));
+  for (i64 o = 0; o < w[0]; ++o) scale.push_back(std::bit_cast<i64>(channel_factor(x, weight, y, o)));
   const StepRange range = step_range(a.bounds, y, of_bounds(c.rounding));
   const i64 rows = c.in[0].elements() / w[1];
   CallBuilder call("deuteron::linear_16x8", c.in.size(), 1);

@@ -415,11 +415,9 @@ ALONE = OPERATORS + ["total", "real", "moves", "branch", "recurrent"]
 
 def start(seed, shape=None):
     r = Int16(seed)
-    if shape is not None:
-        pass
-    elif r.pick(0, 4):
+    if shape is None and r.pick(0, 4):
         shape = [r.pick(1, 3), r.pick(4, 9), r.pick(3, 8), r.choose([1, 2, 3, 5, 8, 11, 16])]
-    else:
+    elif shape is None:
         shape = [r.pick(2, 5), r.pick(3, 9), r.pick(2, 17)]
     r.live.append(r.b.input(shape, r.scale(), 0))
     return r
