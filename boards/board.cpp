@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "boards/images.h"
 
@@ -13,7 +14,14 @@ std::span<const Board> all_boards() {
     std::vector<Board> list;
     for (int i = 0; i < deuteron_board_count; ++i) {
       const deuteron_board& b = deuteron_boards[i];
-      list.push_back({b.name, std::string_view(b.runs) == "qemu", b.target, b.isa, b.memory_mb, b.flags, {b.begin, b.end}});
+      list.push_back({b.name,
+                      std::string_view(b.runs) == "qemu",
+                      b.target,
+                      b.isa,
+                      std::string_view(b.npu) == "neutron",
+                      b.memory_mb,
+                      b.flags,
+                      {b.begin, b.end}});
     }
     std::stable_partition(list.begin(), list.end(), [](const Board& board) { return board.emulated; });
     return list;
@@ -23,6 +31,12 @@ std::span<const Board> all_boards() {
 
 std::span<const Board> emulated_boards() {
   return all_boards().first(static_cast<size_t>(std::ranges::count_if(all_boards(), &Board::emulated)));
+}
+
+std::vector<Board> boards_with_npu() {
+  std::vector<Board> list;
+  std::ranges::copy_if(emulated_boards(), std::back_inserter(list), &Board::npu);
+  return list;
 }
 
 bool has_board_runners() { return !emulated_boards()[0].image.empty(); }

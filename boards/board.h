@@ -13,12 +13,14 @@ struct Board {
   bool emulated = false;           // by QEMU; false: firmware projects alone, with the vendor's SDK
   std::string_view target;         // what programs for it are compiled for: a file of targets/
   std::string_view isa;            // of that target: scalar, dsp, mve
+  bool npu = false;                // it has a Neutron
   uint32_t memory_mb;              // for programs and tensors
   std::string_view flags;          // of the cross compiler, with spaces between them
   std::span<const uint8_t> image;  // the runner, an ELF file; empty: built without the cross compiler
 };
 std::span<const Board> all_boards();       // the emulated ones first
 std::span<const Board> emulated_boards();  // each has a runner
+std::vector<Board> boards_with_npu();      // of these
 bool has_board_runners();                  // false: built without the cross compiler; run_emulated then says so
 
 std::span<const uint8_t> block_counts_plugin();  // boards/cycles/block_counts.c, for QEMU

@@ -8,6 +8,7 @@ class Board(typing.NamedTuple):
     runs: str
     target: str
     isa: str
+    npu: str
     memory_mb: str
     flags: str
 

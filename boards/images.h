@@ -4,7 +4,7 @@
 extern "C" {
 #endif
 struct deuteron_board {
-  const char *name, *runs, *target, *isa;
+  const char *name, *runs, *target, *isa, *npu;
   unsigned memory_mb;
   const char* flags;                /* of the compiler, with spaces between them */
   const unsigned char *begin, *end; /* the runner, an ELF file; null: not emulated, or built without the cross compiler */

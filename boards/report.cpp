@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/neutron_delegate/payload.h"
 #include "boards/board.h"
 #include "boards/symbols.h"
 #include "report/status_text.h"
@@ -134,6 +135,8 @@ Diagnostic describe_status(std::string_view board, BoardExit end, const BoardRep
   std::string fix = code == "missing_backend" || code == "delegate_failed" ? advice_for(code) : "";
   if (code == "wrong_isa") fix = "compile for the core of this board, or choose the board of the program's core (`deuteron targets`)";
   if (code == "missing_kernel") fix = "no kernel of that name is built in; `deuteron ops` lists what is";
+  if (code == "missing_backend" && op == kNeutronBackendId)
+    fix = fmt::format("take a board with this NPU ({}), or compile the program for another target", list_of(boards_with_npu(), "qemu:"));
   return board_trouble(board, what, (end == BoardExit::run_failed ? "board.run." : "board.load.") + code, fix);
 }
 

@@ -1,6 +1,7 @@
 // What the user reads, for each line that a runner can end with.
 #include "boards/report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@ namespace deuteron {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Diagnostic after(BoardExit code, const std::vector<std::string>& lines, EmulatedRun* run = nullptr) {
   BoardReport report;
@@ -49,6 +51,17 @@ TEST(BoardReport, AnotherInstructionSetSaysWhatToDo) {
                              {"@board b isa scalar", "@status wrong_isa instruction -1 argument -1 needed 0 op - detail made for mve"});
   EXPECT_EQ(d.what, "the runtime refuses the program: wrong_isa: made for mve");
   EXPECT_THAT(d.fix, HasSubstr("compile for the core of this board"));
+}
+
+TEST(BoardReport, ABoardWithoutTheNpuNamesThoseThatHaveIt) {
+  const auto missing = [](std::string_view backend) {
+    return after(BoardExit::load_failed,
+                 {"@board b isa dsp", fmt::format("@status missing_backend instruction 1 argument -1 needed 0 op {} "
+                                                  "detail no backend of this name is linked in",
+                                                  backend)});
+  };
+  EXPECT_THAT(missing("NeutronBackend").fix, HasSubstr("(qemu:mps2-an505 (cortex-m33))"));
+  EXPECT_THAT(missing("XnnpackBackend").fix, Not(HasSubstr("mps2-an505")));
 }
 
 TEST(BoardReport, WhatDoesNotFitComesWithAllSizes) {

@@ -226,7 +226,7 @@ void play_npu_between_marks(void (*function)(void*), void* argument) {
 #endif
 
 // What the NPU does is counted apart: every call of a delegate may be one of it.
-void count_npu_apart(const Program& program, [[maybe_unused]] const Job& job) {
+void count_npu_apart([[maybe_unused]] const Program& program, [[maybe_unused]] const Job& job) {
 #ifdef DEUTERON_NEUTRON_DRIVER
   uint32_t calls = 0;
   for (int32_t k = 0; k < program.instruction_count(); k++)
