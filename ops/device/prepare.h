@@ -1,6 +1,7 @@
 // What prepare() asks of a call's arguments, in one wording for all kernels, and how it keeps what run needs.
 // A check named why_not_... gives null when all is well, else the words for Status::detail: no strings are made on a device.
 #pragma once
+#include <initializer_list>
 #include <new>
 #include <tuple>
 #include <type_traits>

@@ -9,6 +9,7 @@ namespace deuteron {
 // What the compiler of a core may use: decides between a kernel and the portable one.
 enum class Feature : uint8_t { mve, mve_float, dsp, dsp_float, scalar, soft_float };
 
+#if !defined(DEUTERON_MICROCONTROLLER)
 struct KernelShape {
   std::string_view name;         // as C++ spells it in our namespace: "mul_s8_mve"
   const FieldShape* parameters;  // a record where the kernel takes a reference; names and offsets are empty
@@ -21,6 +22,7 @@ struct CallRecorder {
   void (*record)(void* context, const KernelShape& kernel, const void* const* arguments) = nullptr;  // arguments[i]: where parameter i lies
   void* context = nullptr;
 };
+#endif
 
 template <Feature f>
 constexpr bool build_has() {
