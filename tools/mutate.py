@@ -2,8 +2,8 @@
 
     mutate.py BUILD [--count N] [--seed S] [--only PREFIX]... [--journal FILE] [--timeout SECONDS] [--again FILE:LINE:COLUMN:CHANGE]...
 
-BUILD is a configured folder of this checkout, best with the sanitizers. What it compiles in units is left out: with -DDEUTERON_UNITS=ON only device
-code is changed. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden texts with a changed
+BUILD is a configured folder of this checkout: with the sanitizers more is seen, without them a mutant takes half the time. Where it compiles in units,
+the changed file's unit is compiled anew. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden texts with a changed
 program, then the whole test binary: a mutant survives if all pass. A change that does not compile, or that comes to the same code, is no mutant and is not counted. A test that does not end in
 TIMEOUT seconds, or that ends by a signal, has seen the fault.
 
@@ -28,12 +28,14 @@ PLACES = [
     ("runtime_tests", ["runtime/*.cpp", "ops/*/kernel.cpp", "ops/*/bind.cpp", "backends/portable/*.cpp", "backends/neutron_model/*.cpp",
                        "backends/neutron_delegate/*.cpp", "backends/neutron/kernels/*/kernel.cpp", "backends/neutron/kernels/*/check.cpp"]),
     ("compiler_tests", ["base/*.cpp", "tensor/*.cpp", "ir/*.cpp", "rewrite/*.cpp", "memory/*.cpp", "calibrate/*.cpp", "quantize/*.cpp", "data/*.cpp",
-                        "emit/*.cpp", "passes/*.cpp", "cost/*.cpp", "targets/*.cpp", "traces/*.cpp", "frontends/*.cpp", "frontends/*/*.cpp"]),
+                        "emit/*.cpp", "passes/*.cpp", "cost/*.cpp", "targets/*.cpp", "traces/*.cpp", "frontends/*.cpp", "frontends/*/*.cpp",
+                        "ops/*/*.cpp", "tflite/*.cpp", "onnx/*.cpp", "backends/neutron/*.cpp", "backends/neutron/kernels/*/*.cpp",
+                        "backends/neutron_converter/*.cpp", "report/*.cpp", "inspect/*.cpp", "firmware/*.cpp", "doctor/*.cpp"]),
 ]
 # Device code whose other half is the compiler's: a mutant that the first binary lets live meets these tests too.
 ALSO = {"runtime/": ("compiler_tests", "emit"), "ops/": ("compiler_tests", "emit")}
 PROGRAM = "deuteron"  # which tests/golden.py runs
-NOT_MUTATED = re.compile(r"(_test|_fuzz)\.cpp$|/test_")
+NOT_MUTATED = re.compile(r"(_test|_fuzz|_host)\.cpp$|/test_|/kernel_[a-z0-9]+\.cpp$|/frontends/pt2_examples/")
 
 # name, what is looked for, what takes its place. Binary operators have spaces around them in formatted code, template brackets have not.
 CHANGES = [
@@ -104,9 +106,13 @@ class Tree:
 
     def __init__(self, build, folder, timeout):
         self.build, self.timeout = build, timeout
-        self.source, self.assembly, self.object, self.binary = (folder / f"mutant.{x}" for x in ("cpp", "s", "o", "tests"))
+        self.source, self.unit, self.assembly, self.object, self.binary = (folder / f"mutant.{x}" for x in ("cpp", "unit.cpp", "s", "o", "tests"))
         self.commands = {c["file"]: c for c in json.loads((build / "compile_commands.json").read_text())}
         self.links = {}
+        for unit in (build / "units").glob("*/*.cpp"):  # as units.cmake makes them
+            if str(unit) in self.commands:
+                for file in re.findall(r'^#include "(.+)"$', unit.read_text(), re.M):
+                    self.commands[str(ROOT / file)] = self.commands[str(unit)]
 
     def builds(self, binary):
         return subprocess.run(["ninja", "-C", self.build, "-j2", binary], stdout=subprocess.DEVNULL).returncode == 0
@@ -117,8 +123,13 @@ class Tree:
         words = shlex.split(command["command"])
         words = words[next(k for k, w in enumerate(words) if w.endswith(("g++", "c++", "clang++"))):]
         self.source.write_text(text)
+        compiled = self.source
+        if command["file"] != str(ROOT / path):
+            unit = pathlib.Path(command["file"]).read_text()
+            self.unit.write_text(re.sub(rf'^#include "(?:{re.escape(str(ROOT))}/)?{re.escape(path)}"$', f'#include "{self.source}"', unit, flags=re.M))
+            compiled = self.unit
         words[words.index("-o") + 1] = str(self.object)
-        self.words = [str(self.source) if w == str(ROOT / path) else w for w in words if w != "-Werror"]
+        self.words = [str(compiled) if w == command["file"] else w for w in words if w != "-Werror"]
         changed = {"-c": "-S", str(self.object): str(self.assembly)}
         plain = [changed.get(w, w) for w in self.words if not w.startswith(("-g", "-fsanitize", "-fno-sanitize"))]
         done = subprocess.run(plain, cwd=self.build, stderr=subprocess.DEVNULL)
@@ -196,7 +207,7 @@ def mutate(options, tree):
             for p in ROOT.glob(pattern):
                 path = str(p.relative_to(ROOT))
                 if str(p) in tree.commands and not NOT_MUTATED.search(path) and any(path.startswith(o) for o in options.only or [""]):
-                    places[path] = binary
+                    places.setdefault(path, binary)
     every = [(path, site) for path in sorted(places) for site in sites_of(path)]
     if options.again:
         wanted = set(options.again)
