@@ -7,7 +7,8 @@ the changed file's unit is compiled anew. Tests whose source lies in the folder 
 program, then the whole test binary: a mutant survives if all pass. A change that does not compile, or that comes to the same code, is no mutant and is not counted. A test that does not end in
 TIMEOUT seconds, or that ends by a signal, has seen the fault.
 
-The journal (JSON, a line for each mutant) is appended to; `--again` tries one of its lines once more. Neither the checkout nor BUILD is changed.
+The journal (JSON, a line for each mutant) is appended to, and its mutants are not tried again: a run that was stopped goes on. `--again` tries one of
+its lines once more. Neither the checkout nor BUILD is changed.
 Same seed, files and count: the same mutants."""
 import argparse
 import collections
@@ -143,6 +144,13 @@ class Tree:
         compiled = subprocess.run(self.words, cwd=self.build, stderr=subprocess.DEVNULL)
         return compiled.returncode == 0 and subprocess.run(line, shell=True, cwd=self.build, stdout=subprocess.DEVNULL).returncode == 0
 
+    def failing_as_it_is(self, binaries):
+        """What a test of these binaries, or a golden text, says of the code without a change; empty: nothing."""
+        every = [[self.build / b, "--gtest_brief=1"] for b in sorted(binaries)]
+        every.append([sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.build / PROGRAM])
+        ends = [self.passes(words, r"(?:\[  FAILED  \]|^FAILED) (\S+)") for words in every]
+        return ", ".join(what for passed, what in ends if not passed)
+
     def golden_passes(self):
         return self.passes([sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.binary], r"^FAILED (\S+)")
 
@@ -218,8 +226,17 @@ def mutate(options, tree):
     for binary in sorted({places[path] for path, _ in queue} | {PROGRAM}):  # without a change everything passes
         if not tree.builds(binary):
             raise SystemExit(f"{binary} does not build as it is")
+    if failing := tree.failing_as_it_is({places[path] for path, _ in queue}):
+        raise SystemExit(f"{failing} fails without a change: it would kill every mutant")
     hashes, counts = {}, collections.Counter()
+    tried = set()
+    if options.journal and options.journal.exists() and not options.again:
+        for row in map(json.loads, options.journal.read_text().splitlines()):
+            tried.add((row["mutant"], row["after"]))
+            counts[row["verdict"]] += 1
     for path, site in queue:
+        if (f"{path}:{site[0]}:{site[1]}:{site[2]}", site[4]) in tried:
+            continue
         if counts["killed"] + counts["survived"] >= (len(queue) if options.again else options.count):
             break
         if path not in hashes:

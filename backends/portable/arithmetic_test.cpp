@@ -99,6 +99,30 @@ TEST(PortableArithmetic, ClampFloatAndInt8) {
   EXPECT_EQ(range.refused(), 1);
 }
 
+TEST(PortableArithmetic, ClampIntegersExactly) {
+  constexpr int64_t kFar = (int64_t{1} << 53) + 1;  // no double has it
+  OneCall p;
+  const int32_t x = p.in(ScalarType::s64, {5}), y = p.out(ScalarType::s64, {5});
+  p.call("aten::clamp", {x, p.integer(-kFar), p.integer(kFar), y});
+  p.set<int64_t>(0, {INT64_MIN, -kFar + 1, 0, kFar - 1, INT64_MAX});
+  p.run();
+  EXPECT_EQ(p.get<int64_t>(), (std::vector<int64_t>{-kFar, -kFar + 1, 0, kFar - 1, kFar}));
+  OneCall q;
+  const int32_t a = q.in(ScalarType::s32, {3}), b = q.out(ScalarType::s32, {3});
+  q.call("aten::clamp", {a, q.none(), q.integer(7), b});
+  q.set<int32_t>(0, {INT32_MIN, 7, 8});
+  q.run();
+  EXPECT_EQ(q.get<int32_t>(), (std::vector<int32_t>{INT32_MIN, 7, 7}));
+  OneCall half;
+  const int32_t c = half.in(ScalarType::s64, {3}), d = half.out(ScalarType::s64, {3});
+  half.call("aten::clamp", {c, half.real(0.5), half.none(), d});
+  EXPECT_EQ(half.refused(), 1);
+  OneCall far;
+  const int32_t e = far.in(ScalarType::s32, {3}), f = far.out(ScalarType::s32, {3});
+  far.call("aten::clamp", {e, far.none(), far.integer(kFar), f});
+  EXPECT_EQ(far.refused(), 2);
+}
+
 TEST(PortableArithmetic, ReductionsOverEverySetOfDimensions) {
   const Sizes sizes = {2, 3, 4};
   const auto data = random_floats(24, 77);

@@ -1,4 +1,5 @@
-// Limits on values: clamp, hardtanh, relu, on float and int8. Element i of the out lies where element i of the input lies.
+// Limits on values: clamp, hardtanh, relu, on float and int8; clamp on int32 and int64, too. Element i of the out lies where element i of
+// the input lies.
 #include "backends/portable/kernels.h"
 #include "ops/device/prepare.h"
 
@@ -36,6 +37,23 @@ void run_clamp_s8(const ClampInt8& c) {
   }
 }
 
+template <class T>
+struct ClampWhole {
+  const T* x;
+  T* y;
+  int32_t numel;
+  int64_t low, high;
+};
+template <class T>
+void run_clamp_whole(const ClampWhole<T>& c) {
+  for (int32_t i = 0; i < c.numel; ++i) {
+    int64_t v = c.x[i];
+    if (v < c.low) v = c.low;
+    if (v > c.high) v = c.high;
+    c.y[i] = static_cast<T>(v);
+  }
+}
+
 // A limit for int8: the number if int8 has it, else the end of int8 on that side.
 const char* read_s8_limit(const Call& call, int argument, int8_t none, int8_t* limit) {
   *limit = none;
@@ -45,6 +63,21 @@ const char* read_s8_limit(const Call& call, int argument, int8_t none, int8_t* l
   *limit = static_cast<int8_t>(v);
   if (static_cast<double>(*limit) != v) return "must be a whole number";
   return nullptr;
+}
+
+// Limits that the dtype has, or none.
+template <class T>
+Status keep_whole(Call& call, Prepared* prepared, int low, int high, const Tensor& x, const Tensor& y) {
+  constexpr int64_t kLeast = sizeof(T) == 4 ? INT32_MIN : INT64_MIN, kMost = sizeof(T) == 4 ? INT32_MAX : INT64_MAX;
+  ClampWhole<T> c{static_cast<const T*>(x.data), static_cast<T*>(y.data), x.numel, kLeast, kMost};
+  for (const int limit : {low, high}) {
+    if (call.args[limit]->kind == Kind::none) continue;
+    if (call.args[limit]->kind != Kind::integer) return bad_argument(limit, "must be a whole number");
+    const int64_t v = call.integer(limit);
+    if (v < kLeast || v > kMost) return bad_argument(limit, "must be of the dtype");
+    (limit == low ? c.low : c.high) = v;
+  }
+  return keep<ClampWhole<T>, run_clamp_whole<T>>(call, prepared, c);
 }
 
 Status keep_clamp(Call& call, Prepared* prepared, int low, int high, int out) {
@@ -68,6 +101,9 @@ Status keep_clamp(Call& call, Prepared* prepared, int low, int high, int out) {
 // (x, min?, max?, out)
 Status prepare_clamp(Call& call, Prepared* prepared) {
   if (call.args[1]->kind == Kind::none && call.args[2]->kind == Kind::none) return bad_argument(1, "one of the limits must be given");
+  const Tensor &x = call.tensor(0), &y = call.tensor(3);
+  if ((x.type == ScalarType::s64 || x.type == ScalarType::s32) && x.type == y.type && same_layout(x, y))
+    return x.type == ScalarType::s64 ? keep_whole<int64_t>(call, prepared, 1, 2, x, y) : keep_whole<int32_t>(call, prepared, 1, 2, x, y);
   return keep_clamp(call, prepared, 1, 2, 3);
 }
 // (x, min, max, out)

@@ -29,6 +29,7 @@ const Template kTemplates[] = {
     {"aten::bitwise_and.Tensor_out", "x32:2,3 x32:3 x32:2,3"},
     {"aten::bmm.out", "xf:2,3,5 xf:2,5,4 xf:2,3,4"},
     {"aten::clamp.out", "xf:2,3 f:-1 f:1 xf:2,3"},
+    {"aten::clamp.out", "x64:2,3 i:-1 i:1 x64:2,3"},
     {"aten::clone.out", "xf:2,3,4 n xf:2,3,4"},
     {"aten::constant_pad_nd.out", "xf:2,3,4 l:1,0,0,2 f:3 xf:2,5,5"},
     {"aten::convolution.out", "xf:1,4,6,5 xf:6,2,3,3 xf:6 l:1,1 l:1,1 l:1,1 b:0 l:0,0 i:2 xf:1,6,6,5"},

@@ -447,13 +447,17 @@ TEST(Import, GraphsThatDoNotHoldTogether) {
   EXPECT_THAT(refusal_of(m), HasSubstr("reads `i`, result 1 of aten.max_pool3d_with_indices.default, which is not supported"));
 }
 
-TEST(Import, AsStridedIsTakenWhereItChangesNothing) {
+TEST(Import, AsStridedIsAViewOrPicksElements) {
   TestModel m = one_operator("aten.as_strided.default", {1, 5, 1, 1}, {1, 5, 1, 1},
                              {{"size", as_ints({1, 5, 1, 1})}, {"stride", as_ints({5, 1, 5, 5})}});
   EXPECT_TRUE(imported(m).nodes.empty());
   m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({2, 1})}});
   EXPECT_EQ(nodes_of<Reshape>(imported(m)).size(), 1u);
-  m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({1, 5})}});
+  m = one_operator("aten.as_strided.default", {2, 5}, {4, 3}, {{"size", as_ints({4, 3})}, {"stride", as_ints({2, 1})}});
+  const auto frames = nodes_of<Gather>(imported(m));
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(std::get<Gather>(frames[0]->op).index, (Axes{0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8}));
+  m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({1, 6})}});
   EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.as_strided]"));
 }
 

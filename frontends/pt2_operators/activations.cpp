@@ -7,6 +7,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/integers.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -48,6 +49,7 @@ static void import_relu(Call& c) { finish_clamp(c, 0, kInfinity); }
 static void import_relu6(Call& c) { finish_clamp(c, 0, 6); }
 static void import_hardtanh(Call& c) { finish_clamp(c, c.number("min_val"), c.number("max_val")); }
 static void import_clamp(Call& c) {
+  if (is_of_integers(c)) return clamp_integers(c);
   const double low = c.has("min") ? c.number("min") : -kInfinity, high = c.has("max") ? c.number("max") : kInfinity;
   finish_clamp(c, low, high);
 }
@@ -116,6 +118,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {"aten.erf.default", import_unary, true},
     {"aten.exp.default", import_unary, true},
     {"aten.expm1.default", import_unary, true},
+    {"aten.float_power.Tensor_Scalar", import_pow},
     {"aten.floor.default", import_unary, true},
     {"aten.gelu.default", import_gelu, true},
     {"aten.glu.default", import_glu},
@@ -130,6 +133,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {"aten.neg.default", import_unary, true},
     {"aten.negative.default", import_unary, true},
     {"aten.pow.Tensor_Scalar", import_pow},
+    {"aten.pow_.Scalar", import_pow, true},
     {"aten.reciprocal.default", import_unary, true},
     {"aten.relu.default", import_relu, true},
     {"aten.relu6.default", import_relu6, true},

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/integers.h"
+#include "frontends/pt2_operators/kernel_result.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -35,66 +37,42 @@ void finish_sum(Call& c, ValueId a, ValueId b, float factor) {
   c.result(c.add(op, {a, b}));
 }
 
-// Computed integers: counters and positions. What depends on constants alone is computed while importing.
-bool is_of_integers(Call& c) {
-  const auto is_computed = [&](std::string_view name) {
-    const ValueId v = c.is_tensor(name) ? c.any_tensor(name) : -1;
-    return v >= 0 && !c.is_derived_from_constants(v);
-  };
-  const std::optional<DType> dtype = c.declared_dtype();
-  if (dtype != DType::s64 && dtype != DType::s32) return false;
-  return is_computed("self") || is_computed("other");
-}
-
-ValueId integer_operand(Call& c, std::string_view name, DType dtype) {
-  if (!c.is_tensor(name)) return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(name))}, name);
-  const ValueId v = c.any_tensor(name);
-  return c.ok() && c.type(v).dtype != dtype ? c.converted(v, dtype) : v;
-}
-
 // A sum or a product of truth values is true where either is, or both are.
 bool is_of_truths(Call& c) { return c.declared_dtype() == DType::b8; }
 
 // kernel(first, second[, alpha]), exact in the dtype that is declared
-void finish_in_integers(Call& c, const char* kernel, std::string_view first, std::string_view second, std::optional<float> alpha) {
+void finish_in_integers(Call& c, std::string_view kernel, std::string_view first, std::string_view second, std::optional<float> alpha) {
   const TensorMeta* declared = c.result_meta(0);
   if (!c.ok()) return;
-  using K = KernelArg::Kind;
-  const std::vector<ValueId> inputs{integer_operand(c, first, *declared->dtype), integer_operand(c, second, *declared->dtype)};
-  if (!c.ok()) return;
-  KernelCall call;
-  call.name = kernel, call.overload = "out";
-  for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
-  if (alpha) call.args.push_back({K::real, 0, *alpha, {}, {}});
-  call.args.push_back({K::output, 0, 0, {}, plain_face(declared->sizes)});
-  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {{*declared->dtype, declared->sizes, {}}});
-  if (c.ok()) c.result(results[0]);
+  const ValueId a = integer_operand(c, first, *declared->dtype), b = integer_operand(c, second, *declared->dtype);
+  const Type result{*declared->dtype, declared->sizes, {}};
+  c.result(alpha ? kernel_result(c, kernel, {a, b, real(*alpha)}, result) : kernel_result(c, kernel, {a, b}, result));
 }
 
 }  // namespace
 
 static void import_add(Call& c) {
   const float alpha = alpha_of(c);
-  if (is_of_integers(c)) return finish_in_integers(c, "aten::add", "self", "other", alpha);
-  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_or", "self", "other", std::nullopt);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::add.out", "self", "other", alpha);
+  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_or.out", "self", "other", std::nullopt);
   finish_sum(c, c.operand("self"), c.operand("other"), alpha);
 }
 
 static void import_sub(Call& c) {
   const float alpha = alpha_of(c);
-  if (is_of_integers(c)) return finish_in_integers(c, "aten::sub", "self", "other", alpha);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::sub.out", "self", "other", alpha);
   finish_sum(c, c.operand("self"), c.operand("other"), -alpha);
 }
 
 static void import_rsub(Call& c) {
   const float alpha = alpha_of(c);
-  if (is_of_integers(c)) return finish_in_integers(c, "aten::sub", "other", "self", alpha);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::sub.out", "other", "self", alpha);
   finish_sum(c, c.operand("other"), c.operand("self"), -alpha);
 }
 
 static void import_mul(Call& c) {
-  if (is_of_integers(c)) return finish_in_integers(c, "aten::mul", "self", "other", std::nullopt);
-  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_and", "self", "other", std::nullopt);
+  if (is_of_integers(c)) return finish_in_integers(c, "aten::mul.out", "self", "other", std::nullopt);
+  if (is_of_truths(c)) return finish_in_integers(c, "aten::logical_and.out", "self", "other", std::nullopt);
   const ValueId a = c.operand("self"), b = c.operand("other");
   c.result(c.add(Mul{}, {a, b}));
 }

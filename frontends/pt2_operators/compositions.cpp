@@ -6,7 +6,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
-#include "frontends/pt2_operators/leftovers.h"
+#include "frontends/pt2_operators/integers.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -20,7 +20,8 @@ double positive(Call& c, std::string_view argument) {
 
 // 1 where x > bound, else 0
 ValueId is_above(Call& c, ValueId x, double bound) {
-  return between(c, apply(c, UnaryFn::ceil, sum(c, x, number(c, -bound), "above"), "whole"), {.low = 0, .high = 1}, "is_above");
+  const ValueId above = bound == 0 ? x : sum(c, x, number(c, -bound), "above");
+  return between(c, apply(c, UnaryFn::ceil, above, "whole"), {.low = 0, .high = 1}, "is_above");
 }
 
 }  // namespace
@@ -44,15 +45,19 @@ static void import_celu(Call& c) {
   c.result(product(c, apply(c, UnaryFn::elu, scaled, "elu", 1), number(c, alpha)));
 }
 
-// log(1 + exp(beta * x)) / beta. Above the threshold torch answers x, from which this differs by less than exp(-threshold).
+// log(1 + exp(beta * x)) / beta. Above the threshold torch answers x, from which this differs by less than exp(-threshold): only one
+// below 10 makes a step that is seen. Then what lies above it is added to the function of what lies below, less the step.
 static void import_softplus(Call& c) {
+  constexpr double kUnseen = 10;
   const double beta = positive(c, "beta"), threshold = c.number("threshold");
-  c.require(!c.ok() || threshold >= 10, "is cut off where the function is not yet straight", std::to_string(threshold), "10..",
-            "pt2.softplus.threshold");
   const ValueId x = c.tensor("self");
-  if (beta == 1) return c.result(apply(c, UnaryFn::softplus, x));
-  const ValueId y = apply(c, UnaryFn::softplus, product(c, x, number(c, beta), "scaled"), "softplus");
-  c.result(product(c, y, number(c, 1 / beta)));
+  if (beta == 1 && threshold >= kUnseen) return c.result(apply(c, UnaryFn::softplus, x));
+  const ValueId scaled = beta == 1 ? x : product(c, x, number(c, beta), "scaled");
+  if (threshold >= kUnseen) return c.result(product(c, apply(c, UnaryFn::softplus, scaled, "softplus"), number(c, 1 / beta)));
+  const ValueId below = apply(c, UnaryFn::softplus, between(c, scaled, {.high = static_cast<float>(threshold)}, "below"), "softplus");
+  const ValueId above = between(c, sum(c, scaled, number(c, -threshold), "beyond"), {.low = 0}, "above");
+  const ValueId step = product(c, is_above(c, scaled, threshold), number(c, threshold - std::log1p(std::exp(threshold))), "step");
+  c.result(product(c, sum(c, sum(c, below, above, "joined"), step, "stepped"), number(c, 1 / beta)));
 }
 
 // -log(1 + exp(-x))
@@ -130,6 +135,30 @@ static void import_hypot(Call& c) {
   c.result(apply(c, UnaryFn::sqrt, sum(c, a, b, "sum")));
 }
 
+// sin(pi * x) / (pi * x). Nearer to 0 than this float32 has 1.
+static void import_sinc(Call& c) {
+  constexpr double kFlat = 1e-4;
+  const ValueId far = between(c, apply(c, UnaryFn::abs, c.tensor("self"), "abs"), {.low = static_cast<float>(kFlat)}, "far");
+  const ValueId angle = product(c, far, number(c, std::acos(-1.0)), "angle");
+  c.result(product(c, apply(c, UnaryFn::sin, angle, "sin"), apply(c, UnaryFn::reciprocal, angle, "inverse")));
+}
+
+// 1 where x > 0, `values` where it is 0, else 0
+static void import_heaviside(Call& c) {
+  const ValueId x = c.tensor("self"), values = c.tensor("values");
+  const ValueId above = is_above(c, x, 0), below = is_above(c, apply(c, UnaryFn::neg, x, "negative"), 0);
+  const ValueId at = difference(c, number(c, 1), sum(c, above, below, "apart"), "at");
+  c.result(sum(c, above, product(c, at, values, "chosen")));
+}
+
+// |a| with the sign of b; that of a zero is lost.
+static void import_copysign(Call& c) {
+  const ValueId a = c.tensor("self"), b = c.operand("other");
+  const ValueId below = is_above(c, apply(c, UnaryFn::neg, b, "negative"), 0);
+  const ValueId sign = sum(c, number(c, 1), below, "sign", -2);
+  c.result(product(c, apply(c, UnaryFn::abs, a, "abs"), sign));
+}
+
 // log(exp(a) + exp(b)), from the larger one on
 static void import_logaddexp(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("other");
@@ -185,13 +214,11 @@ static void import_clamp_by_tensors(Call& c) {
 
 // A quotient that is rounded down or towards zero, of float numbers.
 static void import_rounded_div(Call& c) {
-  const std::string mode = c.operator_name() == "floor_divide" ? "floor" : c.has("rounding_mode") ? c.text("rounding_mode") : "";
+  const std::string mode = c.operator_name().starts_with("floor_divide") ? "floor" : c.has("rounding_mode") ? c.text("rounding_mode") : "";
   const bool known = mode == "floor" || mode == "trunc" || mode.empty();
   c.require(!c.ok() || known, "rounds in a way that is not supported", mode, "floor, trunc", "pt2.div.rounding");
   if (!c.ok()) return;
-  if (const ValueId a = c.any_tensor("self");
-      c.ok() && c.type(a).dtype != DType::f32 && !c.is_constant(a) && mode == "floor" && c.is_tensor("other"))
-    return import_leftover(c);
+  if (!mode.empty() && is_of_integers(c)) return divide_integers(c, mode == "trunc");
   const ValueId y = quotient(c, c.operand("self"), c.operand("other"), mode.empty() ? "" : "quotient");
   c.result(mode.empty() ? y : apply(c, mode == "floor" ? UnaryFn::floor : UnaryFn::trunc, y));
 }
@@ -204,15 +231,20 @@ static constexpr ImportRow kCompositionsRows[] = {
     {"aten.clamp_max.Tensor", import_clamp_by_tensors, true},
     {"aten.clamp_min.Tensor", import_clamp_by_tensors, true},
     {"aten.clip.Tensor", import_clamp_by_tensors, true},
+    {"aten.copysign.Scalar", import_copysign, true},
+    {"aten.copysign.Tensor", import_copysign, true},
     {"aten.deg2rad.default", import_deg2rad, true},
     {"aten.div.Scalar_mode", import_rounded_div, true},
     {"aten.div.Tensor_mode", import_rounded_div, true},
     {"aten.divide.Tensor_mode", import_rounded_div, true},
     {"aten.erfc.default", import_erfc, true},
     {"aten.exp2.default", import_exp2, true},
+    {"aten.floor_divide.Scalar", import_rounded_div, true},
     {"aten.floor_divide.default", import_rounded_div},
+    {"aten.floor_divide_.Tensor", import_rounded_div, true},
     {"aten.frac.default", import_frac, true},
     {"aten.hardshrink.default", import_hardshrink},
+    {"aten.heaviside.default", import_heaviside, true},
     {"aten.hypot.default", import_hypot},
     {"aten.ldexp.Tensor", import_ldexp},
     {"aten.lerp.Scalar", import_lerp, true},
@@ -226,6 +258,7 @@ static constexpr ImportRow kCompositionsRows[] = {
     {"aten.round.decimals", import_round_decimals, true},
     {"aten.rrelu.default", import_rrelu, true},
     {"aten.selu.default", import_selu, true},
+    {"aten.sinc.default", import_sinc, true},
     {"aten.softplus.default", import_softplus},
     {"aten.softshrink.default", import_softshrink},
     {"aten.special_ndtr.default", import_ndtr},

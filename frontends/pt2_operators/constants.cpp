@@ -58,8 +58,8 @@ static void import_like(Call& c) {
     const auto known = c.known_numbers(given);
     if (known && known->size() == 1) return fill(c, c.shape(x), (*known)[0]);
     const ValueId value = c.tensor("value");
-    c.require(!c.ok() || c.type(value).elements() == 1, "fills with more than one value", c.ok() ? to_text(c.shape(value)) : "", "1 element",
-              "pt2.constant.value");
+    c.require(!c.ok() || c.type(value).elements() == 1, "fills with more than one value", c.ok() ? to_text(c.shape(value)) : "",
+              "1 element", "pt2.constant.value");
     return c.ok() ? c.result(expanded(c, c.reshape(value, {}, "value"), c.shape(x))) : void();
   }
   const double value = name == "full_like" ? c.number("fill_value") : name == "fill" ? c.number("value") : name == "ones_like" ? 1 : 0;
@@ -109,6 +109,15 @@ static void import_linspace(Call& c) {
          [=](i64 k) { return 2 * k < steps ? start + step * static_cast<double>(k) : end - step * static_cast<double>(steps - 1 - k); });
 }
 
+// base ^ each of `steps` numbers from start to end
+static void import_logspace(Call& c) {
+  const double start = c.number("start"), end = c.number("end"), base = c.number("base");
+  const i64 steps = c.integer("steps");
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  c.require(!c.ok() || base > 0, "has a base that is not positive", std::to_string(base), "above 0", "pt2.argument.range");
+  if (c.ok()) make(c, {steps}, [=](i64 k) { return std::pow(base, start + step * static_cast<double>(k)); });
+}
+
 // Hann's and Hamming's windows; one that is not periodic ends where it began.
 static void import_window(Call& c) {
   const i64 length = c.integer("window_length");
@@ -120,10 +129,27 @@ static void import_window(Call& c) {
   make(c, {length}, [=](i64 k) { return offset - (1 - offset) * std::cos(2 * std::acos(-1.0) * static_cast<double>(k) / span); });
 }
 
+// Blackman's window, and Bartlett's triangle, of the same span.
+static void import_other_window(Call& c) {
+  const i64 length = c.integer("window_length");
+  const bool periodic = !c.has("periodic") || c.boolean("periodic"), triangle = c.operator_name() == "bartlett_window";
+  const double span = static_cast<double>(std::max<i64>(periodic ? length : length - 1, 1)), pi = std::acos(-1.0);
+  if (!c.ok()) return;
+  if (length == 1) return fill(c, {1}, 1);
+  make(c, {length}, [=](i64 k) {
+    const double at = static_cast<double>(k) / span;
+    return triangle ? 1 - std::abs(2 * at - 1) : 0.42 - 0.5 * std::cos(2 * pi * at) + 0.08 * std::cos(4 * pi * at);
+  });
+}
+
 static constexpr ImportRow kConstantsRows[] = {
     {"aten.arange.default", import_arange},
     {"aten.arange.start", import_arange},
     {"aten.arange.start_step", import_arange},
+    {"aten.bartlett_window.default", import_other_window},
+    {"aten.bartlett_window.periodic", import_other_window},
+    {"aten.blackman_window.default", import_other_window},
+    {"aten.blackman_window.periodic", import_other_window},
     {"aten.empty.memory_format", import_zeros},
     {"aten.empty_like.default", import_like},
     {"aten.eye.default", import_eye},
@@ -137,6 +163,7 @@ static constexpr ImportRow kConstantsRows[] = {
     {"aten.hann_window.default", import_window},
     {"aten.hann_window.periodic", import_window},
     {"aten.linspace.default", import_linspace},
+    {"aten.logspace.default", import_logspace},
     {"aten.new_empty.default", import_zeros},
     {"aten.new_full.default", import_full},
     {"aten.new_ones.default", import_ones},

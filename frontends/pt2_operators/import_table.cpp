@@ -21,7 +21,8 @@ std::span<const ImportRows> complex_import_tables() {
 
 static const ImportRow* find_row(std::span<const ImportRows> tables, std::string_view target) {
   for (const ImportRows rows : tables) {
-    const auto row = std::lower_bound(rows.begin(), rows.end(), target, [](const ImportRow& r, std::string_view t) { return r.target < t; });
+    const auto row =
+        std::lower_bound(rows.begin(), rows.end(), target, [](const ImportRow& r, std::string_view t) { return r.target < t; });
     if (row != rows.end() && row->target == target) return &*row;
   }
   return nullptr;
@@ -36,10 +37,12 @@ static std::string not_in_place(std::string_view target) {
   return std::string(target).erase(overload - 1, 1);
 }
 
+// A row of an in-place spelling itself is of one whose overload has another name.
 static FoundRow find_import(std::span<const ImportRows> tables, std::string_view target) {
-  if (const ImportRow* row = find_row(tables, target)) return {row, false};
-  const ImportRow* row = find_row(tables, not_in_place(target));
-  return row && row->has_in_place_form ? FoundRow{row, true} : FoundRow{};
+  const std::string other = not_in_place(target);
+  if (const ImportRow* row = find_row(tables, target)) return {row, !other.empty() && row->has_in_place_form && !row->in_place_is_view};
+  const ImportRow* row = find_row(tables, other);
+  return row && row->has_in_place_form ? FoundRow{row, !row->in_place_is_view} : FoundRow{};
 }
 
 FoundRow find_import(std::string_view target, bool is_complex) {

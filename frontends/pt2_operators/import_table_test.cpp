@@ -13,6 +13,9 @@
 namespace deuteron::pt2 {
 namespace {
 
+// "aten.pow_.Scalar": of an operator whose overload has another name in place.
+bool is_in_place_spelling(std::string_view target) { return target[target.rfind('.') - 1] == '_' && !target.starts_with("aten.__"); }
+
 std::string in_place_form(std::string_view target) {
   const size_t overload = target.rfind('.');
   if (target.starts_with("aten.__")) return std::string(target).insert(7, "i");  // __and__, __iand__
@@ -50,7 +53,7 @@ TEST(ImportTable, HasTorchsSchemaOfEveryTarget) {
     for (const ImportRow& row : rows) {
       const auto parameters = parameters_of(row.target);
       ASSERT_TRUE(parameters) << row.target << ": run frontends/torch_schema/make_schemas.py";
-      if (!row.has_in_place_form) continue;
+      if (!row.has_in_place_form || is_in_place_spelling(row.target)) continue;
       const auto same = parameters_of(in_place_form(row.target));
       ASSERT_TRUE(same) << in_place_form(row.target);
       ASSERT_EQ(same->size(), parameters->size()) << row.target;

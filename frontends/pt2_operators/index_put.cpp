@@ -6,6 +6,7 @@
 
 #include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/computed_writes.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/row_writes.h"
 #include "ops/elementwise/broadcast.h"
@@ -20,6 +21,18 @@ struct Indexed {
   Axes to;
   bool together = true;  // the axes are neighbours: the index's axes stand in their place, else in front
 };
+
+// The axes that are indexed, by whatever table, and the others behind them.
+void note_axis(Indexed& in, i64 axis) {
+  in.together = in.together && (in.axes.empty() || in.axes.back() + 1 == axis);
+  in.axes.push_back(axis);
+}
+Axes in_front(const Axes& axes, i64 rank) {
+  Axes perm = axes;
+  for (i64 k = 0; k < rank; ++k)
+    if (std::find(axes.begin(), axes.end(), k) == axes.end()) perm.push_back(k);
+  return perm;
+}
 
 // Tables of known positions; a mask counts for as many axes as it has.
 std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<ValueId>& tables) {
@@ -67,8 +80,7 @@ std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<Val
     c.require(numel(places) <= kMaxElements, "the indices name too many places", std::to_string(numel(places)),
               std::to_string(kMaxElements), "pt2.index_put.tables");
     if (!c.ok()) return std::nullopt;
-    in.together = in.together && (in.axes.empty() || in.axes.back() + 1 == t.axis);
-    in.axes.push_back(t.axis);
+    note_axis(in, t.axis);
   }
   c.require(!in.axes.empty(), "has no index", "0", "1", "pt2.index.axes");
   if (!c.ok()) return std::nullopt;
@@ -79,9 +91,7 @@ std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<Val
     const std::vector<float> at = broadcast_numbers(t.at, t.shape, places);
     for (size_t k = 0; k < at.size(); ++k) in.to[k] = in.to[k] * extent + position_of(c, at[k], extent);
   }
-  in.perm = in.axes;
-  for (i64 k = 0; k < static_cast<i64>(x.size()); ++k)
-    if (std::find(in.axes.begin(), in.axes.end(), k) == in.axes.end()) in.perm.push_back(k);
+  in.perm = in_front(in.axes, static_cast<i64>(x.size()));
   return c.ok() ? std::optional(in) : std::nullopt;
 }
 
@@ -119,6 +129,69 @@ bool chosen_by_mask(Call& c, ValueId x, const std::vector<ValueId>& tables, Valu
   return true;
 }
 
+bool is_computed(Call& c, const std::vector<ValueId>& tables) {
+  return std::any_of(tables.begin(), tables.end(), [&](ValueId v) { return v >= 0 && !c.is_derived_from_constants(v); });
+}
+
+// Tables of integers, some of them computed.
+std::optional<Indexed> read_computed_index(Call& c, const Shape& x, const std::vector<ValueId>& tables) {
+  Indexed in;
+  c.require(tables.size() <= x.size(), "has more indices than axes", std::to_string(tables.size()), std::to_string(x.size()),
+            "pt2.index.axes");
+  for (size_t k = 0; k < tables.size() && c.ok(); ++k) {
+    if (tables[k] < 0) continue;
+    const DType dtype = c.type(tables[k]).dtype;
+    c.require(dtype == DType::s64 || dtype == DType::s32, "works at positions of a computed mask, beside others or with several values",
+              std::string(name_of(dtype)), "s64, s32", "pt2.index.constant");
+    const auto both = broadcast_shape(in.places, c.shape(tables[k]));
+    c.require(both.has_value(), "the indices do not broadcast", to_text(c.shape(tables[k])), to_text(in.places), "pt2.index_put.tables");
+    if (!c.ok()) return std::nullopt;
+    in.places = *both;
+    note_axis(in, static_cast<i64>(k));
+  }
+  in.perm = in_front(in.axes, static_cast<i64>(x.size()));
+  return c.ok() ? std::optional(in) : std::nullopt;
+}
+
+// Along one axis slices are written; along several the kernel gets them in front.
+void put_at_computed(Call& c, ValueId x, const std::vector<ValueId>& tables, ValueId values, bool accumulate) {
+  const auto in = read_computed_index(c, c.shape(x), tables);
+  if (!in) return;
+  const ValueId rows = rows_of_values(c, values, *in, c.shape(x)), moved = c.permute(x, in->perm, "self");
+  if (!c.ok()) return;
+  const Shape front = c.shape(moved);
+  if (in->axes.size() == 1) {
+    const i64 axis = in->axes[0];
+    const ValueId table = tables[static_cast<size_t>(axis)];
+    Shape part = front;
+    part[0] = numel(in->places);
+    Axes back(part.size());
+    for (size_t k = 0; k < back.size(); ++k) back[static_cast<size_t>(in->perm[k])] = static_cast<i64>(k);
+    const ValueId source = c.permute(c.reshape(rows, part, "slices"), back, "source");
+    const ValueId index = from_start(c, c.reshape(table, {part[0]}, "positions"), c.shape(x)[axis]);
+    return c.result(written_along(c, x, axis, index, source, accumulate));
+  }
+  const size_t count = in->axes.size();
+  Shape matrix(front.begin(), front.begin() + static_cast<std::ptrdiff_t>(count)), picked = in->places;
+  const i64 inner = numel(front) / numel(matrix);
+  matrix.push_back(inner), picked.push_back(inner);
+  using K = KernelArg::Kind;
+  KernelCall call;
+  call.name = "aten::index_put", call.overload = "out";
+  std::vector<ValueId> inputs{c.reshape(moved, matrix, "rows")};
+  KernelArg list{K::inputs, 0, 0, {}, {}};
+  for (const i64 axis : in->axes)
+    list.integers.push_back(static_cast<i64>(inputs.size())), inputs.push_back(tables[static_cast<size_t>(axis)]);
+  inputs.push_back(c.reshape(rows, picked, "values"));
+  call.args = {{K::input, 0, 0, {}, plain_face(matrix)},
+               list,
+               {K::input, static_cast<i64>(inputs.size()) - 1, 0, {}, plain_face(picked)},
+               {K::boolean, accumulate, 0, {}, {}},
+               {K::output, 0, 0, {}, plain_face(matrix)}};
+  const std::vector<ValueId> results = c.add_call(std::move(call), std::move(inputs), {{c.type(x).dtype, matrix, {}}});
+  if (c.ok()) c.result(from_rows(c, {-1, front, in->perm}, results[0]));
+}
+
 }  // namespace
 
 static void import_index_put(Call& c) {
@@ -128,6 +201,7 @@ static void import_index_put(Call& c) {
   for (const ValueId v : tables)
     if (v >= 0) c.give_up_if_broken(v);
   if (!c.ok() || chosen_by_mask(c, x, tables, values, accumulate)) return;
+  if (is_computed(c, tables)) return put_at_computed(c, x, tables, values, accumulate);
   const auto in = read_index(c, c.shape(x), tables);
   if (!in) return;
   if (in->to.empty()) return c.result(x);

@@ -19,9 +19,12 @@ class Arguments {
  public:
   explicit Arguments(Call& c) : c_(c) {}
 
-  void add(const TorchParameter& p) {
+  // `as_tensor`: the dtype of a number where the kernel has a tensor.
+  void add(const TorchParameter& p, std::optional<DType> as_tensor) {
     using K = KernelArg::Kind;
     const std::string name(p.name);
+    if (p.element() == "Tensor" && as_tensor && c_.argument(name) && !c_.is_tensor(name) && c_.has(name))
+      return add_tensor(c_.known_value({*as_tensor, {}, {}}, std::vector<float>{static_cast<float>(c_.number(name))}, name));
     const Argument* a = p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
     if (!a) return push({});
     switch (a->kind) {
@@ -78,7 +81,8 @@ void import_leftover(Call& c) {
   const auto parameters = parameters_of(c.target());
   DEUTERON_CHECK(parameters, std::string(c.target()));
   Arguments arguments(c);
-  for (const TorchParameter& p : *parameters) arguments.add(p);
+  const std::optional<DType> as_tensor = row->beside_number.empty() ? c.declared_dtype() : std::nullopt;
+  for (const TorchParameter& p : *parameters) arguments.add(p, as_tensor);
   KernelCall call;
   call.name = kernel.substr(0, dot);
   call.overload = kernel.substr(dot + 1);
@@ -97,8 +101,15 @@ void import_leftover(Call& c) {
 }
 
 static constexpr LeftoverKernel kKernels[] = {
+    {"aten.__and__.Scalar", "aten::bitwise_and.Scalar_out", "", true},
     {"aten.__and__.Tensor", "aten::bitwise_and.Tensor_out", "", true},
+    {"aten.__lshift__.Scalar", "aten::bitwise_left_shift.Tensor_Scalar_out", "", true},
+    {"aten.__lshift__.Tensor", "aten::bitwise_left_shift.Tensor_out", "", true},
+    {"aten.__or__.Scalar", "aten::bitwise_or.Scalar_out", "", true},
     {"aten.__or__.Tensor", "aten::bitwise_or.Tensor_out", "", true},
+    {"aten.__rshift__.Scalar", "aten::bitwise_right_shift.Tensor_Scalar_out", "", true},
+    {"aten.__rshift__.Tensor", "aten::bitwise_right_shift.Tensor_out", "", true},
+    {"aten.__xor__.Scalar", "aten::bitwise_xor.Scalar_out", "", true},
     {"aten.__xor__.Tensor", "aten::bitwise_xor.Tensor_out", "", true},
     {"aten.abs.default", "aten::abs.out"},
     {"aten.acos.default", "aten::acos.out"},
@@ -109,6 +120,7 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.amin.default", "aten::amin.out"},
     {"aten.any.default", "aten::any.all_out"},
     {"aten.any.dim", "aten::any.out"},
+    {"aten.any.dims", "aten::any.dims_out"},
     {"aten.argmax.default", "aten::argmax.out"},
     {"aten.argmin.default", "aten::argmin.out"},
     {"aten.asin.default", "aten::asin.out"},
@@ -116,9 +128,16 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.atan.default", "aten::atan.out"},
     {"aten.atan2.default", "aten::atan2.out"},
     {"aten.atanh.default", "aten::atanh.out"},
+    {"aten.bitwise_and.Scalar", "aten::bitwise_and.Scalar_out", "", true},
     {"aten.bitwise_and.Tensor", "aten::bitwise_and.Tensor_out", "", true},
+    {"aten.bitwise_left_shift.Tensor", "aten::bitwise_left_shift.Tensor_out", "", true},
+    {"aten.bitwise_left_shift.Tensor_Scalar", "aten::bitwise_left_shift.Tensor_Scalar_out", "", true},
     {"aten.bitwise_not.default", "aten::bitwise_not.out", "", true},
+    {"aten.bitwise_or.Scalar", "aten::bitwise_or.Scalar_out", "", true},
     {"aten.bitwise_or.Tensor", "aten::bitwise_or.Tensor_out", "", true},
+    {"aten.bitwise_right_shift.Tensor", "aten::bitwise_right_shift.Tensor_out", "", true},
+    {"aten.bitwise_right_shift.Tensor_Scalar", "aten::bitwise_right_shift.Tensor_Scalar_out", "", true},
+    {"aten.bitwise_xor.Scalar", "aten::bitwise_xor.Scalar_out", "", true},
     {"aten.bitwise_xor.Tensor", "aten::bitwise_xor.Tensor_out", "", true},
     {"aten.clamp.default", "aten::clamp.out"},
     {"aten.cosh.default", "aten::cosh.out"},
@@ -127,8 +146,8 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.eq.Scalar", "aten::eq.Scalar_out"},
     {"aten.eq.Tensor", "aten::eq.Tensor_out"},
     {"aten.floor_divide.default", "aten::floor_divide.out"},
-    {"aten.fmod.Scalar", "aten::fmod.Scalar_out"},
-    {"aten.fmod.Tensor", "aten::fmod.Tensor_out"},
+    {"aten.fmod.Scalar", "aten::fmod.Scalar_out", "", true},
+    {"aten.fmod.Tensor", "aten::fmod.Tensor_out", "", true},
     {"aten.gather.default", "aten::gather.out"},
     {"aten.ge.Scalar", "aten::ge.Scalar_out"},
     {"aten.ge.Tensor", "aten::ge.Tensor_out"},
@@ -156,14 +175,16 @@ static constexpr LeftoverKernel kKernels[] = {
     {"aten.ne.Scalar", "aten::ne.Scalar_out"},
     {"aten.ne.Tensor", "aten::ne.Tensor_out"},
     {"aten.neg.default", "aten::neg.out"},
+    {"aten.pow.Tensor_Scalar", "aten::pow.Tensor_Scalar_out"},
     {"aten.pow.Tensor_Tensor", "aten::pow.Tensor_Tensor_out"},
     {"aten.prod.dim_int", "aten::prod.int_out"},
-    {"aten.remainder.Scalar", "aten::remainder.Scalar_out"},
-    {"aten.remainder.Tensor", "aten::remainder.Tensor_out"},
+    {"aten.remainder.Scalar", "aten::remainder.Scalar_out", "", true},
+    {"aten.remainder.Tensor", "aten::remainder.Tensor_out", "", true},
     {"aten.rsub.Scalar", "aten::rsub.Scalar_out"},
     {"aten.scatter.src", "aten::scatter.src_out"},
     {"aten.scatter.value", "aten::scatter.value_out"},
     {"aten.scatter_add.default", "aten::scatter_add.out"},
+    {"aten.sign.default", "aten::sign.out"},
     {"aten.sinh.default", "aten::sinh.out"},
     {"aten.sub.Scalar", "aten::sub.Scalar_out"},
     {"aten.sub.Tensor", "aten::sub.out", "aten::sub.Scalar_out"},

@@ -26,6 +26,13 @@ ValueId without_axis(Call& c, ValueId x, i64 axis, std::string_view suffix = {})
   return c.reshape(x, std::move(shape), suffix);
 }
 
+// The same without elements along the axis.
+ValueId nothing_of(Call& c, ValueId x, i64 axis) {
+  Type type = c.type(x);
+  type.shape[axis] = 0;
+  return c.constant_value(c.name("nothing"), std::move(type), Constant{});
+}
+
 // torch counts from the end for negative positions, and cuts positions off at the ends.
 i64 position(i64 v, i64 extent) { return std::clamp<i64>(v < 0 ? v + extent : v, 0, extent); }
 
@@ -39,7 +46,7 @@ void finish_split(Call& c, ValueId x, i64 axis, const std::vector<i64>& sizes) {
   c.may_share_memory("self");
   i64 at = 0;
   for (size_t k = 0; k < sizes.size() && c.ok(); ++k) {
-    c.result(k, slice_of(c, x, axis, at, sizes[k], 1, k == 0 ? "" : std::to_string(k)));
+    c.result(k, sizes[k] == 0 ? nothing_of(c, x, axis) : slice_of(c, x, axis, at, sizes[k], 1, k == 0 ? "" : std::to_string(k)));
     at += sizes[k];
   }
 }

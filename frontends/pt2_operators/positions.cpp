@@ -1,14 +1,18 @@
-// Reading and writing at positions that are known, element by element or slice by slice: scatter, gather and their relatives.
+// Reading and writing at positions, element by element or slice by slice: scatter, gather and their relatives. Most are for positions that
+// are known; computed ones are for kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "frontends/pt2_operators/compose.h"
+#include "frontends/pt2_operators/computed_writes.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/leftovers.h"
 #include "frontends/pt2_operators/row_writes.h"
 
 namespace deuteron::pt2 {
+
+static bool is_known(Call& c, std::string_view argument) { return c.is_derived_from_constants(c.any_tensor(argument)); }
 
 // index_add, index_copy, index_fill: whole slices along one axis.
 static void import_index_write(Call& c) {
@@ -17,10 +21,13 @@ static void import_index_write(Call& c) {
   const i64 axis = c.axis("dim", c.rank(x));
   require_axes(c, x);
   if (!c.ok()) return;
-  const auto to = known_positions(c, "index", c.shape(x)[axis]);
-  if (!to) return;
+  const ValueId index = c.any_tensor("index");
+  const bool known = is_known(c, "index");
+  if (!c.ok()) return;
+  const auto to = known ? known_positions(c, "index", c.shape(x)[axis]) : std::nullopt;
+  if (known && !to) return;
   Shape part = c.shape(x);
-  part[axis] = static_cast<i64>(to->size());
+  part[axis] = known ? static_cast<i64>(to->size()) : c.type(index).elements();
   ValueId source = -1;
   if (name == "index_fill") {
     source = c.operand("value");
@@ -32,6 +39,7 @@ static void import_index_write(Call& c) {
               to_text(part), "pt2.scatter.extent");
   }
   if (name == "index_add" && c.ok() && c.number("alpha") != 1) source = product(c, source, number(c, c.number("alpha")), "scaled");
+  if (!known) return c.result(written_along(c, x, axis, index, source, name == "index_add"));
   if (!c.ok()) return;
   const Rows rows = rows_along(c, x, axis, "self"), written = rows_along(c, source, axis, "source");
   c.result(from_rows(
@@ -95,8 +103,6 @@ std::optional<Elements> read_elements(Call& c, ValueId x, const Shape& limit) {
   e.along = std::move(*along);
   return e;
 }
-
-bool is_known(Call& c, std::string_view argument) { return c.is_derived_from_constants(c.any_tensor(argument)); }
 
 // What scatter does with what is there.
 enum class Write { over, sum, mean, largest, smallest };

@@ -134,6 +134,24 @@ static void import_unsqueeze(Call& c) {
   finish_view(c, x, std::move(out));
 }
 
+// The element of memory behind each element of a tensor with these strides; nothing where one lies outside of `elements`, or they are many.
+static std::optional<Axes> strided_positions(const Shape& size, const std::vector<i64>& strides, i64 elements) {
+  i64 count = 1, last = 0;
+  for (size_t k = 0; k < size.size(); ++k) {
+    if (strides[k] < 0 || (size[k] > 1 && strides[k] > elements)) return std::nullopt;
+    count *= size[k], last += (size[k] - 1) * strides[k];
+    if (count > kMostPicked || last >= elements) return std::nullopt;
+  }
+  Axes positions(static_cast<size_t>(count), 0);
+  i64 rows = 1;
+  for (size_t k = 0; k < size.size(); ++k) {
+    const i64 run = count / (rows * size[k]);
+    for (i64 at = 0; at < count; ++at) positions[at] += at / run % size[k] * strides[k];
+    rows *= size[k];
+  }
+  return positions;
+}
+
 static void import_permute(Call& c) {
   const ValueId x = c.any_tensor("self");
   Axes perm = c.axes("dims", c.rank(x));
@@ -163,7 +181,8 @@ static void import_reverse_axes(Call& c) {
   finish_permute(c, x, std::move(perm));
 }
 
-// Reinterprets memory. Imported when that changes nothing: the strides are those that the operand has, or both are dense in the same order.
+// Reinterprets memory. That changes nothing where the strides are those that the operand has, or both are dense in the same order. Of an
+// operand that lies row by row, any other arrangement picks elements by their positions: frames of a signal that overlap.
 static void import_as_strided(Call& c) {
   const ValueId x = c.any_tensor("self");
   const TensorMeta* m = c.meta("self");
@@ -184,11 +203,15 @@ static void import_as_strided(Call& c) {
   const bool fits = size.size() == strides.size() && offset == m->offset &&
                     std::all_of(size.begin(), size.end(), [](i64 e) { return e >= 1 && e <= kMaxElements; });
   const bool same = fits && size == c.shape(x) && m->sizes == size && same_strides();
-  const bool plain = fits && m->sizes == c.shape(x) && is_plain(m->sizes, m->strides) && is_plain(size, strides);
-  c.require(same || plain, "reads memory in another arrangement than the operand has",
+  const bool dense = fits && m->sizes == c.shape(x) && is_plain(m->sizes, m->strides);
+  if (same || (dense && is_plain(size, strides) && numel(size) == c.type(x).elements())) return finish_view(c, x, size);
+  const auto positions = dense ? strided_positions(size, strides, c.type(x).elements()) : std::nullopt;
+  c.require(positions.has_value(), "reads memory in another arrangement than the operand has",
             fmt::format("size {}, stride {}, offset {}", to_text(size), to_text(strides), offset),
             fmt::format("size {}, stride {}, offset {}", to_text(m->sizes), to_text(m->strides), m->offset), "pt2.as_strided");
-  finish_view(c, x, size);
+  if (!c.ok() || !c.check_declared_shape(0, size)) return;
+  c.may_share_memory("self");
+  c.result(c.reshape(picked(c, c.reshape(x, {c.type(x).elements()}, "row"), 0, *positions, "picked"), size));
 }
 
 // -1 keeps an extent; new axes come first.
@@ -243,20 +266,21 @@ static constexpr ImportRow kShapesRows[] = {
     {"aten.permute_copy.default", import_permute},
     {"aten.reshape.default", import_view},
     {"aten.reshape_as.default", import_view_as},
-    {"aten.squeeze.default", import_squeeze},
-    {"aten.squeeze.dim", import_squeeze},
-    {"aten.squeeze.dims", import_squeeze},
+    {"aten.squeeze.default", import_squeeze, true, true},
+    {"aten.squeeze.dim", import_squeeze, true, true},
+    {"aten.squeeze.dims", import_squeeze, true, true},
     {"aten.squeeze_copy.default", import_squeeze},
     {"aten.squeeze_copy.dim", import_squeeze},
     {"aten.squeeze_copy.dims", import_squeeze},
-    {"aten.swapaxes.default", import_transpose},
-    {"aten.swapdims.default", import_transpose},
-    {"aten.t.default", import_t},
+    {"aten.swapaxes.default", import_transpose, true, true},
+    {"aten.swapdims.default", import_transpose, true, true},
+    {"aten.t.default", import_t, true, true},
     {"aten.t_copy.default", import_t},
     {"aten.transpose.int", import_transpose},
+    {"aten.transpose_.default", import_transpose, true, true},
     {"aten.transpose_copy.int", import_transpose},
     {"aten.unflatten.int", import_unflatten},
-    {"aten.unsqueeze.default", import_unsqueeze},
+    {"aten.unsqueeze.default", import_unsqueeze, true, true},
     {"aten.unsqueeze_copy.default", import_unsqueeze},
     {"aten.view.default", import_view},
     {"aten.view_as.default", import_view_as},

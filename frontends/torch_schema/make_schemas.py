@@ -21,8 +21,8 @@ def imported():
     for source in sorted((HERE.parent / "pt2_operators").glob("*.cpp")):
         for target, rest in re.findall(r'^    \{"((?:aten|quantized_decomposed)\.[^"]+)",([^}]*)\},$', source.read_text(), re.M):
             targets.add(target)
-            if rest.split(",")[-1].strip() == "true":
-                name, overload = target.rsplit(".", 1)
+            name, overload = target.rsplit(".", 1)
+            if rest.split(",")[-1].strip() == "true" and not re.search(r"[^_]_$", name):
                 targets.add(f"aten.__i{name[7:]}.{overload}" if name.startswith("aten.__") else f"{name}_.{overload}")
     return targets
 
