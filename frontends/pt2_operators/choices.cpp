@@ -8,6 +8,7 @@
 #include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 #include "ops/elementwise/broadcast.h"
 #include "tensor/elements.h"
 
@@ -76,14 +77,8 @@ ValueId with_minus_infinity(Call& c, ValueId x, std::string_view name) {
 // where.self_out(mask, yes, no)
 ValueId chosen_by_kernel(Call& c, ValueId mask, ValueId yes, ValueId no, const Type& result) {
   if (!c.ok()) return -1;
-  using K = KernelArg::Kind;
-  KernelCall call;
-  call.name = "aten::where", call.overload = "self_out";
-  const std::vector<ValueId> inputs{mask, with_minus_infinity(c, yes, "chosen"), with_minus_infinity(c, no, "other")};
-  for (size_t k = 0; k < inputs.size(); ++k) call.args.push_back({K::input, static_cast<i64>(k), 0, {}, plain_face(c.shape(inputs[k]))});
-  call.args.push_back({K::output, 0, 0, {}, plain_face(result.shape)});
-  const std::vector<ValueId> results = c.add_call(std::move(call), inputs, {result});
-  return c.ok() ? results[0] : -1;
+  const ValueId chosen = with_minus_infinity(c, yes, "chosen"), other = with_minus_infinity(c, no, "other");
+  return kernel_result(c, "aten::where.self_out", {mask, chosen, other}, result);
 }
 
 namespace {
@@ -168,18 +163,8 @@ static void import_one_hot(Call& c) {
   column.push_back(1);
   const ValueId wanted = c.reshape(index, column, "column");
   const ValueId each = c.constant_value(c.name("classes"), {DType::s64, {out.back()}, {}}, constant_of(std::move(classes)));
-  using K = KernelArg::Kind;
-  if (!c.ok()) return;
-  KernelCall equal, whole;
-  equal.name = "aten::eq", equal.overload = "Tensor_out";
-  equal.args = {
-      {K::input, 0, 0, {}, plain_face(column)}, {K::input, 1, 0, {}, plain_face({out.back()})}, {K::output, 0, 0, {}, plain_face(out)}};
-  const std::vector<ValueId> hits = c.add_call(std::move(equal), {wanted, each}, {{DType::b8, out, {}}});
-  if (!c.ok()) return;
-  whole.name = "aten::_to_copy", whole.overload = "out";
-  whole.args = {{K::input, 0, 0, {}, plain_face(out)}, {K::boolean, 0, 0, {}, {}}, {}, {K::output, 0, 0, {}, plain_face(out)}};
-  const std::vector<ValueId> results = c.add_call(std::move(whole), hits, {{DType::s64, out, {}}});
-  if (c.ok()) c.result(results[0]);
+  const ValueId hits = kernel_result(c, "aten::eq.Tensor_out", {wanted, each}, {DType::b8, out, {}});
+  c.result(c.converted(hits, DType::s64));
 }
 
 static constexpr ImportRow kChoicesRows[] = {

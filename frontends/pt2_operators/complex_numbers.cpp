@@ -5,6 +5,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -92,14 +93,7 @@ static void import_complex_abs(Call& c) { c.result(apply(c, UnaryFn::sqrt, power
 // atan2(im, re), in float
 static void import_complex_angle(Call& c) {
   const Complex z = c.complex_tensor("self");
-  if (!c.ok()) return;
-  using K = KernelArg::Kind;
-  const Face face = plain_face(c.shape(z.re));
-  KernelCall call;
-  call.name = "aten::atan2", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, face}, {K::input, 1, 0, {}, face}, {K::output, 0, 0, {}, face}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {z.im, z.re}, {{DType::f32, c.shape(z.re), {}}});
-  if (c.ok()) c.result(results[0]);
+  if (c.ok()) c.result(kernel_result(c, "aten::atan2.out", {z.im, z.re}, {DType::f32, c.shape(z.re), {}}));
 }
 
 // A real tensor is its own real part.

@@ -6,6 +6,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 #include "frontends/pt2_operators/reductions.h"
 #include "frontends/pt2_operators/weighted_sums.h"
 
@@ -39,18 +40,8 @@ void finish_intervals(Call& c, ValueId x, std::string_view boundaries, bool righ
 // Rows of the table [rows, width], one for each position: [n, width].
 ValueId rows_of_table(Call& c, ValueId table, ValueId positions) {
   if (!c.ok()) return -1;
-  using K = KernelArg::Kind;
-  const Shape in = c.shape(positions), out{in[0], c.shape(table)[1]};
-  KernelCall call;
-  call.name = "aten::embedding", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, plain_face(c.shape(table))},
-               {K::input, 1, 0, {}, plain_face(in)},
-               {K::integer, -1, 0, {}, {}},
-               {K::boolean, 0, 0, {}, {}},
-               {K::boolean, 0, 0, {}, {}},
-               {K::output, 0, 0, {}, plain_face(out)}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {table, positions}, {{DType::f32, out, {}}});
-  return c.ok() ? results[0] : -1;
+  const Type rows{DType::f32, {c.shape(positions)[0], c.shape(table)[1]}, {}};
+  return kernel_result(c, "aten::embedding.out", {table, positions, whole(-1), truth(false), truth(false)}, rows);
 }
 
 enum BagMode : i64 { kBagSum, kBagMean, kBagMax };

@@ -6,6 +6,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 #include "frontends/pt2_operators/row_writes.h"
 #include "ops/elementwise/broadcast.h"
 
@@ -140,15 +141,7 @@ static void import_index_select(Call& c) {
   if (positions) return c.result(picked(c, x, axis, std::move(*positions)));
   Shape shape = c.shape(x);
   shape[axis] = c.type(index).elements();
-  using K = KernelArg::Kind;
-  KernelCall call;
-  call.name = "aten::index_select", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, plain_face(c.shape(x))},
-               {K::integer, axis, 0, {}, {}},
-               {K::input, 1, 0, {}, plain_face(c.shape(index))},
-               {K::output, 0, 0, {}, plain_face(shape)}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {x, index}, {{c.type(x).dtype, shape, {}}});
-  if (c.ok()) c.result(results[0]);
+  c.result(kernel_result(c, "aten::index_select.out", {x, whole(axis), index}, {c.type(x).dtype, shape, {}}));
 }
 
 // Known positions that count from the end, as positions from the start.
@@ -176,16 +169,7 @@ static void import_take_along(Call& c) {
   x = expanded(c, x, from, "repeated");
   index = expanded(c, from_the_start(c, index, from[axis]), to, "repeated_positions");
   if (!c.ok()) return;
-  using K = KernelArg::Kind;
-  KernelCall call;
-  call.name = "aten::gather", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, plain_face(from)},
-               {K::integer, axis, 0, {}, {}},
-               {K::input, 1, 0, {}, plain_face(to)},
-               {K::boolean, 0, 0, {}, {}},
-               {K::output, 0, 0, {}, plain_face(to)}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {x, index}, {{c.type(x).dtype, to, {}}});
-  if (c.ok()) c.result(results[0]);
+  c.result(kernel_result(c, "aten::gather.out", {x, whole(axis), index, truth(false)}, {c.type(x).dtype, to, {}}));
 }
 
 static constexpr ImportRow kPickingRows[] = {

@@ -5,6 +5,7 @@
 
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 #include "ops/image/pooling.h"
 
 namespace deuteron::pt2 {
@@ -114,20 +115,11 @@ static void import_max_unpool2d(Call& c) {
   const Shape image{in[0], in[1], size.h * size.w};
   const ValueId zeros = c.constant("zeros", image, std::vector<float>(static_cast<size_t>(numel(image)), 0.0f));
   const ValueId from = c.reshape(x, rows, "elements"), to = c.reshape(positions, rows, "rows");
-  if (!c.ok()) return;
-  using K = KernelArg::Kind;
-  KernelCall call;
-  call.name = "aten::scatter", call.overload = "src_out";
-  call.args = {{K::input, 0, 0, {}, plain_face(image)},
-               {K::integer, 2, 0, {}, {}},
-               {K::input, 1, 0, {}, plain_face(rows)},
-               {K::input, 2, 0, {}, plain_face(rows)},
-               {K::output, 0, 0, {}, plain_face(image)}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {zeros, to, from}, {{DType::f32, image, {}}});
+  const ValueId filled = kernel_result(c, "aten::scatter.src_out", {zeros, whole(2), to, from}, {DType::f32, image, {}});
   if (!c.ok()) return;
   Shape shape = c.shape(x);
   shape.end()[-2] = size.h, shape.end()[-1] = size.w;
-  c.result(c.reshape(results[0], std::move(shape)));
+  c.result(c.reshape(filled, std::move(shape)));
 }
 
 // Window k of an adaptive pool over `in` elements reaches from first to last, last included.

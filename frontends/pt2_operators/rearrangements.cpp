@@ -6,6 +6,7 @@
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 #include "frontends/pt2_operators/view_writes.h"
 
 namespace deuteron::pt2 {
@@ -186,15 +187,7 @@ static void import_meshgrid(Call& c) {
 // a - b of integers, by a portable kernel.
 static ValueId whole_difference(Call& c, ValueId a, ValueId b) {
   c.require(!c.ok() || c.type(a).dtype != DType::b8, "subtracts true and false", "bool", "numbers", "pt2.diff.dtype");
-  if (!c.ok()) return -1;
-  using K = KernelArg::Kind;
-  const Type type = c.type(a);
-  const Face face = plain_face(type.shape);
-  KernelCall call;
-  call.name = "aten::sub", call.overload = "out";
-  call.args = {{K::input, 0, 0, {}, face}, {K::input, 1, 0, {}, face}, {K::integer, 1, 0, {}, {}}, {K::output, 0, 0, {}, face}};
-  const std::vector<ValueId> results = c.add_call(std::move(call), {a, b}, {type});
-  return c.ok() ? results[0] : -1;
+  return c.ok() ? kernel_result(c, "aten::sub.out", {a, b, whole(1)}, c.type(a)) : -1;
 }
 
 // Element k + 1 less element k, n times over; further elements may stand before and behind.

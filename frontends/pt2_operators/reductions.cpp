@@ -6,6 +6,7 @@
 #include "frontends/pt2_operators/along_axis.h"
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/kernel_result.h"
 #include "frontends/pt2_operators/leftovers.h"
 #include "frontends/pt2_operators/reductions.h"
 
@@ -164,22 +165,11 @@ static void import_all(Call& c) {
   const ValueId x = c.any_tensor("self");
   const TensorMeta* declared = c.declares_results() ? c.result_meta(0) : nullptr;
   if (!c.ok() || !declared) return;
-  using K = KernelArg::Kind;
-  const auto call = [&](const char* name, const char* overload, ValueId operand, std::vector<KernelArg> more, const Shape& shape) -> ValueId {
-    if (!c.ok()) return -1;
-    KernelCall kernel;
-    kernel.name = name, kernel.overload = overload;
-    kernel.args.push_back({K::input, 0, 0, {}, plain_face(c.shape(operand))});
-    kernel.args.insert(kernel.args.end(), more.begin(), more.end());
-    kernel.args.push_back({K::output, 0, 0, {}, plain_face(shape)});
-    const std::vector<ValueId> results = c.add_call(std::move(kernel), {operand}, {{DType::b8, shape, {}}});
-    return c.ok() ? results[0] : -1;
-  };
-  const ValueId fails = call("aten::logical_not", "out", x, {}, c.shape(x));
-  std::vector<KernelArg> along;
-  if (c.has("dim")) along = {{K::integer, c.integer("dim"), 0, {}, {}}, {K::boolean, keeps_axes(c) ? 1 : 0, 0, {}, {}}};
-  const ValueId any = call("aten::any", along.empty() ? "all_out" : "out", fails, along, declared->sizes);
-  c.result(call("aten::logical_not", "out", any, {}, declared->sizes));
+  const Type answer{DType::b8, declared->sizes, {}};
+  const ValueId fails = kernel_result(c, "aten::logical_not.out", {x}, {DType::b8, c.shape(x), {}});
+  const ValueId any = c.has("dim") ? kernel_result(c, "aten::any.out", {fails, whole(c.integer("dim")), truth(keeps_axes(c))}, answer)
+                                   : kernel_result(c, "aten::any.all_out", {fails}, answer);
+  c.result(kernel_result(c, "aten::logical_not.out", {any}, answer));
 }
 
 static constexpr ImportRow kReductionsRows[] = {
