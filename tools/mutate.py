@@ -14,10 +14,12 @@ import argparse
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -160,13 +162,19 @@ class Tree:
 
     def passes(self, words, failure):
         """Whether the command ends well; else what its output names where it has `failure`."""
-        try:
-            done = subprocess.run(words, cwd=self.build, capture_output=True, text=True, errors="replace", timeout=self.timeout, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return False, "time"
-        failed = re.search(failure, done.stdout, re.M)
-        what = failed[1] if failed else "sanitizer" if "Sanitizer" in done.stderr or "runtime error" in done.stderr else f"exit {done.returncode}"
-        return done.returncode == 0, what
+        with subprocess.Popen(words, cwd=self.build, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, start_new_session=True) as process:
+            try:
+                out, err = process.communicate(timeout=self.timeout)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # with what it has started: a mutant that never ends
+                return False, "time"
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        failed = re.search(failure, out, re.M)
+        what = failed[1] if failed else "sanitizer" if "Sanitizer" in err or "runtime error" in err else f"exit {process.returncode}"
+        return process.returncode == 0, what
 
 
 def try_mutant(tree, binary, path, site, before_hash):
