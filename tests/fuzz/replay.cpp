@@ -1,6 +1,6 @@
-// Fuzz targets on the inputs that are kept of them: fuzz_replay FOLDER [--change TIMES [SEED]] [TARGET ...]. A folder of the target's name
-// has its inputs. With --change also on random changes of them, TIMES the number in fuzz.cmake; those of SEED are always the same. The
-// input at work is in fuzz_replay.TARGET. That is no match for `./dev fuzz`, which sees what its changes reach, but needs no clang.
+// Fuzz targets on the inputs that are kept of them: fuzz_replay FOLDER [--change TIMES [SEED]] [--each-byte] [TARGET ...]. A folder of the
+// target's name has its inputs. With --change also on random changes of them, TIMES the number in fuzz.cmake; those of SEED are always the same.
+// With --each-byte also on each input cut anywhere, and with any one byte changed to any other. The input at work is in fuzz_replay.TARGET. That is no match for `./dev fuzz`, which sees what its changes reach, but needs no clang.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -117,6 +117,26 @@ void run_changed(const FuzzTarget& target, const std::vector<Bytes>& inputs, siz
   }
 }
 
+// Every file that one changed byte or a cut makes of each input.
+size_t run_each_byte(const FuzzTarget& target, const std::vector<Bytes>& inputs) {
+  const AtWork at_work("fuzz_replay." + target.name);
+  size_t tried = 0;
+  const auto run = [&](const Bytes& b) {
+    at_work.is(b);
+    target.run(b.data(), b.size());
+    ++tried;
+  };
+  for (const Bytes& input : inputs) {
+    for (size_t cut = 0; cut < input.size(); ++cut) run(Bytes(input.begin(), input.begin() + static_cast<std::ptrdiff_t>(cut)));
+    Bytes b = input;
+    for (auto& byte : b)
+      for (int k = 0; k < 256; ++k) {
+        if (++byte; k < 255) run(b);  // the last one is what it was
+      }
+  }
+  return tried;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -132,14 +152,17 @@ int main(int argc, char** argv) {
     wanted.erase(wanted.begin());
     number(times), number(seed);
   }
+  const bool each_byte = !wanted.empty() && wanted[0] == "--each-byte";
+  if (each_byte) wanted.erase(wanted.begin());
   bool is_complete = argc >= 2;
   for (const FuzzTarget& target : kTargets) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), target.name) == wanted.end()) continue;
     const std::vector<Bytes> inputs = argc >= 2 ? read_all(std::filesystem::path(argv[1]) / target.name) : std::vector<Bytes>();
     const auto start = std::chrono::steady_clock::now();
     for (const Bytes& b : inputs) target.run(b.data(), b.size());
-    const size_t changed = inputs.empty() ? 0 : times * target.changed;
-    run_changed(target, inputs, changed, seed);
+    const size_t random = inputs.empty() ? 0 : times * target.changed;
+    run_changed(target, inputs, random, seed);
+    const size_t changed = random + (each_byte ? run_each_byte(target, inputs) : 0);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%-12s %4zu inputs, %zu changed, in %.2f s\n", target.name.c_str(), inputs.size(), changed, took);
     std::fflush(stdout);
