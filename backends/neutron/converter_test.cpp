@@ -220,6 +220,19 @@ TEST(NeutronConverter, OutputsThatAreInputsConstantsViewsOrTwice) {
   EXPECT_EQ(e->model_inputs, 2);
 }
 
+TEST(NeutronConverter, MirrorPadsRepeatTheEdgeOrDoNot) {
+  const std::vector<u8> in{1, 2, 3, 4};
+  const auto padded = [&](tflite::MirrorPadMode mode) {
+    Net n;
+    const i32 x = n.tensor({1, 4}, 0.05f, 4), pads = n.constant(std::vector<i32>{0, 0, 2, 1}, {2, 2});
+    const i32 y = n.op(B::MIRROR_PAD, {x, pads}, n.tensor({1, 7}, 0.05f, 4), O::MirrorPadOptions,
+                       tflite::CreateMirrorPadOptions(n.builder(), mode));
+    return run(n.finish({x}, {y}), {in});
+  };
+  EXPECT_THAT(padded(tflite::MirrorPadMode::REFLECT), ElementsAre(ElementsAre(3, 2, 1, 2, 3, 4, 3)));
+  EXPECT_THAT(padded(tflite::MirrorPadMode::SYMMETRIC), ElementsAre(ElementsAre(2, 1, 1, 2, 3, 4, 4)));
+}
+
 TEST(NeutronConverter, TransposesMergeAndVanish) {
   Net n;
   const i32 x = n.tensor({2, 3, 4, 5}, 0.05f, 4);

@@ -269,8 +269,8 @@ static std::optional<Patch> cut_transposed_conv(const Graph& g, const Uses&, Nod
   if (full == *conv) return std::nullopt;
   PatchBuilder b(g, root, "");
   ValueId v = b.add(full, node.inputs, y.quant, g.values[node.outputs[0]].name + "_whole");
-  if (conv->pad.h > 0 || h != y.shape[1]) v = b.add(Slice{1, conv->pad.h, y.shape[1], 1}, {v}, y.quant);
-  if (conv->pad.w > 0 || wide != y.shape[2]) v = b.add(Slice{2, conv->pad.w, y.shape[2], 1}, {v}, y.quant);
+  if (h != y.shape[1]) v = b.add(Slice{1, conv->pad.h, y.shape[1], 1}, {v}, y.quant);
+  if (wide != y.shape[2]) v = b.add(Slice{2, conv->pad.w, y.shape[2], 1}, {v}, y.quant);
   return b.replace_root(v);
 }
 
