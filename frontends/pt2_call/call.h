@@ -119,7 +119,8 @@ class Call {
   bool declares_results() const { return state_.declares_results; }  // whether the model says the types of its results, as torch's does
   const TensorMeta* result_meta(size_t index);                       // what it says of one; null after a refusal
   std::optional<DType> declared_dtype() {                            // of the first one, where the model says it
-    const TensorMeta* declared = ok_ && declares_results() ? result_meta(0) : nullptr;
+    const bool says = declares_results() || (!node_.outputs.empty() && state_.program.tensors.contains(node_.outputs[0]));
+    const TensorMeta* declared = ok_ && says ? result_meta(0) : nullptr;
     return declared ? declared->dtype : std::nullopt;
   }
   bool check_declared_shape(size_t index, const Shape& shape);       // refuses any other than the model says: before elements are computed

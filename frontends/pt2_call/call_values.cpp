@@ -425,6 +425,7 @@ void Call::result(size_t index, ValueId v) {
 
 bool Call::is_read(size_t index) const {
   if (index >= node_.outputs.size()) return false;
+  if (!declares_results()) return true;  // whoever calls without a program asks for what it reads
   const std::string& name = node_.outputs[index];
   const auto reads = [&name](const Argument& a) {
     return a.text == name || std::find(a.names.begin(), a.names.end(), name) != a.names.end();

@@ -178,7 +178,11 @@ static void import_flip(Call& c) {
   for (const i64 axis : c.axes("dims", c.rank(x))) {
     require_axes(c, x);
     if (!c.ok()) return;
-    Axes index(c.shape(x)[axis]);
+    const i64 extent = c.shape(x)[axis];
+    c.require(extent <= kMostPicked, "turns round an axis of too many elements", std::to_string(extent), std::to_string(kMostPicked),
+              "pt2.flip.extent");
+    if (!c.ok()) return;
+    Axes index(extent);
     std::iota(index.rbegin(), index.rend(), 0);
     x = picked(c, x, axis, std::move(index), "axis" + std::to_string(axis));
   }
