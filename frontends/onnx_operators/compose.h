@@ -29,6 +29,19 @@ inline Operand sum(Call& c, const Operand& a, const Operand& b, std::string_view
 inline Operand product(Call& c, const Operand& a, const Operand& b, std::string_view suffix) {
   return c.torch("aten.mul.Tensor", {{"self", a}, {"other", b}}, suffix);
 }
+inline Operand difference(Call& c, const Operand& a, const Operand& b, std::string_view suffix) {
+  return c.torch("aten.sub.Tensor", {{"self", a}, {"other", b}}, suffix);
+}
+inline Operand flipped(Call& c, const Operand& x, i64 axis, std::string_view suffix) {
+  return c.torch("aten.flip.default", {{"self", x}, {"dims", std::vector<i64>{axis}}}, suffix);
+}
+// Behind one another along an axis.
+inline Operand joined(Call& c, const std::vector<Operand>& parts, i64 axis, std::string_view suffix) {
+  return c.torch("aten.cat.default", {{"tensors", parts}, {"dim", axis}}, suffix);
+}
+inline Operand chosen(Call& c, const Operand& mask, const Operand& yes, const Operand& no, const Shape& shape, std::string_view suffix) {
+  return c.torch_as("aten.where.self", {{"condition", mask}, {"self", yes}, {"other", no}}, c.dtype(yes), shape, suffix);
+}
 inline Operand view(Call& c, const Operand& x, const Shape& shape, std::string_view suffix) {
   return c.torch("aten.view.default", {{"self", x}, {"size", shape}}, suffix);
 }

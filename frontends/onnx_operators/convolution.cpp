@@ -1,4 +1,4 @@
-// Convolutions over one and two axes, plain and transposed.
+// Convolutions over one to three axes, plain and transposed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,10 +19,18 @@ std::vector<i64> kernel_of(Call& c, const Operand& weight) {
 
 Operand optional_bias(Call& c, size_t k) { return c.has(k) ? c.operand(k) : Operand{}; }
 
-Args convolution_args(const Operand& x, const Operand& weight, const Operand& bias, const Window& w, i64 groups) {
-  Args args{{"input", x}, {"weight", weight}, {"stride", w.stride}, {"dilation", w.dilation}, {"groups", groups}};
+Args convolution_args(const Operand& x, const Operand& weight, const Operand& bias, const std::vector<i64>& stride,
+                      const std::vector<i64>& dilation, i64 groups) {
+  Args args{{"input", x}, {"weight", weight}, {"stride", stride}, {"dilation", dilation}, {"groups", groups}};
   args.emplace_back("bias", bias ? Arg(bias) : Arg::none());
   return args;
+}
+
+Operand with_padding(Call& c, Args args, const std::vector<i64>& padding, std::string_view suffix) {
+  args.emplace_back("padding", padding);
+  args.emplace_back("output_padding", std::vector<i64>(padding.size(), 0));
+  args.emplace_back("transposed", false);
+  return c.torch("aten.convolution.default", std::move(args), suffix);
 }
 
 // Where the padding is uneven it is an operator of its own, which becomes part of the convolution later.
@@ -66,11 +74,12 @@ Cut read_cut(Call& c, const Window& w, const Shape& x) {
 Operand convolved(Call& c, const Operand& x, const Operand& weight, const Operand& bias, std::string_view suffix) {
   Window w = read_window(c, c.shape(x), kernel_of(c, weight));
   const Operand in = padded_evenly(c, x, w);
-  Args args = convolution_args(in, weight, bias, w, c.integer("group", 1));
-  args.emplace_back("padding", w.before);
-  args.emplace_back("output_padding", std::vector<i64>(w.kernel.size(), 0));
-  args.emplace_back("transposed", false);
-  return c.torch("aten.convolution.default", std::move(args), suffix);
+  return with_padding(c, convolution_args(in, weight, bias, w.stride, w.dilation, c.integer("group", 1)), w.before, suffix);
+}
+
+Operand convolved_inside(Call& c, const Operand& x, const Operand& weight, const Operand& bias, const std::vector<i64>& stride,
+                         const std::vector<i64>& dilation, i64 groups, std::string_view suffix) {
+  return with_padding(c, convolution_args(x, weight, bias, stride, dilation, groups), std::vector<i64>(stride.size(), 0), suffix);
 }
 
 static void import_conv(Call& c) { c.result(convolved(c, c.operand(0), c.operand(1), optional_bias(c, 2), "")); }
@@ -96,7 +105,7 @@ static void import_conv_transpose(Call& c) {
     more[k] = std::clamp<i64>(missing, 0, std::max(w.stride[k], w.dilation[k]) - 1);
     behind[k] = missing - more[k];
   }
-  Args args = convolution_args(x, weight, bias, w, c.integer("group", 1));
+  Args args = convolution_args(x, weight, bias, w.stride, w.dilation, c.integer("group", 1));
   args.emplace_back("padding", pad);
   args.emplace_back("output_padding", more);
   args.emplace_back("transposed", true);

@@ -18,14 +18,24 @@ using ImportRows = std::span<const ImportRow>;
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operators of ONNX Runtime
 
-#define DEUTERON_ONNX_FILES(FILE)                                                                                                     \
-  FILE(activations)                                                                                                                   \
-  FILE(arithmetic)                                                                                                                    \
-  FILE(choices)                                                                                                                       \
-  FILE(constants)                                                                                                                     \
-  FILE(convolution)                                                                                                                   \
-  FILE(integer_layers) FILE(linear) FILE(moves) FILE(normalization) FILE(pooling) FILE(quantization) FILE(recurrent) FILE(reductions) \
-      FILE(resizing) FILE(shapes)
+#define DEUTERON_ONNX_FILES(FILE) \
+  FILE(activations)               \
+  FILE(arithmetic)                \
+  FILE(choices)                   \
+  FILE(constants)                 \
+  FILE(convolution)               \
+  FILE(folding)                   \
+  FILE(integer_layers)            \
+  FILE(linear)                    \
+  FILE(moves)                     \
+  FILE(normalization)             \
+  FILE(pooling)                   \
+  FILE(quantization)              \
+  FILE(recurrent)                 \
+  FILE(reductions)                \
+  FILE(resizing)                  \
+  FILE(shapes)                    \
+  FILE(unpooling)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
 DEUTERON_ONNX_FILES(DEUTERON_DECLARE_ROWS)

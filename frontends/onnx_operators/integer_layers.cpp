@@ -62,7 +62,7 @@ static void import_qlinear_concat(Call& c) {
   c.require(!c.ok() || !parts.empty(), "joins nothing", "0", "1", "onnx.operand.missing");
   if (!c.ok()) return;
   const i64 axis = c.axis(c.integer("axis", 0), c.rank(parts[0]));
-  finish_steps(c, c.torch("aten.cat.default", {{"tensors", parts}, {"dim", axis}}, "real"), 0, 1);
+  finish_steps(c, joined(c, parts, axis, "real"), 0, 1);
 }
 
 static void import_qlinear_function(Call& c) {

@@ -5,9 +5,14 @@
 namespace deuteron::onnx {
 
 Operand convolved(Call& c, const Operand& x, const Operand& weight, const Operand& bias, std::string_view suffix);
+// Without padding.
+Operand convolved_inside(Call& c, const Operand& x, const Operand& weight, const Operand& bias, const std::vector<i64>& stride,
+                         const std::vector<i64>& dilation, i64 groups, std::string_view suffix);
+Operand fully_connected(Call& c, const Operand& x, const Operand& weight, const Operand& bias, std::string_view suffix);
 Operand multiplied(Call& c, const Operand& a, const Operand& b, std::string_view suffix);  // MatMul
 Operand gemm(Call& c, Operand a, Operand b, const Operand& bias, std::string_view suffix);
 Operand pooled_average(Call& c, const Operand& x, std::string_view suffix);
+Operand averaged(Call& c, const Operand& x, const std::vector<i64>& kernel, const std::vector<i64>& stride, std::string_view suffix);
 Operand pooled_globally(Call& c, const Operand& x, std::string_view target, std::string_view suffix);
 
 }  // namespace deuteron::onnx

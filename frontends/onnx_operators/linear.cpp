@@ -11,6 +11,12 @@ Operand multiplied(Call& c, const Operand& a, const Operand& b, std::string_view
   return c.torch("aten.matmul.default", {{"self", a}, {"other", b}}, suffix);
 }
 
+Operand fully_connected(Call& c, const Operand& x, const Operand& weight, const Operand& bias, std::string_view suffix) {
+  Args args{{"input", x}, {"weight", weight}};
+  if (bias) args.emplace_back("bias", bias);
+  return c.torch("aten.linear.default", std::move(args), suffix);
+}
+
 static Operand transposed(Call& c, const Operand& x, std::string_view suffix) { return c.torch("aten.t.default", {{"self", x}}, suffix); }
 
 // alpha * a' b' + beta * c; with a weight that is known it is a fully connected layer.
@@ -26,11 +32,7 @@ Operand gemm(Call& c, Operand a, Operand b, const Operand& bias, std::string_vie
   Shape flat = c.shape(added);
   while (flat.size() > 1 && flat[0] == 1) flat.erase(flat.begin());  // [1,n] is a bias, too
   if (has_bias && flat != c.shape(added)) added = view(c, added, flat, "bias_row");
-  if (alpha == 1 && c.is_known(b)) {
-    Args args{{"input", a}, {"weight", by_rows ? b : transposed(c, b, "weight")}};
-    if (has_bias) args.emplace_back("bias", added);
-    return c.torch("aten.linear.default", std::move(args), suffix);
-  }
+  if (alpha == 1 && c.is_known(b)) return fully_connected(c, a, by_rows ? b : transposed(c, b, "weight"), added, suffix);
   if (by_rows) b = transposed(c, b, "b");
   const Operand y = scaled(c, c.torch("aten.mm.default", {{"self", a}, {"mat2", b}}, has_bias || alpha != 1 ? "product" : suffix), alpha,
                            has_bias ? "scaled" : suffix);

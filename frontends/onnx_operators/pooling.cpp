@@ -1,4 +1,4 @@
-// Windows over images and signals: average and maximum pooling, and pooling over everything.
+// Windows over signals, images and volumes: average, maximum and norm pooling, and pooling over everything.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
 #include "frontends/onnx_operators/layers.h"
+#include "frontends/onnx_operators/positions_of_largest.h"
 #include "frontends/onnx_operators/window.h"
 
 namespace deuteron::onnx {
@@ -70,35 +71,153 @@ void refuse_padding(Call& c, const Window& w) {
            "give the padding to a Pad in front of it");
 }
 
+bool is_dilated(const Window& w) {
+  return std::any_of(w.dilation.begin(), w.dilation.end(), [](i64 v) { return v != 1; });
+}
+
+i64 elements_of(const Window& w) {
+  i64 n = 1;
+  for (const i64 k : w.kernel) n = n > kMostStep ? n : n * k;
+  return n;
+}
+
+// With zeros around it, and what no window sees cut off, so that the windows fit without padding.
+Operand fitted(Call& c, const Operand& x, const Window& w, bool ceil_mode, std::vector<i64>* out) {
+  if (!c.ok()) return {};
+  const Shape in = c.shape(x);
+  std::vector<i64> behind;
+  for (size_t k = 0; k < w.kernel.size(); ++k) {
+    out->push_back(extent_after(in[k + 2], w, k, ceil_mode));
+    behind.push_back((out->back() - 1) * w.stride[k] + (w.kernel[k] - 1) * w.dilation[k] + 1 - in[k + 2] - w.before[k]);
+  }
+  const auto none = [](i64 v) { return v == 0; };
+  if (std::all_of(behind.begin(), behind.end(), none) && std::all_of(w.before.begin(), w.before.end(), none)) return x;
+  return padded(c, x, w.before, behind, 0, "fitted");
+}
+
+// The sum of each window's elements times `factor`: a convolution of every channel with equal weights.
+Operand summed(Call& c, const Operand& x, const Window& w, double factor, std::string_view suffix) {
+  if (!c.ok()) return {};
+  const i64 channels = c.shape(x)[1], elements = elements_of(w);
+  c.require(elements <= kMostStep, "has a window of too many elements", to_text(w.kernel), std::to_string(kMostStep), "onnx.window.range");
+  if (!c.ok() || !c.may_make(channels * elements)) return {};
+  Shape shape{channels, 1};
+  shape.insert(shape.end(), w.kernel.begin(), w.kernel.end());
+  const Operand ones =
+      c.numbers("weights", shape, std::vector<float>(static_cast<size_t>(channels * elements), static_cast<float>(factor)));
+  return convolved_inside(c, x, ones, {}, w.stride, w.dilation, channels, suffix);
+}
+
+// How many elements window `at` has along an axis that reaches from `low` to before `end`.
+i64 counted(const Window& w, size_t k, i64 at, i64 low, i64 end) {
+  const i64 first = at * w.stride[k] - w.before[k], step = w.dilation[k];
+  const i64 skipped = first >= low ? 0 : (low - first + step - 1) / step;
+  const i64 last = first >= end ? 0 : std::min(w.kernel[k], (end - 1 - first) / step + 1);
+  return std::max<i64>(last - skipped, 1);
+}
+
+// An average pool of any padding and dilation: the sum of each window, divided by the number of elements that it has.
+Operand average_of_sums(Call& c, const Operand& x, const Window& w, bool ceil_mode, bool counts_padding, std::string_view suffix) {
+  const Shape in = c.shape(x);
+  std::vector<i64> out;
+  const Operand fit = fitted(c, x, w, ceil_mode, &out);
+  if (!c.ok()) return {};
+  const i64 all = elements_of(w);
+  std::vector<float> shares{1};
+  bool even = true;
+  for (size_t k = 0; k < out.size(); ++k) {
+    const i64 low = counts_padding ? -w.before[k] : 0, end = in[k + 2] + (counts_padding ? w.after[k] : 0);
+    if (!c.may_make(static_cast<i64>(shares.size()) * out[k])) return {};
+    std::vector<float> wider;
+    for (const float share : shares)
+      for (i64 at = 0; at < out[k]; ++at) {
+        const i64 n = counted(w, k, at, low, end);
+        even = even && n == w.kernel[k];
+        wider.push_back(share * static_cast<float>(w.kernel[k]) / static_cast<float>(n));
+      }
+    shares = std::move(wider);
+  }
+  const Operand y = summed(c, fit, w, 1 / static_cast<double>(all), even ? suffix : "sums");
+  if (even) return y;
+  Shape shape{1, 1};
+  shape.insert(shape.end(), out.begin(), out.end());
+  return product(c, y, c.numbers("shares", shape, std::move(shares)), suffix);
+}
+
 }  // namespace
+
+Operand averaged(Call& c, const Operand& x, const std::vector<i64>& kernel, const std::vector<i64>& stride, std::string_view suffix) {
+  return c.torch(pool_target("avg", kernel.size()), {{"self", x}, {"kernel_size", kernel}, {"stride", stride}}, suffix);
+}
 
 Operand pooled_average(Call& c, const Operand& x, std::string_view suffix) {
   const bool ceil = c.integer("ceil_mode", 0) != 0, counted = c.integer("count_include_pad", 0) != 0;
   Window w = read_window(c, c.shape(x), {}, ceil);
-  const bool dilated = std::any_of(w.dilation.begin(), w.dilation.end(), [](i64 v) { return v != 1; });
-  c.require(!c.ok() || !dilated, "has dilations, which average pools do not take", to_text(w.dilation), "1", "onnx.window.dilations");
   if (!c.ok()) return {};
+  if (is_dilated(w)) return average_of_sums(c, x, w, ceil, counted, suffix);
+  const Window given = w;
   Operand in = x;
   if (counted && !w.is_even()) {  // zeros that count are elements like any other
     in = padded(c, x, w.before, w.after, 0, "padded");
     w.before.assign(w.before.size(), 0);
     w.after = w.before;
   }
+  if (!c.ok()) return {};
   const Even e = make_even(w, c.shape(in), ceil);
-  if (!c.ok() || !e.found) return refuse_padding(c, w), Operand{};
+  if (!e.found) return average_of_sums(c, x, given, ceil, counted, suffix);
   return pooled(c, in, "avg", w, e, {{"count_include_pad", counted}}, suffix);
 }
 
 static void import_average_pool(Call& c) { c.result(pooled_average(c, c.operand(0), "")); }
 
-static void import_max_pool(Call& c) {
+// The root of the sum of powers of each window's elements; what is padded is zero.
+static void import_norm_pool(Call& c) {
   const Operand x = c.operand(0);
   const bool ceil = c.integer("ceil_mode", 0) != 0;
+  const i64 p = c.integer("p", 2);
+  c.require(p >= 1 && p <= 64, "pools by a norm that is not supported", std::to_string(p), "1..64", "onnx.norm.p");
   const Window w = read_window(c, c.shape(x), {}, ceil);
-  c.require(!c.wants(1), "gives the positions of the largest elements, which is not supported", "2 results", "1", "onnx.pool.indices");
+  c.require(!c.ok() || elements_of(w) <= kMostStep, "has a window of too many elements", to_text(w.kernel), std::to_string(kMostStep),
+            "onnx.window.range");
   if (!c.ok()) return;
-  const Even e = make_even(w, c.shape(x), ceil);
-  if (!e.found) return refuse_padding(c, w);
+  Operand y = c.torch(p == 2 ? "aten.square.default" : "aten.abs.default", {{"self", x}}, "magnitudes");
+  if (p > 2) y = c.torch("aten.pow.Tensor_Scalar", {{"self", y}, {"exponent", static_cast<double>(p)}}, "powers");
+  std::vector<i64> out;
+  y = fitted(c, y, w, ceil, &out);
+  const std::string_view sums = p == 1 ? "" : "sums";
+  if (is_dilated(w)) {
+    y = summed(c, y, w, 1, sums);
+  } else {
+    y = averaged(c, y, w.kernel, w.stride, "means");
+    y = scaled(c, y, static_cast<double>(elements_of(w)), sums);
+  }
+  if (p == 1) return c.result(y);
+  if (p == 2) return c.result(c.torch("aten.sqrt.default", {{"self", y}}));
+  c.result(c.torch("aten.pow.Tensor_Scalar", {{"self", y}, {"exponent", 1 / static_cast<double>(p)}}));
+}
+
+// Where a window reaches beyond the border it has the element at the border, too: repeating that one changes no maximum.
+static Operand repeated_border(Call& c, const Operand& x, Window& w) {
+  for (size_t k = 0; k < w.kernel.size(); ++k)
+    if (w.dilation[k] != 1 || w.before[k] >= w.kernel[k] || w.after[k] >= w.kernel[k]) return refuse_padding(c, w), Operand{};
+  const Operand y = c.torch("aten.pad.default", {{"self", x}, {"pad", torch_padding(w.before, w.after)}, {"mode", "replicate"}}, "padded");
+  w.before.assign(w.before.size(), 0);
+  w.after = w.before;
+  return y;
+}
+
+static void import_max_pool(Call& c) {
+  Operand x = c.operand(0);
+  const bool ceil = c.integer("ceil_mode", 0) != 0;
+  Window w = read_window(c, c.shape(x), {}, ceil);
+  if (c.ok() && c.wants(1)) return finish_max_pool_with_positions(c, x, w, ceil);
+  if (!c.ok()) return;
+  Even e = make_even(w, c.shape(x), ceil);
+  if (!e.found) {
+    x = repeated_border(c, x, w);
+    if (!c.ok()) return;
+    e = make_even(w, c.shape(x), ceil);
+  }
   c.result(pooled(c, x, "max", w, e, {{"dilation", w.dilation}}, ""));
 }
 
@@ -117,6 +236,7 @@ static constexpr ImportRow kPoolingRows[] = {
     {"AveragePool", import_average_pool},
     {"GlobalAveragePool", import_global_average_pool},
     {"GlobalMaxPool", import_global_max_pool, {}, true},
+    {"LpPool", import_norm_pool},
     {"MaxPool", import_max_pool, {}, true},
 };
 ImportRows pooling_rows() { return kPoolingRows; }

@@ -6,14 +6,12 @@
 
 namespace deuteron::onnx {
 
-constexpr i64 kMostStep = 1 << 24;  // of kernels, strides, dilations and padding: products of two stay within 64 bits
-
 bool Window::has_padding() const {
   const auto some = [](i64 v) { return v != 0; };
   return std::any_of(before.begin(), before.end(), some) || std::any_of(after.begin(), after.end(), some);
 }
 
-static std::vector<i64> list_of(Call& c, std::string_view name, size_t count, i64 otherwise, i64 lowest) {
+std::vector<i64> window_list(Call& c, std::string_view name, size_t count, i64 otherwise, i64 lowest) {
   std::vector<i64> list = c.integers(name);
   if (list.empty()) list.assign(count, otherwise);
   c.require(!c.ok() || list.size() == count, fmt::format("attribute `{}` does not have an entry for each axis of the window", name),
@@ -40,7 +38,7 @@ Window read_window(Call& c, const Shape& x, std::vector<i64> kernel, bool ceil_m
   const size_t axes = kernel.size();
   c.require(!c.ok() || (axes >= 1 && x.size() == axes + 2), "has a window of another number of axes than its operand", std::to_string(axes),
             std::to_string(std::max<i64>(static_cast<i64>(x.size()) - 2, 0)), "onnx.window.rank");
-  c.require(!c.ok() || axes <= 2, "works on windows of three axes or more", std::to_string(axes), "1, 2", "onnx.window.rank");
+  c.require(!c.ok() || axes <= 3, "works on windows of four axes or more", std::to_string(axes), "1, 2, 3", "onnx.window.rank");
   w.kernel = kernel;
   for (const i64 v : kernel)
     c.require(!c.ok() || (v >= 1 && v <= kMostStep), "has a kernel out of range", std::to_string(v), fmt::format("1..{}", kMostStep),
@@ -48,9 +46,9 @@ Window read_window(Call& c, const Shape& x, std::vector<i64> kernel, bool ceil_m
   if (const std::vector<i64> said = c.integers("kernel_shape"); !said.empty())
     c.require(!c.ok() || said == kernel, "attribute `kernel_shape` differs from the weight", to_text(said), to_text(kernel),
               "onnx.window.kernel");
-  w.stride = list_of(c, "strides", axes, 1, 1);
-  w.dilation = list_of(c, "dilations", axes, 1, 1);
-  const std::vector<i64> pads = list_of(c, "pads", 2 * axes, 0, 0);
+  w.stride = window_list(c, "strides", axes, 1, 1);
+  w.dilation = window_list(c, "dilations", axes, 1, 1);
+  const std::vector<i64> pads = window_list(c, "pads", 2 * axes, 0, 0);
   w.before.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
   w.after.assign(pads.begin() + static_cast<std::ptrdiff_t>(axes), pads.end());
   const std::string mode = c.text("auto_pad", "NOTSET");

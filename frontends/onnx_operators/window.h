@@ -11,6 +11,11 @@ struct Window {
   bool has_padding() const;
 };
 
+inline constexpr i64 kMostStep = 1 << 24;  // of kernels, strides, dilations and padding: products of two stay within 64 bits
+
+// An attribute with an entry for each axis of the window (for paddings two), each at least `lowest`; left out: all are `otherwise`.
+std::vector<i64> window_list(Call& c, std::string_view name, size_t count, i64 otherwise, i64 lowest);
+
 // `x` is the operand's shape, [n,c,..]; `kernel` that of a weight, or empty: the attribute says.
 Window read_window(Call& c, const Shape& x, std::vector<i64> kernel, bool ceil_mode = false);
 
