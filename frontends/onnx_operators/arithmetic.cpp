@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
@@ -42,7 +43,7 @@ void finish_truth(Call& c, const Operand& a, const Operand& b) {
 }
 
 // Any number of operands, one after the other.
-Operand joined(Call& c, std::string_view target, bool is_last) {
+Operand combined(Call& c, std::string_view target, bool is_last) {
   const std::vector<Operand> all = c.all_operands();
   c.require(!c.ok() || !all.empty(), "has no operands", "0", "1", "onnx.operand.missing");
   if (!c.ok()) return {};
@@ -54,10 +55,10 @@ Operand joined(Call& c, std::string_view target, bool is_last) {
 }  // namespace
 
 static void import_two(Call& c) { c.result(apply(c, target_of(kOperations, c.op()), c.operand(0), c.operand(1), "")); }
-static void import_several(Call& c) { c.result(joined(c, target_of(kOperations, c.op()), true)); }
-static void import_sum(Call& c) { c.result(joined(c, "aten.add.Tensor", true)); }
+static void import_several(Call& c) { c.result(combined(c, target_of(kOperations, c.op()), true)); }
+static void import_sum(Call& c) { c.result(combined(c, "aten.add.Tensor", true)); }
 static void import_mean(Call& c) {
-  const Operand total = joined(c, "aten.add.Tensor", false);
+  const Operand total = combined(c, "aten.add.Tensor", false);
   c.result(scaled(c, total, 1.0 / static_cast<double>(std::max<size_t>(c.operands(), 1)), ""));
 }
 static void import_comparison(Call& c) { finish_truth(c, c.operand(0), c.operand(1)); }
@@ -65,8 +66,13 @@ static void import_comparison(Call& c) { finish_truth(c, c.operand(0), c.operand
 static void import_one(Call& c) {
   const Operand x = c.operand(0);
   const bool keeps = c.op() == "BitwiseNot";
-  c.require(c.integer("detect_positive", 1) != 0 && c.integer("detect_negative", 1) != 0, "looks for infinities of one sign only", "one",
-            "both", "onnx.is_inf.sign");
+  const bool positive = c.integer("detect_positive", 1) != 0, negative = c.integer("detect_negative", 1) != 0;
+  c.require(positive || negative, "looks for infinities of no sign", "none", "one, both", "onnx.is_inf.sign");
+  if (!positive || !negative) {  // beyond every finite number
+    constexpr double kMost = std::numeric_limits<float>::max();
+    return c.result(c.torch_as(positive ? "aten.gt.Scalar" : "aten.lt.Scalar", {{"self", x}, {"other", positive ? kMost : -kMost}},
+                               DType::b8, c.shape(x)));
+  }
   c.result(c.torch_as(target_of(kOperations, c.op()), {{"self", x}}, keeps ? c.dtype(x) : DType::b8, c.shape(x)));
 }
 

@@ -1,6 +1,8 @@
 // Operators that choose: by a mask, by a triangle, by positions, the largest ones.
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
 
@@ -9,7 +11,7 @@ namespace deuteron::onnx {
 static void import_where(Call& c) {
   const Operand mask = c.operand(0), yes = c.operand(1), no = c.operand(2);
   const Shape shape = broadcast(c, broadcast(c, c.shape(mask), c.shape(yes)), c.shape(no));
-  c.result(c.torch_as("aten.where.self", {{"condition", mask}, {"self", yes}, {"other", no}}, c.dtype(yes), shape));
+  c.result(chosen(c, mask, yes, no, shape, ""));
 }
 
 static void import_trilu(Call& c) {
@@ -60,46 +62,39 @@ static void import_one_hot(Call& c) {
     const Operand hits = c.torch_as("aten.eq.Tensor", {{"self", at}, {"other", each}}, DType::b8, shape, name + "_hits");
     return converted(c, hits, DType::f32, name);
   };
-  Operand y = sum(c, codes(0, "front"), codes(-classes, "back"), "codes");
+  const Operand front = codes(0, "front"), back = codes(-classes, "back");
+  Operand y = sum(c, front, back, "codes");
   const double off = static_cast<double>((*values)[0]), on = static_cast<double>((*values)[1]);
   y = shifted(c, scaled(c, y, on - off, "scaled"), off, "shifted");
   if (axis != rank) y = c.torch("aten.movedim.int", {{"self", y}, {"source", rank}, {"destination", axis}});
   c.result(y);
 }
 
-static i64 axis_of_elements(Call& c, const Operand& x) {
-  const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", 0), rank);
-  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
-  return axis;
-}
-
-static void import_gather_elements(Call& c) {
-  const Operand x = c.operand(0), index = c.operand(1);
-  const i64 axis = axis_of_elements(c, x);
+// 1 at the first of the largest elements along an axis, 0 elsewhere. Up to opset 12 all axes from `axis` on are one.
+static void import_hardmax(Call& c) {
+  Operand x = c.operand(0);
+  const Shape given = c.shape(x);
+  i64 axis = c.axis(c.integer("axis", c.opset() < 13 ? 1 : -1), c.rank(x));
+  c.require(!c.ok() || !given.empty(), "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
   if (!c.ok()) return;
-  const Operand at = as_index(c, index, c.shape(x)[axis]);
-  c.result(c.torch_as("aten.gather.default", {{"self", x}, {"dim", axis}, {"index", at}}, c.dtype(x), c.shape(index)));
-}
-
-static void import_scatter_elements(Call& c) {
-  const Operand x = c.operand(0), index = c.operand(1), updates = c.operand(2);
-  const i64 axis = axis_of_elements(c, x);
-  const std::string reduction = c.text("reduction", "none");
-  c.require(reduction == "none" || reduction == "add", "joins what it scatters in a way that is not supported", reduction, "none, add",
-            "onnx.scatter.reduction");
+  const bool flat = c.opset() < 13 && axis + 1 != static_cast<i64>(given.size());
+  if (flat) x = view(c, x, {numel(std::span(given).first(static_cast<size_t>(axis))), -1}, "flat"), axis = 1;
   if (!c.ok()) return;
-  const Operand at = as_index(c, index, c.shape(x)[axis]);
-  c.result(c.torch_as(reduction == "add" ? "aten.scatter_add.default" : "aten.scatter.src",
-                      {{"self", x}, {"dim", axis}, {"index", at}, {"src", updates}}, c.dtype(x), c.shape(x)));
+  const Shape shape = c.shape(x);
+  Shape first = shape, along(shape.size(), 1);
+  first[axis] = 1, along[axis] = shape[axis];
+  if (!c.may_make(shape[axis])) return;
+  std::vector<i64> places(static_cast<size_t>(shape[axis]));
+  std::iota(places.begin(), places.end(), 0);
+  const Operand at = c.torch_as("aten.argmax.default", {{"self", x}, {"dim", axis}, {"keepdim", true}}, DType::s64, first, "at");
+  const Operand each = c.known("places", {DType::s64, along, {}}, places);
+  const Operand hits = c.torch_as("aten.eq.Tensor", {{"self", at}, {"other", each}}, DType::b8, shape, "hits");
+  const Operand y = converted(c, hits, DType::f32, flat ? "codes" : "");
+  c.result(flat ? view(c, y, given, "") : y);
 }
 
 static constexpr ImportRow kChoicesRows[] = {
-    {"GatherElements", import_gather_elements},
-    {"OneHot", import_one_hot},
-    {"ScatterElements", import_scatter_elements},
-    {"TopK", import_top_k},
-    {"Trilu", import_trilu},
-    {"Where", import_where},
+    {"Hardmax", import_hardmax}, {"OneHot", import_one_hot}, {"TopK", import_top_k}, {"Trilu", import_trilu}, {"Where", import_where},
 };
 ImportRows choices_rows() { return kChoicesRows; }
 

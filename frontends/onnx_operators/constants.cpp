@@ -99,6 +99,25 @@ static void import_range(Call& c) {
   c.result(c.known("", {dtype, shape, {}}, std::vector<i64>(numbers.begin(), numbers.end())));
 }
 
+// Ones on one diagonal of a matrix as large as the operand.
+static void import_eye_like(Call& c) {
+  const Operand x = c.operand(0);
+  const Shape s = c.shape(x);
+  const Element said = static_cast<Element>(c.integer("dtype", 0));
+  const auto dtype = said == Element::undefined ? std::optional(c.dtype(x)) : dtype_of(said);
+  c.require(!c.ok() || s.size() == 2, "makes a matrix of another tensor than one", to_text(s), "2 axes", "onnx.constant.matrix");
+  const bool known = dtype == DType::f32 || dtype == DType::s64 || dtype == DType::s32 || dtype == DType::b8;
+  c.require(!c.ok() || known, "makes elements of a type that is not supported", name_of(said), "FLOAT, INT32, INT64, BOOL",
+            "onnx.cast.type");
+  const i64 first = std::clamp<i64>(c.integer("k", 0), -pt2::kMaxElements, pt2::kMaxElements);
+  if (!c.ok() || !c.may_make(numel(s))) return;
+  std::vector<i64> eye(static_cast<size_t>(numel(s)), 0);
+  for (i64 row = 0; row < s[0]; ++row)
+    if (row + first >= 0 && row + first < s[1]) eye[static_cast<size_t>(row * s[1] + row + first)] = 1;
+  if (dtype == DType::f32) return c.result(c.numbers("", s, {eye.begin(), eye.end()}));
+  c.result(c.known("", {*dtype, s, {}}, eye));
+}
+
 static void import_identity(Call& c) { c.result(c.operand(0)); }
 
 // The second result of Dropout, a mask of what is kept, is true everywhere.
@@ -149,6 +168,7 @@ static constexpr ImportRow kConstantsRows[] = {
     {"Constant", import_constant},
     {"ConstantOfShape", import_constant_of_shape},
     {"Dropout", import_dropout, {}, true},
+    {"EyeLike", import_eye_like},
     {"Identity", import_identity, {}, true},
     {"Range", import_range},
     {"Shape", import_shape},

@@ -30,6 +30,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(moves)                     \
   FILE(normalization)             \
   FILE(pooling)                   \
+  FILE(positions)                 \
   FILE(quantization)              \
   FILE(recurrent)                 \
   FILE(reductions)                \

@@ -18,7 +18,7 @@ static void import_concat(Call& c) {
   c.require(!c.ok() || !parts.empty(), "joins nothing", "0", "1", "onnx.operand.missing");
   if (!c.ok()) return;
   const i64 axis = c.axis(c.integer("axis", 0), c.rank(parts[0]));
-  c.result(parts.size() == 1 ? parts[0] : c.torch("aten.cat.default", {{"tensors", parts}, {"dim", axis}}));
+  c.result(parts.size() == 1 ? parts[0] : joined(c, parts, axis, ""));
 }
 
 // Forward it is torch's; backward the elements are picked by their positions.
@@ -67,13 +67,33 @@ static void import_split(Call& c) {
     if (c.ok()) c.result(k, y[k]);
 }
 
-// Rows of a table by computed positions.
-static Operand embedded(Call& c, const Operand& table, const Operand& index) {
-  Shape shape = c.shape(index);
+// By computed positions: rows of a table, which the axis of the positions makes of any tensor.
+static Operand embedded(Call& c, const Operand& x, i64 axis, const Operand& index) {
   if (!c.ok()) return {};
-  shape.push_back(c.shape(table)[1]);
-  const Operand rows = as_index(c, index, c.shape(table)[0]);
-  return c.torch_as("aten.embedding.default", {{"weight", table}, {"indices", rows}}, DType::f32, shape);
+  const Shape s = c.shape(x), at = c.shape(index);
+  const i64 rank = static_cast<i64>(s.size()), extent = s[axis];
+  const Operand rows = as_index(c, index, extent);
+  Shape shape = at;
+  if (axis == 0 && rank == 2) {
+    shape.push_back(s[1]);
+    return c.torch_as("aten.embedding.default", {{"weight", x}, {"indices", rows}}, DType::f32, shape);
+  }
+  Axes order{axis}, back;
+  for (i64 k = 0; k < rank; ++k)
+    if (k != axis) order.push_back(k), shape.push_back(s[k]);
+  const Operand front = axis == 0 ? x : permuted(c, x, order, "front");
+  const i64 inner = numel(s) / std::max<i64>(extent, 1);
+  Shape flat = at;
+  flat.push_back(inner);
+  const Operand table = view(c, front, {extent, inner}, "table");
+  const Operand y = c.torch_as("aten.embedding.default", {{"weight", table}, {"indices", rows}}, DType::f32, flat, "rows");
+  const Operand split = view(c, y, shape, axis == 0 ? "" : "split");
+  if (axis == 0) return split;
+  const i64 places = static_cast<i64>(at.size());  // the axes of the positions go where the one was that they pick along
+  for (i64 k = 0; k < axis; ++k) back.push_back(places + k);
+  for (i64 k = 0; k < places; ++k) back.push_back(k);
+  for (i64 k = places + axis; k < static_cast<i64>(shape.size()); ++k) back.push_back(k);
+  return permuted(c, split, back, "");
 }
 
 // The axes of the table of positions stand in the place of the one that it picks along.
@@ -83,9 +103,9 @@ static void import_gather(Call& c) {
   c.require(!c.ok() || rank > 0, "picks from a tensor without axes", "0", "1", "onnx.operand.axis");
   if (!c.ok()) return;
   auto positions = c.known_integers(index);
-  if (!positions && axis == 0 && rank == 2) return c.result(embedded(c, x, index));
-  c.require(positions.has_value(), "picks by positions that are computed, from another tensor than a table of rows", "", "",
-            "onnx.gather.positions");
+  c.require(positions || c.dtype(x) == DType::f32, "picks by positions that are computed, from integers", std::string(name_of(c.dtype(x))),
+            "f32", "onnx.gather.positions");
+  if (c.ok() && !positions) return c.result(embedded(c, x, axis, index));
   if (!c.ok()) return;
   const i64 extent = c.shape(x)[axis];
   for (i64& p : *positions) {

@@ -59,7 +59,11 @@ static void import_log_sum(Call& c) {
 }
 static void import_log_sum_exp(Call& c) {
   const Reduced r = read_reduced(c);
-  c.result(reduced(c, r, r.x, "aten.logsumexp.default", ""));
+  if (!c.ok() || r.is_nothing || r.axes.empty()) return c.result(r.x);
+  Shape shape = c.shape(r.x);
+  for (const i64 axis : r.axes) shape[axis] = r.keeps ? 1 : 0;
+  if (!r.keeps) std::erase(shape, 0);
+  c.result(c.torch_as("aten.logsumexp.default", {{"self", r.x}, {"dim", r.axes}, {"keepdim", r.keeps}}, DType::f32, shape));
 }
 
 // One axis after the other, from the last.
@@ -84,13 +88,19 @@ static void import_position(Call& c) {
   const i64 rank = c.rank(x), axis = c.axis(c.integer("axis", 0), rank);
   const bool keeps = c.integer("keepdims", 1) != 0;
   c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
-  c.require(c.integer("select_last_index", 0) == 0, "asks for the last of equal elements", "1", "0", "onnx.arg.last");
+  const bool last = c.integer("select_last_index", 0) != 0;
   if (!c.ok()) return;
   Shape shape = c.shape(x);
+  const i64 extent = shape[axis];
+  if (last) x = flipped(c, x, axis, "flipped");
   if (keeps) shape[axis] = 1;
   else shape.erase(shape.begin() + axis);
   const char* target = c.op() == "ArgMax" ? "aten.argmax.default" : "aten.argmin.default";
-  c.result(c.torch_as(target, {{"self", x}, {"dim", axis}, {"keepdim", keeps}}, DType::s64, shape));
+  const Operand y = c.torch_as(target, {{"self", x}, {"dim", axis}, {"keepdim", keeps}}, DType::s64, shape, last ? "from_end" : "");
+  if (!last) return c.result(y);
+  const Operand back = c.torch_as("aten.mul.Scalar", {{"self", y}, {"other", -1}}, DType::s64, shape, "back");
+  const Operand end = c.known("last", {DType::s64, {}, {}}, std::vector<i64>{extent - 1});
+  c.result(c.torch_as("aten.add.Tensor", {{"self", back}, {"other", end}}, DType::s64, shape));
 }
 
 static void import_running_sum(Call& c) {
@@ -98,18 +108,36 @@ static void import_running_sum(Call& c) {
   const i64 rank = c.rank(x), axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
   const bool backward = c.integer("reverse", 0) != 0, exclusive = c.integer("exclusive", 0) != 0;
   if (!c.ok()) return;
-  const auto flipped = [&](const Operand& v, const char* suffix) {
-    return c.torch("aten.flip.default", {{"self", v}, {"dims", std::vector<i64>{axis}}}, suffix);
-  };
-  const Operand in = backward ? flipped(x, "flipped") : x;
+  const Operand in = backward ? flipped(c, x, axis, "flipped") : x;
   Operand y = c.torch_as("aten.cumsum.default", {{"self", in}, {"dim", axis}}, c.dtype(x), c.shape(x), backward || exclusive ? "sums" : "");
-  if (exclusive) y = c.torch("aten.sub.Tensor", {{"self", y}, {"other", in}}, backward ? "others" : "");
-  c.result(backward ? flipped(y, "") : y);
+  if (exclusive) y = difference(c, y, in, backward ? "others" : "");
+  c.result(backward ? flipped(c, y, axis, "") : y);
+}
+
+// An exclusive one begins with 1 and leaves out the last element.
+static void import_running_product(Call& c) {
+  const Operand x = c.operand(0);
+  const i64 rank = c.rank(x), axis = c.axis(static_cast<i64>(std::clamp(c.number_of(1, "axis", 0), -1e6, 1e6)), rank);
+  const bool backward = c.integer("reverse", 0) != 0, exclusive = c.integer("exclusive", 0) != 0;
+  c.require(!c.ok() || rank > 0, "works along an axis of a tensor without axes", "0", "1", "onnx.operand.axis");
+  if (!c.ok()) return;
+  Shape one = c.shape(x);
+  Operand y = backward ? flipped(c, x, axis, "flipped") : x;
+  if (exclusive) {
+    const i64 extent = one[axis];
+    one[axis] = 1;
+    if (!c.may_make(numel(one))) return;
+    const Operand first = c.numbers("first", one, std::vector<float>(static_cast<size_t>(numel(one)), 1.0f));
+    y = extent == 1 ? first : joined(c, {first, sliced(c, y, axis, 0, extent - 1, 1, "others")}, axis, "moved");
+  }
+  y = c.torch("aten.cumprod.default", {{"self", y}, {"dim", axis}}, backward ? "products" : "");
+  c.result(backward ? flipped(c, y, axis, "") : y);
 }
 
 static constexpr ImportRow kReductionsRows[] = {
     {"ArgMax", import_position},
     {"ArgMin", import_position},
+    {"CumProd", import_running_product},
     {"CumSum", import_running_sum},
     {"ReduceL1", import_sum_of_magnitudes},
     {"ReduceL2", import_sum_of_squares},
