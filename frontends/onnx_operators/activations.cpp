@@ -102,6 +102,15 @@ static void import_swish(Call& c) {
   c.result(c.torch("aten.mul.Tensor", {{"self", x}, {"other", gate}}));
 }
 
+// swish(a) * b
+static void import_swiglu(Call& c) {
+  const double alpha = c.number("alpha", 1);
+  const Operand a = c.operand(0), b = c.operand(1);
+  Operand y = alpha == 1 ? c.torch("aten.silu.default", {{"self", a}}, "swish") : Operand{};
+  if (alpha != 1) y = product(c, a, c.torch("aten.sigmoid.default", {{"self", scaled(c, a, alpha, "scaled")}}, "gate"), "swish");
+  c.result(product(c, y, b, ""));
+}
+
 // x / (1 + |x|)
 static void import_softsign(Call& c) {
   const Operand x = c.operand(0);
@@ -115,12 +124,16 @@ static void import_thresholded_relu(Call& c) {
 
 static void import_shrink(Call& c) {
   const double lambda = c.number("lambd", 0.5), bias = c.number("bias", 0);
-  c.require(bias == 0 || bias == lambda, "shrinks by another bias than 0 or lambd", std::to_string(bias), std::to_string(lambda),
-            "onnx.shrink.bias");
-  c.result(c.torch(bias == 0 ? "aten.hardshrink.default" : "aten.softshrink.default", {{"self", c.operand(0)}, {"lambd", lambda}}));
+  const Operand x = c.operand(0);
+  if (bias == lambda) return c.result(c.torch("aten.softshrink.default", {{"self", x}, {"lambd", lambda}}));
+  c.require(bias == 0 || lambda >= 0, "shrinks within a bound below 0", std::to_string(lambda), "0", "onnx.shrink.bias");
+  const Operand y = c.torch("aten.hardshrink.default", {{"self", x}, {"lambd", lambda}}, bias == 0 ? "" : "hard");
+  if (bias == 0) return c.result(y);
+  const Operand sign = scaled(c, c.torch("aten.sign.default", {{"self", y}}, "sign"), bias, "bias");
+  c.result(difference(c, y, sign, ""));
 }
 
-// Slopes that fit the channels, axis 1, or one for all.
+// Slopes that fit the channels, axis 1, or one for all; others are a product of what is below 0.
 static void import_prelu(Call& c) {
   const Operand x = c.operand(0), slope = c.operand(1);
   if (!c.ok()) return;
@@ -129,7 +142,12 @@ static void import_prelu(Call& c) {
   const Shape s = c.shape(slope);
   const size_t at = s.size() + 1 - static_cast<size_t>(c.rank(x));  // of the channels among the slope's axes
   const bool fits = slopes == 1 || (by_channel && s.size() < static_cast<size_t>(c.rank(x)) && at < s.size() && s[at] == slopes);
-  c.require(fits, "has slopes that are neither one for all nor one for each channel", to_text(s), to_text(c.shape(x)), "onnx.prelu.slope");
+  if (!fits) {
+    c.require(broadcast(c, c.shape(x), s) == c.shape(x), "has slopes that do not fit", to_text(s), to_text(c.shape(x)), "onnx.prelu.slope");
+    const Operand above = c.torch("aten.relu.default", {{"self", x}}, "above");
+    const Operand below = c.torch("aten.clamp_max.default", {{"self", x}, {"max", 0.0}}, "below");
+    return c.result(sum(c, above, product(c, below, slope, "slope"), ""));
+  }
   const Operand list = c.torch("aten.view.default", {{"self", slope}, {"size", std::vector<i64>{slopes}}}, "slopes");
   c.result(c.torch("aten.prelu.default", {{"self", x}, {"weight", list}}));
 }
@@ -188,6 +206,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {"Softplus", import_function},
     {"Softsign", import_softsign},
     {"Sqrt", import_function},
+    {"SwiGLU", import_swiglu},
     {"Swish", import_swish},
     {"Tan", import_kernel},
     {"Tanh", import_function},

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <numeric>
 
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
+#include "frontends/onnx_operators/layers.h"
+#include "frontends/onnx_operators/window.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -42,14 +45,31 @@ static void import_batch_norm(Call& c) {
                                                {"cudnn_enabled", false}}));
 }
 
+// The mean over some axes, and one divided by the deviation.
+static void finish_statistics(Call& c, const Operand& x, const std::vector<i64>& axes, double epsilon) {
+  const auto mean_of = [&](const Operand& v, const char* suffix) {
+    return c.torch("aten.mean.dim", {{"self", v}, {"dim", axes}, {"keepdim", true}}, suffix);
+  };
+  const Operand mean = mean_of(x, "mean");
+  if (c.wants(1)) c.result(1, mean);
+  if (!c.wants(2)) return;
+  const Operand apart = difference(c, x, mean, "apart");
+  const Operand variance = mean_of(c.torch("aten.square.default", {{"self", apart}}, "squares"), "variance");
+  c.result(2, c.torch("aten.rsqrt.default", {{"self", shifted(c, variance, epsilon, "above")}}, "inverse"));
+}
+
 static void import_layer_norm(Call& c) {
   const Operand x = c.operand(0);
-  const std::vector<i64> extents = last_extents(c, x, c.axis(c.integer("axis", -1), c.rank(x)));
-  c.require(!c.wants(1) && !c.wants(2), "gives mean or deviation, which is not supported", "3 results", "1", "onnx.layer_norm.results");
+  const i64 axis = c.axis(c.integer("axis", -1), c.rank(x));
+  const std::vector<i64> extents = last_extents(c, x, axis);
   Args args{{"input", x}, {"normalized_shape", extents}, {"eps", c.number("epsilon", 1e-5)}};
   add_affine(c, args, "weight", 1, extents);
   add_affine(c, args, "bias", 2, extents);
   c.result(c.torch("aten.layer_norm.default", std::move(args)));
+  if (!c.wants(1) && !c.wants(2)) return;
+  std::vector<i64> axes(extents.size());
+  std::iota(axes.begin(), axes.end(), axis);
+  finish_statistics(c, x, axes, c.number("epsilon", 1e-5));
 }
 
 static void import_rms_norm(Call& c) {
@@ -104,7 +124,7 @@ static void import_mean_variance(Call& c) {
   const auto mean = [&](const Operand& v, const char* suffix) {
     return c.torch("aten.mean.dim", {{"self", v}, {"dim", axes}, {"keepdim", true}}, suffix);
   };
-  const Operand deviation = c.torch("aten.sub.Tensor", {{"self", x}, {"other", mean(x, "mean")}}, "deviation");
+  const Operand deviation = difference(c, x, mean(x, "mean"), "deviation");
   const Operand variance = mean(c.torch("aten.square.default", {{"self", deviation}}, "squares"), "variance");
   const Operand root = shifted(c, c.torch("aten.sqrt.default", {{"self", variance}}, "root"), kEpsilon, "below");
   c.result(c.torch("aten.div.Tensor", {{"self", deviation}, {"other", root}}));
@@ -122,11 +142,31 @@ static void import_lp_norm(Call& c) {
   c.result(c.torch("aten.div.Tensor", {{"self", x}, {"other", y}}));
 }
 
+// x / (bias + alpha * mean of the squares of the neighbouring channels) ^ beta; beyond the first and the last channel there are zeros.
+static void import_local_response_norm(Call& c) {
+  const Operand x = c.operand(0);
+  c.need_attribute("size");
+  const i64 size = c.integer("size", 1);
+  const Shape s = c.shape(x);
+  c.require(!c.ok() || s.size() >= 3, "normalizes channels of a tensor that has none", std::to_string(s.size()), "3", "onnx.norm.rank");
+  c.require(!c.ok() || (size >= 1 && size <= 1 << 16), "has neighbours out of range", std::to_string(size), "1..65536", "onnx.norm.size");
+  if (!c.ok()) return;
+  const i64 before = (size - 1) / 2, after = size - 1 - before;
+  const Shape columns{s[0], 1, s[1], numel(s) / (s[0] * s[1])};
+  Operand y = view(c, c.torch("aten.square.default", {{"self", x}}, "squares"), columns, "columns");
+  if (size > 1) y = padded(c, y, {before, 0}, {after, 0}, 0, "padded");
+  y = averaged(c, y, {size, 1}, {1, 1}, "means");
+  y = shifted(c, scaled(c, view(c, y, s, "channels"), c.number("alpha", 1e-4), "scaled"), c.number("bias", 1), "shifted");
+  y = c.torch("aten.pow.Tensor_Scalar", {{"self", y}, {"exponent", c.number("beta", 0.75)}}, "below");
+  c.result(c.torch("aten.div.Tensor", {{"self", x}, {"other", y}}));
+}
+
 static constexpr ImportRow kNormalizationRows[] = {
     {"BatchNormalization", import_batch_norm},
     {"GroupNormalization", import_group_norm},
     {"InstanceNormalization", import_instance_norm},
     {"LayerNormalization", import_layer_norm},
+    {"LRN", import_local_response_norm},
     {"LpNormalization", import_lp_norm},
     {"MeanVarianceNormalization", import_mean_variance},
     {"RMSNormalization", import_rms_norm},

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
+#include "frontends/onnx_operators/layers.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -13,7 +15,10 @@ namespace {
 struct Resized {
   i64 axis = 0, in = 1, out = 1;
   float scale = 1;
+  float first = 0, last = 1;  // the part of the axis that is cut out, for tf_crop_and_resize
 };
+constexpr double kMostTaps = 1 << 16;
+constexpr i64 kMostWeights = i64{1} << 22;
 
 bool is_whole(const Resized& r) { return std::abs(r.scale * static_cast<float>(r.in) - static_cast<float>(r.out)) < 1e-3f; }
 
@@ -21,11 +26,16 @@ bool is_whole(const Resized& r) { return std::abs(r.scale * static_cast<float>(r
 struct Rule {
   std::string coordinates, nearest, mode;
   double cubic = -0.75;
+  bool antialias = false, exclude_outside = false;
+  double beyond = 0;  // what tf_crop_and_resize has where its part reaches beyond the operand
+  bool crops() const { return coordinates == "tf_crop_and_resize"; }
+  bool has_torch_form() const { return !antialias && !exclude_outside && !crops(); }
 };
 
 float coordinate(const Rule& rule, const Resized& r, i64 at) {
   const float x = static_cast<float>(at), in = static_cast<float>(r.in), out = static_cast<float>(r.out);
   if (rule.coordinates == "asymmetric") return x / r.scale;
+  if (rule.crops()) return r.first * (in - 1) + (r.out == 1 ? 0.5f : x / (out - 1)) * (r.last - r.first) * (in - 1);
   if (rule.coordinates == "align_corners") return r.out == 1 ? 0 : x * (in - 1) / (out - 1);
   if (rule.coordinates == "pytorch_half_pixel" && r.out == 1) return 0;
   const float half = (x + 0.5f) / r.scale - 0.5f;
@@ -41,45 +51,145 @@ i64 nearest(const std::string& mode, float x) {
   return static_cast<i64>(std::ceil(x - 0.5f));
 }
 
+// Keys' cubic with parameter a, or a triangle, at distance x.
+double kernel(const Rule& rule, double x) {
+  const double a = rule.cubic;
+  x = std::abs(x);
+  if (rule.mode == "linear") return std::max(0.0, 1 - x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+// How many elements one of the result is made of. The filter against aliases is the kernel, as much wider as the axis gets shorter.
+double tap_count(const Rule& rule, const Resized& r) {
+  if (rule.mode == "nearest") return 1;
+  const double reach = rule.mode == "linear" ? 1 : 2;
+  return rule.antialias ? -2 * std::floor(-reach / std::min(static_cast<double>(r.scale), 1.0)) : 2 * reach;
+}
+
 // The elements that each element of the result is made of, and their shares: one list for each tap.
 struct Taps {
   std::vector<std::vector<i64>> index;
   std::vector<std::vector<float>> share;
+  std::vector<float> beyond;  // what is added; empty: nothing
 };
+
+// The elements around x and their shares, which are 1 in all.
+void add_neighbours(Taps& taps, const Rule& rule, const Resized& r, double x) {
+  const double whole = std::floor(x) == x && rule.antialias ? x - 1 : std::floor(x);  // the standard prefers the element before
+  const double width = rule.antialias ? std::min(static_cast<double>(r.scale), 1.0) : 1;
+  const i64 count = static_cast<i64>(taps.index.size()), first = static_cast<i64>(whole) - count / 2 + 1;
+  std::vector<double> shares;
+  double total = 0;
+  for (i64 at = first; at < first + count; ++at) {
+    const bool counts = !rule.exclude_outside || (at >= 0 && at < r.in);
+    shares.push_back(counts ? kernel(rule, (static_cast<double>(at) - x) * width) : 0);
+    total += shares.back();
+  }
+  const bool normalize = (rule.antialias || rule.exclude_outside) && total != 0;
+  for (i64 k = 0; k < count; ++k) {
+    taps.index[static_cast<size_t>(k)].push_back(std::clamp<i64>(first + k, 0, r.in - 1));
+    taps.share[static_cast<size_t>(k)].push_back(
+        static_cast<float>(normalize ? shares[static_cast<size_t>(k)] / total : shares[static_cast<size_t>(k)]));
+  }
+}
+
 Taps taps_of(const Rule& rule, const Resized& r) {
-  const size_t count = rule.mode == "nearest" ? 1 : rule.mode == "linear" ? 2 : 4;
-  Taps taps{std::vector<std::vector<i64>>(count), std::vector<std::vector<float>>(count)};
-  const double a = rule.cubic;
+  const size_t count = static_cast<size_t>(tap_count(rule, r));
+  Taps taps{std::vector<std::vector<i64>>(count), std::vector<std::vector<float>>(count), {}};
   for (i64 o = 0; o < r.out; ++o) {
     float x = coordinate(rule, r, o);
-    if (rule.mode == "linear") x = std::clamp(x, 0.0f, static_cast<float>(r.in - 1));
-    const i64 first = count == 1 ? nearest(rule.nearest, x) : static_cast<i64>(std::floor(x)) - (count == 4 ? 1 : 0);
-    const double t = static_cast<double>(x) - std::floor(static_cast<double>(x)), u = 1 - t;
-    const double linear[] = {u, t};
-    const double cubic[] = {((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, ((a + 2) * t - (a + 3)) * t * t + 1,
-                            ((a + 2) * u - (a + 3)) * u * u + 1, ((a * (u + 1) - 5 * a) * (u + 1) + 8 * a) * (u + 1) - 4 * a};
-    for (size_t k = 0; k < count; ++k) {
-      taps.index[k].push_back(std::clamp<i64>(first + static_cast<i64>(k), 0, r.in - 1));
-      taps.share[k].push_back(count == 1 ? 1.0f : static_cast<float>(count == 2 ? linear[k] : cubic[k]));
+    const bool is_beyond = rule.crops() && (x < 0 || x > static_cast<float>(r.in - 1));
+    // A triangle has the element at the border alone beyond it; where the outside is left out, and in a filter, shares say so.
+    x = std::clamp(x, rule.mode == "linear" && !rule.antialias ? 0.0f : -0x1p24f,
+                   rule.mode == "linear" && !rule.antialias ? static_cast<float>(r.in - 1) : 0x1p25f);
+    if (count == 1) {
+      taps.index[0].push_back(std::clamp<i64>(nearest(rule.nearest, x), 0, r.in - 1));
+      taps.share[0].push_back(1);
+    } else {
+      add_neighbours(taps, rule, r, static_cast<double>(x));
     }
+    if (!is_beyond) continue;
+    taps.beyond.resize(static_cast<size_t>(r.out), 0.0f);
+    taps.beyond[static_cast<size_t>(o)] = static_cast<float>(rule.beyond);
+    for (auto& share : taps.share) share.back() = 0;
   }
   return taps;
 }
 
+// A fully connected layer along an axis.
+Operand weighed(Call& c, const Operand& x, const Resized& r, const Taps& taps, std::string_view suffix) {
+  c.require(r.in * r.out <= kMostWeights, "resizes an axis of too many elements", fmt::format("{} x {}", r.in, r.out),
+            std::to_string(kMostWeights), "onnx.resize.extent");
+  if (!c.ok() || !c.may_make(r.in * r.out)) return {};
+  std::vector<float> weights(static_cast<size_t>(r.in * r.out), 0.0f);
+  for (size_t k = 0; k < taps.index.size(); ++k)
+    for (i64 o = 0; o < r.out; ++o)
+      weights[static_cast<size_t>(o * r.in + taps.index[k][static_cast<size_t>(o)])] += taps.share[k][static_cast<size_t>(o)];
+  const i64 last = c.rank(x) - 1;
+  Axes swap(static_cast<size_t>(last + 1));
+  std::iota(swap.begin(), swap.end(), 0);
+  std::swap(swap[r.axis], swap[last]);
+  const Operand weight = c.numbers("weights", {r.out, r.in}, std::move(weights));
+  const Operand in = r.axis == last ? x : permuted(c, x, swap, "turned");
+  const Operand y = fully_connected(c, in, weight, {}, r.axis == last ? suffix : "sums");
+  return r.axis == last ? y : permuted(c, y, swap, suffix);
+}
+
 Operand resized_by_taps(Call& c, Operand x, const Resized& r, const Rule& rule, std::string_view suffix) {
+  c.require(!c.ok() || tap_count(rule, r) * static_cast<double>(r.out) <= static_cast<double>(i64{1} << 24),
+            "weighs too many elements for each of its results", fmt::format("{:g}", tap_count(rule, r)), fmt::format("{:g}", kMostTaps),
+            "onnx.resize.extent");
   if (!c.ok()) return {};
   const Taps taps = taps_of(rule, r);
-  if (taps.index.size() == 1) return picked(c, x, r.axis, taps.index[0], suffix);
+  const bool adds = !taps.beyond.empty();
+  if (taps.index.size() == 1 && !adds) return picked(c, x, r.axis, taps.index[0], suffix);
   Shape along(c.shape(x).size(), 1);
   along[r.axis] = r.out;
+  const std::string_view end = adds ? "inside" : suffix;
   Operand y;
-  for (size_t k = 0; k < taps.index.size() && c.ok(); ++k) {
-    const std::string tap = fmt::format("axis{}_tap{}", r.axis, k);
-    const Operand part =
-        product(c, picked(c, x, r.axis, taps.index[k], tap), c.numbers(tap + "_share", along, taps.share[k]), tap + "_part");
-    y = k == 0 ? part : sum(c, y, part, k + 1 == taps.index.size() ? suffix : std::string_view(tap));
+  if (taps.index.size() > 4) {
+    y = weighed(c, x, r, taps, end);
+  } else {
+    for (size_t k = 0; k < taps.index.size() && c.ok(); ++k) {
+      const std::string tap = fmt::format("axis{}_tap{}", r.axis, k);
+      const Operand elements = picked(c, x, r.axis, taps.index[k], tap), shares = c.numbers(tap + "_share", along, taps.share[k]);
+      const Operand part = product(c, elements, shares, tap + "_part");
+      y = k == 0 ? part : sum(c, y, part, k + 1 == taps.index.size() ? end : std::string_view(tap));
+    }
   }
-  return y;
+  return adds ? sum(c, y, c.numbers("beyond", along, taps.beyond), suffix) : y;
+}
+
+// The scales of sizes. One that keeps the aspect ratio is the smallest or the largest of them, and the sizes follow it.
+std::vector<float> keep_ratio(Call& c, const Operand& x, const std::vector<i64>& axes, std::vector<i64>& sizes) {
+  const std::string policy = c.text("keep_aspect_ratio_policy", "stretch");
+  c.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller", "has an unknown policy", policy,
+            "stretch, not_larger, not_smaller", "onnx.resize.policy");
+  if (!c.ok()) return {};
+  const Shape shape = c.shape(x);
+  std::vector<float> scales;
+  for (size_t k = 0; k < axes.size(); ++k) scales.push_back(static_cast<float>(sizes[k]) / static_cast<float>(shape[axes[k]]));
+  if (policy == "stretch" || scales.empty()) return scales;
+  const float one =
+      policy == "not_larger" ? *std::min_element(scales.begin(), scales.end()) : *std::max_element(scales.begin(), scales.end());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const double size = static_cast<double>(one) * static_cast<double>(shape[axes[k]]);
+    c.require(size > 0 && size < 0x1p24, "has a scale out of range", std::to_string(one), "above 0", "onnx.resize.scale");
+    sizes[k] = c.ok() ? static_cast<i64>(size + 0.5) : 1;
+  }
+  return std::vector<float>(axes.size(), one);
+}
+
+// Where the part begins along each axis, then where it ends. Empty: the operand is not cut.
+std::vector<float> read_parts(Call& c, size_t axes) {
+  if (c.text("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize") return {};
+  const auto known = c.known_numbers(c.operand(1));
+  c.require(!c.ok() || (known && known->size() == 2 * axes), "does not have a part of each axis, or computes it",
+            known ? std::to_string(known->size()) : "none", std::to_string(2 * axes), "onnx.resize.part");
+  for (size_t k = 0; c.ok() && k < 2 * axes; ++k)
+    c.require(std::abs((*known)[k]) <= 1e3f, "has a part out of range", std::to_string((*known)[k]), "1000", "onnx.resize.part");
+  return c.ok() ? *known : std::vector<float>();
 }
 
 // The axes that change, with their scales: those given, or those of the sizes.
@@ -95,19 +205,20 @@ std::vector<Resized> read_axes(Call& c, const Operand& x) {
   c.require(!c.ok() || sizes.size() == axes.size() || scales.size() == axes.size(),
             "does not have a scale or size for each axis, or computes them", std::to_string(std::max(sizes.size(), scales.size())),
             std::to_string(axes.size()), "onnx.resize.scales");
-  const std::string policy = c.text("keep_aspect_ratio_policy", "stretch");
-  c.require(policy == "stretch" || sizes.empty(), "keeps the aspect ratio, which is not supported", policy, "stretch",
-            "onnx.resize.policy");
+  if (!c.ok()) return {};
+  if (!sizes.empty()) scales = keep_ratio(c, x, axes, sizes);
+  const std::vector<float> parts = read_parts(c, axes.size());
   std::vector<Resized> result;
   for (size_t k = 0; k < axes.size() && c.ok(); ++k) {
     const i64 in = c.shape(x)[axes[k]];
-    const float scale = sizes.empty() ? scales[k] : static_cast<float>(sizes[k]) / static_cast<float>(in);
+    const float scale = scales[k];
     c.require(std::isfinite(scale) && scale > 0 && scale * static_cast<float>(in) < 0x1p24f, "has a scale out of range",
               std::to_string(scale), "above 0", "onnx.resize.scale");
     if (!c.ok()) break;
     const i64 out = sizes.empty() ? static_cast<i64>(std::floor(static_cast<float>(in) * scale)) : sizes[k];
     c.require(out >= 1, "makes an axis without elements", std::to_string(out), "1", "onnx.resize.extent");
-    if (out != in || scale != 1) result.push_back({axes[k], in, out, scale});
+    const float first = parts.empty() ? 0 : parts[k], last = parts.empty() ? 1 : parts[k + axes.size()];
+    if (out != in || scale != 1 || first != 0 || last != 1) result.push_back({axes[k], in, out, scale, first, last});
   }
   return result;
 }
@@ -156,23 +267,27 @@ Operand resized_by_torch(Call& c, const Operand& x, const std::vector<Resized>& 
 
 static void import_resize(Call& c) {
   const Operand x = c.operand(0);
-  const Rule rule{c.text("coordinate_transformation_mode", "half_pixel"), c.text("nearest_mode", "round_prefer_floor"),
-                  c.text("mode", "nearest"), c.number("cubic_coeff_a", -0.75)};
-  constexpr const char* kKnown[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"};
+  const Rule rule{c.text("coordinate_transformation_mode", "half_pixel"),
+                  c.text("nearest_mode", "round_prefer_floor"),
+                  c.text("mode", "nearest"),
+                  c.number("cubic_coeff_a", -0.75),
+                  c.integer("antialias", 0) != 0,
+                  c.integer("exclude_outside", 0) != 0,
+                  c.number("extrapolation_value", 0)};
+  constexpr const char* kKnown[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
+                                    "align_corners", "asymmetric",           "tf_crop_and_resize"};
   c.require(std::find(std::begin(kKnown), std::end(kKnown), rule.coordinates) != std::end(kKnown),
             "places its elements in a way that is not supported", rule.coordinates,
-            "half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric", "onnx.resize.coordinates");
+            "half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_crop_and_resize",
+            "onnx.resize.coordinates");
   c.require(rule.mode == "nearest" || rule.mode == "linear" || rule.mode == "cubic", "has an unknown mode", rule.mode,
             "nearest, linear, cubic", "onnx.resize.mode");
-  c.require(c.integer("antialias", 0) == 0, "smooths what it makes smaller, which is not supported", "antialias 1", "0",
-            "onnx.resize.antialias");
-  c.require(c.integer("exclude_outside", 0) == 0, "leaves out elements beyond the borders", "1", "0", "onnx.resize.outside");
   const std::vector<Resized> axes = read_axes(c, x);
   for (const Resized& r : axes)  // the standard's corners lie between elements then, those of ONNX Runtime do not
     c.require(rule.coordinates != "align_corners" || is_whole(r), "aligns corners of an axis whose scaled extent is not whole",
               std::to_string(r.scale * static_cast<float>(r.in)), std::to_string(r.out), "onnx.resize.scale");
   if (!c.ok() || axes.empty()) return c.result(x);
-  Operand y = resized_by_torch(c, x, axes, rule);
+  Operand y = rule.has_torch_form() || rule.mode == "nearest" ? resized_by_torch(c, x, axes, rule) : Operand{};
   if (y || !c.ok()) return c.result(y);
   y = x;
   for (const Resized& r : axes) y = resized_by_taps(c, y, r, rule, &r == &axes.back() ? "" : fmt::format("axis{}", r.axis));
