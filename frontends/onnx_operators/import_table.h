@@ -25,6 +25,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(constants)                 \
   FILE(convolution)               \
   FILE(folding)                   \
+  FILE(grids)                     \
   FILE(integer_layers)            \
   FILE(linear)                    \
   FILE(moves)                     \
@@ -36,6 +37,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(reductions)                \
   FILE(resizing)                  \
   FILE(shapes)                    \
+  FILE(spectra)                   \
   FILE(unpooling)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
