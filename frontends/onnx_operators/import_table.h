@@ -21,6 +21,8 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
 #define DEUTERON_ONNX_FILES(FILE) \
   FILE(activations)               \
   FILE(arithmetic)                \
+  FILE(attention)                 \
+  FILE(causal)                    \
   FILE(choices)                   \
   FILE(constants)                 \
   FILE(convolution)               \
