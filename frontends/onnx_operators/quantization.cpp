@@ -50,15 +50,39 @@ void check_channels(Call& c, const Operand& x, const Steps& s, i64 axis) {
   c.require(fits, "scales do not fit the axis", std::to_string(s.scale.size()), to_text(shape), "onnx.quantize.channels");
 }
 
+// Which of the scales each element has.
+size_t channel_of(size_t element, i64 inner, const Steps& s) {
+  return s.by_channel() ? static_cast<size_t>(static_cast<i64>(element) / inner) % s.scale.size() : 0;
+}
+i64 inner_of(const Shape& shape, const Steps& s, i64 axis) {
+  i64 inner = 1;
+  for (size_t k = static_cast<size_t>(axis) + 1; s.by_channel() && k < shape.size(); ++k) inner *= shape[k];
+  return std::max<i64>(inner, 1);
+}
+
+// Weights with a zero point are weights without one where int8 holds the differences, as it does those of seven bits. Kernels of
+// convolutions want none.
+bool take_out_zero(const Shape& shape, std::vector<i64>& data, Steps& s, i64 axis) {
+  const i64 inner = inner_of(shape, s, axis);
+  if (shape.size() < 2 || std::all_of(s.zero.begin(), s.zero.end(), [](i64 z) { return z == 0; })) return false;
+  std::vector<i64> apart;
+  for (size_t k = 0; k < data.size(); ++k) {
+    apart.push_back(data[k] - s.zero[channel_of(k, inner, s)]);
+    if (apart.back() < -kShift || apart.back() >= kShift) return false;
+  }
+  data = std::move(apart);
+  s.zero.assign(s.zero.size(), 0);
+  return true;
+}
+
 // Of known numbers: at once, in float32 and with ties to even, as the standard says.
 Operand quantized_now(Call& c, const Operand& x, const std::vector<float>& numbers, const Steps& s, i64 axis, std::string_view suffix) {
   const Shape shape = c.shape(x);
   const Range range = range_of(s.dtype);
-  i64 inner = 1;
-  for (size_t k = static_cast<size_t>(axis) + 1; s.by_channel() && k < shape.size(); ++k) inner *= shape[k];
+  const i64 inner = inner_of(shape, s, axis);
   std::vector<i64> data;
   for (size_t k = 0; k < numbers.size(); ++k) {
-    const size_t channel = s.by_channel() ? static_cast<size_t>(static_cast<i64>(k) / inner) % s.scale.size() : 0;
+    const size_t channel = channel_of(k, inner, s);
     const double step = std::nearbyint(static_cast<double>(numbers[k] / s.scale[channel])) + static_cast<double>(s.zero[channel]);
     data.push_back(static_cast<i64>(std::clamp(step, static_cast<double>(range.low), static_cast<double>(range.high))));
   }
@@ -106,12 +130,13 @@ Operand dequantized(Call& c, const Operand& q, const Steps& given, i64 axis, std
   if (!c.ok()) return {};
   Steps s = given;
   Operand x = q;
-  if (const auto known = c.known_integers(q); known && c.dtype(q) == DType::u8) {
-    std::vector<i64> moved = *known;
-    for (i64& v : moved) v -= kShift;
-    for (i64& z : s.zero) z -= kShift;
-    s.dtype = DType::s8;
-    x = c.known("steps", {DType::s8, c.shape(q), {}}, moved);
+  if (auto known = c.known_integers(q); known && c.dtype(q) != DType::s32) {
+    const bool is_unsigned = c.dtype(q) == DType::u8;
+    for (i64& v : *known) v -= is_unsigned ? kShift : 0;
+    for (i64& z : s.zero) z -= is_unsigned ? kShift : 0;
+    s.dtype = is_unsigned ? DType::s8 : c.dtype(q);
+    const bool is_moved = s.dtype == DType::s8 && take_out_zero(c.shape(q), *known, s, axis);
+    if (is_unsigned || is_moved) x = c.known("steps", {DType::s8, c.shape(q), {}}, *known);
   } else if (known) {
     s.dtype = c.dtype(q);
   }
