@@ -42,6 +42,11 @@ inline Operand joined(Call& c, const std::vector<Operand>& parts, i64 axis, std:
 inline Operand chosen(Call& c, const Operand& mask, const Operand& yes, const Operand& no, const Shape& shape, std::string_view suffix) {
   return c.torch_as("aten.where.self", {{"condition", mask}, {"self", yes}, {"other", no}}, c.dtype(yes), shape, suffix);
 }
+// Slice k of the source goes to position at[k] along an axis.
+inline Operand written(Call& c, const Operand& x, i64 axis, const Operand& at, const Operand& source, bool adds, std::string_view suffix) {
+  return c.torch(adds ? "aten.index_add.default" : "aten.index_copy.default",
+                 {{"self", x}, {"dim", axis}, {"index", at}, {"source", source}}, suffix);
+}
 inline Operand view(Call& c, const Operand& x, const Shape& shape, std::string_view suffix) {
   return c.torch("aten.view.default", {{"self", x}, {"size", shape}}, suffix);
 }

@@ -22,6 +22,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the operator
   FILE(activations)               \
   FILE(arithmetic)                \
   FILE(attention)                 \
+  FILE(caches)                    \
   FILE(causal)                    \
   FILE(choices)                   \
   FILE(constants)                 \

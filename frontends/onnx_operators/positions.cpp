@@ -1,4 +1,4 @@
-// Elements that are picked, moved or written at positions that the model holds.
+// Elements that are picked, moved or written at positions, most of which the model holds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,26 +17,56 @@ i64 axis_of_elements(Call& c, const Operand& x, i64 otherwise) {
   return axis;
 }
 
-// Positions that each name a place of `extents`, as places in one row of them.
+// Positions that each name a place of some axes, as places in one row of them.
 struct Places {
   Shape table;              // of the positions, without the axis of those of one place
   i64 rows = 1, inner = 1;  // the places that there are, and the elements of each
   Shape rest;               // their shape
-  std::vector<i64> at;
+  Operand at;               // one for each place of the table, in a row
 };
 
-// `index` [.., depth] names places by the axes of `x` behind the first `batch`, which both have.
+constexpr i64 kMostComputed = i64{1} << 24;  // float32 holds what counts such places
+
+// Of one place by its positions `index`, which were checked: the batch comes first.
+i64 place_of(Call& c, const i64* index, i64 depth, const i64* extents, i64 place) {
+  for (i64 d = 0; d < depth && c.ok(); ++d) {
+    const i64 extent = extents[d], position = index[d];
+    c.require(position >= -extent && position < extent, "an index lies outside the axis", std::to_string(position),
+              fmt::format("{}..{}", -extent, extent - 1), "onnx.gather.range");
+    place = place * extent + (position < 0 ? position + extent : position);
+  }
+  return place;
+}
+
+// Of computed positions: each axis counts as many places as the axes behind it have.
+Operand computed_places(Call& c, const Operand& index, i64 count, i64 depth, const i64* extents) {
+  const Shape row{count};
+  const Operand table = view(c, as_integers(c, index), depth == 1 ? row : Shape{count, depth}, "table");
+  Operand at;
+  for (i64 d = 0; d < depth && c.ok(); ++d) {
+    const Operand column = depth == 1 ? table : view(c, sliced(c, table, 1, d, d + 1, 1, "column"), row, "column");
+    const Operand position = as_index(c, column, extents[d]);
+    if (d == 0) at = position;
+    else {
+      const Operand counted = c.torch_as("aten.mul.Scalar", {{"self", at}, {"other", extents[d]}}, DType::s64, row, "counted");
+      at = c.torch_as("aten.add.Tensor", {{"self", counted}, {"other", position}}, DType::s64, row, "places");
+    }
+  }
+  return at;
+}
+
+// `operand` [.., depth] names places by the axes of `x` behind the first `batch`, which both have.
 Places read_places(Call& c, const Operand& x, size_t operand, i64 batch) {
   Places p;
-  const std::vector<i64> index = c.integers_of(operand, "positions");
-  const Shape s = c.shape(x), t = c.shape(c.operand(operand));
+  const Operand given = c.operand(operand);
+  const Shape s = c.shape(x), t = c.shape(given);
   c.require(!c.ok() || (batch >= 0 && !t.empty() && batch < static_cast<i64>(t.size()) && batch + t.back() <= static_cast<i64>(s.size()) &&
                         t.back() >= 1),
             "names places by more axes than the tensor has", to_text(t), to_text(s), "onnx.gather.axes");
   for (i64 k = 0; c.ok() && k < batch; ++k)
     c.require(s[k] == t[k], "has other batch axes than its positions", to_text(s), to_text(t), "onnx.gather.axes");
-  if (!c.ok() || !c.may_make(static_cast<i64>(index.size()))) return p;
-  const i64 depth = t.back(), count = static_cast<i64>(index.size()) / depth, first = batch + depth;
+  if (!c.ok() || !c.may_make(numel(t))) return p;
+  const i64 depth = t.back(), count = numel(t) / depth, first = batch + depth;
   p.table.assign(t.begin(), t.end() - 1);
   p.rest.assign(s.begin() + first, s.end());
   p.inner = numel(p.rest);
@@ -45,16 +75,16 @@ Places read_places(Call& c, const Operand& x, size_t operand, i64 batch) {
   for (i64 k = batch; k < first; ++k) named *= s[k];
   p.rows = batches * named;
   c.require(count > 0 && p.rows > 0 && p.inner > 0, "has no positions, or no elements", to_text(t), to_text(s), "onnx.slice.empty");
-  for (i64 k = 0; k < count && c.ok(); ++k) {
-    i64 place = k / (count / batches);  // the batch comes first
-    for (i64 d = 0; d < depth && c.ok(); ++d) {
-      const i64 extent = s[batch + d], position = index[static_cast<size_t>(k * depth + d)];
-      c.require(position >= -extent && position < extent, "an index lies outside the axis", std::to_string(position),
-                fmt::format("{}..{}", -extent, extent - 1), "onnx.gather.range");
-      place = place * extent + (position < 0 ? position + extent : position);
-    }
-    p.at.push_back(place);
+  if (!c.ok()) return p;
+  if (batch == 0 && p.rows <= kMostComputed && !c.is_known(given)) {
+    p.at = computed_places(c, given, count, depth, s.data());
+    return p;
   }
+  const std::vector<i64> index = c.integers_of(operand, "positions");
+  std::vector<i64> places;
+  for (i64 k = 0; k < count && c.ok(); ++k)
+    places.push_back(place_of(c, index.data() + k * depth, depth, s.data() + batch, k / (count / batches)));
+  p.at = c.known("positions", {DType::s64, {count}, {}}, places);
   return p;
 }
 
@@ -79,7 +109,11 @@ static void import_gather_nd(Call& c) {
   if (!c.ok()) return;
   const Shape out = with_axes(p.table, p.rest);
   const Operand rows = view(c, x, {p.rows, p.inner}, "rows");
-  c.result(view(c, picked(c, rows, 0, p.at, "picked"), out, ""));
+  if (const auto known = c.known_integers(p.at)) return c.result(view(c, picked(c, rows, 0, *known, "picked"), out, ""));
+  c.require(c.dtype(x) == DType::f32, "picks by positions that are computed, from integers", std::string(name_of(c.dtype(x))), "f32",
+            "onnx.gather.positions");
+  const Shape flat{numel(c.shape(p.at)), p.inner};
+  c.result(view(c, c.torch_as("aten.embedding.default", {{"weight", rows}, {"indices", p.at}}, DType::f32, flat, "picked"), out, ""));
 }
 
 static void import_scatter_elements(Call& c) {
@@ -106,24 +140,25 @@ static void import_scatter_nd(Call& c) {
             "joins what it scatters in a way that is not supported", reduction, "none, add, max, min", "onnx.scatter.reduction");
   const Places p = read_places(c, x, 1, 0);
   if (!c.ok()) return;
-  const i64 count = static_cast<i64>(p.at.size());
   c.require(c.shape(updates) == with_axes(p.table, p.rest), "has updates that do not fit the positions", to_text(c.shape(updates)),
             to_text(with_axes(p.table, p.rest)), "onnx.scatter.extent");
   if (!c.ok()) return;
   const Shape shape = c.shape(x);
+  const i64 count = numel(c.shape(p.at));
   const Operand rows = view(c, x, {p.rows, p.inner}, "rows"), source = view(c, updates, {count, p.inner}, "updates");
   Operand y;
   if (reduction == "max" || reduction == "min") {
-    if (!c.may_make(count * p.inner)) return;
+    const auto known = c.known_integers(p.at);
+    c.require(known.has_value(), "joins what it scatters to computed positions in a way that is not supported", reduction, "none, add",
+              "onnx.scatter.reduction");
+    if (!c.ok() || !c.may_make(count * p.inner)) return;
     std::vector<i64> each;
-    for (const i64 row : p.at) each.insert(each.end(), static_cast<size_t>(p.inner), row);
+    for (const i64 row : *known) each.insert(each.end(), static_cast<size_t>(p.inner), row);
     const Operand at = c.known("positions", {DType::s64, {count, p.inner}, {}}, each);
     y = c.torch("aten.scatter_reduce.two",
                 {{"self", rows}, {"dim", 0}, {"index", at}, {"src", source}, {"reduce", reduction == "max" ? "amax" : "amin"}}, "written");
   } else {
-    const Operand at = c.known("positions", {DType::s64, {count}, {}}, p.at);
-    y = c.torch(reduction == "add" ? "aten.index_add.default" : "aten.index_copy.default",
-                {{"self", rows}, {"dim", 0}, {"index", at}, {"source", source}}, "written");
+    y = written(c, rows, 0, p.at, source, reduction == "add", "written");
   }
   c.result(view(c, y, shape, ""));
 }
