@@ -19,11 +19,11 @@ class Arguments {
  public:
   explicit Arguments(Call& c) : c_(c) {}
 
-  // `as_tensor`: the dtype of a number where the kernel has a tensor.
+  // `as_tensor`: the dtype of a number where the kernel has a tensor, but for its first operand.
   void add(const TorchParameter& p, std::optional<DType> as_tensor) {
     using K = KernelArg::Kind;
     const std::string name(p.name);
-    if (p.element() == "Tensor" && as_tensor && c_.argument(name) && !c_.is_tensor(name) && c_.has(name))
+    if (p.element() == "Tensor" && as_tensor && !args.empty() && c_.has(name) && !c_.is_tensor(name))
       return add_tensor(c_.known_value({*as_tensor, {}, {}}, std::vector<float>{static_cast<float>(c_.number(name))}, name));
     const Argument* a = p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
     if (!a) return push({});
