@@ -454,7 +454,8 @@ TEST(Import, AsStridedIsAViewOrPicksElements) {
   m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({2, 1})}});
   EXPECT_EQ(nodes_of<Reshape>(imported(m)).size(), 1u);
   m = one_operator("aten.as_strided.default", {2, 5}, {4, 3}, {{"size", as_ints({4, 3})}, {"stride", as_ints({2, 1})}});
-  const auto frames = nodes_of<Gather>(imported(m));
+  const Graph g = imported(m);
+  const auto frames = nodes_of<Gather>(g);
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(std::get<Gather>(frames[0]->op).index, (Axes{0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8}));
   m = one_operator("aten.as_strided.default", {2, 5}, {5, 2}, {{"size", as_ints({5, 2})}, {"stride", as_ints({1, 6})}});

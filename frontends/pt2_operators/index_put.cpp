@@ -147,6 +147,9 @@ std::optional<Indexed> read_computed_index(Call& c, const Shape& x, const std::v
     c.require(both.has_value(), "the indices do not broadcast", to_text(c.shape(tables[k])), to_text(in.places), "pt2.index_put.tables");
     if (!c.ok()) return std::nullopt;
     in.places = *both;
+    c.require(numel(in.places) <= kMaxElements, "the indices name too many places", std::to_string(numel(in.places)),
+              std::to_string(kMaxElements), "pt2.index_put.tables");
+    if (!c.ok()) return std::nullopt;
     note_axis(in, static_cast<i64>(k));
   }
   in.perm = in_front(in.axes, static_cast<i64>(x.size()));

@@ -1,7 +1,7 @@
 // Arithmetic of computed integers: counters, positions, and what models make of them.
 #include "frontends/pt2_operators/integers.h"
 
-#include <algorithm>
+#include <cstdint>
 
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/kernel_result.h"
@@ -18,8 +18,21 @@ bool is_of_integers(Call& c) {
   return is_computed("self") || is_computed("other");
 }
 
+ValueId number_as_tensor(Call& c, std::string_view argument, DType dtype) {
+  const Argument* a = c.argument(argument);
+  if (c.ok() && a && a->kind == Argument::Kind::integer && (dtype == DType::s64 || dtype == DType::s32)) {
+    const i64 v = a->integer;
+    c.require(dtype == DType::s64 || (v >= INT32_MIN && v <= INT32_MAX), "is a number that the dtype does not have", std::to_string(v),
+              "int32", "pt2.argument.range");
+    if (!c.ok()) return -1;
+    Constant data = dtype == DType::s64 ? constant_of(std::vector<i64>{v}) : constant_of(std::vector<i32>{static_cast<i32>(v)});
+    return c.constant_value(c.name(argument), {dtype, {}, {}}, std::move(data));
+  }
+  return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(argument))}, argument);
+}
+
 ValueId integer_operand(Call& c, std::string_view argument, DType dtype) {
-  if (!c.is_tensor(argument)) return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(argument))}, argument);
+  if (!c.is_tensor(argument)) return number_as_tensor(c, argument, dtype);
   const ValueId v = c.any_tensor(argument);
   return c.ok() && c.type(v).dtype != dtype ? c.converted(v, dtype) : v;
 }

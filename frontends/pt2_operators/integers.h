@@ -10,7 +10,10 @@ namespace deuteron::pt2 {
 // importing.
 bool is_of_integers(Call& c);
 
-// A tensor of that dtype, or a number as one without axes.
+// A number as a tensor without axes: an integer to its last digit, where the dtype has it.
+ValueId number_as_tensor(Call& c, std::string_view argument, DType dtype);
+
+// A tensor of that dtype, or a number as one.
 ValueId integer_operand(Call& c, std::string_view argument, DType dtype);
 
 // What is left of clamp and of div with a rounding mode, where is_of_integers(c).

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/integers.h"
 #include "frontends/torch_schema/torch_schema.h"
 #include "ops/kernel_call/host_call.h"
 
@@ -24,7 +25,7 @@ class Arguments {
     using K = KernelArg::Kind;
     const std::string name(p.name);
     if (p.element() == "Tensor" && as_tensor && !args.empty() && c_.has(name) && !c_.is_tensor(name))
-      return add_tensor(c_.known_value({*as_tensor, {}, {}}, std::vector<float>{static_cast<float>(c_.number(name))}, name));
+      return add_tensor(number_as_tensor(c_, name, *as_tensor));
     const Argument* a = p.element() == "ScalarType" ? nullptr : c_.argument(name);  // a dtype is said by the result
     if (!a) return push({});
     switch (a->kind) {
