@@ -3,9 +3,9 @@
     mutate.py BUILD [--count N] [--seed S] [--only PREFIX]... [--journal FILE] [--timeout SECONDS] [--again FILE:LINE:COLUMN:CHANGE]...
 
 BUILD is a configured folder of this checkout: with the sanitizers more is seen, without them a mutant takes half the time. Where it compiles in units,
-the changed file's unit is compiled anew. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden texts with a changed
-program, then the whole test binary: a mutant survives if all pass. A change that does not compile, or that comes to the same code, is no mutant and is not counted. A test that does not end in
-TIMEOUT seconds, or that ends by a signal, has seen the fault.
+the changed file's unit is compiled anew. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden
+texts with a changed program, then the whole test binary: a mutant survives if all pass. A change that does not compile, or that comes to the same code,
+is no mutant and is not counted. A test that does not end in TIMEOUT seconds, or that ends by a signal, has seen the fault.
 
 The journal (JSON, a line for each mutant) is appended to, and its mutants are not tried again: a run that was stopped goes on. `--again` tries one of
 its lines once more. Neither the checkout nor BUILD is changed.
@@ -148,16 +148,14 @@ class Tree:
 
     def failing_as_it_is(self, binaries):
         """What a test of these binaries, or a golden text, says of the code without a change; empty: nothing."""
-        every = [[self.build / b, "--gtest_brief=1"] for b in sorted(binaries)]
-        every.append([sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.build / PROGRAM])
-        ends = [self.passes(words, r"(?:\[  FAILED  \]|^FAILED) (\S+)") for words in every]
+        ends = [self.tests_pass(self.build / b) for b in sorted(binaries)] + [self.golden_passes(self.build / PROGRAM)]
         return ", ".join(what for passed, what in ends if not passed)
 
-    def golden_passes(self):
-        return self.passes([sys.executable, ROOT / "tests" / "golden.py", "--deuteron", self.binary], r"^FAILED (\S+)")
+    def golden_passes(self, program):
+        return self.passes([sys.executable, ROOT / "tests" / "golden.py", "--deuteron", program], r"^FAILED (\S+)")
 
-    def tests_pass(self, chosen):
-        words = [self.binary, "--gtest_brief=1", "--gtest_fail_fast"] + ([f"--gtest_filter={chosen}"] if chosen else [])
+    def tests_pass(self, binary, chosen=""):
+        words = [binary, "--gtest_brief=1", "--gtest_fail_fast"] + ([f"--gtest_filter={chosen}"] if chosen else [])
         return self.passes(words, r"\[  FAILED  \] (\S+?)[ ,]")
 
     def passes(self, words, failure):
@@ -195,7 +193,7 @@ def try_mutant(tree, binary, path, site, before_hash):
     for linked, chosen in rounds:
         if not tree.link(linked):
             return "does not link", ""
-        passed, what = tree.golden_passes() if linked == PROGRAM else tree.tests_pass(chosen)
+        passed, what = tree.golden_passes(tree.binary) if linked == PROGRAM else tree.tests_pass(tree.binary, chosen)
         if not passed:
             return "killed", what
     return "survived", ""

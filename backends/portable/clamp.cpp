@@ -6,51 +6,21 @@
 namespace deuteron {
 namespace {
 
-struct ClampFloat {
-  const float* x;
-  float* y;
-  int32_t numel;
-  float low, high;
-};
-// NaN passes through. The upper limit wins where the limits cross.
-void run_clamp_f32(const ClampFloat& c) {
-  for (int32_t i = 0; i < c.numel; ++i) {
-    float v = c.x[i];
-    if (v < c.low) v = c.low;
-    if (v > c.high) v = c.high;
-    c.y[i] = v;
-  }
-}
-
-struct ClampInt8 {
-  const int8_t* x;
-  int8_t* y;
-  int32_t numel;
-  int8_t low, high;
-};
-void run_clamp_s8(const ClampInt8& c) {
-  for (int32_t i = 0; i < c.numel; ++i) {
-    int8_t v = c.x[i];
-    if (v < c.low) v = c.low;
-    if (v > c.high) v = c.high;
-    c.y[i] = v;
-  }
-}
-
 template <class T>
-struct ClampWhole {
+struct ClampCall {
   const T* x;
   T* y;
   int32_t numel;
-  int64_t low, high;
+  T low, high;
 };
+// NaN passes through. The upper limit wins where the limits cross.
 template <class T>
-void run_clamp_whole(const ClampWhole<T>& c) {
+void run_clamp(const ClampCall<T>& c) {
   for (int32_t i = 0; i < c.numel; ++i) {
-    int64_t v = c.x[i];
+    T v = c.x[i];
     if (v < c.low) v = c.low;
     if (v > c.high) v = c.high;
-    c.y[i] = static_cast<T>(v);
+    c.y[i] = v;
   }
 }
 
@@ -69,15 +39,15 @@ const char* read_s8_limit(const Call& call, int argument, int8_t none, int8_t* l
 template <class T>
 Status keep_whole(Call& call, Prepared* prepared, int low, int high, const Tensor& x, const Tensor& y) {
   constexpr int64_t kLeast = sizeof(T) == 4 ? INT32_MIN : INT64_MIN, kMost = sizeof(T) == 4 ? INT32_MAX : INT64_MAX;
-  ClampWhole<T> c{static_cast<const T*>(x.data), static_cast<T*>(y.data), x.numel, kLeast, kMost};
+  ClampCall<T> c{static_cast<const T*>(x.data), static_cast<T*>(y.data), x.numel, static_cast<T>(kLeast), static_cast<T>(kMost)};
   for (const int limit : {low, high}) {
     if (call.args[limit]->kind == Kind::none) continue;
     if (call.args[limit]->kind != Kind::integer) return bad_argument(limit, "must be a whole number");
     const int64_t v = call.integer(limit);
     if (v < kLeast || v > kMost) return bad_argument(limit, "must be of the dtype");
-    (limit == low ? c.low : c.high) = v;
+    (limit == low ? c.low : c.high) = static_cast<T>(v);
   }
-  return keep<ClampWhole<T>, run_clamp_whole<T>>(call, prepared, c);
+  return keep<ClampCall<T>, run_clamp<T>>(call, prepared, c);
 }
 
 Status keep_clamp(Call& call, Prepared* prepared, int low, int high, int out) {
@@ -85,17 +55,17 @@ Status keep_clamp(Call& call, Prepared* prepared, int low, int high, int out) {
   if (x.type != y.type) return bad_argument(out, "must have the input's dtype");
   if (!same_layout(x, y)) return bad_argument(out, "must have the input's sizes and memory order");
   if (x.type == ScalarType::s8) {
-    ClampInt8 c{static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 0};
+    ClampCall<int8_t> c{static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 0};
     if (const char* why = read_s8_limit(call, low, -128, &c.low)) return bad_argument(low, why);
     if (const char* why = read_s8_limit(call, high, 127, &c.high)) return bad_argument(high, why);
-    return keep<ClampInt8, run_clamp_s8>(call, prepared, c);
+    return keep<ClampCall<int8_t>, run_clamp<int8_t>>(call, prepared, c);
   }
   if (x.type != ScalarType::f32) return bad_argument(0, "must be float or int8");
   const float infinity = __builtin_inff();
-  ClampFloat c{static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, -infinity, infinity};
+  ClampCall<float> c{static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, -infinity, infinity};
   if (call.args[low]->kind != Kind::none) c.low = static_cast<float>(call.real(low));
   if (call.args[high]->kind != Kind::none) c.high = static_cast<float>(call.real(high));
-  return keep<ClampFloat, run_clamp_f32>(call, prepared, c);
+  return keep<ClampCall<float>, run_clamp<float>>(call, prepared, c);
 }
 
 // (x, min?, max?, out)
@@ -115,11 +85,11 @@ Status prepare_relu(Call& call, Prepared* prepared) {
   if (x.type != y.type) return bad_argument(1, "must have the input's dtype");
   if (!same_layout(x, y)) return bad_argument(1, "must have the input's sizes and memory order");
   if (x.type == ScalarType::s8)
-    return keep<ClampInt8, run_clamp_s8>(call, prepared,
-                                         {static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 127});
+    return keep<ClampCall<int8_t>, run_clamp<int8_t>>(call, prepared,
+                                                  {static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data), x.numel, 0, 127});
   if (x.type != ScalarType::f32) return bad_argument(0, "must be float or int8");
-  return keep<ClampFloat, run_clamp_f32>(call, prepared,
-                                         {static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, 0, __builtin_inff()});
+  return keep<ClampCall<float>, run_clamp<float>>(
+      call, prepared, {static_cast<const float*>(x.data), static_cast<float*>(y.data), x.numel, 0, __builtin_inff()});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "frontends/onnx_operators/compose.h"
 #include "frontends/onnx_operators/import_table.h"
 #include "frontends/onnx_operators/layers.h"
+#include "frontends/pt2_operators/waves.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -15,9 +16,6 @@ constexpr i64 kMostTransform = i64{1} << 22;  // elements of a transform's matri
 constexpr i64 kMostWindow = i64{1} << 24;     // float32 holds these integers
 const double kPi = std::acos(-1.0);
 
-double angle(i64 k, i64 t, i64 n) { return 2 * kPi * static_cast<double>(k * t % n) / static_cast<double>(n); }
-double cosine(i64 k, i64 t, i64 n) { return std::cos(angle(k, t, n)); }
-double sine(i64 k, i64 t, i64 n) { return 2 * (k * t % n) % n == 0 ? 0 : std::sin(angle(k, t, n)); }  // 0 where the angle is a half turn
 
 // A transform of `length` elements: of `in` that there are `used`, each of `parts` numbers, become `out` of `results` numbers.
 struct Transform {
@@ -31,7 +29,7 @@ std::vector<float> matrix_of(const Transform& f) {
   const double scale = f.inverse ? 1 / static_cast<double>(f.length) : 1, turn = f.inverse ? scale : -scale;
   for (i64 k = 0; k < f.out; ++k)
     for (i64 t = 0; t < f.used; ++t) {
-      const double re = scale * cosine(k, t, f.length), im = turn * sine(k, t, f.length) + 0.0;
+      const double re = scale * cosine_of(k, t, f.length), im = turn * sine_of(k, t, f.length) + 0.0;
       // A real result is that of a spectrum whose second half is the conjugate of its first: those in the middle count twice.
       const double twice = f.results == 2 || t == 0 || 2 * t == f.length ? 1 : 2;
       float* row = m.data() + k * f.results * f.in * f.parts + t * f.parts;

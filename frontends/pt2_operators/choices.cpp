@@ -8,6 +8,7 @@
 #include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/integers.h"
 #include "frontends/pt2_operators/kernel_result.h"
 #include "ops/elementwise/broadcast.h"
 #include "tensor/elements.h"
@@ -96,8 +97,7 @@ void choose(Call& c, ValueId mask, ValueId yes, ValueId no) {
 ValueId any_operand(Call& c, std::string_view argument) {
   if (c.is_tensor(argument)) return c.any_tensor(argument);
   const DType dtype = c.declared_dtype().value_or(DType::f32);
-  if (dtype == DType::f32) return c.operand(argument);
-  return c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number(argument))}, argument);
+  return dtype == DType::f32 ? c.operand(argument) : number_as_tensor(c, argument, dtype);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ static void import_masked_fill(Call& c) {
   ValueId value = -1;
   const DType dtype = c.type(x).dtype;
   if (c.is_tensor("value")) value = movable(c, "value");
-  else if (dtype != DType::f32) value = c.known_value({dtype, {}, {}}, std::vector<float>{static_cast<float>(c.number("value"))}, "value");
+  else if (dtype != DType::f32) value = number_as_tensor(c, "value", dtype);
   else value = c.constant("value", {}, {static_cast<float>(c.number("value"))});
   choose(c, mask, value, x);
 }

@@ -118,27 +118,20 @@ static void import_logspace(Call& c) {
   if (c.ok()) make(c, {steps}, [=](i64 k) { return std::pow(base, start + step * static_cast<double>(k)); });
 }
 
-// Hann's and Hamming's windows; one that is not periodic ends where it began.
+// Windows; one that is not periodic ends where it began.
 static void import_window(Call& c) {
   const i64 length = c.integer("window_length");
   const bool periodic = !c.has("periodic") || c.boolean("periodic");
-  const double offset = c.operator_name() == "hamming_window" ? 0.54 : 0.5;
-  const double span = static_cast<double>(std::max<i64>(periodic ? length : length - 1, 1));
-  if (!c.ok()) return;
-  if (length == 1) return fill(c, {1}, 1);
-  make(c, {length}, [=](i64 k) { return offset - (1 - offset) * std::cos(2 * std::acos(-1.0) * static_cast<double>(k) / span); });
-}
-
-// Blackman's window, and Bartlett's triangle, of the same span.
-static void import_other_window(Call& c) {
-  const i64 length = c.integer("window_length");
-  const bool periodic = !c.has("periodic") || c.boolean("periodic"), triangle = c.operator_name() == "bartlett_window";
   const double span = static_cast<double>(std::max<i64>(periodic ? length : length - 1, 1)), pi = std::acos(-1.0);
+  const std::string_view name = c.operator_name();
+  const double offset = name == "hamming_window" ? 0.54 : 0.5;
   if (!c.ok()) return;
   if (length == 1) return fill(c, {1}, 1);
   make(c, {length}, [=](i64 k) {
-    const double at = static_cast<double>(k) / span;
-    return triangle ? 1 - std::abs(2 * at - 1) : 0.42 - 0.5 * std::cos(2 * pi * at) + 0.08 * std::cos(4 * pi * at);
+    const double at = static_cast<double>(k), wave = std::cos(2 * pi * at / span);
+    if (name == "bartlett_window") return 1 - std::abs(2 * at / span - 1);
+    if (name == "blackman_window") return 0.42 - 0.5 * wave + 0.08 * std::cos(4 * pi * at / span);
+    return offset - (1 - offset) * wave;
   });
 }
 
@@ -146,10 +139,10 @@ static constexpr ImportRow kConstantsRows[] = {
     {"aten.arange.default", import_arange},
     {"aten.arange.start", import_arange},
     {"aten.arange.start_step", import_arange},
-    {"aten.bartlett_window.default", import_other_window},
-    {"aten.bartlett_window.periodic", import_other_window},
-    {"aten.blackman_window.default", import_other_window},
-    {"aten.blackman_window.periodic", import_other_window},
+    {"aten.bartlett_window.default", import_window},
+    {"aten.bartlett_window.periodic", import_window},
+    {"aten.blackman_window.default", import_window},
+    {"aten.blackman_window.periodic", import_window},
     {"aten.empty.memory_format", import_zeros},
     {"aten.empty_like.default", import_like},
     {"aten.eye.default", import_eye},

@@ -8,6 +8,7 @@
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/weighted_sums.h"
+#include "frontends/pt2_operators/waves.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -22,12 +23,8 @@ bool require_transform(Call& c, i64 rows, i64 columns) {
   return c.ok();
 }
 
-// The angle 2 pi k t / n, from what the product leaves of n: as exact for a large product.
-double angle(i64 k, i64 t, i64 n) { return 2 * std::acos(-1.0) * static_cast<double>(k * t % n) / static_cast<double>(n); }
-float cosine(i64 k, i64 t, i64 n, double scale) { return static_cast<float>(scale * std::cos(angle(k, t, n))); }
-float sine(i64 k, i64 t, i64 n, double scale) {
-  return 2 * (k * t % n) % n == 0 ? 0.0f : static_cast<float>(scale * std::sin(angle(k, t, n)));  // 0 where the angle is a half turn
-}
+float cosine(i64 k, i64 t, i64 n, double scale) { return static_cast<float>(scale * cosine_of(k, t, n)); }
+float sine(i64 k, i64 t, i64 n, double scale) { return static_cast<float>(scale * sine_of(k, t, n) + 0.0); }  // no -0
 
 // A result of the transform: real parts, then imaginary ones.
 Complex split_parts(Call& c, ValueId both, i64 axis) {

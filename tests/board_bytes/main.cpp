@@ -1,12 +1,13 @@
-// Loads a program in every form that one changed byte or a cut gives it, and runs what still loads. The board's protection unit ends an access
-// outside its memory; the file, and what lies around tables and planned memory, must be as before. Command line: FILE [CHANGES], the values that
-// a byte is changed to: 8, each bit by itself, if nothing else is said; 255: all others.
+// Loads a program in every form that one changed byte or a cut gives it, and runs what still loads. The board's protection unit ends an
+// access outside its memory; the file, and what lies around tables and planned memory, must be as before. Command line: FILE [CHANGES], the
+// values that a byte is changed to: 8, each bit by itself, if nothing else is said; 255: all others.
 #include <cstring>
 #include <initializer_list>
 
 #include "runtime/deuteron.h"
 #include "runtime/ports/board.h"
 #include "runtime/ports/semihosting.h"
+#include "tests/board_words.h"
 
 namespace deuteron {
 namespace {
@@ -69,12 +70,6 @@ class Attempts {
   Room file_, kept_, tables_, planned_, input_;
 };
 
-uint32_t number_of(const char* digits) {
-  uint32_t n = 0;
-  for (; *digits >= '0' && *digits <= '9'; ++digits) n = n * 10 + static_cast<uint32_t>(*digits - '0');
-  return n;
-}
-
 BoardExit change_each_byte(const char* path, uint32_t changes) {
   free_memory = reinterpret_cast<uint8_t*>(kPool[0].base);  // boards run no constructors
   const Room file = room(kMostFile), kept = room(kMostFile);
@@ -110,8 +105,7 @@ int main() {
   static char text[256];
   if (!command_line(text, sizeof text)) return static_cast<int>(BoardExit::bad_job);
   char* rest = text;
-  while (*rest != ' ' && *rest != 0) ++rest;
-  if (*rest == ' ') *rest++ = 0;
-  const uint32_t changes = number_of(rest);
-  return static_cast<int>(change_each_byte(text, changes == 0 ? 8 : changes));
+  const char* path = take_word(rest);
+  const uint32_t changes = number_of(take_word(rest));
+  return static_cast<int>(change_each_byte(path, changes == 0 ? 8 : changes));
 }

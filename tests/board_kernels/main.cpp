@@ -4,6 +4,7 @@
 
 #include "runtime/ports/semihosting.h"
 #include "tests/board_kernels/case.h"
+#include "tests/board_words.h"
 
 namespace deuteron {
 namespace {
@@ -47,21 +48,6 @@ constexpr CheckedKernel kChecked[] = {
     {"quantize_bytes", check_quantize_bytes},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
-
-// The next word of a text, ended by a zero.
-char* take_word(char*& text) {
-  while (*text == ' ') ++text;
-  char* word = text;
-  while (*text != ' ' && *text != 0) ++text;
-  if (*text == ' ') *text++ = 0;
-  return word;
-}
-
-uint32_t number_of(const char* digits) {
-  uint32_t n = 0;
-  for (; *digits >= '0' && *digits <= '9'; ++digits) n = n * 10 + static_cast<uint32_t>(*digits - '0');
-  return n;
-}
 
 bool check(const CheckedKernel& k, uint32_t first, uint32_t count) {
   uint32_t served = 0, failed = 0;

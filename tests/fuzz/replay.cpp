@@ -1,6 +1,7 @@
 // Fuzz targets on the inputs that are kept of them: fuzz_replay FOLDER [--change TIMES [SEED]] [--each-byte] [TARGET ...]. A folder of the
 // target's name has its inputs. With --change also on random changes of them, TIMES the number in fuzz.cmake; those of SEED are always the same.
-// With --each-byte also on each input cut anywhere, and with any one byte changed to any other. The input at work is in fuzz_replay.TARGET. That is no match for `./dev fuzz`, which sees what its changes reach, but needs no clang.
+// With --each-byte also on each input cut anywhere, and with any one byte changed to any other. The input at work is in fuzz_replay.TARGET.
+// That is no match for `./dev fuzz`, which sees what its changes reach, but needs no clang.
 #include <fcntl.h>
 #include <unistd.h>
 
