@@ -1,7 +1,6 @@
 // The things that begin and end to live, moment by moment. A state is where those lie that are alive now, how high each memory has been
 // filled so far, and what that has cost. Of two states with the same things in the same memories the one that is as high and as dear or
-// more
-// is dropped. A network has few things alive at once, so that few states are left; a budget cuts where that is not so.
+// more is dropped. A network has few things alive at once, so that few states are left; a budget cuts where that is not so.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -152,7 +151,6 @@ class Walk {
         if (s.cost + still_to_come_ + s.beside < limit_) add(into, std::move(s));
       }
     }
-    cut(fit);
     return fit;
   }
 

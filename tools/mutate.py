@@ -1,11 +1,13 @@
 """Do the tests notice a fault? Makes random small changes of product code, one at a time, and lists those that no test fails for.
 
     mutate.py BUILD [--count N] [--seed S] [--only PREFIX]... [--journal FILE] [--timeout SECONDS] [--again FILE:LINE:COLUMN:CHANGE]...
+              [--program-tests]
 
 BUILD is a configured folder of this checkout: with the sanitizers more is seen, without them a mutant takes half the time. Where it compiles in units,
 the changed file's unit is compiled anew. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden
-texts with a changed program, then the whole test binary: a mutant survives if all pass. A change that does not compile, or that comes to the same code,
-is no mutant and is not counted. A test that does not end in TIMEOUT seconds, or that ends by a signal, has seen the fault.
+texts with a changed program, then the whole test binary: a mutant survives if all pass. With --program-tests it then meets the tests of ctest that take
+the program, as `./dev test` has them, the quickest first: minutes for each mutant that lives. A change that does not compile, or that comes to the same
+code, is no mutant and is not counted. A test that does not end in TIMEOUT seconds, or that ends by a signal, has seen the fault.
 
 The journal (JSON, a line for each mutant) is appended to, and its mutants are not tried again: a run that was stopped goes on. `--again` tries one of
 its lines once more. Neither the checkout nor BUILD is changed.
@@ -112,6 +114,7 @@ class Tree:
         self.source, self.unit, self.assembly, self.object, self.binary = (folder / f"mutant.{x}" for x in ("cpp", "unit.cpp", "s", "o", "tests"))
         self.commands = {c["file"]: c for c in json.loads((build / "compile_commands.json").read_text())}
         self.links = {}
+        self.sound = {}  # program tests that pass without a change, once they were asked
         for unit in (build / "units").glob("*/*.cpp"):  # as units.cmake makes them
             if str(unit) in self.commands:
                 for file in re.findall(r'^#include "(.+)"$', unit.read_text(), re.M):
@@ -146,6 +149,33 @@ class Tree:
         compiled = subprocess.run(self.words, cwd=self.build, stderr=subprocess.DEVNULL)
         return compiled.returncode == 0 and subprocess.run(line, shell=True, cwd=self.build, stdout=subprocess.DEVNULL).returncode == 0
 
+    def program_tests(self):
+        """Name, command with the changed program, and the exit code that leaves the test out; the quickest first."""
+        program, tests = str(self.build / PROGRAM), []
+        listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, capture_output=True, text=True, check=True).stdout
+        costs = self.build / "Testing" / "Temporary" / "CTestCostData.txt"
+        seconds = {w[0]: float(w[2]) for w in map(str.split, costs.read_text().splitlines()) if len(w) == 3} if costs.exists() else {}
+        for test in json.loads(listed)["tests"]:
+            words = test.get("command", [])
+            if program in words and test["name"] != "golden":
+                skip = next((p["value"] for p in test["properties"] if p["name"] == "SKIP_RETURN_CODE"), None)
+                tests.append((test["name"], words, skip))
+        return sorted(tests, key=lambda t: seconds.get(t[0], 0))
+
+    def failing_program_test(self):
+        """The first one that fails with the changed program and passes with the program as it is."""
+        program = str(self.build / PROGRAM)
+        for name, words, skip in self.program_tests():
+            skipped = f"exit {skip}"
+            passed, what = self.passes([str(self.binary) if w == program else w for w in words], r"(?!)")
+            if passed or what == skipped:
+                continue
+            if name not in self.sound:
+                self.sound[name] = self.passes(words, r"(?!)")[0]
+            if self.sound[name]:
+                return name
+        return None
+
     def failing_as_it_is(self, binaries):
         """What a test of these binaries, or a golden text, says of the code without a change; empty: nothing."""
         ends = [self.tests_pass(self.build / b) for b in sorted(binaries)] + [self.golden_passes(self.build / PROGRAM)]
@@ -175,7 +205,7 @@ class Tree:
         return process.returncode == 0, what
 
 
-def try_mutant(tree, binary, path, site, before_hash):
+def try_mutant(tree, binary, path, site, before_hash, program_tests):
     """"killed", "survived" or why it is no mutant, and what saw it."""
     number, column, _, before, after = site
     lines = (ROOT / path).read_text().split("\n")
@@ -196,6 +226,8 @@ def try_mutant(tree, binary, path, site, before_hash):
         passed, what = tree.golden_passes(tree.binary) if linked == PROGRAM else tree.tests_pass(tree.binary, chosen)
         if not passed:
             return "killed", what
+    if program_tests and tree.link(PROGRAM) and (name := tree.failing_program_test()):
+        return "killed", name
     return "survived", ""
 
 
@@ -208,6 +240,7 @@ def main():
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--again", action="append", default=[], help="FILE:LINE:COLUMN:CHANGE of a journal")
+    parser.add_argument("--program-tests", action="store_true", help="ask also what ctest runs with the program")
     options = parser.parse_args()
     build = options.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -248,7 +281,7 @@ def mutate(options, tree):
         if path not in hashes:
             hashes[path] = tree.compile(path, (ROOT / path).read_text())
         began = time.monotonic()
-        verdict, what = try_mutant(tree, places[path], path, site, hashes[path])
+        verdict, what = try_mutant(tree, places[path], path, site, hashes[path], options.program_tests)
         counts[verdict] += 1
         if verdict not in ("killed", "survived"):
             continue

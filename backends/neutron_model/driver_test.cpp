@@ -279,6 +279,8 @@ TEST(NeutronDriver, RefusesBadCallsOfTheOtherKinds) {
   refuse(Kind::kConv2DPointwisePool, pooled, Reason::kSum);
   refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 4}, 64, 0, 0, 0, 0, 0, 0}, Reason::kExtent);
   refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 12}, 48, 0, 0, 0, 0, 0, 0}, Reason::kSum);
+  refuse(Kind::kReduceSum, ReduceCall{kIn, kOut, {1, 1, 1, 1, 1 << 12, 1 << 11}, 48, 0, 0, 0, 0, 0, 0},
+         Reason::kOperandRange);  // as many as may be summed
   refuse(Kind::kReduceMax, ReduceCall{kIn, kOut, {1, 1, 1, 1, 4, 1025}, 48, 0, 0, 0, 0, 0, 0}, Reason::kOperandRange);
   refuse(Kind::kSoftmax, SoftmaxCall{kIn, kOut, 2, 8, 1 << 30, 32, -1}, Reason::kQuantization);
   refuse(Kind::kSoftmax, SoftmaxCall{kIn, kOut, 2, 8, 1 << 30, 24, -255}, Reason::kQuantization);
