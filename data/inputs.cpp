@@ -61,6 +61,15 @@ class InputReader {
     return out;
   }
 
+  static bool has(const Npz& npz, const std::string& name) {
+    return std::find(npz.names().begin(), npz.names().end(), name) != npz.names().end();
+  }
+  // By its number, or else by the name that the input has in the model.
+  static std::string array_name(const Npz& npz, const InputSpec& spec, size_t i) {
+    const std::string numbered = fmt::format("input{}", i);
+    return !has(npz, numbered) && has(npz, spec.name) ? spec.name : numbered;
+  }
+
   std::optional<std::vector<InputSeries>> read_npz(const std::string& path, std::span<const InputSpec> specs) {
     std::vector<std::string> files = {path};
     const bool folder = is_folder(path);
@@ -75,12 +84,13 @@ class InputReader {
       const std::optional<Npz> npz = Npz::open(file, diagnostics_);
       if (!npz) return std::nullopt;
       const std::string beyond = fmt::format("input{}", specs.size());
-      if (std::find(npz->names().begin(), npz->names().end(), beyond) != npz->names().end())
+      const bool is_own = std::any_of(specs.begin(), specs.end(), [&](const InputSpec& spec) { return spec.name == beyond; });
+      if (has(*npz, beyond) && !is_own)
         return diagnostics_.add({Severity::error, file, fmt::format("has `{}`", beyond), fmt::format("{} inputs", specs.size() + 1),
                                  fmt::format("{} inputs", specs.size()), "input.count", ""}),
                std::nullopt;
       for (size_t i = 0; i < specs.size(); ++i) {
-        const std::string name = fmt::format("input{}", i);
+        const std::string name = array_name(*npz, specs[i], i);
         const std::string where = file + ":" + name;
         const auto accept = [&](const Shape& shape) { return samples_of(shape, where, specs[i]).has_value(); };
         const std::optional<Array> array = npz->read(name, accept, diagnostics_);

@@ -44,8 +44,8 @@ struct InputOptions {
   ImageMap image;
 };
 
-// One path for each input, in order; or one `.npz` (or folder of them) with input0, input1, ... for all. Every input has as many samples as
-// the others. Without inputs there is one sample of nothing.
+// One path for each input, in order; or one `.npz` (or folder of them) for all, with arrays input0, input1, ... or of the inputs' own names.
+// Every input has as many samples as the others. Without inputs there is one sample of nothing.
 std::optional<std::vector<InputSeries>> read_inputs(std::span<const std::string> paths, std::span<const InputSpec> specs,
                                                     const InputOptions& options, Diagnostics& diagnostics);
 

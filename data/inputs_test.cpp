@@ -238,6 +238,17 @@ TEST_F(Inputs, NpzStandsForAllInputs) {
     EXPECT_EQ(floats((*all)[0]), v);
     EXPECT_EQ(std::memcmp((*all)[1].bytes.data(), w.data(), 20), 0);
   }
+  const InputSpec misleading{"input1", DType::f32, {2, 3}};
+  for (const auto& [specs, names] : {std::pair{std::vector{a, b}, std::vector<std::string>{"a", "b"}},
+                                     {{a, b}, {"input0", "b"}},
+                                     {{misleading, b}, {"input0", "input1"}},
+                                     {{misleading}, {"input1"}}}) {
+    std::vector<std::pair<std::string, std::vector<uint8_t>>> arrays{{names[0] + ".npy", in0}};
+    if (specs.size() == 2) arrays.emplace_back(names[1] + ".npy", in1);
+    const auto by_name = read({put_npz("n.npz", arrays, false)}, specs);
+    ASSERT_TRUE(by_name) << names[0];
+    EXPECT_EQ(floats((*by_name)[0]), v);
+  }
   EXPECT_THAT(error({put_npz("m.npz", {{"input0.npy", in0}, {"y.npy", in0}}, false)}, {a, b}),
               AllOf(HasSubstr("m.npz:input1"), HasSubstr("it has: input0, y")));
   EXPECT_THAT(error({put_npz("s.npz", {{"input0.npy", in0}, {"input1.npy", in1_short}}, false)}, {a, b}),

@@ -40,6 +40,7 @@ PLACES = [
 # Device code whose other half is the compiler's: a mutant that the first binary lets live meets these tests too.
 ALSO = {"runtime/": ("compiler_tests", "emit"), "ops/": ("compiler_tests", "emit")}
 PROGRAM = "deuteron"  # which tests/golden.py runs
+PROGRAMS = [PROGRAM, "float_runner"]  # with what is mutated in them, of which ctest has tests
 NOT_MUTATED = re.compile(r"(_test|_fuzz|_host)\.cpp$|/test_|/kernel_[a-z0-9]+\.cpp$|/frontends/pt2_examples/")
 
 # name, what is looked for, what takes its place. Binary operators have spaces around them in formatted code, template brackets have not.
@@ -110,7 +111,7 @@ class Tree:
     """Compiles a changed copy of a file and links it in front of the libraries that hold the real one: neither checkout nor build folder change."""
 
     def __init__(self, build, folder, timeout):
-        self.build, self.timeout = build, timeout
+        self.build, self.folder, self.timeout = build, folder, timeout
         self.source, self.unit, self.assembly, self.object, self.binary = (folder / f"mutant.{x}" for x in ("cpp", "unit.cpp", "s", "o", "tests"))
         self.commands = {c["file"]: c for c in json.loads((build / "compile_commands.json").read_text())}
         self.links = {}
@@ -141,33 +142,36 @@ class Tree:
         done = subprocess.run(plain, cwd=self.build, stderr=subprocess.DEVNULL)
         return hashlib.sha256(self.assembly.read_bytes()).hexdigest() if done.returncode == 0 else None
 
-    def link(self, binary):
+    def link(self, binary, output=None):
         if binary not in self.links:
             commands = subprocess.run(["ninja", "-C", self.build, "-t", "commands", binary], capture_output=True, text=True, check=True).stdout
             self.links[binary] = commands.splitlines()[-1]
-        line = self.links[binary].replace(f" -o {binary} ", f" -o {self.binary} {self.object} ", 1)
+        line = self.links[binary].replace(f" -o {binary} ", f" -o {output or self.binary} {self.object} ", 1)
         compiled = subprocess.run(self.words, cwd=self.build, stderr=subprocess.DEVNULL)
         return compiled.returncode == 0 and subprocess.run(line, shell=True, cwd=self.build, stdout=subprocess.DEVNULL).returncode == 0
 
     def program_tests(self):
-        """Name, command with the changed program, and the exit code that leaves the test out; the quickest first."""
-        program, tests = str(self.build / PROGRAM), []
+        """Name, command and the exit code that leaves the test out; the quickest first."""
+        tests = []
         listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, capture_output=True, text=True, check=True).stdout
         costs = self.build / "Testing" / "Temporary" / "CTestCostData.txt"
         seconds = {w[0]: float(w[2]) for w in map(str.split, costs.read_text().splitlines()) if len(w) == 3} if costs.exists() else {}
         for test in json.loads(listed)["tests"]:
             words = test.get("command", [])
-            if program in words and test["name"] != "golden":
+            if test["name"] != "golden" and any(str(self.build / p) in words for p in PROGRAMS):
                 skip = next((p["value"] for p in test["properties"] if p["name"] == "SKIP_RETURN_CODE"), None)
                 tests.append((test["name"], words, skip))
         return sorted(tests, key=lambda t: seconds.get(t[0], 0))
 
     def failing_program_test(self):
-        """The first one that fails with the changed program and passes with the program as it is."""
-        program = str(self.build / PROGRAM)
+        """The first one that fails with the changed programs and passes with them as they are."""
+        changed = {str(self.build / p): str(self.folder / f"mutant.{p}") for p in PROGRAMS}
+        for program, mutant in changed.items():
+            if not self.link(pathlib.Path(program).name, mutant):
+                return f"{program} does not link"
         for name, words, skip in self.program_tests():
             skipped = f"exit {skip}"
-            passed, what = self.passes([str(self.binary) if w == program else w for w in words], r"(?!)")
+            passed, what = self.passes([changed.get(w, w) for w in words], r"(?!)")
             if passed or what == skipped:
                 continue
             if name not in self.sound:
@@ -226,7 +230,7 @@ def try_mutant(tree, binary, path, site, before_hash, program_tests):
         passed, what = tree.golden_passes(tree.binary) if linked == PROGRAM else tree.tests_pass(tree.binary, chosen)
         if not passed:
             return "killed", what
-    if program_tests and tree.link(PROGRAM) and (name := tree.failing_program_test()):
+    if program_tests and (name := tree.failing_program_test()):
         return "killed", name
     return "survived", ""
 
