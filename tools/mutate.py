@@ -1,7 +1,7 @@
 """Do the tests notice a fault? Makes random small changes of product code, one at a time, and lists those that no test fails for.
 
     mutate.py BUILD [--count N] [--seed S] [--only PREFIX]... [--journal FILE] [--timeout SECONDS] [--again FILE:LINE:COLUMN:CHANGE]...
-              [--program-tests]
+              [--program-tests [REGEX]]
 
 BUILD is a configured folder of this checkout: with the sanitizers more is seen, without them a mutant takes half the time. Where it compiles in units,
 the changed file's unit is compiled anew. Tests whose source lies in the folder of the changed file run first, then, where those see nothing, the golden
@@ -150,7 +150,7 @@ class Tree:
         compiled = subprocess.run(self.words, cwd=self.build, stderr=subprocess.DEVNULL)
         return compiled.returncode == 0 and subprocess.run(line, shell=True, cwd=self.build, stdout=subprocess.DEVNULL).returncode == 0
 
-    def program_tests(self):
+    def program_tests(self, chosen):
         """Name, command and the exit code that leaves the test out; the quickest first."""
         tests = []
         listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, capture_output=True, text=True, check=True).stdout
@@ -158,18 +158,18 @@ class Tree:
         seconds = {w[0]: float(w[2]) for w in map(str.split, costs.read_text().splitlines()) if len(w) == 3} if costs.exists() else {}
         for test in json.loads(listed)["tests"]:
             words = test.get("command", [])
-            if test["name"] != "golden" and any(str(self.build / p) in words for p in PROGRAMS):
+            if test["name"] != "golden" and re.search(chosen, test["name"]) and any(str(self.build / p) in words for p in PROGRAMS):
                 skip = next((p["value"] for p in test["properties"] if p["name"] == "SKIP_RETURN_CODE"), None)
                 tests.append((test["name"], words, skip))
         return sorted(tests, key=lambda t: seconds.get(t[0], 0))
 
-    def failing_program_test(self):
+    def failing_program_test(self, chosen):
         """The first one that fails with the changed programs and passes with them as they are."""
         changed = {str(self.build / p): str(self.folder / f"mutant.{p}") for p in PROGRAMS}
         for program, mutant in changed.items():
             if not self.link(pathlib.Path(program).name, mutant):
                 return f"{program} does not link"
-        for name, words, skip in self.program_tests():
+        for name, words, skip in self.program_tests(chosen):
             skipped = f"exit {skip}"
             passed, what = self.passes([changed.get(w, w) for w in words], r"(?!)")
             if passed or what == skipped:
@@ -230,7 +230,7 @@ def try_mutant(tree, binary, path, site, before_hash, program_tests):
         passed, what = tree.golden_passes(tree.binary) if linked == PROGRAM else tree.tests_pass(tree.binary, chosen)
         if not passed:
             return "killed", what
-    if program_tests and (name := tree.failing_program_test()):
+    if program_tests is not None and (name := tree.failing_program_test(program_tests)):
         return "killed", name
     return "survived", ""
 
@@ -244,7 +244,7 @@ def main():
     parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--again", action="append", default=[], help="FILE:LINE:COLUMN:CHANGE of a journal")
-    parser.add_argument("--program-tests", action="store_true", help="ask also what ctest runs with the program")
+    parser.add_argument("--program-tests", nargs="?", const="", metavar="REGEX", help="ask also what ctest runs with the programs, or those of this name")
     options = parser.parse_args()
     build = options.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
