@@ -39,7 +39,7 @@ std::optional<Pair> pair_of(const Graph& g, NodeId add) {
     const ValueId c = node.inputs[call.args[is_first ? 0 : 1].integer], other = node.inputs[call.args[is_first ? 1 : 0].integer];
     const NodeId n = uses.producer[c];
     if (c == other || g.is_constant(other) || !is_call(g, n, "deuteron::packed_conv2d") || !uses.has_single_reader(c)) continue;
-    if (g.type(c).shape != g.type(other).shape || uses.producer[other] > n || n < found.convolution) continue;
+    if (g.type(c).shape != g.type(other).shape || uses.producer[other] > n) continue;
     const ValueId x = g.nodes[n].inputs[call_of(g.nodes[n].op)->args[0].integer];
     if (homes.of(x).root != homes.of(other).root) found = {n, add, other, is_first};
   }

@@ -58,5 +58,18 @@ TEST(Interpolation, Volumes) {
       .gives({1, 1, 2, 3, 2}, {-1.25f, 0.5f, -0.5f, 1.25f, -0.5f, 1.25f, -1, 0.75f, -0.25f, -1.25f, -0.25f, -1.25f});
 }
 
+// So long an axis is picked from: elements that are one of the operand's have one term less than those between two.
+TEST(Interpolation, ALongAxis) {
+  constexpr i64 kIn = 80;
+  const auto x = [](i64 k) { return static_cast<float>(7 * k % 11 - 5) / 4; };  // as TorchCase makes it
+  std::vector<float> y;
+  for (i64 k = 0; k < 2 * kIn - 1; ++k) y.push_back((x(k / 2) + x((k + 1) / 2)) / 2);
+  TorchCase("aten.upsample_trilinear3d.default")
+      .input("self", {1, 1, 1, 1, kIn})
+      .with("output_size", as_ints({1, 1, 2 * kIn - 1}))
+      .with("align_corners", as_bool(true))
+      .gives({1, 1, 1, 1, 2 * kIn - 1}, y);
+}
+
 }  // namespace
 }  // namespace deuteron::pt2
