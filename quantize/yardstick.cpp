@@ -35,8 +35,7 @@ double mean_ratio(const std::vector<Sums>& sums, size_t left_out) {
 }  // namespace
 
 double Sums::db() const {
-  constexpr double kExact = 200;
-  return noise == 0 ? kExact : std::clamp(10 * std::log10(signal / noise), -kExact, kExact);
+  return noise == 0 ? kNoNoise : std::clamp(10 * std::log10(signal / noise), -kNoNoise, kNoNoise);
 }
 
 double Score::value_without(size_t sample) const {

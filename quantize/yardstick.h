@@ -20,7 +20,7 @@ namespace deuteron {
 struct Sums {
   double signal = 0, noise = 0;
   void add(const Sums& o) { signal += o.signal, noise += o.noise; }
-  double db() const;  // 200 where there is no noise: no error that float32 can show is smaller
+  double db() const;  // kNoNoise where there is none
 };
 
 struct Score {

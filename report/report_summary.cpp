@@ -66,7 +66,9 @@ class Summary {
     if (c_.quantization.precision) precision(*c_.quantization.precision);
     int4_weights();
     line("error", error_text());
-    if (const std::optional<HeldOut>& other = c_.quantization.held_out)
+    if (const std::optional<HeldOut>& other = c_.quantization.held_out; other && !other->has_noise())
+      line("", "on other data none either (cross-validation)");
+    else if (other)
       line("", fmt::format("on other data about {:.1f} dB, {:.1f} to {:.1f} by which half of the samples is asked (cross-validation)",
                            other->db, other->low_db, other->high_db));
     line("time", fmt::format("{:.2f} s", f_.seconds));

@@ -85,6 +85,15 @@ TEST(Report, ErrorMayBeUnknownOrNone) {
             std::string::npos);
 }
 
+TEST(Report, OtherDataHaveAnErrorOrNone) {
+  Compilation c = small();
+  const auto summary = [&] { return report_summary(c, small_program(), {"net.pt2", nullptr, Accuracy{40, 0.5, 4}, 0}); };
+  c.quantization.held_out = HeldOut{kNoNoise, kNoNoise, kNoNoise};
+  EXPECT_THAT(summary(), testing::HasSubstr("on other data none either"));
+  c.quantization.held_out = HeldOut{150, 30, kNoNoise};  // some halves have none
+  EXPECT_THAT(summary(), testing::HasSubstr("on other data about 150.0 dB, 30.0 to 200.0"));
+}
+
 TEST(Report, NamesOfAnyBytesStayJson) {
   ProgramReport r = small_program();
   r.operators[0].name = "bad \xff\xfe \"name\"\n";
