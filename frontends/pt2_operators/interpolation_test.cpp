@@ -19,6 +19,19 @@ TEST(Interpolation, Bicubic) {
                             0.75f,  0.34375f,  -0.25f, -0.84375f,  -1.25f, 0.25f, -0.4140625f, -0.75f, 0.03125f,  1});
 }
 
+// A scale that is given decides where elements are found, also where the sizes say something else.
+TEST(Interpolation, ScalesAreTaken) {
+  TorchCase("aten.upsample_bicubic2d.default")
+      .input("self", {1, 1, 3, 3})
+      .with("output_size", as_ints({4, 4}))
+      .with("align_corners", as_bool(false))
+      .with("scales_h", as_float(1.5))
+      .with("scales_w", as_float(1.4))
+      .gives({1, 1, 4, 4},
+             {-1.62356126f, -0.208254501f, 0.47527805f, -0.478298724f, -0.00608149916f, 0.345959306f, 0.175587416f, -0.6015625f,
+              1.52864301f, 0.817418337f, -0.206857622f, -0.807581067f, 1.16175807f, 0.576363921f, -0.346858412f, -0.968460798f});
+}
+
 TEST(Interpolation, Filtered) {
   TorchCase("aten._upsample_bicubic2d_aa.default")
       .input("self", {1, 1, 5, 6})
