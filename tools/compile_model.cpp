@@ -355,27 +355,27 @@ static bool read_samples(const ModelOptions& o, const Graph& graph, const ByteIn
   if (!o.calibrate.empty()) {
     std::optional<std::vector<InputSeries>> data = read_inputs(o.calibrate, inputs, {"--calibrate", o.image}, diagnostics);
     if (!data) return false;
-    result.samples = to_samples(*data);
-  } else if (!is_quantized(graph)) {
-    std::string names;
-    for (const InputSpec& i : inputs) names += fmt::format("{}`{}` [{}]", names.empty() ? "" : ", ", i.name, to_text(i.shape));
-    if (!make_up_samples) {
-      diagnostics.error(o.model, "a float model needs sample data to choose its int8 ranges, and no --calibrate is given",
-                        "calibrate.missing",
-                        fmt::format("give --calibrate F once for each input ({}): a .npy, .npz, .bin or image, or a folder of typical "
-                                    "inputs; 32 samples are often enough",
-                                    names));
-      return false;
-    }
-    diagnostics.warning(
-        o.model,
-        fmt::format("no --calibrate: ranges come from {} made-up inputs between -1 and 1, so figures of accuracy mean nothing",
-                    kMadeUpSamples),
-        "calibrate.made_up", fmt::format("give --calibrate F once for each input ({})", names));
-    result.samples = made_up_samples(inputs);
-    result.made_up_samples = true;
+    return result.samples = to_samples(*data), true;
   }
-  return true;
+  if (is_quantized(graph)) return true;
+  if (inputs.empty()) return result.samples = made_up_samples(inputs), true;  // so many steps of a network that runs by itself
+  std::string names;
+  for (const InputSpec& i : inputs) names += fmt::format("{}`{}` [{}]", names.empty() ? "" : ", ", i.name, to_text(i.shape));
+  if (!make_up_samples) {
+    diagnostics.error(o.model, "a float model needs sample data to choose its int8 ranges, and no --calibrate is given",
+                      "calibrate.missing",
+                      fmt::format("give --calibrate F once for each input ({}): a .npy, .npz, .bin or image, or a folder of typical "
+                                  "inputs; 32 samples are often enough",
+                                  names));
+    return false;
+  }
+  diagnostics.warning(
+      o.model,
+      fmt::format("no --calibrate: ranges come from {} made-up inputs between -1 and 1, so figures of accuracy mean nothing",
+                  kMadeUpSamples),
+      "calibrate.made_up", fmt::format("give --calibrate F once for each input ({})", names));
+  result.samples = made_up_samples(inputs);
+  return result.made_up_samples = true;
 }
 
 void follow_recipe(const Target& target, CompileOptions& options) {
