@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/integer/bounds.h"
+#include "ops/integer/inverse_root.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
 
@@ -79,6 +80,41 @@ std::vector<int8_t> hardswish(const Quant& x, const Quant& y) {
   });
 }
 
+// Steps change their sign as int8 does, whatever they stand for. Where they stand for other numbers, the numbers change it.
+std::vector<int8_t> opposites(const Unary& a, const Quant& x, const Quant& y) {
+  if (x != y || x.zero_point[0] != 0) return looked_up(a, x, y);
+  return table_of_steps(x, y, [](i32 steps) { return steps == -128 ? steps : -steps; });
+}
+
+// A step that no result reaches: the clamp makes the largest of it, or the least.
+constexpr i32 kBeyond = 1 << 16;
+
+// Of what is not positive, which TFLite refuses while it runs: 0, and the largest step of 0 itself.
+std::vector<int8_t> inverse_roots(const Quant& x, const Quant& y) {
+  constexpr i32 kMore = 20;  // bits of the root between its two roundings
+  const Multiplier m = multiplier(1.0 / static_cast<double>(std::sqrt(x.scale[0]) * y.scale[0]));
+  return table_of_steps(x, y, [&](i32 steps) {
+    if (steps <= 0) return steps < 0 ? 0 : kBeyond;
+    const InverseRoot root = inverse_root(steps);
+    return requantize(requantize(1, root.value, root.shift + kMore), m.value, std::max(m.shift - kMore, -31));
+  });
+}
+
+// Cut off, not rounded. Of what is negative, which TFLite refuses while it runs: 0.
+std::vector<int8_t> roots(const Quant& x, const Quant& y) {
+  return table_of_steps(x, y, [&](i32 steps) {
+    const float root = std::sqrt(x.scale[0] * static_cast<float>(std::max(steps, 0)));
+    return static_cast<i32>(std::min(root / y.scale[0], static_cast<float>(kBeyond)));
+  });
+}
+
+// The least step where there is no logarithm.
+std::vector<int8_t> logarithms(const Unary& a, const Quant& x, const Quant& y) {
+  std::vector<int8_t> table = looked_up(a, x, y);
+  std::fill(table.begin(), table.begin() + x.zero_point[0] + 129, static_cast<int8_t>(y.low));
+  return table;
+}
+
 }  // namespace
 
 std::vector<int8_t> reference_table(const Unary& a, const Quant& x, const Quant& y) {
@@ -89,6 +125,14 @@ std::vector<int8_t> reference_table(const Unary& a, const Quant& x, const Quant&
       return leaky(a, x, y);
     case UnaryFn::abs:
       return absolute(x, y);
+    case UnaryFn::rsqrt:
+      return inverse_roots(x, y);
+    case UnaryFn::sqrt:
+      return roots(x, y);
+    case UnaryFn::log:
+      return logarithms(a, x, y);
+    case UnaryFn::neg:
+      return opposites(a, x, y);
     default:
       return looked_up(a, x, y);
   }

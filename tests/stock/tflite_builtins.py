@@ -207,6 +207,14 @@ def cast(c):
     return [whole, steps]
 
 
+def function_of_steps(c):
+    """Roots of what is not negative. TFLite changes the sign of steps as they stand, whatever zero is."""
+    fn, shape, s = c.choose(["GELU", "LOG", "NEG", "RSQRT", "SQRT"]), c.shape(4), float(np.float32(10 ** c.r.uniform(-3, 0)))
+    x = c.b.input(shape, s, {"NEG": 0, "RSQRT": -128, "SQRT": -128}.get(fn, c.pick(-128, 127)))
+    y = c.like(x, shape) if fn == "NEG" else c.b.tensor(shape, float(np.float32(10 ** c.r.uniform(-3, 0))), c.pick(-128, 127))
+    return [c.b.op(fn, [x], [y], {"GELU": "GeluOptions", "NEG": "NegOptions"}.get(fn), **({"approximate": bool(c.pick(0, 1))} if fn == "GELU" else {}))]
+
+
 def l2_normalization(c):
     shape = c.shape(c.choose([2, 4]))[:-1] + [c.pick(1, 24)]
     x = c.steps(shape)
@@ -354,7 +362,7 @@ def matmul_broadcast(c):
 
 CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
          integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
-         matmul_broadcast, *tflite_subgraphs.CASES]
+         matmul_broadcast, function_of_steps, *tflite_subgraphs.CASES]
 
 
 def make(case, seed):
