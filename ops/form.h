@@ -27,7 +27,7 @@ struct FormSite {
   const Type* result_steps = nullptr;  // the int8 type that every reader quantizes the result to; null: somebody wants the float
   const std::string* name = nullptr;
   Isa isa = Isa::scalar;
-  bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's
+  bool beside_npu = false;  // results shall have the NPU's bits, which are TFLite's: beside one, and of a model that came from there
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;
   bool for_stock = false;  // what stock firmware's kernels compute soonest, of forms with the same bits
 };

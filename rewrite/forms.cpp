@@ -50,7 +50,7 @@ std::optional<Patch> form_of(const Graph& g, const Uses& uses, NodeId root, Form
   site.result_steps = steps ? &*steps : nullptr;
   site.name = &g.values[node.outputs[0]].name;
   site.isa = target.isa;
-  site.beside_npu = target.beside_npu;
+  site.beside_npu = target.beside_npu || g.numerics == Numerics::tflite;
   site.cmsis_nn = target.cmsis_nn;
   site.for_stock = target.for_stock;
   FormBuilder builder(site);

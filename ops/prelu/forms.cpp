@@ -30,13 +30,18 @@ static ValueId times_one(FormBuilder& b, ValueId x, const Quant& out) {
   return b.add(Mul{}, {x, b.constant(Type{DType::s8, slope.shape, per_tensor(1, 0)}, ones)}, out);
 }
 
+// Of one slope: a function of one element, which is a table.
+static bool is_one(const std::vector<float>& slopes) {
+  return std::all_of(slopes.begin(), slopes.end(), [&](float s) { return s == slopes.front(); });
+}
+
 // prelu   becomes   the larger or smaller of x and its product, or products, clamps and sums
 // Beside an NPU with the bits of its PRELU: both halves are products that are rounded once.
 static bool int8_kernel_forms(const Prelu&, FormBuilder& b) {
   const bool as_npu = b.site().beside_npu;
   const Quant &in = b.type(kX).quant, &out = b.result().quant;
   const std::optional<std::vector<float>> slopes = numbers_of(b.site().operands[kSlope]);
-  if (!slopes || in.empty() || out.empty()) return false;
+  if (!slopes || in.empty() || out.empty() || is_one(*slopes)) return false;
   const bool shrinks = std::all_of(slopes->begin(), slopes->end(), [](float s) { return s <= 1 + kRounding; });
   const bool grows = std::all_of(slopes->begin(), slopes->end(), [](float s) { return s >= 1 - kRounding; });
   if (shrinks || grows) {
@@ -52,10 +57,11 @@ static bool int8_kernel_forms(const Prelu&, FormBuilder& b) {
 }
 
 // prelu with the same slope everywhere   becomes   leaky_relu
+// Refused between steps of a model from TFLite, which forms the two multipliers otherwise.
 static bool prelu_to_leaky_relu(const Prelu&, FormBuilder& b) {
   const std::optional<std::vector<float>> slopes = numbers_of(b.site().operands[kSlope]);
   if (!slopes || b.type(kX).dtype != DType::f32) return false;
-  if (std::any_of(slopes->begin(), slopes->end(), [&](float s) { return s != slopes->front(); })) return false;
+  if (!is_one(*slopes) || (b.site().beside_npu && b.site().operands[kX].steps)) return false;
   return b.finish(Unary{UnaryFn::leaky_relu, slopes->front()}, {kX});
 }
 

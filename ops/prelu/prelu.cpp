@@ -1,6 +1,10 @@
 #include "ops/prelu/prelu.h"
 
+#include <algorithm>
+
 #include "ops/op.h"
+#include "ops/prelu/multiplier.h"
+#include "ops/unary/table.h"
 
 namespace deuteron {
 
@@ -12,9 +16,23 @@ static Result<std::vector<Type>> infer(const Prelu&, TypeView in) {
   return std::vector<Type>{{in[0].dtype, x, {}}};
 }
 
-// The dialect has no such kernel. rewrite/prelu_forms.cpp
-static Result<Lowered> cortex_m(const Prelu&, const LowerContext&) {
-  return Refusal{"the dialect has no kernel of prelu", "", "", "cortex_m.prelu.kernel"};
+// The dialect has no such kernel: forms.cpp. With one slope it is a table.
+static Result<Lowered> cortex_m(const Prelu&, const LowerContext& c) {
+  const Refusal refusal{"the dialect has no kernel of prelu", "", "", "cortex_m.prelu.kernel"};
+  const Type& slope = c.in[1];
+  if (!c.data[1] || slope.dtype != DType::s8 || slope.quant.empty() || slope.quant.per_channel()) return refusal;
+  const std::span<const int8_t> steps = c.data[1]->as<int8_t>();
+  if (std::any_of(steps.begin(), steps.end(), [&](int8_t s) { return s != steps.front(); })) return refusal;
+  if (c.in[0].quant.empty() || c.out[0].quant.empty()) return refusal;
+  const Quant& y = c.out[0].quant;
+  const auto m = prelu_multipliers(c.in[0].quant, slope.quant, y, "cortex_m.prelu.kernel");
+  if (!m) return m.why;
+  return lower_made_table(c, "cortex_m.prelu.kernel", [&](const Quant& x, const Quant&) {
+    std::vector<int8_t> table;
+    for (i32 q = -128; q <= 127; ++q)
+      table.push_back(static_cast<int8_t>(std::clamp(prelu_value(*m, x, slope.quant, y, q, steps[0]), y.low, y.high)));
+    return table;
+  });
 }
 
 static constexpr QuantSpec kQuant[] = {
@@ -25,8 +43,8 @@ static constexpr QuantSpec kQuant[] = {
 
 // Limits: rules of ExecuTorch's NXP backend (converters of the operator); the numbers are the target's.
 static constexpr NpuRow<Prelu> kNpu[] = {
-    {"slope", "the slope is a constant",
-     must_hold("the slope is computed, and the NPU takes a constant only"), operand_is_constant<Prelu, 1>},
+    {"slope", "the slope is a constant", must_hold("the slope is computed, and the NPU takes a constant only"),
+     operand_is_constant<Prelu, 1>},
     {"rank", "rank", NpuTest::at_most, rank_of_result<Prelu>, &NpuLimits::rank},
 };
 static constexpr NpuSupport<Prelu> kNpuSupport{.rows = kNpu, .builtin = "PRELU", .absent = {}};
