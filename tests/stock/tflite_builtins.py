@@ -73,7 +73,7 @@ class Case:
 
 def samples(b, r):
     """For each input: steps, or small positions."""
-    ranges = {schema.TensorType.INT8: (-128, 128, np.int8), schema.TensorType.INT16: (-32768, 32768, np.int16), schema.TensorType.BOOL: (0, 2, np.bool_)}
+    ranges = {schema.TensorType.INT8: (-128, 128, np.int8), schema.TensorType.UINT8: (0, 256, np.uint8), schema.TensorType.INT16: (-32768, 32768, np.int16), schema.TensorType.BOOL: (0, 2, np.bool_)}
     kinds = [ranges.get(b.graph.tensors[t].type, (-50, 50, np.int32)) for t in b.graph.inputs]
     return [r.integers(low, high, b.shape(t)).astype(dtype) for (low, high, dtype), t in zip(kinds, b.graph.inputs)]
 

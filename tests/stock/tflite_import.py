@@ -4,7 +4,7 @@
     tflite_import.py DEUTERON SHARED [--seeds N] [--each N] [--first SEED] [--only NAME] [--target T] [--boards N]
 
 1. The .tflite files of SHARED/fixtures with random inputs. 2. Every operator alone. 3. Random graphs of exact operators. 4. The same of int16 activations
-(`int16.NAME`, `int16.graphs`), which run on every target of TARGETS in turn and, N of them, on every emulated board.
+(`int16.NAME`, `int16.graphs`), which run on every target of TARGETS in turn and, N of them, on every emulated board. 5. Operators of bytes (`bytes.NAME`).
 What is not exact has a row in BOUNDS: the largest difference in steps of the result that was measured, and how many elements in a million may differ. Everything
 else must be equal.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import tflite_builtins
+import tflite_bytes
 import tflite_int16
 from neutron_models import EXACT, TABLES, Random, model
 from tflite_models import interpret, schema
@@ -32,6 +33,9 @@ BOUNDS = {"sum": (1, 20000)}
 # SUM is compared with the other builtin kernels: its reference kernel gives numbers that have nothing to do with its operands.
 ALONE = EXACT + ["linear", "sum"] + TABLES
 INEXACT = set(BOUNDS)
+# What the interpreter has kernels of uint8 for.
+BYTES = ["HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "TANH", "branches", "clamp", "concat", "conv", "linear", "pad", "pair", "prelu", "reduce", "reshape",
+         "residual", "slice", "softmax", "transpose", "transposed"]
 
 
 def run(tool, path, inputs, folder, target, on="host", more=()):
@@ -106,6 +110,11 @@ def alone(name, seed):
     return r
 
 
+def bytes_alone(name, seed):
+    r = alone(name, seed)
+    return r and tflite_bytes.as_bytes(r)
+
+
 def compare(options, name, r, score, folder):
     r.b.graph.outputs = [t for t in r.b.graph.outputs if t not in r.b.graph.inputs]  # what nobody computes is given back in float
     if not r.b.graph.outputs:
@@ -120,7 +129,8 @@ def compare(options, name, r, score, folder):
     path.write_bytes(data)
     # Nothing of int16 runs in float, but for what is float in the model.
     strict = ["--strict"] if name.startswith("int16.") and not name.startswith("int16.real") else []
-    code, found = run(options.deuteron, path, inputs, folder, options.target, options.on, strict)
+    code, found = run(options.deuteron, path, [tflite_bytes.as_steps(x) for x in inputs], folder, options.target, options.on, strict)
+    wanted = [tflite_bytes.as_steps(w) for w in wanted]
     if code:
         if code != 1 or strict:
             return "%s: exit code %d: %s" % (name, code, found)
@@ -190,6 +200,7 @@ def main():
             good &= fixtures(options, folder)
         makers = {name: functools.partial(alone, name) for name in ALONE}
         makers |= {"int16." + name: functools.partial(tflite_int16.alone, name) for name in tflite_int16.ALONE}
+        makers |= {"bytes." + name: functools.partial(bytes_alone, name) for name in BYTES}
         makers |= {case.__name__: functools.partial(tflite_builtins.make, case) for case in tflite_builtins.CASES}
         for name in sorted(makers):
             if options.only not in (None, name):

@@ -1,0 +1,25 @@
+"""The random models of int8 with bytes instead: uint8 tensors, 128 more, as the first converters wrote them. What tflite_import.py compares as `bytes.NAME`."""
+import numpy as np
+from tflite_models import schema
+
+kShift = 128
+
+
+def as_bytes(r):
+    """Every int8 tensor of a model becomes uint8: the same real numbers."""
+    kinds = schema.TensorType
+    for graph in [r.b.graph, *r.b.others]:
+        for t in graph.tensors:
+            if t.type != kinds.INT8:
+                continue
+            t.type = kinds.UINT8
+            t.quantization.zeroPoint = [z + kShift for z in t.quantization.zeroPoint]
+            if t.buffer:
+                buffer = r.b.buffers[t.buffer]
+                buffer.data = np.asarray(buffer.data, np.uint8) ^ kShift
+    return r
+
+
+def as_steps(x):
+    """The int8 of a program's input or output, of what the file has."""
+    return (x ^ kShift).view(np.int8) if x.dtype == np.uint8 else x
