@@ -54,6 +54,7 @@ static const Type kNothing;
 
 const Type& Call::declared(size_t i) { return has(i) ? state_.tensors[in_[i]].type : kNothing; }
 const Type& Call::declared_result(size_t i) { return i < out_.size() ? state_.tensors[out_[i]].type : kNothing; }
+bool Call::is_bytes(size_t i) const { return has(i) && state_.tensors[in_[i]].shifted; }
 bool Call::is_constant(size_t i) { return has(i) && state_.tensors[in_[i]].constant.has_value(); }
 
 ModelTensor* Call::tensor(size_t i) {

@@ -89,6 +89,7 @@ class Call {
   const Type& declared_result(size_t i);  // of result i
   bool is_constant(size_t i);
   const Quant* intermediate_quant(size_t i);  // of a value that never leaves the operator; null: the file does not say it
+  bool is_bytes(size_t i) const;              // operand i is uint8 in the file
   bool is_quantized_result(size_t i = 0) { return !declared_result(i).quant.empty(); }
 
   ValueId in(size_t i);              // float32 where it is float or quantized, else integers or truth values

@@ -60,6 +60,7 @@ void finish_resize(Call& c, i64 mode, bool align_corners, bool half_pixel) {
 static void import_average_pool_2d(Call& c) {
   AvgPool2d op;
   op.count_include_pad = false;
+  op.halves_up = c.is_bytes(0);
   finish_pool(c, op);
 }
 // sqrt(mean of x * x), which TFLite has in float only.

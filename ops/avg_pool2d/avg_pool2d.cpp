@@ -39,10 +39,14 @@ static Result<Lowered> cortex_m(const AvgPool2d& a, const LowerContext& c) {
   if (!m) return m.why;
   AvgPool2dArgs kernel_args{};
   kernel_args.channels = static_cast<int32_t>(x.shape[3]);
+  // An odd number of elements has no halves. Stock firmware rounds them away from zero.
+  const bool has_halves = padded || !whole || a.kernel.h * a.kernel.w % 2 == 0;
+  const bool up = a.halves_up && has_halves && !c.for_stock;
 
-  CallBuilder call("cortex_m::quantized_avg_pool2d", c.in.size(), 1);
+  CallBuilder call(up ? "deuteron::avg_pool2d_halves_up" : "cortex_m::quantized_avg_pool2d", c.in.size(), 1);
   call.in(0, channels_last_face(x.shape));
   call.integers({a.kernel.h, a.kernel.w}).integers({a.stride.h, a.stride.w}).integers({a.pad.h, a.pad.w}).boolean(a.ceil_mode);
+  if (up) return call.out(0, channels_last_face(y.shape)).done();
   call.integer(x.quant.zero_point[0]).integer(m->value).integer(m->shift);
   call.scratch(avg_pool2d_scratch_bytes(kernel_args, c.isa), {}).out(0, channels_last_face(y.shape));
   return call.done();

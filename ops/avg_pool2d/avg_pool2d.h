@@ -1,5 +1,6 @@
 // Average over a sliding window. A window that reaches past the padded image is cut there; padding counts as zeros when
-// count_include_pad, else it counts neither above nor below the line. `divisor` replaces the count when it is not 0.
+// count_include_pad, else it counts neither above nor below the line. `divisor` replaces the count when it is not 0. In int8 halves are
+// rounded away from zero; with halves_up they are rounded up, as TFLite's pool of uint8 has it.
 // Operands  x [n,h,w,c]     Result  y [n,oh,ow,c]
 #pragma once
 #include "ops/attributes.h"
@@ -19,6 +20,7 @@ struct AvgPool2d {
   HW kernel{1, 1}, stride{1, 1}, pad;
   bool ceil_mode = false, count_include_pad = true;
   i64 divisor = 0;
+  bool halves_up = false;
   bool operator==(const AvgPool2d&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("kernel", self.kernel);
@@ -27,6 +29,7 @@ struct AvgPool2d {
     visit("ceil_mode", self.ceil_mode);
     visit("count_include_pad", self.count_include_pad);
     visit("divisor", self.divisor);
+    visit("halves_up", self.halves_up);
   }
 };
 const OpDef<AvgPool2d>& def_of(const AvgPool2d&);

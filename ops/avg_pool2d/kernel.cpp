@@ -16,17 +16,17 @@ constexpr int32_t kBlock = 64;
 
 // One output pixel; `first` is the first tap inside.
 void average(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
-  const int32_t taps = taps_h * taps_w, half = taps / 2;
+  const int32_t taps = taps_h * taps_w, half = taps / 2, begin = -a.base * taps;
   int32_t sums[kBlock];
   for (int32_t c = 0; c < a.channels; c += kBlock) {
     const int32_t count = a.channels - c < kBlock ? a.channels - c : kBlock;
-    for (int32_t i = 0; i < count; ++i) sums[i] = 0;
+    for (int32_t i = 0; i < count; ++i) sums[i] = begin;
     for (int32_t h = 0; h < taps_h; ++h)
       for (int32_t w = 0; w < taps_w; ++w) {
         const int8_t* from = first + (h * a.in_w + w) * a.channels + c;
         for (int32_t i = 0; i < count; ++i) sums[i] += from[i];
       }
-    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>((sums[i] > 0 ? sums[i] + half : sums[i] - half) / taps);
+    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>((sums[i] > 0 ? sums[i] + half : sums[i] - half) / taps + a.base);
   }
 }
 

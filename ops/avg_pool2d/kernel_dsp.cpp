@@ -8,10 +8,10 @@ namespace {
 
 // Four channels of one output pixel; `first` is the first tap inside.
 void average_dsp(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
-  const int32_t taps = taps_h * taps_w, half = taps / 2;
-  int32_t sums[kSumNeighbours] = {};
+  const int32_t taps = taps_h * taps_w, half = taps / 2, begin = -a.base * taps;
+  int32_t sums[kSumNeighbours] = {begin, begin, begin, begin};
   for (int32_t h = 0; h < taps_h; ++h) add_rows_dsp(first + h * a.in_w * a.channels, taps_w, a.channels, sums);
-  for (int32_t i = 0; i < kSumNeighbours; ++i) y[i] = static_cast<int8_t>((sums[i] > 0 ? sums[i] + half : sums[i] - half) / taps);
+  for (int32_t i = 0; i < kSumNeighbours; ++i) y[i] = static_cast<int8_t>((sums[i] > 0 ? sums[i] + half : sums[i] - half) / taps + a.base);
 }
 
 }  // namespace

@@ -14,10 +14,11 @@ constexpr int32_t kTapsAtOnce = 255;  // sums of so many int8 fit int16
 // One output pixel; `first` is the first tap inside.
 DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* y) {
   const int32_t taps = taps_h * taps_w, half = taps / 2;
+  const int32x4_t begin = vdupq_n_s32(-a.base * taps);
   for (int32_t c = 0; c < a.channels; c += kChannels) {
     const int32_t count = a.channels - c < kChannels ? a.channels - c : kChannels;
     const mve_pred16_t here = vctp16q(static_cast<uint32_t>(count));
-    int32x4x2_t sums = {{vdupq_n_s32(0), vdupq_n_s32(0)}};  // of even channels, of odd ones
+    int32x4x2_t sums = {{begin, begin}};  // of even channels, of odd ones
     for (int32_t h = 0; h < taps_h; ++h) {
       const int8_t* from = first + h * a.in_w * a.channels + c;
       for (int32_t done = 0; done < taps_w; done += kTapsAtOnce) {
@@ -33,7 +34,7 @@ DEUTERON_ONE_COPY void average_mve(const AvgPool2dArgs& a, const int8_t* first, 
     int32_t of[kChannels];
     vst2q_s32(of, sums);
 #pragma GCC unroll 1  // divisions wait for each other: nothing is won by eight copies
-    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>(of[i] / taps);
+    for (int32_t i = 0; i < count; ++i) y[c + i] = static_cast<int8_t>(of[i] / taps + a.base);
   }
 }
 

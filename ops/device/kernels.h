@@ -40,8 +40,11 @@ namespace deuteron {
   K(kLinearAdd)                    \
   K(kQuantizeBytes)
 
-// Of layers that only TFLite has: the front end makes the calls themselves.
-#define DEUTERON_TFLITE_KERNELS(K) K(kSequenceLstm) K(kSvdf)
+// Of int8 operators that only TFLite has, or rounds so.
+#define DEUTERON_TFLITE_KERNELS(K) \
+  K(kAvgPool2dHalvesUp)            \
+  K(kSequenceLstm)                 \
+  K(kSvdf)
 
 // int16 activations, which stock firmware lacks too (ops/int16.h).
 #define DEUTERON_INT16_KERNELS(K) \

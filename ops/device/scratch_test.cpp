@@ -317,7 +317,7 @@ scalar tc 2 12 1 3 5 1 1 12 2 5 1 7 2 3 0 0 320 0
 
 // The scratch that we compute for one line; wanted values are taken off its end.
 std::vector<int64_t> ours(const std::string& op, Isa isa, const std::vector<int32_t>& v) {
-  if (op == "avg") return {avg_pool2d_scratch_bytes({v[0], v[2], v[3], v[1], 1, 1, 1, 1, 1, 1, 0, 0}, isa)};
+  if (op == "avg") return {avg_pool2d_scratch_bytes({v[0], v[2], v[3], v[1], 1, 1, 1, 1, 1, 1, 0, 0, 0}, isa)};
   if (op == "bmm") return {matmul_scratch_bytes({v[0], v[1], v[4], v[2], 0, 0, 0, 0, 0}, isa)};
   const auto fill = [&v](auto& a) {
     a.n = v[0], a.in_c = v[1], a.in_h = v[2], a.in_w = v[3], a.kernel_h = v[5], a.kernel_w = v[6];

@@ -148,15 +148,16 @@ Outcome check_avg_pool2d(uint32_t seed) {
       a.in_w = a.kernel_w = r.between(250, 600), a.channels = r.between(1, 9), a.in_h = a.kernel_h = 1, a.pad_w = a.pad_h = 0;
   } while (a.in_h + 2 * a.pad_h < a.kernel_h || a.in_w + 2 * a.pad_w < a.kernel_w);
   a.out_h = windows(a.in_h, a.kernel_h, a.stride_h, a.pad_h), a.out_w = windows(a.in_w, a.kernel_w, a.stride_w, a.pad_w);
+  a.base = r.one_in(2) ? kBytesBase : 0;
   const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.channels),
                  ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.channels);
   int8_t* x = at_end_of_pool(xs);
   fill_bytes(r, x, static_cast<int32_t>(xs));
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs avg_pool2d ");
-  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.channels, a.out_h, a.out_w,
-                            a.kernel_h, a.kernel_w, a.stride_h, a.stride_w, a.pad_h, a.pad_w};
-  line.number(seed).text(" n,ih,iw,c,oh,ow,kh,kw,sh,sw,ph,pw");
+  const int32_t values[] = {a.n,        a.in_h,     a.in_w,     a.channels, a.out_h, a.out_w, a.kernel_h,
+                            a.kernel_w, a.stride_h, a.stride_w, a.pad_h,    a.pad_w, a.base};
+  line.number(seed).text(" n,ih,iw,c,oh,ow,kh,kw,sh,sw,ph,pw,base");
   for (const int32_t v : values) line.text(" ").signed_number(v);
   if constexpr (kHasMve) {
     avg_pool2d_s8(a, x, expected.data);

@@ -148,7 +148,7 @@ void check_transposed() {
 void check_others() {
   for (int32_t c = 1; c < 70; ++c)
     for (int32_t w = 1; w < 20; ++w) {
-      const AvgPool2dArgs pool{1, 4, w, c, 4, w, 1, 1, 1, 1, 0, 0};
+      const AvgPool2dArgs pool{1, 4, w, c, 4, w, 1, 1, 1, 1, 0, 0, 0};
       const cmsis_nn_dims rows = {1, 2, 3, c};
       const int64_t pools[] = {arm_avgpool_s8_get_buffer_size(w, c), arm_avgpool_s8_get_buffer_size_dsp(w, c),
                                arm_avgpool_s8_get_buffer_size_mve(w, c)};
