@@ -52,6 +52,7 @@ void finish_resize(Call& c, i64 mode, bool align_corners, bool half_pixel) {
   if (!c.ok()) return;
   Resize2d op;
   op.mode = mode, op.size = {size[0], size[1]}, op.align_corners = align_corners, op.half_pixel = half_pixel;
+  op.of_bytes = mode == Resize2d::kBilinear && c.is_bytes(0);
   c.result(c.add(op, {x}));
 }
 

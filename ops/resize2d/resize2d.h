@@ -6,6 +6,7 @@
 //     neither        o * in / out
 //   nearest takes the element below that (with align_corners the one nearest to it), bilinear weighs the one below and the next one.
 //   float32.
+// Of bytes that came from TFLite, bilinear is computed in float32 from 0..255 (ops/resize2d_bytes/kernel.h).
 // Operands  x [n,h,w,c]     Result  y [n,size.h,size.w,c]
 #pragma once
 #include "ops/attributes.h"
@@ -27,12 +28,14 @@ struct Resize2d {
   HW size;
   bool align_corners = false;
   bool half_pixel = false;
+  bool of_bytes = false;
   bool operator==(const Resize2d&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("mode", self.mode);
     visit("size", self.size);
     visit("align_corners", self.align_corners);
     visit("half_pixel", self.half_pixel);
+    visit("of_bytes", self.of_bytes);
   }
 };
 const OpDef<Resize2d>& def_of(const Resize2d&);

@@ -4,7 +4,8 @@
     tflite_import.py DEUTERON SHARED [--seeds N] [--each N] [--first SEED] [--only NAME] [--target T] [--boards N]
 
 1. The .tflite files of SHARED/fixtures with random inputs. 2. Every operator alone. 3. Random graphs of exact operators. 4. The same of int16 activations
-(`int16.NAME`, `int16.graphs`), which run on every target of TARGETS in turn and, N of them, on every emulated board. 5. Operators of bytes (`bytes.NAME`).
+(`int16.NAME`, `int16.graphs`), which run on every target of TARGETS in turn and, N of them, on every emulated board. 5. Operators of bytes
+(`bytes.NAME`), of which those that TFLite rounds otherwise than int8 run on the boards too.
 What is not exact has a row in BOUNDS: the largest difference in steps of the result that was measured, and how many elements in a million may differ. Everything
 else must be equal.
 """
@@ -34,8 +35,8 @@ BOUNDS = {"sum": (1, 20000)}
 ALONE = EXACT + ["linear", "sum"] + TABLES
 INEXACT = set(BOUNDS)
 # What the interpreter has kernels of uint8 for.
-BYTES = ["HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "TANH", "branches", "clamp", "concat", "conv", "linear", "pad", "pair", "prelu", "reduce", "reshape",
-         "residual", "slice", "softmax", "transpose", "transposed"]
+BYTES = ["HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "TANH", "branches", "clamp", "concat", "conv", "linear", "pad", "pair", "pool", "prelu", "reduce", "reshape",
+         "residual", "resize", "slice", "softmax", "transpose", "transposed"]
 
 
 def run(tool, path, inputs, folder, target, on="host", more=()):
@@ -163,18 +164,24 @@ def fixtures(options, folder):
     return good
 
 
-def boards(options, folder):
-    """Random int16 graphs on every emulated board."""
+def rounded_bytes(seed):
+    """What has kernels of its own for bytes."""
+    return bytes_alone(("pool", "resize")[seed % 2], seed)
+
+
+def boards(options, folder, kind, make):
+    """Random graphs on every emulated board."""
     good = True
     for board, options.target in BOARDS.items():
         options.on = "qemu:" + board
         score, faults, seed = Score(), [], options.first + 1000
         while score.models < options.boards and seed < options.first + 1000 + 4 * options.boards:
-            fault = compare(options, "int16.boards%d" % seed, tflite_int16.model(seed), score, folder)
+            r = make(seed)
+            fault = r and compare(options, "%s.boards%d" % (kind, seed), r, score, folder)
             if fault:
                 faults.append(fault)
             seed += 1
-        passed, text = score.verdict("int16 on " + board, options.boards // 2)
+        passed, text = score.verdict("%s on %s" % (kind, board), options.boards // 2)
         print(text, *faults[:3], sep="\n     ", flush=True)
         good &= passed and not faults
     return good
@@ -189,7 +196,7 @@ def main():
     p.add_argument("--first", type=int, default=1)
     p.add_argument("--only")
     p.add_argument("--target", help="default: cortex-m55, and for int16 all of %s in turn" % ", ".join(TARGETS))
-    p.add_argument("--boards", type=int, default=8, help="random int16 graphs that run on every board")
+    p.add_argument("--boards", type=int, default=8, help="random graphs that run on every board, of int16 and of bytes")
     options = p.parse_args()
     only_target, options.on = options.target, "host"
     options.target = options.target or "cortex-m55"
@@ -232,8 +239,9 @@ def main():
             passed, text = score.verdict(key, options.seeds // 2)
             print(text, *faults[:3], sep="\n     ", flush=True)
             good &= passed and not faults
-        if options.only in (None, "int16.boards") and not only_target:
-            good &= boards(options, folder)
+        for kind, make in (("int16", tflite_int16.model), ("bytes", rounded_bytes)):
+            if options.only in (None, kind + ".boards") and not only_target:
+                good &= boards(options, folder, kind, make)
     return 0 if good else 1
 
 
