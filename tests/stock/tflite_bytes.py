@@ -6,10 +6,12 @@ kShift = 128
 
 
 def as_bytes(r):
-    """Every int8 tensor of a model becomes uint8: the same real numbers."""
+    """Every int8 tensor of a model becomes uint8: the same real numbers, but for weights, which have one scale."""
     kinds = schema.TensorType
     for graph in [r.b.graph, *r.b.others]:
         for t in graph.tensors:
+            if t.quantization and len(t.quantization.scale) > 1:  # and the bias beside them
+                t.quantization.scale, t.quantization.zeroPoint = t.quantization.scale[:1], t.quantization.zeroPoint[:1]
             if t.type != kinds.INT8:
                 continue
             t.type = kinds.UINT8
