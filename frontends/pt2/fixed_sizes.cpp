@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "frontends/pt2_archive/size_expression.h"
+#include <set>
 
 namespace deuteron::pt2 {
 namespace {
@@ -14,8 +13,8 @@ constexpr i64 kSpecialized = 2;
 
 class Fixing {
  public:
-  Fixing(Program& program, const InputShapes& given, const std::string& name, Diagnostics& diagnostics)
-      : program_(program), given_(given), name_(name), diagnostics_(diagnostics) {}
+  Fixing(Program& program, OpenSizes& sizes, const InputShapes& given, const std::string& name, Diagnostics& diagnostics)
+      : program_(program), given_(given), name_(name), diagnostics_(diagnostics), sizes_(sizes) {}
 
   bool run() {
     for (const auto& [name, shape] : given_) take_given(name, shape);
@@ -24,11 +23,12 @@ class Fixing {
       if (const TensorMeta* meta = user_tensor(in); meta && !given_.contains(in.name)) fix_batch(in.name, *meta);
     for (const auto& [name, shape] : given_) check_given(name, shape);
     for (const DynamicSize& d : program_.dynamic) check_range(d);
+    leave_to_nodes();
     for (auto& [name, meta] : program_.tensors) fix(name, meta);
     for (ProgramNode& node : program_.nodes)
-      for (auto& argument : node.arguments) fix(argument.second);
-    drop_size_nodes();
-    std::erase_if(program_.dynamic, [&](const DynamicSize& d) { return symbols_.contains(d.symbol); });
+      for (auto& argument : node.arguments) sizes_.fix(argument.second);
+    std::erase_if(program_.nodes, [&](const ProgramNode& node) { return sizes_.is_done(node); });
+    std::erase_if(program_.dynamic, [&](const DynamicSize& d) { return sizes_.knows(d.symbol); });
     return ok_;
   }
 
@@ -59,7 +59,7 @@ class Fixing {
       return error(name_, fmt::format("has no input `{}`, which --input-shape names", name), "", "", "pt2.input.given", first_input());
     if (meta->sizes.size() != shape.size()) return differs(name, *meta, shape);
     for (size_t k = 0; k < shape.size(); ++k)
-      if (is_open(*meta, k)) solve(meta->size_expressions[k], shape[k]);
+      if (is_open(*meta, k)) sizes_.solve(meta->size_expressions[k], shape[k]);
   }
 
   std::string first_input() const {
@@ -68,31 +68,13 @@ class Fixing {
     return "";
   }
 
-  void solve(const std::string& expression, i64 size) {
-    const std::vector<std::string> names = symbols_in(expression);
-    std::string unknown;
-    for (const std::string& name : names) {
-      if (symbols_.contains(name)) continue;
-      if (!unknown.empty()) return;
-      unknown = name;
-    }
-    if (unknown.empty()) return;
-    Symbols trial = symbols_;
-    trial[unknown] = 1;
-    const auto one = size_of(expression, trial);
-    trial[unknown] = 2;
-    const auto two = size_of(expression, trial);
-    if (!one || !two || *one == *two || (size - *one) % (*two - *one) != 0) return;
-    symbols_[unknown] = 1 + (size - *one) / (*two - *one);
-  }
-
   void fix_batch(const std::string& input, const TensorMeta& meta) {
     if (!is_open(meta, 0)) return;
     const std::vector<std::string> names = symbols_in(meta.size_expressions[0]);
-    if (names.size() != 1 || symbols_.contains(names[0]) || size_of(meta.size_expressions[0], {{names[0], 1}}) != 1) return;
+    if (names.size() != 1 || sizes_.knows(names[0]) || size_of(meta.size_expressions[0], {{names[0], 1}}) != 1) return;
     for (const DynamicSize& d : program_.dynamic)
       if (d.symbol == names[0] && !takes(d, 1)) return;
-    symbols_[names[0]] = 1;
+    sizes_.set(names[0], 1);
     diagnostics_.add({Severity::note, name_,
                       fmt::format("input `{}` leaves the size of its first axis, `{}`, open: it is 1", input, names[0]), "", "",
                       "pt2.input.batch", "another one: --input-shape NAME=8,3,96,96"});
@@ -102,10 +84,9 @@ class Fixing {
     return size >= 1 && (!d.low || *d.low <= kSpecialized || size >= *d.low) && (!d.high || size <= *d.high);
   }
   void check_range(const DynamicSize& d) {
-    const auto it = symbols_.find(d.symbol);
-    if (it != symbols_.end() && !takes(d, it->second))
-      error(name_, fmt::format("`{}` has another size than the export allows", d.symbol), std::to_string(it->second), d.range,
-            "pt2.input.given");
+    if (sizes_.knows(d.symbol) && !takes(d, sizes_.number_of(d.symbol)))
+      error(name_, fmt::format("`{}` has another size than the export allows", d.symbol), std::to_string(sizes_.number_of(d.symbol)),
+            d.range, "pt2.input.given");
   }
 
   void differs(const std::string& input, const TensorMeta& meta, const Shape& shape) {
@@ -117,27 +98,24 @@ class Fixing {
   void check_given(const std::string& input, const Shape& shape) {
     const TensorMeta& meta = *input_of(input);
     for (size_t k = 0; k < shape.size(); ++k)
-      if ((is_open(meta, k) ? size_of(meta.size_expressions[k], symbols_) : std::optional(meta.sizes[k])) != shape[k])
+      if ((is_open(meta, k) ? sizes_.value_of(meta.size_expressions[k]) : std::optional(meta.sizes[k])) != shape[k])
         return differs(input, meta, shape);
+  }
+
+  // A symbol that no input and no weight has comes from a node, and the walk is at that node before it is at any that reads the size.
+  void leave_to_nodes() {
+    std::set<std::string, std::less<>> outside;
+    for (const ProgramInput& in : program_.inputs)
+      if (const auto it = program_.tensors.find(in.name); it != program_.tensors.end())
+        for (const std::string& expression : it->second.size_expressions)
+          for (std::string& symbol : symbols_in(expression)) outside.insert(std::move(symbol));
+    std::erase_if(program_.dynamic, [&](const DynamicSize& d) { return !outside.contains(d.symbol); });
   }
 
   void fix(const std::string& name, TensorMeta& meta) {
     if (!meta.dynamic) return;
-    bool fixed = true;
-    const auto take = [&](const std::string& expression, i64& number) {
-      if (expression.empty()) return;
-      const auto value = size_of(expression, symbols_);
-      if (value) number = *value;
-      fixed = fixed && value && *value >= 0;
-      const std::vector<std::string> names = symbols_in(expression);
-      const bool all_known = std::all_of(names.begin(), names.end(), [&](const std::string& s) { return symbols_.contains(s); });
-      if (all_known && (!value || *value < 0)) program_.dynamic.push_back({expression, name, 0, "", {}, {}});
-    };
-    for (size_t k = 0; k < meta.size_expressions.size(); ++k) take(meta.size_expressions[k], meta.sizes[k]);
-    for (size_t k = 0; k < meta.stride_expressions.size(); ++k)
-      take(meta.stride_expressions[k], k < meta.strides.size() ? meta.strides[k] : meta.offset);
-    if (!fixed) return;
-    meta.dynamic = false;
+    if (std::string fault = sizes_.fix(meta); !fault.empty()) program_.dynamic.push_back({std::move(fault), name, 0, "", {}, {}});
+    if (meta.dynamic) return;
     i64 elements = 1;
     for (const i64 extent : meta.sizes) {
       if (extent > kMaxElements || elements * extent > kMaxElements)
@@ -146,47 +124,18 @@ class Fixing {
     }
   }
 
-  std::optional<i64> computed(const std::string& name) const {
-    const auto it = program_.sizes.find(name);
-    return it == program_.sizes.end() ? std::nullopt : size_of(it->second, symbols_);
-  }
-
-  void fix(Argument& a) {
-    if (a.kind != Argument::Kind::symbol && a.kind != Argument::Kind::symbols) return;
-    const bool is_list = a.kind == Argument::Kind::symbols;
-    a.integers.resize(a.names.size());
-    a.kind = Argument::Kind::other;
-    for (size_t k = 0; k < a.names.size(); ++k) {
-      if (a.names[k].empty()) continue;
-      const auto value = computed(a.names[k]);
-      if (!value) return;
-      a.integers[k] = *value;
-    }
-    a.kind = is_list ? Argument::Kind::integers : Argument::Kind::integer;
-    a.integer = a.integers[0];
-    a.names.clear();
-  }
-
-  // What computes and tests sizes that are known now.
-  void drop_size_nodes() {
-    std::erase_if(program_.nodes, [&](const ProgramNode& n) {
-      const bool known = std::all_of(n.sizes.begin(), n.sizes.end(), [&](const std::string& size) { return computed(size).has_value(); });
-      return n.outputs.empty() && known && (!n.sizes.empty() || n.is_test);
-    });
-  }
-
   Program& program_;
   const InputShapes& given_;
   const std::string& name_;
   Diagnostics& diagnostics_;
-  Symbols symbols_;
+  OpenSizes& sizes_;
   bool ok_ = true;
 };
 
 }  // namespace
 
-bool fix_sizes(Program& program, const InputShapes& given, const std::string& name, Diagnostics& diagnostics) {
-  return Fixing(program, given, name, diagnostics).run();
+bool fix_sizes(Program& program, OpenSizes& sizes, const InputShapes& given, const std::string& name, Diagnostics& diagnostics) {
+  return Fixing(program, sizes, given, name, diagnostics).run();
 }
 
 }  // namespace deuteron::pt2

@@ -13,6 +13,7 @@
 #include "frontends/pt2/changed_buffers.h"
 #include "frontends/pt2/claimed_sizes.h"
 #include "frontends/pt2/fixed_sizes.h"
+#include "frontends/pt2/found_sizes.h"
 #include "frontends/pt2/in_place.h"
 #include "frontends/pt2/number_types.h"
 #include "frontends/pt2_archive/archive.h"
@@ -38,8 +39,10 @@ size_t count_errors(const Diagnostics& diagnostics) {
 
 class Walk {
  public:
-  Walk(const Archive& archive, const Program& program, const std::set<std::string>& states, Graph& graph, Diagnostics& diagnostics)
-      : program_(program), graph_(graph), diagnostics_(diagnostics), state_(archive, program, graph, diagnostics) {
+  Walk(const Archive& archive, Program& program, OpenSizes& sizes, const std::set<std::string>& states, Graph& graph,
+       Diagnostics& diagnostics)
+      : program_(program), sizes_(sizes), graph_(graph), diagnostics_(diagnostics), state_(archive, program, graph, diagnostics) {
+    state_.sizes = &sizes;
     graph.name = archive.name;
     changed_ = find_changed_buffers(program_);
     for (const std::string& name : states) changed_.try_emplace(name);
@@ -166,7 +169,10 @@ class Walk {
     return call.touches_complex();
   }
 
-  void visit(const ProgramNode& node, i32 source, bool is_static) {
+  void visit(ProgramNode& node, i32 source, bool is_static) {
+    const SizesOf sizes = is_static ? take_found_sizes(state_, node, source, has_refused_) : SizesOf::known;
+    if (sizes == SizesOf::computed) return graph_.folded.push_back({{source}, "computes a size"});
+    if (sizes == SizesOf::refused) return stand_in(node);
     if (is_static && makes_nothing(node)) return make_nothing(node, source);
     const FoundRow found = find_import(node.target, touches_complex(node));
     if (!is_static && node.has_other_results) return;  // computes with a dynamic size, which has been said
@@ -182,7 +188,8 @@ class Walk {
     if (call.ok()) (computes_integers(node) && is_leftover(found.row->target) ? import_leftover : found.row->import)(call);
     if (call.ok() && !node.outputs.empty() && call.outcome().value < 0)
       call.refuse({"has a result that is not expected", "", "", "pt2.graph.result"});
-    if (call.ok() && node.has_other_results) call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
+    if (call.ok() && node.has_other_results && !sizes_.is_done(node))
+      call.refuse({"has a result that is no tensor", "", "", "pt2.graph.result"});
     if (call.ok() && found.in_place) change_in_place(state_, changed_, call);
     if (!call.ok()) return stand_in(node);
     if (graph_.nodes.size() == nodes) graph_.folded.push_back({{source}, "identity"});
@@ -193,7 +200,7 @@ class Walk {
   bool makes_nothing(const ProgramNode& node) const {
     const auto is_empty = [&](const std::string& name) {
       const auto it = program_.tensors.find(name);
-      return it != program_.tensors.end() && it->second.dtype && numel(it->second.sizes) == 0;
+      return it != program_.tensors.end() && it->second.dtype && !it->second.dynamic && numel(it->second.sizes) == 0;
     };
     return !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), is_empty);
   }
@@ -230,6 +237,7 @@ class Walk {
   }
 
   void stand_in(const ProgramNode& node) {
+    has_refused_ = true;
     for (const std::string& name : node.outputs) {
       Meaning& m = define(name);
       const auto it = program_.tensors.find(name);
@@ -347,10 +355,12 @@ class Walk {
                        [&](const Node& n) { return std::binary_search(n.origin.begin(), n.origin.end(), source); });
   }
 
-  const Program& program_;
+  Program& program_;  // changes as sizes are found
+  OpenSizes& sizes_;
   Graph& graph_;
   Diagnostics& diagnostics_;
   ImportState state_;
+  bool has_refused_ = false;                         // a node has a stand-in
   ByName<ChangedBuffer> changed_;                    // by the name of its placeholder
   std::map<std::string, std::vector<i32>> unknown_;  // source ids by target
 };
@@ -388,12 +398,12 @@ void write_minus_infinity(Graph& g, Diagnostics& diagnostics) {
 }
 
 // Which buffers operators in place write shows on the way: then once more, with them as states.
-std::optional<Graph> walk(const Archive& archive, const Program& program, Diagnostics& diagnostics) {
+std::optional<Graph> walk(const Archive& archive, Program& program, OpenSizes& sizes, Diagnostics& diagnostics) {
   std::set<std::string> states;
   for (;;) {
     Graph graph;
     Diagnostics said;
-    Walk once(archive, program, states, graph, said);
+    Walk once(archive, program, sizes, states, graph, said);
     const bool done = once.run();
     const size_t known = states.size();
     states.insert(once.found_states().begin(), once.found_states().end());
@@ -412,9 +422,11 @@ std::optional<Graph> import_archive(const std::shared_ptr<const Archive>& archiv
 
 std::optional<Graph> import_program(const std::shared_ptr<const Archive>& archive, Program program, Diagnostics& diagnostics,
                                     const InputShapes& shapes) {
-  if (!fix_sizes(program, shapes, archive->name, diagnostics) || !check_claimed_sizes(*archive, program, diagnostics)) return std::nullopt;
+  OpenSizes sizes(program);
+  if (!fix_sizes(program, sizes, shapes, archive->name, diagnostics) || !check_claimed_sizes(*archive, program, diagnostics))
+    return std::nullopt;
   fix_number_types(program, archive->name, diagnostics);
-  std::optional<Graph> graph = walk(*archive, program, diagnostics);
+  std::optional<Graph> graph = walk(*archive, program, sizes, diagnostics);
   if (!graph) return std::nullopt;
   drop_idle_states(*graph);
   remove_dead(*graph, "result is not used");

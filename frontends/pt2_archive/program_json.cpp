@@ -235,7 +235,7 @@ class ProgramReader {
       if (tag == "as_sym_int" && value.find("as_name")) n.sizes.push_back(read_.text(*value.find("as_name")));
       n.is_test = n.is_test || tag == "as_sym_bool";
     });
-    n.is_test = n.is_test || n.target == "aten._assert_scalar.default";
+    n.is_test = n.is_test || n.target == "aten._assert_scalar.default" || n.target.starts_with("aten.sym_constrain_range");
     if (const auto name = read_.optional(v, "name")) n.name = read_.text(*name);
     if (n.name.empty()) n.name = n.outputs.empty() ? n.target : n.outputs[0];
     if (const auto metadata = read_.optional(v, "metadata")) {

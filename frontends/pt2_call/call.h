@@ -117,13 +117,16 @@ class Call {
   // A call of a portable kernel on values in the user's axes; refused when the runtime would refuse it.
   std::vector<ValueId> add_call(KernelCall call, std::vector<ValueId> inputs, std::vector<Type> types);
   bool declares_results() const { return state_.declares_results; }  // whether the model says the types of its results, as torch's does
-  const TensorMeta* result_meta(size_t index);                       // what it says of one; null after a refusal
+  const TensorMeta* result_meta(size_t index);                       // what it says of one; null after a refusal. Refuses one of open sizes
   std::optional<DType> declared_dtype() {                            // of the first one, where the model says it
     const bool says = declares_results() || (!node_.outputs.empty() && state_.program.tensors.contains(node_.outputs[0]));
-    const TensorMeta* declared = ok_ && says ? result_meta(0) : nullptr;
+    const TensorMeta* declared = ok_ && says ? declared_result(0) : nullptr;
     return declared ? declared->dtype : std::nullopt;
   }
-  bool check_declared_shape(size_t index, const Shape& shape);       // refuses any other than the model says: before elements are computed
+  // Refuses any other than the model says: before elements are computed. A size that the model leaves open is what it turns out to be here.
+  bool check_declared_shape(size_t index, const Shape& shape);
+  void size_result(i64 size);        // the result that is no tensor but a size
+  void refuse_computed_size();       // that of a result follows from elements which are computed from inputs
   bool may_make(i64 elements);       // of a constant that stands in no file: refuses above kMostMadeElements of the model
   bool is_read(size_t index) const;  // whether anything in the model reads result `index`
   size_t result_count() const { return node_.outputs.size(); }
@@ -154,6 +157,8 @@ class Call {
   bool is_computed_now(std::span<const ValueId> inputs, std::span<const Type> types) const;
   // Counts what is computed now, and what will be of constants that grow: they are made, too.
   bool may_compute(std::span<const ValueId> inputs, std::span<const Type> results);
+  const TensorMeta* declared_result(size_t index);
+  void refuse_range(const std::string& range, const std::string& found);
   bool has_size(const Shape& shape, i64 least);  // refuses a result of other sizes, or of too many axes
   bool take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results);
 

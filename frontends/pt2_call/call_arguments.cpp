@@ -15,7 +15,7 @@ void Call::refuse(Refusal why, std::string fix) {
   if (why.measured.empty() != why.limit.empty()) (why.measured.empty() ? why.measured : why.limit) = "none";  // shapes without axes
   if (ok_)
     state_.diagnostics.add({Severity::error, describe_source(state_.graph, source_), std::move(why.what), std::move(why.measured),
-                               std::move(why.limit), std::move(why.rule), std::move(fix)});
+                            std::move(why.limit), std::move(why.rule), std::move(fix)});
   ok_ = false;
 }
 
@@ -40,8 +40,9 @@ void Call::check_arguments() {
   for (const TorchParameter& p : *parameters) {
     const Argument* a = given(p.name);
     if (a ? takes(p, *a) : !p.is_required()) continue;
-    refuse({fmt::format("argument `{}` {}, expected {}", p.name, a ? "is of another kind" : "is missing", describe_kind(p)), "", "",
-            "pt2.argument.kind"});
+    const bool is_open = a && (a->kind == Argument::Kind::symbol || a->kind == Argument::Kind::symbols);
+    const char* fault = !a ? "is missing" : is_open ? "is a size that nothing before it makes" : "is of another kind";
+    refuse({fmt::format("argument `{}` {}, expected {}", p.name, fault, describe_kind(p)), "", "", "pt2.argument.kind"});
   }
 }
 

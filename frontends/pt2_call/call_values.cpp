@@ -183,13 +183,6 @@ static std::optional<Quant> carried_quant(const Op& op, const Quant& quant) {
   return std::nullopt;
 }
 
-bool Call::has_size(const Shape& shape, i64 least) {
-  auto fault = fault_of_size(shape, least);
-  if (!fault) return true;
-  fault->rule = "pt2." + fault->rule;
-  return refuse(std::move(*fault)), false;
-}
-
 bool Call::take_types(const Op& op, const std::vector<ValueId>& inputs, std::vector<Type>& results) {
   std::vector<const Type*> types;
   auto inferred = infer(op, state_.graph.types(inputs, types));
@@ -322,21 +315,6 @@ std::vector<ValueId> Call::add_call(KernelCall call, std::vector<ValueId> inputs
   state_.derived_from_constants.insert(state_.derived_from_constants.end(), results, derived);
   state_.broken.insert(state_.broken.end(), results, false);
   return state_.graph.nodes.back().outputs;
-}
-
-const TensorMeta* Call::result_meta(size_t index) {
-  const auto it = index < node_.outputs.size() ? state_.program.tensors.find(node_.outputs[index]) : state_.program.tensors.end();
-  if (it == state_.program.tensors.end()) refuse({"its result has no shape in the model", "", "", "pt2.graph.shape"});
-  return ok_ ? &it->second : nullptr;
-}
-
-bool Call::check_declared_shape(size_t index, const Shape& shape) {
-  const TensorMeta* declared = result_meta(index);
-  if (declared && declared->sizes != shape)
-    refuse({"the shape of its result differs from what the model says: the file is damaged", to_text(shape), to_text(declared->sizes),
-            "pt2.graph.shape"},
-           "write the file again with torch.export.save");
-  return ok_;
 }
 
 bool Call::may_make(i64 elements) {

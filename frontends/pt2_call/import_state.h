@@ -14,6 +14,8 @@
 
 namespace deuteron::pt2 {
 
+class OpenSizes;
+
 // What a tensor's name stands for.
 struct Meaning {
   ValueId value = -1;      // in the user's axes; -1: not asked for so far
@@ -48,6 +50,7 @@ struct ImportState {
   Graph& graph;
   Diagnostics& diagnostics;
 
+  OpenSizes* sizes = nullptr;    // of the program, where some of them are found on the way
   bool declares_results = true;  // the program says what each result is; if not, the operators' own shape rules do
   ByName<Meaning> meanings;
   std::vector<Parameter> parameters;

@@ -227,6 +227,16 @@ FORMS |= {
     "aten._embedding_bag_forward_only.default": lambda op: (lambda w, x, o: op(w, x, o)[0], [(5, 3), *BAG]),
     "aten.embedding_bag.padding_idx": lambda op: (lambda w, x, o: op(w, x, o, False, 0, False, None, False, None)[0], [(5, 3), *BAG]),
 }
+FORMS |= {  # as many elements as constants say
+    "aten._unique2.default": lambda op: (lambda x, w: aten.mul.Tensor(x, op(w)[0]), [(3,), torch.tensor([0, 2, 2, 1])]),
+    "aten.unique_consecutive.default": lambda op: (lambda x, w: aten.mul.Tensor(x, op(w)[0]), [(3,), torch.tensor([0, 2, 2, 1])]),
+    "aten.bincount.default": lambda op: (lambda x, w: aten.mul.Tensor(x, op(w)), [(3,), torch.tensor([0, 2, 2, 1])]),
+    **{f"aten.{name}.default": lambda op: (lambda x, w: aten.index_select.default(x, 0, aten.select.int(op(w), 1, 0)), [(3, 4), torch.tensor([0.0, 1.0, 2.0])]) for name in ("argwhere", "nonzero")},
+    **{f"aten.{name}.default": lambda op: (lambda x, w: aten.index_select.default(x, 0, op(w)[0]), [(3, 4), torch.tensor([True, False, True])]) for name in ("nonzero_numpy", "where")},
+    "aten.masked_select.default": lambda op: (lambda x, w: op(x, w), [(2, 3), torch.tensor([True, False, True])]),
+    "aten.repeat_interleave.Tensor": lambda op: (lambda x, w: aten.index_select.default(x, 0, op(w)), [(3, 4), torch.tensor([1, 0, 2])]),
+    "aten.repeat_interleave.self_Tensor": lambda op: (lambda x, w: op(x, w, 0), [(3, 4), torch.tensor([1, 0, 2])]),
+}
 for activation in ("relu", "relu6", "gelu", "silu", "mish", "hardswish", "hardsigmoid", "hardtanh", "leaky_relu", "sigmoid", "tanh", "softplus", "selu", "celu", "log_sigmoid", "hardshrink", "softshrink"):
     FORMS[f"aten.{activation}.default"] = one(shape=PICTURE)
 for pair in ("add", "sub", "mul", "div"):
@@ -236,4 +246,7 @@ for pair in ("add", "sub", "mul", "div"):
 TEXTS = {
     "aten.to.device": "input x : f32[2,3]\nk = aten.to.device(self=x, device=cpu, dtype=f32) : f32[2,3]\ny = aten.relu.default(self=k) : f32[2,3]\noutput y",
     "aten.lift_fresh.default": "input x : f32[2,3]\nk = aten.lift_fresh.default(self=x) : f32[2,3]\ny = aten.relu.default(self=k) : f32[2,3]\noutput y",
+    "aten.item.default": "input x : f32[2,3]\nparameter n : s64[] 2\nk = aten.item.default(self=n) :\ny = aten.relu.default(self=x) : f32[2,3]\noutput y",
+    "aten._local_scalar_dense.default":
+        "input x : f32[2,3]\nparameter n : s64[] 2\nk = aten._local_scalar_dense.default(self=n) :\ny = aten.relu.default(self=x) : f32[2,3]\noutput y",
 }

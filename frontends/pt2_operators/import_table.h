@@ -21,8 +21,9 @@ using ImportRows = std::span<const ImportRow>;
   FILE(activations)                                                                                                                       \
   FILE(arithmetic)                                                                                                                        \
   FILE(attention)                                                                                                                         \
-  FILE(batch_norm) FILE(choices) FILE(compositions) FILE(constants) FILE(convolution) FILE(distances) FILE(einsum) FILE(grids)            \
-      FILE(identities) FILE(index_put) FILE(integrals) FILE(interpolation) FILE(linear) FILE(lookups) FILE(losses) FILE(matrices)         \
+  FILE(batch_norm)                                                                                                                        \
+  FILE(choices) FILE(compositions) FILE(constants) FILE(convolution) FILE(distances) FILE(einsum) FILE(grids) FILE(identities)            \
+      FILE(index_put) FILE(integrals) FILE(interpolation) FILE(known_sizes) FILE(linear) FILE(lookups) FILE(losses) FILE(matrices)        \
           FILE(moves) FILE(normalization) FILE(ordering) FILE(picking) FILE(pooling) FILE(positions) FILE(quantization) FILE(questions)   \
               FILE(rearrangements) FILE(recurrent) FILE(reductions) FILE(resampling) FILE(scans) FILE(shapes) FILE(volumes) FILE(windows) \
                   FILE(leftovers)

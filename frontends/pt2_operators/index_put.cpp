@@ -8,6 +8,7 @@
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/computed_writes.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/known_sizes.h"
 #include "frontends/pt2_operators/row_writes.h"
 #include "ops/elementwise/broadcast.h"
 
@@ -60,15 +61,11 @@ std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<Val
       continue;
     }
     const Shape shape = c.shape(v);
-    const size_t first = known.size();
-    for (size_t k = 0; k < shape.size(); ++k) known.push_back({axis + static_cast<i64>(k), {}, {}});
-    for (size_t at = 0; at < numbers->size(); ++at) {
-      if ((*numbers)[at] == 0) continue;
-      i64 rest = static_cast<i64>(at);
-      for (size_t k = shape.size(); k-- > 0;) known[first + k].at.push_back(static_cast<float>(rest % shape[k])), rest /= shape[k];
+    for (const Axes& places : places_of(shape, *numbers)) {
+      Table& table = known.emplace_back(Table{axis, {static_cast<i64>(places.size())}, {}});
+      table.at.assign(places.begin(), places.end());
+      ++axis;
     }
-    for (size_t k = 0; k < shape.size(); ++k) known[first + k].shape = {static_cast<i64>(known[first + k].at.size())};
-    axis += static_cast<i64>(shape.size());
   }
   Indexed in;
   Shape places;

@@ -7,6 +7,7 @@
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/kernel_result.h"
+#include "frontends/pt2_operators/known_sizes.h"
 #include "frontends/pt2_operators/row_writes.h"
 #include "ops/elementwise/broadcast.h"
 
@@ -76,6 +77,7 @@ void pick_known(Call& c, ValueId x, const Tables& t, const std::vector<Axes>& po
   shape.erase(shape.begin() + place, shape.begin() + place + static_cast<i64>(count));
   shape.insert(shape.begin() + place, t.shape.begin(), t.shape.end());
   if (!c.check_declared_shape(0, shape)) return;  // before as many positions are made
+  if (numel(shape) == 0) return c.result(nothing(c, c.type(x).dtype, std::move(shape)));
   Axes index(static_cast<size_t>(numel(t.shape)), 0);
   for (size_t k = 0; k < count; ++k) {
     const std::vector<float> all =
@@ -116,7 +118,7 @@ void pick_computed(Call& c, ValueId x, const Tables& t) {
 // x[a, :, b]: a table of positions for some axes, of any number of axes; None or nothing for the others.
 static void import_index(Call& c) {
   const ValueId x = movable(c, "self");
-  const std::vector<ValueId> given = c.optional_tensors("indices");
+  const std::vector<ValueId> given = without_masks(c, c.optional_tensors("indices"));
   if (!c.ok()) return;
   const Tables t = read_tables(c, given, x);
   if (!c.ok()) return;
