@@ -41,13 +41,13 @@ std::optional<DType> dtype_of_code(i64 code);
 std::string name_of_code(i64 code);  // "f32", "bf16", "complex64", ...
 
 struct Argument {
-  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, reals, dtype, symbol, symbols, other };
+  enum class Kind : u8 { none, tensor, tensors, integer, real, boolean, text, integers, reals, dtype, symbol, symbols, complex, other };
   Kind kind = Kind::none;
   i64 integer = 0;  // integer, boolean, dtype (torch's code)
   double real = 0;
   std::string text;  // text; tensor: its name; other: the tag that the file gives it
   std::vector<i64> integers;
-  std::vector<double> reals;
+  std::vector<double> reals;       // complex: real and imaginary part
   std::vector<std::string> names;  // tensors; empty: none. symbol, symbols: computed sizes; empty: the number in `integers`
 };
 

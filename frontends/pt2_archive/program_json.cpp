@@ -188,6 +188,11 @@ class ProgramReader {
       read_.each(value, [&](const Json& t) { a.names.push_back(t.find("as_none") ? std::string() : tensor_name(read_.tagged(t).second)); });
       return a;
     }
+    if (tag == "as_complex") {
+      a.kind = K::complex, a.text = "complex";
+      a.reals = {read_.real(read_.member(value, "real")), read_.real(read_.member(value, "imag"))};
+      return a;
+    }
     if (tag == "as_sym_ints") return symbolic_integers(value);
     if (tag == "as_sym_int" && value.find("as_int")) return a.kind = K::integer, a.integer = read_.integer(*value.find("as_int")), a;
     if (tag == "as_sym_int") return a.kind = K::symbol, a.text = "sym_int", a.names = {read_.text(read_.tagged(value).second)}, a;

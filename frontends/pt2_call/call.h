@@ -95,6 +95,7 @@ class Call {
   bool is_complex(std::string_view argument);                                   // a tensor, or a list with one
   bool touches_complex() const;                                                 // some operand or result is complex
   Complex complex_tensor(std::string_view argument, bool may_be_real = false);  // a real one has no imaginary part: -1
+  std::vector<Complex> complex_tensors(std::string_view argument);              // a list of complex and real ones
   void complex_result(size_t index, Complex z);
   // Imports the real and then the imaginary part by an importer of real tensors. What is real is the same for both.
   void import_parts(void (*import)(Call&));

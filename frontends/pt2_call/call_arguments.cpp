@@ -57,7 +57,8 @@ const Argument* Call::need(std::string_view argument, std::initializer_list<Argu
   if (!ok_) return nullptr;
   const Argument* a = find(argument);
   if (a && std::find(kinds.begin(), kinds.end(), a->kind) != kinds.end()) return a;
-  const std::string found = a ? (a->kind == Argument::Kind::other ? "is " + a->text : "is of another kind") : "is missing";
+  const std::string found =
+      a ? (a->kind == Argument::Kind::other || a->kind == Argument::Kind::complex ? "is " + a->text : "is of another kind") : "is missing";
   refuse({fmt::format("argument `{}` {}, expected {}", argument, found, expected), "", "", "pt2.argument.kind"});
   return nullptr;
 }

@@ -54,6 +54,13 @@ Call::Complex Call::complex_tensor(std::string_view argument, bool may_be_real) 
   return z;
 }
 
+std::vector<Call::Complex> Call::complex_tensors(std::string_view argument) {
+  const Argument* a = need(argument, {Argument::Kind::tensors}, "a list of tensors");
+  std::vector<Complex> values;
+  for (size_t k = 0; a && k < a->names.size(); ++k) values.push_back(complex_value(a->names[k]));
+  return values;
+}
+
 void Call::complex_result(size_t index, Complex z) {
   part_ = Part::real;
   result(index, z.re);

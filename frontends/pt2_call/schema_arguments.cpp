@@ -58,7 +58,7 @@ std::optional<Argument> default_argument(std::string_view target, std::string_vi
 bool takes(const TorchParameter& p, const Argument& a) {
   const bool is_number = a.kind == K::integer || a.kind == K::real || a.kind == K::boolean;
   const std::string_view element = p.element();
-  if (a.kind == K::other) return true;
+  if (a.kind == K::other || a.kind == K::complex) return true;
   if (a.kind == K::none) return p.may_be_none();
   if (p.is_list()) {
     if (element == "Tensor") return a.kind == K::tensors || (a.kind == K::integers && a.integers.empty());

@@ -237,6 +237,14 @@ FORMS |= {  # as many elements as constants say
     "aten.repeat_interleave.Tensor": lambda op: (lambda x, w: aten.index_select.default(x, 0, op(w)), [(3, 4), torch.tensor([1, 0, 2])]),
     "aten.repeat_interleave.self_Tensor": lambda op: (lambda x, w: op(x, w, 0), [(3, 4), torch.tensor([1, 0, 2])]),
 }
+def complex_pair(first, second, *arguments):
+    """An operator of two complex tensors."""
+    return lambda op: (lambda a, b, c, d: aten.view_as_real.default(op(aten.complex.default(a, b), aten.complex.default(c, d), *arguments)), 2 * [first] + 2 * [second])
+
+
+FORMS |= {
+    "aten.vdot.default": two(first=(4,), second=(4,)), "aten.matrix_H.default": complex_of(), "aten.mH.default": complex_of(),
+}
 for activation in ("relu", "relu6", "gelu", "silu", "mish", "hardswish", "hardsigmoid", "hardtanh", "leaky_relu", "sigmoid", "tanh", "softplus", "selu", "celu", "log_sigmoid", "hardshrink", "softshrink"):
     FORMS[f"aten.{activation}.default"] = one(shape=PICTURE)
 for pair in ("add", "sub", "mul", "div"):

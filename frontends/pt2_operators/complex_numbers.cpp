@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "frontends/pt2_operators/complex_products.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/kernel_result.h"
@@ -14,21 +15,18 @@ using Complex = Call::Complex;
 
 ValueId negated(Call& c, ValueId x, std::string_view suffix) { return apply(c, UnaryFn::neg, x, suffix); }
 
-// a b. What is real has no imaginary part.
-Complex complex_product(Call& c, Complex a, Complex b) {
-  if (!c.ok()) return {};
-  if (a.im < 0) std::swap(a, b);
-  if (b.im < 0) return {product(c, a.re, b.re, "real"), product(c, a.im, b.re, "imaginary")};
-  const ValueId re = difference(c, product(c, a.re, b.re, "real_real"), product(c, a.im, b.im, "imaginary_imaginary"), "real");
-  return {re, sum(c, product(c, a.re, b.im, "real_imaginary"), product(c, a.im, b.re, "imaginary_real"), "imaginary")};
-}
-
 ValueId power_of(Call& c, Complex z, std::string_view suffix) {
   return sum(c, apply(c, UnaryFn::pow, z.re, "real_squared", 2), apply(c, UnaryFn::pow, z.im, "imaginary_squared", 2), suffix);
 }
 
-// A complex or real tensor, or a real number.
+bool is_complex_number(Call& c, std::string_view argument) {
+  const Argument* a = c.argument(argument);
+  return a && a->kind == Argument::Kind::complex;
+}
+
+// A complex or real tensor, or a number.
 Complex complex_operand(Call& c, std::string_view argument) {
+  if (is_complex_number(c, argument)) return {number(c, c.argument(argument)->reals[0]), number(c, c.argument(argument)->reals[1])};
   return c.is_tensor(argument) ? c.complex_tensor(argument, true) : Complex{c.operand(argument), -1};
 }
 
@@ -67,7 +65,24 @@ static void import_complex_add(Call& c) {
   c.complex_result(0, {re, im});
 }
 
+// re * factor + im * other, of which nothing is computed that is times 0.
+static ValueId scaled_sum(Call& c, Complex z, double of_real, double of_imaginary, std::string_view suffix) {
+  const auto part = [&](ValueId v, double factor) {
+    return v < 0 || factor == 0 ? -1 : factor == 1 ? v : product(c, v, number(c, factor), suffix);
+  };
+  const ValueId a = part(z.re, of_real), b = part(z.im, of_imaginary);
+  if (a >= 0 && b >= 0) return sum(c, a, b, suffix);
+  if (a < 0 && b < 0) return with_imaginary_part(c, {z.re, -1}).im;  // zeros
+  return std::max(a, b);
+}
+
 static void import_complex_mul(Call& c) {
+  if (is_complex_number(c, "other")) {
+    const Complex z = c.complex_tensor("self", true);
+    const double re = c.argument("other")->reals[0], im = c.argument("other")->reals[1];
+    if (c.ok()) c.complex_result(0, {scaled_sum(c, z, re, -im, "real"), scaled_sum(c, z, im, re, "imaginary")});
+    return;
+  }
   const Complex a = complex_operand(c, "self"), b = complex_operand(c, "other");
   require_complex(c, a, b);
   c.complex_result(0, complex_product(c, a, b));
@@ -86,6 +101,42 @@ static void import_complex_div(Call& c) {
   }
   const ValueId down = power_of(c, b, "power");
   c.complex_result(0, {quotient(c, up.re, down, "real_part"), quotient(c, up.im, down, "imaginary_part")});
+}
+
+// conj(z) / |z|^2
+static void import_complex_reciprocal(Call& c) {
+  const Complex z = c.complex_tensor("self");
+  const ValueId power = power_of(c, z, "power");
+  c.complex_result(0, {quotient(c, z.re, power, "real"), quotient(c, negated(c, z.im, "conjugate"), power, "imaginary")});
+}
+
+// z z .. z
+static void import_complex_power(Call& c) {
+  constexpr double kMostFactors = 8;
+  const Complex z = c.complex_tensor("self");
+  const double exponent = c.operator_name() == "square" ? 2 : c.number("exponent");
+  c.require(!c.ok() || (exponent >= 1 && exponent <= kMostFactors && exponent == std::trunc(exponent)),
+            "is a power of a complex number that is no product of a few", fmt::format("{}", exponent), fmt::format("1..{}", kMostFactors),
+            "pt2.complex.power");
+  Complex y = z;
+  for (double k = 1; k < exponent && c.ok(); ++k) y = complex_product(c, y, z);
+  c.complex_result(0, y);
+}
+
+// What is padded has the value in its real part alone.
+static void import_complex_pad(Call& c) {
+  const double value = c.has("value") ? c.number("value") : 0;
+  c.require(!c.ok() || value == 0, "pads complex numbers with another one than 0", fmt::format("{}", value), "0", "pt2.complex.pad");
+  if (c.ok()) import_each_part(c);
+}
+
+// A real tensor as a complex one, or a complex one as it is.
+static void import_complex_conversion(Call& c) {
+  const Complex z = c.complex_tensor("self", true);
+  const TensorMeta* declared = c.result_meta(0);
+  c.require(!c.ok() || declared->dtype_code == kComplex64, "drops the imaginary part of a complex tensor", "", "",
+            "pt2.complex.conversion");
+  c.complex_result(0, with_imaginary_part(c, z));
 }
 
 static void import_complex_abs(Call& c) { c.result(apply(c, UnaryFn::sqrt, power_of(c, c.complex_tensor("self"), "power"))); }
@@ -150,6 +201,7 @@ static void import_resolved(Call& c) {
 static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten._conj.default", import_conjugate},
     {"aten._conj_physical.default", import_conjugate},
+    {"aten._to_copy.default", import_complex_conversion},
     {"aten._unsafe_view.default", import_each_part},
     {"aten.abs.default", import_complex_abs},
     {"aten.add.Tensor", import_complex_add},
@@ -161,6 +213,7 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.complex.default", import_complex},
     {"aten.conj.default", import_conjugate},
     {"aten.conj_physical.default", import_conjugate},
+    {"aten.constant_pad_nd.default", import_complex_pad},
     {"aten.contiguous.default", import_each_part},
     {"aten.detach.default", import_each_part},
     {"aten.div.Tensor", import_complex_div},
@@ -175,13 +228,16 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.index_select.default", import_each_part},
     {"aten.mean.dim", import_each_part},
     {"aten.movedim.int", import_each_part},
-    {"aten.mul.Scalar", import_each_part},
+    {"aten.mul.Scalar", import_complex_mul},
     {"aten.mul.Tensor", import_complex_mul},
     {"aten.narrow.default", import_each_part},
     {"aten.neg.default", import_each_part},
+    {"aten.pad.default", import_complex_pad},
     {"aten.permute.default", import_each_part},
     {"aten.polar.default", import_polar},
+    {"aten.pow.Tensor_Scalar", import_complex_power},
     {"aten.real.default", import_real_part},
+    {"aten.reciprocal.default", import_complex_reciprocal},
     {"aten.repeat.default", import_each_part},
     {"aten.reshape.default", import_each_part},
     {"aten.resolve_conj.default", import_resolved},
@@ -191,12 +247,15 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.slice.Tensor", import_each_part},
     {"aten.split.Tensor", import_each_part},
     {"aten.split_with_sizes.default", import_each_part},
+    {"aten.square.default", import_complex_power},
     {"aten.squeeze.default", import_each_part},
     {"aten.squeeze.dim", import_each_part},
     {"aten.squeeze.dims", import_each_part},
     {"aten.stack.default", import_each_part},
     {"aten.sub.Tensor", import_complex_add},
+    {"aten.sum.default", import_each_part},
     {"aten.sum.dim_IntList", import_each_part},
+    {"aten.to.dtype", import_complex_conversion},
     {"aten.transpose.int", import_each_part},
     {"aten.unbind.int", import_each_part},
     {"aten.unflatten.int", import_each_part},
@@ -206,6 +265,7 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.view_as_complex_copy.default", import_view_as_complex},
     {"aten.view_as_real.default", import_view_as_real},
     {"aten.view_as_real_copy.default", import_view_as_real},
+    {"aten.where.self", import_each_part},
 };
 ImportRows complex_numbers_rows() { return kComplexNumbersRows; }
 

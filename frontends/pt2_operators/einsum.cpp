@@ -1,13 +1,15 @@
 // einsum as permutes, sums and matrix products: operands are joined from the left, two at a time.
+#include "frontends/pt2_operators/einsum.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
+#include "frontends/pt2_operators/complex_products.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrices.h"
-#include "frontends/pt2_operators/matrix_product.h"
 #include "frontends/pt2_operators/reductions.h"
 
 namespace deuteron::pt2 {
@@ -15,9 +17,10 @@ namespace {
 
 // A value whose axes have names, a letter each.
 struct Named {
-  ValueId value = -1;
+  Call::Complex value;
   std::string axes;
 };
+const Shape& shape_of(Call& c, const Named& x) { return c.shape(x.value.re); }
 
 bool has(const std::string& axes, char letter) { return axes.find(letter) != std::string::npos; }
 
@@ -40,10 +43,10 @@ Named without_others(Call& c, Named x, const std::string& kept) {
   std::string axes;
   for (size_t k = 0; k < x.axes.size(); ++k) {
     if (!has(kept, x.axes[k])) gone.push_back(static_cast<i64>(k));
-    else axes += x.axes[k], shape.push_back(c.shape(x.value)[k]);
+    else axes += x.axes[k], shape.push_back(shape_of(c, x)[k]);
   }
   if (gone.empty()) return x;
-  return {c.reshape(reduced(c, Reduce::kSum, x.value, gone, "summed"), shape, "summed"), axes};
+  return {each_part(x.value, [&](ValueId v) { return c.reshape(reduced(c, Reduce::kSum, v, gone, "summed"), shape, "summed"); }), axes};
 }
 
 // One axis for each letter: of two with the same one the diagonal is meant.
@@ -55,8 +58,8 @@ Named without_repeats(Call& c, Named x) {
       ++a;
       continue;
     }
-    require_same(c, letter, c.shape(x.value)[a], c.shape(x.value)[b]);
-    x.value = diagonal_of(c, x.value, 0, static_cast<i64>(a), static_cast<i64>(b), "diagonal");
+    require_same(c, letter, shape_of(c, x)[a], shape_of(c, x)[b]);
+    x.value = each_part(x.value, [&](ValueId v) { return diagonal_of(c, v, 0, static_cast<i64>(a), static_cast<i64>(b), "diagonal"); });
     x.axes.erase(b, 1).erase(a, 1);
     x.axes += letter;
   }
@@ -65,13 +68,14 @@ Named without_repeats(Call& c, Named x) {
 
 i64 extent(Call& c, const Named& x, const std::string& letters) {
   i64 product = 1;
-  for (const char letter : letters) product *= c.shape(x.value)[x.axes.find(letter)];
+  for (const char letter : letters) product *= shape_of(c, x)[x.axes.find(letter)];
   return product;
 }
 
-// With the axes in `order` and then those of `more`, in one go.
-ValueId arranged(Call& c, const Named& x, const std::string& order, std::string_view suffix) {
-  return c.ok() ? c.permute(x.value, places_of(order, x.axes), suffix) : -1;
+// With the axes in `order`, and then in that shape.
+Call::Complex arranged(Call& c, const Named& x, const std::string& order, const Shape& shape, std::string_view suffix) {
+  if (!c.ok()) return {};
+  return each_part(x.value, [&](ValueId v) { return c.reshape(c.permute(v, places_of(order, x.axes), suffix), shape, suffix); });
 }
 
 // What `a` and `b` make of each other, with the axes that anybody still wants.
@@ -83,22 +87,21 @@ Named joined(Call& c, Named a, Named b, const std::string& wanted) {
   for (const char letter : a.axes) (has(b.axes, letter) ? has(wanted, letter) ? batch : inner : of_a) += letter;
   for (const char letter : b.axes)
     if (!has(a.axes, letter)) of_b += letter;
-  for (const char letter : batch + inner)
-    require_same(c, letter, c.shape(a.value)[a.axes.find(letter)], c.shape(b.value)[b.axes.find(letter)]);
+  for (const char letter : batch + inner) require_same(c, letter, shape_of(c, a)[a.axes.find(letter)], shape_of(c, b)[b.axes.find(letter)]);
   if (!c.ok()) return {};
   Shape batches, result;
-  for (const char letter : batch) batches.push_back(c.shape(a.value)[a.axes.find(letter)]);
+  for (const char letter : batch) batches.push_back(shape_of(c, a)[a.axes.find(letter)]);
   result = batches;
-  for (const char letter : of_a) result.push_back(c.shape(a.value)[a.axes.find(letter)]);
-  for (const char letter : of_b) result.push_back(c.shape(b.value)[b.axes.find(letter)]);
+  for (const char letter : of_a) result.push_back(shape_of(c, a)[a.axes.find(letter)]);
+  for (const char letter : of_b) result.push_back(shape_of(c, b)[b.axes.find(letter)]);
   const i64 rows = extent(c, a, of_a), columns = extent(c, b, of_b), depth = extent(c, a, inner);
   Shape left = batches, right = batches;
   left.insert(left.end(), {rows, depth});
   right.insert(right.end(), {depth, columns});
-  const ValueId x = c.reshape(arranged(c, a, batch + of_a + inner, "left"), left, "left");
-  const ValueId y = c.reshape(arranged(c, b, batch + inner + of_b, "right"), right, "right");
-  const ValueId z = inner.empty() ? product(c, x, y, "product") : matrix_product(c, x, y, 1, "product");
-  return {c.reshape(z, result, "joined"), batch + of_a + of_b};
+  const Call::Complex x = arranged(c, a, batch + of_a + inner, left, "left"), y = arranged(c, b, batch + inner + of_b, right, "right");
+  const Call::Complex z = inner.empty() ? complex_product(c, x, y) : complex_matrix_product(c, x, y);
+  if (!c.ok()) return {};
+  return {each_part(z, [&](ValueId v) { return c.reshape(v, result, "joined"); }), batch + of_a + of_b};
 }
 
 // "bthd,bshd->bhts" as a list of names and the result's; `...` becomes letters that nobody uses.
@@ -157,25 +160,30 @@ std::optional<Equation> parse(const std::string& text, const std::vector<i64>& r
 
 }  // namespace
 
-static void import_einsum(Call& c) {
+Call::Complex einsum(Call& c, const std::vector<Call::Complex>& operands) {
   const std::string text = c.text("equation");
-  const std::vector<ValueId> values = c.tensors("tensors");
-  if (!c.ok()) return;
+  if (!c.ok()) return {};
   std::vector<i64> ranks;
-  for (const ValueId v : values) ranks.push_back(c.rank(v));
+  for (const Call::Complex z : operands) ranks.push_back(c.rank(z.re));
   const std::optional<Equation> e = parse(text, ranks);
-  c.require(e.has_value() && !values.empty(), "the equation does not fit its operands, or repeats an axis of the result", text,
+  c.require(e.has_value() && !operands.empty(), "the equation does not fit its operands, or repeats an axis of the result", text,
             "each axis once in the result", "pt2.einsum.equation");
-  if (!c.ok()) return;
-  Named y = without_repeats(c, {values[0], e->operands[0]});
-  for (size_t k = 1; k < values.size() && c.ok(); ++k) {
+  if (!c.ok()) return {};
+  Named y = without_repeats(c, {operands[0], e->operands[0]});
+  for (size_t k = 1; k < operands.size() && c.ok(); ++k) {
     std::string wanted = e->result;
-    for (size_t later = k + 1; later < values.size(); ++later) wanted += e->operands[later];
-    y = joined(c, y, without_repeats(c, {values[k], e->operands[k]}), wanted);
+    for (size_t later = k + 1; later < operands.size(); ++later) wanted += e->operands[later];
+    y = joined(c, y, without_repeats(c, {operands[k], e->operands[k]}), wanted);
   }
   y = without_others(c, y, e->result);
-  if (!c.ok()) return;
-  c.result(c.permute(y.value, places_of(e->result, y.axes)));
+  if (!c.ok()) return {};
+  return each_part(y.value, [&](ValueId v) { return c.permute(v, places_of(e->result, y.axes)); });
+}
+
+static void import_einsum(Call& c) {
+  std::vector<Call::Complex> operands;
+  for (const ValueId v : c.tensors("tensors")) operands.push_back({v, -1});
+  c.result(einsum(c, operands).re);
 }
 
 static constexpr ImportRow kEinsumRows[] = {

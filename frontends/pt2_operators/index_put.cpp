@@ -61,7 +61,7 @@ std::optional<Indexed> read_index(Call& c, const Shape& x, const std::vector<Val
       continue;
     }
     const Shape shape = c.shape(v);
-    for (const Axes& places : places_of(shape, *numbers)) {
+    for (const Axes& places : places_not_zero(shape, *numbers)) {
       Table& table = known.emplace_back(Table{axis, {static_cast<i64>(places.size())}, {}});
       table.at.assign(places.begin(), places.end());
       ++axis;

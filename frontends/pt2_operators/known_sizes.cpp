@@ -15,7 +15,7 @@
 
 namespace deuteron::pt2 {
 
-std::vector<Axes> places_of(const Shape& shape, const std::vector<float>& elements) {
+std::vector<Axes> places_not_zero(const Shape& shape, const std::vector<float>& elements) {
   std::vector<Axes> places(shape.size());
   for (size_t at = 0; at < elements.size(); ++at) {
     if (elements[at] == 0) continue;
@@ -83,7 +83,7 @@ std::vector<ValueId> without_masks(Call& c, std::vector<ValueId> tables) {
     const auto mask = known_elements(c, tables[k]);
     c.require(!c.ok() || c.rank(tables[k]) > 0, "picks by a mask without axes", "0", "1", "pt2.index.axes");
     if (!c.ok()) break;
-    for (const Axes& places : places_of(c.shape(tables[k]), *mask))
+    for (const Axes& places : places_not_zero(c.shape(tables[k]), *mask))
       result.push_back(positions(c, {static_cast<i64>(places.size())}, places, "places" + std::to_string(result.size())));
   }
   return result;
@@ -93,7 +93,7 @@ static void import_nonzero(Call& c) {
   const ValueId x = c.any_tensor("self");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
-  const std::vector<Axes> places = places_of(c.shape(x), *elements);
+  const std::vector<Axes> places = places_not_zero(c.shape(x), *elements);
   const i64 count = std::count_if(elements->begin(), elements->end(), [](float v) { return v != 0; });
   Axes table;
   for (i64 k = 0; k < count; ++k)
@@ -106,7 +106,7 @@ static void import_nonzero_by_axis(Call& c) {
   const ValueId x = c.any_tensor(c.operator_name() == "where" ? "condition" : "self");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
-  const std::vector<Axes> places = places_of(c.shape(x), *elements);
+  const std::vector<Axes> places = places_not_zero(c.shape(x), *elements);
   c.require(places.size() == c.result_count(), "has more or fewer results than axes", std::to_string(c.result_count()),
             std::to_string(places.size()), "pt2.graph.result");
   for (size_t k = 0; k < places.size() && c.ok(); ++k)
@@ -123,7 +123,7 @@ static void import_masked_select(Call& c) {
             std::to_string(kMostPicked), "pt2.index.count");
   if (!c.ok()) return;
   const std::vector<float> holds = broadcast_numbers(*elements, c.shape(mask), *both);
-  give_picked(c, c.reshape(expanded(c, x, *both, "repeated"), {numel(*both)}, "row"), 0, places_of({numel(*both)}, holds)[0]);
+  give_picked(c, c.reshape(expanded(c, x, *both, "repeated"), {numel(*both)}, "row"), 0, places_not_zero({numel(*both)}, holds)[0]);
 }
 
 // Of one operand: the positions themselves.

@@ -7,7 +7,7 @@
 namespace deuteron::pt2 {
 
 // Where the elements of a tensor are not 0, in their order: a list of positions for each of its axes.
-std::vector<Axes> places_of(const Shape& shape, const std::vector<float>& elements);
+std::vector<Axes> places_not_zero(const Shape& shape, const std::vector<float>& elements);
 
 // An index's tables (-1: none) with a table of positions for each axis of a mask instead of the mask. Refuses masks that are computed from
 // inputs.
