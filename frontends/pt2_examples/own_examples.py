@@ -237,13 +237,13 @@ FORMS |= {  # as many elements as constants say
     "aten.repeat_interleave.Tensor": lambda op: (lambda x, w: aten.index_select.default(x, 0, op(w)), [(3, 4), torch.tensor([1, 0, 2])]),
     "aten.repeat_interleave.self_Tensor": lambda op: (lambda x, w: op(x, w, 0), [(3, 4), torch.tensor([1, 0, 2])]),
 }
-def complex_pair(first, second, *arguments):
-    """An operator of two complex tensors."""
-    return lambda op: (lambda a, b, c, d: aten.view_as_real.default(op(aten.complex.default(a, b), aten.complex.default(c, d), *arguments)), 2 * [first] + 2 * [second])
-
-
 FORMS |= {
-    "aten.vdot.default": two(first=(4,), second=(4,)), "aten.matrix_H.default": complex_of(), "aten.mH.default": complex_of(),
+    "aten.vdot.default": two(first=(4,), second=(4,)), "aten.mH.default": one(shape=(2, 3)), "aten.matrix_H.default": one(shape=(2, 3)),
+    "aten._native_batch_norm_legit.no_stats": lambda op: (lambda x: op(x, None, None, True, 0.1, 1e-5)[0], [(1, 3, 6, 5)]),
+    "aten._trilinear.default": lambda op: (lambda x, w, y: op(x, w, y, [1, 3], [0], [1, 2], [2, 3]), [(2, 3), (4, 3, 5), (2, 5)]),
+    "aten.quantile.scalar": one(0.25, 1), "aten.quantile.default": lambda op: (lambda x, w: op(x, w, 1), [X, torch.tensor([0.25, 0.75])]),
+    "aten._assert_async.msg": lambda op: (lambda x: (op(aten.all.default(aten.gt.Scalar(x, -100.0)), "large"), aten.relu.default(x))[1], [X]),
+    "aten.feature_alpha_dropout.default": one(0.5, False), "aten.rrelu_with_noise_functional.default": lambda op: (lambda x, y: op(x, y, 0.125, 0.375, False)[0], [X, X]),
 }
 for activation in ("relu", "relu6", "gelu", "silu", "mish", "hardswish", "hardsigmoid", "hardtanh", "leaky_relu", "sigmoid", "tanh", "softplus", "selu", "celu", "log_sigmoid", "hardshrink", "softshrink"):
     FORMS[f"aten.{activation}.default"] = one(shape=PICTURE)

@@ -30,12 +30,6 @@ float finite(Call& c, std::string_view argument) {
   return value;
 }
 
-void require_default(Call& c, std::string_view argument, double value) {
-  const double given = c.number(argument);
-  c.require(!c.ok() || given == value, fmt::format("argument `{}` has a value that is not supported", argument), std::to_string(given),
-            std::to_string(value), "pt2.argument.value");
-}
-
 void finish_softmax(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 axis = c.axis("dim", c.rank(x));
@@ -75,10 +69,15 @@ static void import_gelu(Call& c) {
 
 static void import_leaky_relu(Call& c) { finish(c, Unary{UnaryFn::leaky_relu, finite(c, "negative_slope")}); }
 
+// scale * (x above 0, alpha * (exp(input_scale * x) - 1) below), which is elu(input_scale * x) with factors before and behind it.
 static void import_elu(Call& c) {
-  require_default(c, "scale", 1);
-  require_default(c, "input_scale", 1);
-  finish(c, Unary{UnaryFn::elu, finite(c, "alpha")});
+  const float alpha = finite(c, "alpha"), scale = finite(c, "scale"), before = finite(c, "input_scale");
+  c.require(!c.ok() || before > 0, "argument `input_scale` has a value that is not supported", std::to_string(before), "above 0",
+            "pt2.argument.value");
+  ValueId y = c.tensor("self");
+  if (before != 1) y = product(c, y, number(c, before), "scaled");
+  if (scale == before) return c.result(apply(c, UnaryFn::elu, y, {}, alpha * before));
+  c.result(product(c, apply(c, UnaryFn::elu, y, "elu", alpha * before), number(c, scale / before)));
 }
 
 static void import_pow(Call& c) { finish(c, Unary{UnaryFn::pow, finite(c, "exponent")}); }

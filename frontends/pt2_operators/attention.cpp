@@ -1,8 +1,11 @@
 // scaled_dot_product_attention as its parts: softmax(scale * q k' + mask) v. The factor goes into the first product.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "frontends/pt2_operators/choices.h"
+#include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/matrix_product.h"
 #include "ops/elementwise/broadcast.h"
@@ -67,14 +70,29 @@ Axes with_last_two_swapped(i64 rank) {
 
 }  // namespace
 
+// Each head of `x` as often as several heads of the queries share it.
+static ValueId shared_heads(Call& c, ValueId x, ValueId query, std::string_view suffix) {
+  constexpr i64 kMostHeads = 4096;
+  if (!c.ok()) return -1;
+  const i64 axis = c.rank(x) - 3, heads = axis < 0 ? 0 : c.shape(x)[axis],
+            wanted = c.rank(query) < 3 ? 0 : c.shape(query)[c.rank(query) - 3];
+  c.require(heads > 0 && wanted > 0 && wanted <= kMostHeads && wanted % heads == 0,
+            "has groups of queries that do not share the keys evenly", std::to_string(wanted),
+            fmt::format("a multiple of {}, up to {}", heads, kMostHeads), "pt2.attention.groups");
+  if (!c.ok()) return -1;
+  Axes index;
+  for (i64 head = 0; head < wanted; ++head) index.push_back(head * heads / wanted);
+  return picked(c, x, axis, std::move(index), suffix);
+}
+
 static void import_attention(Call& c) {
-  const ValueId q = c.tensor("query"), k = c.tensor("key"), v = c.tensor("value");
+  const ValueId q = c.tensor("query");
+  ValueId k = c.tensor("key"), v = c.tensor("value");
   const bool causal = c.boolean("is_causal");
   c.require(!c.ok() || c.number("dropout_p") == 0, "drops scores at random, which is for training", "", "dropout_p 0",
             "pt2.attention.dropout");
-  c.require(!c.ok() || !c.boolean("enable_gqa"), "groups of queries that share a key are not supported", "enable_gqa", "",
-            "pt2.attention.groups");
   c.require(!c.ok() || (c.rank(q) >= 2 && c.rank(k) >= 2 && c.rank(v) >= 2), "works on matrices", "", "rank 2..", "pt2.attention.rank");
+  if (c.ok() && c.boolean("enable_gqa")) k = shared_heads(c, k, q, "shared_keys"), v = shared_heads(c, v, q, "shared_values");
   if (!c.ok()) return;
   const double scale = c.has("scale") ? c.number("scale") : 1 / std::sqrt(static_cast<double>(c.shape(q).back()));
   const ValueId keys = c.permute(k, with_last_two_swapped(c.rank(k)), "keys");

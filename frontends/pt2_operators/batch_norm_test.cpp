@@ -40,5 +40,18 @@ TEST(BatchNorm, StandardizesWeightsByTheirOwnStatistics) {
 
 TEST(BatchNorm, StatisticsOfABatchAreRefused) { EXPECT_THAT(refusal_of(standardizing("x")), HasSubstr("[pt2.batch_norm.training]")); }
 
+// What a decomposition makes of instance norm.
+TEST(BatchNorm, StatisticsOfOneImage) {
+  TorchCase("aten._native_batch_norm_legit.no_stats")
+      .input("input", {1, 3, 4})
+      .weight("weight", {3})
+      .with("bias", as_none())
+      .with("training", as_bool(true))
+      .with("momentum", as_float(0.1))
+      .with("eps", as_float(1e-5))
+      .gives({1, 3, 4}, {0.32826427f, -0.13130571f, 0.13130571f, -0.32826427f, 0.074999042f, -0.5249933f, 0.5249933f, -0.074999042f,
+                         -0.090361424f, 0.19076301f, 0.030120477f, -0.13052206f});
+}
+
 }  // namespace
 }  // namespace deuteron::pt2

@@ -78,7 +78,7 @@ static void import_complex_outer(Call& c) {
   finish_complex(c, complex_product(c, each_part(a, [&](ValueId v) { return c.reshape(v, {extent, 1}, "column"); }), b));
 }
 
-// mH, adjoint: transposed and conjugated. `matrix_H` is that of one matrix.
+// mH, adjoint, matrix_H: transposed and conjugated.
 static void import_adjoint(Call& c) { finish_complex(c, conjugate_of(c, with_swapped_axes(c, c.complex_tensor("self", true)))); }
 
 static void import_complex_einsum(Call& c) {
@@ -86,15 +86,25 @@ static void import_complex_einsum(Call& c) {
   finish_complex(c, einsum(c, operands));
 }
 
+// A row a line, as make_schemas.py reads them.
+// clang-format off
 static constexpr ImportRow kComplexMatricesRows[] = {
-    {"aten.addmm.default", import_complex_addmm},   {"aten.adjoint.default", import_adjoint},
-    {"aten.baddbmm.default", import_complex_addmm}, {"aten.bmm.default", import_complex_matmul},
-    {"aten.dot.default", import_complex_matmul},    {"aten.einsum.default", import_complex_einsum},
-    {"aten.linear.default", import_complex_linear}, {"aten.mH.default", import_adjoint},
-    {"aten.matmul.default", import_complex_matmul}, {"aten.matrix_H.default", import_adjoint},
-    {"aten.mm.default", import_complex_matmul},     {"aten.mv.default", import_complex_matmul},
-    {"aten.outer.default", import_complex_outer},   {"aten.vdot.default", import_complex_matmul},
+    {"aten.addmm.default", import_complex_addmm},
+    {"aten.adjoint.default", import_adjoint},
+    {"aten.baddbmm.default", import_complex_addmm},
+    {"aten.bmm.default", import_complex_matmul},
+    {"aten.dot.default", import_complex_matmul},
+    {"aten.einsum.default", import_complex_einsum},
+    {"aten.linear.default", import_complex_linear},
+    {"aten.mH.default", import_adjoint},
+    {"aten.matmul.default", import_complex_matmul},
+    {"aten.matrix_H.default", import_adjoint},
+    {"aten.mm.default", import_complex_matmul},
+    {"aten.mv.default", import_complex_matmul},
+    {"aten.outer.default", import_complex_outer},
+    {"aten.vdot.default", import_complex_matmul},
 };
+// clang-format on
 ImportRows complex_matrices_rows() { return kComplexMatricesRows; }
 
 }  // namespace deuteron::pt2

@@ -257,6 +257,7 @@ static constexpr ImportRow kCompositionsRows[] = {
     {"aten.rad2deg.default", import_rad2deg, true},
     {"aten.round.decimals", import_round_decimals, true},
     {"aten.rrelu.default", import_rrelu, true},
+    {"aten.rrelu_with_noise_functional.default", import_rrelu},
     {"aten.selu.default", import_selu, true},
     {"aten.sinc.default", import_sinc, true},
     {"aten.softplus.default", import_softplus},

@@ -1,7 +1,7 @@
 // The numbers are those of torch 2.13 for x = -3, -1.25, -0.5, 0, 0.75, 2.5.
 #include <cmath>
 
-#include "frontends/pt2_operators/test_run.h"
+#include "frontends/pt2_operators/torch_case.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -96,7 +96,7 @@ TEST(Distances, NormsAndAngles) {
   expect_near(norm(2, 1, {2}), {3.288237f, 2.610077f}, "2");
   expect_near(norm(1, -1, {2, 1}, true), {4.75f, 3.25f}, "1");
   expect_near(norm(INFINITY, 0, {3}), {3, 1.25f, 2.5f}, "inf");
-  EXPECT_THAT(refusal_of(model_of("aten.linalg_vector_norm.default", {2, 3}, {}, {{"ord", as_float(3)}})),
+  EXPECT_THAT(refusal_of(model_of("aten.linalg_vector_norm.default", {2, 3}, {}, {{"ord", as_float(0)}})),
               testing::HasSubstr("pt2.norm.order"));
   expect_near(results_of(model_of("aten.logsumexp.default", {2, 3}, {2}, {{"dim", as_ints({1})}}), {kX})[0], {-0.05887726f, 2.72782f},
               "lse");
@@ -131,6 +131,44 @@ TEST(Distances, ExtremesWithoutPositionsAreReductions) {
   };
   EXPECT_TRUE(std::holds_alternative<Reduce>(most(false).nodes.at(0).op));
   EXPECT_TRUE(std::holds_alternative<KernelCall>(most(true).nodes.at(0).op));
+}
+
+TEST(Compositions, EluWithFactors) {
+  const auto elu = [](double scale) {
+    return TorchCase("aten.elu.default")
+        .input("self", {6})
+        .with("alpha", as_float(1.5))
+        .with("scale", as_float(scale))
+        .with("input_scale", as_float(0.5));
+  };
+  elu(2).gives({6}, {-1.3942157f, 1, -0.66359764f, 2.5f, 0.5f, -0.93813211f});
+  elu(0.5).gives({6}, {-0.34855393f, 0.25f, -0.16589941f, 0.625f, 0.125f, -0.23453303f});
+}
+
+TEST(Distances, OfAnyOrder) {
+  TorchCase("aten.linalg_vector_norm.default")
+      .input("self", {3, 4})
+      .with("ord", as_float(3))
+      .with("dim", as_ints({1}))
+      .gives({3}, {1.6078069f, 1.1285894f, 1.5023112f});
+  TorchCase("aten.linalg_vector_norm.default")
+      .input("self", {3, 4})
+      .with("ord", as_float(0.5))
+      .with("dim", as_ints({0}))
+      .gives({4}, {6.8541017f, 5.9494891f, 4.8713207f, 5});
+  TorchCase("aten.cdist.default")
+      .input("x1", {3, 2})
+      .input("x2", {2, 2})
+      .with("p", as_float(3))
+      .gives({3, 2}, {0.94494081f, 1.746592f, 0, 2.0345557f, 2.0345557f, 0});
+  TorchCase("aten.dist.default").input("self", {2, 3}).input("other", {2, 3}).gives({}, {2.6100767f});
+}
+
+TEST(Distances, OfEachRowFromThoseBehindIt) {
+  TorchCase("aten.pdist.default")
+      .input("self", {4, 3})
+      .gives({6}, {2.5248761f, 2.3584952f, 2.2638464f, 0.43301269f, 0.86602539f, 0.43301269f});
+  TorchCase("aten._pdist_forward.default").input("self", {4, 3}).with("p", as_float(1)).gives({6}, {3, 3.25f, 3.5f, 0.75f, 1.5f, 0.75f});
 }
 
 }  // namespace

@@ -25,8 +25,12 @@ ValueId norm_of(Call& c, ValueId x, double order, const Axes& axes, std::string_
   if (!c.ok()) return -1;
   if (order == kInfinity) return reduced(c, Reduce::kMax, apply(c, UnaryFn::abs, x, "abs"), axes, suffix);
   if (order == -kInfinity) return reduced(c, Reduce::kMin, apply(c, UnaryFn::abs, x, "abs"), axes, suffix);
-  c.require(order == 1 || order == 2, "the order of the norm is not supported", std::to_string(order), "1, 2, inf", "pt2.norm.order");
+  c.require(order > 0, "the order of the norm is not supported", std::to_string(order), "above 0, inf, -inf", "pt2.norm.order");
   if (order == 1) return reduced(c, Reduce::kSum, apply(c, UnaryFn::abs, x, "abs"), axes, suffix);
+  if (order != 2) {
+    const ValueId powers = apply(c, UnaryFn::pow, apply(c, UnaryFn::abs, x, "abs"), "powers", static_cast<float>(order));
+    return apply(c, UnaryFn::pow, reduced(c, Reduce::kSum, powers, axes, "sums"), suffix, static_cast<float>(1 / order));
+  }
   const ValueId squares = reduced(c, Reduce::kSum, apply(c, UnaryFn::pow, x, "squared", 2), axes, "squares");
   return apply(c, UnaryFn::sqrt, squares, suffix);
 }
@@ -102,6 +106,30 @@ static void import_cdist(Call& c) {
   if (c.ok()) finish(c, norm_of(c, apart, p, {c.rank(apart) - 1}, "distance"));
 }
 
+// The distance of each row from each one behind it, in one row.
+static void import_pdist(Call& c) {
+  const ValueId x = c.tensor("self");
+  const double p = c.number("p");
+  c.require(!c.ok() || (c.rank(x) == 2 && c.shape(x)[0] >= 2), "works on rows of a matrix", c.ok() ? to_text(c.shape(x)) : "", "2,..",
+            "pt2.distance.rank");
+  if (!c.ok()) return;
+  const i64 rows = c.shape(x)[0];
+  c.require(rows * (rows - 1) / 2 <= kMostPicked, "compares too many rows", std::to_string(rows), std::to_string(kMostPicked),
+            "pt2.index.count");
+  if (!c.ok()) return;
+  Axes first, second;
+  for (i64 a = 0; a < rows; ++a)
+    for (i64 b = a + 1; b < rows; ++b) first.push_back(a), second.push_back(b);
+  const ValueId apart = difference(c, picked(c, x, 0, first, "first"), picked(c, x, 0, second, "second"), "apart");
+  finish(c, norm_of(c, apart, p, {1}, "distance"));
+}
+
+// The norm of the difference of all elements.
+static void import_dist(Call& c) {
+  const ValueId apart = difference(c, c.tensor("self"), c.tensor("other"), "apart");
+  if (c.ok()) finish(c, norm_of(c, apart, c.number("p"), all_axes(c.rank(apart)), "distance"));
+}
+
 // most + log(sum(exp(x - most)))
 static void import_logsumexp(Call& c) {
   const ValueId x = c.tensor("self");
@@ -140,10 +168,12 @@ static void import_weight_norm(Call& c) {
 
 static constexpr ImportRow kDistancesRows[] = {
     {"aten._cdist_forward.default", import_cdist},
+    {"aten._pdist_forward.default", import_pdist},
     {"aten._weight_norm.default", import_weight_norm},
     {"aten._weight_norm_interface.default", import_weight_norm},
     {"aten.cdist.default", import_cdist},
     {"aten.cosine_similarity.default", import_cosine_similarity},
+    {"aten.dist.default", import_dist},
     {"aten.dot.default", import_dot},
     {"aten.linalg_norm.default", import_vector_norm},
     {"aten.linalg_vector_norm.default", import_vector_norm},
@@ -153,6 +183,7 @@ static constexpr ImportRow kDistancesRows[] = {
     {"aten.norm.ScalarOpt_dim", import_vector_norm},
     {"aten.outer.default", import_outer},
     {"aten.pairwise_distance.default", import_pairwise_distance},
+    {"aten.pdist.default", import_pdist},
     {"aten.vdot.default", import_dot},
 };
 ImportRows distances_rows() { return kDistancesRows; }

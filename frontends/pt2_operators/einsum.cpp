@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "frontends/pt2_operators/complex_products.h"
 #include "frontends/pt2_operators/compose.h"
@@ -160,8 +163,8 @@ std::optional<Equation> parse(const std::string& text, const std::vector<i64>& r
 
 }  // namespace
 
-Call::Complex einsum(Call& c, const std::vector<Call::Complex>& operands) {
-  const std::string text = c.text("equation");
+// Of real and complex operands.
+static Call::Complex summed_products(Call& c, const std::string& text, const std::vector<Call::Complex>& operands) {
   if (!c.ok()) return {};
   std::vector<i64> ranks;
   for (const Call::Complex z : operands) ranks.push_back(c.rank(z.re));
@@ -180,6 +183,34 @@ Call::Complex einsum(Call& c, const std::vector<Call::Complex>& operands) {
   return each_part(y.value, [&](ValueId v) { return c.permute(v, places_of(e->result, y.axes)); });
 }
 
+Call::Complex einsum(Call& c, const std::vector<Call::Complex>& operands) { return summed_products(c, c.text("equation"), operands); }
+
+// The sum over some axes of a product of three tensors, each of which lacks the axes that its list names.
+static void import_trilinear(Call& c) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOperands = {
+      {{"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}}};
+  constexpr std::string_view kLetters = "abcdefgh";
+  std::vector<Call::Complex> operands;
+  std::vector<std::string> names;
+  for (const auto& [operand, expanded_axes] : kOperands) {
+    const ValueId x = c.tensor(operand);
+    const i64 rank = c.rank(x) + static_cast<i64>(c.integers(expanded_axes).size());
+    c.require(!c.ok() || rank <= static_cast<i64>(kLetters.size()), "has too many axes", std::to_string(rank),
+              std::to_string(kLetters.size()), "pt2.einsum.rank");
+    if (!c.ok()) return;
+    std::string axes(kLetters.substr(0, static_cast<size_t>(rank)));
+    for (const i64 axis : c.axes(expanded_axes, rank)) axes[static_cast<size_t>(axis)] = ' ';
+    std::erase(axes, ' ');
+    operands.push_back({x, -1});
+    names.push_back(std::move(axes));
+  }
+  const i64 rank = c.rank(operands[0].re) + static_cast<i64>(c.integers("expand1").size());
+  std::string result(kLetters.substr(0, static_cast<size_t>(rank)));
+  for (const i64 axis : c.axes("sumdim", rank)) result[static_cast<size_t>(axis)] = ' ';
+  std::erase(result, ' ');
+  c.result(summed_products(c, fmt::format("{}->{}", fmt::join(names, ","), result), operands).re);
+}
+
 static void import_einsum(Call& c) {
   std::vector<Call::Complex> operands;
   for (const ValueId v : c.tensors("tensors")) operands.push_back({v, -1});
@@ -187,6 +218,7 @@ static void import_einsum(Call& c) {
 }
 
 static constexpr ImportRow kEinsumRows[] = {
+    {"aten._trilinear.default", import_trilinear},
     {"aten.einsum.default", import_einsum},
 };
 ImportRows einsum_rows() { return kEinsumRows; }

@@ -68,10 +68,11 @@ static void import_type_as(Call& c) {
   if (c.ok()) convert(c, x, c.type(other).dtype);
 }
 
-// Checks of dtype, device and layout that export inserts around conversions.
+// Checks of dtype, device and layout that export inserts around conversions, and of elements that a model must not have.
 static void import_assertion(Call&) {}
 
 static constexpr ImportRow kIdentitiesRows[] = {
+    {"aten._assert_async.msg", import_assertion},
     {"aten._assert_tensor_metadata.default", import_assertion},
     {"aten._to_copy.default", import_conversion},
     {"aten.alias.default", import_view_identity},
@@ -81,6 +82,7 @@ static constexpr ImportRow kIdentitiesRows[] = {
     {"aten.contiguous.default", import_view_identity},
     {"aten.detach.default", import_view_identity, true},
     {"aten.dropout.default", import_dropout, true},
+    {"aten.feature_alpha_dropout.default", import_dropout, true},
     {"aten.feature_dropout.default", import_dropout, true},
     {"aten.lift_fresh.default", import_view_identity},
     {"aten.lift_fresh_copy.default", import_identity},

@@ -118,6 +118,11 @@ static void import_diag(Call& c) {
   c.result(c.rank(x) == 1 ? on_diagonal(c, x, offset, {}) : diagonal_of(c, x, offset, 0, 1, {}));
 }
 
+static void import_diagflat(Call& c) {
+  const ValueId x = c.tensor("self");
+  if (c.ok()) c.result(on_diagonal(c, c.reshape(x, {c.type(x).elements()}, "row"), offset_of(c, "offset"), {}));
+}
+
 static void import_diag_embed(Call& c) {
   const ValueId x = c.tensor("self");
   const i64 rank = c.rank(x) + 1, a = c.axis("dim1", rank), b = c.axis("dim2", rank);
@@ -308,6 +313,7 @@ static constexpr ImportRow kMatricesRows[] = {
     {"aten.cross.default", import_cross},
     {"aten.diag.default", import_diag},
     {"aten.diag_embed.default", import_diag_embed},
+    {"aten.diagflat.default", import_diagflat},
     {"aten.diagonal.default", import_diagonal},
     {"aten.diagonal_copy.default", import_diagonal},
     {"aten.inner.default", import_inner},

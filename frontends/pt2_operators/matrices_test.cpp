@@ -139,5 +139,23 @@ TEST(Matrices, Norms) {
       .gives({1, 1}, {2.5f});
 }
 
+TEST(Matrices, TrilinearIsASumOfProductsOfThree) {
+  TorchCase("aten._trilinear.default")
+      .input("i1", {2, 3})
+      .input("i2", {2, 3, 2})
+      .input("i3", {2, 2})
+      .with("expand1", as_ints({1, 3}))
+      .with("expand2", as_ints({0}))
+      .with("expand3", as_ints({1, 2}))
+      .with("sumdim", as_ints({2, 3}))
+      .gives({2, 2}, {1.515625f, 1.203125f, -1.3125f, -1.6875f});
+}
+
+TEST(Matrices, AllElementsOnADiagonal) {
+  TorchCase("aten.diagflat.default").input("self", {2, 2}).with("offset", as_int(1)).gives({5, 5}, {0, -1.25f, 0, 0, 0,     0, 0, 0.5f, 0,
+                                                                                                    0, 0,      0, 0, -0.5f, 0, 0, 0,    0,
+                                                                                                    0, 1.25f,  0, 0, 0,     0, 0});
+}
+
 }  // namespace
 }  // namespace deuteron::pt2

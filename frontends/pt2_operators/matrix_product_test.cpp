@@ -12,6 +12,7 @@
 #include "calibrate/float_executor.h"
 #include "calibrate/test_graph.h"
 #include "frontends/pt2/test_archive.h"
+#include "frontends/pt2_operators/torch_case.h"
 #include "ir/verify.h"
 
 namespace deuteron::pt2 {
@@ -133,7 +134,8 @@ TEST(MatrixProduct, AddmmAndBaddbmmHaveFactors) {
       for (const double alpha : {1.0, 0.25}) {
         const Shape a{2, 3, 5}, b{2, 5, 4}, y{2, 3, 4};
         const auto shape = [&](const Shape& s) { return series ? s : Shape{s[1], s[2]}; };
-        const std::vector<float> da = random_floats(numel(shape(a)), 1), db = random_floats(numel(shape(b)), 2), dc = random_floats(numel(shape(y)), 3);
+        const std::vector<float> da = random_floats(numel(shape(a)), 1), db = random_floats(numel(shape(b)), 2),
+                                 dc = random_floats(numel(shape(y)), 3);
         TestModel m;
         m.input("c", shape(y)), m.input("a", shape(a)), m.input("b", shape(b));
         m.node(series ? "aten.baddbmm.default" : "aten.addmm.default", {{"y", shape(y)}},
@@ -213,6 +215,17 @@ TEST(MatrixProduct, AttentionWithMasks) {
         }
       }
   }
+}
+
+TEST(MatrixProduct, HeadsOfQueriesShareKeys) {
+  TorchCase("aten.scaled_dot_product_attention.default")
+      .input("query", {1, 4, 2, 3})
+      .input("key", {1, 2, 2, 3})
+      .input("value", {1, 2, 2, 3})
+      .with("enable_gqa", as_bool(true))
+      .gives({1, 4, 2, 3}, {0.11375412f,   -0.88624597f, 0.86375415f,  0.13175923f, -0.86824077f, 0.88175923f,  0.125f,       -0.875f,
+                            0.875f,        0.11824078f,  -0.88175923f, 0.86824077f, -0.36375412f, -0.11245883f, 0.38624591f,  -0.37049142f,
+                            -0.045085914f, 0.37950858f,  -0.37725505f, 0.0225503f,  0.37274498f,  -0.38400546f, 0.090054661f, 0.36599451f});
 }
 
 }  // namespace

@@ -119,6 +119,16 @@ static void import_instance_norm(Call& c) {
   if (c.ok()) finish_group_norm(c, x, c.rank(x) >= 2 ? c.shape(x)[1] : 1, epsilon);
 }
 
+// What torch's decompositions make of instance norm: the images' channels in one image, each normalized by its own statistics.
+static void import_batch_statistics_norm(Call& c) {
+  const ValueId x = c.tensor("input");
+  const double epsilon = epsilon_of(c, "eps");
+  c.require(!c.ok() || (c.rank(x) >= 3 && c.shape(x)[0] == 1),
+            "normalizes with the statistics of a batch: only those of one image are supported", c.ok() ? to_text(c.shape(x)) : "", "1,..",
+            "pt2.batch_norm.batch");
+  if (c.ok()) finish_group_norm(c, x, c.shape(x)[1], epsilon);
+}
+
 // max(x, 0) + slope * min(x, 0)
 static ValueId computed_prelu(Call& c, ValueId x, ValueId slopes) {
   const ValueId above = between(c, x, {.low = 0, .high = kInfinity}, "above"),
@@ -145,6 +155,7 @@ static void import_prelu(Call& c) {
 
 static constexpr ImportRow kNormalizationRows[] = {
     {"aten._fused_rms_norm.default", import_rms_norm},
+    {"aten._native_batch_norm_legit.no_stats", import_batch_statistics_norm},
     {"aten._prelu_kernel.default", import_prelu},
     {"aten.group_norm.default", import_group_norm},
     {"aten.instance_norm.default", import_instance_norm},

@@ -1,5 +1,13 @@
 // Operators that put the elements along an axis in order: sorting is the kernel of topk with all of them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
@@ -83,6 +91,59 @@ static void import_median(Call& c) {
   if (c.ok()) finish_at(c, x, axis, (extent_of(c, x, axis) - 1) / 2, !flat && c.boolean("keepdim"));
 }
 
+// An element of those in order, or what lies between two.
+static ValueId quantile_of(Call& c, const Ordered& all, i64 axis, double q, const std::string& between_two) {
+  const i64 count = c.shape(all.values)[axis];
+  const double at = q * static_cast<double>(count - 1);
+  const auto element = [&](double k, std::string_view name) {
+    return c.add(Slice{axis, std::clamp<i64>(static_cast<i64>(k), 0, count - 1), 1, 1}, {all.values}, name);
+  };
+  if (between_two == "lower") return element(std::floor(at), "quantile");
+  if (between_two == "higher") return element(std::ceil(at), "quantile");
+  if (between_two == "nearest") return element(std::nearbyint(at), "quantile");
+  const double share = between_two == "midpoint" ? 0.5 : at - std::floor(at);
+  if (at == std::floor(at)) return element(at, "quantile");
+  const ValueId low = element(std::floor(at), "low"), high = element(std::ceil(at), "high");
+  return sum(c, low, product(c, difference(c, high, low, "apart"), number(c, share), "part"), "quantile");
+}
+
+// One quantile for each q, along an axis or of all elements; with a table of q in front.
+static void import_quantile(Call& c) {
+  constexpr size_t kMostQuantiles = 64;
+  constexpr std::array<std::string_view, 5> kBetween = {"linear", "lower", "higher", "midpoint", "nearest"};
+  ValueId x = c.tensor("self");
+  const ValueId table = c.is_tensor("q") ? c.parameter("q") : -1;
+  const std::string between_two = c.text("interpolation");
+  if (!c.ok()) return;
+  std::vector<float> wanted;
+  if (table >= 0) wanted = c.known_numbers(table).value_or(std::vector<float>{});
+  const bool flat = !c.has("dim");
+  if (flat) x = c.reshape(x, {c.type(x).elements()}, "row");
+  const i64 axis = flat ? 0 : c.axis("dim", c.rank(x));
+  require_axes(c, x);
+  const bool fits = table < 0 || (c.rank(table) <= 1 && !wanted.empty() && wanted.size() <= kMostQuantiles);
+  c.require(fits, "asks for no quantile, or for too many", std::to_string(wanted.size()), fmt::format("1..{}", kMostQuantiles),
+            "pt2.quantile.count");
+  c.require(std::find(std::begin(kBetween), std::end(kBetween), between_two) != std::end(kBetween),
+            "takes an unknown way between two elements", between_two, fmt::format("{}", fmt::join(kBetween, ", ")),
+            "pt2.quantile.interpolation");
+  if (!c.ok()) return;
+  std::vector<double> all_q(wanted.begin(), wanted.end());
+  if (table < 0) all_q = {c.number("q")};
+  const Ordered all = in_order(c, x, axis, c.shape(x)[axis], false);
+  std::vector<ValueId> parts;
+  for (const double q : all_q) {
+    c.require(q >= 0 && q <= 1, "is no quantile", std::to_string(q), "0..1", "pt2.quantile.range");
+    if (c.ok()) parts.push_back(quantile_of(c, all, axis, q, between_two));
+  }
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  Shape front = c.shape(parts[0]);
+  front.insert(front.begin(), 1);
+  for (ValueId& part : parts) part = c.reshape(part, front, "quantile_row");
+  c.result(c.reshape(parts.size() == 1 ? parts[0] : c.add(Concat{0}, parts, "quantiles"), declared->sizes));
+}
+
 // A row a line, as make_schemas.py reads them.
 // clang-format off
 static constexpr ImportRow kOrderingRows[] = {
@@ -92,6 +153,8 @@ static constexpr ImportRow kOrderingRows[] = {
     {"aten.median.default", import_median},
     {"aten.median.dim", import_median},
     {"aten.msort.default", import_sort},
+    {"aten.quantile.default", import_quantile},
+    {"aten.quantile.scalar", import_quantile},
     {"aten.sort.default", import_sort},
     {"aten.sort.stable", import_sort},
 };

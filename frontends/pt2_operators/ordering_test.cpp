@@ -1,5 +1,5 @@
 // Sorting, its positions, and elements by their rank, as torch has them.
-#include "frontends/pt2_operators/test_run.h"
+#include "frontends/pt2_operators/torch_case.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -47,6 +47,34 @@ TEST(Ordering, FindsElementsByTheirRank) {
   EXPECT_THAT(middle[0], ElementsAre(1, -4, 2));
   EXPECT_THAT(middle[1], ElementsAre(1, 1, 0));
   EXPECT_THAT(results_of(model_of("aten.median.default", {2, 3}, {}), {kUnordered})[0], ElementsAre(1));
+}
+
+TEST(Ordering, QuantilesLieBetweenElements) {
+  const auto of_rows = [](double q, const std::string& between) {
+    return TorchCase("aten.quantile.scalar")
+        .input("self", {2, 5})
+        .with("q", as_float(q))
+        .with("dim", as_int(1))
+        .with("interpolation", as_text(between));
+  };
+  of_rows(0.3, "linear").gives({2}, {-0.35f, -0.6f});
+  of_rows(0.3, "lower").gives({2}, {-0.5f, -0.75f});
+  of_rows(0.3, "higher").gives({2}, {0.25f, 0});
+  of_rows(0.3, "midpoint").gives({2}, {-0.125f, -0.375f});
+  of_rows(0.6, "nearest").gives({2}, {0.25f, 0});
+  of_rows(1, "linear").gives({2}, {1.25f, 1});
+  TorchCase("aten.quantile.scalar").input("self", {2, 5}).with("q", as_float(0.85)).gives({}, {0.9125f});
+  TorchCase("aten.quantile.scalar")
+      .input("self", {2, 5})
+      .with("q", as_float(0.1))
+      .with("dim", as_int(0))
+      .with("keepdim", as_bool(true))
+      .gives({1, 5}, {-1.2f, 0.55f, -0.45f, -0.775f, 0.3f});
+  TorchCase("aten.quantile.default")
+      .input("self", {2, 5})
+      .constant("q", {2}, std::vector<float>{0.25f, 0.9f}, kF32)
+      .with("dim", as_int(0))
+      .gives({2, 5}, {-1.125f, 0.625f, -0.375f, -0.4375f, 0.375f, -0.8f, 0.95f, -0.05f, 1.025f, 0.7f});
 }
 
 }  // namespace
