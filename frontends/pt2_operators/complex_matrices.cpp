@@ -13,7 +13,11 @@ namespace {
 
 using Complex = Call::Complex;
 
-void finish_complex(Call& c, Complex y) { c.complex_result(0, with_imaginary_part(c, y)); }
+// Some operators have a row here alone, and real operands as well.
+void finish_complex(Call& c, Complex y) {
+  if (!c.touches_complex()) return c.result(y.re);
+  c.complex_result(0, with_imaginary_part(c, y));
+}
 
 Complex conjugate_of(Call& c, Complex z) { return z.im < 0 || !c.ok() ? z : Complex{z.re, apply(c, UnaryFn::neg, z.im, "conjugate")}; }
 

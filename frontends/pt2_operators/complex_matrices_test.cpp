@@ -56,6 +56,10 @@ TEST(ComplexMatrices, ProductsOfMatricesAndVectors) {
                               {-1.25f, 0.5f, 1.25f, 0.75f, 0.5f, -1.25f, 0.25f, -1, -0.5f, -0.25f, -0.75f, 0});
 }
 
+TEST(ComplexMatrices, TheAdjointOfARealMatrixIsReal) {
+  expect_near(results_of(model_of("aten.mH.default", {2, 3}, {3, 2}), {{1, 2, 3, 4, 5, 6}})[0], {1, 4, 2, 5, 3, 6}, "mH");
+}
+
 TEST(ComplexMatrices, ProductsWithAFactorAndATermBeside) {
   Arguments arguments = {{"self", as_tensor("c")}, {"mat1", as_tensor("a")}, {"mat2", as_tensor("b")}};
   arguments.insert(arguments.end(), {{"beta", as_float(0.5)}, {"alpha", as_float(2)}});
