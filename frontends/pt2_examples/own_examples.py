@@ -238,6 +238,7 @@ FORMS |= {  # as many elements as constants say
     "aten.repeat_interleave.self_Tensor": lambda op: (lambda x, w: op(x, w, 0), [(3, 4), torch.tensor([1, 0, 2])]),
 }
 FORMS |= {
+    "aten.vander.default": one(shape=(4,)), "aten.cartesian_prod.default": lambda op: (lambda x, y: op([x, y]), [(2,), (3,)]), "aten.histc.default": one(4, -1.0, 1.0, shape=(2, 6)), "aten.nansum.default": one([1]), "aten.nanmean.default": one([1]),
     "aten.vdot.default": two(first=(4,), second=(4,)), "aten.mH.default": one(shape=(2, 3)), "aten.matrix_H.default": one(shape=(2, 3)),
     "aten._native_batch_norm_legit.no_stats": lambda op: (lambda x: op(x, None, None, True, 0.1, 1e-5)[0], [(1, 3, 6, 5)]),
     "aten._trilinear.default": lambda op: (lambda x, w, y: op(x, w, y, [1, 3], [0], [1, 2], [2, 3]), [(2, 3), (4, 3, 5), (2, 5)]),

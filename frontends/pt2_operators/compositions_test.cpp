@@ -171,5 +171,29 @@ TEST(Distances, OfEachRowFromThoseBehindIt) {
   TorchCase("aten._pdist_forward.default").input("self", {4, 3}).with("p", as_float(1)).gives({6}, {3, 3.25f, 3.5f, 0.75f, 1.5f, 0.75f});
 }
 
+TEST(Distances, SlicesAreMadeShorter) {
+  TorchCase("aten.renorm.default")
+      .input("self", {3, 4})
+      .with("p", as_float(2))
+      .with("dim", as_int(0))
+      .with("maxnorm", as_float(1.5))
+      .gives({3, 4},
+             {-0.98479813f, 0.39391926f, -0.39391926f, 0.98479813f, 0.25f, -0.75f, 1, 0, -0.840168f, 0.630126f, -0.210042f, -1.05021f});
+  TorchCase("aten.renorm.default")
+      .input("self", {2, 3})
+      .with("p", as_float(1))
+      .with("dim", as_int(1))
+      .with("maxnorm", as_float(0.5))
+      .gives({2, 3}, {-0.25f, 0.33333328f, -0.19999999f, 0.25f, 0.16666664f, -0.29999998f});
+}
+
+TEST(Reductions, LeaveOutWhatIsNoNumber) {
+  const std::vector<float> x = {1, NAN, 2.5f, NAN, -1, 0.5f};
+  expect_near(results_of(model_of("aten.nansum.default", {2, 3}, {2}, {{"dim", as_ints({1})}}), {x})[0], {3.5f, -0.5f}, "nansum");
+  expect_near(results_of(model_of("aten.nansum.default", {2, 3}, {}), {x})[0], {3}, "nansum");
+  expect_near(results_of(model_of("aten.nanmean.default", {2, 3}, {2, 1}, {{"dim", as_ints({1})}, {"keepdim", as_bool(true)}}), {x})[0],
+              {1.75f, -0.25f}, "nanmean");
+}
+
 }  // namespace
 }  // namespace deuteron::pt2

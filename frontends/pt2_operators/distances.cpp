@@ -130,6 +130,21 @@ static void import_dist(Call& c) {
   if (c.ok()) finish(c, norm_of(c, apart, c.number("p"), all_axes(c.rank(apart)), "distance"));
 }
 
+// Slices along an axis, those whose norm is larger made as long as `maxnorm`; torch adds 1e-7 to what it divides by.
+static void import_renorm(Call& c) {
+  const ValueId x = c.tensor("self");
+  const double p = c.number("p"), most = c.number("maxnorm");
+  const i64 axis = c.axis("dim", c.rank(x));
+  c.require(!c.ok() || (c.rank(x) >= 2 && most >= 0), "works on slices of a tensor, with a length of 0 and above", std::to_string(most),
+            "0..", "pt2.renorm.length");
+  if (!c.ok()) return;
+  Axes others = all_axes(c.rank(x));
+  others.erase(others.begin() + axis);
+  const ValueId length = sum(c, norm_of(c, x, p, others, "norm"), number(c, 1e-7), "length");
+  const ValueId factor = between(c, quotient(c, number(c, most), length, "share"), {.low = 0, .high = 1}, "factor");
+  c.result(product(c, x, factor));
+}
+
 // most + log(sum(exp(x - most)))
 static void import_logsumexp(Call& c) {
   const ValueId x = c.tensor("self");
@@ -184,6 +199,7 @@ static constexpr ImportRow kDistancesRows[] = {
     {"aten.outer.default", import_outer},
     {"aten.pairwise_distance.default", import_pairwise_distance},
     {"aten.pdist.default", import_pdist},
+    {"aten.renorm.default", import_renorm, true},
     {"aten.vdot.default", import_dot},
 };
 ImportRows distances_rows() { return kDistancesRows; }

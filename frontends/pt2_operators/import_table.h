@@ -17,16 +17,17 @@ struct ImportRow {
 using ImportRows = std::span<const ImportRow>;
 
 // The files. A target that two of them have is imported by the first one's function, which may hand it on; leftovers are asked last.
-#define DEUTERON_IMPORT_FILES(FILE)                                                                                                       \
-  FILE(activations)                                                                                                                       \
-  FILE(arithmetic)                                                                                                                        \
-  FILE(attention)                                                                                                                         \
-  FILE(batch_norm)                                                                                                                        \
-  FILE(choices)                                                                                                                           \
-  FILE(compositions) FILE(constants) FILE(convolution) FILE(distances) FILE(einsum) FILE(grids) FILE(identities) FILE(index_put)          \
-      FILE(integrals) FILE(interpolation) FILE(known_sizes) FILE(linear) FILE(lookups) FILE(losses) FILE(matrices) FILE(moves)            \
-          FILE(normalization) FILE(ordering) FILE(picking) FILE(pooling) FILE(positions) FILE(quantization) FILE(questions)               \
-              FILE(rearrangements) FILE(recurrent) FILE(reductions) FILE(resampling) FILE(scans) FILE(shapes) FILE(volumes) FILE(windows) \
+#define DEUTERON_IMPORT_FILES(FILE)                                                                                                \
+  FILE(activations)                                                                                                                \
+  FILE(arithmetic)                                                                                                                 \
+  FILE(attention)                                                                                                                  \
+  FILE(batch_norm)                                                                                                                 \
+  FILE(choices)                                                                                                                    \
+  FILE(compositions)                                                                                                               \
+  FILE(constants) FILE(convolution) FILE(distances) FILE(einsum) FILE(grids) FILE(identities) FILE(index_put) FILE(integrals)      \
+      FILE(interpolation) FILE(known_sizes) FILE(linear) FILE(lookups) FILE(losses) FILE(matrices) FILE(moves) FILE(normalization) \
+          FILE(ordering) FILE(picking) FILE(pooling) FILE(positions) FILE(quantization) FILE(questions) FILE(rearrangements)       \
+              FILE(recurrent) FILE(reductions) FILE(resampling) FILE(scans) FILE(shapes) FILE(tables) FILE(volumes) FILE(windows)  \
                   FILE(leftovers)
 // The files whose rows are asked for nodes with a complex operand or result, and for others after all of the above.
 #define DEUTERON_COMPLEX_IMPORT_FILES(FILE) FILE(complex_matrices) FILE(complex_numbers) FILE(spectra)

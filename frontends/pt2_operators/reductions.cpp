@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontends/pt2_operators/along_axis.h"
+#include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/image.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/kernel_result.h"
@@ -65,6 +66,19 @@ void finish_reduce(Call& c, i64 fn) {
     if (const TensorMeta* declared = c.result_meta(0))
       return c.result(c.constant("zeros", declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), 0.0f)));
   if (c.ok()) finish(c, x, reduced(c, fn, x, axes, keeps_axes(c) ? "" : "reduced"), axes);
+}
+
+// 0 where an element is no number, and which elements are numbers.
+struct Numbered {
+  ValueId elements = -1, is_number = -1;
+};
+Numbered numbers_of(Call& c, ValueId x) {
+  if (!c.ok()) return {};
+  const Shape shape = c.shape(x);
+  const ValueId none_at_all = kernel_result(c, "aten::isnan.out", {x}, {DType::b8, shape, {}});
+  const ValueId zero = c.constant("zero", {}, {0.0f});
+  return {chosen_by_kernel(c, none_at_all, zero, x, {DType::f32, shape, {}}),
+          kernel_result(c, "aten::logical_not.out", {none_at_all}, {DType::b8, shape, {}})};
 }
 
 // PyTorch's `correction`, or `unbiased`; divides by the number of elements less this. With the mean: as the second result.
@@ -172,6 +186,19 @@ static void import_all(Call& c) {
   c.result(kernel_result(c, "aten::logical_not.out", {any}, answer));
 }
 
+// Of the elements that are numbers.
+static void import_sum_of_numbers(Call& c) {
+  const ValueId x = c.tensor("self");
+  check_dtype(c);
+  const Axes axes = reduced_axes(c, "dim", c.rank(x));
+  const Numbered n = numbers_of(c, x);
+  if (!c.ok()) return;
+  const ValueId total = reduced(c, Reduce::kSum, n.elements, axes, "total");
+  if (c.operator_name() == "nansum") return finish(c, x, total, axes);
+  const ValueId count = reduced(c, Reduce::kSum, c.converted(n.is_number, DType::f32), axes, "count");
+  finish(c, x, c.add(Div{}, {total, count}, "mean"), axes);
+}
+
 static constexpr ImportRow kReductionsRows[] = {
     {"aten._log_softmax.default", import_log_softmax},
     {"aten.all.default", import_all},
@@ -187,6 +214,8 @@ static constexpr ImportRow kReductionsRows[] = {
     {"aten.mean.dim", import_mean},
     {"aten.min.default", import_amin},
     {"aten.min.dim", import_max_along},
+    {"aten.nanmean.default", import_sum_of_numbers},
+    {"aten.nansum.default", import_sum_of_numbers},
     {"aten.std.correction", import_std},
     {"aten.std.default", import_std},
     {"aten.std.dim", import_std},

@@ -17,6 +17,13 @@ ValueId multiplied(Call& c, ValueId a, ValueId b, std::string_view name) { retur
 ValueId larger(Call& c, ValueId a, ValueId b, std::string_view name) { return c.add(Maximum{}, {a, b}, name); }
 ValueId smaller(Call& c, ValueId a, ValueId b, std::string_view name) { return c.add(Minimum{}, {a, b}, name); }
 
+// log(exp(a) + exp(b)) = max(a, b) + softplus(-|a - b|)
+ValueId log_of_sum(Call& c, ValueId a, ValueId b, std::string_view name) {
+  const std::string n(name);
+  const ValueId apart = apply(c, UnaryFn::neg, apply(c, UnaryFn::abs, difference(c, a, b, n + "_apart"), n + "_abs"), n + "_below");
+  return sum(c, larger(c, a, b, n + "_larger"), apply(c, UnaryFn::softplus, apart, n + "_rest"), name);
+}
+
 ValueId slice_of(Call& c, ValueId x, i64 axis, i64 from, i64 to, std::string_view name) {
   return c.add(Slice{axis, from, to - from, 1}, {x}, name);
 }
@@ -60,6 +67,7 @@ void scan_extreme(Call& c, Joined joined) {
 }  // namespace
 
 static void import_cumprod(Call& c) { scan(c, multiplied); }
+static void import_logcumsumexp(Call& c) { scan(c, log_of_sum); }
 static void import_cummax(Call& c) { scan_extreme(c, larger); }
 static void import_cummin(Call& c) { scan_extreme(c, smaller); }
 
@@ -89,6 +97,7 @@ static constexpr ImportRow kScansRows[] = {
     {"aten.cummax.default", import_cummax},
     {"aten.cummin.default", import_cummin},
     {"aten.cumprod.default", import_cumprod, true},
+    {"aten.logcumsumexp.default", import_logcumsumexp},
     {"aten.prod.default", import_prod},
     {"aten.prod.dim_int", import_prod},
 };

@@ -63,5 +63,11 @@ TEST(Scans, PositionsAndLongProductsAreRefused) {
   EXPECT_THAT(refusal_of(model_of("aten.prod.default", {17}, {}, {})), testing::HasSubstr("pt2.prod.count"));
 }
 
+TEST(Scans, LogarithmsOfRunningSums) {
+  const std::vector<float> x = {-1.25f, 0.5f, -0.5f, 1.25f, 0.25f, -0.75f, 1, 0};
+  expect_near(results_of(model_of("aten.logcumsumexp.default", {2, 4}, {2, 4}, {{"dim", as_int(1)}}), {x})[0],
+              {-1.25f, 0.66022414f, 0.93285549f, 1.7970952f, 0.25f, 0.56326169f, 1.4984335f, 1.7001327f}, "logcumsumexp");
+}
+
 }  // namespace
 }  // namespace deuteron::pt2

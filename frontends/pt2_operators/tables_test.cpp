@@ -1,0 +1,33 @@
+// Expected numbers are torch's.
+#include "frontends/pt2_operators/torch_case.h"
+
+namespace deuteron::pt2 {
+namespace {
+
+TEST(Tables, PowersOfARow) {
+  TorchCase("aten.vander.default").input("x", {3}).gives({3, 3}, {1.5625f, -1.25f, 1, 0.25f, 0.5f, 1, 0.25f, -0.5f, 1});
+  TorchCase("aten.vander.default")
+      .input("x", {3})
+      .with("N", as_int(2))
+      .with("increasing", as_bool(true))
+      .gives({3, 2}, {1, -1.25f, 1, 0.5f, 1, -0.5f});
+}
+
+TEST(Tables, EachWithEach) {
+  TorchCase("aten.cartesian_prod.default")
+      .list("tensors", {{2}, {3}})
+      .gives({6, 2}, {-1.25f, -0.5f, -1.25f, 1.25f, -1.25f, 0.25f, 0.5f, -0.5f, 0.5f, 1.25f, 0.5f, 0.25f});
+}
+
+// -1 and 1.25, the bounds, are counted; -1.25 is not.
+TEST(Tables, Histogram) {
+  TorchCase("aten.histc.default")
+      .input("self", {3, 5})
+      .with("bins", as_int(4))
+      .with("min", as_float(-1))
+      .with("max", as_float(1.25))
+      .gives({4}, {4, 2, 3, 4});
+}
+
+}  // namespace
+}  // namespace deuteron::pt2
