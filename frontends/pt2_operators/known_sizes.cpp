@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
@@ -46,6 +45,12 @@ std::optional<std::vector<float>> known_elements(Call& c, ValueId v) {
   return elements;
 }
 
+// places_not_zero, counted among what the model makes: few bytes can say a large mask.
+std::vector<Axes> places_of_constant(Call& c, const Shape& shape, const std::vector<float>& elements) {
+  const auto count = elements.size() - static_cast<size_t>(std::count(elements.begin(), elements.end(), 0.0f));
+  return c.may_make(static_cast<i64>(count * shape.size())) ? places_not_zero(shape, elements) : std::vector<Axes>(shape.size());
+}
+
 // Elements of one row by their positions, of which there may be none.
 void give_picked(Call& c, ValueId row, i64 axis, Axes index) {
   if (!c.ok()) return;
@@ -83,7 +88,7 @@ std::vector<ValueId> without_masks(Call& c, std::vector<ValueId> tables) {
     const auto mask = known_elements(c, tables[k]);
     c.require(!c.ok() || c.rank(tables[k]) > 0, "picks by a mask without axes", "0", "1", "pt2.index.axes");
     if (!c.ok()) break;
-    for (const Axes& places : places_not_zero(c.shape(tables[k]), *mask))
+    for (const Axes& places : places_of_constant(c, c.shape(tables[k]), *mask))
       result.push_back(positions(c, {static_cast<i64>(places.size())}, places, "places" + std::to_string(result.size())));
   }
   return result;
@@ -93,7 +98,8 @@ static void import_nonzero(Call& c) {
   const ValueId x = c.any_tensor("self");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
-  const std::vector<Axes> places = places_not_zero(c.shape(x), *elements);
+  const std::vector<Axes> places = places_of_constant(c, c.shape(x), *elements);
+  if (!c.ok()) return;
   const i64 count = std::count_if(elements->begin(), elements->end(), [](float v) { return v != 0; });
   Axes table;
   for (i64 k = 0; k < count; ++k)
@@ -106,7 +112,8 @@ static void import_nonzero_by_axis(Call& c) {
   const ValueId x = c.any_tensor(c.operator_name() == "where" ? "condition" : "self");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
-  const std::vector<Axes> places = places_not_zero(c.shape(x), *elements);
+  const std::vector<Axes> places = places_of_constant(c, c.shape(x), *elements);
+  if (!c.ok()) return;
   c.require(places.size() == c.result_count(), "has more or fewer results than axes", std::to_string(c.result_count()),
             std::to_string(places.size()), "pt2.graph.result");
   for (size_t k = 0; k < places.size() && c.ok(); ++k)
@@ -123,7 +130,7 @@ static void import_masked_select(Call& c) {
             std::to_string(kMostPicked), "pt2.index.count");
   if (!c.ok()) return;
   const std::vector<float> holds = broadcast_numbers(*elements, c.shape(mask), *both);
-  give_picked(c, c.reshape(expanded(c, x, *both, "repeated"), {numel(*both)}, "row"), 0, places_not_zero({numel(*both)}, holds)[0]);
+  give_picked(c, c.reshape(expanded(c, x, *both, "repeated"), {numel(*both)}, "row"), 0, places_of_constant(c, {numel(*both)}, holds)[0]);
 }
 
 // Of one operand: the positions themselves.
@@ -153,17 +160,18 @@ static void import_repeat_interleave(Call& c) {
 
 // How often each number from 0 occurs, or the sum of the weights beside it.
 static void import_bincount(Call& c) {
+  constexpr i64 kMostBins = i64{1} << 20;
   const ValueId x = c.any_tensor("self");
   const i64 least = c.integer("minlength");
   const auto elements = known_elements(c, x);
-  c.require(!c.ok() || (least >= 0 && least <= kMostPicked), "a count is out of range", std::to_string(least),
-            fmt::format("0..{}", kMostPicked), "pt2.repeat.range");
+  c.require(!c.ok() || (least >= 0 && least <= kMostBins), "a count is out of range", std::to_string(least),
+            fmt::format("0..{}", kMostBins), "pt2.repeat.range");
   if (!elements || !c.ok()) return;
   i64 count = least;
   Axes bins;
   for (const float v : *elements) {
-    c.require(v >= 0 && v < static_cast<float>(kMostPicked) && v == std::trunc(v), "counts a number that is none of 0, 1, 2, ..",
-              fmt::format("{}", v), fmt::format("0..{}", kMostPicked - 1), "pt2.bincount.number");
+    c.require(v >= 0 && v < static_cast<float>(kMostBins) && v == std::trunc(v), "counts a number that is none of 0, 1, 2, ..",
+              fmt::format("{}", v), fmt::format("0..{}", kMostBins - 1), "pt2.bincount.number");
     if (!c.ok()) return;
     bins.push_back(static_cast<i64>(v));
     count = std::max(count, bins.back() + 1);
@@ -191,23 +199,26 @@ static void import_unique(Call& c) {
   c.require(!neighbours || !c.has("dim"), "finds different slices: only different elements are supported", "", "", "pt2.unique.axis");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
-  std::vector<float> values;
-  Axes inverse, counts;
-  std::map<float, i64> place;
-  if (!neighbours) {
-    for (const float v : *elements) place[v] = 0;
-    for (auto& [v, at] : place) at = static_cast<i64>(values.size()), values.push_back(v);
-  }
-  counts.assign(values.size(), 0);
-  for (const float v : *elements) {
-    if (neighbours && (values.empty() || values.back() != v)) values.push_back(v), counts.push_back(0);
-    inverse.push_back(neighbours ? static_cast<i64>(values.size()) - 1 : place[v]);
-    ++counts[inverse.back()];
+  c.require(std::none_of(elements->begin(), elements->end(), [](float v) { return std::isnan(v); }), "tells apart what is no number", "NaN",
+            "a number", "pt2.unique.number");
+  if (!c.ok()) return;
+  std::vector<float> values = *elements;
+  if (!neighbours) std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  Axes inverse, counts(values.size(), 0);
+  const bool wants_places = c.boolean("return_inverse");
+  i64 at = -1;
+  for (size_t k = 0; k < elements->size(); ++k) {
+    const float v = (*elements)[k];
+    if (!neighbours) at = std::lower_bound(values.begin(), values.end(), v) - values.begin();
+    else if (k == 0 || v != (*elements)[k - 1]) ++at;
+    if (wants_places) inverse.push_back(at);
+    ++counts[at];
   }
   const auto count = static_cast<i64>(values.size());
   if (!c.check_declared_shape(0, {count})) return;
   c.result(0, count == 0 ? nothing(c, c.type(x).dtype, {0}) : c.known_value({c.type(x).dtype, {count}, {}}, values));
-  if (c.boolean("return_inverse")) c.result(1, positions(c, Shape(c.shape(x)), inverse, "inverse"));
+  if (wants_places) c.result(1, positions(c, Shape(c.shape(x)), inverse, "inverse"));
   if (c.boolean("return_counts")) c.result(2, positions(c, {count}, counts, "counts"));
 }
 

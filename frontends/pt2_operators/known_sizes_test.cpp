@@ -104,6 +104,22 @@ TEST(KnownSizes, NumbersAreCountedAndToldApart) {
       .gives({0, 0, 0, 0, 1, 3, 2, 1});
 }
 
+TEST(KnownSizes, PlacesAndCountsOfWhatIsUnique) {
+  TestModel m;
+  m.input("x", {2, 3});
+  m.parameter("k", {4}, std::vector<i64>{5, 2, 5, 9}, kS64);
+  m.node("aten._unique2.default", {{"u", {1}, kS64}, {"i", {4}, kS64}, {"n", {1}, kS64}},
+         {{"self", as_tensor("p_k")}, {"return_inverse", as_bool(true)}, {"return_counts", as_bool(true)}});
+  m.node("aten.index_select.default", {{"y", {2, 4}}}, {{"self", as_tensor("x")}, {"dim", as_int(1)}, {"index", as_tensor("i")}});
+  m.node("aten.mul.Tensor", {{"z", {2, 1}}}, {{"self", as_tensor("x")}, {"other", as_tensor("n")}});
+  for (const char* name : {"u", "n"}) m.graph()["tensor_values"][name]["sizes"][0] = found_size(kFoundSymbol);
+  m.graph()["tensor_values"]["z"]["sizes"][1] = found_size(kFoundSymbol);
+  m.output("y"), m.output("z");
+  const auto results = results_of(m, {{-2, -1, 0, 1, 2, 3}});
+  expect_near(results[0], {-1, -2, -1, 0, 2, 1, 2, 3}, "places");
+  expect_near(results[1], {-2, -2, 0, 1, 4, 3}, "counts");
+}
+
 TEST(KnownSizes, WeightsOfACountMayBeComputed) {
   TestModel m;
   m.input("x", {2, 3});
