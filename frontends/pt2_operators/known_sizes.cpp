@@ -28,6 +28,8 @@ ValueId nothing(Call& c, DType dtype, Shape shape) { return c.constant_value(c.n
 
 namespace {
 
+constexpr float kFirstRounded = 1 << 24;  // of integers in float32
+
 ValueId positions(Call& c, Shape shape, const Axes& numbers, std::string_view suffix = {}) {
   if (numbers.empty()) return nothing(c, DType::s64, std::move(shape));
   return c.constant_value(c.name(suffix), {DType::s64, std::move(shape), {}},
@@ -201,6 +203,9 @@ static void import_unique(Call& c) {
   if (!elements || !c.ok()) return;
   c.require(std::none_of(elements->begin(), elements->end(), [](float v) { return std::isnan(v); }), "tells apart what is no number", "NaN",
             "a number", "pt2.unique.number");
+  for (const float v : *elements)
+    c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kFirstRounded, "tells apart integers that float32 does not",
+              fmt::format("{}", v), "-2^24..2^24", "pt2.unique.number");
   if (!c.ok()) return;
   std::vector<float> values = *elements;
   if (!neighbours) std::sort(values.begin(), values.end());
