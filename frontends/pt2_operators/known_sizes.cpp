@@ -205,7 +205,7 @@ static void import_unique(Call& c) {
             "a number", "pt2.unique.number");
   for (const float v : *elements)
     c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kFirstRounded, "tells apart integers that float32 does not",
-              fmt::format("{}", v), "-2^24..2^24", "pt2.unique.number");
+              fmt::format("{}", v), "below 2^24", "pt2.unique.number");
   if (!c.ok()) return;
   std::vector<float> values = *elements;
   if (!neighbours) std::sort(values.begin(), values.end());
