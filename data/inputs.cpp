@@ -379,7 +379,7 @@ std::optional<std::vector<InputSeries>> convert_inputs(std::span<const Array> ar
 }
 
 std::vector<std::vector<std::vector<float>>> to_samples(std::span<const InputSeries> inputs) {
-  std::vector<std::vector<std::vector<float>>> samples(static_cast<size_t>(inputs.empty() ? 0 : inputs[0].count));
+  std::vector<std::vector<std::vector<float>>> samples(static_cast<size_t>(inputs.empty() ? 1 : inputs[0].count));
   for (size_t s = 0; s < samples.size(); ++s)
     for (const InputSeries& input : inputs) {
       const std::span<const std::byte> bytes = input.sample(static_cast<i64>(s));

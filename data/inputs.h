@@ -68,7 +68,7 @@ std::optional<SampleCount> samples_in(std::span<const i64> file, std::span<const
 std::optional<std::vector<std::byte>> convert(const Array& array, DType dtype, i64 per_sample, const std::string& where,
                                               Diagnostics& diagnostics);
 
-// samples[s][i] for float inputs.
+// samples[s][i] for float inputs; without inputs one sample of nothing.
 std::vector<std::vector<std::vector<float>>> to_samples(std::span<const InputSeries> inputs);
 
 }  // namespace deuteron

@@ -135,6 +135,7 @@ TEST_F(Inputs, NpyIsOneSampleOrASeries) {
     ASSERT_TRUE(four);
     EXPECT_EQ((*four)[0].count, 4);
     EXPECT_TRUE((*four)[0].series);
+    EXPECT_EQ(to_samples({}).size(), 1u) << "of nothing";
     const auto samples = to_samples(*four);
     ASSERT_EQ(samples.size(), 4u);
     EXPECT_EQ(samples[2][0], counted({3, 5}, 30));
