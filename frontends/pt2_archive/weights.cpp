@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "frontends/pt2_archive/storage_order.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 
@@ -78,7 +79,7 @@ std::optional<Constant> convert(const Constant& data, F&& to_float) {
 
 template <class T>
 std::optional<Constant> convert_integers(const Constant& data) {
-  constexpr i64 kExact = 1 << 24;  // every integer up to here is a float32
+  constexpr i64 kExact = static_cast<i64>(kExactIntegers);  // itself too
   return convert<T>(data, [](T v) -> std::optional<float> {
     const i64 wide = static_cast<i64>(v);
     if (wide > kExact || wide < -kExact) return std::nullopt;

@@ -250,10 +250,9 @@ bool Call::is_computed_now(std::span<const ValueId> inputs, std::span<const Type
 // The host computes with float32 numbers: integers that those cannot hold stay calls.
 std::optional<std::vector<ValueId>> Call::computed_now(const Op& op, const std::vector<ValueId>& inputs, const std::vector<Type>& types,
                                                        std::string_view suffix) {
-  constexpr float kExact = 1 << 24;
   if (!is_computed_now(inputs, types)) return std::nullopt;
   const auto fits = [&](const Type& t, const std::vector<float>& numbers) {
-    return !is_integer(t) || std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::abs(x) < kExact; });
+    return !is_integer(t) || std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::abs(x) < kExactIntegers; });
   };
   std::vector<std::vector<float>> data;
   for (const ValueId v : inputs) {
@@ -362,12 +361,11 @@ ValueId Call::reshape(ValueId x, Shape to, std::string_view suffix) {
 
 // Integers computed from constants by an operator that knows only float32: positions and sizes. Anything else is left as it is.
 ValueId Call::known_integers(ValueId v, DType dtype) {
-  constexpr float kExact = 1 << 24;
   if ((dtype != DType::s64 && dtype != DType::s32) || type(v).dtype != DType::f32 || state_.broken[v]) return v;
   const std::optional<std::vector<float>> numbers = known_numbers(v);
   if (!numbers) return v;
   for (const float x : *numbers)
-    if (!(std::abs(x) < kExact) || x != std::trunc(x)) return v;
+    if (!(std::abs(x) < kExactIntegers) || x != std::trunc(x)) return v;
   return known_value({dtype, shape(v), {}}, *numbers);
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "frontends/pt2_operators/import_table.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 
@@ -35,13 +36,12 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
   // Known numbers: as torch converts them, towards zero. What it makes of infinity is not said; masks then choose something else.
   const bool to_integers = c.ok() && to && *to != DType::f32 && is_number(*to) && c.type(x).quant.empty();
   if (const auto known = to_integers ? c.known_numbers(x) : std::nullopt) {
-    constexpr float kExact = 1 << 24;
     std::vector<float> numbers = *known;
     for (float& v : numbers) {
-      c.require(std::isinf(v) || std::abs(v) < kExact, "converts values that cannot be held exactly", change, "2^24",
+      c.require(std::isinf(v) || std::abs(v) < kExactIntegers, "converts values that cannot be held exactly", change, "2^24",
                 "pt2.conversion.range");
       if (*to == DType::b8) v = v != 0 ? 1.0f : 0.0f;
-      else v = std::isinf(v) ? std::copysign(kExact / 2, v) : std::trunc(v);
+      else v = std::isinf(v) ? std::copysign(kExactIntegers / 2, v) : std::trunc(v);
     }
     return c.ok() ? c.result(c.known_value({*to, c.shape(x), {}}, numbers)) : void();
   }

@@ -11,6 +11,7 @@
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/row_writes.h"
 #include "ops/elementwise/broadcast.h"
+#include "tensor/elements.h"
 
 namespace deuteron::pt2 {
 
@@ -27,8 +28,6 @@ std::vector<Axes> places_not_zero(const Shape& shape, const std::vector<float>& 
 ValueId nothing(Call& c, DType dtype, Shape shape) { return c.constant_value(c.name(), {dtype, std::move(shape), {}}, Constant{}); }
 
 namespace {
-
-constexpr float kFirstRounded = 1 << 24;  // of integers in float32
 
 ValueId positions(Call& c, Shape shape, const Axes& numbers, std::string_view suffix = {}) {
   if (numbers.empty()) return nothing(c, DType::s64, std::move(shape));
@@ -204,7 +203,7 @@ static void import_unique(Call& c) {
   c.require(std::none_of(elements->begin(), elements->end(), [](float v) { return std::isnan(v); }), "tells apart what is no number", "NaN",
             "a number", "pt2.unique.number");
   for (const float v : *elements)
-    c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kFirstRounded, "tells apart integers that float32 does not",
+    c.require(c.type(x).dtype == DType::f32 || std::abs(v) < kExactIntegers, "tells apart integers that float32 does not",
               fmt::format("{}", v), "below 2^24", "pt2.unique.number");
   if (!c.ok()) return;
   std::vector<float> values = *elements;

@@ -30,7 +30,7 @@ enum { kResizeX, kResizeRows, kResizeColumns, kResizeOut };
 
 // `why_not`: what the elements of both images must be; `place`: what an entry of a table must be. Of a result without elements the tables
 // are not looked at.
-template <const char* (*why_not)(const Tensor&), const char* (*place)(int32_t, int32_t, int32_t) = why_not_position>
+template <const char* (*why_not)(const Tensor&), const char* (*place)(int32_t, int32_t, int32_t)>
 Status read_resize2d(const Call& call, Resize2dArgs& a) {
   const Tensor &x = call.tensor(kResizeX), &y = call.tensor(kResizeOut);
   if (const char* why = why_not(x)) return bad_argument(kResizeX, why);
@@ -42,6 +42,19 @@ Status read_resize2d(const Call& call, Resize2dArgs& a) {
   if (const char* why = why_not_positions<place>(call.tensor(kResizeRows), a.in_h, a.out_h)) return bad_argument(kResizeRows, why);
   if (const char* why = why_not_positions<place>(call.tensor(kResizeColumns), a.in_w, a.out_w)) return bad_argument(kResizeColumns, why);
   return Status{};
+}
+
+// prepare() of a kernel on elements T, or of the portable one and that with MVE.
+template <class T, const char* (*why_not)(const Tensor&), const char* (*place)(int32_t, int32_t, int32_t), auto portable,
+          auto mve = portable>
+Status prepare_resize2d(Call& call, Prepared* prepared) {
+  Resize2dArgs a;
+  if (Status s = read_resize2d<why_not, place>(call, a); !s.ok()) return s;
+  if (call.tensor(kResizeOut).numel == 0) return keep_nothing(prepared);
+  const auto* x = static_cast<const T*>(call.tensor(kResizeX).data);
+  const auto* rows = static_cast<const int32_t*>(call.tensor(kResizeRows).data);
+  const auto* columns = static_cast<const int32_t*>(call.tensor(kResizeColumns).data);
+  return keep_fastest<portable, mve>(call, prepared, a, x, rows, columns, static_cast<T*>(call.tensor(kResizeOut).data));
 }
 
 }  // namespace deuteron

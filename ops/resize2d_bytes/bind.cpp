@@ -16,18 +16,9 @@ const char* why_not_place(int32_t first, int32_t bits, int32_t in) {
   return weight >= -1 && weight <= 1 ? nullptr : "has a weight out of range";
 }
 
-Status prepare(Call& call, Prepared* prepared) {
-  Resize2dArgs a;
-  if (Status s = read_resize2d<why_not_image, why_not_place>(call, a); !s.ok()) return s;
-  if (call.tensor(kResizeOut).numel == 0) return keep_nothing(prepared);
-  const Tensor &x = call.tensor(kResizeX), &y = call.tensor(kResizeOut), &rows = call.tensor(kResizeRows),
-               &columns = call.tensor(kResizeColumns);
-  return keep<resize2d_bytes>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<const int32_t*>(rows.data),
-                              static_cast<const int32_t*>(columns.data), static_cast<int8_t*>(y.data));
-}
-
 }  // namespace
 
-const Kernel kResize2dBytes = {"deuteron::resize2d_bytes.out", "TTTO", prepare};
+const Kernel kResize2dBytes = {"deuteron::resize2d_bytes.out", "TTTO",
+                               prepare_resize2d<int8_t, why_not_image, why_not_place, resize2d_bytes>};
 
 }  // namespace deuteron
