@@ -72,6 +72,7 @@ static void import_conv_2d(Call& c) {
             fmt::format("a divisor of {}", x[3]), "tflite.conv_2d.groups");
   if (!c.ok()) return;
   op.groups = x[3] / w[3];
+  op.of_bytes = c.is_bytes(0);
   const i64 channels = w[0];
   c.result(c.add(op, operands(c, l, 0, 1, 2, channels, o->quantized_bias_type())));
 }
@@ -90,6 +91,7 @@ static void import_depthwise_conv_2d(Call& c) {
             fmt::format("1,..,..,a multiple of {}", x[3]), "tflite.depthwise_conv_2d.weight");
   if (!c.ok()) return;
   op.groups = x[3];
+  op.of_bytes = c.is_bytes(0);
   const i64 channels = w[3];
   l.weight = c.permute(l.weight, {3, 1, 2, 0}, "weight");
   c.result(c.add(op, operands(c, l, 0, 1, 2, channels, TensorType::INT64)));
@@ -129,6 +131,7 @@ static void import_transpose_conv(Call& c) {
   if (!c.ok()) return;
   const Shape &x = c.shape(l.x), &w = c.shape(l.weight);
   ConvTranspose2d op;
+  op.of_bytes = c.is_bytes(2);
   op.stride = {o->stride_h(), o->stride_w()};
   op.bounds = bounds_of(c, o->fused_activation_function());
   i64 cut[2] = {0, 0};

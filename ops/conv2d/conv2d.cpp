@@ -100,7 +100,8 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
       return Refusal{"weight must be quantized symmetrically", "zero point " + std::to_string(zero), "0", "cortex_m.conv2d.symmetric"};
   const Shape& w = weight.shape;
   const i64 oc = w[0], taps = w[1] * w[2];
-  auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale");
+  auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv2d.scale",
+                                         a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
   const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
   if (c.rounding == Rounding::reference_once) round_sums_once(c, range, *multipliers.value);

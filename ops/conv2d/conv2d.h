@@ -16,6 +16,7 @@ struct Conv2d {
   HW stride{1, 1}, pad_before, pad_after, dilation{1, 1};
   i64 groups = 1;
   Bounds bounds;
+  bool of_bytes = false;
   bool operator==(const Conv2d&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("stride", self.stride);
@@ -24,6 +25,7 @@ struct Conv2d {
     visit("dilation", self.dilation);
     visit("groups", self.groups);
     visit("bounds", self.bounds);
+    visit("of_bytes", self.of_bytes);
   }
 };
 const OpDef<Conv2d>& def_of(const Conv2d&);

@@ -76,7 +76,8 @@ static Result<Lowered> cortex_m(const ConvTranspose2d& a, const LowerContext& c)
   if (const char* why = why_stock_conv_transpose2d_differs(args, c.cmsis_nn))
     return Refusal{why, "", "", "cortex_m.conv_transpose2d.stock"};
   const i64 oc = weight.shape[0];
-  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv_transpose2d.scale");
+  const auto multipliers = channel_multipliers(x.quant, weight.quant, y.quant, oc, form_of(c.rounding), "cortex_m.conv_transpose2d.scale",
+                                               a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
   std::vector<i32> values(static_cast<size_t>(oc)), shifts(static_cast<size_t>(oc));
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;

@@ -17,6 +17,7 @@ struct ConvTranspose2d {
   HW stride{1, 1}, pad, output_pad, dilation{1, 1};
   i64 groups = 1;
   Bounds bounds;
+  bool of_bytes = false;
   bool operator==(const ConvTranspose2d&) const = default;
   static void fields([[maybe_unused]] auto& self, [[maybe_unused]] auto&& visit) {
     visit("stride", self.stride);
@@ -25,6 +26,7 @@ struct ConvTranspose2d {
     visit("dilation", self.dilation);
     visit("groups", self.groups);
     visit("bounds", self.bounds);
+    visit("of_bytes", self.of_bytes);
   }
 };
 const OpDef<ConvTranspose2d>& def_of(const ConvTranspose2d&);

@@ -64,16 +64,18 @@ std::optional<Multiplier> multiplier_rounding_once(double factor, const SumRange
   return std::nullopt;
 }
 
-double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 channel) {
-  return static_cast<double>(x.scale[0]) * weight.scale[weight.per_channel() ? static_cast<size_t>(channel) : 0] / y.scale[0];
+double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 channel, Product product) {
+  const float by = weight.scale[weight.per_channel() ? static_cast<size_t>(channel) : 0];
+  const double scale = product == Product::single ? x.scale[0] * by : static_cast<double>(x.scale[0]) * by;
+  return scale / y.scale[0];
 }
 
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,
-                                                    const char* rule) {
+                                                    const char* rule, Product product) {
   std::vector<Multiplier> result;
   result.reserve(static_cast<size_t>(channels));
   for (i64 c = 0; c < channels; ++c) {
-    const double factor = channel_factor(x, weight, y, c);
+    const double factor = channel_factor(x, weight, y, c, product);
     const std::optional<Multiplier> m = multiplier_of(factor, form);
     if (!m)
       return Refusal{"the ratio of scales of channel " + std::to_string(c) + " does not fit a multiplier", fmt::format("{:g}", factor),

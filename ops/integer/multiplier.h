@@ -53,11 +53,13 @@ inline Result<Multiplier> checked_multiplier(double factor, Ties ties, const cha
 // gives the same steps for every sum whose step is low..high. Nothing where none of those tried does.
 std::optional<Multiplier> multiplier_rounding_once(double factor, const SumRange& sums, i32 low, i32 high);
 
-// Of an output channel of a convolution or linear layer: x.scale * weight.scale[channel] / y.scale, in double.
-double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 channel);
+// Of an output channel of a convolution or linear layer: x.scale * weight.scale[channel] / y.scale, in double. TFLite forms the product of
+// a convolution of uint8 in float32 (Product::single).
+enum class Product : u8 { wide, single };
+double channel_factor(const Quant& x, const Quant& weight, const Quant& y, i64 channel, Product product = Product::wide);
 // For each of them.
 Result<std::vector<Multiplier>> channel_multipliers(const Quant& x, const Quant& weight, const Quant& y, i64 channels, MultiplierForm form,
-                                                    const char* rule);
+                                                    const char* rule, Product product = Product::wide);
 
 // x.scale * other.scale * more / y.scale of a product of two tensors. TFLite forms the product of scales in float32, and the quotient of an
 // elementwise product too (Quotient::single).
