@@ -26,6 +26,7 @@ constexpr PackRule kRules[] = {
     {"cortex_m::quantized_depthwise_conv2d", pack_depthwise_conv2d},
     {"cortex_m::quantized_transpose_conv2d", pack_conv_transpose2d},
     {"cortex_m::quantized_linear", pack_linear},
+    {"deuteron::linear_once", pack_linear_once},
     {"cortex_m::quantized_add", linearize_add},
 };
 

@@ -7,6 +7,7 @@
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
+#include "ops/linear_once/form.h"
 
 namespace deuteron {
 
@@ -72,11 +73,12 @@ static DepthwiseConv2dArgs depthwise_args(const Conv2d& a, const Shape& x, const
   return args;
 }
 
-// As TFLite's FULLY_CONNECTED does, whose weights by channel come here.
-static void round_sums_once(const LowerContext& c, const StepRange& range, std::vector<Multiplier>& multipliers) {
+// As TFLite's FULLY_CONNECTED does, whose weights by channel come here. False: a filter has no multiplier that gives the same steps.
+static bool round_sums_once(const LowerContext& c, const StepRange& range, std::vector<Multiplier>& multipliers) {
   const Quant &x = c.in[kX].quant, &weight = c.in[kWeight].quant, &y = c.out[0].quant;
   const Constant* bias = c.in.size() > 2 ? c.data[kBias] : nullptr;
-  if (c.in.size() > 2 && !bias) return;
+  if (c.in.size() > 2 && !bias) return false;
+  bool all = true;
   const std::span<const int8_t> weights = c.data[kWeight]->as<int8_t>();
   const size_t length = weights.size() / multipliers.size();
   for (size_t o = 0; o < multipliers.size(); ++o) {
@@ -84,7 +86,14 @@ static void round_sums_once(const LowerContext& c, const StepRange& range, std::
     const double factor = channel_factor(x, weight, y, static_cast<i64>(o));
     const i32 zero = y.zero_point[0];
     if (const auto same = multiplier_rounding_once(factor, sums, range.low - zero, range.high - zero)) multipliers[o] = *same;
+    else all = false;
   }
+  return all;
+}
+
+// Its pixels are rows of a fully connected layer.
+static bool is_layer_of_rows(const Conv2d& a, const Shape& w) {
+  return w[1] == 1 && w[2] == 1 && a.groups == 1 && a.stride == HW{1, 1} && a.pad_before == HW{} && a.pad_after == HW{};
 }
 
 static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
@@ -104,7 +113,8 @@ static Result<Lowered> cortex_m(const Conv2d& a, const LowerContext& c) {
                                          a.of_bytes ? Product::single : Product::wide);
   if (!multipliers) return multipliers.why;
   const StepRange range = step_range(a.bounds, y.quant, of_bounds(c.rounding));
-  if (c.rounding == Rounding::reference_once) round_sums_once(c, range, *multipliers.value);
+  if (c.rounding == Rounding::reference_once && !round_sums_once(c, range, *multipliers.value) && is_layer_of_rows(a, w))
+    if (auto once = linear_once_form(c, range)) return std::move(*once);
   std::vector<i32> values(oc), shifts(oc);
   for (i64 o = 0; o < oc; ++o) values[o] = (*multipliers)[o].value, shifts[o] = (*multipliers)[o].shift;
 

@@ -148,7 +148,8 @@ deuteron_packed_windows_dsp:
 .endm
 
 @ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves away from zero: what is negative and has a
-@ shift loses one first, and the last bit that is shifted out is added. The carry is 0 where the shift is.   r2 0 and more: free
+@ shift loses one first, and the last bit that is shifted out is added. The carry is 0 where the shift is. A positive shift is rounded once: the
+@ product is cut off, and as ASR reads the low byte, which is the same, nothing loses one.   r2: free
 .macro SHIFT_BY sum, shift
   and r2, \sum, \shift
   rsb \shift, \shift, #0
@@ -157,21 +158,28 @@ deuteron_packed_windows_dsp:
   adc \sum, \sum, r0
   ssat \sum, #8, \sum
 .endm
+.macro SCALE sum, by, shift
+  cmp \shift, #0
+  ite gt
+  smmulgt \sum, \sum, \by
+  smmulrle \sum, \sum, \by
+.endm
 .macro FINISH_PAIR_SHIFTED a, b, from, at_a, at_b
   sub \a, \a, \b
   ldm \from!, {r3, r12}
   add \a, r3, \a, asr #8
-  ldr r3, [\from], #4
+  ldr r2, [sp, #28]
   lsl \a, \a, #1
+  ldr r3, [r2, #4]
   lsl \b, \b, #1
-  smmulr \a, \a, r12
-  ldr r12, [sp, #28]
-  smmulr \b, \b, r3
-  ldr r3, [r12], #4
-  SHIFT_BY \b, r3
-  ldr r3, [r12], #4
-  str r12, [sp, #28]
+  SCALE \a, r12, r3
+  ldr r12, [\from], #4
   SHIFT_BY \a, r3
+  ldr r2, [sp, #28]
+  ldr r3, [r2], #8
+  str r2, [sp, #28]
+  SCALE \b, r12, r3
+  SHIFT_BY \b, r3
   ldr r2, [sp, #8]
   strb \b, [r2, #\at_b]
   strb \a, [r2, #\at_a]

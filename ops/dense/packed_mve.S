@@ -88,13 +88,13 @@ deuteron_packed_window_mve:
   vadd.i32 q0, q0, q2
   vmov q1[3], q1[1], r10, r14
   vldrw.u32 q2, [r5], #16
-  vqrdmulh.s32 q0, q0, q3
-  vadd.i32 q1, q1, q2
   ldr r4, [sp, #12]
-  vldrw.u32 q3, [r5], #16
-  vqrdmulh.s32 q1, q1, q3
+  vadd.i32 q1, q1, q2
+  vldrw.u32 q4, [r5], #16
   cmp r4, #0
   bne 8f                            @ the filters have shifts
+  vqrdmulh.s32 q0, q0, q3
+  vqrdmulh.s32 q1, q1, q4
 7:
   vqmovnb.s32 q0, q0
   vqmovnt.s32 q0, q1                @ results of both tiles in turns
@@ -114,10 +114,21 @@ deuteron_packed_window_mve:
   pop {r4-r11, pc}
   NO_BLOCKS_BEFORE
 8:                                  @ what is negative and has a shift loses one first, so that halves go away from zero
+  ldr r6, [r4]
   vldrw.u32 q2, [r4], #16
-  vldrw.u32 q3, [r4], #16
-  SHIFT q0, q2, q4
-  SHIFT q1, q3, q4
+  vldrw.u32 q5, [r4], #16
   str r4, [sp, #12]
+  cmp r6, #0
+  bgt 9f
+  vqrdmulh.s32 q0, q0, q3
+  vqrdmulh.s32 q1, q1, q4
+  SHIFT q0, q2, q3
+  SHIFT q1, q5, q3
+  b 7b
+9:                                  @ rounded once: VQDMULH cuts off, and VRSHL, which reads the low byte of a shift, rounds halves up
+  vqdmulh.s32 q0, q0, q3
+  vqdmulh.s32 q1, q1, q4
+  vrshl.s32 q0, q0, q2
+  vrshl.s32 q1, q1, q5
   b 7b
   .size deuteron_packed_window_mve, . - deuteron_packed_window_mve

@@ -9,6 +9,7 @@
 //              2 * multiplier[0], and likewise for the filters 3 and 2. Where the length is no multiple of four, the last quad is the
 //              elements length-4..length-1, with weights of 0 for those that an earlier quad has
 // Behind all tiles of a call with shifts follow those of each tile, shift[4], -31..0; then dsp_4x4 has multipliers that are not doubled.
+// Sums that are rounded once have once_shift() of them, which is not negative: its low byte is the same.
 // Units    int32, little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, for dsp_4x4 0..2^30-1 and weights -127..127
 #pragma once
 #include <cstdint>
@@ -65,6 +66,9 @@ constexpr int64_t packed_tile_bytes(Packing p, int64_t length) {
 }
 constexpr int64_t packed_bytes(Packing p, int32_t filters, int64_t length) { return packed_tiles(filters) * packed_tile_bytes(p, length); }
 constexpr int64_t packed_shifts_bytes(int32_t filters) { return int64_t{packed_tiles(filters)} * kShiftsBytes; }
+
+// Of a shift, -31..-1, by which a sum is rounded once (requantize_once()), not twice. All of a call have it, or none.
+constexpr int32_t once_shift(int32_t shift) { return shift & 0xff; }
 
 // Where element e of a filter stands in dsp_4x4: its quad, and which of the four.
 struct QuadPlace {

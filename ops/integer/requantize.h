@@ -32,6 +32,19 @@ inline int32_t multiply_high(int32_t a, int32_t b) {
 #endif
 }
 
+// The same cut off: what lies below 2^31 is lost.
+inline int32_t multiply_high_down_by_halves(int32_t a, int32_t b) {
+  const HighWord product = high_word_by_halves(a, b);
+  return static_cast<int32_t>(2 * static_cast<uint32_t>(product.high) + (product.below >> 15));
+}
+inline int32_t multiply_high_down(int32_t a, int32_t b) {
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+  return multiply_high_down_by_halves(a, b);
+#else
+  return static_cast<int32_t>(int64_t{a} * b >> 31);
+#endif
+}
+
 // x / 2^exponent to nearest, ties away from zero; 0 <= exponent <= 31.
 inline int32_t round_shift_right(int32_t x, int exponent) {
   const int32_t mask = static_cast<int32_t>((uint32_t{1} << exponent) - 1);
@@ -41,11 +54,20 @@ inline int32_t round_shift_right(int32_t x, int exponent) {
   return quotient + (remainder > threshold ? 1 : 0);
 }
 
+// The same with ties up; 1 <= exponent <= 31.
+inline int32_t round_up_shift_right(int32_t x, int exponent) { return (x >> exponent) + (x >> (exponent - 1) & 1); }
+
 // shift in -31..30: left if positive (and then wraps, as in CMSIS-NN), right if negative.
 inline int32_t requantize(int32_t x, int32_t multiplier, int32_t shift) {
   const int left = shift > 0 ? shift : 0;
   const int right = shift > 0 ? 0 : -shift;
   return round_shift_right(multiply_high(static_cast<int32_t>(static_cast<uint32_t>(x) << left), multiplier), right);
+}
+
+// requantize() rounded once, halves up, as TFLite does for FULLY_CONNECTED: (x * multiplier + 2^(30 - shift)) >> (31 - shift). The product
+// loses what lies below 2^31 first, which changes no quotient.
+inline int32_t requantize_once(int32_t x, int32_t multiplier, int32_t shift) {
+  return shift < 0 ? round_up_shift_right(multiply_high_down(x, multiplier), -shift) : requantize(x, multiplier, shift);
 }
 
 // Sums of int32, modulo 2^32.

@@ -14,6 +14,7 @@ void expect_same(int32_t a, int32_t b) {
   ASSERT_EQ(halves.high, static_cast<int32_t>(product >> 32)) << a << " * " << b;
   ASSERT_EQ(halves.below, static_cast<uint32_t>(product) >> 16) << a << " * " << b;
   ASSERT_EQ(multiply_high_by_halves(a, b), multiply_high(a, b)) << a << " * " << b;
+  ASSERT_EQ(multiply_high_down_by_halves(a, b), multiply_high_down(a, b)) << a << " * " << b;
 }
 
 TEST(Requantize, HalvesGiveTheSameProduct) {

@@ -5,6 +5,7 @@
 #include "ops/integer/bounds.h"
 #include "ops/integer/multiplier.h"
 #include "ops/integer/refusals.h"
+#include "ops/linear_once/form.h"
 
 namespace deuteron {
 
@@ -71,6 +72,7 @@ static Result<Lowered> cortex_m(const Linear& a, const LowerContext& c) {
   if (is_reference(c.rounding) && (bias || !has_bias)) {  // TFLite rounds once
     const SumRange sums = range_of_sums(c.data[kWeight]->as<int8_t>(), out, in, x.quant, bias);
     if (const auto same = multiplier_rounding_once(factor, sums, range.low - y_zero, range.high - y_zero)) multiplier = *same;
+    else if (auto once = linear_once_form(c, range)) return std::move(*once);
   }
 
   CallBuilder call("cortex_m::quantized_linear", c.in.size(), 1);

@@ -1,7 +1,7 @@
 // int8 2-D convolution with weights packed ahead of time (ops/dense/packing.h); also fully connected layers: rows are then the image.
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
-//     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h)
+//     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h), or requantize_once() with it where that is positive
 // Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps in x; packed: packed_bytes(packing, out_c, length) bytes
 //          and packed_shifts_bytes(out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window follow one
 //          another by rows of taps, [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
@@ -55,6 +55,12 @@ inline bool packed_conv2d_is_alone(const PackedConv2dArgs& a) {
   return packed_conv2d_has_one_window(a) && packed_conv2d_is_in_one_piece(a);
 }
 
+// Every pixel of x is a window: rows of a fully connected layer.
+inline bool packed_conv2d_is_rows(const PackedConv2dArgs& a) {
+  return a.kernel_h == 1 && a.kernel_w == 1 && a.stride_h == 1 && a.stride_w == 1 && a.pad_h == 0 && a.pad_w == 0 && a.out_h == a.in_h &&
+         a.out_w == a.in_w && packed_conv2d_is_one_row(a);
+}
+
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
 inline constexpr int32_t kPackedStack = 1024;        // elements of widened windows for which a file may have no scratch with dsp_4x4
 inline constexpr int32_t kPackedStackColumns = 496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
@@ -64,7 +70,7 @@ inline constexpr int32_t kPackedRagged = 256;        // elements of a window wit
 inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
-  if (a.has_shifts && !packed_conv2d_is_alone(a)) return "has shifts and more windows than one in one piece";
+  if (a.has_shifts && !packed_conv2d_is_alone(a) && !packed_conv2d_is_rows(a)) return "has shifts and windows that are no rows of x";
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
   if (p == Packing::mve_4x16) return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
   if (length < kPackedQuad) return "has filters of fewer than 4 elements";
@@ -104,8 +110,8 @@ inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
   return (pixels > most / column ? most : pixels * column) + kPackedBlock;
 }
 
-// None where there is room elsewhere: on the stack for one window with mve_4x16, which then meets the filters with fewer neighbours; for all
-// with dsp_4x4, in the tables or on the stack.
+// None where there is room elsewhere: on the stack for one window with mve_4x16, which then meets the filters with fewer neighbours; for
+// all with dsp_4x4, in the tables or on the stack.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
   if (p == Packing::dsp_4x4) return bytes <= 2 * kPackedStack ? 0 : bytes;

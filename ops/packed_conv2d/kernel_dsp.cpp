@@ -115,6 +115,10 @@ void widen_rows(const TwoWindows& c, const Rows& rows, const DspPlace& p0, const
 
 void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
   if (packed_conv2d_is_alone(a)) return run_alone(a, x, packed, windows, y);
+  if (a.has_shifts) {  // rows
+    for (int32_t rows = a.n * a.out_h * a.out_w; rows > 0; --rows, x += a.in_c, y += a.y_step) run_alone(a, x, packed, windows, y);
+    return;
+  }
   if (are_pixels(a)) return run_pixels(a, x, packed, windows, y);
   const Conv2dArgs plain = plain_args(a);
   TwoWindows c = windows_of(plain, x, windows, Two(), 0, static_cast<int16_t>(a.x_zero));

@@ -49,16 +49,19 @@ TEST(PackedConv2dKernel, EqualsTheReference) {
   }
 }
 
-TEST(PackedConv2dKernel, ShiftsTheResultsOfOneWindow) {
+TEST(PackedConv2dKernel, ShiftsTheResultsOfRows) {
   KernelCases mve, dsp;
   uint32_t seed = 1;
   for (const int32_t length : {4, 16, 17, 30, 64, 77})
-    for (const int32_t filters : {1, 4, 5, 8, 9, 12, 13, 19}) {
-      Case k{"one window with shifts", 1, 1, 1, length, filters, 1, 1, 1, 1};
-      k.has_shifts = true;
-      check<Packing::mve_4x16>(mve, k, seed);
-      check<Packing::dsp_4x4>(dsp, k, seed++);
-    }
+    for (const int32_t filters : {1, 4, 5, 8, 9, 12, 13, 19})
+      for (const int32_t way : {0, 1, 2, 3}) {
+        const bool once = way % 2 == 1;
+        const int32_t rows = way < 2 ? 1 : 3;
+        Case k{once ? "rows, rounded once" : "rows with shifts", 1, rows, 1, length, filters, 1, 1, rows, 1};
+        k.has_shifts = true, k.once = once;
+        check<Packing::mve_4x16>(mve, k, seed);
+        check<Packing::dsp_4x4>(dsp, k, seed++);
+      }
 }
 
 TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
@@ -214,7 +217,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
                             {1, "has the wrong dtype", type(1, ScalarType::s32)},
                             {1, "must be 4-aligned", misaligned(1, 2)},
                             {1, "must have the bytes that its packing takes", elements(1, 447)},
-                            {1, "has shifts and more windows than one in one piece", elements(1, with_shifts)},
+                            {1, "has shifts and windows that are no rows of x", elements(1, with_shifts)},
                             {1, "must have the bytes that its packing takes", size(9, 1, 9)},
                             {1, "has fewer than 4 filters", size(9, 1, 3)},
                             {1, "has dilated columns", item(5, 1, 2)},

@@ -1,9 +1,11 @@
 #include "ops/packed_conv2d/packing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "ops/image/window.h"
+#include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
 #include "ops/packed_conv2d/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
@@ -19,6 +21,7 @@ struct Dense {
   std::vector<int8_t> weight;  // [out_c,kernel_h,kernel_w,in_c]
   std::vector<i64> first;      // bias, and what the zero point of x adds
   std::vector<i32> multiplier, shift;
+  bool once = false;  // sums are rounded once: requantize_once()
   i64 y_min = 0, y_max = 0;
 };
 
@@ -78,8 +81,9 @@ struct Unshifted {
   i64 more = 0;
 };
 
-i32 step_of(i64 sum, i32 multiplier, i32 shift, i32 zero) {
-  return clamp_to(add_wrapping(requantize(static_cast<i32>(sum), multiplier, shift), zero), -128, 127);
+i32 step_of(i64 sum, i32 multiplier, i32 shift, i32 zero, bool once = false) {
+  const auto v = static_cast<i32>(sum);
+  return clamp_to(add_wrapping(once ? requantize_once(v, multiplier, shift) : requantize(v, multiplier, shift), zero), -128, 127);
 }
 
 // Whether both give the same int8 for every sum of low..high. Both never fall, so that the ends of each step say it.
@@ -100,11 +104,11 @@ bool same_steps(const Unshifted& u, i32 multiplier, i32 shift, i64 low, i64 high
 // A filter that gives one int8 whatever it sees, as one with a scale next to nothing does: no weights, and a sum that gives it.
 bool make_constant(Dense& d, i64 filter, i64 low, i64 high) {
   if (low < INT32_MIN || high > INT32_MAX) return false;
-  const i32 y = step_of(low, d.multiplier[filter], d.shift[filter], d.a.y_zero);
-  if (y != step_of(high, d.multiplier[filter], d.shift[filter], d.a.y_zero)) return false;
+  const i32 y = step_of(low, d.multiplier[filter], d.shift[filter], d.a.y_zero, d.once);
+  if (y != step_of(high, d.multiplier[filter], d.shift[filter], d.a.y_zero, d.once)) return false;
   const i64 length = d.a.length();
   std::fill_n(d.weight.begin() + filter * length, length, int8_t{0});
-  d.first[filter] = (y - d.a.y_zero) * 256, d.multiplier[filter] = 1 << 23, d.shift[filter] = 0;
+  d.first[filter] = (y - d.a.y_zero) * 256, d.multiplier[filter] = d.once ? 1 << 30 : 1 << 23, d.shift[filter] = d.once ? -7 : 0;
   return true;
 }
 
@@ -121,12 +125,19 @@ std::optional<Unshifted> without_shift(i32 multiplier, i32 shift, i64 low, i64 h
   return std::nullopt;
 }
 
+// Of a sum that is rounded once: a multiplier of fewer bits, likewise proved.
+std::optional<Unshifted> without_shift_once(i32 multiplier, i32 shift, i64 low, i64 high, i32 zero) {
+  const auto m = multiplier_rounding_once(std::ldexp(multiplier, shift - 31), {low, high}, -128 - zero, 127 - zero);
+  return m && m->shift == 0 ? std::optional<Unshifted>({m->value, 0}) : std::nullopt;
+}
+
 // Scales lose their shifts.
 std::optional<Refusal> make_unshifted(Dense& d, Packing p) {
   const i64 most = p == Packing::dsp_4x4 ? (i64{1} << 30) - 1 : INT32_MAX;
   for (i64 o = 0; o < d.a.out_c; ++o) {
     const i64 reach = 128 * sum_of_filter(d, o, true);
-    const auto plain = without_shift(d.multiplier[o], d.shift[o], d.first[o] - reach, d.first[o] + reach, d.a.y_zero);
+    const auto without = d.once ? without_shift_once : without_shift;
+    const auto plain = without(d.multiplier[o], d.shift[o], d.first[o] - reach, d.first[o] + reach, d.a.y_zero);
     if (!plain) return Refusal{"a scale needs a shift", std::to_string(d.shift[o]), "0", ""};
     if (plain->multiplier > most) return Refusal{"a scale is too large", std::to_string(plain->multiplier), std::to_string(most), ""};
     d.multiplier[o] = plain->multiplier, d.shift[o] = 0, d.first[o] += plain->more;
@@ -155,7 +166,11 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
     d = std::move(unshifted);
     return std::nullopt;
   }
-  d.a.has_shifts = packed_conv2d_is_alone(d.a) && *std::max_element(d.shift.begin(), d.shift.end()) <= 0;
+  // Rows one by one are slower than two at a time; but what rounds sums once at all is slower still.
+  const bool takes_shifts = packed_conv2d_is_alone(d.a) || (d.once && packed_conv2d_is_rows(d.a));
+  d.a.has_shifts = takes_shifts && *std::max_element(d.shift.begin(), d.shift.end()) <= (d.once ? -1 : 0);
+  if (d.once)
+    for (i32& shift : d.shift) shift = once_shift(shift);
   return d.a.has_shifts ? std::nullopt : why;
 }
 
@@ -309,26 +324,47 @@ Result<Lowered> pack_depthwise_conv2d(const PlainCall& c) {
   return pack(c, with_numbers(c, std::move(d), kBias, kXOffset));
 }
 
+// Rows of a fully connected layer as pixels of an image.
+static Dense dense_rows(const PlainCall& c, int x_arg, int weight_arg) {
+  const i64 in = face(c, weight_arg).sizes[1], out = face(c, weight_arg).sizes[0];
+  const Shape& x = face(c, x_arg).sizes;
+  const i64 rows = numel(std::span(x).first(x.size() - 1));
+  Dense d;
+  d.x = integer(c, x_arg);
+  d.x_face = channels_last_face({1, rows, 1, in}), d.y_face = channels_last_face({1, rows, 1, out});
+  d.a.n = d.a.in_w = d.a.out_w = d.a.kernel_h = d.a.kernel_w = d.a.stride_h = d.a.stride_w = d.a.dilation_h = d.a.dilation_w = 1;
+  d.a.in_h = d.a.out_h = narrow(rows), d.a.in_c = narrow(in), d.a.out_c = narrow(out);
+  const auto weight = constant(c, weight_arg)->as<int8_t>();
+  d.weight.assign(weight.begin(), weight.end());
+  return d;
+}
+
 Result<Lowered> pack_linear(const PlainCall& c) {
   enum { kX, kWeight, kBias, kKernelSum, kXOffset, kWeightOffset, kYZero, kMultipliers, kShifts, kYMax, kYMin, kOut };
   const Constant *weight = constant(c, kWeight), *bias = constant(c, kBias), *sum = constant(c, kKernelSum);
   if (!weight || (!is_none(c, kBias) && !bias)) return Refusal{"the weight or the bias is computed", "", "", ""};
   if (integer(c, kWeightOffset) != 0) return Refusal{"the weight has a zero point", "", "", ""};
-  const i64 in = face(c, kWeight).sizes[1], out = face(c, kWeight).sizes[0];
-  const Shape& x = face(c, kX).sizes;
-  const i64 rows = numel(std::span(x).first(x.size() - 1));
-  Dense d;
-  d.x = integer(c, kX);
-  d.x_face = channels_last_face({1, rows, 1, in}), d.y_face = channels_last_face({1, rows, 1, out});
-  d.a.n = d.a.in_w = d.a.out_w = d.a.kernel_h = d.a.kernel_w = d.a.stride_h = d.a.stride_w = d.a.dilation_h = d.a.dilation_w = 1;
-  d.a.in_h = d.a.out_h = narrow(rows), d.a.in_c = narrow(in), d.a.out_c = narrow(out);
-  d.weight.assign(weight->as<int8_t>().begin(), weight->as<int8_t>().end());
-  for (i64 o = 0; o < out; ++o)
+  Dense d = dense_rows(c, kX, kWeight);
+  for (i64 o = 0; o < d.a.out_c; ++o)
     d.first.push_back(sum ? sum->as<i32>()[o] : (bias ? bias->as<i32>()[o] : 0) + integer(c, kXOffset) * sum_of_filter(d, o, false));
-  d.multiplier.assign(out, narrow(c.call.args[kMultipliers].integers[0]));
-  d.shift.assign(out, narrow(c.call.args[kShifts].integers[0]));
+  d.multiplier.assign(d.a.out_c, narrow(c.call.args[kMultipliers].integers[0]));
+  d.shift.assign(d.a.out_c, narrow(c.call.args[kShifts].integers[0]));
   d.a.x_zero = narrow(-integer(c, kXOffset)), d.a.y_zero = narrow(integer(c, kYZero));
   d.y_min = integer(c, kYMin), d.y_max = integer(c, kYMax);
+  return pack(c, d);
+}
+
+// What stands before the sums has the zero point of x in it; nothing is padded with it.
+Result<Lowered> pack_linear_once(const PlainCall& c) {
+  enum { kX, kWeight, kFirst, kMultiplier, kShift, kYZero, kYMin, kYMax, kOut };
+  if (!constant(c, kWeight)) return Refusal{"the weight is computed", "", "", ""};
+  Dense d = dense_rows(c, kX, kWeight);
+  const auto numbers = [&](int arg) { return constant(c, arg)->as<i32>(); };
+  d.first.assign(numbers(kFirst).begin(), numbers(kFirst).end());
+  d.multiplier.assign(numbers(kMultiplier).begin(), numbers(kMultiplier).end());
+  d.shift.assign(numbers(kShift).begin(), numbers(kShift).end());
+  d.once = true;
+  d.a.y_zero = narrow(integer(c, kYZero)), d.y_min = integer(c, kYMin), d.y_max = integer(c, kYMax);
   return pack(c, d);
 }
 

@@ -18,5 +18,6 @@ Result<Lowered> pack_conv2d(const PlainCall&);            // cortex_m::quantized
 Result<Lowered> pack_depthwise_conv2d(const PlainCall&);  // cortex_m::quantized_depthwise_conv2d over one input channel
 Result<Lowered> pack_conv_transpose2d(const PlainCall&);  // cortex_m::quantized_transpose_conv2d, to deuteron::packed_conv_transpose2d
 Result<Lowered> pack_linear(const PlainCall&);            // cortex_m::quantized_linear
+Result<Lowered> pack_linear_once(const PlainCall&);       // deuteron::linear_once
 
 }  // namespace deuteron

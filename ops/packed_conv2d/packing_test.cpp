@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "ops/dense/packing.h"
 #include "ops/packed_conv2d/test_result.h"
 
 namespace deuteron {
@@ -46,6 +47,45 @@ Made made(Random& r, i64 scales) {
   return m;
 }
 
+// The packed forms of a call, of MVE and of DSP where there are such, whose bits are those of the plain one.
+std::vector<Lowered> packed_alike(Random& r, const Made& m, Result<Lowered> (*pack)(const PlainCall&)) {
+  std::vector<const Constant*> data{nullptr};
+  for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
+  std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
+  for (int8_t& v : x) v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
+  std::vector<Lowered> all;
+  for (const Isa isa : {Isa::mve, Isa::dsp}) {
+    const Result<Lowered> p = pack({m.call.call, data, isa});
+    if (!p) continue;
+    // Its operands are those of the plain call and then its own constants.
+    Lowered packed = *p;
+    for (KernelArg& arg : packed.call.args)
+      if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer -= static_cast<i64>(data.size()) - 1;
+    EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(packed, m.x, m.y, x)) << name_of(isa);
+    all.push_back(std::move(packed));
+  }
+  return all;
+}
+
+// A call of deuteron::linear_once: operand 0 is x. `wide`: so many steps that a multiplier without a shift will hardly do.
+Made made_once(Random& r, bool wide) {
+  const i64 rows = r.in(1, 3), inputs = r.in(4, wide ? 200 : 20), outputs = r.in(4, 11);
+  std::vector<int8_t> weight(static_cast<size_t>(outputs * inputs));
+  for (int8_t& v : weight) v = static_cast<int8_t>(r.in(-127, 127));
+  std::vector<i32> first(outputs), multiplier(outputs), shift(outputs);
+  for (i64 o = 0; o < outputs; ++o) {
+    first[o] = static_cast<i32>(r.in(0, 5) == 0 ? r.in(-400000000, 400000000) : r.in(-60000, 60000));
+    multiplier[o] = static_cast<i32>(r.in(1 << 30, INT32_MAX)), shift[o] = static_cast<i32>(wide ? -r.in(10, 14) : -r.in(4, 31));
+  }
+  Made m{{}, {DType::s8, {rows, inputs}, {}}, {DType::s8, {rows, outputs}, {}}};
+  CallBuilder call("deuteron::linear_once", 1, 1);
+  call.in(0, plain_face(m.x.shape)).constant(DType::s8, {outputs, inputs}, std::move(weight));
+  call.constant(DType::s32, {outputs}, std::move(first)).constant(DType::s32, {outputs}, std::move(multiplier));
+  call.constant(DType::s32, {outputs}, std::move(shift)).integer(r.in(-128, 127)).integer(-128).integer(127);
+  m.call = call.out(0, plain_face(m.y.shape)).done();
+  return m;
+}
+
 // A call of cortex_m::quantized_transpose_conv2d without shifts.
 Made made_transposed(Random& r) {
   const i64 h = r.in(1, 5), w = r.in(1, 6), c = r.in(1, 20), oc = r.in(4, 9), sh = r.in(1, 3), sw = r.in(1, 3);
@@ -73,20 +113,7 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   for (int i = 0; i < 800; ++i) {
     const i64 scales = i % 4;
     const Made m = made(r, scales);
-    std::vector<const Constant*> data{nullptr};
-    for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
-    std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
-    for (int8_t& v : x) v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
-    for (const Isa isa : {Isa::mve, Isa::dsp}) {
-      const Result<Lowered> p = pack_conv2d({m.call.call, data, isa});
-      if (!p) continue;
-      ++packed_calls[scales];
-      // Its operands are those of the plain call and then its own constants.
-      Lowered packed = *p;
-      for (KernelArg& arg : packed.call.args)
-        if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer -= static_cast<i64>(data.size()) - 1;
-      EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(packed, m.x, m.y, x)) << "case " << i << " for " << name_of(isa);
-    }
+    packed_calls[scales] += static_cast<int>(packed_alike(r, m, pack_conv2d).size());
   }
   EXPECT_GE(packed_calls[0], 100);  // without shifts
   EXPECT_GE(packed_calls[1], 10);   // with one filter for which a plain multiplier does
@@ -94,24 +121,29 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   EXPECT_EQ(packed_calls[3], 400);  // fully connected layers, whatever their shifts: in both packings
 }
 
+TEST(Packing, KeepsEveryBitOfLayersThatRoundOnce) {
+  Random r{std::mt19937(11)};
+  int with_shifts = 0, without = 0;
+  for (int i = 0; i < 600; ++i) {
+    const Made m = made_once(r, i % 2 == 0);
+    const i64 outputs = m.y.shape[1];
+    for (const Lowered& packed : packed_alike(r, m, pack_linear_once)) {
+      const i64 bytes = packed.constants[0].type.elements();
+      const bool plain = bytes == packed_bytes(Packing::mve_4x16, static_cast<int32_t>(outputs), m.x.shape[1]) ||
+                         bytes == packed_bytes(Packing::dsp_4x4, static_cast<int32_t>(outputs), m.x.shape[1]);
+      ++(plain ? without : with_shifts);
+    }
+  }
+  EXPECT_GT(with_shifts, 300);
+  EXPECT_GT(without, 100);
+}
+
 TEST(Packing, KeepsEveryBitOfTransposedConvolutions) {
   Random r{std::mt19937(7)};
   int packed_calls = 0;
   for (int i = 0; i < 300; ++i) {
     const Made m = made_transposed(r);
-    std::vector<const Constant*> data{nullptr};
-    for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
-    std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
-    for (int8_t& v : x) v = static_cast<int8_t>(r.in(-128, 127));
-    for (const Isa isa : {Isa::mve, Isa::dsp}) {
-      const Result<Lowered> p = pack_conv_transpose2d({m.call.call, data, isa});
-      if (!p) continue;
-      ++packed_calls;
-      Lowered packed = *p;
-      for (KernelArg& arg : packed.call.args)
-        if (arg.kind == KernelArg::Kind::input && arg.integer > 0) arg.integer -= static_cast<i64>(data.size()) - 1;
-      EXPECT_EQ(result_of(m.call, m.x, m.y, x), result_of(packed, m.x, m.y, x)) << "case " << i << " for " << name_of(isa);
-    }
+    packed_calls += static_cast<int>(packed_alike(r, m, pack_conv_transpose2d).size());
   }
   EXPECT_GE(packed_calls, 200);
 }

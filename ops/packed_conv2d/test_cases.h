@@ -5,6 +5,7 @@
 
 #include "ops/conv2d/reference.h"
 #include "ops/device/test_call.h"
+#include "ops/linear_once/reference.h"
 #include "ops/packed_conv2d/kernel.h"
 
 namespace deuteron {
@@ -13,7 +14,7 @@ struct PackedCase {
   const char* name;
   int32_t n, h, w, c, oc, kh, kw, oh, ow, sh = 1, sw = 1, ph = 0, pw = 0, dh = 1, dw = 1;
   int32_t x_zero = -3, y_zero = 7;
-  bool has_shifts = false;
+  bool has_shifts = false, once = false;
 };
 
 inline PackedConv2dArgs args_of(const PackedCase& k) {
@@ -30,17 +31,31 @@ inline PackedFilters filters_of(const PackedCase& k, Random& random, int32_t mos
   for (int32_t i = 0; i < k.oc * k.kh * k.kw * k.c; ++i) f.weight.push_back(std::max(random.s8(), least_weight));
   f.bias = random.list(k.oc, -300000, 300000), f.shift.assign(static_cast<size_t>(k.oc), 0);
   f.multiplier = random.list(k.oc, 0, k.has_shifts ? INT32_MAX : random.in(0, 1) ? most_multiplier : 1 << 22);
-  if (k.has_shifts) f.shift = random.list(k.oc, -31, 0);
+  if (k.has_shifts) f.shift = random.list(k.oc, -31, k.once ? -1 : 0);
   return f;
 }
 
-// What the plain convolution gives.
+// Biases, with what the zero point of the input adds to every sum.
+inline std::vector<int32_t> first_of(const PackedCase& k, const PackedFilters& f) {
+  const int32_t length = k.kh * k.kw * k.c;
+  std::vector<int32_t> first = f.bias;
+  for (int32_t o = 0; o < k.oc; ++o)
+    for (int32_t e = 0; e < length; ++e) first[static_cast<size_t>(o)] -= k.x_zero * f.weight[static_cast<size_t>(o * length + e)];
+  return first;
+}
+
+// What the plain convolution gives, or the layer that rounds once.
 inline std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, const int8_t* x) {
   const Conv2dArgs a{k.n,           k.h,  k.w,       k.c,      k.oh, k.ow, k.oc,
                      k.kh,          k.kw, k.c,       k.sh,     k.sw, k.ph, k.pw,
                      k.dh,          k.dw, -k.x_zero, k.y_zero, -128, 127,  f.multiplier.data(),
                      f.shift.data()};
   std::vector<int8_t> y(static_cast<size_t>(k.n * k.oh * k.ow * k.oc));
+  if (k.once) {
+    const LinearOnceArgs once{k.n * k.oh * k.ow, k.c, k.oc, k.y_zero, -128, 127};
+    linear_once_reference(once, x, f.weight.data(), first_of(k, f).data(), f.multiplier.data(), f.shift.data(), y.data());
+    return y;
+  }
   conv2d_reference(a, x, f.weight.data(), f.bias.data(), y.data());
   return y;
 }
@@ -49,16 +64,16 @@ template <Packing p>
 std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
   const PackedConv2dArgs a = args_of(k);
   const int32_t length = a.length();
-  std::vector<int32_t> first = f.bias;
-  for (int32_t o = 0; o < k.oc; ++o)
-    for (int32_t e = 0; e < length; ++e) first[static_cast<size_t>(o)] -= k.x_zero * f.weight[static_cast<size_t>(o * length + e)];
+  const std::vector<int32_t> first = first_of(k, f);
+  std::vector<int32_t> shift = f.shift;
+  for (int32_t& v : shift) v = k.once ? once_shift(v) : v;
   const auto weight = [&](int32_t o, int32_t e) {
     const int32_t tap = e / k.c, kh = p == Packing::mve_4x16 ? tap % k.kh : tap / k.kw,
                   kw = p == Packing::mve_4x16 ? tap / k.kh : tap % k.kw;
     return f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
   };
   std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(k.oc) : 0)));
-  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? f.shift.data() : nullptr, weight, packed.data());
+  pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? shift.data() : nullptr, weight, packed.data());
   return packed;
 }
 

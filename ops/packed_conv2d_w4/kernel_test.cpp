@@ -175,7 +175,7 @@ TEST(PackedConv2dW4Kernel, RefusesWhatWouldLeaveATensor) {
                   {
                       {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, bytes - 1)},
                       {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, 448)},
-                      {kPackedArgument, "has shifts and more windows than one in one piece", elements(kPackedArgument, with_shifts)},
+                      {kPackedArgument, "has shifts and windows that are no rows of x", elements(kPackedArgument, with_shifts)},
                       {kPackedArgument, "must have the bytes that its packing takes", size(kOut, 1, 9)},
                       {kPackedArgument, "must be 4-aligned", misaligned(kPackedArgument, 2)},
                       {kScratch, "must hold a tile and the windows", elements(kScratch, least - 1)},

@@ -73,6 +73,7 @@ Outcome check_packed_conv2d_w4(uint32_t seed);
 Outcome check_packed_conv2d_add(uint32_t seed);
 Outcome check_packed_conv_transpose2d(uint32_t seed);
 Outcome check_linear_add(uint32_t seed);
+Outcome check_linear_once(uint32_t seed);
 Outcome check_lstm(uint32_t seed);
 Outcome check_gru(uint32_t seed);
 Outcome check_rnn(uint32_t seed);

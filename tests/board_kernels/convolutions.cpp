@@ -8,6 +8,7 @@
 #include "ops/depthwise_conv2d/scratch.h"
 #include "ops/image/window.h"
 #include "ops/linear/kernel.h"
+#include "ops/linear_once/kernel.h"
 #include "ops/matmul/by_linear.h"
 #include "ops/packed_conv2d/kernel.h"
 #include "ops/packed_conv2d_add/kernel.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr int32_t kMostChannels = 512, kMostBytes = 1 << 16, kMostProducts = 60000;
 constexpr Isa kIsa = kHasMve ? Isa::mve : kHasDsp ? Isa::dsp : Isa::scalar;
 int32_t multipliers[kMostChannels], shifts[kMostChannels];
+int32_t first[kMostChannels];  // of packed filters: biases, with what the zero point of x adds
 
 int32_t some_channels(Random& r) {
   constexpr int32_t kEdges[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 66, 130};
@@ -216,10 +218,12 @@ Outcome check_linear(uint32_t seed) {
 
 namespace {
 
-// The packed form of a convolution without groups, and whether its kernel gives the same bits.
+// The packed form of a convolution without groups, and whether its kernel gives the same bits. `once`: it rounds once.
 template <Packing p>
-bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8_t* weight, const int32_t* bias, int8_t* packed) {
-  static int32_t first[kMostChannels];
+bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8_t* weight, const int32_t* bias, int8_t* packed,
+                  bool once = false) {
+  static int32_t low_bytes[kMostChannels];
+  for (int32_t o = 0; once && o < a.out_c; ++o) low_bytes[o] = once_shift(plain.shift[o]);
   const int32_t length = a.length();
   for (int32_t o = 0; o < a.out_c; ++o) {
     int32_t sum = 0, magnitudes = 0;
@@ -235,7 +239,7 @@ bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8
     const int32_t kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
     return weight[f * length + (kh * a.kernel_w + kw) * a.in_c + c];
   };
-  pack_weights<p>(a.out_c, length, first, plain.multiplier, a.has_shifts ? plain.shift : nullptr, element, packed);
+  pack_weights<p>(a.out_c, length, first, plain.multiplier, once ? low_bytes : a.has_shifts ? plain.shift : nullptr, element, packed);
   return true;
 }
 
@@ -278,8 +282,9 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   PackedConv2dArgs k{a.n,          a.in_h,      a.in_w,     a.in_c,     a.out_h, a.out_w,          a.out_c,
                      a.kernel_h,   a.kernel_w,  a.stride_h, a.stride_w, a.pad_h, a.pad_w,          a.dilation_h,
                      a.dilation_w, -a.x_offset, a.y_zero,   false,      a.out_c, a.out_w * a.out_c};
-  k.has_shifts = packed_conv2d_is_alone(k) && r.one_in(2);
-  for (int32_t i = 0; k.has_shifts && i < a.out_c; ++i) shifts[i] = r.one_in(4) ? 0 : -r.between(1, 31);
+  k.has_shifts = (packed_conv2d_is_alone(k) || packed_conv2d_is_rows(k)) && r.one_in(2);
+  const bool once = k.has_shifts && r.one_in(2);
+  for (int32_t i = 0; k.has_shifts && i < a.out_c; ++i) shifts[i] = !once && r.one_in(4) ? 0 : -r.between(1, 31);
   if (why_not_packed_conv2d(k, p) || (own.run_with_addition && why_not_packed_conv2d_add(k))) return Outcome::not_served;
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out_c);
@@ -294,13 +299,16 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   fill_bytes(r, x, static_cast<int32_t>(xs));
   fill_bytes(r, weight, weights);
   for (int32_t i = 0; p == Packing::dsp_4x4 && i < weights; ++i) weight[i] = weight[i] == -128 ? -127 : weight[i];
-  if (!pack_filters<p>(k, a, weight, bias, packed)) return Outcome::not_served;
+  if (!pack_filters<p>(k, a, weight, bias, packed, once)) return Outcome::not_served;
   const auto least = static_cast<int32_t>(own.least(k, p)), most = static_cast<int32_t>(own.most(k, p));
   const int32_t room = r.one_in(2) ? most : r.one_in(3) ? least : r.between(least, most);
   const Guarded scratch = guarded(3, static_cast<uint32_t>(room), p == Packing::mve_4x16 ? r.between(0, 3) : 0);
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   describe(a, bias, scratch.bytes, line);
-  conv2d_s8(a, x, weight, bias, expected.data);
+  if (once)
+    linear_once_s8({a.n * a.out_h * a.out_w, k.length(), a.out_c, a.y_zero, -128, 127}, x, weight, first, multipliers, shifts,
+                   expected.data);
+  else conv2d_s8(a, x, weight, bias, expected.data);
   if (own.run_with_addition) {
     const LinearAddArgs sum{static_cast<int32_t>(ys), static_cast<int32_t>(ys), r.between(-1500000, 1500000), r.between(-1500000, 1500000),
                             r.between(-90000000, 90000000)};

@@ -28,6 +28,7 @@ constexpr CheckedKernel kChecked[] = {
     {"packed_conv2d_add", check_packed_conv2d_add},
     {"packed_conv_transpose2d", check_packed_conv_transpose2d},
     {"linear_add", check_linear_add},
+    {"linear_once", check_linear_once},
     {"lstm", check_lstm},
     {"gru", check_gru},
     {"rnn", check_rnn},

@@ -6,6 +6,7 @@
 #include "ops/dequantize/kernel.h"
 #include "ops/image/window.h"
 #include "ops/linear_add/kernel.h"
+#include "ops/linear_once/kernel.h"
 #include "ops/max_pool2d/kernel.h"
 #include "ops/minimum/kernel.h"
 #include "ops/mul/kernel.h"
@@ -78,6 +79,34 @@ Outcome check_add(uint32_t seed) {
     return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
   }
   return Outcome::not_served;
+}
+
+Outcome check_linear_once(uint32_t seed) {
+  Random r(seed);
+  LinearOnceArgs a{};
+  constexpr int32_t kMost = 40;
+  a.rows = r.between(1, 4), a.outputs = r.between(1, kMost);
+  a.inputs = r.one_in(10) ? r.between(1000, 2500) : r.between(1, 200);
+  a.y_zero = a_zero(r);
+  bounds(r, &a.y_min, &a.y_max);
+  static int32_t first[kMost], multiplier[kMost], shift[kMost];
+  fill_sums(r, first, a.outputs);
+  fill_scales(r, multiplier, shift, a.outputs);
+  const uint32_t xs = static_cast<uint32_t>(a.rows * a.inputs), weights = static_cast<uint32_t>(a.outputs * a.inputs);
+  const bool swap = r.one_in(2);
+  int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *weight = (swap ? at_end_of_pool : at_end_of_ram)(weights);
+  fill_bytes(r, x, static_cast<int32_t>(xs));
+  fill_bytes(r, weight, static_cast<int32_t>(weights));
+  const uint32_t ys = static_cast<uint32_t>(a.rows * a.outputs);
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  Line line("@differs linear_once ");
+  line.number(seed).text(" rows,inputs,outputs,yz,lo,hi");
+  for (const int32_t v : {a.rows, a.inputs, a.outputs, a.y_zero, a.y_min, a.y_max}) line.text(" ").signed_number(v);
+  if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
+  linear_once_s8(a, x, weight, first, multiplier, shift, expected.data);
+  if constexpr (kHasMve) linear_once_s8_mve(a, x, weight, first, multiplier, shift, found.data);
+  else if constexpr (kHasDsp) linear_once_s8_dsp(a, x, weight, first, multiplier, shift, found.data);
+  return compared(expected, found, ys, nullptr, line);
 }
 
 Outcome check_linear_add(uint32_t seed) {

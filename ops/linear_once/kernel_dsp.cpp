@@ -1,0 +1,13 @@
+// Fully connected layer that rounds once with the DSP extension: two products in an instruction.
+#include "ops/linear_once/kernel.h"
+#include "ops/linear_once/rows.h"
+#include "ops/recurrent/rows_dsp.h"
+
+namespace deuteron {
+
+void linear_once_s8_dsp(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, const int32_t* multiplier,
+                        const int32_t* shift, int8_t* y) {
+  linear_once_with<DspRows>(a, x, weight, first, multiplier, shift, y);
+}
+
+}  // namespace deuteron

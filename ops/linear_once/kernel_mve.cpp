@@ -1,0 +1,13 @@
+// Fully connected layer that rounds once with the M-profile Vector Extension: 16 products in an instruction.
+#include "ops/linear_once/kernel.h"
+#include "ops/linear_once/rows.h"
+#include "ops/recurrent/rows_mve.h"
+
+namespace deuteron {
+
+void linear_once_s8_mve(const LinearOnceArgs& a, const int8_t* x, const int8_t* weight, const int32_t* first, const int32_t* multiplier,
+                        const int32_t* shift, int8_t* y) {
+  linear_once_with<MveRows>(a, x, weight, first, multiplier, shift, y);
+}
+
+}  // namespace deuteron
