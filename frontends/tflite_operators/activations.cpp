@@ -135,11 +135,13 @@ static void import_l2_normalization(Call& c) {
   c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.operand.rank");
   if (!c.ok()) return;
   c.require(o->fused_activation_function() == ActivationFunctionType::NONE, "has a fused activation", "", "", "tflite.operator.activation");
-  const ValueId squares = c.add(Unary{UnaryFn::pow, 2}, {x}, "squares");
-  const ValueId root = c.add(Unary{UnaryFn::sqrt, 0}, {c.add(Reduce{Reduce::kSum, {c.rank(x) - 1}}, {squares}, "sum")}, "root");
+  // A slice of zeros stays one, whatever the length is that it counts as.
   const Quant& steps = c.declared(0).quant;
-  const float least = steps.empty() ? 1e-6f : steps.scale[0] / 2;
-  c.result(c.add(Div{}, {x, c.add(Clamp{{least, std::numeric_limits<float>::infinity()}}, {root}, "norm")}));
+  const double least = steps.empty() ? 1e-6 : steps.scale[0] / 2, n = static_cast<double>(c.shape(x).back());
+  const LayerNorm norm{.epsilon = static_cast<float>(least * least / n), .centered = false, .to_length = true, .of_bytes = c.is_bytes(0)};
+  const Type slice{DType::f32, {c.shape(x).back()}, {}};
+  std::vector<float> weight(static_cast<size_t>(slice.elements()), static_cast<float>(1 / std::sqrt(n)));
+  c.result(c.add(norm, {x, c.constant("weight", slice, constant_of(std::move(weight)))}));
 }
 
 static constexpr ImportRow kActivationsRows[] = {

@@ -43,6 +43,7 @@ namespace deuteron {
 // Of int8 operators that only TFLite has, or rounds so.
 #define DEUTERON_TFLITE_KERNELS(K) \
   K(kAvgPool2dHalvesUp)            \
+  K(kL2Normalize)                  \
   K(kLinearOnce)                   \
   K(kResize2dBytes)                \
   K(kSequenceLstm)                 \

@@ -80,11 +80,11 @@ static PartsQuant parts_quant(const LayerNorm& norm, const Quant& x, float norma
 }
 
 // deviation * rsqrt(mean(deviation^2) + epsilon) * weight + bias, rounded after each step. Of slices along one axis. An epsilon of less
-// than half a step of the variance moves nothing and is left out.
+// than half a step of the variance moves nothing and is left out. What has TFLite's arithmetic keeps it.
 bool rounded_parts_form(const LayerNorm& a, FormBuilder& b) {
   const FormOperand& x = b.site().operands[0];
   const Type* wanted = b.site().result_steps;
-  if (a.axes != 1 || !x.steps || !wanted || x.steps->dtype != DType::s8 || wanted->dtype != DType::s8) return false;
+  if (a.axes != 1 || a.to_length || !x.steps || !wanted || x.steps->dtype != DType::s8 || wanted->dtype != DType::s8) return false;
   if (x.steps->quant.per_channel() || wanted->quant.per_channel()) return false;
   std::vector<float> weight, bias;
   for (size_t k = 1; k < b.operands(); ++k) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ops/integer/refusals.h"
+#include "ops/l2_normalize/kernel.h"
 #include "ops/layer_norm/kernel.h"
 
 namespace deuteron {
@@ -48,10 +49,21 @@ static std::vector<i32> in_steps(const Constant* constant, float unless, i64 col
   return steps;
 }
 
+// As TFLite's L2_NORMALIZATION has it.
+static std::optional<Lowered> length_call(const LayerNorm& a, const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  if (!a.to_length || !is_reference(c.rounding) || y.quant != per_tensor(1.0f / 128, 0) || x.shape.back() > kMostL2Depth)
+    return std::nullopt;
+  CallBuilder call("deuteron::l2_normalize", c.in.size(), 1);
+  call.in(0, plain_face(x.shape)).integer(x.quant.zero_point[0]).boolean(a.of_bytes).out(0, plain_face(y.shape)).may_share(0, 0);
+  return call.done();
+}
+
 static Result<Lowered> deuteron_call(const LayerNorm& a, const LowerContext& c) {
   const Type &x = c.in[0], &y = c.out[0];
   if (auto r = require_int8(x, "x", "cortex_m.layer_norm.dtype")) return *r;
   if (auto r = require_int8(y, "y", "cortex_m.layer_norm.dtype")) return *r;
+  if (auto call = length_call(a, c)) return std::move(*call);
   for (size_t k = 1; k < c.in.size(); ++k)
     if (c.data[k] == nullptr || c.in[k].dtype != DType::f32)
       return Refusal{"weight and bias must be constants", "", "", "cortex_m.layer_norm.weight"};

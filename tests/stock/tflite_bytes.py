@@ -7,7 +7,7 @@ kShift = 128
 
 def as_bytes(r):
     """Every int8 tensor of a model becomes uint8: the same real numbers, but for weights, which have one scale."""
-    kinds = schema.TensorType
+    kinds, moved = schema.TensorType, set()  # tensors may share their parameters
     for graph in [r.b.graph, *r.b.others]:
         for t in graph.tensors:
             if t.quantization and len(t.quantization.scale) > 1:  # and the bias beside them
@@ -15,7 +15,9 @@ def as_bytes(r):
             if t.type != kinds.INT8:
                 continue
             t.type = kinds.UINT8
-            t.quantization.zeroPoint = [z + kShift for z in t.quantization.zeroPoint]
+            if id(t.quantization) not in moved:
+                moved.add(id(t.quantization))
+                t.quantization.zeroPoint = [z + kShift for z in t.quantization.zeroPoint]
             if t.buffer:
                 buffer = r.b.buffers[t.buffer]
                 buffer.data = np.asarray(buffer.data, np.uint8) ^ kShift
