@@ -1,4 +1,5 @@
 // Convolution with packed weights for the M-profile Vector Extension: int8 results.
+#include "ops/packed_conv2d/rows_mve.h"
 #include "ops/packed_conv2d/windows_mve.h"
 
 namespace deuteron {
@@ -27,9 +28,16 @@ struct PackedToS8 {
   static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
 };
 
-[[gnu::noinline]] void run_columns_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t room, int8_t* y) {
+[[gnu::noinline]] void run_in_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* columns, int32_t bytes,
+                                      int8_t* y) {
+  const int32_t room = bytes - kPackedBlock;
+  if (packed_conv2d_meets_rows(a, room)) run_rows(a, x, packed, columns, room, y);
+  else run_columns(a, PackedToS8{}, x, packed, columns, room, y);
+}
+
+[[gnu::noinline]] void run_columns_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
   int8_t columns[kPackedStackColumns];
-  run_columns(a, PackedToS8{}, x, packed, columns, room, y);
+  run_in_columns(a, x, packed, columns, bytes, y);
 }
 
 }  // namespace
@@ -38,8 +46,8 @@ void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8
                           int8_t* y) {
   if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_in_place(a, PackedToS8{}, x, packed, y);
   const int32_t bytes = packed_conv2d_columns_bytes(a), most = bytes < kPackedStackColumns ? bytes : kPackedStackColumns;
-  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) return run_columns_on_stack(a, x, packed, most - kPackedBlock, y);
-  run_columns(a, PackedToS8{}, x, packed, static_cast<int8_t*>(scratch), (scratch_bytes < bytes ? scratch_bytes : bytes) - kPackedBlock, y);
+  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) return run_columns_on_stack(a, x, packed, most, y);
+  run_in_columns(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes < bytes ? scratch_bytes : bytes, y);
 }
 
 }  // namespace deuteron

@@ -76,15 +76,16 @@ void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t 
 // How pixels go to the columns of taps.
 struct Columns {
   const PackedConv2dArgs& a;
-  int32_t column;     // bytes from a column to the next
-  int32_t together;   // pixels of fewer than 16 channels that one vector holds
-  uint8x16_t places;  // where its bytes go
+  int32_t column;      // bytes from a column to the next
+  int32_t row, block;  // from a row of taps to the next, and from a block of 16 channels
+  int32_t together;    // pixels of fewer than 16 channels that one vector holds
+  uint8x16_t places;   // where its bytes go
   int8x16_t outside;
 };
 
 inline Columns columns_of(const PackedConv2dArgs& a) {
   const int32_t c = a.in_c;
-  Columns k{a, a.kernel_h * c, 1, vidupq_n_u8(0, 1), vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
+  Columns k{a, a.kernel_h * c, c, kPackedBlock, 1, vidupq_n_u8(0, 1), vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
   if (c >= kPackedBlock) return k;
   const int32_t fit = kPackedBlock / c, reach = (256 - c) / k.column + 1;  // a place is a byte
   k.together = fit < reach ? fit : reach;
@@ -112,12 +113,13 @@ DEUTERON_ONE_COPY inline void copy_pixels(const Columns& k, const int8_t* x, int
     }
     return;
   }
-  const int32_t block = next == 0 ? 0 : kPackedBlock;
-  for (; rows > 0; --rows, x += row, to += c) {
+  const int32_t block = next == 0 ? 0 : kPackedBlock, to_row = k.row, to_block = k.block;  // stores might lie over k, for all gcc knows
+  for (; rows > 0; --rows, x += row, to += to_row) {
     const int8_t* first = x;
-    for (int32_t done = 0; done < c; done += kPackedBlock, first += block) {
+    int8_t* first_to = to;
+    for (int32_t done = 0; done < c; done += kPackedBlock, first += block, first_to += to_block) {
       const int8_t* from = first;
-      int8_t* at = to + done;
+      int8_t* at = first_to;
       if (c - done >= kPackedBlock) {
         for (int32_t i = pixels; i > 0; --i, at += column, from += next) vst1q_s8(at, vld1q_s8(from));
         continue;
@@ -134,9 +136,9 @@ DEUTERON_ONE_COPY inline void fill_columns(const Columns& k, const int8_t* image
   const int32_t c = a.in_c;
   const Taps h = taps_inside(ih, a.kernel_h, a.dilation_h, a.in_h), w = taps_inside(iw, columns, 1, a.in_w);
   if (h.first > 0) copy_pixels(k, nullptr, h.first, columns, to);
-  if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * c);
+  if (h.end < a.kernel_h) copy_pixels(k, nullptr, a.kernel_h - h.end, columns, to + h.end * k.row);
   const int32_t rows = h.end - h.first;
-  to += h.first * c;
+  to += h.first * k.row;
   if (w.first > 0) copy_pixels(k, nullptr, rows, w.first, to);
   if (w.end < columns) copy_pixels(k, nullptr, rows, columns - w.end, to + w.end * k.column);
   copy_pixels(k, image + ((ih + h.first * a.dilation_h) * a.in_w + iw + w.first) * c, rows, w.end - w.first, to + w.first * k.column);

@@ -243,6 +243,19 @@ bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8
   return true;
 }
 
+// 3x3 over whole blocks of 16 channels, one column from window to window, which MVE meets four at a time: rows that have a multiple of four
+// and others, images of 16 channels that are read where they lie and others.
+void make_threes(Random& r, Conv2dArgs& a) {
+  a.kernel_h = a.kernel_w = 3, a.stride_w = a.dilation_w = 1;
+  a.out_h = r.between(1, 4), a.out_w = r.one_in(2) ? r.between(3, 30) : 4 * r.between(1, 8);
+  a.pad_h = r.between(0, 2), a.pad_w = r.between(0, 3);
+  a.in_h = (a.out_h - 1) * a.stride_h + 2 * a.dilation_h + 1 - a.pad_h - r.between(0, a.pad_h);
+  a.in_w = a.out_w + 2 - a.pad_w - r.between(0, a.pad_w);
+  a.in_h = a.in_h < 1 ? 1 : a.in_h, a.in_w = a.in_w < 1 ? 1 : a.in_w;
+  a.in_c = a.kernel_c = r.one_in(2) ? 16 : 16 * r.between(1, 4);
+  a.out_c = r.between(4, 13);
+}
+
 // Few windows, or one, of long filters: fully connected layers; else images of all kinds.
 Conv2dArgs some_packed(Random& r) {
   Conv2dArgs a{};
@@ -256,6 +269,7 @@ Conv2dArgs some_packed(Random& r) {
     a.n = !rows && r.one_in(5) ? 2 : 1;
     a.in_c = a.kernel_c = rows && r.one_in(4) ? r.between(200, 2200) : r.one_in(4) ? 3 : some_channels(r);
     a.out_c = some_channels(r);
+    if (!rows && r.one_in(5)) make_threes(r, a);
     const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.kernel_c;
     products = window * a.n * a.out_h * a.out_w * a.out_c;
     if (window * a.out_c > kMostBytes || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes) products = kMostProducts + 1;
