@@ -51,6 +51,11 @@ std::string OpenSizes::fix(const std::string& tensor) const { return fix(program
 
 void OpenSizes::fix(Argument& a) const {
   if (a.kind != Argument::Kind::symbol && a.kind != Argument::Kind::symbols) return;
+  if (a.is_number_symbol()) {
+    if (const auto it = numbers_.find(a.names[0]); it != numbers_.end())
+      a.kind = Argument::Kind::real, a.real = it->second, a.names.clear();
+    return;
+  }
   std::vector<i64> integers = a.integers;
   integers.resize(a.names.size());
   for (size_t k = 0; k < a.names.size(); ++k) {
@@ -66,8 +71,10 @@ void OpenSizes::fix(Argument& a) const {
 }
 
 bool OpenSizes::is_done(const ProgramNode& node) const {
-  const bool known = std::all_of(node.sizes.begin(), node.sizes.end(), [&](const std::string& size) { return computed(size).has_value(); });
-  return node.outputs.empty() && known && (!node.sizes.empty() || node.is_test);
+  const bool known =
+      std::all_of(node.sizes.begin(), node.sizes.end(), [&](const std::string& size) { return computed(size).has_value(); }) &&
+      std::all_of(node.numbers.begin(), node.numbers.end(), [&](const std::string& name) { return numbers_.contains(name); });
+  return node.outputs.empty() && known && (!node.sizes.empty() || !node.numbers.empty() || node.is_test);
 }
 
 std::string OpenSizes::broken_range(const std::string& expression) const {

@@ -34,21 +34,23 @@ class OpenSizes {
   // its symbols have one, or a negative one: nothing is wrong where it is empty.
   std::string fix(TensorMeta& meta) const;
   std::string fix(const std::string& tensor) const;  // of the program, which has it
-  // Likewise an argument that is a computed size, or a list with some.
+  // Likewise an argument that is a computed size, or a list with some, or a number out of a tensor.
   void fix(Argument& a) const;
-  // Nodes that only compute or test sizes, all of which are known.
+  // Nodes that only compute or test sizes, or take numbers out of tensors, all of which are known.
   bool is_done(const ProgramNode& node) const;
 
   // A result turned out to have this shape, or a computed size this value: what follows for the symbols. The range of one that the export
   // forbids ("3..8"), empty: none.
   std::string learn(const std::string& tensor, const Shape& shape);
   std::string learn(const std::string& size, i64 value);
+  void learn_number(const std::string& name, double value) { numbers_[name] = value; }  // of a result that is a real number
 
  private:
   std::string broken_range(const std::string& expression) const;
 
   Program& program_;
   Symbols symbols_;
+  std::map<std::string, double, std::less<>> numbers_;      // by the name of the result
   std::map<std::string, DynamicSize, std::less<>> ranges_;  // by symbol
 };
 

@@ -48,7 +48,9 @@ struct Argument {
   std::string text;  // text; tensor: its name; other: the tag that the file gives it
   std::vector<i64> integers;
   std::vector<double> reals;       // complex: real and imaginary part
-  std::vector<std::string> names;  // tensors; empty: none. symbol, symbols: computed sizes; empty: the number in `integers`
+  std::vector<std::string> names;  // tensors; empty: none. symbol, symbols: computed sizes or a number; empty: the number in `integers`
+
+  bool is_number_symbol() const { return kind == Kind::symbol && text == "sym_float"; }
 };
 
 struct ProgramNode {
@@ -58,8 +60,9 @@ struct ProgramNode {
   std::vector<std::string> outputs;  // names of tensors; results that are no tensors are left out
   bool has_other_results = false;    // some result is a symbolic size or another thing that is no tensor
   std::string module, stack;
-  std::vector<std::string> sizes = {};  // names of results that are symbolic sizes
-  bool is_test = false;                 // a test of a size, or its result
+  std::vector<std::string> sizes = {};    // names of results that are symbolic sizes
+  bool is_test = false;                   // a test of a size, or its result
+  std::vector<std::string> numbers = {};  // names of results that are real numbers: item()
 };
 
 struct ProgramInput {

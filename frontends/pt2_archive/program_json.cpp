@@ -196,6 +196,8 @@ class ProgramReader {
     if (tag == "as_sym_ints") return symbolic_integers(value);
     if (tag == "as_sym_int" && value.find("as_int")) return a.kind = K::integer, a.integer = read_.integer(*value.find("as_int")), a;
     if (tag == "as_sym_int") return a.kind = K::symbol, a.text = "sym_int", a.names = {read_.text(read_.tagged(value).second)}, a;
+    if (tag == "as_sym_float" && value.find("as_float")) return a.kind = K::real, a.real = read_.real(*value.find("as_float")), a;
+    if (tag == "as_sym_float") return a.kind = K::symbol, a.text = "sym_float", a.names = {read_.text(read_.tagged(value).second)}, a;
     a.kind = K::other;
     read_optional_tensors(value, a);
     a.text = tag.substr(tag.starts_with("as_") ? 3 : 0);
@@ -238,6 +240,7 @@ class ProgramReader {
       else if (tag == "as_tensors") read_.each(value, [&](const Json& t) { n.outputs.push_back(tensor_name(t)); });
       else if (tag != "as_none") n.has_other_results = true;
       if (tag == "as_sym_int" && value.find("as_name")) n.sizes.push_back(read_.text(*value.find("as_name")));
+      if (tag == "as_sym_float" && value.find("as_name")) n.numbers.push_back(read_.text(*value.find("as_name")));
       n.is_test = n.is_test || tag == "as_sym_bool";
     });
     n.is_test = n.is_test || n.target == "aten._assert_scalar.default" || n.target.starts_with("aten.sym_constrain_range");

@@ -52,4 +52,8 @@ void Call::size_result(i64 size) {
   refuse_range(state_.sizes->learn(node_.sizes[0], size), std::to_string(size));
 }
 
+void Call::number_result(double value) {
+  if (ok_ && state_.sizes && gives_number()) state_.sizes->learn_number(node_.numbers[0], value);
+}
+
 }  // namespace deuteron::pt2

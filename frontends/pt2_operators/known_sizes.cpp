@@ -226,8 +226,24 @@ static void import_unique(Call& c) {
   if (c.boolean("return_counts")) c.result(2, positions(c, {count}, counts, "counts"));
 }
 
+// A real number out of a constant, which is an argument of other nodes.
+static void import_number(Call& c) {
+  const ValueId x = c.any_tensor("self");
+  c.give_up_if_broken(x);
+  const auto elements = c.ok() ? c.known_numbers(x) : std::nullopt;
+  if (c.ok() && !elements)
+    c.refuse({"takes a number out of a tensor that is computed: numbers are fixed when the program is made", "", "", "pt2.item.computed"},
+             "keep it a tensor: x * scale instead of x * scale.item()");
+  if (!c.ok()) return;
+  const bool is_one = elements->size() == 1;
+  c.require(is_one && std::isfinite(elements->front()), "takes a number out of a tensor that is not one finite number",
+            is_one ? fmt::format("{}", elements->front()) : to_text(c.type(x)), "1 finite element", "pt2.item.number");
+  if (c.ok()) c.number_result(elements->front());
+}
+
 // A number of the model's own, where it is a constant.
 static void import_item(Call& c) {
+  if (c.gives_number()) return import_number(c);
   const ValueId x = c.any_tensor("self");
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;

@@ -152,5 +152,31 @@ TEST(KnownSizes, OneSymbolHasOneNumber) {
                         "model says: the file is damaged: 2,3, limit 2,2  [pt2.graph.shape]"));
 }
 
+// y = x * full([2, 2], item), with the number out of that tensor.
+TestModel number_out_of(const std::string& tensor) {
+  TestModel m;
+  m.input("x", {2, 2});
+  m.parameter("k", {1}, std::vector<float>{0.75f});
+  m.node("aten.item.default", {}, {{"self", as_tensor(tensor)}});
+  m.node_json(0)["outputs"].push_back({{"as_sym_float", {{"as_name", "item"}}}});
+  m.node("aten.full.default", {{"f", {2, 2}}}, {{"size", as_ints({2, 2})}, {"fill_value", {{"as_sym_float", {{"as_name", "item"}}}}}});
+  m.node("aten.mul.Tensor", {{"y", {2, 2}}}, {{"self", as_tensor("x")}, {"other", as_tensor("f")}});
+  m.output("y");
+  return m;
+}
+
+TEST(KnownSizes, ANumberOutOfAConstantIsAnArgument) {
+  expect_near(results_of(number_out_of("p_k"), {{-2, -1, 0, 4}})[0], {-1.5f, -0.75f, 0, 3}, "");
+  TestModel given = number_out_of("p_k");
+  given.node_json(1)["inputs"][1]["arg"] = {{"as_sym_float", {{"as_float", 0.5}}}};
+  expect_near(results_of(given, {{-2, -1, 0, 4}})[0], {-1, -0.5f, 0, 2}, "");
+}
+
+TEST(KnownSizes, ANumberOutOfAComputedTensorIsRefusedOnce) {
+  const std::string text = refusal_of(number_out_of("x"));
+  EXPECT_THAT(text, HasSubstr("aten.item.default `nothing` (source op 0): error: takes a number out of a tensor that is computed"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '['), 1) << text;
+}
+
 }  // namespace
 }  // namespace deuteron::pt2
