@@ -206,6 +206,23 @@ output y
               ElementsAre("reshape", "conv2d", "reshape"));  // as one image: the depthwise kernels take no more
 }
 
+// Each row of the weight divided by its norm, as nn.utils.parametrize leaves it.
+TEST(Passes, ANormOfAWeightIsComputedHowOftenItIsRepeated) {
+  const std::string weight = R"(
+input x : f32[2,32]
+w = const f32[80,32] random(3)
+q = unary(w) fn=pow alpha=2 : f32[80,32] from 0
+s = reduce(q) fn=1 axes=1 : f32[80,1] from 0
+n = unary(s) fn=sqrt : f32[80,1] from 0
+e = expand(n) shape=80,32 : f32[80,32] from 0
+)";
+  EXPECT_THAT(left_after(kSources + weight + "d = div(w, e) : f32[80,32] from 0\ny = linear(x, d) : f32[2,80] from 1\noutput y\n"),
+              ElementsAre("linear"));
+  // Elsewhere it would be a constant that takes flash.
+  EXPECT_THAT(left_after(kSources + weight + "y = clamp(x) bounds=0,inf : f32[2,32] from 1\noutput e\noutput y\n"),
+              ElementsAre("expand", "clamp"));
+}
+
 TEST(Passes, AValueThatIsReadTwiceIsNotFusedAway) {
   EXPECT_THAT(left_after(std::string(kSources) + R"(
 input x : f32[1,5,7,3]
