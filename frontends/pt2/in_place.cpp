@@ -85,8 +85,8 @@ void change_in_place(ImportState& state, const ByName<ChangedBuffer>& buffers, C
   const auto it = changed ? state.meanings.find(*changed) : state.meanings.end();
   if (it == state.meanings.end()) return call.refuse({"changes no tensor in place", "", "", "pt2.in_place.operand"});
   const Meaning before = it->second;
-  const ValueId after = call.outcome().value;
-  if (after == before.value) return call.share_memory(before);
+  const ValueId after = call.outcome().value, imaginary = call.outcome().imaginary;
+  if (after == before.value && imaginary == before.imaginary) return call.share_memory(before);
   const std::string buffer = before.home == Meaning::Home::state ? placeholder_of(state, before.memory) : std::string();
   if (before.home == Meaning::Home::state && !buffers.contains(buffer)) {
     state.found_states.push_back(buffer);
@@ -102,9 +102,9 @@ void change_in_place(ImportState& state, const ByName<ChangedBuffer>& buffers, C
   if (!call.ok()) return;
   for (auto& [name, m] : state.meanings) {
     if (m.memory != before.memory) continue;
-    if (m.value == before.value && !m.is_stale) m.value = after, m.user_axes = -1, m.parameter = -1;
+    if (m.value == before.value && !m.is_stale) m.value = after, m.imaginary = imaginary, m.user_axes = -1, m.parameter = -1;
     else if (!m.unavailable.empty()) continue;
-    else if (whole >= 0 && m.viewed.empty()) m.value = whole, m.user_axes = -1, m.parameter = -1;
+    else if (whole >= 0 && m.viewed.empty() && m.imaginary < 0) m.value = whole, m.user_axes = -1, m.parameter = -1;
     else if (whole >= 0 && m.imaginary < 0) m.is_stale = true;
     else m.unavailable = fmt::format("a view of memory that {} `{}` has changed in place", node.target, node.name);
   }

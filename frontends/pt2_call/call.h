@@ -41,6 +41,8 @@ class Call {
   // Refuses when a number is above the limit.
   void require(bool condition, std::string_view what, std::string measured, std::string limit, std::string_view rule);
 
+  void warn(std::string_view what, std::string_view rule, std::string fix = {});
+
   // After an operand that only stands for a refused result: what is wrong with it has been said already.
   void give_up_if_broken(ValueId v) {
     if (state_.is_broken(v)) ok_ = false;
@@ -139,9 +141,9 @@ class Call {
   // For the walk.
   // The result of an operator in place shows what its operand shows.
   void share_memory(const Meaning& m) {
-    const ValueId value = outcomes_[0].value;
+    const ValueId value = outcomes_[0].value, imaginary = outcomes_[0].imaginary;
     outcomes_[0] = m;
-    outcomes_[0].value = value, outcomes_[0].user_axes = -1, outcomes_[0].parameter = -1;
+    outcomes_[0].value = value, outcomes_[0].imaginary = imaginary, outcomes_[0].user_axes = -1, outcomes_[0].parameter = -1;
   }
   const Meaning& outcome(size_t index = 0) const { return outcomes_[index]; }  // value -1: there is no such result
   void may_share_memory(std::string_view argument);                            // the result may be a view of that operand

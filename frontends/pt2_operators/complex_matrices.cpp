@@ -7,6 +7,7 @@
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/einsum.h"
 #include "frontends/pt2_operators/import_table.h"
+#include "frontends/pt2_operators/matrices.h"
 
 namespace deuteron::pt2 {
 namespace {
@@ -85,6 +86,18 @@ static void import_complex_outer(Call& c) {
 // mH, adjoint, matrix_H: transposed and conjugated.
 static void import_adjoint(Call& c) { finish_complex(c, conjugate_of(c, with_swapped_axes(c, c.complex_tensor("self", true)))); }
 
+static void import_complex_tensordot(Call& c) {
+  const Complex a = c.complex_tensor("self", true), b = c.complex_tensor("other", true);
+  const Axes of_a = c.axes("dims_self", c.rank(a.re)), of_b = c.axes("dims_other", c.rank(b.re));
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  const Axes rows = other_axes(c.rank(a.re), of_a), columns = other_axes(c.rank(b.re), of_b);
+  const Shape shape = declared->sizes;
+  const Complex y = complex_matrix_product(c, each_part(a, [&](ValueId v) { return flat_matrix(c, v, rows, of_a, "left"); }),
+                                           each_part(b, [&](ValueId v) { return flat_matrix(c, v, of_b, columns, "right"); }));
+  finish_complex(c, each_part(y, [&](ValueId v) { return c.reshape(v, shape, "product"); }));
+}
+
 static void import_complex_einsum(Call& c) {
   const std::vector<Complex> operands = c.complex_tensors("tensors");
   finish_complex(c, einsum(c, operands));
@@ -106,6 +119,7 @@ static constexpr ImportRow kComplexMatricesRows[] = {
     {"aten.mm.default", import_complex_matmul},
     {"aten.mv.default", import_complex_matmul},
     {"aten.outer.default", import_complex_outer},
+    {"aten.tensordot.default", import_complex_tensordot},
     {"aten.vdot.default", import_complex_matmul},
 };
 // clang-format on

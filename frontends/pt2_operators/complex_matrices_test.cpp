@@ -105,5 +105,33 @@ TEST(ComplexMatrices, ZerosAreNotMultiplied) {
   }
 }
 
+TEST(ComplexMatrices, TensordotSumsOverSeveralAxes) {
+  ComplexCase({{2, 3}, {3, 2, 2}})
+      .gives("aten.tensordot.default",
+             {{"self", as_tensor("a")}, {"other", as_tensor("b")}, {"dims_self", as_ints({1, 0})}, {"dims_other", as_ints({0, 2})}}, {2},
+             {0.3125f, -2.4375f, -2.375f, 0.1875f});
+}
+
+TEST(ComplexMatrices, AConstantThatTheModelMakes) {
+  TestModel m;
+  m.input("r", {2}), m.input("i", {2});
+  m.node("aten.complex.default", {{"a", {2}, kOfPairs}}, {{"real", as_tensor("r")}, {"imag", as_tensor("i")}});
+  m.node("aten.full.default", {{"f", {2}, kOfPairs}}, {{"size", as_ints({2})}, {"fill_value", as_complex(1, -2)}});
+  m.node("aten.mul.Tensor", {{"y", {2}, kOfPairs}}, {{"self", as_tensor("a")}, {"other", as_tensor("f")}});
+  m.node("aten.view_as_real.default", {{"z", {2, 2}}}, {{"self", as_tensor("y")}});
+  m.output("z");
+  expect_near(results_of(m, {{-1.25f, 0.5f}, {-0.5f, 1.25f}})[0], {-2.25f, 2, 3, 0.25f}, "full");
+}
+
+TEST(ComplexMatrices, EachNameOfWhatIsChangedInPlaceSeesBothParts) {
+  TestModel m;
+  m.input("r", {2}), m.input("i", {2});
+  m.node("aten.complex.default", {{"a", {2}, kOfPairs}}, {{"real", as_tensor("r")}, {"imag", as_tensor("i")}});
+  m.node("aten.mul_.Tensor", {{"y", {2}, kOfPairs}}, {{"self", as_tensor("a")}, {"other", as_tensor("r")}});
+  m.node("aten.view_as_real.default", {{"z", {2, 2}}}, {{"self", as_tensor("a")}});
+  m.output("z");
+  expect_near(results_of(m, {{-1.25f, 0.5f}, {-0.5f, 1.25f}})[0], {1.5625f, 0.625f, 0.25f, 0.625f}, "mul_");
+}
+
 }  // namespace
 }  // namespace deuteron::pt2

@@ -44,6 +44,20 @@ ValueId as_column(Call& c, ValueId x, std::string_view suffix) {
 
 }  // namespace
 
+// full, zeros and their like
+static void import_complex_constant(Call& c) {
+  const std::string_view name = c.operator_name();
+  const TensorMeta* declared = c.result_meta(0);
+  double re = name.find("ones") == std::string_view::npos ? 0 : 1, im = 0;
+  if (is_complex_number(c, "fill_value")) re = c.argument("fill_value")->reals[0], im = c.argument("fill_value")->reals[1];
+  else if (name.find("full") != std::string_view::npos) re = c.number("fill_value");
+  if (!c.ok() || !c.may_make(2 * numel(declared->sizes))) return;
+  const auto filled = [&](std::string_view suffix, double value) {
+    return c.constant(suffix, declared->sizes, std::vector<float>(static_cast<size_t>(numel(declared->sizes)), static_cast<float>(value)));
+  };
+  c.complex_result(0, {filled("real", re), filled("imaginary", im)});
+}
+
 // Operators that are linear over the real numbers: each part alone.
 static void import_each_part(Call& c) {
   const FoundRow found = find_import(c.target());
@@ -204,7 +218,7 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten._to_copy.default", import_complex_conversion},
     {"aten._unsafe_view.default", import_each_part},
     {"aten.abs.default", import_complex_abs},
-    {"aten.add.Tensor", import_complex_add},
+    {"aten.add.Tensor", import_complex_add, true},
     {"aten.alias.default", import_each_part},
     {"aten.angle.default", import_complex_angle},
     {"aten.cat.default", import_each_part},
@@ -216,22 +230,31 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.constant_pad_nd.default", import_complex_pad},
     {"aten.contiguous.default", import_each_part},
     {"aten.detach.default", import_each_part},
-    {"aten.div.Tensor", import_complex_div},
+    {"aten.div.Tensor", import_complex_div, true},
+    {"aten.empty.memory_format", import_complex_constant},
+    {"aten.empty_like.default", import_complex_constant},
     {"aten.exp.default", import_complex_exp},
     {"aten.expand.default", import_each_part},
     {"aten.fft_fftshift.default", import_each_part},
     {"aten.fft_ifftshift.default", import_each_part},
     {"aten.flatten.using_ints", import_each_part},
     {"aten.flip.default", import_each_part},
+    {"aten.full.default", import_complex_constant},
+    {"aten.full_like.default", import_complex_constant},
     {"aten.imag.default", import_imaginary_part},
     {"aten.index.Tensor", import_each_part},
     {"aten.index_select.default", import_each_part},
     {"aten.mean.dim", import_each_part},
     {"aten.movedim.int", import_each_part},
-    {"aten.mul.Scalar", import_complex_mul},
-    {"aten.mul.Tensor", import_complex_mul},
+    {"aten.mul.Scalar", import_complex_mul, true},
+    {"aten.mul.Tensor", import_complex_mul, true},
     {"aten.narrow.default", import_each_part},
     {"aten.neg.default", import_each_part},
+    {"aten.new_full.default", import_complex_constant},
+    {"aten.new_ones.default", import_complex_constant},
+    {"aten.new_zeros.default", import_complex_constant},
+    {"aten.ones.default", import_complex_constant},
+    {"aten.ones_like.default", import_complex_constant},
     {"aten.pad.default", import_complex_pad},
     {"aten.permute.default", import_each_part},
     {"aten.polar.default", import_polar},
@@ -252,7 +275,7 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.squeeze.dim", import_each_part},
     {"aten.squeeze.dims", import_each_part},
     {"aten.stack.default", import_each_part},
-    {"aten.sub.Tensor", import_complex_add},
+    {"aten.sub.Tensor", import_complex_add, true},
     {"aten.sum.default", import_each_part},
     {"aten.sum.dim_IntList", import_each_part},
     {"aten.to.dtype", import_complex_conversion},
@@ -266,6 +289,8 @@ static constexpr ImportRow kComplexNumbersRows[] = {
     {"aten.view_as_real.default", import_view_as_real},
     {"aten.view_as_real_copy.default", import_view_as_real},
     {"aten.where.self", import_each_part},
+    {"aten.zeros.default", import_complex_constant},
+    {"aten.zeros_like.default", import_complex_constant},
 };
 ImportRows complex_numbers_rows() { return kComplexNumbersRows; }
 

@@ -23,6 +23,23 @@ i64 offset_of(Call& c, std::string_view argument) {
 
 }  // namespace
 
+ValueId flat_matrix(Call& c, ValueId x, const Axes& rows, const Axes& columns, std::string_view suffix) {
+  if (!c.ok()) return -1;
+  Axes perm = rows;
+  perm.insert(perm.end(), columns.begin(), columns.end());
+  i64 h = 1, w = 1;
+  for (const i64 k : rows) h *= c.shape(x)[k];
+  for (const i64 k : columns) w *= c.shape(x)[k];
+  return c.reshape(c.permute(x, perm, suffix), {h, w}, suffix);
+}
+
+Axes other_axes(i64 rank, const Axes& axes) {
+  Axes rest;
+  for (i64 k = 0; k < rank; ++k)
+    if (std::find(axes.begin(), axes.end(), k) == axes.end()) rest.push_back(k);
+  return rest;
+}
+
 ValueId diagonal_of(Call& c, ValueId x, i64 offset, i64 a, i64 b, std::string_view suffix) {
   const i64 rank = c.rank(x);
   c.require(!c.ok() || (rank >= 2 && a != b), "works on matrices", std::to_string(rank), "2", "pt2.diagonal.rank");
@@ -64,23 +81,6 @@ ValueId on_diagonal(Call& c, ValueId x, i64 offset, std::string_view suffix) {
   std::vector<float> places(static_cast<size_t>(m * m), 0.0f);
   for (i64 k = 0; k < n; ++k) places[static_cast<size_t>((k + before) * m + k + before + offset)] = 1;
   return product(c, c.reshape(y, column, "column"), c.constant("places", {m, m}, std::move(places)), suffix);
-}
-
-ValueId flat_matrix(Call& c, ValueId x, const Axes& rows, const Axes& columns, std::string_view suffix) {
-  if (!c.ok()) return -1;
-  Axes perm = rows;
-  perm.insert(perm.end(), columns.begin(), columns.end());
-  i64 h = 1, w = 1;
-  for (const i64 k : rows) h *= c.shape(x)[k];
-  for (const i64 k : columns) w *= c.shape(x)[k];
-  return c.reshape(c.permute(x, perm, suffix), {h, w}, suffix);
-}
-
-Axes others(i64 rank, const Axes& axes) {
-  Axes rest;
-  for (i64 k = 0; k < rank; ++k)
-    if (std::find(axes.begin(), axes.end(), k) == axes.end()) rest.push_back(k);
-  return rest;
 }
 
 // The shape that the model declares.
@@ -130,7 +130,7 @@ static void import_diag_embed(Call& c) {
   c.require(!c.ok() || a != b, "needs two axes", std::to_string(a), std::to_string(b), "pt2.diagonal.rank");
   const ValueId y = on_diagonal(c, x, offset_of(c, "offset"), "matrices");
   if (!c.ok()) return;
-  Axes perm = others(rank, {a, b}), back(static_cast<size_t>(rank));
+  Axes perm = other_axes(rank, {a, b}), back(static_cast<size_t>(rank));
   perm.insert(perm.end(), {a, b});
   for (size_t k = 0; k < perm.size(); ++k) back[perm[k]] = static_cast<i64>(k);
   c.result(c.permute(y, back));
@@ -185,8 +185,8 @@ static void import_tensordot(Call& c) {
   const ValueId a = c.tensor("self"), b = c.tensor("other");
   const Axes of_a = c.axes("dims_self", c.rank(a)), of_b = c.axes("dims_other", c.rank(b));
   if (!c.ok()) return;
-  const ValueId left = flat_matrix(c, a, others(c.rank(a), of_a), of_a, "left"),
-                right = flat_matrix(c, b, of_b, others(c.rank(b), of_b), "right");
+  const ValueId left = flat_matrix(c, a, other_axes(c.rank(a), of_a), of_a, "left"),
+                right = flat_matrix(c, b, of_b, other_axes(c.rank(b), of_b), "right");
   finish_as_declared(c, matrix_product(c, left, right, 1, "product"));
 }
 
@@ -196,8 +196,8 @@ static void import_inner(Call& c) {
   if (!c.ok()) return;
   if (c.rank(a) == 0 || c.rank(b) == 0) return c.result(product(c, a, b));
   const i64 last_a = c.rank(a) - 1, last_b = c.rank(b) - 1;
-  const ValueId left = flat_matrix(c, a, others(last_a, {}), {last_a}, "left"),
-                right = flat_matrix(c, b, {last_b}, others(last_b, {}), "right");
+  const ValueId left = flat_matrix(c, a, other_axes(last_a, {}), {last_a}, "left"),
+                right = flat_matrix(c, b, {last_b}, other_axes(last_b, {}), "right");
   finish_as_declared(c, matrix_product(c, left, right, 1, "product"));
 }
 
