@@ -1,14 +1,47 @@
 // Tables that are made of the elements of a tensor: powers, all pairs, a histogram.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 #include "frontends/pt2_operators/kernel_result.h"
+#include "frontends/pt2_operators/leftovers.h"
 #include "frontends/pt2_operators/reductions.h"
+#include "ops/elementwise/broadcast.h"
 
 namespace deuteron::pt2 {
+
+// Exponents that are known: one for all elements, or one for each slice along an axis, which then has a table of its own. Others stay a
+// call.
+static void import_power(Call& c) {
+  constexpr size_t kMostRuns = 64;
+  const ValueId x = c.any_tensor("self"), given = c.any_tensor("exponent");
+  const auto exponents = c.ok() ? c.known_numbers(given) : std::nullopt;
+  if (!c.ok()) return;
+  const auto full = broadcast_shape(c.shape(x), c.shape(given));
+  const i64 varying = std::count_if(c.shape(given).begin(), c.shape(given).end(), [](i64 extent) { return extent > 1; });
+  std::vector<size_t> starts;  // of equal exponents
+  for (size_t k = 0; exponents && k < exponents->size(); ++k)
+    if (k == 0 || (*exponents)[k] != (*exponents)[k - 1]) starts.push_back(k);
+  const bool is_one = starts.size() == 1;
+  if (!full || c.type(x).dtype != DType::f32 || c.is_derived_from_constants(x) || starts.empty() || starts.size() > kMostRuns ||
+      (varying > 1 && !is_one) || !std::all_of(exponents->begin(), exponents->end(), [](float v) { return std::isfinite(v); }))
+    return import_leftover(c);
+  const ValueId wide = expanded(c, x, *full, "repeated");
+  if (is_one) return c.result(apply(c, UnaryFn::pow, wide, "", exponents->front()));
+  i64 axis = static_cast<i64>(full->size()) - 1;
+  for (size_t k = c.shape(given).size(); c.shape(given)[k - 1] == 1; --k) --axis;
+  std::vector<ValueId> parts;
+  for (size_t k = 0; k < starts.size() && c.ok(); ++k) {
+    const size_t end = k + 1 < starts.size() ? starts[k + 1] : exponents->size();
+    const ValueId part =
+        c.add(Slice{axis, static_cast<i64>(starts[k]), static_cast<i64>(end - starts[k]), 1}, {wide}, fmt::format("part{}", k));
+    parts.push_back(apply(c, UnaryFn::pow, part, fmt::format("power{}", k), (*exponents)[starts[k]]));
+  }
+  if (c.ok()) c.result(c.add(Concat{axis}, parts));
+}
 
 // x to the power of N-1, .., 1, 0 as columns, or the other way round.
 static void import_vander(Call& c) {
@@ -92,6 +125,7 @@ static constexpr ImportRow kTablesRows[] = {
     {"aten.cartesian_prod.default", import_cartesian_product},
     {"aten.histc.default", import_histogram},
 
+    {"aten.pow.Tensor_Tensor", import_power},
     {"aten.vander.default", import_vander},
 };
 ImportRows tables_rows() { return kTablesRows; }

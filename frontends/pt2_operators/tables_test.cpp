@@ -19,6 +19,19 @@ TEST(Tables, EachWithEach) {
       .gives({6, 2}, {-1.25f, -0.5f, -1.25f, 1.25f, -1.25f, 0.25f, 0.5f, -0.5f, 0.5f, 1.25f, 0.5f, 0.25f});
 }
 
+TEST(Tables, PowersByKnownExponents) {
+  const auto power = [](const Shape& shape, const std::vector<float>& exponents) {
+    return TorchCase("aten.pow.Tensor_Tensor").input("self", {3, 2}).constant("exponent", shape, exponents, kF32);
+  };
+  power({2}, {2, 3}).gives({3, 2}, {1.5625f, 0.125f, 0.25f, 1.953125f, 0.0625f, -0.421875f});
+  power({3, 1}, {1, 1, 2}).gives({3, 2}, {-1.25f, 0.5f, -0.5f, 1.25f, 0.0625f, 0.5625f});
+  power({1, 2}, {2, 2}).gives({3, 2}, {1.5625f, 0.25f, 0.25f, 1.5625f, 0.0625f, 0.5625f});
+  TorchCase("aten.pow.Tensor_Tensor")
+      .input("self", {2})
+      .constant("exponent", {2, 1}, std::vector<float>{2, 3}, kF32)
+      .gives({2, 2}, {1.5625f, 0.25f, -1.953125f, 0.125f});
+}
+
 // -1 and 1.25, the bounds, are counted; -1.25 is not.
 TEST(Tables, Histogram) {
   TorchCase("aten.histc.default")
