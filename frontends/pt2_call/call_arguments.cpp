@@ -11,6 +11,10 @@ namespace deuteron::pt2 {
 // Kernel extents, strides, padding and the like: far above any operator, small enough that products of two stay within 64 bits.
 static constexpr i64 kMaxAttribute = 1 << 24;
 
+void Call::warn(std::string_view what, std::string_view rule, std::string fix) {
+  if (ok_) state_.diagnostics.warning(describe_source(state_.graph, source_), std::string(what), std::string(rule), std::move(fix));
+}
+
 void Call::refuse(Refusal why, std::string fix) {
   if (why.measured.empty() != why.limit.empty()) (why.measured.empty() ? why.measured : why.limit) = "none";  // shapes without axes
   if (ok_)

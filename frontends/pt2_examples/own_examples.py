@@ -255,6 +255,9 @@ for pair in ("add", "sub", "mul", "div"):
 TEXTS = {
     "aten.to.device": "input x : f32[2,3]\nk = aten.to.device(self=x, device=cpu, dtype=f32) : f32[2,3]\ny = aten.relu.default(self=k) : f32[2,3]\noutput y",
     "aten.lift_fresh.default": "input x : f32[2,3]\nk = aten.lift_fresh.default(self=x) : f32[2,3]\ny = aten.relu.default(self=k) : f32[2,3]\noutput y",
+    **{f"aten.{op}.default": f"input x : f32[2,3]\nr = aten.{op}.default({arguments}) : f32[2,3]\nz = aten.mul.Tensor(self=r, other=0.0) : f32[2,3]\n"
+       "y = aten.add.Tensor(self=x, other=z) : f32[2,3]\noutput y"
+       for op, arguments in (("rand", "size=[2,3]"), ("randn", "size=[2,3]"), ("rand_like", "self=x"), ("randn_like", "self=x"))},
     "aten.item.default": "input x : f32[2,3]\nparameter n : s64[] 2\nk = aten.item.default(self=n) :\ny = aten.relu.default(self=x) : f32[2,3]\noutput y",
     "aten._local_scalar_dense.default":
         "input x : f32[2,3]\nparameter n : s64[] 2\nk = aten._local_scalar_dense.default(self=n) :\ny = aten.relu.default(self=x) : f32[2,3]\noutput y",

@@ -135,6 +135,36 @@ static void import_window(Call& c) {
   });
 }
 
+// Numbers of a generator of 64 bits whose every state is one more (Steele, Lea and Flood, SplitMix64).
+class Draws {
+ public:
+  explicit Draws(std::string_view name) {
+    for (const char c : name) state_ = state_ * 31 + static_cast<unsigned char>(c);
+  }
+  double uniform() {  // above 0, at most 1
+    state_ += 0x9e3779b97f4a7c15;
+    uint64_t z = state_;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return static_cast<double>((z ^ z >> 31) / 2048 + 1) / 9007199254740992.0;
+  }
+  double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::acos(-1.0) * uniform()); }
+
+ private:
+  uint64_t state_ = 0;
+};
+
+// rand, randn and their like: the model draws anew in each run, the program has the numbers of one draw.
+static void import_draw(Call& c) {
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  c.warn("draws random numbers in each run; the program has those of one draw, which the name of the operator determines",
+         "pt2.random.fixed", "replace the draw in the model where it is for training alone: by its mean, or by nothing");
+  Draws draws(c.name());
+  const bool is_normal = c.operator_name().starts_with("randn");
+  make(c, declared->sizes, [&](i64) { return is_normal ? draws.normal() : 1 - draws.uniform(); });
+}
+
 static constexpr ImportRow kConstantsRows[] = {
     {"aten.arange.default", import_arange},
     {"aten.arange.start", import_arange},
@@ -163,6 +193,10 @@ static constexpr ImportRow kConstantsRows[] = {
     {"aten.new_zeros.default", import_zeros},
     {"aten.ones.default", import_ones},
     {"aten.ones_like.default", import_like},
+    {"aten.rand.default", import_draw},
+    {"aten.rand_like.default", import_draw},
+    {"aten.randn.default", import_draw},
+    {"aten.randn_like.default", import_draw},
     {"aten.scalar_tensor.default", import_scalar_tensor},
     {"aten.tril_indices.default", import_triangle_indices},
     {"aten.triu_indices.default", import_triangle_indices},
