@@ -71,10 +71,35 @@ void OpenSizes::fix(Argument& a) const {
 }
 
 bool OpenSizes::is_done(const ProgramNode& node) const {
+  const auto is_known = [&](const std::string& size) { return computed(size).has_value() || dropped_.contains(size); };
   const bool known =
-      std::all_of(node.sizes.begin(), node.sizes.end(), [&](const std::string& size) { return computed(size).has_value(); }) &&
+      std::all_of(node.sizes.begin(), node.sizes.end(), is_known) &&
       std::all_of(node.numbers.begin(), node.numbers.end(), [&](const std::string& name) { return numbers_.contains(name); });
   return node.outputs.empty() && known && (!node.sizes.empty() || !node.numbers.empty() || node.is_test);
+}
+
+bool OpenSizes::is_only_tested(const std::string& size) const {
+  const auto it = program_.sizes.find(size);
+  if (it == program_.sizes.end()) return false;
+  const std::vector<std::string> symbols = symbols_in(it->second);
+  const auto has_symbol = [&](const std::string& expression) {
+    const std::vector<std::string> found = symbols_in(expression);
+    return std::any_of(found.begin(), found.end(),
+                       [&](const std::string& s) { return std::find(symbols.begin(), symbols.end(), s) != symbols.end(); });
+  };
+  const auto depends = [&](const std::vector<std::string>& expressions) {
+    return std::any_of(expressions.begin(), expressions.end(), has_symbol);
+  };
+  for (const auto& [name, expression] : program_.sizes)
+    if (name != size && has_symbol(expression)) return false;
+  for (const auto& [name, meta] : program_.tensors)
+    if (depends(meta.size_expressions) || depends(meta.stride_expressions)) return false;
+  return std::all_of(program_.nodes.begin(), program_.nodes.end(), [&](const ProgramNode& node) {
+    return node.is_test || std::none_of(node.arguments.begin(), node.arguments.end(), [&](const auto& argument) {
+             const std::vector<std::string>& names = argument.second.names;
+             return std::find(names.begin(), names.end(), size) != names.end();
+           });
+  });
 }
 
 std::string OpenSizes::broken_range(const std::string& expression) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,10 @@ class OpenSizes {
   // Nodes that only compute or test sizes, or take numbers out of tensors, all of which are known.
   bool is_done(const ProgramNode& node) const;
 
+  // Whether nothing but tests reads a computed size: what it is has no part in the program.
+  bool is_only_tested(const std::string& size) const;
+  void drop(const std::string& size) { dropped_.insert(size); }
+
   // A result turned out to have this shape, or a computed size this value: what follows for the symbols. The range of one that the export
   // forbids ("3..8"), empty: none.
   std::string learn(const std::string& tensor, const Shape& shape);
@@ -50,6 +55,7 @@ class OpenSizes {
 
   Program& program_;
   Symbols symbols_;
+  std::set<std::string, std::less<>> dropped_;              // computed sizes that nobody needs
   std::map<std::string, double, std::less<>> numbers_;      // by the name of the result
   std::map<std::string, DynamicSize, std::less<>> ranges_;  // by symbol
 };

@@ -128,8 +128,9 @@ class Call {
   }
   // Refuses any other than the model says: before elements are computed. A size that the model leaves open is what it turns out to be here.
   bool check_declared_shape(size_t index, const Shape& shape);
-  void size_result(i64 size);                                                               // the result that is no tensor but a size
-  void number_result(double value);                                                         // likewise a real number
+  void size_result(i64 size);        // the result that is no tensor but a size
+  bool drop_tested_size();           // the same where nothing but tests reads it: it is left open; false elsewhere
+  void number_result(double value);  // likewise a real number
   bool gives_number() const { return node_.outputs.empty() && node_.numbers.size() == 1; }  // whether the one result is a real number
   void refuse_computed_size();       // that of a result follows from elements which are computed from inputs
   bool may_make(i64 elements);       // of a constant that stands in no file: refuses above kMostMadeElements of the model

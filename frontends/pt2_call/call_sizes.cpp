@@ -52,6 +52,12 @@ void Call::size_result(i64 size) {
   refuse_range(state_.sizes->learn(node_.sizes[0], size), std::to_string(size));
 }
 
+bool Call::drop_tested_size() {
+  if (!ok_ || !state_.sizes || node_.sizes.size() != 1 || !state_.sizes->is_only_tested(node_.sizes[0])) return false;
+  state_.sizes->drop(node_.sizes[0]);
+  return true;
+}
+
 void Call::number_result(double value) {
   if (ok_ && state_.sizes && gives_number()) state_.sizes->learn_number(node_.numbers[0], value);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "frontends/pt2_operators/choices.h"
 #include "frontends/pt2_operators/compose.h"
@@ -93,11 +94,13 @@ void choose(Call& c, ValueId mask, ValueId yes, ValueId no) {
     c.result(chosen_by_kernel(c, mask, yes, no, {declared->dtype.value_or(DType::f32), declared->sizes, {}}));
 }
 
-// A tensor of any dtype, or a number, which is of the dtype that the result is declared to have.
+// A tensor of any dtype, or a number, which is of the dtype that the result is declared to have; minus infinity is one.
 ValueId any_operand(Call& c, std::string_view argument) {
   if (c.is_tensor(argument)) return c.any_tensor(argument);
   const DType dtype = c.declared_dtype().value_or(DType::f32);
-  return dtype == DType::f32 ? c.operand(argument) : number_as_tensor(c, argument, dtype);
+  if (dtype != DType::f32) return number_as_tensor(c, argument, dtype);
+  const double value = c.number(argument);
+  return value == -std::numeric_limits<double>::infinity() ? c.constant(argument, {}, {kMinusInfinity}) : c.operand(argument);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "frontends/pt2_operators/test_run.h"
 
 namespace deuteron::pt2 {
@@ -21,16 +23,41 @@ size_t calls_in(const Graph& g) {
 }
 
 TEST(Choices, MasksOfConstantsAreKnown) {
+  for (const bool is_number : {false, true}) {
+    TestModel m;
+    m.input("x", {3, 3});
+    add_causal_mask(m, 3);
+    const json low = {{"as_float", "-Infinity"}};
+    m.node("aten.scalar_tensor.default", {{"low", {}}}, {{"s", low}});
+    m.node(is_number ? "aten.where.ScalarOther" : "aten.where.self", {{"scores", {3, 3}}},
+           {{"condition", as_tensor("mask")}, {"self", as_tensor("x")}, {"other", is_number ? low : as_tensor("low")}});
+    m.node("aten.softmax.int", {{"y", {3, 3}}}, {{"self", as_tensor("scores")}, {"dim", as_int(-1)}});
+    m.output("y");
+    EXPECT_EQ(calls_in(imported(m)), 0u);
+    EXPECT_THAT(results_of(m, {{5, 100, 100, 2, 2, 100, 1, 1, 1}})[0], ElementsAre(1, 0, 0, 0.5f, 0.5f, 0, 1 / 3.f, 1 / 3.f, 1 / 3.f));
+  }
+}
+
+// What masks are made of is often the lowest float: as a truth value it is any other than 0.
+TEST(Choices, TheLowestNumberIsTrue) {
   TestModel m;
-  m.input("x", {3, 3});
-  add_causal_mask(m, 3);
-  m.node("aten.scalar_tensor.default", {{"low", {}}}, {{"s", json{{"as_float", "-Infinity"}}}});
-  m.node("aten.where.self", {{"scores", {3, 3}}},
-         {{"condition", as_tensor("mask")}, {"self", as_tensor("x")}, {"other", as_tensor("low")}});
-  m.node("aten.softmax.int", {{"y", {3, 3}}}, {{"self", as_tensor("scores")}, {"dim", as_int(-1)}});
+  m.input("x", {3});
+  m.parameter("low", {3}, std::vector<float>{0, std::numeric_limits<float>::lowest(), 0});
+  m.node("aten.to.dtype", {{"mask", {3}, kBool}}, {{"self", as_tensor("p_low")}, {"dtype", as_dtype(kBool)}});
+  m.node("aten.masked_fill.Scalar", {{"y", {3}}}, {{"self", as_tensor("x")}, {"mask", as_tensor("mask")}, {"value", as_float(-7)}});
   m.output("y");
-  EXPECT_EQ(calls_in(imported(m)), 0u);
-  EXPECT_THAT(results_of(m, {{5, 100, 100, 2, 2, 100, 1, 1, 1}})[0], ElementsAre(1, 0, 0, 0.5f, 0.5f, 0, 1 / 3.f, 1 / 3.f, 1 / 3.f));
+  EXPECT_THAT(results_of(m, {{1, 2, 3}})[0], ElementsAre(1, -7, 3));
+}
+
+TEST(Choices, TheLargestOfComputedIntegersIsExact) {
+  TestModel m;
+  m.input("n", {2, 3}, {}, kS64);
+  m.node("aten.max.default", {{"most", {}, kS64}}, {{"self", as_tensor("n")}});
+  m.node("aten.amin.default", {{"least", {2}, kS64}}, {{"self", as_tensor("n")}, {"dim", as_ints({1})}});
+  m.output("most"), m.output("least");
+  const auto results = results_of(m, {{5, 2, 9, 4, 7, 1}});
+  EXPECT_THAT(results[0], ElementsAre(9));
+  EXPECT_THAT(results[1], ElementsAre(2, 1));
 }
 
 // tril of a buffer, cut to size, compared with 0: what attention written by hand does.

@@ -38,8 +38,8 @@ static void convert(Call& c, ValueId x, std::optional<DType> to) {
   if (const auto known = to_integers ? c.known_numbers(x) : std::nullopt) {
     std::vector<float> numbers = *known;
     for (float& v : numbers) {
-      c.require(std::isinf(v) || std::abs(v) < kExactIntegers, "converts values that cannot be held exactly", change, "2^24",
-                "pt2.conversion.range");
+      c.require(*to == DType::b8 || std::isinf(v) || std::abs(v) < kExactIntegers, "converts values that cannot be held exactly", change,
+                "2^24", "pt2.conversion.range");
       if (*to == DType::b8) v = v != 0 ? 1.0f : 0.0f;
       else v = std::isinf(v) ? std::copysign(kExactIntegers / 2, v) : std::trunc(v);
     }

@@ -245,6 +245,7 @@ static void import_number(Call& c) {
 static void import_item(Call& c) {
   if (c.gives_number()) return import_number(c);
   const ValueId x = c.any_tensor("self");
+  if (!c.is_derived_from_constants(x) && c.drop_tested_size()) return;
   const auto elements = known_elements(c, x);
   if (!elements || !c.ok()) return;
   const bool is_one = elements->size() == 1;

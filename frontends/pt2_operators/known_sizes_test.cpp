@@ -152,6 +152,29 @@ TEST(KnownSizes, OneSymbolHasOneNumber) {
                         "model says: the file is damaged: 2,3, limit 2,2  [pt2.graph.shape]"));
 }
 
+// The largest of what is counted, which an assertion alone reads, is no size of the program.
+TEST(KnownSizes, ASizeThatOnlyTestsReadMayBeComputed) {
+  for (const bool is_read : {false, true}) {
+    TestModel m;
+    m.input("x", {2, 3});
+    m.node("aten.ne.Scalar", {{"mask", {2, 3}, kBool}}, {{"self", as_tensor("x")}, {"other", as_float(0)}});
+    m.node("aten.sum.dim_IntList", {{"counts", {2}, kS64}}, {{"self", as_tensor("mask")}, {"dim", as_ints({1})}});
+    m.node("aten.max.default", {{"most", {}, kS64}}, {{"self", as_tensor("counts")}});
+    m.node("aten.item.default", {}, {{"self", as_tensor("most")}});
+    const json name = {{"as_name", "item"}};
+    m.node_json(3)["outputs"].push_back({{"as_sym_int", name}});
+    m.graph()["sym_int_values"]["item"] = found_size(kFoundSymbol);
+    m.node("_operator.le", {}, {{"a", {{"as_sym_int", name}}}, {"b", as_int(3)}});
+    m.node_json(4)["outputs"].push_back({{"as_sym_bool", {{"as_name", "le"}}}});
+    m.node("aten._assert_scalar.default", {}, {{"self", {{"as_sym_bool", {{"as_name", "le"}}}}}, {"assert_msg", as_text("")}});
+    if (is_read) m.node("aten.full.default", {{"f", {2, 3}}}, {{"size", as_ints({2, 3})}, {"fill_value", {{"as_sym_int", name}}}});
+    m.node("aten.relu.default", {{"y", {2, 3}}}, {{"self", as_tensor("x")}});
+    m.output("y");
+    if (is_read) EXPECT_THAT(refusal_of(m), HasSubstr("[pt2.shape.computed]"));
+    else expect_near(results_of(m, {{-2, -1, 0, 1, 2, 3}})[0], {0, 0, 0, 1, 2, 3}, "");
+  }
+}
+
 // y = x * full([2, 2], item), with the number out of that tensor.
 TestModel number_out_of(const std::string& tensor) {
   TestModel m;

@@ -58,7 +58,22 @@ void finish(Call& c, ValueId x, ValueId y, const Axes& axes) {
   c.result(y);
 }
 
+// The largest or smallest of integers that are computed: a portable kernel finds it exactly.
+void finish_extreme_of_integers(Call& c, i64 fn) {
+  const ValueId x = c.any_tensor("self");
+  const TensorMeta* declared = c.result_meta(0);
+  if (!c.ok()) return;
+  const Axes axes = reduced_axes(c, "dim", c.rank(x));
+  c.result(kernel_result(c, fn == Reduce::kMax ? "aten::amax.out" : "aten::amin.out", {x, wholes(axes), truth(keeps_axes(c))},
+                         {*declared->dtype, declared->sizes, {}}));
+}
+
 void finish_reduce(Call& c, i64 fn) {
+  const bool is_extreme = fn == Reduce::kMax || fn == Reduce::kMin;
+  const ValueId given = is_extreme ? c.any_tensor("self") : -1;
+  if (is_extreme && c.ok() && c.declared_dtype() && c.declared_dtype() == c.type(given).dtype && c.type(given).dtype != DType::f32 &&
+      c.type(given).quant.empty() && !c.is_derived_from_constants(given))
+    return finish_extreme_of_integers(c, fn);
   const ValueId x = c.tensor("self");
   check_dtype(c);
   const Axes axes = reduced_axes(c, "dim", c.rank(x));
