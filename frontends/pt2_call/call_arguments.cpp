@@ -45,7 +45,10 @@ void Call::check_arguments() {
     const Argument* a = given(p.name);
     if (a ? takes(p, *a) : !p.is_required()) continue;
     const bool is_open = a && (a->kind == Argument::Kind::symbol || a->kind == Argument::Kind::symbols);
-    const char* fault = !a ? "is missing" : is_open ? "is a size that nothing before it makes" : "is of another kind";
+    const char* fault = !a                      ? "is missing"
+                        : !is_open              ? "is of another kind"
+                        : a->is_number_symbol() ? "is a number that nothing before it makes"
+                                                : "is a size that nothing before it makes";
     refuse({fmt::format("argument `{}` {}, expected {}", p.name, fault, describe_kind(p)), "", "", "pt2.argument.kind"});
   }
 }
