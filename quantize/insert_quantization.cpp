@@ -10,6 +10,7 @@
 #include "ops/kernel_call/number_calls.h"
 #include "quantize/int16_weights.h"
 #include "quantize/int4_weights.h"
+#include "quantize/mean_at_zero.h"
 #include "quantize/quantization_clusters.h"
 #include "quantize/quantized_weights.h"
 #include "quantize/round_weights.h"
@@ -240,7 +241,13 @@ class Inserter {
     }
     if (operands.size() > 1 && operand_spec(specs, 1).gran == Gran::per_channel)
       quantize_weight_and_bias(node, operands, of_first, operand_spec(specs, 1), moments);
+    const bool is_table =
+        operands.size() == 1 && !g_.is_constant(operands[0]) && operand_spec(specs, 0).dtype == DType::s8 && !on_npu(node);
+    if (is_table && plan_.cluster_of[result] >= 0 && plan_.clusters[plan_.cluster_of[result]].dtype == DType::s8)
+      if (auto op = with_mean_at_zero(node.op, observations_[operands[0]], observations_[result], of_first, own_parameters(result)))
+        node.op = *std::move(op);
   }
+  bool on_npu(const Node& node) const { return options_.runs_on_npu && options_.runs_on_npu(g_, node); }
 
   // v as the other of int8 and int16. What shares its parameters with a result gets those; int8 as int16 is exact otherwise.
   ValueId converted(ValueId v, DType dtype, ValueId shared_with, const Origin& origin) {

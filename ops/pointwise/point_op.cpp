@@ -73,6 +73,23 @@ static void append(PointProgram& p, const Add& add, PointOperand a, PointOperand
 }
 static void append(PointProgram&, const auto&, PointOperand, PointOperand) { DEUTERON_CHECK(false, "an operator with two operands"); }
 
+Op bounded_below(const PointProgram& f, float least) {
+  PointProgram result;
+  PointStep bound;
+  bound.fn = PointFn::clamp;
+  bound.bounds.low = least;
+  result.steps.push_back(bound);
+  const auto moved = [](PointOperand o) {
+    if (o.from != PointOperand::kNumber) ++o.from;  // x becomes step 0
+    return o;
+  };
+  for (PointStep step : f.steps) {
+    step.a = moved(step.a), step.b = moved(step.b);
+    result.steps.push_back(step);
+  }
+  return Pointwise{std::move(result)};
+}
+
 void append_binary(PointProgram& p, const Op& op, PointOperand a, PointOperand b) {
   std::visit([&](const auto& o) { append(p, o, a, b); }, op);
 }

@@ -13,6 +13,9 @@ Op op_of(const PointStep& s);
 std::optional<PointProgram> program_of(const Op& op);
 bool has_program(const Op& op);
 
+// f(max(x, least))
+Op bounded_below(const PointProgram& f, float least);
+
 // Appends an operator with two operands, with its factor and bounds.
 void append_binary(PointProgram& p, const Op& op, PointOperand a, PointOperand b);
 
