@@ -5,7 +5,8 @@
 The rows are in bench/zoo/: networks of torchvision, timm, transformers and torchaudio, and small ones as users of microcontrollers write
 them, with seeded random weights. Each is exported with torch.export, compiled for a Cortex-M55 with 8 samples and measured on 16 others.
 Each step is a process of its own with limits of time and memory; results lie in the cache, a folder for each row. --resume keeps what is
-there; a changed compiler is measured again all the same. --write puts the table into docs/zoo.md, which says how to install the packages.
+there; a changed compiler is measured again all the same. --write puts the table into docs/zoo.md, which says how to install the packages;
+with --only the other rows stay as they stand there, and so do figures of PT2E that were not measured.
 Exit code 1: a bar is missed.
 """
 import argparse
@@ -128,6 +129,35 @@ def table(results):
     return "\n".join(lines + ["| " + " | ".join(cells(r)) + " |" for r in results if "ours" in r]) + "\n"
 
 
+def result_of(line):
+    """What a row of the table says; of a refusal only that there was one."""
+    name, origin, parameters, macs, verdict, db, peer, seconds, mib = (cell.strip() for cell in line.strip("| \n").split(" | "))
+    figure = lambda text: float(text) if text else None
+    rules = [{"rule": rule, "severity": "error"} for rule in re.findall("`(.*?)`", verdict)]
+    refused = verdict.startswith("refused")
+    ours = {"status": int(refused), "run": "", "diagnostics": rules if refused else [], "float": [] if refused else [r["rule"] for r in rules],
+            "db": figure(db), "macs": figure(macs) and float(macs) * 1e6, "seconds": float(seconds), "bytes": float(mib) * 2**20}  # fmt: skip
+    result = {"name": name, "origin": origin, "export": {"parameters": float(parameters) * 1e3}, "ours": ours}
+    value, _, mark = peer.partition(" ")
+    if value:
+        result["pt2e"] = {"db": float(value), "quantizer": "xnnpack" if mark else "cortex_m"}
+    return result
+
+
+def among_those_of(page, measured):
+    """All rows of the page, with the measured ones in the place of theirs."""
+    new = {r["name"]: r for r in measured if "ours" in r}
+    results = []
+    for line in page.splitlines():
+        if line.count(" | ") == 8 and not line.startswith(("| network", "| ---")):
+            old = result_of(line)
+            result = new.pop(old["name"], old)
+            if "pt2e" in old:
+                result.setdefault("pt2e", old["pt2e"])
+            results.append(result)
+    return results + list(new.values())
+
+
 def failures(results):
     """What to build next: refusals, operators left in float and slow compilations, the most frequent first."""
     done = [r for r in results if "ours" in r]
@@ -165,8 +195,6 @@ def main():
     parser.add_argument("--failures", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    if options.write and options.only:
-        parser.error("--write writes the whole table: it takes no --only")
     from all_rows import ROWS
     wanted = [part for part in options.only.split(",") if part]
     rows = [row for row in ROWS if not wanted or any(part in row.name for part in wanted)]
@@ -179,12 +207,13 @@ def main():
         print(" | ".join(cells(result)) if "ours" in result else f"{row.name}: {result['export']['error']}", file=sys.stderr, flush=True)
         if options.failures and (len(results) % 5 == 0 or len(results) == len(rows)):
             options.failures.write_text(failures(results))
-    page = table(results)
-    print(page)
     if options.write:
         text = PAGE.read_text()
-        head, tail = text[:text.index(BEGIN) + len(BEGIN)], text[text.index(END):]
-        PAGE.write_text(f"{head}\n{page}\n{tail}")
+        head, old, tail = text[:text.index(BEGIN) + len(BEGIN)], text[text.index(BEGIN):text.index(END)], text[text.index(END):]
+        if options.only:
+            results = among_those_of(old, results)
+        PAGE.write_text(f"{head}\n{table(results)}\n{tail}")
+    print(table(results))
     return 0 if all(holds for *_, holds in summary(results)) else 1
 
 

@@ -148,7 +148,10 @@ class Draws {
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return static_cast<double>((z ^ z >> 31) / 2048 + 1) / 9007199254740992.0;
   }
-  double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::acos(-1.0) * uniform()); }
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::acos(-1.0) * uniform());
+  }
 
  private:
   uint64_t state_ = 0;

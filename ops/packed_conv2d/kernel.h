@@ -61,6 +61,11 @@ inline bool packed_conv2d_is_rows(const PackedConv2dArgs& a) {
          a.out_w == a.in_w && packed_conv2d_is_one_row(a);
 }
 
+// Where filters may have shifts: windows are met one by one then.
+DEUTERON_ONE_COPY inline bool packed_conv2d_takes_shifts(const PackedConv2dArgs& a) {
+  return packed_conv2d_is_alone(a) || packed_conv2d_is_rows(a);
+}
+
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
 inline constexpr int32_t kPackedStack = 1024;        // elements of widened windows for which a file may have no scratch with dsp_4x4
 inline constexpr int32_t kPackedStackColumns = 496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
@@ -70,7 +75,7 @@ inline constexpr int32_t kPackedRagged = 256;        // elements of a window wit
 inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
-  if (a.has_shifts && !packed_conv2d_is_alone(a) && !packed_conv2d_is_rows(a)) return "has shifts and windows that are no rows of x";
+  if (a.has_shifts && !packed_conv2d_takes_shifts(a)) return "has shifts and windows that are no rows of x";
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
   if (p == Packing::mve_4x16) return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
   if (length < kPackedQuad) return "has filters of fewer than 4 elements";
