@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "base/split_mix64.h"
+
 namespace deuteron {
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -31,14 +33,6 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string name_text(std::string_view name) { return is_plain_name(name) ? std::string(name) : in_quotes(name); }
-
-// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-static uint64_t next_random(uint64_t& state) {
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 // FNV-1a, cut to six digits so that a line stays readable.
 uint64_t seed_of(std::string_view name) {
@@ -74,7 +68,7 @@ Constant random_constant(const Type& type, uint64_t seed) {
   std::vector<std::byte> bytes(static_cast<size_t>(type.bytes()));
   uint64_t state = seed;
   for (size_t at = 0; at < bytes.size(); at += width) {
-    const uint64_t element = random_element(type.dtype, next_random(state));
+    const uint64_t element = random_element(type.dtype, split_mix64(state));
     std::memcpy(bytes.data() + at, &element, width);
   }
   return constant_of_bytes(bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/split_mix64.h"
 #include "frontends/pt2_operators/compose.h"
 #include "frontends/pt2_operators/import_table.h"
 
@@ -135,18 +136,14 @@ static void import_window(Call& c) {
   });
 }
 
-// Numbers of a generator of 64 bits whose every state is one more (Steele, Lea and Flood, SplitMix64).
+// Numbers that follow from a name.
 class Draws {
  public:
   explicit Draws(std::string_view name) {
     for (const char c : name) state_ = state_ * 31 + static_cast<unsigned char>(c);
   }
   double uniform() {  // above 0, at most 1
-    state_ += 0x9e3779b97f4a7c15;
-    uint64_t z = state_;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return static_cast<double>((z ^ z >> 31) / 2048 + 1) / 9007199254740992.0;
+    return static_cast<double>(split_mix64(state_) / 2048 + 1) / 9007199254740992.0;
   }
   double normal() {
     const double radius = std::sqrt(-2 * std::log(uniform()));

@@ -14,4 +14,7 @@ SumRange sum_range(std::span<const int16_t> filter, const Quant& x, i64 bias);
 SumRange sum_range(std::span<const int8_t> filter, const Quant& x, i64 bias);
 bool fits_int32(const SumRange& sum);
 
+// A bias with what the zero point of x adds to every sum of a filter.
+i64 folded_bias(std::span<const int8_t> filter, i32 x_zero, i64 bias);
+
 }  // namespace deuteron

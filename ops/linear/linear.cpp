@@ -30,9 +30,8 @@ static i64 count_macs(const Linear&, TypeView in, TypeView out) { return out[0].
 static std::vector<i32> folded_sums(std::span<const int8_t> weight, i64 out, i64 in, i32 input_offset, const Constant* bias) {
   std::vector<i32> sums(out);
   for (i64 o = 0; o < out; ++o) {
-    i64 sum = 0;
-    for (i64 i = 0; i < in; ++i) sum += weight[o * in + i];
-    sum = sum * input_offset + (bias ? bias->as<i32>()[o] : 0);
+    const auto filter = weight.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in));
+    const i64 sum = folded_bias(filter, -input_offset, bias ? bias->as<i32>()[o] : 0);
     sums[o] = static_cast<i32>(static_cast<uint32_t>(sum));
   }
   return sums;

@@ -16,9 +16,7 @@ std::optional<Lowered> linear_once_form(const LowerContext& c, const StepRange& 
   std::vector<i32> first, multiplier, shift;
   for (i64 o = 0; o < outputs; ++o) {
     const auto filter = weights.subspan(static_cast<size_t>(o * inputs), static_cast<size_t>(inputs));
-    i64 sum = 0;
-    for (const int8_t w : filter) sum += w;
-    sum = (bias ? bias->as<i32>()[o] : 0) - x.quant.zero_point[0] * sum;
+    const i64 sum = folded_bias(filter, x.quant.zero_point[0], bias ? bias->as<i32>()[o] : 0);
     const auto m = multiplier_of(channel_factor(x.quant, weight.quant, y.quant, o), Ties::away);
     if (!m || sum < INT32_MIN || sum > INT32_MAX) return std::nullopt;
     first.push_back(static_cast<i32>(sum)), multiplier.push_back(m->value), shift.push_back(m->shift);

@@ -44,6 +44,15 @@ void fill_bytes(Random& r, int8_t* to, int32_t count) {
   }
 }
 
+LayerOperands some_layer(Random& r, int32_t xs, int32_t weights) {
+  const bool swap = r.one_in(2);
+  int8_t* const x = (swap ? at_end_of_ram : at_end_of_pool)(static_cast<uint32_t>(xs));
+  int8_t* const weight = (swap ? at_end_of_pool : at_end_of_ram)(static_cast<uint32_t>(weights));
+  fill_bytes(r, x, xs);
+  fill_bytes(r, weight, weights);
+  return {x, weight};
+}
+
 void fill_sums(Random& r, int32_t* to, int32_t count) {
   const int32_t way = r.between(0, 7);
   for (int32_t i = 0; i < count; ++i) {

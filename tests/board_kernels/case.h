@@ -41,6 +41,11 @@ bool guards_hold(const Guarded& g);
 bool same_bytes(const Guarded& a, const Guarded& b, uint32_t bytes, int32_t* where);
 
 void fill_bytes(Random& r, int8_t* to, int32_t count);  // any int8; the ends of the range more often
+// Operands of so many bytes, filled, that end where a memory does: which one ends where is drawn.
+struct LayerOperands {
+  int8_t *x, *weight;
+};
+LayerOperands some_layer(Random& r, int32_t xs, int32_t weights);
 void fill_sums(Random& r, int32_t* to, int32_t count);  // biases
 // Multipliers and shifts: all shifts 0, of -12..0, or anything down to -31. now and then a shift above 0.
 void fill_scales(Random& r, int32_t* multiplier, int32_t* shift, int32_t count);

@@ -185,11 +185,7 @@ Outcome check_linear(uint32_t seed) {
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out);
   const int32_t* first = r.one_in(6) ? nullptr : sums;
-  const bool swap = r.one_in(2);
-  const uint32_t xs = static_cast<uint32_t>(a.rows * a.in), weights = static_cast<uint32_t>(a.out * a.in);
-  int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *weight = (swap ? at_end_of_pool : at_end_of_ram)(weights);
-  fill_bytes(r, x, static_cast<int32_t>(xs));
-  fill_bytes(r, weight, static_cast<int32_t>(weights));
+  const auto [x, weight] = some_layer(r, a.rows * a.in, a.out * a.in);
   const uint32_t ys = static_cast<uint32_t>(a.rows * a.out);
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs linear ");

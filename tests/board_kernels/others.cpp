@@ -92,11 +92,7 @@ Outcome check_linear_once(uint32_t seed) {
   static int32_t first[kMost], multiplier[kMost], shift[kMost];
   fill_sums(r, first, a.outputs);
   fill_scales(r, multiplier, shift, a.outputs);
-  const uint32_t xs = static_cast<uint32_t>(a.rows * a.inputs), weights = static_cast<uint32_t>(a.outputs * a.inputs);
-  const bool swap = r.one_in(2);
-  int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *weight = (swap ? at_end_of_pool : at_end_of_ram)(weights);
-  fill_bytes(r, x, static_cast<int32_t>(xs));
-  fill_bytes(r, weight, static_cast<int32_t>(weights));
+  const auto [x, weight] = some_layer(r, a.rows * a.inputs, a.outputs * a.inputs);
   const uint32_t ys = static_cast<uint32_t>(a.rows * a.outputs);
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs linear_once ");
