@@ -87,7 +87,8 @@ void Call::fit_int16(const ModelTensor& t) {
   require(!t.type.quant.empty(), fmt::format("tensor `{}` is of int16 without a scale", t.name), "s16", "with a scale",
           "tflite.quant.missing");
   for (const i32 zero : t.type.quant.zero_point)
-    require(zero == 0, fmt::format("tensor `{}` is int16 and has a zero point", t.name), std::to_string(zero), "0", "tflite.tensor.int16");
+    require(zero == 0 || int16_ == Int16::any_zero, fmt::format("tensor `{}` is int16 and has a zero point", t.name), std::to_string(zero),
+            "0", "tflite.tensor.int16");
   if (ok_ && int16_ == Int16::refused)
     refuse({fmt::format("takes or makes `{}`, which is int16: {} has no form for int16 activations (16x8)", t.name, builtin_), "INT16",
             "INT8, FLOAT32", "tflite.tensor.int16"},
@@ -119,6 +120,9 @@ ValueId Call::steps_of(ModelTensor& t) {
   }
   return value_of(t);
 }
+
+const Quant& Call::quant_of_int32(size_t i) { return has(i) ? state_.tensors[in_[i]].of_int32 : kNothing.quant; }
+const Quant& Call::result_quant_of_int32(size_t i) { return i < out_.size() ? state_.tensors[out_[i]].of_int32 : kNothing.quant; }
 
 const Quant* Call::intermediate_quant(size_t i) {
   const std::span<const i32> ids = ints_of(op_.intermediates());

@@ -53,8 +53,8 @@ struct ImportState {
   std::vector<BatchedImage> batched = {};  // in the order of their values
 };
 
-// Whether an operator takes and makes tensors of int16 steps (16x8 models).
-enum class Int16 : u8 { refused, taken };
+// Whether an operator takes and makes tensors of int16 steps (16x8 models), and with another zero point than 0.
+enum class Int16 : u8 { refused, taken, any_zero };
 
 // By subgraph: whether the model names it, or one that the model names.
 std::vector<bool> named_subgraphs(const Model& model);
@@ -88,6 +88,8 @@ class Call {
   const Type& declared(size_t i);         // of operand i
   const Type& declared_result(size_t i);  // of result i
   bool is_constant(size_t i);
+  const Quant& quant_of_int32(size_t i);         // of operand i; empty: it has no scale, or is not of int32
+  const Quant& result_quant_of_int32(size_t i);  // of result i
   const Quant* intermediate_quant(size_t i);  // of a value that never leaves the operator; null: the file does not say it
   bool is_bytes(size_t i) const;              // operand i is uint8 in the file
   bool is_quantized_result(size_t i = 0) { return !declared_result(i).quant.empty(); }

@@ -146,9 +146,12 @@ std::optional<Refusal> read(const Model& model, const Tensor& t, const std::shar
       return wrong("has an extent that is neither known nor left open", std::to_string(extent), "-1..", "tflite.tensor.extent");
   const QuantizationParameters* q = t.quantization();
   const bool has_steps = result.type.dtype == DType::s8 || result.type.dtype == DType::u8 || result.type.dtype == DType::s16;
-  // Scales beside int32 are a bias's, which has those of its operands whatever the file says; beside floats they mean nothing.
-  if (q && q->scale() && q->scale()->size() > 0 && has_steps)
+  const bool has_scales = q && q->scale() && q->scale()->size() > 0;
+  if (has_scales && has_steps)
     if (auto fault = read_quant(*q, result.type)) return fault;
+  // Scales beside int32 are mostly a bias's, which has those of its operands whatever the file says; beside floats they mean nothing.
+  if (Type counted = result.type; has_scales && counted.dtype == DType::s32 && !read_quant(*q, counted))
+    result.of_int32 = std::move(counted.quant);
   if (auto fault = read_data(model, t, owner, result)) return fault;
   if (result.type.dtype == DType::u8 && !result.type.quant.empty()) shift_to_int8(result);
   return std::nullopt;

@@ -22,6 +22,7 @@ struct ModelTensor {
   std::string name;
   Type type;                           // uint8 is int8 here: 128 less, values and zero point
   bool shifted = false;                // was uint8
+  Quant of_int32;                      // beside int32, whose type has none: scales of a bias say nothing
   std::optional<Constant> constant;    // of the type above
   std::optional<Refusal> unsupported;  // why nothing can be done with it: its type, for one. Said of the operator that touches it
   bool is_variable = false;

@@ -1,4 +1,4 @@
-// Functions of one element, softmax, and changes of parameters.
+// Functions of one element.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,23 +22,9 @@ void import_unary(Call& c) {
   finish_unary(c, fn);
 }
 
-// TFLite's tables of int16 give steps of 2^-15, whatever stands beside the result.
-void require_int16_scale(Call& c) {
-  const Type& y = c.declared_result(0);
-  if (y.dtype == DType::s16 && !y.quant.empty())
-    c.require(y.quant.scale[0] == 0x1p-15f, "has an int16 result of another scale than its table", fmt::format("{:g}", y.quant.scale[0]),
-              fmt::format("{:g}", 0x1p-15f), "tflite.operator.scale");
-}
-
 void finish_clamp(Call& c, float low, float high) {
   c.takes(1, 1);
   c.result(c.add(Clamp{{low, high}}, {c.real(0)}));
-}
-
-// A change of type or parameters: the result's own steps, or none.
-void import_conversion(Call& c) {
-  c.takes(1, 1);
-  c.result(c.real(0));
 }
 
 }  // namespace
@@ -102,66 +88,20 @@ static void import_prelu(Call& c) {
   c.result(is_int16 ? prelu_of_int16(c, x, slope) : c.add(Prelu{}, {x, slope}));
 }
 
-// Over the last axis.
-static void import_softmax(Call& c) {
-  const auto* o = c.options<SoftmaxOptions>();
-  c.takes(1, 1);
-  const ValueId x = c.real(0);
-  if (!c.ok()) return;
-  c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
-  require_int16_scale(c);
-  if (c.ok()) c.result(c.add(Softmax{c.rank(x) - 1, o->beta()}, {x}));
-}
-
-// x - (max + log(sum(exp(x - max)))), in float.
-static void import_log_softmax(Call& c) {
-  c.takes(1, 1);
-  const ValueId x = c.real(0);
-  c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.softmax.rank");
-  if (!c.ok()) return;
-  const Axes last{c.rank(x) - 1};
-  Add difference;
-  difference.alpha = -1;
-  const ValueId below = c.add(difference, {x, c.add(Reduce{Reduce::kMax, last}, {x}, "most")}, "below");
-  const ValueId sum = c.add(Reduce{Reduce::kSum, last}, {c.add(Unary{UnaryFn::exp, 0}, {below}, "exp")}, "sum");
-  c.result(c.add(difference, {below, c.add(Unary{UnaryFn::log, 0}, {sum}, "log")}));
-}
-
-// x / sqrt(sum(x * x)) over the last axis, in float. TFLite takes no norm below 1e-6; of steps, each that is not 0 counts.
-static void import_l2_normalization(Call& c) {
-  const auto* o = c.options<L2NormOptions>();
-  c.takes(1, 1);
-  const ValueId x = c.real(0);
-  c.require(c.rank(x) >= 1, "works on a tensor without axes", "0", "1..", "tflite.operand.rank");
-  if (!c.ok()) return;
-  c.require(o->fused_activation_function() == ActivationFunctionType::NONE, "has a fused activation", "", "", "tflite.operator.activation");
-  // A slice of zeros stays one, whatever the length is that it counts as.
-  const Quant& steps = c.declared(0).quant;
-  const double least = steps.empty() ? 1e-6 : steps.scale[0] / 2, n = static_cast<double>(c.shape(x).back());
-  const LayerNorm norm{.epsilon = static_cast<float>(least * least / n), .centered = false, .to_length = true, .of_bytes = c.is_bytes(0)};
-  const Type slice{DType::f32, {c.shape(x).back()}, {}};
-  std::vector<float> weight(static_cast<size_t>(slice.elements()), static_cast<float>(1 / std::sqrt(n)));
-  c.result(c.add(norm, {x, c.constant("weight", slice, constant_of(std::move(weight)))}));
-}
-
 static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::ABS, import_abs, Int16::taken},
     {BuiltinOperator::CEIL, import_unary<UnaryFn::ceil>},
     {BuiltinOperator::COS, import_unary<UnaryFn::cos>},
-    {BuiltinOperator::DEQUANTIZE, import_conversion, Int16::taken},
     {BuiltinOperator::ELU, import_elu},
     {BuiltinOperator::EXP, import_unary<UnaryFn::exp>, Int16::taken},
     {BuiltinOperator::FLOOR, import_unary<UnaryFn::floor>},
     {BuiltinOperator::GELU, import_gelu, Int16::taken},
     {BuiltinOperator::HARD_SWISH, import_unary<UnaryFn::hardswish>},
-    {BuiltinOperator::L2_NORMALIZATION, import_l2_normalization},
     {BuiltinOperator::LEAKY_RELU, import_leaky_relu, Int16::taken},
     {BuiltinOperator::LOG, import_unary<UnaryFn::log>, Int16::taken},
     {BuiltinOperator::LOGISTIC, import_sigmoid<UnaryFn::sigmoid>, Int16::taken},
-    {BuiltinOperator::LOG_SOFTMAX, import_log_softmax},
     {BuiltinOperator::NEG, import_neg},
     {BuiltinOperator::PRELU, import_prelu, Int16::taken},
-    {BuiltinOperator::QUANTIZE, import_conversion, Int16::taken},
     {BuiltinOperator::RELU, import_relu, Int16::taken},
     {BuiltinOperator::RELU6, import_relu6, Int16::taken},
     {BuiltinOperator::RELU_0_TO_1, import_relu_0_to_1},
@@ -170,7 +110,6 @@ static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::RSQRT, import_unary<UnaryFn::rsqrt>, Int16::taken},
     {BuiltinOperator::SIGN, import_unary<UnaryFn::sign>},
     {BuiltinOperator::SIN, import_unary<UnaryFn::sin>},
-    {BuiltinOperator::SOFTMAX, import_softmax, Int16::taken},
     {BuiltinOperator::SQRT, import_unary<UnaryFn::sqrt>},
     {BuiltinOperator::SQUARE, import_square},
     {BuiltinOperator::TANH, import_sigmoid<UnaryFn::tanh>, Int16::taken},

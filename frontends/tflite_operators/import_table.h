@@ -18,7 +18,17 @@ using ImportRows = std::span<const ImportRow>;
   FILE(arithmetic)                  \
   FILE(blocks)                      \
   FILE(branches)                    \
-  FILE(convolution) FILE(moves) FILE(picking) FILE(pooling) FILE(recurrent) FILE(reductions) FILE(shapes) FILE(svdf) FILE(variables)
+  FILE(conversions)                 \
+  FILE(convolution)                 \
+  FILE(moves)                       \
+  FILE(picking)                     \
+  FILE(pooling)                     \
+  FILE(recurrent)                   \
+  FILE(reductions)                  \
+  FILE(shapes)                      \
+  FILE(slices)                      \
+  FILE(svdf)                        \
+  FILE(variables)
 
 #define DEUTERON_DECLARE_ROWS(file) ImportRows file##_rows();
 DEUTERON_TFLITE_FILES(DEUTERON_DECLARE_ROWS)

@@ -56,4 +56,18 @@ ValueId as_int16(Call& c, size_t operand, Quant& quant) {
   return c.add(Dequantize{}, {c.constant(name, {DType::s16, declared.shape, quant}, wide)}, name + ".real");
 }
 
+void require_int16_scale(Call& c) {
+  const Type& y = c.declared_result(0);
+  if (y.dtype == DType::s16 && !y.quant.empty())
+    c.require(y.quant.scale[0] == 0x1p-15f, "has an int16 result of another scale than its table", fmt::format("{:g}", y.quant.scale[0]),
+              fmt::format("{:g}", 0x1p-15f), "tflite.operator.scale");
+}
+
+void require_int16_zero(Call& c) {
+  const Type& y = c.declared_result(0);
+  if (y.dtype == DType::s16 && !y.quant.empty())
+    c.require(y.quant.zero_point[0] == 0, "has an int16 result with a zero point", std::to_string(y.quant.zero_point[0]), "0",
+              "tflite.tensor.int16");
+}
+
 }  // namespace deuteron::tflite

@@ -15,5 +15,8 @@ i64 scalar(Call& c, size_t operand);
 
 // An operand beside one of int16: the same numbers in int16, and its parameters then.
 ValueId as_int16(Call& c, size_t operand, Quant& quant);
+// TFLite's tables of int16 give steps of 2^-15, whatever stands beside the result.
+void require_int16_scale(Call& c);
+void require_int16_zero(Call& c);  // of the result: its zero point is 0
 
 }  // namespace deuteron::tflite

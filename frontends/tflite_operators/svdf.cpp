@@ -36,21 +36,30 @@ std::optional<Sizes> sizes_of(Call& c, const SVDFOptions& o) {
   return c.ok() ? std::optional(s) : std::nullopt;
 }
 
-// The reference kernel as it is, bit for bit: features and state have 16 bits.
-void import_int8(Call& c, const Sizes& s, const SVDFOptions& o) {
+// The state's type is that of the weights of time: int16, or int8, which only TFLite Micro computes.
+void check_types(Call& c, const SVDFOptions& o) {
   const Type &x = c.declared(kStep), &features = c.declared(kFeatures), &times = c.declared(kTimes), &state = c.declared(kState);
   const Type& y = c.declared_result(0);
   c.require(o.fused_activation_function() == ActivationFunctionType::RELU, "has another activation than relu",
             std::to_string(static_cast<int>(o.fused_activation_function())), "RELU", "tflite.svdf.activation");
-  c.require(has_one_scale(x, DType::s8) && has_one_scale(features, DType::s8) && has_one_scale(y, DType::s8) &&
-                has_one_scale(times, DType::s16) && has_one_scale(state, DType::s16),
+  const bool has_state = has_one_scale(state, DType::s16) || has_one_scale(state, DType::s8);
+  c.require(has_one_scale(x, DType::s8) && has_one_scale(features, DType::s8) && has_one_scale(y, DType::s8) && has_state &&
+                has_one_scale(times, state.dtype),
             "has other types than TFLite's kernel takes",
             fmt::format("{}, {}, {}, {}, {}", to_text(x), to_text(features), to_text(times), to_text(state), to_text(y)),
-            "INT8, INT8, INT16, INT16, INT8, each with one scale", "tflite.svdf.type");
+            "INT8, INT8, INT16, INT16, INT8, or INT8 alone, each with one scale", "tflite.svdf.type");
   if (!c.ok()) return;
-  for (const Type* t : {&features, &times, &state})
+  for (const Type* t : {&features, &times, state.dtype == DType::s16 ? &state : &times})
     c.require(t->quant.zero_point[0] == 0, "has weights or a state with a zero point", std::to_string(t->quant.zero_point[0]), "0",
               "tflite.svdf.zero_point");
+}
+
+// The reference kernel as it is, bit for bit.
+void import_int8(Call& c, const Sizes& s, const SVDFOptions& o) {
+  check_types(c, o);
+  if (!c.ok()) return;
+  const Type &x = c.declared(kStep), &features = c.declared(kFeatures), &times = c.declared(kTimes), &state = c.declared(kState);
+  const Type& y = c.declared_result(0);
   // TFLite forms both factors in float32.
   const float into = x.quant.scale[0] * features.quant.scale[0] / state.quant.scale[0];
   const float out_of = state.quant.scale[0] * times.quant.scale[0] / y.quant.scale[0];
@@ -59,7 +68,8 @@ void import_int8(Call& c, const Sizes& s, const SVDFOptions& o) {
   if (!first) return c.refuse(first.why);
   if (!last) return c.refuse(last.why);
   std::vector<ValueId> inputs{c.steps_value(kStep), c.constant_value(kFeatures), c.constant_value(kTimes), c.kept(kState)};
-  CallBuilder call("deuteron::svdf", kSvdfOperands, 2);
+  const bool of_bytes = state.dtype == DType::s8;
+  CallBuilder call(of_bytes ? "deuteron::svdf_bytes" : "deuteron::svdf", kSvdfOperands, 2);
   for (const i64 i : {0, 1, 2}) call.in(i, plain_face(c.shape(inputs[static_cast<size_t>(i)])));
   if (c.has(kBias)) {
     inputs.push_back(c.constant_value(kBias));
@@ -72,6 +82,7 @@ void import_int8(Call& c, const Sizes& s, const SVDFOptions& o) {
   call.in(3, plain_face(state.shape));
   call.integer(x.quant.zero_point[0]).integer(first->value).integer(first->shift);
   call.integer(y.quant.zero_point[0]).integer(last->value).integer(last->shift);
+  if (of_bytes) call.integer(state.quant.zero_point[0]);
   call.out(0, plain_face({s.batch, s.units()})).out(1, plain_face(state.shape));
   KernelCall kernel = call.done().call;
   kernel.macs = s.batch * s.filters * (s.inputs + s.memory);

@@ -45,9 +45,12 @@ namespace deuteron {
   K(kAvgPool2dHalvesUp)            \
   K(kL2Normalize)                  \
   K(kLinearOnce)                   \
+  K(kRescaleS32)                   \
   K(kResize2dBytes)                \
   K(kSequenceLstm)                 \
-  K(kSvdf)
+  K(kSoftmaxS8Wide)                \
+  K(kSvdf)                         \
+  K(kSvdfBytes)
 
 // int16 activations, which stock firmware lacks too (ops/int16.h).
 #define DEUTERON_INT16_KERNELS(K) \

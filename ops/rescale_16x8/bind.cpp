@@ -20,10 +20,8 @@ Status prepare(Call& call, Prepared* prepared) {
   const bool from_s8 = x.type == ScalarType::s8, to_s8 = y.type == ScalarType::s8;
   if (from_s8 && to_s8) return bad_argument(kOut, "must be int16 where the operand is int8");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the operand");
-  for (const int zero : {int{kXZero}, int{kYZero}}) {
-    const bool narrow = zero == kXZero ? from_s8 : to_s8;
-    if (narrow ? !is_s8(call.integer(zero)) : call.integer(zero) != 0) return bad_argument(zero, "must be int8, and 0 beside int16");
-  }
+  if (from_s8 ? !is_s8(call.integer(kXZero)) : !is_s16(call.integer(kXZero))) return bad_argument(kXZero, "must be a step of the operand");
+  if (to_s8 ? !is_s8(call.integer(kYZero)) : call.integer(kYZero) != 0) return bad_argument(kYZero, "must be int8, and 0 beside int16");
   for (const int multiplier : {int{kMultiplier}, int{kBelowMultiplier}}) {
     if (!is_multiplier(call.integer(multiplier))) return bad_argument(multiplier, "is out of range");
     if (!is_shift(call.integer(multiplier + 1))) return bad_argument(multiplier + 1, "must be -31..30");

@@ -32,6 +32,7 @@ const Case kCases[] = {
     {"leaky, and it turns round", false, false, {50, 0, 1999999999, 0, -1234567890, -2, 0, -32768, 32767}},
     {"int8 to int16", true, false, {64, -7, 1500000000, 8, 1500000000, 8, 0, -32768, 32767}},
     {"int16 to int8", false, true, {64, 0, 1500000000, -7, 1500000000, -7, 11, -128, 127}},
+    {"from the least int16 on", false, true, {64, -32768, 1500000000, -8, 1500000000, -8, -128, -128, 127}},
     {"nothing is left", false, false, {5, 0, 0, 0, 0, 0, 0, -32768, 32767}},
     {"a shift that wraps", false, false, {40, 0, 2147483647, 30, 2147483647, 30, 0, -32768, 32767}},
 };
@@ -64,7 +65,7 @@ TEST(Rescale16x8Kernel, Refuses) {
                             {0, "must be int16", type(0, ScalarType::s32)},
                             {9, "must be int16 where the operand is int8", type(0, ScalarType::s8)},
                             {9, "must have the sizes and the order of the operand", size(9, 0, 63)},
-                            {1, "must be int8, and 0 beside int16", number(1, 1)},
+                            {1, "must be a step of the operand", number(1, 32768)},
                             {6, "must be int8, and 0 beside int16", number(6, 128)},
                             {2, "is out of range", number(2, int64_t{1} << 31)},
                             {3, "must be -31..30", number(3, -32)},

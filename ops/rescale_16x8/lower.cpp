@@ -11,9 +11,11 @@ namespace deuteron {
 Result<Lowered> lower_rescale_16x8(const LowerContext& c, double factor, double below, const Bounds& bounds) {
   static constexpr const char* kRule = "int16x8.scale";
   const Type &x = c.in[0], &y = c.out[0];
-  for (const Type* t : {&x, &y})
-    if (t->dtype != DType::s8 || t->quant.empty() || t->quant.per_channel())
-      if (auto why = require_int16(*t)) return *why;
+  const auto has_steps = [](const Type& t, DType dtype) { return t.dtype == dtype && !t.quant.empty() && !t.quant.per_channel(); };
+  if (!has_steps(x, DType::s8) && !has_steps(x, DType::s16))  // of int16 with any zero point
+    if (auto why = require_int16(x)) return *why;
+  if (!has_steps(y, DType::s8))
+    if (auto why = require_int16(y)) return *why;
   const auto above = checked_multiplier(factor, Ties::away, kRule), beneath = checked_multiplier(std::abs(below), Ties::away, kRule);
   if (!above) return above.why;
   if (!beneath) return beneath.why;

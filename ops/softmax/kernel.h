@@ -19,4 +19,9 @@ struct SoftmaxArgs {
 
 void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y);
 
+// The same with a result of int16, of scale 2^-16 and zero point -32768: y = clamp(round(65536 * e / sum) - 32768, -32768, 32767).
+// Limits   columns <= kMostSoftmaxWideColumns: the sum stays within int32   Aliasing  none   Source  TFLite's reference kernel Softmax
+inline constexpr int32_t kMostSoftmaxWideColumns = 4095;
+void softmax_s8_wide(const SoftmaxArgs& a, const int8_t* x, int16_t* y);
+
 }  // namespace deuteron

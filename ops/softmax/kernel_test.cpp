@@ -1,8 +1,10 @@
-// softmax_s8 against the fixed-point reference, bit for bit, and against the real softmax within one step; long rows; and refusals.
+// softmax_s8 and softmax_s8_wide against the fixed-point reference, bit for bit, and against the real softmax within one step; long rows;
+// and refusals.
 #include "ops/softmax/kernel.h"
 
 #include "ops/device/kernel_test.h"
 #include "ops/device/kernels.h"
+#include "ops/device/test_spoiled_calls.h"
 #include "ops/softmax/reference.h"
 
 namespace deuteron {
@@ -137,6 +139,61 @@ TEST(SoftmaxKernel, Refuses) {
                             {7, "must have the sizes and the order of the input", size(7, 0, 5)},
                         });
 }
+
+TestCall wide_call_of(const SoftmaxArgs& a, std::vector<int32_t> sizes, Random& random) {
+  TestCall call(kSoftmaxS8Wide);
+  random.fill(call.tensor(ScalarType::s8, sizes));
+  for (const int32_t v : {a.multiplier, a.shift, a.diff_min}) call.integer(v);
+  call.tensor(ScalarType::s16, std::move(sizes));
+  return call;
+}
+
+void check_wide(KernelCases& cases, const SoftmaxArgs& a, TestCall& call) {
+  std::vector<int16_t> expected(static_cast<size_t>(a.rows * a.columns));
+  softmax_reference(a, data_of<int8_t>(call.tensor_at(0)), expected.data());
+  cases.run(testing::PrintToString(std::vector<int32_t>{a.rows, a.columns, a.multiplier, a.shift, a.diff_min}), call);
+  cases.expect(4, expected);
+}
+
+TEST(SoftmaxS8WideKernel, EqualsTheReference) {
+  KernelCases cases;
+  uint32_t seed = 1;
+  for (const double scale : {0.0001, 0.018563, 0.25, 1.0, 40.0})
+    for (const int32_t columns : {1, 2, 11, 67, 1000, kMostSoftmaxWideColumns}) {
+      const SoftmaxArgs a = args_of(2, columns, scale);
+      Random random(seed++);
+      TestCall call = wide_call_of(a, {2, columns}, random);
+      check_wide(cases, a, call);
+    }
+  // As much as the sum holds.
+  const SoftmaxArgs a = args_of(1, kMostSoftmaxWideColumns, 0.05);
+  Random random(1);
+  TestCall call = wide_call_of(a, {kMostSoftmaxWideColumns}, random);
+  std::memset(call.tensor_at(0).data, 17, static_cast<size_t>(call.tensor_at(0).numel));
+  check_wide(cases, a, call);
+  EXPECT_EQ(data_of<int16_t>(call.tensor_at(4))[9], 16 - 32768);
+}
+
+TEST(SoftmaxS8WideKernel, Refuses) {
+  const auto make = [] {
+    Random random(7);
+    return wide_call_of(args_of(4, 9, 0.05), {4, 9}, random);
+  };
+  expect_refusals(make, {
+                            {0, "must be int8", type(0, ScalarType::f32)},
+                            {0, "must have a dimension, and be stored in the order of its dimensions", rank(0, 0)},
+                            {0, "must have 1..4095 elements in a row", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(4)[1] = 0; }},
+                            {0, "must have 1..4095 elements in a row", [](TestCall& c) { c.sizes_at(0)[1] = c.sizes_at(4)[1] = 4096; }},
+                            {1, "is out of range", number(1, -5)},
+                            {2, "must be 0..31", number(2, 32)},
+                            {3, "must not be positive", number(3, 1)},
+                            {3, "must keep differences within int32", numbers(2, 28, 3, -100)},
+                            {4, "must be int16", type(4, ScalarType::s8)},
+                            {4, "must have the sizes and the order of the input", size(4, 0, 5)},
+                        });
+}
+
+TEST(SoftmaxS8WideKernel, StaysInsideItsTensors) { expect_inside(kSoftmaxS8Wide, "x8:3,5 i:1500000000 i:20 i:-200 x16:3,5"); }
 
 }  // namespace softmax_test
 }  // namespace deuteron

@@ -37,7 +37,10 @@ inline int64_t reciprocal_reference(int64_t v) {  // of 1 + v, Q0.31
   return saturate_reference(2 * x);
 }
 
-inline void softmax_reference(const SoftmaxArgs& a, const int8_t* x, int8_t* y) {
+template <class Y>  // int8_t, or int16_t: 2^8 or 2^16 steps from 0 to 1
+void softmax_reference(const SoftmaxArgs& a, const int8_t* x, Y* y) {
+  const int64_t steps = int64_t{1} << (8 * sizeof(Y)), least = -steps / 2;
+  const int bits = sizeof(Y) == 1 ? 35 : 27;
   for (int64_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
     const int64_t most = *std::max_element(x, x + a.columns);
     const auto e = [&](int64_t q) { return exp_reference(product_reference((q - most) * (int64_t{1} << a.shift), a.multiplier)); };
@@ -51,8 +54,8 @@ inline void softmax_reference(const SoftmaxArgs& a, const int8_t* x, int8_t* y) 
     const int64_t scale = reciprocal_reference(mantissa - (int64_t{1} << 31));
     for (int64_t i = 0; i < a.columns; ++i) {
       const bool small = x[i] - most < a.diff_min;
-      y[i] = static_cast<int8_t>(
-          small ? -128 : std::clamp<int64_t>(divide_reference(product_reference(scale, e(x[i])), 35 - headroom) - 128, -128, 127));
+      const int64_t rounded = small ? 0 : divide_reference(product_reference(scale, e(x[i])), bits - headroom);
+      y[i] = static_cast<Y>(std::clamp<int64_t>(rounded + least, least, -least - 1));
     }
   }
 }
