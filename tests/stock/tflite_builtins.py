@@ -2,6 +2,7 @@
 which tensors are outputs. Floats and integers are made of steps, so that the file has some and its floats stay floats."""
 import numpy as np
 import tflite_subgraphs
+from tflite_files import micro
 from tflite_models import Builder, schema
 
 
@@ -215,6 +216,30 @@ def function_of_steps(c):
     return [c.b.op(fn, [x], [y], {"GELU": "GeluOptions", "NEG": "NegOptions"}.get(fn), **({"approximate": bool(c.pick(0, 1))} if fn == "GELU" else {}))]
 
 
+def quantize_int32(c):
+    """To int16 or int8 and, of int16 alone, to int32. Inputs of int32 are small numbers, so their steps are coarse."""
+    shape, wide, narrow = c.shape(4), 10 ** c.r.uniform(-3, 0), 10 ** c.r.uniform(-5, -2)
+    if c.pick(0, 1):
+        x, kind = c.b.tensor(shape, wide, 0, np.int32), c.choose([np.int8, np.int16])
+        y = c.b.tensor(shape, narrow, c.pick(-128, 127) if kind is np.int8 else 0, kind)
+    else:
+        x, y = c.b.tensor(shape, wide, c.choose([0, -32768]), np.int16), c.b.tensor(shape, narrow, 0, np.int32)
+    c.b.graph.inputs.append(x)
+    return [c.b.op("QUANTIZE", [x], [y], "QuantizeOptions")]
+
+
+def softmax_to_int16(c):
+    """And what reads such a result: QUANTIZE and DEQUANTIZE, its zero point at the end of int16. LiteRT's DEQUANTIZE refuses that, TFLite Micro's does not."""
+    c.wanted = lambda inputs: micro(c.b.bytes(), [inputs])[0]
+    shape, scale = c.shape(c.choose([1, 2, 4])), float(np.float32(10 ** c.r.uniform(-3, 0)))
+    wide = c.b.op("SOFTMAX", [c.b.input(shape, scale, c.pick(-128, 127))], [c.b.tensor(shape, 2.0 ** -16, -32768, np.int16)], "SoftmaxOptions",
+                  beta=c.choose([1.0, 0.5, 2.0]))
+    real = c.b.op("DEQUANTIZE", [wide], [c.b.tensor(shape, dtype=np.float32)], "DequantizeOptions")
+    return [wide, c.b.op("QUANTIZE", [wide], [c.b.tensor(shape, c.choose([1 / 256, 0.003]), -128)], "QuantizeOptions"),
+            c.b.op("QUANTIZE", [wide], [c.b.tensor(shape, 1 / 32768, 0, np.int32)], "QuantizeOptions"),
+            c.b.op("ADD", [real, c.b.constant(np.array([0.3], np.float32))], [c.b.tensor(shape, dtype=np.float32)], "AddOptions")]
+
+
 def l2_normalization(c):
     shape = c.shape(c.choose([2, 4]))[:-1] + [c.pick(1, 24)]
     x = c.steps(shape)
@@ -360,7 +385,7 @@ def matmul_broadcast(c):
     return [c.b.op("BATCH_MATMUL", [x, other], [y], "BatchMatMulOptions", adjX=ax, adjY=ay)]
 
 
-CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
+CASES = [space_to_batch, batch_to_space, dilated, dilated_line, computed_shape, fill, quantize_int32, softmax_to_int16, zeros_like, broadcast_args, cast, l2_normalization, l2_normalization_float, l2_pool,
          integer_pair, integer_function, plain_reduction, reduce_truth, order_of_steps, floor_div, gather_nd, gather_batches, lookup, known_lookup, update_slice, cumsum,
          matmul_broadcast, function_of_steps, *tflite_subgraphs.CASES]
 

@@ -33,7 +33,7 @@ KINDS = {schema.TensorType.FLOAT32: np.float32, schema.TensorType.INT8: np.int8,
          schema.TensorType.INT16: np.int16, schema.TensorType.INT32: np.int32}
 FORKS = multiprocessing.get_context("fork")
 
-# What no file of the folder may be refused for, but these: custom operators, by the sum of what is said.
+# What is refused, and why: custom operators.
 REFUSED = {"examples/micro_speech/models/audio_preprocessor_float.tflite": "tflite.operator.custom",
            "examples/micro_speech/models/audio_preprocessor_int8.tflite": "tflite.operator.custom"}
 
@@ -159,7 +159,7 @@ def main():
     options = p.parse_args()
     files = sorted(options.folder.rglob("*.tflite"))
     check(files, f"there are models in {options.folder}")
-    by, elements, real, apart_from = {"LiteRT": 0, "TFLite Micro": 0}, 0, [], []
+    by, elements, real, apart_from = {"LiteRT": [], "TFLite Micro": []}, 0, [], []
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         for at, path in enumerate(files):
@@ -173,7 +173,7 @@ def main():
             witness = next((w for w in answers if answers[w]), None)
             if not check(witness, f"{name}: an interpreter runs it"):
                 continue
-            by[witness] += 1
+            by[witness].append(name)
             if all(answers.values()) and any((a != b).any() for one, other in zip(*answers.values()) for a, b in zip(one, other) if a.dtype.kind != "f"):
                 apart_from.append(name)
             wanted = answers[witness]
@@ -183,10 +183,8 @@ def main():
             targets = list(BOARDS)
             elements += compare(options.deuteron, path, name, wanted, inputs, folder, targets if options.each_board else [targets[at % len(targets)]])
         floats(options.float_runner, real, folder)
-    for w, count in by.items():
-        print(f"answers of {w}: {count} models")
-    if apart_from:
-        print("TFLite Micro's own interpreter gives other bits than LiteRT: " + ", ".join(apart_from))
+    print(f"answers of LiteRT: {len(by['LiteRT'])} models; of TFLite Micro: {', '.join(by['TFLite Micro'])}")
+    print(f"TFLite Micro gives other bits than LiteRT for {len(apart_from)} models: {', '.join(apart_from)}")
     print(f"{len(real)} models are float; {elements} elements of the others compared on the host; {len(REFUSED)} are refused by custom operators")
     print(f"tflite files: {checks.verdict()}")
     return checks.failed != 0
