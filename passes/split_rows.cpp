@@ -34,6 +34,8 @@ constexpr int kMostSplitTries = 60;
 // --max-ram least: the multiply-adds that bands may add, as a part of all, and how near to the least the search stops.
 constexpr i64 kMostAddedWork = 10;  // a tenth
 constexpr i64 kNearTheLeast = 128;
+// The arguments of a call in the tables of a program on a board, which lie in RAM too: of programs with 8 to 254 calls more, 119 to 126.
+constexpr i64 kTableBytesOfACall = 124;
 
 i64 smallest_limit(const Graph& g, const CompileOptions& options, const Target& target) {
   const i64 limit = options.max_ram > 0 ? options.max_ram : std::numeric_limits<i64>::max();
@@ -242,18 +244,20 @@ std::string alive_at_peak(const Graph& lowered, const MemoryPlan& plan) {
   return fmt::format("{}", fmt::join(alive, ", "));
 }
 
-// Between nothing and the plan without bands: what fits is the new upper end, what does not the lower one. Less work is preferred to fewer
-// bytes within a hundred and twenty-eighth.
+// Between nothing and the plan without bands: what fits in less RAM, tables included, is the new upper end, what does not the lower one.
+// Less work is preferred to fewer bytes within a hundred and twenty-eighth.
 std::unique_ptr<Search> search_least(PassContext& pass) {
   i64 macs = 0;
   for (const Node& node : pass.graph.nodes) macs += macs_of(pass.graph, node);
+  const auto ram_of = [](const Search& s) { return s.best_plan().bytes + kTableBytesOfACall * s.best().calls; };
   std::unique_ptr<Search> best;
   i64 low = 0, high = std::numeric_limits<i64>::max();
   for (i64 limit = high; high - low > std::max<i64>(high / kNearTheLeast, 1); limit = (low + high) / 2) {
     auto search = std::make_unique<Search>(pass, limit, macs / kMostAddedWork);
     if (!search->run()) return nullptr;
-    if (!search->fits()) low = limit;
-    if (search->best_plan().bytes >= high) continue;
+    const bool less = !best || (search->best_plan().bytes < high && ram_of(*search) < ram_of(*best));
+    if (!search->fits() || !less) low = limit;
+    if (!less) continue;
     high = search->best_plan().bytes;
     best = std::move(search);
   }

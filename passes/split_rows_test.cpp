@@ -121,6 +121,25 @@ TEST(SplitRows, KeepsEveryBitAndTheLimit) {
   EXPECT_GE(operators, 120);
 }
 
+// The arguments of added calls lie in RAM too, a hundred bytes of each at the least.
+TEST(SplitRows, LeastCountsTheTablesOfCalls) {
+  std::mt19937 random(20261127);
+  i64 split = 0;
+  for (int round = 0; round < 24; ++round) {
+    SCOPED_TRACE(round);
+    const TestGraph t = random_network(random);
+    const std::vector<float> x = random_floats(t.g.type(t.g.inputs[0].value).elements(), static_cast<unsigned>(round));
+    Diagnostics diagnostics;
+    const auto least = compiled(t.g, "cortex-m55", kLeastRam, x, diagnostics);
+    ASSERT_TRUE(least);
+    const auto& bands = least->row_bands;
+    if (bands.operators == 0) continue;
+    EXPECT_GT(bands.bytes_before - bands.bytes_after, 100 * bands.extra_calls);
+    ++split;
+  }
+  EXPECT_GE(split, 4);
+}
+
 TEST(SplitRows, LeavesAloneWhatFits) {
   std::mt19937 random(3);
   const TestGraph t = random_network(random);
