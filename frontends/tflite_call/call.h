@@ -90,8 +90,8 @@ class Call {
   bool is_constant(size_t i);
   const Quant& quant_of_int32(size_t i);         // of operand i; empty: it has no scale, or is not of int32
   const Quant& result_quant_of_int32(size_t i);  // of result i
-  const Quant* intermediate_quant(size_t i);  // of a value that never leaves the operator; null: the file does not say it
-  bool is_bytes(size_t i) const;              // operand i is uint8 in the file
+  const Quant* intermediate_quant(size_t i);     // of a value that never leaves the operator; null: the file does not say it
+  bool is_bytes(size_t i) const;                 // operand i is uint8 in the file
   bool is_quantized_result(size_t i = 0) { return !declared_result(i).quant.empty(); }
 
   ValueId in(size_t i);              // float32 where it is float or quantized, else integers or truth values
@@ -155,12 +155,13 @@ class Call {
 
  private:
   void count_made(const std::vector<ValueId>& inputs, i64 elements);  // of a result: refuses too many that no file holds
-  std::optional<ValueId> part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix);
+  std::optional<ValueId> real_part_of_steps(const Op& op, const std::vector<ValueId>& inputs, const Shape& to, std::string_view suffix);
   ModelTensor* tensor(size_t i);  // operand; null: refused
   void fit_int16(const ModelTensor& t);
   ValueId steps_of(ModelTensor& t);
   ValueId value_of(ModelTensor& t);
   ValueId steps_to_real(ModelTensor& t);
+  ValueId to_steps(ValueId v, const Quant& quant, std::string_view suffix);
   Variable* variable_of(const ModelTensor& handle);  // null: refused
   void fit(Variable& v, const Type& type);
   void assign_once(const ModelTensor& handle, const ModelTensor& value);
