@@ -62,6 +62,24 @@ def instructions(where):
     print()
 
 
+def originals(where):
+    """The same architecture as the .tflite that TFLite quantized, whose rounding costs a shift, and as a float .pt2 that we quantize."""
+    print("| core | model | the .tflite original, M | from the float .pt2, M | ratio |")
+    print("|---|---|---:|---:|---:|")
+    for core in ("cortex-m55", "cortex-m4"):
+        for model in ("resnet8", "dscnn_kws", "mobilenet_v1_025_vww", "autoencoder_ad"):
+            counts = []
+            for name, axes in (("original_int8.tflite", (0, 2, 3, 1)), ("float.pt2", (0, 1, 2, 3))):
+                calibration = ("--calibrate", spine.MODELS / model / "inputs") if name == "float.pt2" else ()
+                tool("compile", spine.MODELS / model / name, *calibration, "--target", core, "--io", "int8", "-o", where / "p.pte")
+                shape = spine.input_shape(model)
+                x = spine.random_steps(where / "x.npy", [shape[k] for k in axes] if len(shape) == 4 else shape, model)
+                tool("run", where / "p.pte", "--input", x, "--output-dir", where / "out", "--on", f"qemu:{BOARDS[core]}", "--json", where / "run.json")
+                counts.append(json.loads((where / "run.json").read_text())["instructions"])
+            print(f"| {core} | {model} | {counts[0] / 1e6:.3f} | {counts[1] / 1e6:.3f} | {counts[0] / counts[1]:.2f} |", flush=True)
+    print()
+
+
 def image_of(program, board, where):
     """What the build of a firmware project says of flash and stack: {line's name: bytes}."""
     environment, said = build_environment(where), ""
@@ -98,6 +116,7 @@ def main():
         sys.exit(f"{spine.MODELS} is not there: the reference models are needed")
     with tempfile.TemporaryDirectory() as folder:
         instructions(pathlib.Path(folder))
+        originals(pathlib.Path(folder))
         footprint(pathlib.Path(folder))
     print(f"{spine.missed} bars missed (marked with !)")
     return 1 if spine.missed else 0

@@ -6,10 +6,7 @@ int8 inputs and outputs, cortex-m55. The bits of every program with bands are co
 on the host and on an emulated board. A bar that does not hold is marked with `!`, and the exit code is then 1.
 """
 import json
-import math
 import pathlib
-import random
-import struct
 import sys
 import tempfile
 
@@ -31,12 +28,8 @@ def compiled(name, where, *options):
 
 
 def random_input(name, where):
-    shape = [2, *json.loads((spine.MODELS / name / "model.json").read_text())["inputs"][0]["shape"][1:]]
-    header = str({"descr": "|i1", "fortran_order": False, "shape": tuple(shape)})
-    header += " " * (64 - (10 + len(header) + 1) % 64) + "\n"
-    path = where / "x.npy"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + random.Random(name).randbytes(math.prod(shape)))
-    return path
+    shape = [2, *spine.input_shape(name)[1:]]
+    return spine.random_steps(where / "x.npy", shape, name)
 
 
 def results(program, x, where):

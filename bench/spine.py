@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import struct
 import subprocess
 import sys
@@ -58,6 +59,18 @@ def tool(*arguments):
     if status:
         sys.exit(f"exit status {os.waitstatus_to_exitcode(status)}")
     return seconds, usage.ru_maxrss * 1024, errors
+
+
+def input_shape(model):
+    return json.loads((MODELS / model / "model.json").read_text())["inputs"][0]["shape"]
+
+
+def random_steps(path, shape, seed):
+    """int8, the same for the same seed."""
+    header = str({"descr": "|i1", "fortran_order": False, "shape": tuple(shape)})
+    header += " " * (64 - (10 + len(header) + 1) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + random.Random(seed).randbytes(math.prod(shape)))
+    return path
 
 
 def read_npy(path):
