@@ -67,6 +67,8 @@ Status prepare(Call& call, Prepared* prepared) {
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
   if (is_for<Feature::mve>(call) && why_not_linear_mve(a) == nullptr)
     return keep_for<Feature::mve, linear_s8_mve>(call, prepared, a, x, weight, first, y);
+  if (is_for<Feature::dsp>(call) && why_not_linear_rows_dsp(a, weight, first) == nullptr)
+    return keep_for<Feature::dsp, linear_s8_rows_dsp>(call, prepared, a, x, weight, first, y);
   if (is_for<Feature::dsp>(call) && why_not_linear_dsp(a) == nullptr)
     return keep_for<Feature::dsp, linear_s8_dsp>(call, prepared, a, x, weight, first, y);
   if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, linear_s8_scalar>(call, prepared, a, x, weight, first, y);

@@ -63,6 +63,7 @@ struct CheckedKernel {
 Outcome check_conv2d(uint32_t seed);
 Outcome check_depthwise_conv2d(uint32_t seed);
 Outcome check_linear(uint32_t seed);
+Outcome check_linear_rows(uint32_t seed);
 Outcome check_add(uint32_t seed);
 Outcome check_mul(uint32_t seed);
 Outcome check_avg_pool2d(uint32_t seed);

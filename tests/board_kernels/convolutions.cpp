@@ -212,6 +212,40 @@ Outcome check_linear(uint32_t seed) {
   return Outcome::not_served;
 }
 
+// Calls that the kernel for three outputs at a time serves: why_not_linear_rows_dsp() is null, but for what it leaves to a faster one.
+Outcome check_linear_rows(uint32_t seed) {
+  if constexpr (!kHasDsp) return Outcome::not_served;
+  Random r(seed);
+  LinearArgs a{};
+  a.rows = r.one_in(2) ? 1 : r.between(1, 3);
+  a.in = 8 * (r.one_in(20) ? r.between(200, kDspRow / 8) : r.one_in(2) ? r.between(1, 9) : r.between(1, 40));
+  a.out = a.in > 1000 ? r.between(3, 9) : r.one_in(2) ? r.between(3, 9) : some_channels(r) + 2;
+  a.x_offset = r.one_in(4) ? 0 : -a_zero(r);
+  a.y_zero = a_zero(r);
+  a.multiplier = static_cast<int32_t>(r.next() >> 2) >> (r.one_in(2) ? 0 : r.between(0, 20));
+  if (r.one_in(2))
+    a.multiplier = static_cast<int32_t>(r.next() >> 1) | 1 << 30, a.shift = -(r.one_in(2) ? r.between(1, 9) : r.between(1, 24));
+  if (a.shift != 0 && r.one_in(8)) a.multiplier = r.one_in(2) ? 1 << 30 : INT32_MAX;
+  if (r.one_in(12)) a.shift = a.shift != 0 ? 0 : -r.between(1, 24);  // not served
+  a.y_min = -128, a.y_max = 127;
+  static int32_t sums[kMostChannels + 2];
+  fill_sums(r, sums, a.out);
+  const auto [x, weight] = some_layer(r, a.rows * a.in, a.out * a.in);
+  const uint32_t ys = static_cast<uint32_t>(a.rows * a.out);
+  const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
+  Line line("@differs linear_rows ");
+  line.number(seed).text(" rows,in,out,xo,yz,m,s");
+  const int32_t values[] = {a.rows, a.in, a.out, a.x_offset, a.y_zero, a.multiplier, a.shift};
+  for (const int32_t v : values) line.text(" ").signed_number(v);
+  if constexpr (kHasDsp) {
+    a.rows = why_not_linear_rows_dsp(a, weight, sums) ? 1 : a.rows;  // where another kernel is faster
+    if (why_not_linear_rows_dsp(a, weight, sums)) return Outcome::not_served;
+    linear_s8(a, x, weight, sums, expected.data);
+    linear_s8_rows_dsp(a, x, weight, sums, found.data);
+  }
+  return compared(expected, found, ys, nullptr, line);
+}
+
 namespace {
 
 // The packed form of a convolution without groups, and whether its kernel gives the same bits. `once`: it rounds once.

@@ -13,6 +13,7 @@ constexpr CheckedKernel kChecked[] = {
     {"conv2d", check_conv2d},
     {"depthwise_conv2d", check_depthwise_conv2d},
     {"linear", check_linear},
+    {"linear_rows", check_linear_rows},
     {"add", check_add},
     {"mul", check_mul},
     {"avg_pool2d", check_avg_pool2d},
