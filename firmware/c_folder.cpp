@@ -13,14 +13,13 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-constexpr std::string_view kCNpu = "firmware/c_npu/";
+constexpr std::string_view kCNpu = "firmware/c_npu/", kOptimization = "runtime/ports/optimization.cmake";
 
 std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) {
   std::string kernels, models;
   for (const std::string& path : sources)
     if (path.ends_with(".cpp") || path.ends_with(".S")) kernels += fmt::format("\n  {}/{}", kCSources, path);
-  if (o.npu) kernels += "\n  deuteron_npu.cpp";
-  if (o.npu_model) kernels += "\n  neutron_kernels.c";
+  const std::string npu = fmt::format("{}{}", o.npu ? " deuteron_npu.cpp" : "", o.npu_model ? " neutron_kernels.c" : "");
   const std::string definitions = o.npu ? fmt::format("target_compile_definitions({} PRIVATE DEUTERON_NEUTRON_DRIVER{})\n", kCKernels,
                                                       o.npu_model ? " DEUTERON_NEUTRON_MODEL" : "")
                                         : std::string();
@@ -45,14 +44,17 @@ std::string cmake_lists(const COutput& o, const std::set<std::string>& sources) 
       "# Libraries of models and of the kernels that they call. Made by deuteron {0}.\n"
       "#   add_subdirectory(FOLDER)   target_link_libraries(YOURS {1})\n"
       "cmake_minimum_required(VERSION 3.16)\nproject(deuteron_models LANGUAGES C CXX ASM)\n\n"
-      "add_library({2} STATIC {2}.cpp{3})\n"
+      "set(kernels{3})\nadd_library({2} STATIC {2}.cpp{7} ${{kernels}})\n"
       "set_target_properties({2} PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)\n"
       "target_include_directories({2} PRIVATE ${{CMAKE_CURRENT_SOURCE_DIR}} ${{CMAKE_CURRENT_SOURCE_DIR}}/{4})\n"
+      "include({4}/{8})\nforeach(source IN LISTS kernels)\n"
+      "  string(REGEX REPLACE \"^{4}/\" \"\" name ${{source}})\n  optimization_of(${{name}} optimization)\n"
+      "  set_source_files_properties(${{source}} PROPERTIES COMPILE_OPTIONS ${{optimization}})\nendforeach()\n"
       "# -ffp-contract=off: the same arithmetic everywhere, though some cores have a fused multiply-add.\n"
-      "target_compile_options({2} PRIVATE -O3 -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno\n"
+      "target_compile_options({2} PRIVATE -Os -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno\n"
       "  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti> "
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-threadsafe-statics>)\n{6}{5}",
-      o.version, o.programs.front().name, kCKernels, kernels, kCSources, models, definitions);
+      o.version, o.programs.front().name, kCKernels, kernels, kCSources, models, definitions, npu, kOptimization);
 }
 
 std::string readme(const COutput& o, const std::set<std::string>& sources) {
@@ -96,6 +98,7 @@ std::map<std::string, std::string> c_output_files(const COutput& o, const Runtim
   const std::set<std::string> headers = kernel_headers(runtime, operators_of(o));
   std::set<std::string> sources = sources_of(runtime, headers, o.isa);
   if (o.npu) sources.merge(npu_sources(runtime, o.npu_kernels, o.isa, o.npu_model));
+  sources.emplace(kOptimization);
   Files files;
   for (const SourceFile& f : runtime.files)
     if (sources.contains(std::string(f.path))) files.emplace(fmt::format("{}/{}", kCSources, f.path), f.text);

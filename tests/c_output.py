@@ -288,14 +288,15 @@ def compare_sizes(found):
 
 
 def compare_headers(found):
-    """A header costs no RAM either, and the flash of the folder within a tenth: the compiler inlines differently where it sees everything."""
+    """A header costs no RAM either, and the flash of the folder within a fourth: the compiler inlines differently where it sees everything,
+    and compiles all of it for speed (optimization.cmake has what the folder compiles for size)."""
     known = json.loads(RECORD.read_text())
     for target, models in found.items():
         for name, now in models.items():
             folder = known.get(target, {}).get(name)
             print(f"{target} {name} as a header: {now['flash']} bytes of flash without weights ({folder and folder['flash']} as a folder), {now['ram']} of RAM, {now['stack']} of stack")
             check(now["ram"] <= 64, f"{name} on {target} as a header: {now['ram']} bytes of RAM beside the arena, limit 64")
-            check(folder and now["flash"] <= 1.1 * folder["flash"], f"{name} on {target} as a header: {now['flash']} bytes of flash, as a folder {folder}")
+            check(folder and now["flash"] <= 1.25 * folder["flash"], f"{name} on {target} as a header: {now['flash']} bytes of flash, as a folder {folder}")
 
 
 def main():

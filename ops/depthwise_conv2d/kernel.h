@@ -52,4 +52,17 @@ inline const char* why_not_depthwise_conv2d_dsp(const DepthwiseConv2dArgs& a) {
 // rest.
 void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
 
+// What the three come to for windows of 3x3: has_patches(), has_planes() (three_by_three.h); for others, of more than one channel of x,
+// with DSP of at least 4 output channels; and for a single channel of x: turned_fit() (turned.h). A C program calls them by these names,
+// and has nothing for other calls.
+void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
+                                 int32_t scratch_bytes, int8_t* y);
+void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                      void* scratch, int32_t scratch_bytes, int8_t* y);
+void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
+void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
+void depthwise_conv2d_s8_dsp_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
+void depthwise_conv2d_s8_scalar_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
+void depthwise_conv2d_s8_scalar_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y);
+
 }  // namespace deuteron

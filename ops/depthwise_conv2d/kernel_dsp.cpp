@@ -98,11 +98,23 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
 
 }  // namespace
 
-void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  if (turned_fit(a, 2)) return run_turned<conv2d_s8_dsp>(a, x, weight, bias, y);
-  if (a.out_c < kPlanes) return depthwise_conv2d_s8(a, x, weight, bias, y);
-  const auto run = is_three_by_three(a) ? run_planes : a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+void depthwise_conv2d_s8_dsp_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_dsp_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  const auto run = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_dsp_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  run_turned<conv2d_s8_dsp>(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_dsp(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  if (turned_fit(a, kDspTurned)) return depthwise_conv2d_s8_dsp_turned(a, x, weight, bias, y);
+  if (a.out_c < kPlanes) return depthwise_conv2d_s8(a, x, weight, bias, y);
+  (has_planes(a) ? depthwise_conv2d_s8_dsp_3x3 : depthwise_conv2d_s8_dsp_channels)(a, x, weight, bias, y);
 }
 
 }  // namespace deuteron

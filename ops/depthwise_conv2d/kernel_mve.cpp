@@ -114,7 +114,7 @@ int8_t* fill_strip(const DepthwiseConv2dArgs& a, const int8_t* x, int32_t ih, in
 }
 
 // 16 channels, the outputs begin..begin+width-1 of every row.
-void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, const Strips& strips, int32_t begin, int32_t width,
+void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k, Strips strips, int32_t begin, int32_t width,
                  int32_t count, int8_t* y) {
   const int32_t c = a.out_c, row = a.out_w * c, s = a.stride_w;
   const bool twice = s == 2;
@@ -154,13 +154,9 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
   }
 }
 
-bool has_patches(const DepthwiseConv2dArgs& a) {
-  const int32_t s = a.stride_w;
-  return is_three_by_three(a) && a.x_offset >= -127 && a.x_offset <= 128 && a.out_w >= (s == 1 ? 2 : 4) && a.out_h >= (s == 1 ? 2 : 1);
-}
-
-void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, const Strips& strips,
-                 int8_t* y) {
+// A function by itself, and the strips by value: else gcc 12 keeps less of its loops in registers.
+[[gnu::noinline]] void run_patches(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, Strips strips,
+                                   int8_t* y) {
   Kernels k;
   const int32_t per_output = a.stride_w, group = a.stride_w == 1 ? 2 : 4;
   int32_t width = (strips.columns_at_once - 2) / per_output;
@@ -215,29 +211,53 @@ void run_one_channel(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t
   conv2d_s8_mve(conv, x, scratch, bias, scratch + filters, scratch_bytes - filters, y);
 }
 
+// ---- all of them
+
+Strips strips_in(int8_t* stack, void* scratch, int32_t scratch_bytes) {
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(scratch) + 3) & ~uintptr_t{3},
+                  end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
+  if (scratch_bytes <= kStackStrip + 3) return {stack, kStackStrip / kStripColumn};
+  return {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
+}
+
+// Of the only channel of x, which may be a convolution too.
+[[gnu::noinline]] void run_alone(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
+                                 int32_t scratch_bytes, int8_t* y) {
+  alignas(16) int8_t stack[kStackStrip];
+  const Strips strips = strips_in(stack, scratch, scratch_bytes);
+  if (run_by_columns(a, x, weight, bias, strips, one_channel_instructions(a), y)) return;
+  run_one_channel(a, x, weight, bias, static_cast<int8_t*>(scratch), scratch_bytes, y);
+}
+
+bool is_alone(const DepthwiseConv2dArgs& a, int32_t scratch_bytes) {
+  const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
+  return a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 && a.x_offset <= 128;
+}
+
 }  // namespace
+
+void depthwise_conv2d_s8_mve_channels(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                      void* scratch, int32_t scratch_bytes, int8_t* y) {
+  alignas(16) int8_t stack[kStackStrip];
+  const Strips strips = strips_in(stack, scratch, scratch_bytes);
+  if (run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
+  const auto by_taps = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    for (int32_t c = 0; c < a.out_c; c += kTapChannels) by_taps(a, x, weight, bias, c, y);
+}
+
+void depthwise_conv2d_s8_mve_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
+                                 int32_t scratch_bytes, int8_t* y) {
+  alignas(16) int8_t stack[kStackStrip];
+  const Strips strips = strips_in(stack, scratch, scratch_bytes);
+  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c)
+    run_patches(a, x, weight, bias, strips, y);
+}
 
 void depthwise_conv2d_s8_mve(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, void* scratch,
                              int32_t scratch_bytes, int8_t* y) {
-  alignas(16) int8_t stack[kStackStrip];
-  Strips strips{stack, kStackStrip / kStripColumn};
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(scratch) + 3) & ~uintptr_t{3},
-                  end = reinterpret_cast<uintptr_t>(scratch) + scratch_bytes;
-  if (scratch_bytes > kStackStrip + 3) strips = {reinterpret_cast<int8_t*>(begin), static_cast<int32_t>(end - begin) / kStripColumn};
-  const int64_t filters = int64_t{a.kernel_h} * a.kernel_w * a.out_c;
-  const bool one_channel = a.in_c == 1 && a.out_c > 1 && filters <= scratch_bytes && a.x_offset >= -127 && a.x_offset <= 128;
-  if (one_channel) {
-    if (run_by_columns(a, x, weight, bias, strips, one_channel_instructions(a), y)) return;
-    return run_one_channel(a, x, weight, bias, static_cast<int8_t*>(scratch), scratch_bytes, y);
-  }
-  const bool patches = has_patches(a);
-  if (!patches && run_by_columns(a, x, weight, bias, strips, taps_instructions(a), y)) return;
-  const auto by_taps = a.depth_multiplier == 1 ? run_taps<true> : run_taps<false>;
-  for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) {
-    if (patches) run_patches(a, x, weight, bias, strips, y);
-    else
-      for (int32_t c = 0; c < a.out_c; c += kTapChannels) by_taps(a, x, weight, bias, c, y);
-  }
+  const auto others = is_alone(a, scratch_bytes) ? run_alone : depthwise_conv2d_s8_mve_channels;
+  (has_patches(a) ? depthwise_conv2d_s8_mve_3x3 : others)(a, x, weight, bias, scratch, scratch_bytes, y);
 }
 
 }  // namespace deuteron

@@ -89,10 +89,19 @@ void run_planes(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* wei
 
 }  // namespace
 
-void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
-  if (turned_fit(a, 4)) return run_turned<conv2d_s8_scalar>(a, x, weight, bias, y);
-  if (a.out_c < kPlanes || !is_three_by_three(a)) return depthwise_conv2d_s8(a, x, weight, bias, y);
+void depthwise_conv2d_s8_scalar_3x3(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c, y += a.out_h * a.out_w * a.out_c) run_planes(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_scalar_turned(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias,
+                                       int8_t* y) {
+  run_turned<conv2d_s8_scalar>(a, x, weight, bias, y);
+}
+
+void depthwise_conv2d_s8_scalar(const DepthwiseConv2dArgs& a, const int8_t* x, const int8_t* weight, const int32_t* bias, int8_t* y) {
+  if (turned_fit(a, kScalarTurned)) return depthwise_conv2d_s8_scalar_turned(a, x, weight, bias, y);
+  if (has_planes(a)) return depthwise_conv2d_s8_scalar_3x3(a, x, weight, bias, y);
+  depthwise_conv2d_s8(a, x, weight, bias, y);
 }
 
 }  // namespace deuteron

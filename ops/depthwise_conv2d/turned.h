@@ -7,6 +7,7 @@
 namespace deuteron {
 
 inline constexpr int32_t kTurnedBytes = 3072;
+inline constexpr int32_t kDspTurned = 2, kScalarTurned = 4;  // windows at a time
 
 // With `windows` of int16 at a time.
 inline bool turned_fit(const DepthwiseConv2dArgs& a, int32_t windows) {

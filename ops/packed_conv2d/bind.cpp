@@ -43,18 +43,43 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
 }
 #endif
 
+template <Feature f, auto kernel, class Args>
+Status keep_in_scratch(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  return keep_for<f, kernel>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+}
+// A core has one kernel, which chooses when it runs: names for the forms would be more flash than the choice.
+template <class Args>
+Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  if constexpr (!kIsMicrocontroller) switch (packed_conv2d_mve_form(c.args, c.scratch_bytes)) {
+      case PackedMve::any:
+        break;
+      case PackedMve::alone:
+        return keep_for<Feature::mve, packed_conv2d_s8_mve_alone>(call, prepared, c.args, c.x, c.packed, c.y);
+      case PackedMve::in_place:
+        return keep_for<Feature::mve, packed_conv2d_s8_mve_in_place>(call, prepared, c.args, c.x, c.packed, c.y);
+      case PackedMve::columns:
+        return keep_in_scratch<Feature::mve, packed_conv2d_s8_mve_columns>(call, prepared, c);
+      case PackedMve::rows:
+        return keep_in_scratch<Feature::mve, packed_conv2d_s8_mve_rows>(call, prepared, c);
+    }
+  return keep_in_scratch<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c);
+}
+
 template <Packing p, class Args>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (p == Packing::mve_4x16)
-    if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_s8_mve>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+    if (is_for<Feature::mve>(call)) return keep_mve(call, prepared, c);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call)) {
       if constexpr (build_has<Feature::dsp>()) {
         const Room room = room_for(call, packed_conv2d_windows_bytes(c.args), c.scratch, c.scratch_bytes);
         return keep<packed_conv2d_s8_dsp_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
+      } else if (packed_conv2d_is_alone(c.args)) {
+        return keep_in_scratch<Feature::dsp, packed_conv2d_s8_dsp_alone>(call, prepared, c);
+      } else if (const PackedConv2dArgs& a = c.args; !a.has_shifts) {
+        return keep_in_scratch<Feature::dsp, packed_conv2d_s8_dsp_windows>(call, prepared, c);
       } else {
-        return keep_for<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+        return keep_in_scratch<Feature::dsp, packed_conv2d_s8_dsp>(call, prepared, c);
       }
     }
 #if defined(DEUTERON_HOST_KERNELS)

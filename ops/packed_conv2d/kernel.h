@@ -127,12 +127,46 @@ DEUTERON_ONE_COPY inline int64_t packed_conv2d_least_scratch_bytes(const PackedC
 template <Packing p>
 void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
 
+// Whether windows of 3x3 over whole blocks of channels are met four at a time on MVE. `room`: bytes of columns. Some of the last four are
+// met twice where a row has no multiple of four: then two at a time are fewer, unless rows are long.
+inline bool packed_conv2d_meets_rows(const PackedConv2dArgs& a, int32_t room) {
+  return a.kernel_h == 3 && a.kernel_w == 3 && a.stride_w == 1 && a.in_c % kPackedBlock == 0 && a.out_c >= kPackedTile && a.out_w >= 4 &&
+         (a.out_w > 20 || (a.out_w + 1) % 4 < 2) && room >= (4 + 2) * 3 * a.in_c;
+}
+
 // The same with the M-profile Vector Extension, for mve_4x16. Reads nothing beyond its operands.
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y);
+
+// What that comes to for a call whose scratch is known. A C program calls it by this name, and has none of the other loops.
+enum class PackedMve {
+  any,       // the kernel above, which chooses
+  alone,     // one window, which lies in x as it is wanted
+  in_place,  // windows that do
+  columns,   // others, in scratch
+  rows,      // those of packed_conv2d_meets_rows()
+};
+inline PackedMve packed_conv2d_mve_form(const PackedConv2dArgs& a, int32_t scratch_bytes) {
+  if (packed_conv2d_is_in_one_piece(a)) return packed_conv2d_has_one_window(a) ? PackedMve::alone : PackedMve::in_place;
+  const int32_t most = packed_conv2d_columns_bytes(a), bytes = scratch_bytes < most ? scratch_bytes : most;
+  if (bytes < most && bytes <= kPackedStackColumns) return PackedMve::any;
+  return packed_conv2d_meets_rows(a, bytes - kPackedBlock) ? PackedMve::rows : PackedMve::columns;
+}
+void packed_conv2d_s8_mve_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
+void packed_conv2d_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
+void packed_conv2d_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                  int8_t* y);
+void packed_conv2d_s8_mve_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                               int8_t* y);
+
 // The same with the DSP extension, for dsp_4x4. Windows for which `scratch` is too small lie on the stack.
 void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y);
+// What that comes to for packed_conv2d_is_alone(), and for others without shifts; for C programs, as above.
+void packed_conv2d_s8_dsp_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                int8_t* y);
+void packed_conv2d_s8_dsp_windows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                  int8_t* y);
 // Nothing on the stack: scratch_bytes is at least packed_conv2d_windows_bytes().
 void packed_conv2d_s8_dsp_in_scratch(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                                      int8_t* y);

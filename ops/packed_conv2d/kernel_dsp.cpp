@@ -113,12 +113,8 @@ void widen_rows(const TwoWindows& c, const Rows& rows, const DspPlace& p0, const
   for (int32_t kh = c.a.kernel_h; kh > 0; --kh, x0 += rows.step, x1 += rows.step) to = deuteron_widen_two_dsp(x0, x1, rows.quads, to, 0);
 }
 
-void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
-  if (packed_conv2d_is_alone(a)) return run_alone(a, x, packed, windows, y);
-  if (a.has_shifts) {  // rows
-    for (int32_t rows = a.n * a.out_h * a.out_w; rows > 0; --rows, x += a.in_c, y += a.y_step) run_alone(a, x, packed, windows, y);
-    return;
-  }
+// Windows two at a time.
+void run_windows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
   if (are_pixels(a)) return run_pixels(a, x, packed, windows, y);
   const Conv2dArgs plain = plain_args(a);
   TwoWindows c = windows_of(plain, x, windows, Two(), 0, static_cast<int16_t>(a.x_zero));
@@ -144,17 +140,41 @@ void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16
   }
 }
 
+void run(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y) {
+  if (packed_conv2d_is_alone(a)) return run_alone(a, x, packed, windows, y);
+  if (!a.has_shifts) return run_windows(a, x, packed, windows, y);
+  for (int32_t rows = a.n * a.out_h * a.out_w; rows > 0; --rows, x += a.in_c, y += a.y_step) run_alone(a, x, packed, windows, y);
+}
+
+using Run = void (*)(const PackedConv2dArgs&, const int8_t* x, const int8_t* packed, int16_t* windows, int8_t* y);
+
+template <Run run>
 [[gnu::noinline]] void run_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
   alignas(8) int16_t windows[kPackedStack];
   run(a, x, packed, windows, y);
+}
+// In the scratch, where its windows fit.
+template <Run run>
+void run_in(void* scratch, bool fits, const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  if (fits) run(a, x, packed, static_cast<int16_t*>(scratch), y);
+  else run_on_stack<run>(a, x, packed, y);
 }
 
 }  // namespace
 
 void packed_conv2d_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y) {
-  if (scratch_bytes < packed_conv2d_windows_bytes(a)) run_on_stack(a, x, packed, y);
-  else run(a, x, packed, static_cast<int16_t*>(scratch), y);
+  run_in<run>(scratch, scratch_bytes >= packed_conv2d_windows_bytes(a), a, x, packed, y);
+}
+
+void packed_conv2d_s8_dsp_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                int8_t* y) {
+  run_in<run_alone>(scratch, scratch_bytes >= quads_of(a) * kPackedQuad * 2, a, x, packed, y);
+}
+
+void packed_conv2d_s8_dsp_windows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                  int8_t* y) {
+  run_in<run_windows>(scratch, scratch_bytes >= quads_of(a) * kPackedQuad * 4, a, x, packed, y);
 }
 
 void packed_conv2d_s8_dsp_in_scratch(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t, int8_t* y) {

@@ -28,26 +28,40 @@ struct PackedToS8 {
   static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
 };
 
-[[gnu::noinline]] void run_in_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* columns, int32_t bytes,
-                                      int8_t* y) {
-  const int32_t room = bytes - kPackedBlock;
-  if (packed_conv2d_meets_rows(a, room)) run_rows(a, x, packed, columns, room, y);
-  else run_columns(a, PackedToS8{}, x, packed, columns, room, y);
-}
-
 [[gnu::noinline]] void run_columns_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
   int8_t columns[kPackedStackColumns];
-  run_in_columns(a, x, packed, columns, bytes, y);
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) packed_conv2d_s8_mve_rows(a, x, packed, columns, bytes, y);
+  else packed_conv2d_s8_mve_columns(a, x, packed, columns, bytes, y);
 }
 
 }  // namespace
 
+void packed_conv2d_s8_mve_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  run_window(filters_of(a, packed, PackedToS8{}), x, y);
+}
+
+void packed_conv2d_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  run_in_place(a, PackedToS8{}, x, packed, y);
+}
+
+void packed_conv2d_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                  int8_t* y) {
+  run_columns(a, PackedToS8{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+}
+
+void packed_conv2d_s8_mve_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                               int8_t* y) {
+  run_rows(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+}
+
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y) {
-  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_in_place(a, PackedToS8{}, x, packed, y);
-  const int32_t bytes = packed_conv2d_columns_bytes(a), most = bytes < kPackedStackColumns ? bytes : kPackedStackColumns;
-  if (scratch_bytes < bytes && scratch_bytes <= kPackedStackColumns) return run_columns_on_stack(a, x, packed, most, y);
-  run_in_columns(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes < bytes ? scratch_bytes : bytes, y);
+  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return packed_conv2d_s8_mve_in_place(a, x, packed, y);
+  const int32_t most = packed_conv2d_columns_bytes(a), bytes = scratch_bytes < most ? scratch_bytes : most;
+  if (bytes < most && bytes <= kPackedStackColumns)
+    return run_columns_on_stack(a, x, packed, most < kPackedStackColumns ? most : kPackedStackColumns, y);
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) packed_conv2d_s8_mve_rows(a, x, packed, scratch, bytes, y);
+  else packed_conv2d_s8_mve_columns(a, x, packed, scratch, bytes, y);
 }
 
 }  // namespace deuteron

@@ -7,13 +7,6 @@
 
 namespace deuteron {
 
-// Whether such windows are met four at a time. `room`: bytes of columns. Some of the last four are met twice where a row has no multiple of
-// four: then two at a time are fewer, unless rows are long.
-inline bool packed_conv2d_meets_rows(const PackedConv2dArgs& a, int32_t room) {
-  return a.kernel_h == 3 && a.kernel_w == 3 && a.stride_w == 1 && a.in_c % kPackedBlock == 0 && a.out_c >= kPackedTile && a.out_w >= 4 &&
-         (a.out_w > 20 || (a.out_w + 1) % 4 < 2) && room >= (4 + 2) * 3 * a.in_c;
-}
-
 // `fours` of windows whose blocks lie as MvePackedRows says.
 [[gnu::noinline]] inline void run_fours(const PackedConv2dArgs& a, const int8_t* packed, const int8_t* x, int32_t pitch, int32_t fours,
                                         int8_t* y) {
@@ -30,7 +23,8 @@ inline bool packed_conv2d_meets_rows(const PackedConv2dArgs& a, int32_t room) {
                                        int8_t* y) {
   const int32_t fit = room / (3 * a.in_c) - 2, most = fit < a.out_w ? fit : a.out_w;  // windows whose columns are copied at a time
   const int32_t image_row = a.in_w * a.in_c, reach = 2 * a.dilation_h, block = (most + 2) * kPackedBlock;
-  const Columns k{a, kPackedBlock, a.in_c / kPackedBlock * block, block, 1, vdupq_n_u8(0), vdupq_n_s8(static_cast<int8_t>(a.x_zero))};
+  const int8x16_t outside = vdupq_n_s8(static_cast<int8_t>(a.x_zero));  // `places` is not read: of zeros gcc would make a memset
+  const Columns k{a, kPackedBlock, a.in_c / kPackedBlock * block, block, 1, vreinterpretq_u8_s8(outside), outside};
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * image_row)
     for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row) {
       const int32_t ih = oh * a.stride_h - a.pad_h;

@@ -57,13 +57,28 @@ bool keep_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
 }
 #endif
 
+template <auto kernel, class Conv>
+Status keep_mve_as(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+  return keep_for<Feature::mve, kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
+}
+// A C program calls the form by its name, as of packed_conv2d.
+template <class Conv>
+Status keep_mve(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+  if constexpr (!kIsMicrocontroller) {
+    const auto rows_bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(c.conv, c.rows));
+    const PackedMve form = packed_conv2d_mve_form(c.conv, c.scratch_bytes - rows_bytes);
+    if (form == PackedMve::in_place) return keep_mve_as<packed_conv2d_add_s8_mve_in_place>(call, prepared, conv, c);
+    if (form == PackedMve::columns) return keep_mve_as<packed_conv2d_add_s8_mve_columns>(call, prepared, conv, c);
+    if (form == PackedMve::rows) return keep_mve_as<packed_conv2d_add_s8_mve_rows>(call, prepared, conv, c);
+  }
+  return keep_mve_as<packed_conv2d_add_s8_mve>(call, prepared, conv, c);
+}
+
 // `conv`: that of `c`, or where it lies in the file.
 template <Packing p, class Conv>
 Status keep_packed_add(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
   if constexpr (p == Packing::mve_4x16)
-    if (is_for<Feature::mve>(call))
-      return keep_for<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
-                                                              c.scratch_bytes, c.y);
+    if (is_for<Feature::mve>(call)) return keep_mve(call, prepared, conv, c);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call)) {
       if constexpr (build_has<Feature::dsp>()) {

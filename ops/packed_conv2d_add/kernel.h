@@ -50,6 +50,14 @@ void packed_conv2d_add_s8_mve(const PackedConv2dArgs& a, const LinearAddArgs& su
 void packed_conv2d_add_s8_dsp(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
                               const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 
+// What the first of them comes to for a form of the convolution, as in ops/packed_conv2d/kernel.h; none for a single window.
+void packed_conv2d_add_s8_mve_in_place(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
+                                       const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
+void packed_conv2d_add_s8_mve_columns(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
+                                      const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
+void packed_conv2d_add_s8_mve_rows(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
+                                   const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
+
 // Nothing on the stack: scratch holds the rows of c, then packed_conv2d_windows_bytes().
 void packed_conv2d_add_s8_dsp_in_scratch(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
                                          const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);

@@ -38,6 +38,9 @@ Status prepare(Call& call, Prepared* prepared) {
     return keep<quantize_s16>(call, prepared, a, from, to);
   }
   auto* to = static_cast<int8_t*>(y.data);
+  if constexpr (!kIsMicrocontroller)  // of a C program: without the kernel for what is behind the last block
+    if (is_for<Feature::mve_float>(call) && a.count % kQuantizeBlock == 0)
+      return keep_for<Feature::mve_float, quantize_s8_mve_blocks>(call, prepared, a, from, to);
   if (is_for<Feature::mve_float>(call)) return keep_for<Feature::mve_float, quantize_s8_mve>(call, prepared, a, from, to);
   if constexpr (kHasMve || kIsHost)  // without floats in the vector unit, or not on the core at all
     if (call.isa == Isa::mve) return keep<quantize_s8_as_mve>(call, prepared, a, from, to);

@@ -26,6 +26,7 @@ void quantize_s16(const QuantizeArgs& a, const float* x, int16_t* y);
 // As cores with the M-profile Vector Extension do: with its instructions, and for hosts without.
 void quantize_s8_mve(const QuantizeArgs& a, const float* x, int8_t* y);
 void quantize_s8_as_mve(const QuantizeArgs& a, const float* x, int8_t* y);
+void quantize_s8_mve_blocks(const QuantizeArgs& a, const float* x, int8_t* y);  // the whole blocks alone
 
 // The same as quantize_s16 with its instructions, which take what is below the normal floats for zero: that makes no step of it.
 // Limits   reciprocal < kQuantizeMostReciprocal

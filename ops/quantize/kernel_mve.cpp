@@ -7,9 +7,9 @@
 
 namespace deuteron {
 
-void quantize_s8_mve(const QuantizeArgs& args, const float* x, int8_t* y) {
+void quantize_s8_mve_blocks(const QuantizeArgs& args, const float* x, int8_t* y) {
   constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23
-  QuantizeArgs a = args;                   // for all the compiler knows, y might lie over the arguments
+  const QuantizeArgs a = args;             // for all the compiler knows, y might lie over the arguments
   const int32x4_t low = vdupq_n_s32(a.low), high = vdupq_n_s32(a.high);
   const float32x4_t reciprocal = vdupq_n_f32(a.reciprocal);
   for (int32_t i = a.count / kQuantizeBlock * (kQuantizeBlock / 4); i > 0; --i, x += 4, y += 4) {
@@ -17,8 +17,14 @@ void quantize_s8_mve(const QuantizeArgs& args, const float* x, int8_t* y) {
     const int32x4_t steps = vqaddq_n_s32(vcvtnq_s32_f32(whole), a.zero);
     vstrbq_s32(y, vminq_s32(vmaxq_s32(steps, low), high));
   }
+}
+
+void quantize_s8_mve(const QuantizeArgs& args, const float* x, int8_t* y) {
+  quantize_s8_mve_blocks(args, x, y);
+  QuantizeArgs a = args;
   a.count %= kQuantizeBlock;
-  quantize_s8(a, x, y);
+  const int32_t whole = args.count - a.count;
+  quantize_s8(a, x + whole, y + whole);
 }
 
 // The product is rounded by itself, as the portable kernel's is; VCVTN rounds ties to even.

@@ -6,6 +6,7 @@
 #include "ops/conv_transpose2d/kernel.h"
 #include "ops/depthwise_conv2d/kernel.h"
 #include "ops/depthwise_conv2d/scratch.h"
+#include "ops/depthwise_conv2d/three_by_three.h"
 #include "ops/image/window.h"
 #include "ops/linear/kernel.h"
 #include "ops/linear_once/kernel.h"
@@ -160,7 +161,9 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
   const int64_t stock = depthwise_conv2d_scratch_bytes(a, kIsa);
   if constexpr (kHasMve) {
     if (why_not_depthwise_conv2d_mve(a)) return Outcome::not_served;
-    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, depthwise_conv2d_s8_mve);
+    const auto form = has_patches(a) ? depthwise_conv2d_s8_mve_3x3 : depthwise_conv2d_s8_mve_channels;
+    const bool by_form = (has_patches(a) || a.in_c > 1) && r.one_in(2);
+    return run_convolution(r, a, weights, stock, line, depthwise_conv2d_s8, by_form ? form : depthwise_conv2d_s8_mve);
   }
   if constexpr (kHasDsp) {
     if (why_not_depthwise_conv2d_dsp(a)) return Outcome::not_served;
@@ -444,6 +447,38 @@ Outcome check_packed_conv_transpose2d(uint32_t seed) {
 
 namespace {
 
+#if defined(__ARM_FEATURE_MVE)
+// The form of the kernel that a C program calls.
+void run_mve_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  switch (packed_conv2d_mve_form(a, scratch_bytes)) {
+    case PackedMve::any:
+      return packed_conv2d_s8_mve(a, x, packed, scratch, scratch_bytes, y);
+    case PackedMve::alone:
+      return packed_conv2d_s8_mve_alone(a, x, packed, y);
+    case PackedMve::in_place:
+      return packed_conv2d_s8_mve_in_place(a, x, packed, y);
+    case PackedMve::columns:
+      return packed_conv2d_s8_mve_columns(a, x, packed, scratch, scratch_bytes, y);
+    case PackedMve::rows:
+      return packed_conv2d_s8_mve_rows(a, x, packed, scratch, scratch_bytes, y);
+  }
+}
+void run_added_mve_form(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed, const int8_t* other,
+                        int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  const PackedMve form = packed_conv2d_mve_form(a, scratch_bytes - static_cast<int32_t>(packed_conv2d_add_rows_bytes(a, rows)));
+  const auto run = form == PackedMve::in_place  ? packed_conv2d_add_s8_mve_in_place
+                   : form == PackedMve::columns ? packed_conv2d_add_s8_mve_columns
+                   : form == PackedMve::rows    ? packed_conv2d_add_s8_mve_rows
+                                                : packed_conv2d_add_s8_mve;
+  run(a, sum, x, packed, other, rows, scratch, scratch_bytes, y);
+}
+#endif
+
+void run_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  const auto run = packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp_alone : packed_conv2d_s8_dsp_windows;
+  (a.has_shifts && !packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp : run)(a, x, packed, scratch, scratch_bytes, y);
+}
+
 Outcome check_packed(uint32_t seed, bool adds) {
   Random r(seed);
   Conv2dArgs a = some_packed(r);
@@ -451,13 +486,14 @@ Outcome check_packed(uint32_t seed, bool adds) {
   line.number(seed);
   PackedKernel own{nullptr, packed_conv2d_least_scratch_bytes, packed_conv2d_scratch_bytes};
   if (adds) own.least = packed_conv2d_add_least_scratch_bytes, own.most = packed_conv2d_add_scratch_bytes;
-  if constexpr (kHasMve) {
-    own.run = packed_conv2d_s8_mve;
-    if (adds) own.run_with_addition = packed_conv2d_add_s8_mve;
-    return run_packed<Packing::mve_4x16>(r, a, line, own);
-  }
+#if defined(__ARM_FEATURE_MVE)
+  const bool by_form = r.one_in(2);
+  own.run = by_form ? run_mve_form : packed_conv2d_s8_mve;
+  if (adds) own.run_with_addition = by_form ? run_added_mve_form : packed_conv2d_add_s8_mve;
+  return run_packed<Packing::mve_4x16>(r, a, line, own);
+#endif
   if constexpr (kHasDsp) {
-    own.run = packed_conv2d_s8_dsp;
+    own.run = r.one_in(2) ? run_dsp_form : packed_conv2d_s8_dsp;
     if (adds) own.run_with_addition = packed_conv2d_add_s8_dsp;
     return run_packed<Packing::dsp_4x4>(r, a, line, own);
   }

@@ -262,7 +262,7 @@ Outcome check_max_pool2d(uint32_t seed) {
 Outcome check_quantize(uint32_t seed) {
   Random r(seed);
   QuantizeArgs a{};
-  a.count = r.between(1, 200);
+  a.count = r.one_in(4) ? kQuantizeBlock * r.between(1, 12) : r.between(1, 200);
   const uint32_t count = static_cast<uint32_t>(a.count);
   float* x = reinterpret_cast<float*>(at_end_of_pool(4 * count));
   a.reciprocal = r.one_in(4) ? 1.0f : static_cast<float>(r.between(1, 100000)) / 1000.0f;
@@ -281,7 +281,8 @@ Outcome check_quantize(uint32_t seed) {
   if constexpr (kHasMveFloat) {
     quantize_s8_as_mve(a, x, expected.data);
     const bool in_place = r.one_in(3);
-    quantize_s8_mve(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
+    const auto run = a.count % kQuantizeBlock == 0 && r.one_in(2) ? quantize_s8_mve_blocks : quantize_s8_mve;
+    run(a, x, in_place ? reinterpret_cast<int8_t*>(x) : found.data);
     if (in_place) std::memcpy(found.data, x, count);
     return compared(expected, found, count, nullptr, line);
   }
