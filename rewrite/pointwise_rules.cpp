@@ -84,9 +84,13 @@ std::optional<Patch> finish(const Graph& g, NodeId root, PointProgram program, V
   return b.replace_root(Reshape{y.shape}, {b.add(std::move(op), {leaf})});
 }
 
-// Steps in, steps out: one operator of the model, whose integers TFLite's numerics prescribe. A table would round its real result.
+// Steps in, steps out: one operator of the model, whose integers TFLite's numerics prescribe. A table would round its real result. Steps that
+// were moved are steps.
 bool is_on_steps(const Graph& g, const Uses& uses, const Node& node) {
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return dequantized(g, uses, v) >= 0; });
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+    for (NodeId n = uses.producer[v]; n >= 0 && is_movement(g.nodes[n].op); n = uses.producer[v]) v = g.nodes[n].inputs[0];
+    return dequantized(g, uses, v) >= 0;
+  });
 }
 
 // f(x, number), f(g(x), h(x)), f(x, x)   become   one function of x
