@@ -64,12 +64,12 @@ def measure(arguments, isa, where):
 
 
 def tflite_calls(text):
-    """The same of the kernels with TFLite's arithmetic; elements of the operand of a sum in place of taps."""
+    """The same of the kernels with TFLite's arithmetic; elements of the operand of a sum or a product in place of taps."""
     for line in text.splitlines():
         if call := re.search(r" = call (\S+?)\(", line):
             shape, operand = re.search(r": s(?:16|8|64|32)\[([\d,]*)\]", line), re.search(r"args\(in0\[([\d,]*)", line)
             count = lambda m: int(np.prod([int(v) for v in m[1].split(",")])) if m else 0
-            yield call[1], int((re.search(r"macs=(\d+)", line) or [0, 0])[1]), count(shape), count(operand) if "sum" in call[1] else 0
+            yield call[1], int((re.search(r"macs=(\d+)", line) or [0, 0])[1]), count(shape), count(operand) if "sum" in call[1] or "prod" in call[1] else 0
 
 
 # Layers are fitted to inputs of the sizes that networks have: in small ones the multiply-adds are lost among what is done for each result.

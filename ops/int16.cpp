@@ -11,6 +11,7 @@
 #include "ops/concat/int16.h"
 #include "ops/conv2d/int16.h"
 #include "ops/conv_transpose2d/int16.h"
+#include "ops/div/int16.h"
 #include "ops/expand/int16.h"
 #include "ops/families.h"
 #include "ops/gather/int16.h"

@@ -39,10 +39,14 @@ static void import_abs(Call& c) {
   c.takes(1, 1);
   finish_integers(c, {"aten::abs", "out"});
 }
+// Of int16 in steps as they stand, of which -32768 stays as it is, as in TFLite.
 static void import_neg(Call& c) {
-  if (!is_of_integers(c)) return finish_unary(c, UnaryFn::neg);
+  const Type &x = c.declared(0), &y = c.declared_result(0);
+  const bool as_they_stand = x.dtype == DType::s16 && x.quant == y.quant;
+  if (!as_they_stand && !is_of_integers(c)) return finish_unary(c, UnaryFn::neg);
   c.takes(1, 1);
-  finish_integers(c, {"aten::neg", "out"});
+  if (!as_they_stand) return finish_integers(c, {"aten::neg", "out"});
+  c.result(call_on(c, {"aten::neg", "out"}, c.steps_value(0), {}, y));
 }
 
 static void import_leaky_relu(Call& c) {
@@ -100,7 +104,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::LEAKY_RELU, import_leaky_relu, Int16::taken},
     {BuiltinOperator::LOG, import_unary<UnaryFn::log>, Int16::taken},
     {BuiltinOperator::LOGISTIC, import_sigmoid<UnaryFn::sigmoid>, Int16::taken},
-    {BuiltinOperator::NEG, import_neg},
+    {BuiltinOperator::NEG, import_neg, Int16::taken},
     {BuiltinOperator::PRELU, import_prelu, Int16::taken},
     {BuiltinOperator::RELU, import_relu, Int16::taken},
     {BuiltinOperator::RELU6, import_relu6, Int16::taken},
@@ -110,7 +114,7 @@ static constexpr ImportRow kActivationsRows[] = {
     {BuiltinOperator::RSQRT, import_unary<UnaryFn::rsqrt>, Int16::taken},
     {BuiltinOperator::SIGN, import_unary<UnaryFn::sign>},
     {BuiltinOperator::SIN, import_unary<UnaryFn::sin>},
-    {BuiltinOperator::SQRT, import_unary<UnaryFn::sqrt>},
+    {BuiltinOperator::SQRT, import_unary<UnaryFn::sqrt>, Int16::taken},
     {BuiltinOperator::SQUARE, import_square},
     {BuiltinOperator::TANH, import_sigmoid<UnaryFn::tanh>, Int16::taken},
 };

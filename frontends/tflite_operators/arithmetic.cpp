@@ -100,16 +100,30 @@ constexpr CallRow kCalls[] = {
     {BuiltinOperator::SELECT_V2, {"aten::where", "self_out"}, 3, std::nullopt},
 };
 
-// TFLite compares steps of int16 as they stand, whatever their scales, and picks them as they stand.
+// What TFLite takes for equal: its numbers for steps (deuteron::compared_16x8).
+ValueId compared(Call& c, size_t operand) {
+  const Type& x = c.declared(operand);
+  const ValueId steps = c.steps_value(operand);
+  c.require(x.quant.scale.size() == 1 && x.quant.scale[0] < 1, "compares int16 whose scale is not below 1", to_text(x), "a scale below 1",
+            "tflite.operator.scale");
+  const auto m = c.ok() ? multiplier_of(x.quant.scale[0], Ties::away) : std::nullopt;
+  if (!m) return -1;
+  return call_on(c, {"deuteron::compared_16x8", "out"}, steps, {integer_argument(m->value), integer_argument(m->shift)},
+                 {DType::s32, x.shape, {}}, fmt::format("number{}", operand));
+}
+
+// TFLite compares steps of int16 as they stand, whatever their scales, and picks and divides them as they stand.
 void finish_on_int16(Call& c, const CallRow& row) {
+  using B = BuiltinOperator;
+  const bool picks = row.operands == 3, equal = row.builtin == B::EQUAL || row.builtin == B::NOT_EQUAL;
   const Type &x = c.declared(row.operands - 2), &other = c.declared(row.operands - 1), &y = c.declared_result(0);
   c.require(x.dtype == other.dtype, "takes int16 beside another type", to_text(other), to_text(x), "tflite.operand.type");
-  if (!row.result)
+  if (picks)
     c.require(x.quant == other.quant && x.quant == y.quant, "picks from int16 of several scales",
               fmt::format("{}, {}", to_text(other), to_text(y)), to_text(x), "tflite.operator.scale");
   std::vector<ValueId> operands;
-  if (row.operands == 3) operands.push_back(c.in(0));
-  for (const size_t i : {row.operands - 2, row.operands - 1}) operands.push_back(c.steps_value(i));
+  if (picks) operands.push_back(c.in(0));
+  for (const size_t i : {row.operands - 2, row.operands - 1}) operands.push_back(equal ? compared(c, i) : c.steps_value(i));
   c.result(call_broadcast(c, row.kernel, std::move(operands), row.result.value_or(DType::s16), {}, {}, row.result ? Quant() : y.quant));
 }
 
@@ -181,10 +195,10 @@ static void import_squared_difference(Call& c) {
 static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::ADD, import_add, Int16::taken},
     {BuiltinOperator::ADD_N, import_add_n},
-    {BuiltinOperator::DIV, import_product<DivOptions, Div>},
-    {BuiltinOperator::EQUAL, import_call},
-    {BuiltinOperator::FLOOR_DIV, import_call},
-    {BuiltinOperator::FLOOR_MOD, import_call},
+    {BuiltinOperator::DIV, import_product<DivOptions, Div>, Int16::taken},
+    {BuiltinOperator::EQUAL, import_call, Int16::taken},
+    {BuiltinOperator::FLOOR_DIV, import_call, Int16::taken},
+    {BuiltinOperator::FLOOR_MOD, import_call, Int16::taken},
     {BuiltinOperator::GREATER, import_call, Int16::taken},
     {BuiltinOperator::GREATER_EQUAL, import_call, Int16::taken},
     {BuiltinOperator::LESS, import_call, Int16::taken},
@@ -195,11 +209,11 @@ static constexpr ImportRow kArithmeticRows[] = {
     {BuiltinOperator::MAXIMUM, import_extreme<Maximum>, Int16::taken},
     {BuiltinOperator::MINIMUM, import_extreme<Minimum>, Int16::taken},
     {BuiltinOperator::MUL, import_product<MulOptions, Mul>, Int16::taken},
-    {BuiltinOperator::NOT_EQUAL, import_call},
+    {BuiltinOperator::NOT_EQUAL, import_call, Int16::taken},
     {BuiltinOperator::POW, import_call},
     {BuiltinOperator::SELECT, import_call, Int16::taken},
     {BuiltinOperator::SELECT_V2, import_call, Int16::taken},
-    {BuiltinOperator::SQUARED_DIFFERENCE, import_squared_difference},
+    {BuiltinOperator::SQUARED_DIFFERENCE, import_squared_difference, Int16::taken},
     {BuiltinOperator::SUB, import_sub, Int16::taken},
 };
 ImportRows arithmetic_rows() { return kArithmeticRows; }

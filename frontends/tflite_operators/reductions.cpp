@@ -1,9 +1,13 @@
 // Means, sums and extremes over some axes, what holds for all or any of them, positions of extremes, and running sums.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "frontends/tflite_operators/calls.h"
 #include "frontends/tflite_operators/import_table.h"
 #include "frontends/tflite_operators/parts.h"
+#include "ops/integer/multiplier.h"
 
 namespace deuteron::tflite {
 namespace {
@@ -57,9 +61,38 @@ void import_reduce(Call& c) {
   finish_kept(c, c.add(Reduce{fn, axes}, {x}));
 }
 
+// The product of int16 steps, rounded after each: over axes that lie behind the others. TFLite spreads the result's scale over all factors.
+void finish_product_of_int16(Call& c) {
+  const Type &declared = c.declared(0), &y = c.declared_result(0);
+  ValueId x = c.real(0);
+  const Axes axes = c.axes(1, declared.rank());
+  c.require(has_one_scale(declared, DType::s16) && has_one_scale(y, DType::s16), "multiplies int16 into another type", to_text(y),
+            "INT16 with one scale", "tflite.operator.scale");
+  if (!c.ok()) return;
+  Axes order;
+  for (i64 k = 0; k < declared.rank(); ++k)
+    if (!std::binary_search(axes.begin(), axes.end(), k)) order.push_back(k);
+  order.insert(order.end(), axes.begin(), axes.end());
+  const Shape kept = reduced(declared.shape, axes);
+  const i64 outer = numel(kept), slice = declared.elements() / outer;
+  const double factor =
+      static_cast<double>(declared.quant.scale[0]) / std::pow(static_cast<double>(y.quant.scale[0]), 1.0 / static_cast<double>(slice));
+  const auto m = checked_multiplier(factor, Ties::away, "tflite.operator.scale");
+  if (!m) return c.refuse(m.why);
+  c.require(m->shift <= 14, "has a result whose scale is too fine for a product", fmt::format("{:g}", factor), "16384",
+            "tflite.operator.scale");
+  x = c.permute(x, order, "order");
+  x = c.add(Quantize{declared.quant}, {c.reshape(x, {outer, slice}, "factors")}, "factor_steps");
+  const ValueId made =
+      call_on(c, {"deuteron::prod_16x8", "out"}, x, {integer_argument(1), integer_argument(m->value), integer_argument(m->shift)},
+              {DType::s16, {outer}, y.quant}, "product");
+  finish_kept(c, c.add(Dequantize{}, {made}, "product_real"));
+}
+
 // One axis after the other, in integers or in float.
 static void import_reduce_prod(Call& c) {
   c.takes(2, 2);
+  if (c.declared(0).dtype == DType::s16) return finish_product_of_int16(c);
   ValueId x = is_of_integers(c) ? c.in(0) : c.real(0);
   for (const i64 axis : c.axes(1, c.rank(x))) {
     if (!c.ok()) return;
@@ -145,7 +178,7 @@ static constexpr ImportRow kReductionsRows[] = {
     {BuiltinOperator::REDUCE_ANY, import_truth<false>},
     {BuiltinOperator::REDUCE_MAX, import_reduce<Reduce::kMax>, Int16::taken},
     {BuiltinOperator::REDUCE_MIN, import_reduce<Reduce::kMin>, Int16::taken},
-    {BuiltinOperator::REDUCE_PROD, import_reduce_prod},
+    {BuiltinOperator::REDUCE_PROD, import_reduce_prod, Int16::taken},
     {BuiltinOperator::SUM, import_reduce<Reduce::kSum>, Int16::taken},
 };
 ImportRows reductions_rows() { return kReductionsRows; }

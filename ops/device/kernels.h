@@ -76,15 +76,19 @@ namespace deuteron {
 // The same with TFLite's arithmetic, for models that came from there.
 #define DEUTERON_INT16X8_KERNELS(K) \
   K(kAdd16x8)                       \
+  K(kCompared16x8)                  \
   K(kConv2d16x8)                    \
   K(kConvTranspose2d16x8)           \
+  K(kDiv16x8)                       \
   K(kLinear16x8)                    \
   K(kMatmul16x8)                    \
   K(kMul16x8)                       \
+  K(kProd16x8)                      \
   K(kRescale16x8)                   \
   K(kShiftedAdd16x8)                \
   K(kSigmoid16x8)                   \
   K(kSoftmax16x8)                   \
+  K(kSqrt16x8)                      \
   K(kSum16x8)
 
 #define DEUTERON_DECLARE_KERNEL(name) extern const Kernel name;

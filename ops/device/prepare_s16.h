@@ -41,4 +41,38 @@ inline Status read_bounds_s16(const Call& call, int first, int32_t* low, int32_t
   return Status{};
 }
 
+// Two operands of one layout and how their product or quotient is scaled: the arguments of a call, in the order of this list.
+enum PairS16 { kPairX, kPairOther, kPairMultiplier, kPairShift, kPairYMin, kPairYMax, kPairOut };
+template <class Args>
+Status read_pair_s16(const Call& call, int64_t most_shift, const char* why_not_shift, Args* a) {
+  const Tensor &x = call.tensor(kPairX), &other = call.tensor(kPairOther), &y = call.tensor(kPairOut);
+  for (const int i : {int{kPairX}, int{kPairOther}, int{kPairOut}})
+    if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
+  if (!same_layout(x, other)) return bad_argument(kPairOther, "must have the sizes and the order of the first");
+  if (!same_layout(x, y)) return bad_argument(kPairOut, "must have the sizes and the order of the operands");
+  if (!lies_in(call.integer(kPairMultiplier), 0, INT32_MAX)) return bad_argument(kPairMultiplier, "is out of range");
+  if (!lies_in(call.integer(kPairShift), -31, most_shift)) return bad_argument(kPairShift, why_not_shift);
+  a->count = x.numel;
+  a->multiplier = static_cast<int32_t>(call.integer(kPairMultiplier)), a->shift = static_cast<int32_t>(call.integer(kPairShift));
+  return read_bounds_s16(call, kPairYMin, &a->y_min, &a->y_max);
+}
+template <auto kernel, class Args>
+Status keep_pair_s16(Call& call, Prepared* prepared, const Args& a) {
+  return keep<kernel>(call, prepared, a, static_cast<const int16_t*>(call.tensor(kPairX).data),
+                      static_cast<const int16_t*>(call.tensor(kPairOther).data), static_cast<int16_t*>(call.tensor(kPairOut).data));
+}
+
+// x seen as [outer,slice,inner], y as [outer,inner], both in the order in which they lie in memory.
+struct SlicesS16 {
+  int32_t outer, slice, inner;
+};
+// Of arguments `x`, `inner` and `out`; of a result that has elements.
+inline Status read_slices_s16(const Call& call, int x, int inner, int out, SlicesS16* to) {
+  const int64_t elements = call.tensor(x).numel, results = call.tensor(out).numel, each = call.integer(inner);
+  if (each < 1 || results % each != 0) return bad_argument(inner, "must divide the elements of the result");
+  if (elements == 0 || elements % results != 0) return bad_argument(x, "must have as many elements for each of the result");
+  *to = {static_cast<int32_t>(results / each), static_cast<int32_t>(elements / results), static_cast<int32_t>(each)};
+  return Status{};
+}
+
 }  // namespace deuteron

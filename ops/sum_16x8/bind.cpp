@@ -18,13 +18,11 @@ Status prepare(Call& call, Prepared* prepared) {
   if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
   if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
   if (y.numel == 0) return keep_nothing(prepared);
-  const int64_t inner = call.integer(kInner);
-  if (inner < 1 || y.numel % inner != 0) return bad_argument(kInner, "must divide the elements of the result");
-  if (x.numel == 0 || x.numel % y.numel != 0) return bad_argument(kX, "must have as many elements for each of the result");
-  const int32_t slice = x.numel / y.numel;
-  if (slice > kMostSummed16x8) return bad_argument(kX, "has slices too long for sums within int32");
-  const Sum16x8Args a{static_cast<int32_t>(y.numel / inner), slice, static_cast<int32_t>(inner),
-                      static_cast<int32_t>(call.integer(kMultiplier)), static_cast<int32_t>(call.integer(kShift))};
+  SlicesS16 slices;
+  if (Status s = read_slices_s16(call, kX, kInner, kOut, &slices); !s.ok()) return s;
+  if (slices.slice > kMostSummed16x8) return bad_argument(kX, "has slices too long for sums within int32");
+  const Sum16x8Args a{slices.outer, slices.slice, slices.inner, static_cast<int32_t>(call.integer(kMultiplier)),
+                      static_cast<int32_t>(call.integer(kShift))};
   return keep<sum_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<int16_t*>(y.data));
 }
 

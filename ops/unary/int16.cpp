@@ -56,6 +56,16 @@ static Result<Lowered> tflite_abs_form(const LowerContext& c) {
   return lower_rescale_16x8(c, factor, -factor, {});
 }
 
+static Result<Lowered> tflite_sqrt_form(const LowerContext& c) {
+  const Type &x = c.in[0], &y = c.out[0];
+  for (const Type* t : {&x, &y})
+    if (auto why = require_int16(*t)) return *why;
+  CallBuilder call("deuteron::sqrt_16x8", c.in.size(), 1);
+  call.in(0, elementwise_face(x.shape)).real(static_cast<double>(x.quant.scale[0])).real(static_cast<double>(y.quant.scale[0]));
+  call.out(0, elementwise_face(y.shape)).may_share(0, 0);
+  return call.done();
+}
+
 // TFLite has no other functions in int16. What has no value there is the end of the range.
 Result<Lowered> tflite_int16_form(const Unary& a, const LowerContext& c) {
   const float x = c.in[0].quant.scale[0], y = c.out[0].quant.scale[0];
@@ -77,9 +87,11 @@ Result<Lowered> tflite_int16_form(const Unary& a, const LowerContext& c) {
       return tflite_table_form(c, [](float v, float scale) { return v <= 0 ? -32768 * scale : std::log(v); });
     case UnaryFn::rsqrt:
       return tflite_table_form(c, [](float v, float scale) { return v <= 0 ? 32767 * scale : 1 / std::sqrt(v); });
+    case UnaryFn::sqrt:
+      return tflite_sqrt_form(c);
     default:
       return Refusal{"there is no kernel of TFLite's int16 arithmetic for it", std::string(row_of(a.fn).name),
-                     "abs, exp, gelu, leaky_relu, log, rsqrt, sigmoid, tanh", "int16x8.operator"};
+                     "abs, exp, gelu, leaky_relu, log, rsqrt, sigmoid, sqrt, tanh", "int16x8.operator"};
   }
 }
 

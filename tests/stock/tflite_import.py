@@ -29,8 +29,8 @@ TARGETS = list(BOARDS.values())
 kMostElements = 40000
 
 # operator: (largest difference in steps, differing elements in a million).
-# sum: TFLite's other kernel is no reference.
-BOUNDS = {"sum": (1, 20000)}
+# sum: TFLite's other kernel is no reference. int16.real_square: three roundings to float32 move 32 768 steps by 0.008, so that 16 in 1000 lie that near a tie.
+BOUNDS = {"sum": (1, 20000), "int16.real_square": (1, 16000)}
 # SUM is compared with the other builtin kernels: its reference kernel gives numbers that have nothing to do with its operands.
 ALONE = EXACT + ["linear", "sum"] + TABLES
 INEXACT = set(BOUNDS)

@@ -2,7 +2,7 @@
 import numpy as np
 import tflite_subgraphs
 from neutron_models import Random
-from tflite_models import Builder, schema
+from tflite_models import Builder, interpret, schema
 
 kMostElements = 40000
 
@@ -150,7 +150,7 @@ class Int16(Random):
         extreme = fn in ("MAXIMUM", "MINIMUM")
         s = self.b.quant(x)[0] if extreme else self.scale()
         kind = self.pick(0, 3)
-        same = [t for t in self.live if self.b.shape(t) == shape and (not extreme or self.b.quant(t)[0] == s)]
+        same = [t for t in self.live if self.b.shape(t) == shape and (not extreme or self.b.quant(t)[0] == s)]  # the operand itself, too
         if kind == 0 and same:
             other = self.choose(same)
         elif kind == 1:
@@ -343,13 +343,14 @@ class Int16(Random):
 
     def function(self):
         """Of steps that are not negative, where it has no value below 0."""
-        fn, shape = self.choose(["ABS", "EXP", "GELU", "LOG", "RSQRT"]), self.b.shape(self.any())
+        fn, shape = self.choose(["ABS", "EXP", "GELU", "LOG", "RSQRT", "SQRT"]), self.b.shape(self.any())
         s = float(np.float32(10 ** self.r.uniform(-4.5, -3.3)))
         x = self.b.input(shape, s, 0)
-        if fn in ("LOG", "RSQRT"):
+        if fn in ("LOG", "RSQRT", "SQRT"):
             x = self.b.op("ABS", [x], [self.new(shape, s)], "AbsOptions")
         y = {"ABS": s * self.choose([1, 0.5, 10 ** self.r.uniform(-0.5, 0.5)]), "EXP": np.exp(32767 * s) / 32767 * 10 ** self.r.uniform(-0.4, 0.4),
-             "GELU": s * 10 ** self.r.uniform(-0.3, 0.3), "LOG": 10 ** self.r.uniform(-3.6, -3), "RSQRT": 10 ** self.r.uniform(-3, -1) / np.sqrt(s) / 100}[fn]
+             "GELU": s * 10 ** self.r.uniform(-0.3, 0.3), "LOG": 10 ** self.r.uniform(-3.6, -3), "RSQRT": 10 ** self.r.uniform(-3, -1) / np.sqrt(s) / 100,
+             "SQRT": np.sqrt(s / 32767) * 10 ** self.r.uniform(-0.2, 1)}[fn]
         return self.b.op(fn, [x], [self.new(shape, float(y))], {"ABS": "AbsOptions", "EXP": "ExpOptions", "GELU": "GeluOptions"}.get(fn),
                          **({"approximate": bool(self.pick(0, 1))} if fn == "GELU" else {}))
 
@@ -366,8 +367,77 @@ class Int16(Random):
         x = self.any()
         shape = self.b.shape(x)
         other = self.steps(shape[-1:], self.scale()) if self.pick(0, 1) else self.b.input(shape, self.scale(), 0)
-        fn = self.choose(["GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"])
+        fn = self.choose(["EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"])
         return self.b.op(fn, [x, other], [self.b.tensor(shape, dtype=np.bool_)], fn.title().replace("_", "") + "Options")
+
+    def equal(self):
+        """Of steps near 0, of which many are one number in TFLite, and of two scales that are nearly the same."""
+        shape, s = self.b.shape(self.any()), self.scale() * self.choose([1, 1, 300])
+        fine = self.b.input(shape, s / 400, 0)
+        x = self.b.op("QUANTIZE", [fine], [self.new(shape, s)], "QuantizeOptions")
+        near = s * self.choose([1, 1, 1.01])
+        other = self.b.constant(self.r.integers(-60, 61, shape[-1:]).astype(np.int16), near, 0) if self.pick(0, 1) else self.b.input(shape, near, 0)
+        fn = self.choose(["EQUAL", "NOT_EQUAL"])
+        return self.b.op(fn, [x, other] if self.pick(0, 1) else [other, x], [self.b.tensor(shape, dtype=np.bool_)], fn.title().replace("_", "") + "Options")
+
+    def negative(self):
+        x = self.any()
+        return self.b.op("NEG", [x], [self.like(x, self.b.shape(x))], "NegOptions")
+
+    def divisor(self, shape, s):
+        """Without 0, at which TFLite stops, and without -1: TFLite leaves the quotient of -32768 open."""
+        steps = self.r.integers(1, 10 ** self.r.uniform(0.5, 4.5), shape) + 1
+        return self.b.constant((steps * self.r.choice([-1, 1], shape)).astype(np.int16), s, 0)
+
+    def floor(self):
+        """TFLite divides steps as they stand, whatever their scales."""
+        x = self.any()
+        shape = self.b.shape(x)
+        other = self.divisor(shape[-1:] if self.pick(0, 1) and len(shape) <= 4 else shape, self.scale())
+        fn = self.choose(["FLOOR_DIV", "FLOOR_MOD"])
+        return self.b.op(fn, [x, other], [self.new(shape, self.scale())], fn.title().replace("_", "") + "Options")
+
+    def quotient(self):
+        """By a constant, or by what an input cannot make 0. Where TFLite shifts by more than 31 bits, which C++ leaves open, 0 is wanted."""
+        x = self.b.graph.inputs[0]
+        shape, s = self.b.shape(x), self.scale()
+        small = shape[-1:] if self.pick(0, 1) and len(shape) <= 4 else shape
+        other = self.divisor(small, s)
+        d = np.frombuffer(self.b.buffers[-1].data.tobytes(), np.int16).reshape(small).astype(np.int64)
+        sx = np.float32(self.b.quant(x)[0])
+        y = self.new(shape, float(sx / s * max(1 / np.median(np.abs(d)) * 10 ** self.r.uniform(-0.5, 1), 2.0 ** -14.5)))
+        made = self.b.op("DIV", [x, other], [y], "DivOptions", fusedActivationFunction=self.activation())
+        shift = int(np.frexp(sx / (np.float32(s) * np.float32(self.b.quant(y)[0])))[1])
+
+        def wanted(inputs):
+            n = np.where(d < 0, -1, 1) * inputs[0].astype(np.int64)
+            doubled = 30 - np.floor(np.log2(np.maximum(np.where(n < 0, -n - 1, n), 0.5))).astype(np.int64)
+            far = np.floor(np.log2(np.abs(d))).astype(np.int64) + doubled - shift > 31
+            return [np.where(far | (n == 0), np.int16(0), interpret(self.b.bytes(), inputs)[0])]
+        self.wanted = wanted
+        return made
+
+    def real_square(self):
+        """TFLite Micro has it, the interpreter does not: the squared difference of real values is wanted."""
+        x = self.b.graph.inputs[0]
+        shape, s = self.b.shape(x), self.scale()
+        other = self.b.input(shape, s, 0)
+        sx, so = (float(np.float32(self.b.quant(t)[0])) for t in (x, other))
+        made = self.b.op("SQUARED_DIFFERENCE", [x, other], [self.new(shape, max(sx, so) ** 2 * 32768 * self.choose([1, 2, 4]))])
+        sy = float(np.float32(self.b.quant(made)[0]))
+        self.wanted = lambda inputs: [np.clip(np.rint((inputs[0] * sx - inputs[1] * so) ** 2 / sy), -32768, 32767).astype(np.int16)]
+        return made
+
+    def product(self):
+        """Of numbers about 1, over some axes."""
+        shape, s = self.b.shape(self.any()), float(np.float32(10 ** self.r.uniform(-4.3, -3.8)))
+        x = self.b.input(shape, s, 0)
+        axes = [i for i in range(len(shape)) if self.pick(0, 1)] or [len(shape) - 1]
+        self.r.shuffle(axes)
+        keep = len(axes) == len(shape) or bool(self.pick(0, 1))
+        out = [1 if i in axes else d for i, d in enumerate(shape)] if keep else [d for i, d in enumerate(shape) if i not in axes]
+        y = self.new(out, float(10 ** self.r.uniform(-5, -3)))
+        return self.b.op("REDUCE_PROD", [x, self.ints(axes)], [y], "ReducerOptions", keepDims=keep)
 
     def select(self):
         """By truth values of an input, or of a comparison."""
@@ -409,8 +479,9 @@ class Int16(Random):
 
 
 OPERATORS = ["conv", "depthwise", "linear", "transposed", "matmul", "residual", "pair", "powers", "pool", "clamp", "sigmoid", "softmax", "leaky", "quantize", "reduce",
-             "function", "prelu", "compare", "select", "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack", "transpose", "reshape", "resize"]
-ALONE = OPERATORS + ["total", "real", "moves", "branch", "recurrent"]
+             "function", "prelu", "compare", "equal", "negative", "floor", "product", "select", "int8_in_between", "pad", "concat", "slice", "split", "gather", "unpack",
+             "transpose", "reshape", "resize"]
+ALONE = OPERATORS + ["total", "quotient", "real", "real_square", "moves", "branch", "recurrent"]
 
 
 def start(seed, shape=None):
