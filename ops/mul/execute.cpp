@@ -6,7 +6,7 @@
 namespace deuteron {
 
 void execute(const Mul&, std::span<const HostTensor> in, std::span<const HostTensor> out) {
-  for_each_broadcast(in[0], in[1], out[0], [](float x, float y) { return x * y; });
+  for_each_broadcast(in[0], in[1], out[0], [](auto x, auto y) { return x * y; });
 }
 
 }  // namespace deuteron
