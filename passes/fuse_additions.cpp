@@ -29,9 +29,7 @@ bool is_call(const Graph& g, NodeId n, std::string_view name) {
 }
 
 // The convolution that is computed last, so that the other operand is there.
-std::optional<Pair> pair_of(const Graph& g, NodeId add) {
-  const Uses uses(g);
-  const Homes homes(g);
+std::optional<Pair> pair_of(const Graph& g, const Uses& uses, const Homes& homes, NodeId add) {
   const Node& node = g.nodes[add];
   const auto& call = *call_of(node.op);
   Pair found;
@@ -70,13 +68,17 @@ i64 most_alive(Graph g) {
 void fuse_additions(PassContext& pass) {
   Graph& g = pass.graph;
   i64 least = most_alive(g);
+  Uses uses(g);
+  Homes homes(g);
   for (NodeId n = static_cast<NodeId>(g.nodes.size()) - 1; n >= 0; --n) {
     if (!is_call(g, n, "deuteron::linear_add")) continue;
-    const std::optional<Pair> pair = pair_of(g, n);
+    const std::optional<Pair> pair = pair_of(g, uses, homes, n);
     std::optional<Graph> with = pair ? fused(g, *pair) : std::nullopt;
     if (!with) continue;
     const i64 most = most_alive(*with);
-    if (most <= least) g = *std::move(with), least = most;
+    if (most > least) continue;
+    g = *std::move(with), least = most;
+    uses = Uses(g), homes = Homes(g);
   }
 }
 

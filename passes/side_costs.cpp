@@ -1,20 +1,30 @@
 #include "passes/side_costs.h"
 
+#include <numeric>
+
 #include "cost/npu_cost.h"
 #include "cost/program_cost.h"
+#include "ops/families.h"
 #include "passes/subgraph.h"
 #include "passes/trial.h"
 #include "targets/target.h"
 
 namespace deuteron {
 
+// With the node's own sources: to copy all of them for each node would take the square of their number. A delegate's body names all.
 static Graph graph_of(const Graph& g, const Node& node) {
-  Subgraph alone(g, g.name);
+  const bool has_body = is_lowered(node.op);
+  Subgraph alone(g, g.name, has_body ? Subgraph::Sources::same : Subgraph::Sources::none);
   for (const ValueId v : node.inputs)
     if (!g.is_constant(v) && !alone.has(v)) alone.add_input(v);
   for (const ValueId v : node.outputs) alone.add_output(v);
   alone.add(node);
-  return alone.take();
+  Graph graph = alone.take();
+  if (has_body) return graph;
+  for (const i32 source : node.origin) graph.sources.push_back(g.sources[source]);
+  Origin& origin = graph.nodes[0].origin;
+  std::iota(origin.begin(), origin.end(), 0);
+  return graph;
 }
 
 // Packed weights may grow here: in the program other calls make room for those of a small one.
@@ -31,9 +41,9 @@ static i64 on_cpu(const PassContext& pass, Graph graph) {
 
 SideCosts side_costs(const PassContext& pass, const Node& node, bool takes) {
   SideCosts costs;
-  const Graph alone = graph_of(pass.graph, node);
+  Graph alone = graph_of(pass.graph, node);
   if (takes && pass.target.npu) costs.npu = npu_cycles(alone, *pass.target.npu, pass.options.npu.fetch_constants).value_or(-1);
-  if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, alone);
+  if (!pass.target.cpu_cost.empty()) costs.cpu = on_cpu(pass, std::move(alone));
   return costs;
 }
 

@@ -4,9 +4,9 @@
 
 namespace deuteron {
 
-Subgraph::Subgraph(const Graph& from, std::string name) : from_(from) {
+Subgraph::Subgraph(const Graph& from, std::string name, Sources sources) : from_(from) {
   graph_.name = std::move(name);
-  graph_.sources = from.sources;
+  if (sources == Sources::same) graph_.sources = from.sources;
 }
 
 ValueId Subgraph::copy(ValueId v) {

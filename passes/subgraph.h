@@ -1,4 +1,4 @@
-// Some nodes of a graph as a graph of their own, with the same sources.
+// Some nodes of a graph as a graph of their own.
 #pragma once
 #include <map>
 
@@ -8,7 +8,9 @@ namespace deuteron {
 
 class Subgraph {
  public:
-  Subgraph(const Graph& from, std::string name);
+  // With the same sources; or without any, for whoever makes many graphs and says of each what it needs.
+  enum class Sources : u8 { same, none };
+  Subgraph(const Graph& from, std::string name, Sources sources = Sources::same);
   // Values of the whole graph become values here when they are first met; their order is that of the calls.
   void add_input(ValueId v) { graph_.inputs.push_back(port(v)); }
   void add_output(ValueId v) { graph_.outputs.push_back(port(v)); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <set>
@@ -174,12 +175,17 @@ static void give_own_steps(const Graph& g, const Marks& marks, std::span<const O
   std::set<NodeId> among;
   for (const Join& j : joins) among.insert(j.among);
   const auto computes_with = [&](NodeId n) { return !among.contains(n) && !passes_numbers_on(g.nodes[n].op); };
+  std::map<ValueId, double> spans;  // of clusters, by root: a concatenation has as many members as operands
+  const auto span_of_all = [&](ValueId root) {
+    const auto [entry, added] = spans.emplace(root, 0);
+    if (added) entry->second = span(observed(g, uses, clusters.at(root), observations));
+    return entry->second;
+  };
   std::set<ValueId> apart;
   for (ValueId v = 0; v < static_cast<ValueId>(g.values.size()); ++v) {
     if (!marks.any[v] || !observations[v].seen || span(observations[v]) == 0) continue;
     if (uses.output_uses[v] == 0 && std::ranges::none_of(uses.readers[v], computes_with)) continue;
-    const Observation all = observed(g, uses, clusters.at(same.root(v)), observations);
-    if (span(all) >= kCoarser * span(observations[v])) apart.insert(moved.root(v));
+    if (span_of_all(same.root(v)) >= kCoarser * span(observations[v])) apart.insert(moved.root(v));
   }
   std::erase_if(joins, [&](const Join& j) {
     const bool to_result = is_among(j) && j.b == g.nodes[j.among].outputs[0];
@@ -265,10 +271,12 @@ static ValueId table_of(const Graph& g, const Uses& uses, ValueId v) {
 static bool has_member(const Cluster& cluster, ValueId v) { return std::ranges::binary_search(cluster.members, v); }
 
 Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, std::span<const Observation> observations) {
-  std::vector<Observation> parts;
+  std::deque<Observation> made;
+  std::vector<const Observation*> parts;
   for (const ValueId v : cluster.members) {
     if (!observations[v].seen) continue;
-    if (const ValueId table = table_of(g, uses, v); table >= 0) parts.push_back(observed_constant(g.values[table].constant->as<float>()));
+    if (const ValueId table = table_of(g, uses, v); table >= 0)
+      parts.push_back(&made.emplace_back(observed_constant(g.values[table].constant->as<float>())));
     bool counts = uses.output_uses[v] > 0;
     Bounds useful;
     if (uses.producer[v] >= 0 && state_results(g.nodes[uses.producer[v]].op) > 0) counts = true;  // the next step reads it
@@ -281,13 +289,12 @@ Observation observed(const Graph& g, const Uses& uses, const Cluster& cluster, s
       useful = {std::min(useful.low, b.low), std::max(useful.high, b.high)};
       counts = true;
     }
-    if (counts) parts.push_back(bounded(observations[v], useful.low, useful.high));
+    const bool is_whole = useful.low <= observations[v].low && useful.high >= observations[v].high;
+    if (counts) parts.push_back(is_whole ? &observations[v] : &made.emplace_back(bounded(observations[v], useful.low, useful.high)));
   }
   if (parts.empty())  // nobody reads them
-    for (const ValueId v : cluster.members) parts.push_back(observations[v]);
-  std::vector<const Observation*> pointers;
-  for (const Observation& part : parts) pointers.push_back(&part);
-  Observation all = merged(pointers);
+    for (const ValueId v : cluster.members) parts.push_back(&observations[v]);
+  Observation all = merged(parts);
   for (const ValueId v : cluster.members) {
     const std::optional<ByteGrid>& bytes = observations[v].bytes;
     if (bytes && bytes->low <= all.low && all.high <= bytes->low + 255.5f * bytes->step) all.bytes = bytes;
