@@ -48,16 +48,20 @@ std::vector<Stretch> stretches(std::span<const PackItem> items) {
   return list;
 }
 
-std::vector<PackPiece> pieces_of(const PackItem& item) {
-  return item.pieces.empty() ? std::vector<PackPiece>{{0, item.bytes, item.first, item.last}} : item.pieces;
+// `whole` holds the one of an item that has no list of them: this is asked of every two items that are alive together.
+std::span<const PackPiece> pieces_of(const PackItem& item, PackPiece& whole) {
+  if (!item.pieces.empty()) return item.pieces;
+  whole = {0, item.bytes, item.first, item.last};
+  return {&whole, 1};
 }
 
 // How far apart the offsets of two items must be so that no byte of a piece lies on a byte of another that is alive with it. Nothing when
 // no two are alive together.
 std::optional<Meeting> meeting_of(const PackItem& item, const PackItem& other, int32_t index, int64_t unit) {
   std::optional<Meeting> m;
-  for (const PackPiece& a : pieces_of(item))
-    for (const PackPiece& b : pieces_of(other)) {
+  PackPiece one, another;
+  for (const PackPiece& a : pieces_of(item, one))
+    for (const PackPiece& b : pieces_of(other, another)) {
       if (a.first > b.last || b.first > a.last) continue;
       const int64_t below = align_up(a.end - b.begin, unit) / unit, above = align_up(b.end - a.begin, unit) / unit;
       if (!m) m = {index, below, above};
