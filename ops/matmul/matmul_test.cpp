@@ -1,10 +1,10 @@
-// What Matmul refuses, and the numbers that its lowering gives to the kernel.
+// What Matmul refuses, its float execution, and the numbers that its lowering gives to the kernel.
 #include "ops/matmul/matmul.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
-
 #include <random>
 
 #include "ops/all.h"
@@ -36,6 +36,34 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
   EXPECT_EQ(inference_refusal({}, {3, 5}, {4, 5}), "matmul.rank");
   EXPECT_EQ(inference_refusal({0}, {2, 3, 5}, {2, 4, 5}), "matmul.scale");
   EXPECT_EQ(inference_refusal({-1}, {2, 3, 5}, {2, 4, 5}), "matmul.scale");
+}
+
+std::vector<float> executed(const Matmul& op, const Shape& x, const Shape& other, std::vector<float> a, std::vector<float> b) {
+  const Type first{DType::f32, x, {}}, second{DType::f32, other, {}}, result{DType::f32, {x[0], x[1], other[1]}, {}};
+  std::vector<float> y(static_cast<size_t>(result.elements()));
+  const HostTensor in[] = {{&first, a.data()}, {&second, b.data()}}, out[] = {{&result, y.data()}};
+  execute(op, in, out);
+  return y;
+}
+
+// Many rows go beside panels of columns, few element by element.
+TEST(Matmul, GivesInFloatTheSameBitsForRowsTogetherAndAlone) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  for (const auto& [rows, columns, inner] : {std::array<i64, 3>{7, 35, 21}, {4, 16, 8}, {5, 1, 3}, {9, 17, 40}, {6, 31, 1}}) {
+    std::vector<float> a(static_cast<size_t>(2 * rows * inner)), b(static_cast<size_t>(2 * columns * inner));
+    for (std::vector<float>* v : {&a, &b})
+      for (float& e : *v) e = normal(random);
+    const std::vector<float> together = executed({0.3f}, {2, rows, inner}, {2, columns, inner}, a, b);
+    for (i64 m = 0; m < 2 * rows; ++m) {
+      const auto part = [](const std::vector<float>& v, i64 k, i64 count) {
+        return std::vector<float>(v.begin() + k * count, v.begin() + (k + 1) * count);
+      };
+      const std::vector<float> alone =
+          executed({0.3f}, {1, 1, inner}, {1, columns, inner}, part(a, m, inner), part(b, m / rows, columns * inner));
+      EXPECT_EQ(alone, part(together, m, columns)) << rows << " " << columns << " " << inner;
+    }
+  }
 }
 
 TEST(Matmul, GivesTheKernelOffsetsAndTheWholeFactor) {
