@@ -1,27 +1,20 @@
 #include "ops/div_16x8/kernel.h"
 
-#include "ops/integer/inverse_root.h"
+#include "ops/integer/reciprocal.h"
 #include "ops/integer/requantize.h"
 
 namespace deuteron {
 namespace {
 
-constexpr int32_t kOneQ29 = 1 << 29, k48Over17Q29 = 1515870810, kMinus32Over17Q29 = -1010580540;
-
 struct Reciprocal {
   int32_t value, bits;  // value * 2^-(31 + bits)
 };
 
-// 0 < d. Newton's method in Q29 on half of d's fraction. Source: TFLite kernels/internal/common.h, GetReciprocal, and gemmlowp's
-// one_over_one_plus_x_for_x_in_0_1.
+// 0 < d. Source: TFLite kernels/internal/common.h, GetReciprocal.
 Reciprocal reciprocal_of(int32_t d) {
   const int zeros = __builtin_clz(static_cast<uint32_t>(d)) + 1;  // d's highest bit falls off
   const uint32_t fraction = zeros > 31 ? 0 : static_cast<uint32_t>(d) << zeros >> 1;
-  // (fraction + INT32_MAX) / 2, halves up
-  const int32_t half = static_cast<int32_t>((fraction + uint32_t{INT32_MAX} + 1) >> 1);
-  int32_t x = k48Over17Q29 + multiply_high(half, kMinus32Over17Q29);
-  for (int i = 0; i < 3; ++i) x += shift_left_saturating(multiply_high(x, kOneQ29 - multiply_high(half, x)), 2);
-  return {shift_left_saturating(x, 1), 32 - zeros};
+  return {reciprocal_of_one_plus(static_cast<int32_t>(fraction)), 32 - zeros};
 }
 
 int32_t quotient(const Div16x8Args& a, int32_t x, int32_t d) {

@@ -56,7 +56,7 @@ void for_each_broadcast(const HostTensor& a, const HostTensor& b, const HostTens
   const Shape& shape = y.type->shape;
   const i64 total = y.type->elements();
   if (total == 0) return;
-  if (a.type->shape == shape && b.type->shape == shape) { return map_pairs(a.data, 1, b.data, 1, y.data, total, f); }
+  if (a.type->shape == shape && b.type->shape == shape) return map_pairs(a.data, 1, b.data, 1, y.data, total, f);
   const Axes step_a = broadcast_steps(a.type->shape, shape), step_b = broadcast_steps(b.type->shape, shape);
   const size_t rank = shape.size();
   const i64 inner = rank ? shape[rank - 1] : 1, inner_a = rank ? step_a[rank - 1] : 0, inner_b = rank ? step_b[rank - 1] : 0;

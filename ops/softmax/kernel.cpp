@@ -2,34 +2,13 @@
 #include "ops/softmax/kernel.h"
 
 #include "ops/device/one_copy.h"
+#include "ops/integer/reciprocal.h"
 #include "ops/softmax/exponential.h"
 
 namespace deuteron {
 namespace {
 
-using q31::add, q31::exp_of_negative;
-
-int32_t shift_left_saturating(int32_t v, int bits) {
-  const int32_t most = INT32_MAX >> bits;
-  if (v > most) return INT32_MAX;
-  if (v < -most) return INT32_MIN;
-  return v * (1 << bits);
-}
-
-// A step of Newton's method towards 1 / half, Q2.29.
-DEUTERON_ONE_COPY int32_t nearer_to_reciprocal(int32_t x, int32_t half) {
-  constexpr int32_t kOne = 1 << 29;
-  return add(x, shift_left_saturating(multiply_high(x, add(kOne, -multiply_high(half, x))), 2));
-}
-
-// 1 / (1 + v) for v in [0, 1), Q0.31 to Q0.31: Newton's method from 48/17 - 32/17 d. gemmlowp.
-DEUTERON_ONE_COPY int32_t reciprocal_of_one_plus(int32_t v) {
-  constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;  // Q2.29
-  const int32_t half = v / 2 + (1 << 30);
-  int32_t x = add(k48Over17, multiply_high(half, kMinus32Over17));
-  for (int k = 0; k < 3; ++k) x = nearer_to_reciprocal(x, half);
-  return shift_left_saturating(x, 1);
-}
+using q31::exp_of_negative;
 
 int leading_zeros(uint32_t v) {
   int n = 0;
