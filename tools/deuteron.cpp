@@ -14,6 +14,9 @@ extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
 namespace {
 
+// Before main: objects of libraries take memory as well.
+[[gnu::constructor(101)]] void begin() { deuteron::end_in_order_without_memory(); }
+
 // Exit codes: 0 done, 1 the user's input, 2 wrong usage, 3 a fault of ours.
 int run_verb(int argc, char** argv) {
   using namespace deuteron;
@@ -26,7 +29,6 @@ int run_verb(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   deuteron::note_start_of_process();
-  deuteron::end_in_order_without_memory();
   deuteron::end_in_order_on_signals();
   try {
     return run_verb(argc, argv);

@@ -21,7 +21,7 @@ int32_t quotient(const Div16x8Args& a, int32_t x, int32_t d) {
   if (x == 0 || d == 0) return 0;
   if (d < 0) x = -x, d = -d;
   const Reciprocal r = reciprocal_of(d);
-  const int doubled = __builtin_clz(static_cast<uint32_t>(x < 0 ? ~x : x)) - 1;
+  const int doubled = __builtin_clz(static_cast<uint32_t>(x < 0 ? ~x : x) << 1 | 1);  // 31 of -1
   const int right = r.bits + doubled - a.shift;
   if (right > 31) return 0;
   const int32_t unscaled = multiply_high(static_cast<int32_t>(static_cast<uint32_t>(x) << doubled), r.value);
