@@ -11,6 +11,7 @@
 #include "firmware/embedded_sources.h"
 #include "firmware/write_project.h"
 #include "report/status_text.h"
+#include "tools/isa_called.h"
 
 namespace deuteron {
 namespace {
@@ -60,12 +61,6 @@ std::string models_summary(const COutput& output) {
 
 std::string core_of(const COutput& output) { return output.isa.empty() ? "a computer" : output.target; }
 
-Isa isa_of_file(const ProgramFile& file, const Target& target) {
-  for (const Isa isa : {Isa::scalar, Isa::dsp, Isa::mve})
-    if (file.summary.isa == name_of(isa)) return isa;
-  return target.isa;
-}
-
 }  // namespace
 
 void add_c_form(Verb& verb, COptions& o, const std::string& with) {
@@ -103,14 +98,14 @@ bool add_c_program(const COptions& o, const ProgramFile& file, const Target& tar
       diagnostics.add({Severity::error, from,
                        fmt::format("constants are read from the memory `{}`, and C has one arena without constants", m.name),
                        fmt::format("{} bytes", m.copied_bytes), "0 bytes", "c.memories",
-                           "compile the model itself with --emit c: it then lies in one memory"});
+                       "compile the model itself with --emit c: it then lies in one memory"});
       return false;
     }
   const std::optional<std::string> name = name_of_model(o, from, output, diagnostics);
   if (!name) return false;
   Status status;
-  std::optional<CProgram> program =
-      read_c_program(file.file(), kAllKernels, isa_of_file(file, target), features_of(output.isa, output.flags), from, status, diagnostics);
+  std::optional<CProgram> program = read_c_program(file.file(), kAllKernels, isa_called(file.summary.isa).value_or(target.isa),
+                                                   features_of(output.isa, output.flags), from, status, diagnostics);
   if (!status.ok()) diagnostics.add(describe_status(from, status));
   if (!program) return false;
   program->name = *name;

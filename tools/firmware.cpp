@@ -22,6 +22,7 @@
 #include "firmware/write_project.h"
 #include "targets/nearest.h"
 #include "tools/firmware_as.h"
+#include "tools/isa_called.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
 #include "tools/program_file.h"
@@ -275,12 +276,13 @@ constexpr const char* kSmaller =
 
 // Whether all models could have load plans, and not all have.
 bool would_be_smaller(const FirmwareProject& project) {
-  const Isa isa = project.isa == name_of(Isa::mve) ? Isa::mve : project.isa == name_of(Isa::dsp) ? Isa::dsp : Isa::scalar;
+  const std::optional<Isa> isa = isa_called(project.isa);
+  if (!isa) return false;
   bool smaller = false;
   for (const FirmwareModel& m : project.models) {
     if (has_load_plan(m.program)) continue;
     std::vector<uint8_t> program = m.program;
-    if (add_load_plan(program, isa, kAllKernels)) return false;
+    if (add_load_plan(program, *isa, kAllKernels)) return false;
     smaller = true;
   }
   return smaller;

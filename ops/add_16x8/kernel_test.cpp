@@ -10,16 +10,9 @@
 namespace deuteron {
 namespace add_16x8_test {
 
-TestCall call_of(const Kernel& kernel, int32_t count, std::initializer_list<int32_t> numbers, Random& random) {
-  TestCall call(kernel);
-  for (int k = 0; k < 2; ++k) add_int16(call, random, {count});
-  for (const int32_t v : numbers) call.integer(v);
-  call.tensor(ScalarType::s16, {count});
-  return call;
-}
 TestCall call_of(const Add16x8Args& a, Random& random) {
-  return call_of(kAdd16x8, a.count,
-                 {a.x_multiplier, a.x_shift, a.other_multiplier, a.other_shift, a.y_multiplier, a.y_shift, a.y_min, a.y_max}, random);
+  return pair_of_int16(kAdd16x8, a.count,
+                       {a.x_multiplier, a.x_shift, a.other_multiplier, a.other_shift, a.y_multiplier, a.y_shift, a.y_min, a.y_max}, random);
 }
 
 TEST(Add16x8Kernel, EqualsTheReference) {
@@ -36,10 +29,7 @@ TEST(Add16x8Kernel, EqualsTheReference) {
     Random random(seed++);
     TestCall call = call_of(a, random);
     cases.run(std::to_string(a.count) + " elements", call);
-    std::vector<int16_t> expected;
-    for (int32_t i = 0; i < a.count; ++i)
-      expected.push_back(add_16x8_reference(a, data_of<int16_t>(call.tensor_at(0))[i], data_of<int16_t>(call.tensor_at(1))[i]));
-    cases.expect(10, expected);
+    cases.expect(10, expected_of_pair(call, a.count, [&](int16_t x, int16_t other) { return add_16x8_reference(a, x, other); }));
   }
 }
 
@@ -50,12 +40,9 @@ TEST(ShiftedAdd16x8Kernel, EqualsTheReference) {
   uint32_t seed = 1;
   for (const ShiftedAdd16x8Args& a : table) {
     Random random(seed++);
-    TestCall call = call_of(kShiftedAdd16x8, a.count, {a.x_shift, a.other_shift, a.sign, a.y_min, a.y_max}, random);
+    TestCall call = pair_of_int16(kShiftedAdd16x8, a.count, {a.x_shift, a.other_shift, a.sign, a.y_min, a.y_max}, random);
     cases.run(std::to_string(a.count) + " elements", call);
-    std::vector<int16_t> expected;
-    for (int32_t i = 0; i < a.count; ++i)
-      expected.push_back(shifted_add_16x8_reference(a, data_of<int16_t>(call.tensor_at(0))[i], data_of<int16_t>(call.tensor_at(1))[i]));
-    cases.expect(7, expected);
+    cases.expect(7, expected_of_pair(call, a.count, [&](int16_t x, int16_t other) { return shifted_add_16x8_reference(a, x, other); }));
   }
 }
 
@@ -79,7 +66,7 @@ TEST(Add16x8Kernel, Refuses) {
 TEST(ShiftedAdd16x8Kernel, Refuses) {
   const auto make = [] {
     Random random(7);
-    return call_of(kShiftedAdd16x8, 20, {0, 3, 1, -32768, 32767}, random);
+    return pair_of_int16(kShiftedAdd16x8, 20, {0, 3, 1, -32768, 32767}, random);
   };
   expect_refusals(make, {
                             {7, "must be int16", type(7, ScalarType::s8)},

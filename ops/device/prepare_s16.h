@@ -62,17 +62,29 @@ Status keep_pair_s16(Call& call, Prepared* prepared, const Args& a) {
                       static_cast<const int16_t*>(call.tensor(kPairOther).data), static_cast<int16_t*>(call.tensor(kPairOut).data));
 }
 
-// x seen as [outer,slice,inner], y as [outer,inner], both in the order in which they lie in memory.
-struct SlicesS16 {
-  int32_t outer, slice, inner;
-};
-// Of arguments `x`, `inner` and `out`; of a result that has elements.
-inline Status read_slices_s16(const Call& call, int x, int inner, int out, SlicesS16* to) {
-  const int64_t elements = call.tensor(x).numel, results = call.tensor(out).numel, each = call.integer(inner);
-  if (each < 1 || results % each != 0) return bad_argument(inner, "must divide the elements of the result");
-  if (elements == 0 || elements % results != 0) return bad_argument(x, "must have as many elements for each of the result");
-  *to = {static_cast<int32_t>(results / each), static_cast<int32_t>(elements / results), static_cast<int32_t>(each)};
+// x seen as [outer,slice,inner], y as [outer,inner], both in the order in which they lie in memory, and how what becomes of a slice is
+// scaled: the arguments of a call, in the order of this list. Of a result without elements `a` has none.
+enum SlicesS16 { kSlicesX, kSlicesInner, kSlicesMultiplier, kSlicesShift, kSlicesOut };
+template <class Args>
+Status read_slices_s16(const Call& call, int64_t most_shift, const char* why_not_shift, Args* a) {
+  const Tensor &x = call.tensor(kSlicesX), &y = call.tensor(kSlicesOut);
+  for (const int i : {int{kSlicesX}, int{kSlicesOut}})
+    if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
+  if (!lies_in(call.integer(kSlicesMultiplier), 0, INT32_MAX)) return bad_argument(kSlicesMultiplier, "is out of range");
+  if (!lies_in(call.integer(kSlicesShift), -31, most_shift)) return bad_argument(kSlicesShift, why_not_shift);
+  *a = Args{};
+  if (y.numel == 0) return Status{};
+  const int64_t inner = call.integer(kSlicesInner);
+  if (inner < 1 || y.numel % inner != 0) return bad_argument(kSlicesInner, "must divide the elements of the result");
+  if (x.numel == 0 || x.numel % y.numel != 0) return bad_argument(kSlicesX, "must have as many elements for each of the result");
+  a->outer = static_cast<int32_t>(y.numel / inner), a->slice = x.numel / y.numel, a->inner = static_cast<int32_t>(inner);
+  a->multiplier = static_cast<int32_t>(call.integer(kSlicesMultiplier)), a->shift = static_cast<int32_t>(call.integer(kSlicesShift));
   return Status{};
+}
+template <auto kernel, class Args>
+Status keep_slices_s16(Call& call, Prepared* prepared, const Args& a) {
+  return keep<kernel>(call, prepared, a, static_cast<const int16_t*>(call.tensor(kSlicesX).data),
+                      static_cast<int16_t*>(call.tensor(kSlicesOut).data));
 }
 
 }  // namespace deuteron

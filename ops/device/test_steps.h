@@ -13,6 +13,23 @@ inline Tensor& add_int16(TestCall& call, Random& random, std::vector<int32_t> si
   return t;
 }
 
+// A call of two operands and a result of int16, of `count` elements each, with numbers in between.
+inline TestCall pair_of_int16(const Kernel& kernel, int32_t count, std::initializer_list<int32_t> numbers, Random& random) {
+  TestCall call(kernel);
+  for (int k = 0; k < 2; ++k) add_int16(call, random, {count});
+  for (const int32_t v : numbers) call.integer(v);
+  call.tensor(ScalarType::s16, {count});
+  return call;
+}
+// reference(x, other) of each pair of elements.
+template <class Reference>
+std::vector<int16_t> expected_of_pair(TestCall& call, int32_t count, Reference reference) {
+  std::vector<int16_t> expected;
+  for (int32_t i = 0; i < count; ++i)
+    expected.push_back(static_cast<int16_t>(reference(data_of<int16_t>(call.tensor_at(0))[i], data_of<int16_t>(call.tensor_at(1))[i])));
+  return expected;
+}
+
 // A constant with these elements.
 template <class T>
 Tensor& add_constant(TestCall& call, ScalarType type, const std::vector<T>& elements, std::vector<int32_t> sizes = {}) {

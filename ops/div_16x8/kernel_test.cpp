@@ -11,11 +11,7 @@ namespace deuteron {
 namespace div_16x8_test {
 
 TestCall call_of(const Div16x8Args& a, Random& random) {
-  TestCall call(kDiv16x8);
-  for (int k = 0; k < 2; ++k) add_int16(call, random, {a.count});
-  for (const int32_t v : {a.multiplier, a.shift, a.y_min, a.y_max}) call.integer(v);
-  call.tensor(ScalarType::s16, {a.count});
-  return call;
+  return pair_of_int16(kDiv16x8, a.count, {a.multiplier, a.shift, a.y_min, a.y_max}, random);
 }
 
 TEST(Div16x8Kernel, EqualsTheReference) {
@@ -29,10 +25,7 @@ TEST(Div16x8Kernel, EqualsTheReference) {
     Random random(seed++);
     TestCall call = call_of(a, random);
     cases.run(std::to_string(a.count) + " elements", call);
-    std::vector<int16_t> expected;
-    for (int32_t i = 0; i < a.count; ++i)
-      expected.push_back(div_16x8_reference(a, data_of<int16_t>(call.tensor_at(0))[i], data_of<int16_t>(call.tensor_at(1))[i]));
-    cases.expect(6, expected);
+    cases.expect(6, expected_of_pair(call, a.count, [&](int16_t x, int16_t other) { return div_16x8_reference(a, x, other); }));
   }
 }
 

@@ -9,21 +9,12 @@ DEUTERON_FIELDS(Sum16x8Args, outer, slice, inner, multiplier, shift)
 
 namespace {
 
-enum { kX, kInner, kMultiplier, kShift, kOut };
-
 Status prepare(Call& call, Prepared* prepared) {
-  const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
-  for (const int i : {int{kX}, int{kOut}})
-    if (const char* why = why_not_s16(call.tensor(i))) return bad_argument(i, why);
-  if (!lies_in(call.integer(kMultiplier), 0, INT32_MAX)) return bad_argument(kMultiplier, "is out of range");
-  if (!is_shift(call.integer(kShift))) return bad_argument(kShift, "must be -31..30");
-  if (y.numel == 0) return keep_nothing(prepared);
-  SlicesS16 slices;
-  if (Status s = read_slices_s16(call, kX, kInner, kOut, &slices); !s.ok()) return s;
-  if (slices.slice > kMostSummed16x8) return bad_argument(kX, "has slices too long for sums within int32");
-  const Sum16x8Args a{slices.outer, slices.slice, slices.inner, static_cast<int32_t>(call.integer(kMultiplier)),
-                      static_cast<int32_t>(call.integer(kShift))};
-  return keep<sum_16x8>(call, prepared, a, static_cast<const int16_t*>(x.data), static_cast<int16_t*>(y.data));
+  Sum16x8Args a;
+  if (Status s = read_slices_s16(call, 30, "must be -31..30", &a); !s.ok()) return s;
+  if (a.outer == 0) return keep_nothing(prepared);
+  if (a.slice > kMostSummed16x8) return bad_argument(kSlicesX, "has slices too long for sums within int32");
+  return keep_slices_s16<sum_16x8>(call, prepared, a);
 }
 
 }  // namespace

@@ -15,10 +15,9 @@ import sys
 import tempfile
 
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from tflite_bytes import as_steps
-from tflite_models import schema
 from tflite_micro.python.tflite_micro import runtime
+from tflite_models import interpret_steps, run, schema
 
 import float_jobs
 
@@ -36,18 +35,6 @@ FORKS = multiprocessing.get_context("fork")
 # What is refused, and why: custom operators.
 REFUSED = {"examples/micro_speech/models/audio_preprocessor_float.tflite": "tflite.operator.custom",
            "examples/micro_speech/models/audio_preprocessor_int8.tflite": "tflite.operator.custom"}
-
-
-def litert(model, inputs):
-    i = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
-    i.allocate_tensors()
-    answers = []
-    for step in inputs:
-        for detail, x in zip(i.get_input_details(), step):
-            i.set_tensor(detail["index"], x)
-        i.invoke()
-        answers.append([i.get_tensor(d["index"]).copy() for d in i.get_output_details()])
-    return answers
 
 
 def micro(model, inputs):
@@ -99,31 +86,12 @@ def some_inputs(details, seed):
     return [[one(*d) for d in details] for _ in range(STEPS)]
 
 
-def ours(tool, path, inputs, folder, target, on):
-    """The program's outputs, step by step; or what was said."""
-    made = subprocess.run([tool, "compile", path, "--target", target, "--io", "int8", "-o", folder / "m.pte"], capture_output=True, text=True)
-    if made.returncode:
-        return made.stderr
-    command = [tool, "run", folder / "m.pte", "--output-dir", folder, "--on", on]
-    for k in range(len(inputs[0])):
-        np.save(folder / f"in{k}.npy", np.stack([as_steps(step[k]) for step in inputs]))
-        command += ["--input", folder / f"in{k}.npy"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode:
-        return done.stderr
-    outputs = sorted(folder.glob("output*.npy"), key=lambda p: int(p.stem[6:]))
-    found = [np.load(p) for p in outputs]
-    for p in outputs:
-        p.unlink()
-    return found
-
-
 def compare(tool, path, name, wanted, inputs, folder, boards):
     """How many elements were compared, on the host."""
     count = 0
     for on, target in [("host", "cortex-m55")] + [("qemu:" + BOARDS[t], t) for t in boards]:
-        found = ours(tool, path, inputs, folder, target, on)
-        if not check(not isinstance(found, str), f"{name} on {on}: {found}"):
+        code, found = run(tool, path, [as_steps(np.stack(x)) for x in zip(*inputs)], folder, target, on)
+        if not check(code == 0, f"{name} on {on}: {found}"):
             return count
         for k, y in enumerate(found):
             all_steps = as_steps(np.stack([step[k] for step in wanted]))
@@ -169,7 +137,7 @@ def main():
                 check(said.returncode == 1 and REFUSED[name] in said.stderr, f"{name} is refused by {REFUSED[name]}: {said.stderr}")
                 continue
             inputs = some_inputs(input_details(model), at)
-            answers = {"LiteRT": apart(litert, model, inputs), "TFLite Micro": apart(micro, model, inputs)}
+            answers = {"LiteRT": apart(interpret_steps, model, inputs), "TFLite Micro": apart(micro, model, inputs)}
             witness = next((w for w in answers if answers[w]), None)
             if not check(witness, f"{name}: an interpreter runs it"):
                 continue

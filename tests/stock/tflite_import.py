@@ -11,7 +11,6 @@ else must be equal.
 """
 import argparse
 import functools
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -21,7 +20,7 @@ import tflite_builtins
 import tflite_bytes
 import tflite_int16
 from neutron_models import EXACT, TABLES, Random, model
-from tflite_models import interpret, schema
+from tflite_models import interpret, run, schema
 
 kSamples = 8  # of each file
 BOARDS = {"mps3-an547": "cortex-m55", "mps2-an505": "cortex-m33", "mps2-an386": "cortex-m4", "mps2-an385": "cortex-m3"}
@@ -39,26 +38,6 @@ CASES = {case.__name__: case for case in tflite_builtins.CASES}
 BYTES = ["HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "TANH", "batch_to_space", "branches", "broadcast_args", "clamp", "computed_shape", "concat", "conv",
          "depthwise", "dilated", "dilated_line", "function_of_steps", "gather_batches", "gather_nd", "l2_normalization", "linear", "lookup", "order_of_steps", "pad",
          "pair", "pool", "prelu", "reduce", "reshape", "residual", "resize", "slice", "softmax", "space_to_batch", "transpose", "transposed", "update_slice"]
-
-
-def run(tool, path, inputs, folder, target, on="host", more=()):
-    """The program's outputs, in steps; or what the compiler says."""
-    program = folder / "model.pte"
-    made = subprocess.run([tool, "compile", path, "--target", target, "--io", "int8", "-o", program, *more], capture_output=True, text=True)
-    if made.returncode != 0:
-        return made.returncode, made.stderr
-    command = [tool, "run", program, "--output-dir", folder, "--on", on]
-    for k, x in enumerate(inputs):
-        np.save(folder / ("in%d.npy" % k), x)
-        command += ["--input", folder / ("in%d.npy" % k)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        return done.returncode, done.stderr
-    outputs = sorted(folder.glob("output*.npy"), key=lambda p: int(p.stem[6:]))
-    found = [np.load(p) for p in outputs]
-    for p in outputs:
-        p.unlink()
-    return 0, found
 
 
 class Score:

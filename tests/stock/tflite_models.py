@@ -1,4 +1,6 @@
-"""Writes small int8 TFLite models, operator by operator, for tests of the Neutron converter."""
+"""Writes small int8 TFLite models, operator by operator, and runs them: by the stock interpreter, and compiled by us."""
+import subprocess
+
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
@@ -111,13 +113,40 @@ class Builder:
         return bytes(b.Output())
 
 
-def interpret(model, inputs, reference=True):
-    """Outputs of the stock interpreter with its reference kernels. The reference SUM of int8 in ai-edge-litert 2.3.0 gives numbers that have nothing to do
-    with its operands; models with it need `reference` False: the other builtin kernels, without delegates."""
+def interpret_steps(model, steps, reference=True):
+    """Outputs of the stock interpreter with its reference kernels, call after call. The reference SUM of int8 in ai-edge-litert 2.3.0 gives numbers that have
+    nothing to do with its operands; models with it need `reference` False: the other builtin kernels, without delegates."""
     resolver = OpResolverType.BUILTIN_REF if reference else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     i = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
     i.allocate_tensors()
-    for d, x in zip(i.get_input_details(), inputs):
-        i.set_tensor(d["index"], x)
-    i.invoke()
-    return [i.get_tensor(d["index"]) for d in i.get_output_details()]
+    answers = []
+    for inputs in steps:
+        for d, x in zip(i.get_input_details(), inputs):
+            i.set_tensor(d["index"], x)
+        i.invoke()
+        answers.append([i.get_tensor(d["index"]) for d in i.get_output_details()])
+    return answers
+
+
+def interpret(model, inputs, reference=True):
+    return interpret_steps(model, [inputs], reference)[0]
+
+
+def run(tool, path, inputs, folder, target, on="host", more=()):
+    """Compiles the model and runs the program: its outputs, in steps; or what was said."""
+    program = folder / "model.pte"
+    made = subprocess.run([tool, "compile", path, "--target", target, "--io", "int8", "-o", program, *more], capture_output=True, text=True)
+    if made.returncode != 0:
+        return made.returncode, made.stderr
+    command = [tool, "run", program, "--output-dir", folder, "--on", on]
+    for k, x in enumerate(inputs):
+        np.save(folder / ("in%d.npy" % k), x)
+        command += ["--input", folder / ("in%d.npy" % k)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        return done.returncode, done.stderr
+    outputs = sorted(folder.glob("output*.npy"), key=lambda p: int(p.stem[6:]))
+    found = [np.load(p) for p in outputs]
+    for p in outputs:
+        p.unlink()
+    return 0, found

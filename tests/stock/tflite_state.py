@@ -12,9 +12,8 @@ import sys
 import tempfile
 
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from tflite_files import micro
-from tflite_models import Builder
+from tflite_models import Builder, interpret_steps
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import checks
@@ -197,15 +196,9 @@ def interpreted(make, seed):
     return b.bytes()
 
 
-def interpret(model, samples):
-    i = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
-    i.allocate_tensors()
-    results = []
-    for x in samples:
-        i.set_tensor(i.get_input_details()[0]["index"], x)
-        i.invoke()
-        results.append(i.get_tensor(i.get_output_details()[0]["index"]))
-    return np.stack(results)
+def answers_of(interpreter, model, samples):
+    """Of a model with one input and one output, call after call."""
+    return np.stack([step[0] for step in interpreter(model, [[x] for x in samples])])
 
 
 def call(arguments):
@@ -221,8 +214,8 @@ def compare(tool, make, seed, folder):
     samples = random.integers(-128, 128, [STEPS, *b.shape(b.graph.inputs[0])]).astype(np.int8)
     np.save(folder / "x.npy", samples)
     stock = interpreted(make, seed)
-    answers = (lambda m, x: np.stack([step[0] for step in micro(m, [[one] for one in x])])) if make is svdf_bytes else interpret
-    wanted = answers(stock, samples)
+    interpreter = micro if make is svdf_bytes else interpret_steps
+    wanted = answers_of(interpreter, stock, samples)
     for target in TARGETS:
         program = folder / f"{target}.pte"
         if not call([tool, "compile", model, "--target", target, "--io", "int8", "-o", program]): continue
@@ -231,7 +224,7 @@ def compare(tool, make, seed, folder):
         same = check(found.dtype == wanted.dtype and np.array_equal(found.ravel(), wanted.ravel()), f"{name} on {target}: {found.ravel()[:24]}, TFLite's {wanted.ravel()[:24]}")
         if not same: return
         if make is not once:  # the state has to matter, or nothing was compared
-            again = answers(stock, samples[-1:])
+            again = answers_of(interpreter, stock, samples[-1:])
             matters[make.__name__] = matters.get(make.__name__, False) or not np.array_equal(again[0], wanted[-1])
 
 
@@ -266,7 +259,7 @@ def compare_float(tool, make, seed, folder):
     model.write_bytes(b.bytes())
     samples = random.uniform(-1, 1, [40, *b.shape(b.graph.inputs[0])]).astype(np.float32)
     np.save(folder / "x.npy", samples)
-    wanted = interpret(b.bytes(), samples).astype(np.float64)
+    wanted = answers_of(interpret_steps, b.bytes(), samples).astype(np.float64)
     if not call([tool, "compile", model, "--target", "cortex-m55", "--calibrate", folder / "x.npy", "-o", folder / "f.pte"]): return
     if not call([tool, "run", folder / "f.pte", "--input", folder / "x.npy", "--output-dir", folder]): return
     noise = np.load(folder / "output0.npy").reshape(wanted.shape) - wanted
