@@ -25,7 +25,7 @@ struct DspPackedWindow {
   const int8_t* packed;
   int8_t* y;  // 8 bytes for each pair of tiles
   int32_t pairs, second, y_zero;
-  const int8_t* shifts;  // of all filters, then multipliers are not doubled; null: there are none
+  int32_t has_shifts;  // 0 or 1
 };
 extern "C" void deuteron_packed_window_dsp(const DspPackedWindow* a);
 

@@ -24,7 +24,7 @@ struct MvePackedWindow {
   int8_t* y;       // 8 bytes for each pair of tiles
   int32_t blocks;  // before the last
   int32_t pairs, second, y_zero;
-  const int8_t* shifts;  // of all filters; null: there are none
+  int32_t has_shifts;  // 0 or 1
 };
 extern "C" void deuteron_packed_window_mve(const MvePackedWindow* a);
 

@@ -7,22 +7,13 @@ namespace {
 
 struct PackedToS8 {
   using Y = int8_t;
-  struct Left {
-    alignas(4) int8_t shifts[2 * kShiftsBytes];
-  };
   static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y,
-                                int32_t blocks, int32_t pairs, int32_t second, const int8_t* shifts) {
-    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts ? shifts : nullptr};
+                                int32_t blocks, int32_t pairs, int32_t second) {
+    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts};
   }
   static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed,
                                   int32_t blocks, int32_t tiles, int32_t windows) {
     return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows};
-  }
-  // Shifts behind the pairs, where eight may be read.
-  static void go_on_behind(MvePackedWindow& w, int32_t pairs, int32_t left, Left& of_left) {
-    if (!w.shifts) return;
-    const int8_t* const shifts = w.shifts + 2 * pairs * kShiftsBytes;
-    w.shifts = static_cast<int8_t*>(std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));
   }
   static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
   static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }

@@ -40,8 +40,7 @@ struct PackedBytes {
 };
 template <Packing p>
 PackedBytes int8_bytes(const PackedConv2dArgs& a) {
-  const int64_t bytes = packed_bytes(p, a.out_c, a.length());
-  return {bytes, bytes + packed_shifts_bytes(a.out_c)};
+  return {packed_bytes(p, a.out_c, a.length()), packed_bytes(p, a.out_c, a.length(), true)};
 }
 
 // The elements of a window fit int32.
@@ -119,7 +118,7 @@ const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand
   if (call.words[offsetof(PackedConv2dArgs, has_shifts) / 4] > 1) return nullptr;  // no bool
   const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
   // Behind the shapes, which prove that the products fit.
-  const auto needed = [&] { return packed_bytes(p, a.out_c, a.length()) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0); };
+  const auto needed = [&] { return packed_bytes(p, a.out_c, a.length(), a.has_shifts); };
   const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && a.y_step == a.out_c &&
                     a.y_row == a.out_w * a.out_c && is_s8(a.x_zero) && is_s8(a.y_zero) &&
                     !why_not_packed_weights<p>(a, packed.data, packed.bytes, needed()) &&

@@ -25,7 +25,7 @@ struct PackedFilters {
 template <class Results>
 PackedFilters<Results> filters_of(const PackedConv2dArgs& a, const int8_t* packed, const Results& results) {
   const int32_t length = a.length(), blocks = (length + kPackedBlock - 1) / kPackedBlock;
-  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers, results};  // packed_tile_bytes() in 32 bits
+  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + tile_numbers(a.has_shifts), results};  // in 32 bits
 }
 
 // A window of which not all bytes of the last block may be read, or the only one.
@@ -36,13 +36,11 @@ void run_window(const PackedFilters<Results>& f, const int8_t* x, typename Resul
   const int32_t before = (f.blocks - 1) * kPackedBlock, channels = f.a.out_c;
   vst1q_s8(last, vld1q_z_s8(x + before, vctp8q(static_cast<uint32_t>(f.length - before))));
   const int32_t tiles = packed_tiles(channels), pairs = channels / (2 * kPackedTile);
-  auto w = f.results.window(f.a, x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes, f.packed + tiles * f.tile_bytes);
+  auto w = f.results.window(f.a, x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes);
   if (pairs > 0) f.results.run(w);
   const int32_t left = tiles - 2 * pairs;
   if (left == 0) return;
-  Y out[2 * kPackedTile];          // of one tile, or of two that overlap
-  typename Results::Left of_left;  // of one tile only half of it is written: the results of the other half do not count
-  f.results.go_on_behind(w, pairs, left, of_left);
+  Y out[2 * kPackedTile];  // of one tile, or of two that overlap
   w.packed += 2 * pairs * f.tile_bytes;
   w.y = out, w.pairs = 1, w.second = left == 2 ? f.tile_bytes : 0;
   f.results.run(w);

@@ -49,11 +49,10 @@ std::vector<int8_t> w4_packed_of(const PackedCase& k, const W4Filters& f) {
   std::vector<int8_t> packed(static_cast<size_t>(w4_bytes(p, k.oc, length, k.has_shifts)), 0);
   for (int32_t tile = 0; tile < tiles; ++tile) {
     int8_t* const to = packed.data() + tile * t.bytes;
-    const int8_t* const from = int8.data() + tile * packed_tile_bytes(p, length);
+    const int8_t* const from = int8.data() + tile * packed_tile_bytes(p, length, k.has_shifts);
     const int32_t first = p == Packing::dsp_4x4 ? 8 : 0;
     std::memcpy(to, from, static_cast<size_t>(first));
-    std::memcpy(to + first, from + first + t.weights_bytes, static_cast<size_t>(32 - first));
-    if (k.has_shifts) std::memcpy(to + 32, int8.data() + packed_bytes(p, k.oc, length) + tile * 16, 16);
+    std::memcpy(to + first, from + first + t.weights_bytes, static_cast<size_t>((k.has_shifts ? 48 : 32) - first));
     std::memset(to + t.nibbles, 0x88, static_cast<size_t>(t.weights_bytes / 2));
     for (int32_t i = 0; i < kPackedTile && i < k.oc; ++i)
       for (int32_t e = 0; e < length; ++e) {
