@@ -8,6 +8,7 @@ namespace {
 struct PackedToS16 {
   using Y = int16_t;
   int32_t shift, y_min, y_max;
+  static bool meets_windows(const PackedConv2dArgs&) { return true; }
   MvePackedWindowS16 window(const PackedConv2dArgs&, const int8_t* x, const int8_t* last, const int8_t* packed, int16_t* y, int32_t blocks,
                             int32_t pairs, int32_t second) const {
     return {x, last, packed, y, blocks, pairs, second, y_min, shift, y_max};

@@ -1,30 +1,9 @@
-@ Inner loops on packed weights for the DSP extension: contracts in ops/dense/packed_dsp.h. Assembly, because gcc 12 does not keep the
-@ fourteen registers of a tile.
-@
-@ A halfword is 256 * a + b for the weights of two filters. SMLAD with the word as it is gives 256 * A + B for their sums A and B, and with
-@ SXTB16 of it B: two filters cost one SXTB16 where weights as they lie cost two for each. Both sums begin with first[b], so that their
-@ difference is 256 * A modulo 2^32, and A is exact while |A| < 2^23: the compiler proves 128 * sum |a| < 2^23.
+@ Inner loops on packed weights for the DSP extension: contracts in ops/dense/packed_dsp.h, loops and the proof in packed_dsp.inc; here the
+@ ends of tiles, and one window. Assembly, because gcc 12 does not keep the fourteen registers of a tile.
+#include "ops/dense/packed_dsp.inc"
+
   .syntax unified
   .thumb
-
-@ Two elements of 2 windows and 4 filters: 12 instructions, 16 products.
-@   r0 windows   r1 weights   r4 r6 the sums 256 * A + B of the windows, r5 r7 B, for filters 1 and 0; r8 r10, r9 r11 for 3 and 2
-.macro STEP
-  ldrd r2, r3, [r1], #8
-  ldrd r12, lr, [r0], #8
-  smlad r4, r12, r2, r4
-  smlad r6, lr, r2, r6
-  sxtb16 r2, r2
-  smlad r8, r12, r3, r8
-  smlad r10, lr, r3, r10
-  sxtb16 r3, r3
-  smlad r5, r12, r2, r5
-  smlad r7, lr, r2, r7
-  smlad r9, r12, r3, r9
-  smlad r11, lr, r3, r11
-.endm
-.equ STEPS, 8                       @ in a turn
-.equ STEP_BYTES, 48
 
 @ Two filters of both windows: A, then requantized by SMMLAR with the doubled multiplier: halves up, and the zero point added.  lr y_zero
 .macro FINISH_PAIR a0, b0, a1, b1
@@ -38,77 +17,21 @@
   smmlar \b0, \b0, r12, lr
   smmlar \b1, \b1, r12, lr
 .endm
+.macro ENTER_RESULTS
+.endm
+.macro FINISH_TILE
+  ldr lr, [sp, #20]
+  FINISH_PAIR r4, r5, r6, r7
+  FINISH_PAIR r8, r9, r10, r11
+.endm
 
 @ void deuteron_packed_windows_dsp(const DspPackedWindows*)
-@ offsets: x 0, quads 4, packed 8, packed_end 12, y0 16, y1 20, y_zero 24
-@ stack: 0 x, 4 its end, 8 y0, 12 y1, 16 end of the weights, 20 y_zero, 24 where the first turn begins
   .section .text.deuteron_packed_windows_dsp,"ax"
   .global deuteron_packed_windows_dsp
   .type deuteron_packed_windows_dsp, %function
   .balign 4
 deuteron_packed_windows_dsp:
-  push {r4-r11, lr}
-  sub sp, sp, #28
-  ldrd r4, r5, [r0]
-  add r6, r4, r5, lsl #4            @ 2 windows, 8 bytes a quad of each
-  strd r4, r6, [sp]
-  ldrd r1, r4, [r0, #8]
-  ldrd r6, r7, [r0, #16]
-  strd r6, r7, [sp, #8]
-  ldr r6, [r0, #24]
-  strd r4, r6, [sp, #16]
-  rsb r5, r5, #0                    @ the first turn leaves out what the steps lack to whole turns
-  and r5, r5, #(STEPS / 2 - 1)
-  movs r6, #(2 * STEP_BYTES)
-  mul r5, r5, r6
-  adr r6, 3f
-  add r5, r5, r6
-  orr r5, r5, #1
-  str r5, [sp, #24]
-1:                                  @ a tile
-  ldr r0, [sp]
-  ldrd r4, r8, [r1], #8
-  mov r5, r4
-  mov r6, r4
-  mov r7, r4
-  mov r9, r8
-  mov r10, r8
-  mov r11, r8
-  ldr pc, [sp, #24]
-  .balign 4
-3:
-  .rept STEPS
-  STEP
-  .endr
-  ldr r2, [sp, #4]
-  cmp r0, r2
-  bne 3b
-  ldr lr, [sp, #20]
-  FINISH_PAIR r4, r5, r6, r7
-  FINISH_PAIR r8, r9, r10, r11
-  ldrd r2, r3, [sp, #8]
-  ssat r5, #8, r5
-  ssat r4, #8, r4
-  ssat r9, #8, r9
-  ssat r8, #8, r8
-  strb r4, [r2, #1]
-  strb r9, [r2, #2]
-  strb r8, [r2, #3]
-  strb r5, [r2], #4
-  ssat r7, #8, r7
-  ssat r6, #8, r6
-  ssat r11, #8, r11
-  ssat r10, #8, r10
-  strb r6, [r3, #1]
-  strb r11, [r3, #2]
-  strb r10, [r3, #3]
-  strb r7, [r3], #4
-  ldr r12, [sp, #16]
-  strd r2, r3, [sp, #8]
-  cmp r1, r12
-  bne 1b
-  add sp, sp, #28
-  pop {r4-r11, pc}
+  PACKED_WINDOWS
   .size deuteron_packed_windows_dsp, . - deuteron_packed_windows_dsp
 
 @ Two elements of a window and 8 filters: 15 instructions, 16 products. The window is loaded first, so that nothing waits for what is loaded

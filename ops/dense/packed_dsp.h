@@ -1,6 +1,6 @@
 // The inner loops of convolution and linear on weights packed as dsp_4x4 (ops/dense/packing.h): 4 filters against 2 windows, or 8 against
 // one. Windows are widened as ops/dense/dot_dsp.h says, without an offset. Nothing is read beyond the operands. Schedules and the proof:
-// ops/dense/packed_dsp.S.
+// ops/dense/packed_dsp.inc.
 #pragma once
 #include <cstdint>
 
@@ -14,6 +14,8 @@ struct DspPackedWindows {
   int32_t y_zero;
 };
 extern "C" void deuteron_packed_windows_dsp(const DspPackedWindows* a);
+// The same of tiles with shifts, -23..-1.
+extern "C" void deuteron_packed_windows_shifts_dsp(const DspPackedWindows* a);
 
 // Two windows of three rows of nine bytes each, `row_step` bytes apart, to seven quads, the last one with the elements 23..26.
 extern "C" void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step, int16_t* to);

@@ -1,6 +1,6 @@
 // The inner loops of convolution and linear on weights packed as mve_4x16 (ops/dense/packing.h): 4 filters against 2 windows, or 8 against
 // one. Nothing is read behind the weights; a window is read in whole blocks, and what lies behind its last element does not count. Sums
-// wrap modulo 2^32, results saturate. Schedules: ops/dense/packed_mve.S.
+// wrap modulo 2^32, results saturate. Schedules: ops/dense/packed_mve.inc.
 #pragma once
 #include <cstdint>
 
@@ -17,6 +17,8 @@ struct MvePackedWindows {
   int32_t y_zero, windows;
 };
 extern "C" void deuteron_packed_windows_mve(const MvePackedWindows* a);
+// The same of tiles with shifts, -31..-1.
+extern "C" void deuteron_packed_windows_shifts_mve(const MvePackedWindows* a);
 
 // One window, two tiles of filters at a time, `second` bytes apart. Its last block lies by itself, where all 16 bytes may be read.
 struct MvePackedWindow {

@@ -1,6 +1,6 @@
 // The inner loop of convolution on weights packed as mve_4x16 (ops/dense/packing.h) for windows three columns wide, one column from each to
 // the next: four windows against the four filters of a tile. Sums wrap modulo 2^32, results saturate. Schedule:
-// ops/dense/packed_rows_mve.S.
+// ops/dense/packed_rows_mve.inc.
 #pragma once
 #include <cstdint>
 
@@ -20,5 +20,7 @@ struct MvePackedRows {
   int32_t fours;  // of windows, at least 1
 };
 extern "C" void deuteron_packed_rows_mve(const MvePackedRows* a);
+// The same of tiles with shifts, -31..-1.
+extern "C" void deuteron_packed_rows_shifts_mve(const MvePackedRows* a);
 
 }  // namespace deuteron

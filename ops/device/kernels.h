@@ -31,6 +31,8 @@ namespace deuteron {
 #define DEUTERON_PACKED_KERNELS(K) \
   K(kPackedConv2dMve4x16)          \
   K(kPackedConv2dDsp4x4)           \
+  K(kPackedConv2dShiftsMve4x16)    \
+  K(kPackedConv2dShiftsDsp4x4)     \
   K(kPackedConv2dW4Mve4x16)        \
   K(kPackedConv2dW4Dsp4x4)         \
   K(kPackedConv2dAddMve4x16)       \

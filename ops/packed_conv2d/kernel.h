@@ -2,9 +2,9 @@
 //   y[n,oh,ow,oc] = clamp(y_zero + rq(first[oc] + sum over kh,kw,c of x[n,ih,iw,c] * weight[oc,kh,kw,c]), -128, 127)
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
 //     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h), or requantize_once() with it where that is positive
-// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps in x; packed: packed_bytes(packing, out_c, length) bytes
-//          and packed_shifts_bytes(out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window follow one
-//          another by rows of taps, [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
+// Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps in x; packed: packed_bytes(packing, out_c, length,
+//          has_shifts) bytes with length = kernel_h * kernel_w * in_c. Elements of a window follow one another by rows of taps,
+//          [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
 // Units    x_zero, y_zero -128..127
 // Padding  reads as x_zero, which first[] takes out again; on whichever side: pad_h, pad_w stand before the first element, and after the
 // last
@@ -61,7 +61,7 @@ inline bool packed_conv2d_is_rows(const PackedConv2dArgs& a) {
          a.out_w == a.in_w && packed_conv2d_is_one_row(a);
 }
 
-// Where filters may have shifts: windows are met one by one then.
+// Where filters may have shifts: windows are met one by one then. For others there is ops/packed_conv2d_shifts.
 DEUTERON_ONE_COPY inline bool packed_conv2d_takes_shifts(const PackedConv2dArgs& a) {
   return packed_conv2d_is_alone(a) || packed_conv2d_is_rows(a);
 }
@@ -71,17 +71,22 @@ inline constexpr int32_t kPackedStack = 1024;        // elements of widened wind
 inline constexpr int32_t kPackedStackColumns = 496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
 inline constexpr int32_t kPackedRagged = 256;        // elements of a window with dsp_4x4 whose taps are no whole quads
 
-// Null where the kernel of the packing serves a call.
-inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
+// Null where the loops of the packing serve the windows of a call.
+inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
-  if (a.has_shifts && !packed_conv2d_takes_shifts(a)) return "has shifts and windows that are no rows of x";
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
   if (p == Packing::mve_4x16) return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
   if (length < kPackedQuad) return "has filters of fewer than 4 elements";
   if (a.in_c % kPackedQuad != 0 && length > kPackedRagged && !packed_conv2d_is_in_one_piece(a))
     return "has channels that are no multiple of 4";
   return nullptr;
+}
+
+// Null where the kernel of the packing serves a call.
+inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
+  if (a.has_shifts && !packed_conv2d_takes_shifts(a)) return "has shifts and windows that are no rows of x";
+  return why_not_packed_windows(a, p);
 }
 
 // The widened windows of a call with dsp_4x4: two, or one where there is one and it lies in one piece.

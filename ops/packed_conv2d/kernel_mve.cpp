@@ -1,58 +1,29 @@
 // Convolution with packed weights for the M-profile Vector Extension: int8 results.
-#include "ops/packed_conv2d/rows_mve.h"
-#include "ops/packed_conv2d/windows_mve.h"
+#include "ops/packed_conv2d/results_mve.h"
 
 namespace deuteron {
-namespace {
-
-struct PackedToS8 {
-  using Y = int8_t;
-  static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y,
-                                int32_t blocks, int32_t pairs, int32_t second) {
-    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts};
-  }
-  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed,
-                                  int32_t blocks, int32_t tiles, int32_t windows) {
-    return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows};
-  }
-  static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
-  static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
-};
-
-[[gnu::noinline]] void run_columns_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
-  int8_t columns[kPackedStackColumns];
-  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) packed_conv2d_s8_mve_rows(a, x, packed, columns, bytes, y);
-  else packed_conv2d_s8_mve_columns(a, x, packed, columns, bytes, y);
-}
-
-}  // namespace
 
 void packed_conv2d_s8_mve_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
   run_window(filters_of(a, packed, PackedToS8{}), x, y);
 }
 
 void packed_conv2d_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
-  run_in_place(a, PackedToS8{}, x, packed, y);
+  run_packed_in_place<PackedToS8>(a, x, packed, y);
 }
 
 void packed_conv2d_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                                   int8_t* y) {
-  run_columns(a, PackedToS8{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+  run_packed_columns<PackedToS8>(a, x, packed, scratch, scratch_bytes, y);
 }
 
 void packed_conv2d_s8_mve_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                                int8_t* y) {
-  run_rows(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+  run_packed_rows<PackedToS8>(a, x, packed, scratch, scratch_bytes, y);
 }
 
 void packed_conv2d_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                           int8_t* y) {
-  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return packed_conv2d_s8_mve_in_place(a, x, packed, y);
-  const int32_t most = packed_conv2d_columns_bytes(a), bytes = scratch_bytes < most ? scratch_bytes : most;
-  if (bytes < most && bytes <= kPackedStackColumns)
-    return run_columns_on_stack(a, x, packed, most < kPackedStackColumns ? most : kPackedStackColumns, y);
-  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) packed_conv2d_s8_mve_rows(a, x, packed, scratch, bytes, y);
-  else packed_conv2d_s8_mve_columns(a, x, packed, scratch, bytes, y);
+  run_packed<PackedToS8>(a, x, packed, scratch, scratch_bytes, y);
 }
 
 }  // namespace deuteron

@@ -8,6 +8,7 @@
 #include "ops/integer/multiplier.h"
 #include "ops/integer/requantize.h"
 #include "ops/packed_conv2d/kernel.h"
+#include "ops/packed_conv2d_shifts/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
 
 namespace deuteron {
@@ -21,6 +22,7 @@ struct Dense {
   std::vector<int8_t> weight;  // [out_c,kernel_h,kernel_w,in_c]
   std::vector<i64> first;      // bias, and what the zero point of x adds
   std::vector<i32> multiplier, shift;
+  std::vector<bool> is_constant;  // filters of make_constant(); empty: not yet known
   bool once = false;  // sums are rounded once: requantize_once()
   i64 y_min = 0, y_max = 0;
 };
@@ -145,6 +147,18 @@ std::optional<Refusal> make_unshifted(Dense& d, Packing p) {
   return std::nullopt;
 }
 
+// Scales as the loops for many windows have them: all with a shift. Constant filters get one; a scale of a half or more has none.
+std::optional<Refusal> make_all_shifted(Dense& d, Packing p) {
+  for (i64 o = 0; o < d.a.out_c; ++o) {
+    if (d.is_constant[o]) d.first[o] /= 64, d.multiplier[o] = 1 << 30, d.shift[o] = -1;
+    if (d.shift[o] > -1) return Refusal{"a scale is a half or more, beside others that need shifts", std::to_string(d.shift[o]), "-1", ""};
+    if (d.shift[o] < least_windows_shift(p))
+      return Refusal{"a scale needs too large a shift", std::to_string(d.shift[o]), std::to_string(least_windows_shift(p)), ""};
+  }
+  d.a.has_shifts = true;
+  return std::nullopt;
+}
+
 // What ops/packed_conv2d/kernel.h leaves to the compiler.
 std::optional<Refusal> make_exact(Dense& d, Packing p) {
   constexpr i64 kMostSum = i64{1} << 30, kMostUpper = i64{1} << 23;
@@ -152,10 +166,12 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
   if (d.y_min != -128 || d.y_max != 127) return Refusal{"the result has bounds of its own", "", "", ""};
   if (p == Packing::dsp_4x4 && std::find(d.weight.begin(), d.weight.end(), -128) != d.weight.end())
     return Refusal{"a weight is too small for two in a halfword", "-128", "-127", ""};
+  d.is_constant.assign(d.a.out_c, false);
   for (i64 o = 0; o < d.a.out_c; ++o) {
     if (d.multiplier[o] < 0) return Refusal{"a scale is negative", std::to_string(d.multiplier[o]), "0", ""};
     const i64 reach = 128 * sum_of_filter(d, o, true), sum = std::abs(d.first[o]) + reach;
-    if (d.shift[o] <= 0 && make_constant(d, o, d.first[o] - reach, d.first[o] + reach)) continue;
+    d.is_constant[o] = d.shift[o] <= 0 && make_constant(d, o, d.first[o] - reach, d.first[o] + reach);
+    if (d.is_constant[o]) continue;
     if (sum >= kMostSum) return Refusal{"a sum may become too large", std::to_string(sum), std::to_string(kMostSum - 1), ""};
     if (p == Packing::dsp_4x4 && reach >= kMostUpper)
       return Refusal{"a filter's weights are too large for 24 bits", std::to_string(reach), std::to_string(kMostUpper - 1), ""};
@@ -166,8 +182,9 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
     d = std::move(unshifted);
     return std::nullopt;
   }
-  // Rows one by one are slower than two at a time; but what rounds sums once at all is slower still.
+  // Only sums that are rounded once meet the filters row by row: windows two at a time are faster.
   const bool takes_shifts = packed_conv2d_is_alone(d.a) || (d.once && packed_conv2d_is_rows(d.a));
+  if (!takes_shifts && !d.once) return make_all_shifted(d, p);
   d.a.has_shifts = takes_shifts && *std::max_element(d.shift.begin(), d.shift.end()) <= (d.once ? -1 : 0);
   if (d.once)
     for (i32& shift : d.shift) shift = once_shift(shift);
@@ -203,7 +220,8 @@ Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
   if (auto why = make_exact(d, p)) return *why;
   std::vector<int8_t> packed = packed_weights<p>(d);
   const auto bytes = static_cast<i64>(packed.size());
-  CallBuilder call("deuteron::packed_conv2d", c.data.size(), 1);
+  const bool many_shifted = d.a.has_shifts && !d.once && !packed_conv2d_is_alone(d.a);
+  CallBuilder call(many_shifted ? "deuteron::packed_conv2d_shifts" : "deuteron::packed_conv2d", c.data.size(), 1);
   call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
   call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
   call.integers({a.dilation_h, a.dilation_w}).integer(a.x_zero).integer(a.y_zero);

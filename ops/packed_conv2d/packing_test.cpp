@@ -21,7 +21,8 @@ struct Made {
   Type x, y;
 };
 
-// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x.
+// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0 without shifts, 1 with one shift, 2 next to
+// nothing, 3 of a fully connected layer, 4 of a convolution as TFLite has them, with constant filters among them.
 Made made(Random& r, i64 scales) {
   const bool alone = scales == 3;  // a fully connected layer, with shifts of some bits
   const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7), c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);
@@ -33,14 +34,17 @@ Made made(Random& r, i64 scales) {
     bias[o] = static_cast<i32>(r.in(0, 3) == 0 ? r.in(-500000000, 500000000) : r.in(-60000, 60000));
     const bool shifted = scales >= 2 || (scales == 1 && o == 0);
     multiplier[o] = static_cast<i32>(shifted ? r.in(1 << 30, INT32_MAX) : r.in(0, 1 << 24));
-    shift[o] = static_cast<i32>(!shifted ? 0 : scales == 1 ? -r.in(11, 16) : scales == 2 ? -r.in(16, 31) : -r.in(11, 14));
+    shift[o] = static_cast<i32>(!shifted ? 0 : scales == 1 ? -r.in(11, 16) : scales == 2 ? -r.in(16, 31) : -r.in(scales == 4 ? 5 : 11, 14));
+    if (scales == 4 && r.in(0, 9) == 0) shift[o] = -31;
+    if (scales == 4 && r.in(0, 9) == 0) std::fill_n(weight.begin() + o * kh * kw * c, kh * kw * c, int8_t{0});
   }
   Made m{{}, {DType::s8, {1, h, w, c}, {}}, {DType::s8, {1, h, w, oc}, {}}};
   CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
   call.in(0, channels_last_face(m.x.shape))
       .constant(DType::s8, {oc, kh, kw, c}, std::move(weight))
       .constant(DType::s32, {oc}, std::move(bias));
-  call.integers({1, 1}).integers({(kh - 1) / 2, (kw - 1) / 2}).integers({1, 1}).integer(r.in(-127, 128)).integer(r.in(-128, 127));
+  call.integers({1, 1}).integers({(kh - 1) / 2, (kw - 1) / 2}).integers({1, 1}).integer(r.in(-127, 128));
+  call.integer(r.in(0, 1) ? -128 : r.in(-128, 127));
   call.constant(DType::s32, {oc}, std::move(multiplier)).constant(DType::s32, {oc}, std::move(shift)).integer(-128).integer(127);
   call.scratch(0).out(0, channels_last_face(m.y.shape));
   m.call = call.done();
@@ -109,16 +113,19 @@ Made made_transposed(Random& r) {
 
 TEST(Packing, KeepsEveryBitWhateverTheScales) {
   Random r{std::mt19937(20262)};
-  int packed_calls[4] = {};
-  for (int i = 0; i < 800; ++i) {
-    const i64 scales = i % 4;
+  int packed_calls[5] = {}, shifted = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const i64 scales = i % 5;
     const Made m = made(r, scales);
-    packed_calls[scales] += static_cast<int>(packed_alike(r, m, pack_conv2d).size());
+    for (const Lowered& packed : packed_alike(r, m, pack_conv2d))
+      ++packed_calls[scales], shifted += packed.call.name == "deuteron::packed_conv2d_shifts";
   }
   EXPECT_GE(packed_calls[0], 100);  // without shifts
   EXPECT_GE(packed_calls[1], 10);   // with one filter for which a plain multiplier does
   EXPECT_GE(packed_calls[2], 100);  // scales next to nothing: constant filters
   EXPECT_EQ(packed_calls[3], 400);  // fully connected layers, whatever their shifts: in both packings
+  EXPECT_GE(packed_calls[4], 200);  // convolutions with shifts
+  EXPECT_GE(shifted, 150);
 }
 
 TEST(Packing, KeepsEveryBitOfLayersThatRoundOnce) {

@@ -55,17 +55,20 @@ inline bool has_bytes(int32_t n, int32_t h, int32_t w, int32_t c, int32_t bytes)
   return image <= INT32_MAX && image * n == bytes;
 }
 
+// The kernel that a call is of: packed_conv2d, or packed_conv2d_shifts, whose filters have shifts.
+enum class PackedKind { any_shifts, all_shifts };
+
 // Null where the weights are those of a call whose shapes are known.
-template <Packing p>
+template <Packing p, PackedKind kind>
 const char* why_not_packed_weights(const PackedConv2dArgs& a, const void* packed, int64_t bytes, int64_t needed) {
   if (reinterpret_cast<uintptr_t>(packed) % 4 != 0) return "must be 4-aligned";
-  if (const char* why = why_not_packed_conv2d(a, p)) return why;
+  if (const char* why = kind == PackedKind::any_shifts ? why_not_packed_conv2d(a, p) : why_not_packed_windows(a, p)) return why;
   return bytes == needed ? nullptr : "must have the bytes that its packing takes";
 }
 
 // A call of a packed kernel whose y_zero, scratch and result stand there. Without elements of the result nothing behind its shapes is read.
 // `bytes_of` is no argument: a call through a pointer would leave the stack without a bound (runtime/ports/stack.cmake).
-template <Packing p, PackedBytes (*bytes_of)(const PackedConv2dArgs&) = int8_bytes<p>>
+template <Packing p, PackedBytes (*bytes_of)(const PackedConv2dArgs&) = int8_bytes<p>, PackedKind kind = PackedKind::any_shifts>
 Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv2dArgs& a) {
   if (const char* why = why_not_image(call.tensor(kPackedX))) return bad_argument(kPackedX, why);
   if (const char* why = why_not_image(call.tensor(out))) return bad_argument(out, why);
@@ -77,8 +80,8 @@ Status read_packed_call(Call& call, int y_zero, int scratch, int out, PackedConv
   const Tensor &packed = call.tensor(kPackedWeights), &room = call.tensor(scratch);
   if (const char* why = why_not_dense(packed, ScalarType::s8, 1)) return bad_argument(kPackedWeights, why);
   const PackedBytes bytes = bytes_of(a);
-  a.has_shifts = packed.numel == bytes.with_shifts;
-  if (const char* why = why_not_packed_weights<p>(a, packed.data, packed.numel, a.has_shifts ? bytes.with_shifts : bytes.plain))
+  a.has_shifts = kind == PackedKind::all_shifts || packed.numel == bytes.with_shifts;
+  if (const char* why = why_not_packed_weights<p, kind>(a, packed.data, packed.numel, a.has_shifts ? bytes.with_shifts : bytes.plain))
     return bad_argument(kPackedWeights, why);
   if (room.type != ScalarType::u8) return bad_argument(scratch, "must be bytes");
   if (!is_aligned(room, 4)) return bad_argument(scratch, "must be 4-aligned");
@@ -112,16 +115,17 @@ inline bool has_small_shapes(const PackedConv2dArgs& a, int32_t x_bytes, int32_t
 
 // The struct of a ready call of such a kernel, where it lies in the plan; null where the kernel may not run on it with these operands. Each
 // of its members is what read_packed_call() would have come to.
-template <Packing p>
+template <Packing p, PackedKind kind = PackedKind::any_shifts>
 const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand& y, const Operand& scratch) {
   const Operand &x = call.operands[0], &packed = call.operands[1];
-  if (call.words[offsetof(PackedConv2dArgs, has_shifts) / 4] > 1) return nullptr;  // no bool
+  const uint32_t has_shifts = call.words[offsetof(PackedConv2dArgs, has_shifts) / 4];
+  if (has_shifts > 1 || (kind == PackedKind::all_shifts && has_shifts != 1)) return nullptr;  // no bool, or not that of the kernel
   const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
   // Behind the shapes, which prove that the products fit.
   const auto needed = [&] { return packed_bytes(p, a.out_c, a.length(), a.has_shifts); };
   const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && a.y_step == a.out_c &&
                     a.y_row == a.out_w * a.out_c && is_s8(a.x_zero) && is_s8(a.y_zero) &&
-                    !why_not_packed_weights<p>(a, packed.data, packed.bytes, needed()) &&
+                    !why_not_packed_weights<p, kind>(a, packed.data, packed.bytes, needed()) &&
                     reinterpret_cast<uintptr_t>(scratch.data) % 4 == 0;
   return good ? &a : nullptr;
 }

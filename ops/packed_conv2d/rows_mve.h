@@ -1,5 +1,5 @@
 // Convolution with packed weights for the M-profile Vector Extension, of windows three columns wide over whole blocks of channels: four
-// windows side by side meet two filters (ops/dense/packed_rows_mve.S). Windows that lie inside an image of 16 channels are met where they
+// windows side by side meet two filters (ops/dense/packed_rows_mve.inc). Windows that lie inside an image of 16 channels are met where they
 // lie: there a row of taps is a row of the image.
 #pragma once
 #include "ops/dense/packed_rows_mve.h"
@@ -8,19 +8,20 @@
 namespace deuteron {
 
 // `fours` of windows whose blocks lie as MvePackedRows says.
-[[gnu::noinline]] inline void run_fours(const PackedConv2dArgs& a, const int8_t* packed, const int8_t* x, int32_t pitch, int32_t fours,
+template <class Results>
+[[gnu::noinline]] void run_fours(const PackedConv2dArgs& a, const int8_t* packed, const int8_t* x, int32_t pitch, int32_t fours,
                                         int8_t* y) {
   const int32_t rows = 3 * a.in_c / kPackedBlock, tiles = a.out_c / kPackedTile;
   MvePackedRows w{x, pitch, y, a.y_step, packed, rows, tiles, a.y_zero, fours};
-  deuteron_packed_rows_mve(&w);
+  Results::run(w);
   if (a.out_c % kPackedTile == 0) return;
-  w.packed += tiles * (rows * 3 * kPackedBlock * kPackedTile + kTileNumbers), w.tiles = 1, w.y += a.out_c - kPackedTile;
-  deuteron_packed_rows_mve(&w);
+  w.packed += tiles * (rows * 3 * kPackedBlock * kPackedTile + tile_numbers(a.has_shifts)), w.tiles = 1, w.y += a.out_c - kPackedTile;
+  Results::run(w);
 }
 
 // A row of windows ends with four that are met once more where their number is no multiple.
-[[gnu::noinline]] inline void run_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room,
-                                       int8_t* y) {
+template <class Results>
+[[gnu::noinline]] void run_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room, int8_t* y) {
   const int32_t fit = room / (3 * a.in_c) - 2, most = fit < a.out_w ? fit : a.out_w;  // windows whose columns are copied at a time
   const int32_t image_row = a.in_w * a.in_c, reach = 2 * a.dilation_h, block = (most + 2) * kPackedBlock;
   const int8x16_t outside = vdupq_n_s8(static_cast<int8_t>(a.x_zero));  // `places` is not read: of zeros gcc would make a memset
@@ -36,7 +37,7 @@ namespace deuteron {
         count = in_place ? inside : lies_as_wanted ? 4 : most;
         count = (count < a.out_w - ow ? count : a.out_w - ow) & -4;
         if (!in_place) fill_columns(k, x, ih, iw, count + 2, scratch);
-        run_fours(a, packed, in_place ? x + ih * image_row + iw * kPackedBlock : scratch, in_place ? a.dilation_h * image_row : block,
+        run_fours<Results>(a, packed, in_place ? x + ih * image_row + iw * kPackedBlock : scratch, in_place ? a.dilation_h * image_row : block,
                   count / 4, y + ow * a.y_step);
       }
     }

@@ -13,7 +13,8 @@
 
 namespace deuteron {
 
-// What every window of a call meets. Results: makes them of the sums, of type Results::Y.
+// What every window of a call meets. Results: makes them of the sums, of type Results::Y. Where Results::meets_windows() is false, windows
+// in one piece meet the filters one by one.
 template <class Results>
 struct PackedFilters {
   const PackedConv2dArgs& a;
@@ -61,12 +62,12 @@ DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t
   f.results.run(w);
 }
 
-// Windows in one piece, one by one where filters have shifts. `end`: of x.
+// Windows in one piece. `end`: of x.
 template <class Results>
 void run_in_one_piece(const PackedFilters<Results>& f, const int8_t* x, int32_t step, int32_t windows, const int8_t* end,
                       typename Results::Y* y) {
   const int32_t last = static_cast<int32_t>(end - x) - f.blocks * kPackedBlock;  // where a window may begin
-  const int32_t whole = last < 0 ? 0 : last / step + 1, count = f.a.has_shifts ? 0 : whole < windows ? whole : windows;
+  const int32_t whole = last < 0 ? 0 : last / step + 1, count = !Results::meets_windows(f.a) ? 0 : whole < windows ? whole : windows;
   if (count > 1) run_windows(f, x, step, count, y);
   for (int32_t i = count > 1 ? count : 0; i < windows; ++i) run_window(f, x + i * step, y + i * f.a.y_step);
 }

@@ -13,6 +13,7 @@
 #include "ops/matmul/by_linear.h"
 #include "ops/packed_conv2d/kernel.h"
 #include "ops/packed_conv2d_add/kernel.h"
+#include "ops/packed_conv2d_shifts/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
@@ -317,7 +318,19 @@ struct PackedKernel {
   int64_t (*most)(const PackedConv2dArgs&, Packing);
   void (*run_with_addition)(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*, const int8_t*, int32_t, void*,
                             int32_t, int8_t*) = nullptr;
+  bool all_shifts = false;  // that of packed_conv2d_shifts
 };
+
+// Shifts of a call of packed_conv2d, of which some may be 0, or of packed_conv2d_shifts: some bits apart, as the scales of one call are.
+template <Packing p>
+void fill_shifts(Random& r, int32_t count, bool all, bool once) {
+  const int32_t least = all ? r.between(least_windows_shift(p), -1) : -31;
+  for (int32_t i = 0; i < count; ++i) {
+    if (all) shifts[i] = r.between(least, least + 5 < -1 ? least + 5 : -1);
+    else shifts[i] = !once && r.one_in(4) ? 0 : -r.between(1, 31);
+    if (all) multipliers[i] |= 1 << 30;
+  }
+}
 
 template <Packing p>
 Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own) {
@@ -329,10 +342,12 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   PackedConv2dArgs k{a.n,          a.in_h,      a.in_w,     a.in_c,     a.out_h, a.out_w,          a.out_c,
                      a.kernel_h,   a.kernel_w,  a.stride_h, a.stride_w, a.pad_h, a.pad_w,          a.dilation_h,
                      a.dilation_w, -a.x_offset, a.y_zero,   false,      a.out_c, a.out_w * a.out_c};
-  k.has_shifts = (packed_conv2d_is_alone(k) || packed_conv2d_is_rows(k)) && r.one_in(2);
-  const bool once = k.has_shifts && r.one_in(2);
-  for (int32_t i = 0; k.has_shifts && i < a.out_c; ++i) shifts[i] = !once && r.one_in(4) ? 0 : -r.between(1, 31);
-  if (why_not_packed_conv2d(k, p) || (own.run_with_addition && why_not_packed_conv2d_add(k))) return Outcome::not_served;
+  k.has_shifts = own.all_shifts || ((packed_conv2d_is_alone(k) || packed_conv2d_is_rows(k)) && r.one_in(2));
+  const bool once = k.has_shifts && !own.all_shifts && r.one_in(2);
+  if (own.all_shifts && r.one_in(2)) a.y_zero = k.y_zero = -128;
+  if (k.has_shifts) fill_shifts<p>(r, a.out_c, own.all_shifts, once);
+  if (own.all_shifts ? why_not_packed_windows(k, p) : why_not_packed_conv2d(k, p)) return Outcome::not_served;
+  if (own.run_with_addition && why_not_packed_conv2d_add(k)) return Outcome::not_served;
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out_c);
   for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
@@ -463,6 +478,14 @@ void run_mve_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* pack
       return packed_conv2d_s8_mve_rows(a, x, packed, scratch, scratch_bytes, y);
   }
 }
+void run_shifts_mve_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                         int8_t* y) {
+  const PackedMve form = packed_conv2d_mve_form(a, scratch_bytes);
+  if (form == PackedMve::alone || form == PackedMve::in_place) return packed_conv2d_shifts_s8_mve_in_place(a, x, packed, y);
+  (form == PackedMve::any       ? packed_conv2d_shifts_s8_mve
+   : form == PackedMve::columns ? packed_conv2d_shifts_s8_mve_columns
+                                : packed_conv2d_shifts_s8_mve_rows)(a, x, packed, scratch, scratch_bytes, y);
+}
 void run_added_mve_form(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed, const int8_t* other,
                         int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
   const PackedMve form = packed_conv2d_mve_form(a, scratch_bytes - static_cast<int32_t>(packed_conv2d_add_rows_bytes(a, rows)));
@@ -477,6 +500,12 @@ void run_added_mve_form(const PackedConv2dArgs& a, const LinearAddArgs& sum, con
 void run_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
   const auto run = packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp_alone : packed_conv2d_s8_dsp_windows;
   (a.has_shifts && !packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp : run)(a, x, packed, scratch, scratch_bytes, y);
+}
+
+void run_shifts_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                         int8_t* y) {
+  const auto run = packed_conv2d_is_alone(a) ? packed_conv2d_shifts_s8_dsp : packed_conv2d_shifts_s8_dsp_windows;
+  run(a, x, packed, scratch, scratch_bytes, y);
 }
 
 Outcome check_packed(uint32_t seed, bool adds) {
@@ -503,6 +532,22 @@ Outcome check_packed(uint32_t seed, bool adds) {
 }  // namespace
 
 Outcome check_packed_conv2d(uint32_t seed) { return check_packed(seed, false); }
+Outcome check_packed_conv2d_shifts(uint32_t seed) {
+  Random r(seed);
+  Conv2dArgs a = some_packed(r);
+  Line line("@differs packed_conv2d_shifts ");
+  line.number(seed);
+  PackedKernel own{nullptr, packed_conv2d_least_scratch_bytes, packed_conv2d_scratch_bytes, nullptr, true};
+#if defined(__ARM_FEATURE_MVE)
+  own.run = r.one_in(2) ? run_shifts_mve_form : packed_conv2d_shifts_s8_mve;
+  return run_packed<Packing::mve_4x16>(r, a, line, own);
+#endif
+  if constexpr (kHasDsp) {
+    own.run = r.one_in(2) ? run_shifts_dsp_form : packed_conv2d_shifts_s8_dsp;
+    return run_packed<Packing::dsp_4x4>(r, a, line, own);
+  }
+  return Outcome::not_served;
+}
 Outcome check_packed_conv2d_add(uint32_t seed) { return check_packed(seed, true); }
 
 Outcome check_matmul(uint32_t seed) {

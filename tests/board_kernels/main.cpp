@@ -25,6 +25,7 @@ constexpr CheckedKernel kChecked[] = {
     {"maximum", check_maximum},
     {"matmul", check_matmul},
     {"packed_conv2d", check_packed_conv2d},
+    {"packed_conv2d_shifts", check_packed_conv2d_shifts},
     {"packed_conv2d_w4", check_packed_conv2d_w4},
     {"packed_conv2d_add", check_packed_conv2d_add},
     {"packed_conv_transpose2d", check_packed_conv_transpose2d},

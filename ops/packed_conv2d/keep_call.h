@@ -1,0 +1,98 @@
+// What the bindings of convolutions on packed weights have in common: how a call and a ready call are read, and how a host keeps them.
+#pragma once
+#include "ops/dense/packed_call.h"
+#include "ops/device/kernels.h"
+#include "ops/packed_conv2d/read_call.h"
+#include "runtime/instruction_set.h"
+
+#if defined(DEUTERON_HOST_KERNELS)
+#include "ops/device/arena_host.h"
+#include "ops/packed_conv2d/kernel_host.h"
+#endif
+
+namespace deuteron {
+
+#if !defined(DEUTERON_MICROCONTROLLER)
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::mve_4x16>> = "packed_conv2d_s8<Packing::mve_4x16>";
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::dsp_4x4>> = "packed_conv2d_s8<Packing::dsp_4x4>";
+#endif
+
+template <class Args>  // PackedConv2dArgs, or where they lie in the file
+struct PackedCall {
+  const Args& args;
+  bool constant;  // the weights
+  const int8_t *x, *packed;
+  void* scratch;
+  int32_t scratch_bytes;
+  int8_t* y;
+};
+
+template <Feature f, auto kernel, class Args>
+Status keep_in_scratch(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  return keep_for<f, kernel>(call, prepared, c.args, c.x, c.packed, c.scratch, c.scratch_bytes, c.y);
+}
+
+#if defined(DEUTERON_HOST_KERNELS)
+// With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
+template <Packing p, class Args>
+bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  if (call.recorder != nullptr || !c.constant || host_dot_forms().count == 0) return false;
+  const HostDotForm& form = host_dot_forms().kernel[0];
+  const auto order = [&](void* room) { return order_packed_conv2d<p>(c.args, form, c.packed, room); };
+  return keep_ordered<HostPackedConv2d, run_packed_conv2d>(prepared, packed_conv2d_host_bytes(c.args, form), order, c.x, c.y);
+}
+#endif
+
+// By the kernel of the core's instruction set: Forms::keep_mve(), Forms::keep_dsp(); on a host by its own, or the portable one.
+template <class Forms, Packing p, class Args>
+Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  if constexpr (p == Packing::mve_4x16)
+    if (is_for<Feature::mve>(call)) return Forms::keep_mve(call, prepared, c);
+  if constexpr (p == Packing::dsp_4x4)
+    if (is_for<Feature::dsp>(call)) return Forms::keep_dsp(call, prepared, c);
+#if defined(DEUTERON_HOST_KERNELS)
+  if (keep_on_host<p>(call, prepared, c)) return Status{};
+#endif
+  if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
+  else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
+}
+
+template <class Forms, Packing p>
+Status prepare_packed(Call& call, Prepared* prepared) {
+  enum { kYZero = kPackedXZero + 1, kScratch, kOut };
+  PackedConv2dArgs a{};
+  if (Status s = read_packed_call<p, int8_bytes<p>, Forms::kKind>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
+  if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
+  const Tensor &packed = call.tensor(kPackedWeights), &scratch = call.tensor(kScratch);
+  if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
+  if (tell_words(call, a)) return keep_nothing(prepared);
+  return keep_packed<Forms, p, PackedConv2dArgs>(
+      call, prepared,
+      {a, packed.constant, static_cast<const int8_t*>(call.tensor(kPackedX).data), static_cast<const int8_t*>(packed.data), scratch.data,
+       scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
+}
+
+template <class Forms, Packing p>
+bool prepare_ready_packed(const ReadyCall& ready, Prepared* prepared) {
+  const Operand &x = ready.operands[0], &packed = ready.operands[1], &scratch = ready.operands[2], &y = ready.operands[3];
+  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Forms::kKind>(ready, y, scratch)};
+  if (a.at == nullptr || scratch.bytes < packed_conv2d_least_scratch_bytes(a, p)) return false;
+  Call call{nullptr, 0, ready.arena, ready.isa};
+  return keep_packed<Forms, p, InFile<PackedConv2dArgs>>(
+             call, prepared,
+             {a, packed.constant, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(packed.data), scratch.data, scratch.bytes,
+              static_cast<int8_t*>(y.data)})
+      .ok();
+}
+
+template <class Forms, Packing p>
+constexpr Kernel packed_kernel(const char* name) {
+  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_packed<Forms, p>;
+  constexpr ReadyForm kReady =
+      kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready_packed<Forms, p>} : ReadyForm{};
+  return {name, "TTLLLLIIXO", kPrepare, false, kReady};
+}
+
+}  // namespace deuteron

@@ -1,0 +1,63 @@
+// int8 results of convolution with packed weights for the M-profile Vector Extension: its loops with and without shifts.
+#pragma once
+#include "ops/packed_conv2d/rows_mve.h"
+#include "ops/packed_conv2d/windows_mve.h"
+
+namespace deuteron {
+
+struct PackedToS8 {
+  using Y = int8_t;
+  // Filters with shifts, of fully connected layers, have a loop for one window here.
+  static bool meets_windows(const PackedConv2dArgs& a) { return !a.has_shifts; }
+  static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y,
+                                int32_t blocks, int32_t pairs, int32_t second) {
+    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts};
+  }
+  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed,
+                                  int32_t blocks, int32_t tiles, int32_t windows) {
+    return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows};
+  }
+  static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
+  static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
+  static void run(const MvePackedRows& w) { deuteron_packed_rows_mve(&w); }
+};
+
+// Of filters with shifts, -31..-1.
+struct ShiftedToS8 : PackedToS8 {
+  static bool meets_windows(const PackedConv2dArgs&) { return true; }
+  static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
+  static void run(const MvePackedWindows& w) { deuteron_packed_windows_shifts_mve(&w); }
+  static void run(const MvePackedRows& w) { deuteron_packed_rows_shifts_mve(&w); }
+};
+
+template <class Results>
+void run_packed_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  run_in_place(a, Results{}, x, packed, y);
+}
+template <class Results>
+void run_packed_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_columns(a, Results{}, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+}
+template <class Results>
+void run_packed_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  run_rows<Results>(a, x, packed, static_cast<int8_t*>(scratch), scratch_bytes - kPackedBlock, y);
+}
+template <class Results>
+[[gnu::noinline]] void run_packed_on_stack(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int32_t bytes, int8_t* y) {
+  int8_t columns[kPackedStackColumns];
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) run_packed_rows<Results>(a, x, packed, columns, bytes, y);
+  else run_packed_columns<Results>(a, x, packed, columns, bytes, y);
+}
+
+// All of a call, whatever its windows are.
+template <class Results>
+void run_packed(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  if (packed_conv2d_is_in_one_piece<int32_t>(a)) return run_packed_in_place<Results>(a, x, packed, y);
+  const int32_t most = packed_conv2d_columns_bytes(a), bytes = scratch_bytes < most ? scratch_bytes : most;
+  if (bytes < most && bytes <= kPackedStackColumns)
+    return run_packed_on_stack<Results>(a, x, packed, most < kPackedStackColumns ? most : kPackedStackColumns, y);
+  if (packed_conv2d_meets_rows(a, bytes - kPackedBlock)) run_packed_rows<Results>(a, x, packed, scratch, bytes, y);
+  else run_packed_columns<Results>(a, x, packed, scratch, bytes, y);
+}
+
+}  // namespace deuteron

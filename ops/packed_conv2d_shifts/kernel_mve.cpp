@@ -1,0 +1,26 @@
+// Convolution with packed weights and shifts for the M-profile Vector Extension.
+#include "ops/packed_conv2d/results_mve.h"
+#include "ops/packed_conv2d_shifts/kernel.h"
+
+namespace deuteron {
+
+void packed_conv2d_shifts_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
+  run_packed_in_place<ShiftedToS8>(a, x, packed, y);
+}
+
+void packed_conv2d_shifts_s8_mve_columns(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch,
+                                         int32_t scratch_bytes, int8_t* y) {
+  run_packed_columns<ShiftedToS8>(a, x, packed, scratch, scratch_bytes, y);
+}
+
+void packed_conv2d_shifts_s8_mve_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch,
+                                      int32_t scratch_bytes, int8_t* y) {
+  run_packed_rows<ShiftedToS8>(a, x, packed, scratch, scratch_bytes, y);
+}
+
+void packed_conv2d_shifts_s8_mve(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                                 int8_t* y) {
+  run_packed<ShiftedToS8>(a, x, packed, scratch, scratch_bytes, y);
+}
+
+}  // namespace deuteron
