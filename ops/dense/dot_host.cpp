@@ -49,15 +49,33 @@ void run_in_groups(const HostDot& d, const HostDotKernel (&kernels)[kMost], cons
 // What makes results of sixteen sums.
 struct VnniNumbers {
   __m512i multiplier, odd_multiplier, addend;
+  __m512i shift, right, half, zero;  // HostEnd::shifted
 };
 
-// The upper halves of products of 64 bits, to whose lower halves a half was added, and to the upper ones the zero point.
-template <bool kDoubles>
+template <HostEnd kEnd>
+[[DEUTERON_VNNI_INLINE]] inline VnniNumbers vnni_numbers(const HostPanelNumbers& n, int32_t zero) {
+  const __m512i m = _mm512_load_si512(n.multiplier), odd = _mm512_srli_epi64(m, 32);
+  const int64_t round = int64_t{1} << 31;
+  if constexpr (kEnd != HostEnd::shifted) return {m, odd, _mm512_set1_epi64(round + int64_t{zero} * (int64_t{1} << 32)), m, m, m, m};
+  const __m512i shift = _mm512_load_si512(n.shift), one = _mm512_set1_epi32(1);
+  const __m512i right = _mm512_and_si512(_mm512_sub_epi32(_mm512_setzero_si512(), shift), _mm512_set1_epi32(31));
+  const __m512i half = _mm512_srli_epi32(_mm512_sllv_epi32(one, right), 1);
+  return {m, odd, _mm512_set1_epi64(n.shift[0] > 0 ? 0 : round), shift, right, half, _mm512_set1_epi32(zero)};
+}
+
+// The upper halves of products of 64 bits, to whose lower halves a half was added, and to the upper ones the zero point, if no shift follows.
+// What is negative and has a shift loses one before it, so that halves go away from zero.
+template <HostEnd kEnd>
 [[DEUTERON_VNNI_INLINE]] inline __m128i results_of(__m512i sum, const VnniNumbers& n) {
   __m512i even = _mm512_mul_epi32(sum, n.multiplier), odd = _mm512_mul_epi32(_mm512_srli_epi64(sum, 32), n.odd_multiplier);
-  if constexpr (kDoubles) even = _mm512_add_epi64(even, even), odd = _mm512_add_epi64(odd, odd);
+  if constexpr (kEnd != HostEnd::plain) even = _mm512_add_epi64(even, even), odd = _mm512_add_epi64(odd, odd);
   even = _mm512_add_epi64(even, n.addend), odd = _mm512_add_epi64(odd, n.addend);
-  return _mm512_cvtsepi32_epi8(_mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB));
+  __m512i words = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
+  if constexpr (kEnd == HostEnd::shifted) {
+    words = _mm512_add_epi32(words, _mm512_srai_epi32(_mm512_and_si512(words, n.shift), 31));
+    words = _mm512_add_epi32(_mm512_srav_epi32(_mm512_add_epi32(words, n.half), n.right), n.zero);
+  }
+  return _mm512_cvtsepi32_epi8(words);
 }
 
 [[DEUTERON_VNNI_INLINE]] inline void add_products(__m512i& sum, __m512i bytes, __m512i weights) {
@@ -65,7 +83,7 @@ template <bool kDoubles>
 }
 
 // Of so many windows under so many panels. Each function does its part for window i, then for those behind it.
-template <int32_t kWindows, int32_t kPanels, bool kDoubles>
+template <int32_t kWindows, int32_t kPanels, HostEnd kEnd>
 struct VnniSums {
   __m512i s[kWindows][kPanels];
 
@@ -84,35 +102,39 @@ struct VnniSums {
   }
   template <int32_t p, int32_t i = 0>
   [[DEUTERON_VNNI_INLINE]] inline void finish(const VnniNumbers& n, int32_t filters, int32_t channel, int8_t* const* places) {
-    put(results_of<kDoubles>(s[i][p], n), filters, places[i] + channel);
+    put(results_of<kEnd>(s[i][p], n), filters, places[i] + channel);
     if constexpr (i + 1 < kWindows) finish<p, i + 1>(n, filters, channel, places);
   }
 };
 
-template <int32_t kWindows, int32_t kPanels, bool kDoubles>
+template <int32_t kWindows, int32_t kPanels, HostEnd kEnd>
 [[DEUTERON_VNNI]] void dot_vnni(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t) {
   const int8_t *panel0 = d.panels, *panel1 = panel0 + (kPanels - 1) * host_panel_bytes(d.steps);  // of one panel, twice the same
   const HostPanelNumbers &n0 = numbers_of(panel0), &n1 = numbers_of(panel1);
   const int8_t *weights0 = panel0 + sizeof n0, *weights1 = panel1 + sizeof n1;
-  VnniSums<kWindows, kPanels, kDoubles> sums;
+  VnniSums<kWindows, kPanels, kEnd> sums;
   sums.begin(_mm512_load_si512(n0.first), _mm512_load_si512(n1.first));
   for (int32_t k = 0; k < d.steps; ++k, weights0 += kHostPanelStep, weights1 += kHostPanelStep)
     sums.add(windows, d.offsets[k], _mm512_load_si512(weights0), _mm512_load_si512(weights1));
-  const __m512i addend = _mm512_set1_epi64((int64_t{1} << 31) + int64_t{d.zero} * (int64_t{1} << 32));
-  const __m512i m0 = _mm512_load_si512(n0.multiplier), m1 = _mm512_load_si512(n1.multiplier);
-  sums.template finish<0>({m0, _mm512_srli_epi64(m0, 32), addend}, d.filters, d.channel, places);
+  sums.template finish<0>(vnni_numbers<kEnd>(n0, d.zero), d.filters, d.channel, places);
   if constexpr (kPanels == 2)
-    sums.template finish<1>({m1, _mm512_srli_epi64(m1, 32), addend}, d.filters - kHostPanel, d.channel + kHostPanel, places);
+    sums.template finish<1>(vnni_numbers<kEnd>(n1, d.zero), d.filters - kHostPanel, d.channel + kHostPanel, places);
 }
 
-template <int32_t kPanels, bool kDoubles>
-inline constexpr HostDotKernel kVnni[8] = {  // the extent is written out: clang 14 does not deduce it in a conditional
-    dot_vnni<1, kPanels, kDoubles>, dot_vnni<2, kPanels, kDoubles>, dot_vnni<3, kPanels, kDoubles>, dot_vnni<4, kPanels, kDoubles>,
-    dot_vnni<5, kPanels, kDoubles>, dot_vnni<6, kPanels, kDoubles>, dot_vnni<7, kPanels, kDoubles>, dot_vnni<8, kPanels, kDoubles>};
+template <int32_t kPanels, HostEnd kEnd>
+inline constexpr HostDotKernel kVnni[8] = {
+    dot_vnni<1, kPanels, kEnd>, dot_vnni<2, kPanels, kEnd>, dot_vnni<3, kPanels, kEnd>, dot_vnni<4, kPanels, kEnd>,
+    dot_vnni<5, kPanels, kEnd>, dot_vnni<6, kPanels, kEnd>, dot_vnni<7, kPanels, kEnd>, dot_vnni<8, kPanels, kEnd>};
 
+template <HostEnd kEnd>
+void run_vnni_to(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
+  if (d.filters > kHostPanel) run_in_groups(d, kVnni<2, kEnd>, windows, places, count);
+  else run_in_groups(d, kVnni<1, kEnd>, windows, places, count);
+}
 void run_vnni(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t count) {
-  if (d.filters > kHostPanel) run_in_groups(d, d.doubles ? kVnni<2, true> : kVnni<2, false>, windows, places, count);
-  else run_in_groups(d, d.doubles ? kVnni<1, true> : kVnni<1, false>, windows, places, count);
+  if (d.end == HostEnd::plain) run_vnni_to<HostEnd::plain>(d, windows, places, count);
+  else if (d.end == HostEnd::doubled) run_vnni_to<HostEnd::doubled>(d, windows, places, count);
+  else run_vnni_to<HostEnd::shifted>(d, windows, places, count);
 }
 
 void fill_vnni(int8_t element, int32_t count, uint8_t* to) { std::memset(to, element + 128, static_cast<size_t>(count)); }
@@ -121,17 +143,25 @@ void fill_vnni(int8_t element, int32_t count, uint8_t* to) { std::memset(to, ele
 
 [[gnu::target("avx2")]] inline __m256i at(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
 
-// As results_of() above, of eight sums.
-[[gnu::target("avx2")]] inline __m256i scaled(__m256i sum, __m256i multiplier, __m256i addend, bool doubles) {
+// As results_of() above, of the eight sums from filter `first` on.
+[[gnu::target("avx2")]] inline __m256i scaled(__m256i sum, const HostPanelNumbers& n, int32_t first, __m256i addend, const HostDot& d) {
+  const __m256i multiplier = at(n.multiplier + first);
   __m256i even = _mm256_mul_epi32(sum, multiplier), odd = _mm256_mul_epi32(_mm256_srli_epi64(sum, 32), _mm256_srli_epi64(multiplier, 32));
-  if (doubles) even = _mm256_add_epi64(even, even), odd = _mm256_add_epi64(odd, odd);
+  if (d.end != HostEnd::plain) even = _mm256_add_epi64(even, even), odd = _mm256_add_epi64(odd, odd);
   even = _mm256_add_epi64(even, addend), odd = _mm256_add_epi64(odd, addend);
-  return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+  const __m256i words = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+  if (d.end != HostEnd::shifted) return words;
+  const __m256i shift = at(n.shift + first), one = _mm256_set1_epi32(1);
+  const __m256i right = _mm256_and_si256(_mm256_sub_epi32(_mm256_setzero_si256(), shift), _mm256_set1_epi32(31));
+  const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, right), 1);
+  const __m256i towards = _mm256_add_epi32(words, _mm256_srai_epi32(_mm256_and_si256(words, shift), 31));
+  return _mm256_add_epi32(_mm256_srav_epi32(_mm256_add_epi32(towards, half), right), _mm256_set1_epi32(d.zero));
 }
 
 template <int32_t kWindows>
 [[gnu::target("avx2")]] void dot_avx2(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t) {
-  const __m256i addend = _mm256_set1_epi64x((int64_t{1} << 31) + int64_t{d.zero} * (int64_t{1} << 32));
+  const int64_t round = int64_t{1} << 31;
+  const __m256i rounds = _mm256_set1_epi64x(d.end == HostEnd::shifted ? round : round + int64_t{d.zero} * (int64_t{1} << 32));
   const int8_t* panel = d.panels;
   for (int32_t done = 0; done < d.filters; done += kHostPanel, panel += host_panel_bytes(d.steps)) {
     const HostPanelNumbers& n = numbers_of(panel);
@@ -146,9 +176,9 @@ template <int32_t kWindows>
         s[i][1] = _mm256_add_epi32(s[i][1], _mm256_madd_epi16(pair, w1));
       }
     }
+    const __m256i addend = d.end == HostEnd::shifted && n.shift[0] > 0 ? _mm256_setzero_si256() : rounds;
     for (int32_t i = 0; i < kWindows; ++i) {
-      const __m256i words = _mm256_packs_epi32(scaled(s[i][0], at(n.multiplier), addend, d.doubles),
-                                               scaled(s[i][1], at(n.multiplier + 8), addend, d.doubles));
+      const __m256i words = _mm256_packs_epi32(scaled(s[i][0], n, 0, addend, d), scaled(s[i][1], n, 8, addend, d));
       const __m256i in_order = _mm256_permute4x64_epi64(words, 0xd8);
       put(_mm_packs_epi16(_mm256_castsi256_si128(in_order), _mm256_extracti128_si256(in_order, 1)), d.filters - done,
           places[i] + d.channel + done);

@@ -18,19 +18,27 @@ inline constexpr int32_t kHostSlack = 64;      // bytes behind the elements that
 // Of a panel's filters, before its weights. With elements to which 128 was added `first` has that taken out again.
 struct HostPanelNumbers {
   int32_t first[kHostPanel], multiplier[kHostPanel];
+  int32_t shift[kHostPanel];  // HostEnd::shifted: as packed weights have it (ops/dense/packing.h); else unread
 };
 constexpr int64_t host_panel_bytes(int64_t steps) { return int64_t{sizeof(HostPanelNumbers)} + steps * kHostPanelStep; }
 
+// What becomes of a product of a sum and its multiplier. Quotients are rounded down.
+enum class HostEnd {
+  plain,    // (product + 2^31) / 2^32
+  doubled,  // (2 * product + 2^31) / 2^32
+  shifted,  // the same, then requantize()'s shift; or, where a panel's shifts are positive, what requantize_once() makes of it
+};
+
 // Panels lie behind one another, each HostPanelNumbers, then kHostPanelStep bytes for each step.
 //   sum[f] = first[f] + sum over steps k, elements e of a step, of window[offsets[k]][e] * weight[k][f][e], modulo 2^32
-//   y[f] = clamp(zero + (sum[f] * multiplier[f] * (doubles ? 2 : 1) + 2^31) / 2^32, -128, 127), the quotient rounded down
+//   y[f] = clamp(zero + end(sum[f] * multiplier[f]), -128, 127)
 struct HostDot {
   const int8_t* panels;  // 64-aligned
   int32_t filters;       // 1..kHostPanels * kHostPanel: those whose results are written, behind one another
   int32_t channel;       // where their results begin behind a window's place
   const int32_t* offsets;
   int32_t steps;
-  bool doubles;
+  HostEnd end;
   int32_t zero;
 };
 

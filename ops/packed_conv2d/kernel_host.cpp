@@ -108,7 +108,7 @@ class WindowList {
 
 void run_part(const HostPackedConv2d& conv, const Band& band, const Part& part, const uint8_t* room, int8_t* y) {
   WindowList list(conv, band, part, room, y);
-  HostDot dot{nullptr, 0, 0, conv.offsets, conv.steps, conv.doubles, conv.args.y_zero};
+  HostDot dot{nullptr, 0, 0, conv.offsets, conv.steps, conv.end, conv.args.y_zero};
   while (const int32_t here = list.take())
     for (int32_t f = 0; f < conv.filters; f += dot.filters) {
       const int32_t rest = conv.filters - f;
@@ -152,31 +152,33 @@ uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const in
 
 // The filters from number `first` on, up to a panel.
 template <Packing p>
-void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, int32_t first, bool doubles, int32_t steps,
+void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, int32_t first, HostEnd end, int32_t steps,
                int8_t* panel) {
   std::memset(panel, 0, static_cast<size_t>(host_panel_bytes(steps)));
   auto& numbers = *reinterpret_cast<HostPanelNumbers*>(panel);
   const int32_t length = a.length();
   for (int32_t i = 0; i < kHostPanel && first + i < a.out_c; ++i) {
     const PackedFilter f(a, first + i);
-    const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length);
-    const PackedNumbers n = packed_numbers<p>(tile, length, f.number);
+    const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length, a.has_shifts);
+    const PackedNumbers n = packed_numbers<p>(tile, length, f.number, a.has_shifts);
     const uint32_t sum = put_filter<p>(a, form, tile, f.number, panel + sizeof numbers + i * kHostStep);
     numbers.first[i] = static_cast<int32_t>(static_cast<uint32_t>(n.first) - static_cast<uint32_t>(form.offset) * sum);
-    numbers.multiplier[i] = p == Packing::mve_4x16 && !doubles ? n.multiplier * 2 : n.multiplier;
+    numbers.multiplier[i] = p == Packing::mve_4x16 && end == HostEnd::plain ? n.multiplier * 2 : n.multiplier;
+    numbers.shift[i] = n.shift;
   }
 }
 
 // Multipliers of mve_4x16 are for quotients by 2^31. Twice as large they are for 2^32, as long as all of them stay int32.
 template <Packing p>
-bool doubles_products(const PackedConv2dArgs& a, const int8_t* packed) {
-  if constexpr (p == Packing::dsp_4x4) return false;
+HostEnd end_of(const PackedConv2dArgs& a, const int8_t* packed) {
+  if (a.has_shifts) return HostEnd::shifted;
+  if constexpr (p == Packing::dsp_4x4) return HostEnd::plain;
   for (int32_t f = 0; f < a.out_c; ++f) {
     const PackedFilter at(a, f);
     const int32_t m = packed_numbers<p>(packed + at.tile * packed_tile_bytes(p, a.length()), a.length(), at.number).multiplier;
-    if (m >= 1 << 30 || m < -(1 << 30)) return true;
+    if (m >= 1 << 30 || m < -(1 << 30)) return HostEnd::doubled;
   }
-  return false;
+  return HostEnd::plain;
 }
 
 void put_offsets(const PackedConv2dArgs& a, const HostDotForm& form, int32_t* offsets) {
@@ -193,7 +195,7 @@ int64_t offsets_bytes(int64_t steps) { return (steps * 4 + 63) / 64 * 64; }
 }  // namespace
 
 int64_t packed_conv2d_host_bytes(const PackedConv2dArgs& a, const HostDotForm& form) {
-  if (a.has_shifts || !Band(a, form).has_room()) return 0;
+  if (!Band(a, form).has_room()) return 0;
   const Runs runs(a, form);
   const int64_t steps = int64_t{runs.count} * runs.steps, panels = (a.out_c + kHostPanel - 1) / kHostPanel;
   return offsets_bytes(steps) + panels * host_panel_bytes(steps);
@@ -205,11 +207,11 @@ HostPackedConv2d order_packed_conv2d(const PackedConv2dArgs& a, const HostDotFor
   const int32_t steps = runs.count * runs.steps;
   auto* const offsets = static_cast<int32_t*>(room);
   auto* const panels = static_cast<int8_t*>(room) + offsets_bytes(steps);
-  const bool doubles = doubles_products<p>(a, packed);
+  const HostEnd end = end_of<p>(a, packed);
   put_offsets(a, form, offsets);
   for (int32_t f = 0; f < a.out_c; f += kHostPanel)
-    put_panel<p>(a, form, packed, f, doubles, steps, panels + f / kHostPanel * host_panel_bytes(steps));
-  return {a, &form, panels, offsets, steps, 0, a.out_c, doubles};
+    put_panel<p>(a, form, packed, f, end, steps, panels + f / kHostPanel * host_panel_bytes(steps));
+  return {a, &form, panels, offsets, steps, 0, a.out_c, end};
 }
 
 void run_packed_conv2d(const HostPackedConv2d& conv, const int8_t* x, int8_t* y) {
@@ -236,14 +238,14 @@ bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int
   alignas(64) int8_t room[kWeightsRoom];
   auto* const offsets = reinterpret_cast<int32_t*>(room);
   int8_t* const panels = room + offsets_bytes(steps);
-  const bool doubles = doubles_products<p>(a, packed);
+  const HostEnd end = end_of<p>(a, packed);
   put_offsets(a, form, offsets);
   const int64_t most = at_once * kHostPanel;
   for (int32_t first = 0, here = 0; first < a.out_c; first += here) {
     here = static_cast<int32_t>(a.out_c - first < most ? a.out_c - first : most);
     for (int32_t f = 0; f < here; f += kHostPanel)
-      put_panel<p>(a, form, packed, first + f, doubles, steps, panels + f / kHostPanel * host_panel_bytes(steps));
-    run_packed_conv2d({a, &form, panels, offsets, steps, first, here, doubles}, x, y);
+      put_panel<p>(a, form, packed, first + f, end, steps, panels + f / kHostPanel * host_panel_bytes(steps));
+    run_packed_conv2d({a, &form, panels, offsets, steps, first, here, end}, x, y);
   }
   return true;
 }

@@ -13,11 +13,11 @@ struct HostPackedConv2d {
   const int32_t* offsets;  // of each step
   int32_t steps;
   int32_t first, filters;  // of all filters: those in `panels`
-  bool doubles;
+  HostEnd end;
 };
 
-// Bytes of weights and offsets, 64-aligned; 0 where the form does not serve the call: filters have shifts, or the rows of one window have
-// no room on the stack.
+// Bytes of weights and offsets, 64-aligned; 0 where the form does not serve the call: the rows of one window have no room on the
+// stack.
 int64_t packed_conv2d_host_bytes(const PackedConv2dArgs& a, const HostDotForm& form);
 // Brings the weights into their order, once for all runs. `room`: that many bytes.
 template <Packing p>

@@ -83,7 +83,7 @@ TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
 // Weights in a host's order end where memory does; so do its results.
 template <Packing p>
 void check_host_forms(const Case& k, uint32_t seed, int* served) {
-  if (why_not_packed_conv2d(args_of(k), p)) return;
+  if (why_not_packed_windows(args_of(k), p)) return;
   Random random(seed);
   const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
   const std::vector<int8_t> packed = packed_of<p>(k, f);
@@ -127,7 +127,10 @@ TEST(PackedConv2dKernel, IsTheSameWithAllFormsOfAHost) {
   if (host_dot_forms().count == 0) GTEST_SKIP() << "left out: this processor has no AVX2";
   uint32_t seed = 2000;
   int served = 0;
-  const auto check_both = [&](const Case& k) {
+  const auto check_both = [&](Case k) {
+    check_host_forms<Packing::mve_4x16>(k, seed, &served);
+    check_host_forms<Packing::dsp_4x4>(k, seed++, &served);
+    k.has_shifts = true;
     check_host_forms<Packing::mve_4x16>(k, seed, &served);
     check_host_forms<Packing::dsp_4x4>(k, seed++, &served);
   };
@@ -144,7 +147,14 @@ TEST(PackedConv2dKernel, IsTheSameWithAllFormsOfAHost) {
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
     check_both(k);
   }
-  EXPECT_GT(served, 500);
+  for (const int32_t length : {4, 17, 64})
+    for (const int32_t filters : {4, 9, 33}) {
+      Case once{"rows, rounded once", 1, 3, 1, length, filters, 1, 1, 3, 1};
+      once.has_shifts = once.once = true;
+      check_host_forms<Packing::mve_4x16>(once, seed, &served);
+      check_host_forms<Packing::dsp_4x4>(once, seed++, &served);
+    }
+  EXPECT_GT(served, 1000);
 }
 
 // Every byte of every weight comes back from where it was packed.
