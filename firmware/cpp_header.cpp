@@ -159,7 +159,7 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
     if (path.ends_with(".S"))
       text += fmt::format("// {}\n{}", path, as_statements(with_included(index, content))), assembly.push_back(content);
     else if (path.ends_with(".cpp")) text += fmt::format("// {}\n{}", path, in_namespace(content, space));
-    else DEUTERON_CHECK(path.ends_with(".h") || path.ends_with("_mve.inc"), path);  // what is included twice cannot be joined so
+    else DEUTERON_CHECK(path.ends_with(".h") || path.ends_with("_mve.inc") || path.ends_with("_dsp.inc"), path);  // what is included twice cannot be joined so
   }
   const auto names = names_of_assembly(assembly);
   text = with_words(text, [&](std::string_view word) {

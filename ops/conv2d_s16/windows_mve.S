@@ -5,6 +5,8 @@
 
   .syntax unified
   .thumb
+.set TILE_NUMBERS, 32
+.set WINDOWS_FRAME, 32
 
 @ void deuteron_s16_windows_mve(const MveS16Windows*)
 @ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_min 28, windows 32, y_max 36

@@ -14,8 +14,6 @@ struct DspPackedWindows {
   int32_t y_zero;
 };
 extern "C" void deuteron_packed_windows_dsp(const DspPackedWindows* a);
-// The same of tiles with shifts, -23..-1.
-extern "C" void deuteron_packed_windows_shifts_dsp(const DspPackedWindows* a);
 
 // Two windows of three rows of nine bytes each, `row_step` bytes apart, to seven quads, the last one with the elements 23..26.
 extern "C" void deuteron_widen_nines_dsp(const int8_t* a, const int8_t* b, int32_t row_step, int16_t* to);

@@ -4,6 +4,8 @@
 
   .syntax unified
   .thumb
+.set TILE_NUMBERS, 32
+.set WINDOWS_FRAME, 32
 
 @ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first: first[]; \by: multipliers, which may
 @ be the same register. q7: y_zero. Each step waits for the one before: \s1 to \s4 stand in between.

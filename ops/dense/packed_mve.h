@@ -17,8 +17,6 @@ struct MvePackedWindows {
   int32_t y_zero, windows;
 };
 extern "C" void deuteron_packed_windows_mve(const MvePackedWindows* a);
-// The same of tiles with shifts, -31..-1.
-extern "C" void deuteron_packed_windows_shifts_mve(const MvePackedWindows* a);
 
 // One window, two tiles of filters at a time, `second` bytes apart. Its last block lies by itself, where all 16 bytes may be read.
 struct MvePackedWindow {

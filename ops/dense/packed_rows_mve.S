@@ -1,10 +1,10 @@
 @ Four windows against four filters on packed weights for the M-profile Vector Extension: contracts in ops/dense/packed_rows_mve.h, loops and
 @ schedules in packed_rows_mve.inc; here the ends of tiles. Assembly, because gcc 12 spills where all sixteen registers are needed.
-#define TILE_NUMBERS 32
 #include "ops/dense/packed_rows_mve.inc"
 
   .syntax unified
   .thumb
+.set TILE_NUMBERS, 32
 
 @ As FINISH of packed_mve.S makes results.
 .macro SCALE_FOURS

@@ -20,7 +20,5 @@ struct MvePackedRows {
   int32_t fours;  // of windows, at least 1
 };
 extern "C" void deuteron_packed_rows_mve(const MvePackedRows* a);
-// The same of tiles with shifts, -31..-1.
-extern "C" void deuteron_packed_rows_shifts_mve(const MvePackedRows* a);
 
 }  // namespace deuteron

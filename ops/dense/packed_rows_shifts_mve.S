@@ -1,9 +1,9 @@
 @ The same as packed_rows_mve.S for filters with shifts.
-#define TILE_NUMBERS 48
 #include "ops/dense/packed_rows_mve.inc"
 
   .syntax unified
   .thumb
+.set TILE_NUMBERS, 48
 
 @ As FINISH of packed_shifts_mve.S makes results.
 .macro SCALE_FOURS

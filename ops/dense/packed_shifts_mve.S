@@ -1,11 +1,11 @@
-@ The inner loop over many windows of ops/dense/packed_mve.h for filters with shifts: loops and schedules in packed_mve.inc; here the end of
-@ a tile. Assembly, because gcc 12 spills where all sixteen registers are needed.
-#define TILE_NUMBERS 48
-#define WINDOWS_FRAME 40
+@ The inner loop over many windows for filters with shifts: contract in ops/dense/packed_shifts_mve.h, loops and schedules in packed_mve.inc;
+@ here the end of a tile. Assembly, because gcc 12 spills where all sixteen registers are needed.
 #include "ops/dense/packed_mve.inc"
 
   .syntax unified
   .thumb
+.set TILE_NUMBERS, 48
+.set WINDOWS_FRAME, 40
 
 @ As FINISH of packed_mve.S, and VRSHL behind the product. It rounds halves up, and halves are to go away from zero: what is negative loses
 @ one first. With a zero point of -128 that is left out, as what is not positive becomes -128.

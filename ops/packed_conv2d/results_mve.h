@@ -1,4 +1,4 @@
-// int8 results of convolution with packed weights for the M-profile Vector Extension: its loops with and without shifts.
+// int8 results of convolution with packed weights for the M-profile Vector Extension: its forms, with the loops of some type Results.
 #pragma once
 #include "ops/packed_conv2d/rows_mve.h"
 #include "ops/packed_conv2d/windows_mve.h"
@@ -20,14 +20,6 @@ struct PackedToS8 {
   static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
   static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
   static void run(const MvePackedRows& w) { deuteron_packed_rows_mve(&w); }
-};
-
-// Of filters with shifts, -31..-1.
-struct ShiftedToS8 : PackedToS8 {
-  static bool meets_windows(const PackedConv2dArgs&) { return true; }
-  static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
-  static void run(const MvePackedWindows& w) { deuteron_packed_windows_shifts_mve(&w); }
-  static void run(const MvePackedRows& w) { deuteron_packed_rows_shifts_mve(&w); }
 };
 
 template <class Results>

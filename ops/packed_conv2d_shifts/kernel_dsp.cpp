@@ -1,4 +1,5 @@
 // Convolution with packed weights and shifts for the DSP extension.
+#include "ops/dense/packed_shifts_dsp.h"
 #include "ops/packed_conv2d/windows_dsp.h"
 #include "ops/packed_conv2d_shifts/kernel.h"
 

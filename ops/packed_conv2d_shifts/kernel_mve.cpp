@@ -1,8 +1,20 @@
 // Convolution with packed weights and shifts for the M-profile Vector Extension.
+#include "ops/dense/packed_rows_shifts_mve.h"
+#include "ops/dense/packed_shifts_mve.h"
 #include "ops/packed_conv2d/results_mve.h"
 #include "ops/packed_conv2d_shifts/kernel.h"
 
 namespace deuteron {
+namespace {
+
+struct ShiftedToS8 : PackedToS8 {
+  static bool meets_windows(const PackedConv2dArgs&) { return true; }
+  static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
+  static void run(const MvePackedWindows& w) { deuteron_packed_windows_shifts_mve(&w); }
+  static void run(const MvePackedRows& w) { deuteron_packed_rows_shifts_mve(&w); }
+};
+
+}  // namespace
 
 void packed_conv2d_shifts_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
   run_packed_in_place<ShiftedToS8>(a, x, packed, y);
