@@ -1,6 +1,7 @@
 // A convolution whose result nothing but an addition reads becomes one call with it. Its result is written over the addition's other
 // operand, so that two tensors are alive where there were three: the peak of a residual network.
 //   c = deuteron::packed_conv2d(x)   y = deuteron::linear_add(c, other)     becomes     y = deuteron::packed_conv2d_add(x, other)
+// and packed_conv2d_shifts becomes packed_conv2d_add_shifts.
 // Such a call needs scratch for rows of c. Where that makes the program larger, as where `other` is read again, the two calls stay.
 #include <algorithm>
 #include <iterator>
@@ -36,7 +37,8 @@ std::optional<Pair> pair_of(const Graph& g, const Uses& uses, const Homes& homes
   for (const bool is_first : {true, false}) {
     const ValueId c = node.inputs[call.args[is_first ? 0 : 1].integer], other = node.inputs[call.args[is_first ? 1 : 0].integer];
     const NodeId n = uses.producer[c];
-    if (c == other || g.is_constant(other) || !is_call(g, n, "deuteron::packed_conv2d") || !uses.has_single_reader(c)) continue;
+    const bool is_packed = is_call(g, n, "deuteron::packed_conv2d") || is_call(g, n, "deuteron::packed_conv2d_shifts");
+    if (c == other || g.is_constant(other) || !is_packed || !uses.has_single_reader(c)) continue;
     if (g.type(c).shape != g.type(other).shape || uses.producer[other] > n) continue;
     const ValueId x = g.nodes[n].inputs[call_of(g.nodes[n].op)->args[0].integer];
     if (homes.of(x).root != homes.of(other).root) found = {n, add, other, is_first};

@@ -63,8 +63,8 @@ template <HostEnd kEnd>
   return {m, odd, _mm512_set1_epi64(n.shift[0] > 0 ? 0 : round), shift, right, half, _mm512_set1_epi32(zero)};
 }
 
-// The upper halves of products of 64 bits, to whose lower halves a half was added, and to the upper ones the zero point, if no shift follows.
-// What is negative and has a shift loses one before it, so that halves go away from zero.
+// The upper halves of products of 64 bits, to whose lower halves a half was added, and to the upper ones the zero point, if no shift
+// follows. What is negative and has a shift loses one before it, so that halves go away from zero.
 template <HostEnd kEnd>
 [[DEUTERON_VNNI_INLINE]] inline __m128i results_of(__m512i sum, const VnniNumbers& n) {
   __m512i even = _mm512_mul_epi32(sum, n.multiplier), odd = _mm512_mul_epi32(_mm512_srli_epi64(sum, 32), n.odd_multiplier);
@@ -122,9 +122,9 @@ template <int32_t kWindows, int32_t kPanels, HostEnd kEnd>
 }
 
 template <int32_t kPanels, HostEnd kEnd>
-inline constexpr HostDotKernel kVnni[8] = {
-    dot_vnni<1, kPanels, kEnd>, dot_vnni<2, kPanels, kEnd>, dot_vnni<3, kPanels, kEnd>, dot_vnni<4, kPanels, kEnd>,
-    dot_vnni<5, kPanels, kEnd>, dot_vnni<6, kPanels, kEnd>, dot_vnni<7, kPanels, kEnd>, dot_vnni<8, kPanels, kEnd>};
+inline constexpr HostDotKernel kVnni[8] = {dot_vnni<1, kPanels, kEnd>, dot_vnni<2, kPanels, kEnd>, dot_vnni<3, kPanels, kEnd>,
+                                           dot_vnni<4, kPanels, kEnd>, dot_vnni<5, kPanels, kEnd>, dot_vnni<6, kPanels, kEnd>,
+                                           dot_vnni<7, kPanels, kEnd>, dot_vnni<8, kPanels, kEnd>};
 
 template <HostEnd kEnd>
 void run_vnni_to(const HostDot& d, const uint8_t* const* windows, int8_t* const* places, int32_t count) {

@@ -46,8 +46,8 @@ struct HostDot {
 using HostDotKernel = void (*)(const HostDot& dot, const uint8_t* const* windows, int8_t* const* places, int32_t count);
 
 struct HostDotForm {
-  int32_t element_bytes;  // in a window: 1 or 2
-  int32_t offset;         // added to every element
+  int32_t element_bytes;                                         // in a window: 1 or 2
+  int32_t offset;                                                // added to every element
   void (*copy)(const int8_t* from, int32_t count, uint8_t* to);  // elements of an image into windows; may write kHostSlack bytes more
   void (*fill)(int8_t element, int32_t count, uint8_t* to);      // the same of one element
   HostDotKernel run;

@@ -49,9 +49,9 @@ constexpr bool has_packing(Isa isa) {
   return false;
 }
 
-inline constexpr int32_t kPackedTile = 4;    // filters
-inline constexpr int32_t kPackedBlock = 16;  // elements of a block of mve_4x16
-inline constexpr int32_t kPackedQuad = 4;    // elements of a quad of dsp_4x4
+inline constexpr int32_t kPackedTile = 4;           // filters
+inline constexpr int32_t kPackedBlock = 16;         // elements of a block of mve_4x16
+inline constexpr int32_t kPackedQuad = 4;           // elements of a quad of dsp_4x4
 inline constexpr int32_t kTileNumbers = 32;         // bytes of a tile beside its weights
 inline constexpr int32_t kTileNumbersShifted = 48;  // the same of a call with shifts
 inline constexpr int32_t kDspNumbersFirst = 8;      // those of dsp_4x4 that stand before the weights

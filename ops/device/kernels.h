@@ -37,6 +37,8 @@ namespace deuteron {
   K(kPackedConv2dW4Dsp4x4)         \
   K(kPackedConv2dAddMve4x16)       \
   K(kPackedConv2dAddDsp4x4)        \
+  K(kPackedConv2dAddShiftsMve4x16) \
+  K(kPackedConv2dAddShiftsDsp4x4)  \
   K(kPackedConvTranspose2dMve4x16) \
   K(kPackedConvTranspose2dDsp4x4)  \
   K(kLinearAdd)                    \

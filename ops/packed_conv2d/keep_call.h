@@ -90,8 +90,7 @@ bool prepare_ready_packed(const ReadyCall& ready, Prepared* prepared) {
 template <class Forms, Packing p>
 constexpr Kernel packed_kernel(const char* name) {
   constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_packed<Forms, p>;
-  constexpr ReadyForm kReady =
-      kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready_packed<Forms, p>} : ReadyForm{};
+  constexpr ReadyForm kReady = kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready_packed<Forms, p>} : ReadyForm{};
   return {name, "TTLLLLIIXO", kPrepare, false, kReady};
 }
 

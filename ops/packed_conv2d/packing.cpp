@@ -23,7 +23,7 @@ struct Dense {
   std::vector<i64> first;      // bias, and what the zero point of x adds
   std::vector<i32> multiplier, shift;
   std::vector<bool> is_constant;  // filters of make_constant(); empty: not yet known
-  bool once = false;  // sums are rounded once: requantize_once()
+  bool once = false;              // sums are rounded once: requantize_once()
   i64 y_min = 0, y_max = 0;
 };
 

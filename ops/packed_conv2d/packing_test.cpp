@@ -21,8 +21,8 @@ struct Made {
   Type x, y;
 };
 
-// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0 without shifts, 1 with one shift, 2 next to
-// nothing, 3 of a fully connected layer, 4 of a convolution as TFLite has them, with constant filters among them.
+// A call of cortex_m::quantized_conv2d whose constants are all new ones: operand 0 is x. scales: 0 without shifts, 1 with one shift, 2 next
+// to nothing, 3 of a fully connected layer, 4 of a convolution as TFLite has them, with constant filters among them.
 Made made(Random& r, i64 scales) {
   const bool alone = scales == 3;  // a fully connected layer, with shifts of some bits
   const i64 h = alone ? 1 : r.in(1, 6), w = alone ? 1 : r.in(1, 7), c = r.in(alone ? 4 : 1, alone ? 200 : 20), oc = r.in(4, 11);

@@ -13,8 +13,8 @@ struct PackedToS8 {
                                 int32_t blocks, int32_t pairs, int32_t second) {
     return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts};
   }
-  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed,
-                                  int32_t blocks, int32_t tiles, int32_t windows) {
+  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed, int32_t blocks,
+                                  int32_t tiles, int32_t windows) {
     return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows};
   }
   static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }

@@ -10,7 +10,7 @@ namespace deuteron {
 // `fours` of windows whose blocks lie as MvePackedRows says.
 template <class Results>
 [[gnu::noinline]] void run_fours(const PackedConv2dArgs& a, const int8_t* packed, const int8_t* x, int32_t pitch, int32_t fours,
-                                        int8_t* y) {
+                                 int8_t* y) {
   const int32_t rows = 3 * a.in_c / kPackedBlock, tiles = a.out_c / kPackedTile;
   MvePackedRows w{x, pitch, y, a.y_step, packed, rows, tiles, a.y_zero, fours};
   Results::run(w);
@@ -21,7 +21,8 @@ template <class Results>
 
 // A row of windows ends with four that are met once more where their number is no multiple.
 template <class Results>
-[[gnu::noinline]] void run_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room, int8_t* y) {
+[[gnu::noinline]] void run_rows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* scratch, int32_t room,
+                                int8_t* y) {
   const int32_t fit = room / (3 * a.in_c) - 2, most = fit < a.out_w ? fit : a.out_w;  // windows whose columns are copied at a time
   const int32_t image_row = a.in_w * a.in_c, reach = 2 * a.dilation_h, block = (most + 2) * kPackedBlock;
   const int8x16_t outside = vdupq_n_s8(static_cast<int8_t>(a.x_zero));  // `places` is not read: of zeros gcc would make a memset
@@ -37,8 +38,8 @@ template <class Results>
         count = in_place ? inside : lies_as_wanted ? 4 : most;
         count = (count < a.out_w - ow ? count : a.out_w - ow) & -4;
         if (!in_place) fill_columns(k, x, ih, iw, count + 2, scratch);
-        run_fours<Results>(a, packed, in_place ? x + ih * image_row + iw * kPackedBlock : scratch, in_place ? a.dilation_h * image_row : block,
-                  count / 4, y + ow * a.y_step);
+        run_fours<Results>(a, packed, in_place ? x + ih * image_row + iw * kPackedBlock : scratch,
+                           in_place ? a.dilation_h * image_row : block, count / 4, y + ow * a.y_step);
       }
     }
 }

@@ -12,8 +12,9 @@ Result<Lowered> with_addition(const KernelCall& convolution, const KernelCall& a
   using enum PackedArg;
   const PackedConv2dArgs a = packed_args_of(convolution.args);
   const Packing p = packing_of(convolution.overload);
-  if (const char* why = why_not_packed_conv2d_add(a)) return Refusal{std::string("the convolution ") + why, "", "", ""};
-  CallBuilder call("deuteron::packed_conv2d_add", 3, 1);
+  if (const char* why = why_not_added_rows(a)) return Refusal{std::string("the convolution ") + why, "", "", ""};
+  CallBuilder call(convolution.name == "deuteron::packed_conv2d" ? "deuteron::packed_conv2d_add" : "deuteron::packed_conv2d_add_shifts", 3,
+                   1);
   const auto of = [&](PackedArg arg) -> const KernelArg& { return arg_of(convolution.args, arg); };
   call.overload(convolution.overload).in(0, of(x).face).in(1, of(packed).face);
   for (const PackedArg list : {window, stride, padding, dilation}) call.integers(of(list).integers);

@@ -1,158 +1,37 @@
 // deuteron::packed_conv2d_add: its arguments checked once, at load. The overload says the packing (ops/dense/packing.h). A host runs each
 // by the portable kernel, a core only that of its instruction set.
-#include "ops/dense/packed_call.h"
-#include "ops/device/kernels.h"
-#include "ops/linear_add/fields.h"
-#include "ops/packed_conv2d/read_call.h"
-#include "ops/packed_conv2d_add/rows.h"
-#include "runtime/instruction_set.h"
-
-#if defined(DEUTERON_HOST_KERNELS)
-#include "ops/device/arena_host.h"
-#include "ops/packed_conv2d/kernel_host.h"
-#endif
+#include "ops/packed_conv2d_add/keep_call.h"
 
 namespace deuteron {
-
-#if !defined(DEUTERON_MICROCONTROLLER)
-template <>
-inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::mve_4x16>> = "packed_conv2d_add_s8<Packing::mve_4x16>";
-template <>
-inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::dsp_4x4>> = "packed_conv2d_add_s8<Packing::dsp_4x4>";
-#endif
-
 namespace {
 
-enum { kYZero = kPackedXZero + 1, kOther, kXFactor, kOtherFactor, kFirst, kScratch, kOut };
+struct Forms {
+  static constexpr PackedKind kKind = PackedKind::any_shifts;
+  static const char* why_not(const PackedConv2dArgs& a) { return why_not_packed_conv2d_add(a); }
 
-struct AddOperands {
-  Operand x, packed, other, scratch, y;
-};
-
-#if defined(DEUTERON_HOST_KERNELS)
-// A host has memory for the whole result of the convolution.
-struct HostConvAdd {
-  HostPackedConv2d conv;
-  LinearAddArgs sum;
-  const int8_t* other;
-  int8_t* result;
-};
-void run_host_conv_add(const HostConvAdd& c, const int8_t* x, int8_t* y) {
-  run_packed_conv2d(c.conv, x, c.result);
-  linear_add_s8(c.sum, c.result, c.other, y);
-}
-
-// With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
-template <Packing p>
-bool keep_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
-  if (call.recorder != nullptr || host_dot_forms().count == 0) return false;
-  const HostDotForm& form = host_dot_forms().kernel[0];
-  const int64_t ordered = packed_conv2d_host_bytes(c.conv, form);
-  if (ordered == 0) return false;
-  const auto order = [&](void* room) {
-    auto* const behind = static_cast<int8_t*>(room) + ordered;
-    return HostConvAdd{order_packed_conv2d<p>(c.conv, form, c.packed, room), c.sum, c.other, behind};
-  };
-  return keep_ordered<HostConvAdd, run_host_conv_add>(prepared, ordered + c.sum.count, order, c.x, c.y);
-}
-#endif
-
-template <auto kernel, class Conv>
-Status keep_mve_as(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
-  return keep_for<Feature::mve, kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
-}
-// A C program calls the form by its name, as of packed_conv2d.
-template <class Conv>
-Status keep_mve(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
-  if constexpr (!kIsMicrocontroller) {
-    const auto rows_bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(c.conv, c.rows));
-    const PackedMve form = packed_conv2d_mve_form(c.conv, c.scratch_bytes - rows_bytes);
-    if (form == PackedMve::in_place) return keep_mve_as<packed_conv2d_add_s8_mve_in_place>(call, prepared, conv, c);
-    if (form == PackedMve::columns) return keep_mve_as<packed_conv2d_add_s8_mve_columns>(call, prepared, conv, c);
-    if (form == PackedMve::rows) return keep_mve_as<packed_conv2d_add_s8_mve_rows>(call, prepared, conv, c);
-  }
-  return keep_mve_as<packed_conv2d_add_s8_mve>(call, prepared, conv, c);
-}
-
-// `conv`: that of `c`, or where it lies in the file.
-template <Packing p, class Conv>
-Status keep_packed_add(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
-  if constexpr (p == Packing::mve_4x16)
-    if (is_for<Feature::mve>(call)) return keep_mve(call, prepared, conv, c);
-  if constexpr (p == Packing::dsp_4x4)
-    if (is_for<Feature::dsp>(call)) {
-      if constexpr (build_has<Feature::dsp>()) {
-        const int64_t bytes = packed_conv2d_add_rows_bytes(c.conv, c.rows) + packed_conv2d_windows_bytes(c.conv);
-        const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
-        return keep<packed_conv2d_add_s8_dsp_in_scratch>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes,
-                                                         c.y);
-      } else {
-        return keep_for<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch,
-                                                                c.scratch_bytes, c.y);
-      }
+  // A C program calls the form by its name, as of packed_conv2d.
+  template <class Conv>
+  static Status keep_mve(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+    if constexpr (!kIsMicrocontroller) {
+      const auto rows_bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(c.conv, c.rows));
+      const PackedMve form = packed_conv2d_mve_form(c.conv, c.scratch_bytes - rows_bytes);
+      if (form == PackedMve::in_place) return keep_added_as<Feature::mve, packed_conv2d_add_s8_mve_in_place>(call, prepared, conv, c);
+      if (form == PackedMve::columns) return keep_added_as<Feature::mve, packed_conv2d_add_s8_mve_columns>(call, prepared, conv, c);
+      if (form == PackedMve::rows) return keep_added_as<Feature::mve, packed_conv2d_add_s8_mve_rows>(call, prepared, conv, c);
     }
-#if defined(DEUTERON_HOST_KERNELS)
-  if (constant_weights && keep_on_host<p>(call, prepared, c)) return Status{};
-#endif
-  if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_add_s8<p>>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
-}
-
-// Of the numbers that a call has: x_factor, other_factor, first.
-template <Packing p, class Conv>
-Status keep_checked(Call& call, Prepared* prepared, const Conv& conv, const int32_t* numbers, const AddOperands& o) {
-  const PackedConv2dArgs& a = conv;
-  if (const char* why = why_not_packed_conv2d_add(a)) return bad_argument(kOut, why);
-  if (o.scratch.bytes < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
-  const int32_t rows = o.scratch.bytes < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
-  if (o.x.data == o.y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
-  const LinearAddArgs sum{o.y.bytes, o.y.bytes, numbers[0], numbers[1], numbers[2]};
-  const auto bytes = [](const Operand& t) { return static_cast<const int8_t*>(t.data); };
-  return keep_packed_add<p>(
-      call, prepared, conv,
-      {a, sum, bytes(o.x), bytes(o.packed), bytes(o.other), rows, o.scratch.data, o.scratch.bytes, static_cast<int8_t*>(o.y.data)},
-      o.packed.constant);
-}
-
-template <Packing p>
-Status prepare(Call& call, Prepared* prepared) {
-  PackedConv2dArgs a{};
-  if (Status s = read_packed_call<p>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
-  const Tensor &other = call.tensor(kOther), &y = call.tensor(kOut);
-  if (const char* why = why_not_image(other)) return bad_argument(kOther, why);
-  for (int i = 0; i < 4; ++i)
-    if (other.sizes[i] != y.sizes[i]) return bad_argument(kOther, "must have the shape of the result");
-  int32_t numbers[3];
-  for (int i = kXFactor; i <= kFirst; ++i) {
-    if (!lies_in(call.integer(i), INT32_MIN, INT32_MAX)) return bad_argument(i, "is out of range");
-    numbers[i - kXFactor] = static_cast<int32_t>(call.integer(i));
+    return keep_added_as<Feature::mve, packed_conv2d_add_s8_mve>(call, prepared, conv, c);
   }
-  if (y.numel == 0) return keep_nothing(prepared);
-  if (tell_words(call, a, numbers)) return keep_nothing(prepared);
-  const auto operand = [&](int i) { return Operand{call.tensor(i).data, call.tensor(i).numel, call.tensor(i).constant}; };
-  return keep_checked<p>(call, prepared, a, numbers,
-                         {operand(kPackedX), operand(kPackedWeights), operand(kOther), operand(kScratch), operand(kOut)});
-}
 
-template <Packing p>
-bool prepare_ready(const ReadyCall& ready, Prepared* prepared) {
-  const auto& o = *reinterpret_cast<const AddOperands*>(ready.operands);
-  const InFile<PackedConv2dArgs> a{checked_packed_call<p>(ready, o.y, o.scratch)};
-  if (a.at == nullptr || o.other.bytes != o.y.bytes) return false;
-  const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a.at / 4);
-  Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_checked<p>(call, prepared, a, numbers, o).ok();
-}
-template <Packing p>
-constexpr ReadyForm kReady = kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready<p>} : ReadyForm{};
-template <Packing p>
-constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare<p>;
+  template <class Conv>
+  static Status keep_dsp(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+    if constexpr (build_has<Feature::dsp>()) return keep_added_in_scratch<packed_conv2d_add_s8_dsp_in_scratch>(call, prepared, conv, c);
+    else return keep_added_as<Feature::dsp, packed_conv2d_add_s8_dsp>(call, prepared, conv, c);
+  }
+};
 
 }  // namespace
 
-const Kernel kPackedConv2dAddMve4x16 = {"deuteron::packed_conv2d_add.mve_4x16", "TTLLLLIITIIIXO", kPrepare<Packing::mve_4x16>, true,
-                                        kReady<Packing::mve_4x16>};
-const Kernel kPackedConv2dAddDsp4x4 = {"deuteron::packed_conv2d_add.dsp_4x4", "TTLLLLIITIIIXO", kPrepare<Packing::dsp_4x4>, true,
-                                       kReady<Packing::dsp_4x4>};
+const Kernel kPackedConv2dAddMve4x16 = added_kernel<Forms, Packing::mve_4x16>("deuteron::packed_conv2d_add.mve_4x16");
+const Kernel kPackedConv2dAddDsp4x4 = added_kernel<Forms, Packing::dsp_4x4>("deuteron::packed_conv2d_add.dsp_4x4");
 
 }  // namespace deuteron

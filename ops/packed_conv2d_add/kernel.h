@@ -32,12 +32,14 @@ inline int64_t packed_conv2d_add_least_scratch_bytes(const PackedConv2dArgs& a, 
   return packed_conv2d_add_rows_bytes(a, 1) + packed_conv2d_scratch_bytes(a, p);  // none of it on the stack
 }
 
-// Null where a call that packed_conv2d serves may have the addition in it.
-inline const char* why_not_packed_conv2d_add(const PackedConv2dArgs& a) {
-  if (a.has_shifts || packed_conv2d_has_one_window(a)) return "has one window, whose result is no larger than a row";
+// Null where a call that packed_conv2d serves may have the addition in it; of one that packed_conv2d_shifts serves
+// the first of them says it.
+inline const char* why_not_added_rows(const PackedConv2dArgs& a) {
+  if (packed_conv2d_has_one_window(a)) return "has one window, whose result is no larger than a row";
   if (int64_t{a.out_h - 1} * a.stride_h - a.pad_h >= a.in_h) return "has rows of windows that lie below the input";
   return nullptr;
 }
+inline const char* why_not_packed_conv2d_add(const PackedConv2dArgs& a) { return a.has_shifts ? "has shifts" : why_not_added_rows(a); }
 
 // `rows` of c at once: packed_conv2d_add_rows() or 1, as the scratch has room.
 template <Packing p>

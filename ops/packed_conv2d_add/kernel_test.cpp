@@ -14,11 +14,14 @@ namespace packed_conv2d_add_test {
 enum { kPackedArgument = 1, kOther = 8, kScratch = 12, kOut = 13 };
 
 template <Packing p>
-constexpr const Kernel& kKernel = p == Packing::mve_4x16 ? kPackedConv2dAddMve4x16 : kPackedConv2dAddDsp4x4;
+const Kernel& kernel_of(bool has_shifts) {
+  if (p == Packing::mve_4x16) return has_shifts ? kPackedConv2dAddShiftsMve4x16 : kPackedConv2dAddMve4x16;
+  return has_shifts ? kPackedConv2dAddShiftsDsp4x4 : kPackedConv2dAddDsp4x4;
+}
 
 template <Packing p>
 TestCall call_of(const PackedCase& k, const LinearAddArgs& sum, const std::vector<int8_t>& packed, int64_t scratch, Random& random) {
-  TestCall call = begin_packed_call(kKernel<p>, k, packed, random);
+  TestCall call = begin_packed_call(kernel_of<p>(k.has_shifts), k, packed, random);
   random.fill(call.image(k.n, k.oh, k.ow, k.oc));
   for (const int32_t v : {sum.x_factor, sum.other_factor, sum.first}) call.integer(v);
   call.tensor(ScalarType::u8, {static_cast<int32_t>(scratch)});
@@ -26,7 +29,7 @@ TestCall call_of(const PackedCase& k, const LinearAddArgs& sum, const std::vecto
   return call;
 }
 
-bool is_served(const PackedCase& k, Packing p) { return !why_not_packed_conv2d(args_of(k), p) && !why_not_packed_conv2d_add(args_of(k)); }
+bool is_served(const PackedCase& k, Packing p) { return !why_not_packed_windows(args_of(k), p) && !why_not_added_rows(args_of(k)); }
 
 // What the two operators give, by their formulas.
 std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, const LinearAddArgs& sum, TestCall& call) {
@@ -40,7 +43,7 @@ std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, con
 }
 
 template <Packing p>
-void check(KernelCases& cases, const PackedCase& k, uint32_t seed, int* served) {
+void check_case(KernelCases& cases, const PackedCase& k, uint32_t seed, int* served) {
   if (!is_served(k, p)) return;
   Random random(seed);
   const PackedFilters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
@@ -55,6 +58,14 @@ void check(KernelCases& cases, const PackedCase& k, uint32_t seed, int* served) 
   ++*served;
 }
 
+// Without shifts and with them: two operators.
+template <Packing p>
+void check(KernelCases& cases, PackedCase k, uint32_t seed, int* served) {
+  check_case<p>(cases, k, seed, served);
+  k.has_shifts = true;
+  check_case<p>(cases, k, seed, served);
+}
+
 TEST(PackedConv2dAddKernel, EqualsTheReferences) {
   KernelCases mve, dsp;
   uint32_t seed = 1;
@@ -63,7 +74,7 @@ TEST(PackedConv2dAddKernel, EqualsTheReferences) {
     check<Packing::mve_4x16>(mve, k, seed, &served);
     check<Packing::dsp_4x4>(dsp, k, seed++, &served);
   }
-  EXPECT_GT(served, 30);
+  EXPECT_GT(served, 60);
 }
 
 // Rows of more bytes than lie in the scratch at once, and several of them.
@@ -83,7 +94,7 @@ TEST(PackedConv2dAddKernel, EqualsTheReferencesOnRandomShapes) {
     check<Packing::mve_4x16>(mve, k, 1000 + i, &served);
     check<Packing::dsp_4x4>(dsp, k, 1000 + i, &served);
   }
-  EXPECT_GT(served, 300);
+  EXPECT_GT(served, 600);
 }
 
 constexpr PackedCase kSmall{"", 2, 6, 7, 4, 6, 3, 3, 6, 7, 1, 1, 1, 1};
@@ -127,6 +138,12 @@ TEST(PackedConv2dAddKernel, StaysInsideItsTensorsWhateverTheArguments) {
                 "x8:2,6,6,7:0231");
   expect_inside(kPackedConv2dAddDsp4x4,
                 "x8:2,4,6,7:0231 x8c:352 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 x8:2,6,6,7:0231 i:639146 i:1934525 i:-30602907 xu:448 "
+                "x8:2,6,6,7:0231");
+  expect_inside(kPackedConv2dAddShiftsMve4x16,
+                "x8:2,4,6,7:0231 x8c:480 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 x8:2,6,6,7:0231 i:639146 i:1934525 i:-30602907 xu:448 "
+                "x8:2,6,6,7:0231");
+  expect_inside(kPackedConv2dAddShiftsDsp4x4,
+                "x8:2,4,6,7:0231 x8c:384 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 x8:2,6,6,7:0231 i:639146 i:1934525 i:-30602907 xu:448 "
                 "x8:2,6,6,7:0231");
 }
 

@@ -22,8 +22,8 @@ inline void run_added_rows(const AddedRows& k, const Convolve& convolve, const S
   const auto bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(a, k.rows));
   auto* const c = static_cast<int8_t*>(k.scratch);
   // Field by field: to copy them whole, a compiler fetches memcpy.
-  PackedConv2dArgs part{1,          a.in_h,  a.in_w,  a.in_c,       a.out_h,      a.out_w,  a.out_c,  a.kernel_h, a.kernel_w, a.stride_h,
-                        a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, a.x_zero, a.y_zero, false,      a.y_step,   a.y_row};
+  PackedConv2dArgs part{1,          a.in_h,  a.in_w,  a.in_c,       a.out_h,      a.out_w,  a.out_c,  a.kernel_h,   a.kernel_w, a.stride_h,
+                        a.stride_w, a.pad_h, a.pad_w, a.dilation_h, a.dilation_w, a.x_zero, a.y_zero, a.has_shifts, a.y_step,   a.y_row};
   LinearAddArgs sum{0, 0, k.sum.x_factor, k.sum.other_factor, k.sum.first};
   const int8_t *image = k.x, *other = k.other;
   int8_t* y = k.y;

@@ -1,6 +1,6 @@
 // int8 2-D convolution with packed weights whose filters have shifts, and more than one window: what TFLite's two roundings ask for.
-//   As ops/packed_conv2d/kernel.h says, with args.has_shifts; packed_conv2d_s8() is the portable kernel. That operator takes shifts for windows
-//   that are met one by one; a firmware without them has none of the loops here.
+//   As ops/packed_conv2d/kernel.h says, with args.has_shifts; packed_conv2d_s8() is the portable kernel. That operator takes shifts for
+//   windows that are met one by one; a firmware without them has none of the loops here.
 // Limits   why_not_packed_windows() is null; shift least_windows_shift()..-1, proved by the compiler as the sums are. With other
 //          bytes in `packed` the results are any int8, and nothing else happens
 // Scratch, aliasing, source   as there

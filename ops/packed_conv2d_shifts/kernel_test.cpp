@@ -1,4 +1,5 @@
-// deuteron::packed_conv2d_shifts and its binding against the reference of conv2d, bit for bit, in every packing; and what prepare() refuses.
+// deuteron::packed_conv2d_shifts and its binding against the reference of conv2d, bit for bit, in every packing; and what prepare()
+// refuses.
 #include "ops/packed_conv2d_shifts/kernel.h"
 
 #include "ops/device/kernel_test.h"

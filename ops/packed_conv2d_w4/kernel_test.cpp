@@ -170,16 +170,15 @@ TEST(PackedConv2dW4Kernel, RefusesWhatWouldLeaveATensor) {
   ASSERT_EQ(bytes, 2 * (32 + 8 + 96));
   ASSERT_EQ(least, 3 * 64 + 32);
   const auto with_shifts = static_cast<int32_t>(w4_bytes(Packing::mve_4x16, 6, 36, true));
-  expect_refusals(small_call,
-                  {
-                      {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, bytes - 1)},
-                      {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, 448)},
-                      {kPackedArgument, "has shifts and windows that are no rows of x", elements(kPackedArgument, with_shifts)},
-                      {kPackedArgument, "must have the bytes that its packing takes", size(kOut, 1, 9)},
-                      {kPackedArgument, "must be 4-aligned", misaligned(kPackedArgument, 2)},
-                      {kScratch, "must hold a tile and the windows", elements(kScratch, least - 1)},
-                      {kScratch, "must be 4-aligned", misaligned(kScratch, 2)},
-                  });
+  expect_refusals(small_call, {
+                                  {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, bytes - 1)},
+                                  {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, 448)},
+                                  {kPackedArgument, "has shifts and windows that are no rows of x", elements(kPackedArgument, with_shifts)},
+                                  {kPackedArgument, "must have the bytes that its packing takes", size(kOut, 1, 9)},
+                                  {kPackedArgument, "must be 4-aligned", misaligned(kPackedArgument, 2)},
+                                  {kScratch, "must hold a tile and the windows", elements(kScratch, least - 1)},
+                                  {kScratch, "must be 4-aligned", misaligned(kScratch, 2)},
+                              });
 }
 
 // Also with other bytes than a compiler writes: all of them come from the test's generator.

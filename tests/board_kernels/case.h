@@ -78,6 +78,7 @@ Outcome check_packed_conv2d(uint32_t seed);
 Outcome check_packed_conv2d_w4(uint32_t seed);
 Outcome check_packed_conv2d_shifts(uint32_t seed);
 Outcome check_packed_conv2d_add(uint32_t seed);
+Outcome check_packed_conv2d_add_shifts(uint32_t seed);
 Outcome check_packed_conv_transpose2d(uint32_t seed);
 Outcome check_linear_add(uint32_t seed);
 Outcome check_linear_once(uint32_t seed);

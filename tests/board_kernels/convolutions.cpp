@@ -13,6 +13,7 @@
 #include "ops/matmul/by_linear.h"
 #include "ops/packed_conv2d/kernel.h"
 #include "ops/packed_conv2d_add/kernel.h"
+#include "ops/packed_conv2d_add_shifts/kernel.h"
 #include "ops/packed_conv2d_shifts/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
 #include "runtime/instruction_set.h"
@@ -347,7 +348,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   if (own.all_shifts && r.one_in(2)) a.y_zero = k.y_zero = -128;
   if (k.has_shifts) fill_shifts<p>(r, a.out_c, own.all_shifts, once);
   if (own.all_shifts ? why_not_packed_windows(k, p) : why_not_packed_conv2d(k, p)) return Outcome::not_served;
-  if (own.run_with_addition && why_not_packed_conv2d_add(k)) return Outcome::not_served;
+  if (own.run_with_addition && (own.all_shifts ? why_not_added_rows(k) : why_not_packed_conv2d_add(k))) return Outcome::not_served;
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out_c);
   for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
@@ -495,8 +496,16 @@ void run_added_mve_form(const PackedConv2dArgs& a, const LinearAddArgs& sum, con
                                                 : packed_conv2d_add_s8_mve;
   run(a, sum, x, packed, other, rows, scratch, scratch_bytes, y);
 }
-#endif
-
+void run_added_shifts_mve_form(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
+                               const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  const PackedMve form = packed_conv2d_mve_form(a, scratch_bytes - static_cast<int32_t>(packed_conv2d_add_rows_bytes(a, rows)));
+  const auto run = form == PackedMve::in_place  ? packed_conv2d_add_shifts_s8_mve_in_place
+                   : form == PackedMve::columns ? packed_conv2d_add_shifts_s8_mve_columns
+                   : form == PackedMve::rows    ? packed_conv2d_add_shifts_s8_mve_rows
+                                                : packed_conv2d_add_shifts_s8_mve;
+  run(a, sum, x, packed, other, rows, scratch, scratch_bytes, y);
+}
+#else
 void run_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
   const auto run = packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp_alone : packed_conv2d_s8_dsp_windows;
   (a.has_shifts && !packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp : run)(a, x, packed, scratch, scratch_bytes, y);
@@ -507,48 +516,46 @@ void run_shifts_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_
   const auto run = packed_conv2d_is_alone(a) ? packed_conv2d_shifts_s8_dsp : packed_conv2d_shifts_s8_dsp_windows;
   run(a, x, packed, scratch, scratch_bytes, y);
 }
+#endif
 
-Outcome check_packed(uint32_t seed, bool adds) {
+// What is called of an operator: the kernel that chooses, or the form that a C program names.
+void set_runs(Random& r, bool adds, bool shifts, PackedKernel& own) {
+  const bool by_form = r.one_in(2);
+#if defined(__ARM_FEATURE_MVE)
+  if (shifts) own.run = by_form ? run_shifts_mve_form : packed_conv2d_shifts_s8_mve;
+  else own.run = by_form ? run_mve_form : packed_conv2d_s8_mve;
+  if (!adds) return;
+  if (shifts) own.run_with_addition = by_form ? run_added_shifts_mve_form : packed_conv2d_add_shifts_s8_mve;
+  else own.run_with_addition = by_form ? run_added_mve_form : packed_conv2d_add_s8_mve;
+#else
+  if constexpr (kHasDsp) {
+    if (shifts) own.run = by_form ? run_shifts_dsp_form : packed_conv2d_shifts_s8_dsp;
+    else own.run = by_form ? run_dsp_form : packed_conv2d_s8_dsp;
+    if (adds) own.run_with_addition = shifts ? packed_conv2d_add_shifts_s8_dsp : packed_conv2d_add_s8_dsp;
+  }
+#endif
+}
+
+Outcome check_packed(uint32_t seed, const char* name, bool adds, bool shifts) {
   Random r(seed);
   Conv2dArgs a = some_packed(r);
-  Line line(adds ? "@differs packed_conv2d_add " : "@differs packed_conv2d ");
-  line.number(seed);
+  Line line("@differs ");
+  line.text(name).text(" ").number(seed);
   PackedKernel own{nullptr, packed_conv2d_least_scratch_bytes, packed_conv2d_scratch_bytes};
   if (adds) own.least = packed_conv2d_add_least_scratch_bytes, own.most = packed_conv2d_add_scratch_bytes;
-#if defined(__ARM_FEATURE_MVE)
-  const bool by_form = r.one_in(2);
-  own.run = by_form ? run_mve_form : packed_conv2d_s8_mve;
-  if (adds) own.run_with_addition = by_form ? run_added_mve_form : packed_conv2d_add_s8_mve;
-  return run_packed<Packing::mve_4x16>(r, a, line, own);
-#endif
-  if constexpr (kHasDsp) {
-    own.run = r.one_in(2) ? run_dsp_form : packed_conv2d_s8_dsp;
-    if (adds) own.run_with_addition = packed_conv2d_add_s8_dsp;
-    return run_packed<Packing::dsp_4x4>(r, a, line, own);
-  }
+  own.all_shifts = shifts;
+  set_runs(r, adds, shifts, own);
+  if constexpr (kHasMve) return run_packed<Packing::mve_4x16>(r, a, line, own);
+  if constexpr (kHasDsp) return run_packed<Packing::dsp_4x4>(r, a, line, own);
   return Outcome::not_served;
 }
 
 }  // namespace
 
-Outcome check_packed_conv2d(uint32_t seed) { return check_packed(seed, false); }
-Outcome check_packed_conv2d_shifts(uint32_t seed) {
-  Random r(seed);
-  Conv2dArgs a = some_packed(r);
-  Line line("@differs packed_conv2d_shifts ");
-  line.number(seed);
-  PackedKernel own{nullptr, packed_conv2d_least_scratch_bytes, packed_conv2d_scratch_bytes, nullptr, true};
-#if defined(__ARM_FEATURE_MVE)
-  own.run = r.one_in(2) ? run_shifts_mve_form : packed_conv2d_shifts_s8_mve;
-  return run_packed<Packing::mve_4x16>(r, a, line, own);
-#endif
-  if constexpr (kHasDsp) {
-    own.run = r.one_in(2) ? run_shifts_dsp_form : packed_conv2d_shifts_s8_dsp;
-    return run_packed<Packing::dsp_4x4>(r, a, line, own);
-  }
-  return Outcome::not_served;
-}
-Outcome check_packed_conv2d_add(uint32_t seed) { return check_packed(seed, true); }
+Outcome check_packed_conv2d(uint32_t seed) { return check_packed(seed, "packed_conv2d", false, false); }
+Outcome check_packed_conv2d_shifts(uint32_t seed) { return check_packed(seed, "packed_conv2d_shifts", false, true); }
+Outcome check_packed_conv2d_add(uint32_t seed) { return check_packed(seed, "packed_conv2d_add", true, false); }
+Outcome check_packed_conv2d_add_shifts(uint32_t seed) { return check_packed(seed, "packed_conv2d_add_shifts", true, true); }
 
 Outcome check_matmul(uint32_t seed) {
   Random r(seed);

@@ -1,0 +1,142 @@
+// What the bindings of a convolution and addition in one call have in common: how a call and a ready call are read, and how a host keeps
+// them.
+#pragma once
+#include "ops/dense/packed_call.h"
+#include "ops/device/kernels.h"
+#include "ops/linear_add/fields.h"
+#include "ops/packed_conv2d/read_call.h"
+#include "ops/packed_conv2d_add/rows.h"
+#include "runtime/instruction_set.h"
+
+#if defined(DEUTERON_HOST_KERNELS)
+#include "ops/device/arena_host.h"
+#include "ops/packed_conv2d/kernel_host.h"
+#endif
+
+namespace deuteron {
+
+#if !defined(DEUTERON_MICROCONTROLLER)
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::mve_4x16>> = "packed_conv2d_add_s8<Packing::mve_4x16>";
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::dsp_4x4>> = "packed_conv2d_add_s8<Packing::dsp_4x4>";
+#endif
+
+namespace packed_add {
+enum { kYZero = kPackedXZero + 1, kOther, kXFactor, kOtherFactor, kFirst, kScratch, kOut };
+}
+
+struct AddOperands {
+  Operand x, packed, other, scratch, y;
+};
+
+#if defined(DEUTERON_HOST_KERNELS)
+// A host has memory for the whole result of the convolution.
+struct HostConvAdd {
+  HostPackedConv2d conv;
+  LinearAddArgs sum;
+  const int8_t* other;
+  int8_t* result;
+};
+inline void run_host_conv_add(const HostConvAdd& c, const int8_t* x, int8_t* y) {
+  run_packed_conv2d(c.conv, x, c.result);
+  linear_add_s8(c.sum, c.result, c.other, y);
+}
+
+// With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
+template <Packing p>
+bool keep_added_on_host(Call& call, Prepared* prepared, const AddedRows& c) {
+  if (call.recorder != nullptr || host_dot_forms().count == 0) return false;
+  const HostDotForm& form = host_dot_forms().kernel[0];
+  const int64_t ordered = packed_conv2d_host_bytes(c.conv, form);
+  if (ordered == 0) return false;
+  const auto order = [&](void* room) {
+    auto* const behind = static_cast<int8_t*>(room) + ordered;
+    return HostConvAdd{order_packed_conv2d<p>(c.conv, form, c.packed, room), c.sum, c.other, behind};
+  };
+  return keep_ordered<HostConvAdd, run_host_conv_add>(prepared, ordered + c.sum.count, order, c.x, c.y);
+}
+#endif
+
+template <Feature f, auto kernel, class Conv>
+Status keep_added_as(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+  return keep_for<f, kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
+}
+// With room for the rows of c and for both windows of dsp_4x4.
+template <auto kernel, class Conv>
+Status keep_added_in_scratch(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+  const int64_t bytes = packed_conv2d_add_rows_bytes(c.conv, c.rows) + packed_conv2d_windows_bytes(c.conv);
+  const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
+  return keep<kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes, c.y);
+}
+
+// `conv`: that of `c`, or where it lies in the file.
+template <class Forms, Packing p, class Conv>
+Status keep_added(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
+  if constexpr (p == Packing::mve_4x16)
+    if (is_for<Feature::mve>(call)) return Forms::keep_mve(call, prepared, conv, c);
+  if constexpr (p == Packing::dsp_4x4)
+    if (is_for<Feature::dsp>(call)) return Forms::keep_dsp(call, prepared, conv, c);
+#if defined(DEUTERON_HOST_KERNELS)
+  if (constant_weights && keep_added_on_host<p>(call, prepared, c)) return Status{};
+#endif
+  if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
+  else return keep<packed_conv2d_add_s8<p>>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, c.scratch, c.scratch_bytes, c.y);
+}
+
+// Of the numbers that a call has: x_factor, other_factor, first.
+template <class Forms, Packing p, class Conv>
+Status keep_checked_added(Call& call, Prepared* prepared, const Conv& conv, const int32_t* numbers, const AddOperands& o) {
+  using namespace packed_add;
+  const PackedConv2dArgs& a = conv;
+  if (const char* why = Forms::why_not(a)) return bad_argument(kOut, why);
+  if (o.scratch.bytes < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
+  const int32_t rows = o.scratch.bytes < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
+  if (o.x.data == o.y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
+  const LinearAddArgs sum{o.y.bytes, o.y.bytes, numbers[0], numbers[1], numbers[2]};
+  const auto bytes = [](const Operand& t) { return static_cast<const int8_t*>(t.data); };
+  return keep_added<Forms, p>(
+      call, prepared, conv,
+      {a, sum, bytes(o.x), bytes(o.packed), bytes(o.other), rows, o.scratch.data, o.scratch.bytes, static_cast<int8_t*>(o.y.data)},
+      o.packed.constant);
+}
+
+template <class Forms, Packing p>
+Status prepare_added(Call& call, Prepared* prepared) {
+  using namespace packed_add;
+  PackedConv2dArgs a{};
+  if (Status s = read_packed_call<p, int8_bytes<p>, Forms::kKind>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
+  const Tensor &other = call.tensor(kOther), &y = call.tensor(kOut);
+  if (const char* why = why_not_image(other)) return bad_argument(kOther, why);
+  for (int i = 0; i < 4; ++i)
+    if (other.sizes[i] != y.sizes[i]) return bad_argument(kOther, "must have the shape of the result");
+  int32_t numbers[3];
+  for (int i = kXFactor; i <= kFirst; ++i) {
+    if (!lies_in(call.integer(i), INT32_MIN, INT32_MAX)) return bad_argument(i, "is out of range");
+    numbers[i - kXFactor] = static_cast<int32_t>(call.integer(i));
+  }
+  if (y.numel == 0) return keep_nothing(prepared);
+  if (tell_words(call, a, numbers)) return keep_nothing(prepared);
+  const auto operand = [&](int i) { return Operand{call.tensor(i).data, call.tensor(i).numel, call.tensor(i).constant}; };
+  return keep_checked_added<Forms, p>(call, prepared, a, numbers,
+                                      {operand(kPackedX), operand(kPackedWeights), operand(kOther), operand(kScratch), operand(kOut)});
+}
+
+template <class Forms, Packing p>
+bool prepare_ready_added(const ReadyCall& ready, Prepared* prepared) {
+  const auto& o = *reinterpret_cast<const AddOperands*>(ready.operands);
+  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Forms::kKind>(ready, o.y, o.scratch)};
+  if (a.at == nullptr || o.other.bytes != o.y.bytes) return false;
+  const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a.at / 4);
+  Call call{nullptr, 0, ready.arena, ready.isa};
+  return keep_checked_added<Forms, p>(call, prepared, a, numbers, o).ok();
+}
+template <class Forms, Packing p>
+constexpr Kernel added_kernel(const char* name) {
+  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_added<Forms, p>;
+  constexpr ReadyForm kReady =
+      kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready_added<Forms, p>} : ReadyForm{};
+  return {name, "TTLLLLIITIIIXO", kPrepare, true, kReady};
+}
+
+}  // namespace deuteron
