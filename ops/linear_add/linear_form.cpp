@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <ranges>
 
 #include "ops/add/kernel.h"
 #include "ops/linear_add/kernel.h"
@@ -26,22 +27,80 @@ Steps steps_of(AddArgs a) {
   return steps;
 }
 
-// A pair of values at the end of a run of equal sums in its row. Sums never fall or never rise along a row, and nor does the linear form,
-// so that the ends of every run say it.
+// A pair of values, and its sum.
 struct Corner {
   i32 a, b, step;
 };
 
+// Whether `p` lies on the line from `first` to `last`, or to its right.
+bool is_no_left_turn(const Corner& first, const Corner& last, const Corner& p) {
+  return (last.a - first.a) * (p.b - first.b) - (last.b - first.b) * (p.a - first.a) <= 0;
+}
+
+// Adds one side of the convex hull of the points, which are sorted.
+template <class Points>
+void add_side(const Points& points, std::vector<Corner>& hull) {
+  const size_t begin = hull.size();
+  for (const Corner& p : points) {
+    while (hull.size() >= begin + 2 && is_no_left_turn(hull[hull.size() - 2], hull.back(), p)) hull.pop_back();
+    hull.push_back(p);
+  }
+}
+
+// The pairs whose sum is one step lie in a convex figure, and a linear form gives all of them that step when it gives it to its corners.
+// Those of all steps.
 std::vector<Corner> corners_of(const Steps& steps) {
-  std::vector<Corner> corners;
-  for (int k = 0; k < kValues; ++k) {
-    const int i = (k * 179 + 255) % kValues;  // rows far apart first, which shows soon that factors do not do
+  std::array<std::vector<Corner>, kValues> of_step;
+  for (int i = 0; i < kValues; ++i)
     for (int j = 0; j < kValues; ++j) {
       const bool ends = j == 0 || j == kValues - 1 || steps[i][j] != steps[i][j - 1] || steps[i][j] != steps[i][j + 1];
-      if (ends) corners.push_back({i - 128, j - 128, steps[i][j]});
+      if (ends) of_step[steps[i][j] + 128].push_back({i - 128, j - 128, steps[i][j]});
     }
+  std::vector<Corner> corners;
+  for (const std::vector<Corner>& points : of_step) {
+    add_side(points, corners);
+    add_side(std::views::reverse(points), corners);
   }
   return corners;
+}
+
+// How much room the factors leave for `first`, in its units; less than 0: none does.
+double room_for_first(const std::vector<Corner>& corners, double x_factor, double other_factor) {
+  constexpr double kStep = 1 << kLinearAddRight;
+  double low = -1e18, high = 1e18;
+  for (const Corner& c : corners) {
+    const double sum = c.a * x_factor + c.b * other_factor;
+    if (c.step > -128) low = std::max(low, c.step * kStep - sum);
+    if (c.step < 127) high = std::min(high, (c.step + 1) * kStep - sum);
+  }
+  return high - low;
+}
+
+// Where a concave function is largest, within `reach` of `middle`.
+template <class Function>
+double place_of_most(double middle, double reach, const Function& f) {
+  constexpr int kCuts = 36;
+  double low = middle - reach, high = middle + reach;
+  for (int k = 0; k < kCuts; ++k) {
+    const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    if (f(a) < f(b)) low = a;
+    else high = b;
+  }
+  return (low + high) / 2;
+}
+
+struct Factors {
+  double x, other;
+};
+
+// The factors that leave most room: rounding three times can move them some units from the real ones.
+Factors with_most_room(const std::vector<Corner>& corners, const Factors& real) {
+  constexpr double kReach = 512;
+  const auto other_of = [&](double x) {
+    return place_of_most(real.other, kReach, [&](double other) { return room_for_first(corners, x, other); });
+  };
+  const double x = place_of_most(real.x, kReach, [&](double v) { return room_for_first(corners, v, other_of(v)); });
+  return {x, other_of(x)};
 }
 
 // The `first` in the middle of those that give every corner its step.
@@ -72,23 +131,37 @@ double factor_of(const Rescale& operand, const Rescale& y) {
   return std::ldexp(scale(operand) * scale(y), 20 + kLinearAddRight);
 }
 
-std::optional<LinearAddArgs> linear_form(const AddArgs& a) {
+// No sum wraps.
+bool stays_in_int32(i64 x_factor, i64 other_factor, i64 first) {
+  const i64 middle = first - (x_factor + other_factor) / 2, reach = (std::abs(x_factor) + std::abs(other_factor)) * 128;
+  return std::abs(middle) + reach <= INT32_MAX;
+}
+
+// Factors near these, the nearest first.
+std::optional<LinearAddArgs> form_near(const Factors& factors, const std::vector<Corner>& corners, const Steps& steps) {
   constexpr i64 kReach = 4;
-  const double x = factor_of(a.x, a.y), other = factor_of(a.other, a.y);
-  if (!(std::abs(x) + std::abs(other) < 1 << 23)) return std::nullopt;  // 128 times that stays below 2^30
-  const Steps steps = steps_of(a);
-  const std::vector<Corner> corners = corners_of(steps);
-  for (i64 reach = 0; reach <= kReach; ++reach)  // the nearest first
+  for (i64 reach = 0; reach <= kReach; ++reach)
     for (i64 dx = -reach; dx <= reach; ++dx)
       for (i64 dother = -reach; dother <= reach; ++dother) {
         if (std::max(std::abs(dx), std::abs(dother)) != reach) continue;
-        const i64 x_factor = std::llround(x) + dx, other_factor = std::llround(other) + dother;
+        const i64 x_factor = std::llround(factors.x) + dx, other_factor = std::llround(factors.other) + dother;
         const auto first = first_for(corners, x_factor, other_factor);
-        if (!first || std::abs(*first) >= 1 << 30) continue;
+        if (!first || !stays_in_int32(x_factor, other_factor, *first)) continue;
         const LinearAddArgs found{kValues, kValues, static_cast<i32>(x_factor), static_cast<i32>(other_factor), static_cast<i32>(*first)};
         if (gives(found, steps)) return found;
       }
   return std::nullopt;
+}
+
+std::optional<LinearAddArgs> linear_form(const AddArgs& a) {
+  const Factors real{factor_of(a.x, a.y), factor_of(a.other, a.y)};
+  if (!(std::abs(real.x) + std::abs(real.other) < 1 << 24)) return std::nullopt;  // a sum would wrap
+  const Steps steps = steps_of(a);
+  const std::vector<Corner> corners = corners_of(steps);
+  if (const auto found = form_near(real, corners, steps)) return found;
+  const Factors best = with_most_room(corners, real);
+  if (room_for_first(corners, best.x, best.other) < 0) return std::nullopt;
+  return form_near(best, corners, steps);
 }
 
 }  // namespace

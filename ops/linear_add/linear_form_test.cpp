@@ -53,7 +53,7 @@ TEST(LinearForm, KeepsEveryBit) {
                     0,
                     {in(-128, 127), in(1 << 30, INT32_MAX), -in(1, 3)},
                     {in(-128, 127), 1 << 30, 0},
-                    {in(-128, 127), in(1 << 30, INT32_MAX), -in(17, 19)},
+                    {in(-128, 127), in(1 << 30, INT32_MAX), -in(k % 10 == 0 ? 17 : 18, 19)},
                     -128,
                     127};
     const Result<Lowered> linear = linear_of(a);
@@ -62,7 +62,7 @@ TEST(LinearForm, KeepsEveryBit) {
     EXPECT_EQ(linear->call.in_place, (std::vector<std::pair<i64, i64>>{{0, 1}}));
     expect_same_bits(a, *linear);
   }
-  EXPECT_GE(found, 40);  // 15 of 15 additions of the fixture models
+  EXPECT_GE(found, 58);  // of 60; 15 of 15 additions of the fixture models
 }
 
 TEST(LinearForm, SaysWhyACallStaysAsItIs) {

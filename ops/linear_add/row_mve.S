@@ -26,8 +26,8 @@ deuteron_linear_add_row_mve:
   vmlas.s32 q3, q0, r6
   vldrb.s32 q2, [r2], #4
   vmla.s32 q3, q2, r5
-  vshr.s32 q1, q1, #20
-  vshr.s32 q3, q3, #20
+  vshr.s32 q1, q1, #21
+  vshr.s32 q3, q3, #21
   vqmovnb.s32 q1, q1
   vqmovnt.s32 q1, q3
   vqmovnb.s16 q1, q1
@@ -43,7 +43,7 @@ deuteron_linear_add_row_mve:
   vmlas.s32 q1, q0, r6
   vldrb.s32 q2, [r2], #4
   vmla.s32 q1, q2, r5
-  vshr.s32 q1, q1, #20
+  vshr.s32 q1, q1, #21
   vqmovnb.s32 q1, q1
   vqmovnb.s16 q1, q1
   vstrb.32 q1, [r3], #4
