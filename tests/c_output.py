@@ -26,7 +26,8 @@ from boards.boards import all_boards, emulated_boards
 TARGETS = ["cortex-m55", "cortex-m33", "cortex-m4", "cortex-m3", "cortex-m0+"]
 WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Werror"
 NPU = "imxrt700cm"
-QUICK = ["cifarnet", "resnet8"]
+QUICK = ["cifarnet", "resnet8", "resnet8_tflite"]
+TFLITE = {"resnet8_tflite": "resnet8", "dscnn_kws_tflite": "dscnn_kws"}  # as TFLite quantized these: kernels with its two roundings
 ONLY = options[options.index("--only") + 1:] if "--only" in options else None if "--all" in options else QUICK
 ON_NPU = ["cifarnet"]  # with parts that the NPU runs, and kernels of the processor between them
 FLOAT = ["mnist_lstm", "mobilenet_v2", "mobilenet_v3_small"]  # without a quantized form, or with one that leaves a layer in float
@@ -82,7 +83,10 @@ class Model:
         self.folder = where / target / name
         self.folder.mkdir(parents=True)
         self.pte = self.folder.parent / f"{name}.pte"
-        if name in FLOAT:
+        folder = MODELS / TFLITE.get(name, name)
+        if name in TFLITE:
+            run(TOOL, "compile", folder / "original_int8.tflite", "--target", target, "-o", self.pte)
+        elif name in FLOAT:
             run(TOOL, "compile", MODELS / name / "float.pt2", "--calibrate", MODELS / name / "inputs", "--target", target, "-o", self.pte)
         else:
             run(TOOL, "compile", MODELS / name / "qdq.pt2", "--target", target, "-o", self.pte)
@@ -90,7 +94,7 @@ class Model:
         self.inputs = [self.port(p) for p in about["inputs"]]
         self.outputs = [self.port(p) for p in about["outputs"]]
         command = [TOOL, "run", self.pte, "--output-dir", self.folder]
-        samples = sorted((MODELS / name / "inputs").glob("*.bin"))
+        samples = sorted((folder / "inputs").glob("*.bin"))
         for i, (sizes, order, element) in enumerate(self.inputs):
             count = element
             for size in sizes:
@@ -303,8 +307,9 @@ def main():
     if not MODELS.is_dir():
         print(f"left out: there is no {MODELS}")
         return 77
-    names = sorted(m.name for m in MODELS.iterdir() if not ONLY or m.name in ONLY)
-    unknown = set(ONLY or ()) - {m.name for m in MODELS.iterdir()}
+    known = [*(m.name for m in MODELS.iterdir()), *TFLITE]
+    names = sorted(m for m in known if not ONLY or m in ONLY)
+    unknown = set(ONLY or ()) - set(known)
     if unknown or not names:
         sys.exit(f"{MODELS} has no model {', '.join(sorted(unknown))}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -325,7 +330,7 @@ def main():
     else:
         boards = [b for b in emulated_boards() if b.target in TARGETS]
         compare_sizes({b.target: stage(on_board, b, models[b.target]) or {} for b in boards})
-        compare_headers({b.target: stage(headers_on_board, b, [m for m in models[b.target] if ONLY != QUICK or m.name == QUICK[-1]]) or {} for b in boards})
+        compare_headers({b.target: stage(headers_on_board, b, [m for m in models[b.target] if ONLY != QUICK or m.name in QUICK[1:]]) or {} for b in boards})
     print(f"{len(names)} models as C, {len(compilers)} compilers here, {len(TARGETS)} cores: {f'{checks.failed} wrong' if checks.failed else 'the same bits'}")
     return 1 if checks.failed else 0
 
