@@ -1,0 +1,28 @@
+// A firmware project from programs: what `deuteron firmware` writes, and `compile --board` builds to measure it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "boards/board.h"
+#include "data/inputs.h"
+#include "firmware/write_project.h"
+#include "tools/program_file.h"
+
+namespace deuteron {
+
+// Null, with a diagnostic that names those that there are.
+const Board* board_called(const std::string& name, Diagnostics& diagnostics);
+
+// Without models. The NPU's driver is the vendor's on a chip.
+FirmwareProject project_for(const Board& board);
+
+// One sample that the firmware runs a model on; without paths it is made up.
+struct SampleFiles {
+  std::vector<std::string> paths;
+  ImageMap image;
+};
+
+// With its kernels, its sample and what it needs of memory. False, with a diagnostic: it is not for the board, or cannot run.
+bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProject& project, Diagnostics& diagnostics);
+
+}  // namespace deuteron
