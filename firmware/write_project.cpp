@@ -276,6 +276,10 @@ std::string readme(const FirmwareProject& p, const FirmwareMemory& memory) {
 
 }  // namespace
 
+uint64_t board_region(const RuntimeSources& runtime, std::string_view board, std::string_view region) {
+  return region_bytes(runtime_file(runtime, fmt::format("boards/{}/memory.ld", board)), region);
+}
+
 uint64_t checksum_of(std::span<const uint8_t> bytes) { return fnv1a(bytes.data(), bytes.size()); }
 
 std::optional<FirmwareMemory> place(const FirmwareProject& p, const RuntimeSources& runtime, Diagnostics& diagnostics) {

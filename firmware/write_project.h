@@ -56,6 +56,9 @@ struct FirmwareMemory {
 // nullopt, with a diagnostic: the board has too little memory.
 std::optional<FirmwareMemory> place(const FirmwareProject& project, const RuntimeSources& runtime, Diagnostics& diagnostics);
 
+// Bytes of a memory of a board, "CODE", "RAM" or "POOL"; 0: it has none.
+uint64_t board_region(const RuntimeSources& runtime, std::string_view board, std::string_view region);
+
 // Path in the project, and content.
 std::map<std::string, std::string> firmware_files(const FirmwareProject& project, const FirmwareMemory& memory,
                                                   const RuntimeSources& runtime);

@@ -9,6 +9,7 @@
 #include "data/read_file.h"
 #include "data/write_file.h"
 #include "report/program_map.h"
+#include "tools/board_fit.h"
 #include "tools/emit_c.h"
 #include "tools/report_model.h"
 #include "tools/trust.h"
@@ -19,7 +20,7 @@ namespace {
 
 struct CompileVerb {
   ModelOptions model;
-  std::string output, etrecord, emit = "pte", sign_key;
+  std::string output, etrecord, emit = "pte", sign_key, board;
   COptions c;
 };
 
@@ -127,6 +128,23 @@ bool write_signed(const std::string& path, std::span<const uint8_t> bytes, const
   return result && write_file(path, *result, diagnostics);
 }
 
+// Nothing, with a diagnostic: the program's image is too large for the board, or there is none.
+std::optional<BoardFit> fit_of(const CompileVerb& o, const BoardMemory& board, const CompiledModel& m, Diagnostics& diagnostics) {
+  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(m.compilation.pte.data()), m.compilation.pte.size());
+  const std::optional<ProgramFile> file = ProgramFile::read(o.output, bytes, diagnostics);
+  if (!file) return std::nullopt;
+  std::optional<BoardFit> fit = fit_board(board, *file, diagnostics);
+  if (fit && !check_fit(board, *fit, diagnostics)) fit.reset();
+  return fit;
+}
+
+Json json_of(const BoardMemory& board, const BoardFit& fit) {
+  Json parts = Json::object();
+  for (const auto& [name, part] : fit.parts) parts[name] = {{"flash_bytes", part.flash}, {"ram_bytes", part.ram}};
+  return {{"name", board.board->name},        {"flash_bytes", fit.flash},     {"ram_bytes", fit.ram},     {"stack_bytes", fit.stack},
+          {"board_flash_bytes", board.flash}, {"board_ram_bytes", board.ram}, {"parts", std::move(parts)}};
+}
+
 int compile_verb(const CompileVerb& o) {
   Diagnostics diagnostics;
   std::vector<NamedPath> outputs = {{"-o", o.output}, {"--etrecord", o.etrecord}};
@@ -136,9 +154,13 @@ int compile_verb(const CompileVerb& o) {
   if (!check_outputs(inputs, outputs, diagnostics)) return finish("", diagnostics, {}, "");
   const bool as_c = o.emit != "pte";
   if (as_c && !o.sign_key.empty()) return refuse_usage(fmt::format("--sign-key signs a program file, and --emit {} writes none", o.emit));
+  if (as_c && !o.board.empty()) return refuse_usage(fmt::format("--board builds an image of a program, and --emit {} writes none", o.emit));
   if (is_header(o) && o.c.weights == "blob") return refuse_usage("--c-weights blob is a file beside the code, and a header is one file");
   if (as_c && o.model.model.ends_with(".pte")) return program_as_c(o);
-  std::optional<SigningKey> key;  // before the long part
+  // Before the long part.
+  std::optional<BoardMemory> board;
+  if (!o.board.empty() && !(board = board_memory(o.board, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
+  std::optional<SigningKey> key;
   if (!o.sign_key.empty() && !(key = read_signing_key(o.sign_key, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
   ModelOptions model = o.model;
   model.compile.one_memory = as_c;  // the C has one arena
@@ -148,6 +170,8 @@ int compile_verb(const CompileVerb& o) {
     return finish(o.model.json, diagnostics,
                   {{"model", o.model.model}, {"target", m->target.name}, {"stopped_after", o.model.compile.stop_after}},
                   "stopped after " + o.model.compile.stop_after + "; nothing was written\n");
+  std::optional<BoardFit> fit;
+  if (board && !(fit = fit_of(o, *board, *m, diagnostics))) return finish(o.model.json, diagnostics, {}, "");
   std::string summary_of_c;
   if (as_c ? !write_c(o, *m, diagnostics, &summary_of_c) : !write_signed(o.output, m->compilation.pte, key, diagnostics))
     return finish(o.model.json, diagnostics, {}, "");
@@ -158,6 +182,7 @@ int compile_verb(const CompileVerb& o) {
     return finish(o.model.json, diagnostics, {}, "");
   ModelReport report = report_model(o.model, *m, o.output);
   if (!write_report_page(o.model, *m, report, diagnostics)) return finish(o.model.json, diagnostics, {}, "");
+  if (fit) report.json["board"] = json_of(*board, *fit), report.summary += text_of(*board, *fit);
   return finish(o.model.json, diagnostics, std::move(report.json), report.summary + summary_of_c);
 }
 
@@ -172,6 +197,10 @@ void add_compile(CommandLine& line) {
               "the program to write (.pte); with --emit c the folder, with --emit hpp the header; whole or not at all")
       .value("OUT")
       .required();
+  verb.option("--board", o->board,
+              "build an image of the program for this board and say whether it fits, and which part takes what; also with the memory of "
+              "another chip that has its core: mps2-an386,flash=128K,ram=32K")
+      .value("B");
   verb.option("--emit", o->emit,
               "pte: a program for the runtime; c: C code that calls the kernels; hpp: that as one C++17 header; of a .pte too")
       .value("FORM")
