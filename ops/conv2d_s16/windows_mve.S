@@ -5,7 +5,6 @@
 
   .syntax unified
   .thumb
-.set TILE_NUMBERS, 32
 .set WINDOWS_FRAME, 32
 
 @ void deuteron_s16_windows_mve(const MveS16Windows*)

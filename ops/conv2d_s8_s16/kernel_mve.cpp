@@ -7,16 +7,19 @@ namespace {
 
 struct PackedToS16 {
   using Y = int16_t;
+  struct Left {};
   int32_t shift, y_min, y_max;
   static bool meets_windows(const PackedConv2dArgs&) { return true; }
   MvePackedWindowS16 window(const PackedConv2dArgs&, const int8_t* x, const int8_t* last, const int8_t* packed, int16_t* y, int32_t blocks,
-                            int32_t pairs, int32_t second) const {
+                            int32_t pairs, int32_t second, const int8_t*) const {
     return {x, last, packed, y, blocks, pairs, second, y_min, shift, y_max};
   }
   MvePackedWindowsS16 windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int16_t* y, const int8_t* packed, int32_t blocks,
-                              int32_t tiles, int32_t windows) const {
+                              int32_t tiles, int32_t windows, const int8_t*) const {
     return {x, step, y, a.y_step * 2, packed, blocks, tiles, y_min, windows, shift, y_max};
   }
+  static void go_on_behind(MvePackedWindowS16&, int32_t, int32_t, Left&) {}
+  static void go_on_behind(MvePackedWindowsS16&, int32_t) {}
   static void run(const MvePackedWindowS16& w) { deuteron_packed_window_s16_mve(&w); }
   static void run(const MvePackedWindowsS16& w) { deuteron_packed_windows_s16_mve(&w); }
 };

@@ -4,6 +4,7 @@
 
   .syntax unified
   .thumb
+.set WINDOWS_FRAME, 28
 
 @ Two filters of both windows: A, then requantized by SMMLAR with the doubled multiplier: halves up, and the zero point added.  lr y_zero
 .macro FINISH_PAIR a0, b0, a1, b1
@@ -82,9 +83,9 @@ deuteron_packed_windows_dsp:
   strb \b, [r2, #\at_b]
 .endm
 
-@ The same with shifts: the doubled sum times the multiplier, then halves away from zero: what is negative and has a shift loses one first,
-@ and the last bit that is shifted out is added. The carry is 0 where the shift is. A positive shift is rounded once: the product is cut off,
-@ and as ASR reads the low byte, which is the same, nothing loses one.
+@ The same with shifts, which stack 28 points to: the doubled sum times the multiplier, then halves away from zero: what is negative and has a
+@ shift loses one first, and the last bit that is shifted out is added. The carry is 0 where the shift is. A positive shift is rounded once: the
+@ product is cut off, and as ASR reads the low byte, which is the same, nothing loses one.   r2: free
 .macro SHIFT_BY sum, shift
   and r2, \sum, \shift
   rsb \shift, \shift, #0
@@ -101,26 +102,28 @@ deuteron_packed_windows_dsp:
 .endm
 .macro FINISH_PAIR_SHIFTED a, b, from, at_a, at_b
   sub \a, \a, \b
-  ldrd r2, r12, [\from]
-  add \a, r2, \a, asr #8
-  ldr r3, [\from, #12]
+  ldm \from!, {r3, r12}
+  add \a, r3, \a, asr #8
+  ldr r2, [sp, #28]
   lsl \a, \a, #1
-  SCALE \a, r12, r3
-  SHIFT_BY \a, r3
-  ldr r12, [\from, #8]
-  ldr r3, [\from, #16]
+  ldr r3, [r2, #4]
   lsl \b, \b, #1
+  SCALE \a, r12, r3
+  ldr r12, [\from], #4
+  SHIFT_BY \a, r3
+  ldr r2, [sp, #28]
+  ldr r3, [r2], #8
+  str r2, [sp, #28]
   SCALE \b, r12, r3
   SHIFT_BY \b, r3
   ldr r2, [sp, #8]
-  add \from, \from, #20
   strb \b, [r2, #\at_b]
   strb \a, [r2, #\at_a]
 .endm
 
 @ void deuteron_packed_window_dsp(const DspPackedWindow*)
-@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, has_shifts 28
-@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins, 28 has_shifts
+@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, shifts 28
+@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins, 28 shifts
   .section .text.deuteron_packed_window_dsp,"ax"
   .global deuteron_packed_window_dsp
   .type deuteron_packed_window_dsp, %function

@@ -12,6 +12,7 @@ struct DspPackedWindows {
   const int8_t *packed, *packed_end;
   int8_t *y0, *y1;  // 4 bytes a tile; the same where there is one window
   int32_t y_zero;
+  const int8_t* shifts;  // of the filters, then multipliers are not doubled; null: there are none
 };
 extern "C" void deuteron_packed_windows_dsp(const DspPackedWindows* a);
 
@@ -25,7 +26,7 @@ struct DspPackedWindow {
   const int8_t* packed;
   int8_t* y;  // 8 bytes for each pair of tiles
   int32_t pairs, second, y_zero;
-  int32_t has_shifts;  // 0 or 1
+  const int8_t* shifts;  // of all filters, then multipliers are not doubled; null: there are none
 };
 extern "C" void deuteron_packed_window_dsp(const DspPackedWindow* a);
 

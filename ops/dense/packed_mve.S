@@ -4,8 +4,9 @@
 
   .syntax unified
   .thumb
-.set TILE_NUMBERS, 32
 .set WINDOWS_FRAME, 32
+.macro TAKE_SHIFTS
+.endm
 
 @ Eight sums -> four bytes at r5, four at r7. VQRDMULH rounds halves up; VQMOVN saturates. \first: first[]; \by: multipliers, which may
 @ be the same register. q7: y_zero. Each step waits for the one before: \s1 to \s4 stand in between.
@@ -58,8 +59,8 @@ deuteron_packed_windows_mve:
 .endm
 
 @ void deuteron_packed_window_mve(const MvePackedWindow*)
-@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, has_shifts 32
-@ stack: 0 x, 4 blocks, 8 pairs left, 12 has_shifts;  r9 second   q6 last block   q7 y_zero
+@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32
+@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts;  r9 second   q6 last block   q7 y_zero
   .section .text.deuteron_packed_window_mve,"ax"
   .global deuteron_packed_window_mve
   .type deuteron_packed_window_mve, %function
@@ -116,9 +117,10 @@ deuteron_packed_window_mve:
   pop {r4-r11, pc}
   NO_BLOCKS_BEFORE
 8:                                  @ what is negative and has a shift loses one first, so that halves go away from zero
-  ldr r6, [r3, #16]
-  vldrw.u32 q2, [r3, #16]
-  vldrw.u32 q5, [r5], #16
+  ldr r6, [r4]
+  vldrw.u32 q2, [r4], #16
+  vldrw.u32 q5, [r4], #16
+  str r4, [sp, #12]
   cmp r6, #0
   bgt 9f
   vqrdmulh.s32 q0, q0, q3

@@ -15,6 +15,7 @@ struct MvePackedWindows {
   const int8_t* packed;
   int32_t blocks, tiles;  // at least 1
   int32_t y_zero, windows;
+  const int8_t* shifts;  // of the filters; null: there are none
 };
 extern "C" void deuteron_packed_windows_mve(const MvePackedWindows* a);
 
@@ -24,7 +25,7 @@ struct MvePackedWindow {
   int8_t* y;       // 8 bytes for each pair of tiles
   int32_t blocks;  // before the last
   int32_t pairs, second, y_zero;
-  int32_t has_shifts;  // 0 or 1
+  const int8_t* shifts;  // of all filters; null: there are none
 };
 extern "C" void deuteron_packed_window_mve(const MvePackedWindow* a);
 

@@ -4,7 +4,9 @@
 
   .syntax unified
   .thumb
-.set TILE_NUMBERS, 32
+.set ROWS_FRAME, 96
+.macro TAKE_SHIFTS
+.endm
 
 @ As FINISH of packed_mve.S makes results.
 .macro SCALE_FOURS

@@ -17,7 +17,8 @@ struct MvePackedRows {
   int32_t rows;   // blocks of a column, a multiple of three
   int32_t tiles;  // at least 1
   int32_t y_zero;
-  int32_t fours;  // of windows, at least 1
+  int32_t fours;         // of windows, at least 1
+  const int8_t* shifts;  // of the filters; null: there are none
 };
 extern "C" void deuteron_packed_rows_mve(const MvePackedRows* a);
 

@@ -3,7 +3,12 @@
 
   .syntax unified
   .thumb
-.set TILE_NUMBERS, 48
+.set ROWS_FRAME, 104
+@ To stack 96.
+.macro TAKE_SHIFTS
+  ldr r12, [r0, #36]
+  str r12, [sp, #96]
+.endm
 
 @ As FINISH of packed_shifts_mve.S makes results.
 .macro SCALE_FOURS
@@ -22,7 +27,9 @@
   vadd.i32 q4, q4, q0
   vadd.i32 q5, q5, q0
   vqrdmulh.s32 q4, q4, q1
-  vldrw.u32 q6, [r5]                @ shifts
+  ldr r12, [sp, #96]
+  vldrw.u32 q6, [r12], #16          @ shifts
+  str r12, [sp, #96]
   vqrdmulh.s32 q5, q5, q1
   adds r12, r8, #128
   beq 8f

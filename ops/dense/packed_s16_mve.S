@@ -4,8 +4,9 @@
 
   .syntax unified
   .thumb
-.set TILE_NUMBERS, 32
 .set WINDOWS_FRAME, 32
+.macro TAKE_SHIFTS
+.endm
 
 @ Eight sums -> four int16 at r5, four at r7: shifted left, multiplied, clamped. \first: first[], then the multipliers, then y_max. r0 r2 r4:
 @ free, as all sums are. q7: y_min.

@@ -4,6 +4,7 @@
 
   .syntax unified
   .thumb
+.set WINDOWS_FRAME, 36
 
 @ One filter of both windows: doubled sums times the multiplier \by, half a step and the zero point added, shifted right by all but the last
 @ bit, which SSAT shifts out. \sign: halves go away from zero, so what is negative loses one first; with a zero point of -128 that is left out,
@@ -25,31 +26,41 @@
   asr \s0, \s0, r12
   asr \s1, \s1, r12
 .endm
-@ Two filters: A doubled is the difference, 256 * A, shifted by 7.
-.macro FINISH_PAIR a0, b0, a1, b1, sign
-  ldm r1!, {r0, r2, r3, r12}        @ first[a], multiplier[a], multiplier[b], shift[a]
+@ Two filters: A doubled is the difference, 256 * A, shifted by 7. Their shifts lie \at behind those of the tile; \next: bytes to go on by.
+.macro FINISH_PAIR a0, b0, a1, b1, at, next, sign
+  ldm r1!, {r0, r2, r3}             @ first[a], multiplier[a], multiplier[b]
+  ldr r12, [sp, #28]
   sub \a0, \a0, \b0
   sub \a1, \a1, \b1
   lsl r0, r0, #1
+  ldr r12, [r12, #(\at + 4)]
   add \a0, r0, \a0, asr #7
   add \a1, r0, \a1, asr #7
   SCALE \a0, \a1, r2, \sign
-  ldr r12, [r1], #4                 @ shift[b]
+  ldr r0, [sp, #28]
   lsl \b0, \b0, #1
   lsl \b1, \b1, #1
+  ldr r12, [r0, #\at]
+  .if \next
+  adds r0, #\next
+  str r0, [sp, #28]
+  .endif
   SCALE \b0, \b1, r3, \sign
 .endm
 
+@ Stack 28: the shifts of the tile.
 .macro ENTER_RESULTS
+  ldr r7, [r0, #28]
   lsls r6, r6, #1
+  str r7, [sp, #28]
   adds r6, #1
 .endm
 .macro FINISH_TILE
   ldr lr, [sp, #20]
   cmn lr, #255
   bne 5f
-  FINISH_PAIR r4, r5, r6, r7, 0
-  FINISH_PAIR r8, r9, r10, r11, 0
+  FINISH_PAIR r4, r5, r6, r7, 0, 0, 0
+  FINISH_PAIR r8, r9, r10, r11, 8, 16, 0
 4:
 .endm
 
@@ -61,7 +72,7 @@
 deuteron_packed_windows_shifts_dsp:
   PACKED_WINDOWS ", asr #1"
 5:                                  @ a zero point of more than -128
-  FINISH_PAIR r4, r5, r6, r7, 1
-  FINISH_PAIR r8, r9, r10, r11, 1
+  FINISH_PAIR r4, r5, r6, r7, 0, 0, 1
+  FINISH_PAIR r8, r9, r10, r11, 8, 16, 1
   b 4b
   .size deuteron_packed_windows_shifts_dsp, . - deuteron_packed_windows_shifts_dsp

@@ -4,16 +4,19 @@
 
   .syntax unified
   .thumb
-.set TILE_NUMBERS, 48
 .set WINDOWS_FRAME, 40
+.macro TAKE_SHIFTS
+  ldr r3, [r0, #36]
+  str r3, [sp, #36]
+.endm
 
 @ As FINISH of packed_mve.S, and VRSHL behind the product. It rounds halves up, and halves are to go away from zero: what is negative loses
 @ one first. With a zero point of -128 that is left out, as what is not positive becomes -128.
-@ r0: 1 where negative products lose one, from stack 32, else 0
+@ Stack: 32 1 where negative products lose one, else 0, 36 shifts.
 .macro FINISH a, b, first, by, s1, s2, s3, s4
   vmov \a[2], \a[0], r0, r4
   vmov \a[3], \a[1], r2, r6
-  ldr r0, [sp, #32]
+  ldrd r0, r2, [sp, #32]
   vmov \b[2], \b[0], r8, r12
   vadd.i32 \a, \a, \first
   vmov \b[3], \b[1], r10, r14
@@ -27,7 +30,8 @@
   vqrdmulh.s32 \a, \a, \by
   \s1
   vqrdmulh.s32 \b, \b, \by
-  vldrw.u32 \by, [r1], #16
+  vldrw.u32 \by, [r2], #16
+  str r2, [sp, #36]
   cbz r0, 14f
   vpt.s32 lt, \a, zr
   vsubt.i32 \a, \a, r0
@@ -49,7 +53,7 @@
 .endm
 
 @ void deuteron_packed_windows_shifts_mve(const MvePackedWindows*)
-@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32
+@ offsets: x 0, step 4, y 8, y_step 12, packed 16, blocks 20, tiles 24, y_zero 28, windows 32, shifts 36
   .section .text.deuteron_packed_windows_shifts_mve,"ax"
   .global deuteron_packed_windows_shifts_mve
   .type deuteron_packed_windows_shifts_mve, %function

@@ -8,9 +8,8 @@
 //              the filters 3 and 2 likewise, then both words for the elements 1 and 3; then first[1], 2 * multiplier[1],
 //              2 * multiplier[0], and likewise for the filters 3 and 2. Where the length is no multiple of four, the last quad is the
 //              elements length-4..length-1, with weights of 0 for those that an earlier quad has
-// Tiles of a call with shifts, -31..0, have them too: mve_4x16 shift[4] behind the multipliers; dsp_4x4 shift[1], shift[0] behind those
-// multipliers, which are not doubled then, and shift[3], shift[2] likewise. Sums that are rounded once have once_shift() of them, which is
-// not negative: its low byte is the same.
+// Behind all tiles of a call with shifts follow those of each tile, shift[4], -31..0; then dsp_4x4 has multipliers that are not doubled.
+// Sums that are rounded once have once_shift() of them, which is not negative: its low byte is the same.
 // Units    int32, little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, for dsp_4x4 0..2^30-1 and weights -127..127
 #pragma once
 #include <cstdint>
@@ -49,12 +48,11 @@ constexpr bool has_packing(Isa isa) {
   return false;
 }
 
-inline constexpr int32_t kPackedTile = 4;           // filters
-inline constexpr int32_t kPackedBlock = 16;         // elements of a block of mve_4x16
-inline constexpr int32_t kPackedQuad = 4;           // elements of a quad of dsp_4x4
-inline constexpr int32_t kTileNumbers = 32;         // bytes of a tile beside its weights
-inline constexpr int32_t kTileNumbersShifted = 48;  // the same of a call with shifts
-inline constexpr int32_t kDspNumbersFirst = 8;      // those of dsp_4x4 that stand before the weights
+inline constexpr int32_t kPackedTile = 4;    // filters
+inline constexpr int32_t kPackedBlock = 16;  // elements of a block of mve_4x16
+inline constexpr int32_t kPackedQuad = 4;    // elements of a quad of dsp_4x4
+inline constexpr int32_t kTileNumbers = 32;  // bytes of a tile beside its weights
+inline constexpr int32_t kShiftsBytes = 16;  // of a tile's shifts
 
 constexpr int32_t packed_tiles(int32_t filters) { return (filters + kPackedTile - 1) / kPackedTile; }
 // The filter with which a tile begins.
@@ -62,14 +60,12 @@ constexpr int32_t first_of_tile(int32_t filters, int32_t tile) {
   const int32_t last = filters > kPackedTile ? filters - kPackedTile : 0;
   return tile * kPackedTile < last ? tile * kPackedTile : last;
 }
-constexpr int32_t tile_numbers(bool has_shifts) { return has_shifts ? kTileNumbersShifted : kTileNumbers; }
-constexpr int64_t packed_tile_bytes(Packing p, int64_t length, bool has_shifts = false) {
+constexpr int64_t packed_tile_bytes(Packing p, int64_t length) {
   const int64_t unit = p == Packing::mve_4x16 ? kPackedBlock : kPackedQuad;
-  return (length + unit - 1) / unit * unit * kPackedTile + tile_numbers(has_shifts);
+  return (length + unit - 1) / unit * unit * kPackedTile + kTileNumbers;
 }
-constexpr int64_t packed_bytes(Packing p, int32_t filters, int64_t length, bool has_shifts = false) {
-  return packed_tiles(filters) * packed_tile_bytes(p, length, has_shifts);
-}
+constexpr int64_t packed_bytes(Packing p, int32_t filters, int64_t length) { return packed_tiles(filters) * packed_tile_bytes(p, length); }
+constexpr int64_t packed_shifts_bytes(int32_t filters) { return int64_t{packed_tiles(filters)} * kShiftsBytes; }
 
 // Of a shift, -31..-1, by which a sum is rounded once (requantize_once()), not twice. All of a call have it, or none.
 constexpr int32_t once_shift(int32_t shift) { return shift & 0xff; }
@@ -92,7 +88,7 @@ int32_t packed_weight(const int8_t* tile, int32_t length, int32_t filter, int32_
     return tile[e / kPackedBlock * (kPackedTile * kPackedBlock) + filter * kPackedBlock + e % kPackedBlock];
   const QuadPlace at = quad_place(length, e);
   int16_t both;
-  std::memcpy(&both, tile + kDspNumbersFirst + at.quad * 16 + halfword_of(at.element, filter / 2) * 2, sizeof both);
+  std::memcpy(&both, tile + 8 + at.quad * 16 + halfword_of(at.element, filter / 2) * 2, sizeof both);
   const int32_t low = static_cast<int8_t>(both & 0xff);
   return filter % 2 == 0 ? low : (both - low) / 256;
 }
@@ -100,58 +96,55 @@ int32_t packed_weight(const int8_t* tile, int32_t length, int32_t filter, int32_
 // What stands beside the weights of a filter.
 struct PackedNumbers {
   int32_t first, multiplier;  // the multiplier as it stands there: doubled for dsp_4x4 without shifts
-  int32_t shift;              // likewise; 0 without shifts
 };
 inline int32_t packed_int(const int8_t* at) {
   int32_t v;
   std::memcpy(&v, at, sizeof v);
   return v;
 }
-// Where they stand.
-struct NumberPlaces {
-  int64_t first, multiplier, shift;  // bytes behind where the tile begins
-};
 template <Packing p>
-NumberPlaces number_places(int32_t length, int32_t filter, bool has_shifts) {
-  const int64_t weights = packed_tile_bytes(p, length) - kTileNumbers;
-  if constexpr (p == Packing::mve_4x16) return {weights + filter * 4, weights + 16 + filter * 4, weights + 32 + filter * 4};
-  const int64_t pair = weights + kDspNumbersFirst + filter / 2 * (has_shifts ? 20 : 12);
-  if (filter % 2 == 1) return {pair, pair + 4, pair + 12};
-  return {filter / 2 * 4, pair + 8, pair + 16};
-}
-template <Packing p>
-PackedNumbers packed_numbers(const int8_t* tile, int32_t length, int32_t filter, bool has_shifts = false) {
-  const NumberPlaces at = number_places<p>(length, filter, has_shifts);
-  return {packed_int(tile + at.first), packed_int(tile + at.multiplier), has_shifts ? packed_int(tile + at.shift) : 0};
+PackedNumbers packed_numbers(const int8_t* tile, int32_t length, int32_t filter) {
+  const int8_t* behind = tile + packed_tile_bytes(p, length) - kTileNumbers;
+  if constexpr (p == Packing::mve_4x16) return {packed_int(behind + filter * 4), packed_int(behind + 16 + filter * 4)};
+  const int8_t* pair = behind + 8 + filter / 2 * 12;
+  if (filter % 2 == 1) return {packed_int(pair), packed_int(pair + 4)};
+  return {packed_int(tile + filter / 2 * 4), packed_int(pair + 8)};
 }
 
-// Writes the tiles. weight(filter, e): e in the order in which the kernel meets the elements of a window. `shift`: null, or of each filter.
+// Writes the tiles. weight(filter, e): e in the order in which the kernel meets the elements of a window. `shift`: null, or of each filter;
+// then they are written too.
 template <Packing p, class Weight>
 void pack_weights(int32_t filters, int32_t length, const int32_t* first, const int32_t* multiplier, const int32_t* shift,
                   const Weight& weight, int8_t* to) {
-  const int64_t bytes = packed_tile_bytes(p, length, shift != nullptr);
-  std::memset(to, 0, static_cast<size_t>(packed_bytes(p, filters, length, shift != nullptr)));
+  const int64_t bytes = packed_tile_bytes(p, length);
+  int8_t* const shifts = to + packed_bytes(p, filters, length);
+  if (shift) std::memset(shifts, 0, static_cast<size_t>(packed_shifts_bytes(filters)));
+  std::memset(to, 0, static_cast<size_t>(packed_bytes(p, filters, length)));
   for (int32_t t = 0; t < packed_tiles(filters); ++t, to += bytes)
     for (int32_t i = 0; i < kPackedTile; ++i) {
       const int32_t f = first_of_tile(filters, t) + i;
       if (f >= filters) break;
-      for (int32_t e = 0; e < length; ++e) {
-        if constexpr (p == Packing::mve_4x16) {
+      int8_t* behind = to + bytes - kTileNumbers;
+      if (shift) std::memcpy(shifts + t * kShiftsBytes + i * 4, shift + f, 4);
+      if constexpr (p == Packing::mve_4x16) {
+        for (int32_t e = 0; e < length; ++e)
           to[e / kPackedBlock * (kPackedTile * kPackedBlock) + i * kPackedBlock + e % kPackedBlock] = weight(f, e);
-        } else {
+        std::memcpy(behind + i * 4, first + f, 4);
+        std::memcpy(behind + 16 + i * 4, multiplier + f, 4);
+      } else {
+        for (int32_t e = 0; e < length; ++e) {
           const QuadPlace at = quad_place(length, e);
-          int8_t* half = to + kDspNumbersFirst + at.quad * 16 + halfword_of(at.element, i / 2) * 2;
+          int8_t* half = to + 8 + at.quad * 16 + halfword_of(at.element, i / 2) * 2;
           int16_t both;
           std::memcpy(&both, half, sizeof both);
           both = static_cast<int16_t>(both + weight(f, e) * (i % 2 == 0 ? 1 : 256));
           std::memcpy(half, &both, sizeof both);
         }
+        const int32_t doubled = shift ? multiplier[f] : multiplier[f] * 2;
+        int8_t* pair = behind + 8 + i / 2 * 12;
+        std::memcpy(i % 2 == 0 ? to + i / 2 * 4 : pair, first + f, 4);
+        std::memcpy(i % 2 == 0 ? pair + 8 : pair + 4, &doubled, 4);
       }
-      const NumberPlaces at = number_places<p>(length, i, shift != nullptr);
-      const int32_t stands = p == Packing::dsp_4x4 && !shift ? multiplier[f] * 2 : multiplier[f];
-      std::memcpy(to + at.first, first + f, 4);
-      std::memcpy(to + at.multiplier, &stands, 4);
-      if (shift) std::memcpy(to + at.shift, shift + f, 4);
     }
 }
 

@@ -36,7 +36,8 @@ int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t shift, int32_t z
 
 // The four filters of a tile at one place of the output.
 template <Packing p>
-void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile, int32_t ih, int32_t iw, int32_t count, int8_t* y) {
+void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile, const int8_t* shifts, int32_t ih, int32_t iw,
+              int32_t count, int8_t* y) {
   uint32_t sums[kPackedTile] = {};
   for (int32_t kh = 0; kh < a.kernel_h; ++kh)
     for (int32_t kw = 0; kw < a.kernel_w; ++kw) {
@@ -47,9 +48,10 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
           a, tile, kh, kw, [&](int32_t c) -> int32_t { return inside ? x[c] : a.x_zero; }, sums);  // outside: the zero point
     }
   for (int32_t i = 0; i < count; ++i) {
-    const PackedNumbers n = packed_numbers<p>(tile, a.length(), i, a.has_shifts);
+    const PackedNumbers n = packed_numbers<p>(tile, a.length(), i);
     const bool is_doubled = p == Packing::dsp_4x4 && !a.has_shifts;
-    y[i] = finish(sums[i] + static_cast<uint32_t>(n.first), int64_t{n.multiplier} * (is_doubled ? 1 : 2), n.shift, a.y_zero);
+    const int32_t shift = a.has_shifts ? packed_int(shifts + i * 4) : 0;
+    y[i] = finish(sums[i] + static_cast<uint32_t>(n.first), int64_t{n.multiplier} * (is_doubled ? 1 : 2), shift, a.y_zero);
   }
 }
 
@@ -61,13 +63,14 @@ void packed_conv2d_s8(const PackedConv2dArgs& a, const int8_t* x, const int8_t* 
   const HostKernels<HostDotForm>& host = host_dot_forms();
   if (host.count > 0 && packed_conv2d_s8_host<p>(a, x, packed, host.kernel[0], y)) return;
 #endif
-  const int64_t bytes = packed_tile_bytes(p, a.length(), a.has_shifts);
+  const int64_t bytes = packed_tile_bytes(p, a.length());
+  const int8_t* const shifts = packed + packed_bytes(p, a.out_c, a.length());
   const int32_t count = a.out_c < kPackedTile ? a.out_c : kPackedTile;
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * a.in_w * a.in_c)
     for (int32_t oh = 0; oh < a.out_h; ++oh, y += a.y_row)
       for (int32_t ow = 0; ow < a.out_w; ++ow)
         for (int32_t t = 0; t < packed_tiles(a.out_c); ++t)
-          run_tile<p>(a, x, packed + t * bytes, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, count,
+          run_tile<p>(a, x, packed + t * bytes, shifts + t * kShiftsBytes, oh * a.stride_h - a.pad_h, ow * a.stride_w - a.pad_w, count,
                       y + ow * a.y_step + first_of_tile(a.out_c, t));
 }
 

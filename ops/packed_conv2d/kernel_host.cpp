@@ -159,12 +159,13 @@ void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t*
   const int32_t length = a.length();
   for (int32_t i = 0; i < kHostPanel && first + i < a.out_c; ++i) {
     const PackedFilter f(a, first + i);
-    const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length, a.has_shifts);
-    const PackedNumbers n = packed_numbers<p>(tile, length, f.number, a.has_shifts);
+    const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length);
+    const PackedNumbers n = packed_numbers<p>(tile, length, f.number);
     const uint32_t sum = put_filter<p>(a, form, tile, f.number, panel + sizeof numbers + i * kHostStep);
     numbers.first[i] = static_cast<int32_t>(static_cast<uint32_t>(n.first) - static_cast<uint32_t>(form.offset) * sum);
     numbers.multiplier[i] = p == Packing::mve_4x16 && end == HostEnd::plain ? n.multiplier * 2 : n.multiplier;
-    numbers.shift[i] = n.shift;
+    if (end == HostEnd::shifted)
+      numbers.shift[i] = packed_int(packed + packed_bytes(p, a.out_c, length) + f.tile * kShiftsBytes + f.number * 4);
   }
 }
 

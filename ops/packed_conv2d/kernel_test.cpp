@@ -216,7 +216,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
     const Filters f = filters_of(k, random, 1 << 29);
     return call_of<Packing::mve_4x16>(k, packed_of<Packing::mve_4x16>(k, f), random);
   };
-  const int32_t with_shifts = static_cast<int32_t>(packed_bytes(Packing::mve_4x16, 6, 36, true));
+  const int32_t with_shifts = static_cast<int32_t>(packed_bytes(Packing::mve_4x16, 6, 36) + packed_shifts_bytes(6));
   expect_refusals(make, {
                             {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
                             {9, "must be stored channels-last", order(9, {0, 1, 2, 3})},

@@ -205,7 +205,8 @@ std::vector<int8_t> packed_weights(const Dense& d) {
               kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
     return d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
   };
-  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, a.out_c, length, a.has_shifts)));
+  const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0);
+  std::vector<int8_t> packed(static_cast<size_t>(bytes));
   pack_weights<p>(a.out_c, length, first.data(), d.multiplier.data(), a.has_shifts ? d.shift.data() : nullptr, weight, packed.data());
   return packed;
 }

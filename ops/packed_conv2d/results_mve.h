@@ -7,16 +7,28 @@ namespace deuteron {
 
 struct PackedToS8 {
   using Y = int8_t;
+  struct Left {
+    alignas(4) int8_t shifts[2 * kShiftsBytes];
+  };
   // Filters with shifts, of fully connected layers, have a loop for one window here.
   static bool meets_windows(const PackedConv2dArgs& a) { return !a.has_shifts; }
   static MvePackedWindow window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y,
-                                int32_t blocks, int32_t pairs, int32_t second) {
-    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts};
+                                int32_t blocks, int32_t pairs, int32_t second, const int8_t* shifts) {
+    return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts ? shifts : nullptr};
   }
   static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed, int32_t blocks,
-                                  int32_t tiles, int32_t windows) {
-    return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows};
+                                  int32_t tiles, int32_t windows, const int8_t*) {
+    return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows, nullptr};
   }
+  static const int8_t* shifts(const PackedConv2dArgs&, const int8_t*) { return nullptr; }
+  // Shifts behind the pairs, where eight may be read.
+  static void go_on_behind(MvePackedWindow& w, int32_t pairs, int32_t left, Left& of_left) {
+    if (!w.shifts) return;
+    const int8_t* const shifts = w.shifts + 2 * pairs * kShiftsBytes;
+    w.shifts = static_cast<int8_t*>(std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));
+  }
+  template <class Windows>
+  static void go_on_behind(Windows&, int32_t) {}
   static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
   static void run(const MvePackedWindows& w) { deuteron_packed_windows_mve(&w); }
   static void run(const MvePackedRows& w) { deuteron_packed_rows_mve(&w); }

@@ -12,10 +12,13 @@ template <class Results>
 [[gnu::noinline]] void run_fours(const PackedConv2dArgs& a, const int8_t* packed, const int8_t* x, int32_t pitch, int32_t fours,
                                  int8_t* y) {
   const int32_t rows = 3 * a.in_c / kPackedBlock, tiles = a.out_c / kPackedTile;
-  MvePackedRows w{x, pitch, y, a.y_step, packed, rows, tiles, a.y_zero, fours};
+  const int32_t tile_bytes = rows * 3 * kPackedBlock * kPackedTile + kTileNumbers;
+  MvePackedRows w{x,    pitch, y,        a.y_step, packed,
+                  rows, tiles, a.y_zero, fours,    Results::shifts(a, packed + packed_tiles(a.out_c) * tile_bytes)};
   Results::run(w);
   if (a.out_c % kPackedTile == 0) return;
-  w.packed += tiles * (rows * 3 * kPackedBlock * kPackedTile + tile_numbers(a.has_shifts)), w.tiles = 1, w.y += a.out_c - kPackedTile;
+  w.packed += tiles * tile_bytes, w.tiles = 1, w.y += a.out_c - kPackedTile;
+  Results::go_on_behind(w, tiles);
   Results::run(w);
 }
 

@@ -72,7 +72,7 @@ std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
                   kw = p == Packing::mve_4x16 ? tap / k.kh : tap % k.kw;
     return f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
   };
-  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length, k.has_shifts)));
+  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(k.oc) : 0)));
   pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? shift.data() : nullptr, weight, packed.data());
   return packed;
 }

@@ -14,7 +14,7 @@ using Two = std::integral_constant<int32_t, 2>;
 using TwoWindows = DspWindows<Two>;
 
 inline int32_t quads_of(const PackedConv2dArgs& a) { return (a.length() + kPackedQuad - 1) / kPackedQuad; }
-inline int32_t tile_bytes(const PackedConv2dArgs& a) { return quads_of(a) * kPackedQuad * kPackedTile + tile_numbers(a.has_shifts); }
+inline int32_t tile_bytes(const PackedConv2dArgs& a) { return quads_of(a) * kPackedQuad * kPackedTile + kTileNumbers; }
 
 inline Conv2dArgs plain_args(const PackedConv2dArgs& a) {
   Conv2dArgs c{};
@@ -46,20 +46,26 @@ template <PackedLoopDsp loop>
 PackedTilesDsp<loop> tiles_of(const PackedConv2dArgs& a, const int16_t* windows, const int8_t* packed) {
   const int8_t* const end = packed + a.out_c / kPackedTile * tile_bytes(a);
   const int32_t quads = quads_of(a);
-  return {{windows, quads, packed, end, nullptr, nullptr, a.y_zero},
-          {windows, quads, end, end + tile_bytes(a), nullptr, nullptr, a.y_zero},
-          a.out_c % kPackedTile == 0 ? 0 : a.out_c - kPackedTile};
+  const int32_t whole = a.out_c / kPackedTile, rest_at = a.out_c % kPackedTile == 0 ? 0 : a.out_c - kPackedTile;
+  const int8_t* const shifts = end + (rest_at == 0 ? 0 : tile_bytes(a));
+  return {{windows, quads, packed, end, nullptr, nullptr, a.y_zero, shifts},
+          {windows, quads, end, end + tile_bytes(a), nullptr, nullptr, a.y_zero, shifts + whole * kShiftsBytes},
+          rest_at};
 }
 
 // All filters against one.
 inline void run_window(const PackedConv2dArgs& a, const int16_t* window, const int8_t* packed, int8_t* y) {
   const int32_t pairs = a.out_c / (2 * kPackedTile), left = packed_tiles(a.out_c) - 2 * pairs;
-  DspPackedWindow w{window, quads_of(a), packed, y, pairs, tile_bytes(a), a.y_zero, a.has_shifts};
+  const int8_t* const shifts = a.has_shifts ? packed + packed_tiles(a.out_c) * tile_bytes(a) : nullptr;
+  DspPackedWindow w{window, quads_of(a), packed, y, pairs, tile_bytes(a), a.y_zero, shifts};
   if (pairs > 0) deuteron_packed_window_dsp(&w);
   if (left == 0) return;
   int8_t out[2 * kPackedTile];  // of one tile, or of two that overlap
+  alignas(4) int8_t of_left[2 * kShiftsBytes] = {};
   w.packed += 2 * pairs * w.second;
   w.y = out, w.pairs = 1;
+  if (shifts)
+    w.shifts = static_cast<int8_t*>(std::memcpy(of_left, shifts + 2 * pairs * kShiftsBytes, static_cast<size_t>(left * kShiftsBytes)));
   if (left == 1) w.second = 0;
   deuteron_packed_window_dsp(&w);
   for (int32_t i = 0; i < left; ++i) std::memcpy(y + first_of_tile(a.out_c, 2 * pairs + i), out + i * kPackedTile, kPackedTile);

@@ -26,7 +26,7 @@ struct PackedFilters {
 template <class Results>
 PackedFilters<Results> filters_of(const PackedConv2dArgs& a, const int8_t* packed, const Results& results) {
   const int32_t length = a.length(), blocks = (length + kPackedBlock - 1) / kPackedBlock;
-  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + tile_numbers(a.has_shifts), results};  // in 32 bits
+  return {a, packed, length, blocks, blocks * kPackedBlock * kPackedTile + kTileNumbers, results};  // packed_tile_bytes() in 32 bits
 }
 
 // A window of which not all bytes of the last block may be read, or the only one.
@@ -37,11 +37,13 @@ void run_window(const PackedFilters<Results>& f, const int8_t* x, typename Resul
   const int32_t before = (f.blocks - 1) * kPackedBlock, channels = f.a.out_c;
   vst1q_s8(last, vld1q_z_s8(x + before, vctp8q(static_cast<uint32_t>(f.length - before))));
   const int32_t tiles = packed_tiles(channels), pairs = channels / (2 * kPackedTile);
-  auto w = f.results.window(f.a, x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes);
+  auto w = f.results.window(f.a, x, last, f.packed, y, f.blocks - 1, pairs, f.tile_bytes, f.packed + tiles * f.tile_bytes);
   if (pairs > 0) f.results.run(w);
   const int32_t left = tiles - 2 * pairs;
   if (left == 0) return;
-  Y out[2 * kPackedTile];  // of one tile, or of two that overlap
+  Y out[2 * kPackedTile];          // of one tile, or of two that overlap
+  typename Results::Left of_left;  // of one tile only half of it is written: the results of the other half do not count
+  f.results.go_on_behind(w, pairs, left, of_left);
   w.packed += 2 * pairs * f.tile_bytes;
   w.y = out, w.pairs = 1, w.second = left == 2 ? f.tile_bytes : 0;
   f.results.run(w);
@@ -55,10 +57,11 @@ template <class Results>
 DEUTERON_ONE_COPY void run_windows(const PackedFilters<Results>& f, const int8_t* x, int32_t step, int32_t windows,
                                    typename Results::Y* y) {
   const int32_t channels = f.a.out_c, tiles = channels / kPackedTile;
-  auto w = f.results.windows(f.a, x, step, y, f.packed, f.blocks, tiles, windows);
+  auto w = f.results.windows(f.a, x, step, y, f.packed, f.blocks, tiles, windows, f.packed + packed_tiles(channels) * f.tile_bytes);
   f.results.run(w);
   if (channels % kPackedTile == 0) return;
   w.packed += tiles * f.tile_bytes, w.tiles = 1, w.y += channels - kPackedTile;
+  f.results.go_on_behind(w, tiles);
   f.results.run(w);
 }
 

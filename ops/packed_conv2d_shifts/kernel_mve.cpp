@@ -9,6 +9,14 @@ namespace {
 
 struct ShiftedToS8 : PackedToS8 {
   static bool meets_windows(const PackedConv2dArgs&) { return true; }
+  static MvePackedWindows windows(const PackedConv2dArgs& a, const int8_t* x, int32_t step, int8_t* y, const int8_t* packed, int32_t blocks,
+                                  int32_t tiles, int32_t windows, const int8_t* shifts) {
+    return {x, step, y, a.y_step, packed, blocks, tiles, a.y_zero, windows, shifts};
+  }
+  static const int8_t* shifts(const PackedConv2dArgs&, const int8_t* behind_tiles) { return behind_tiles; }
+  using PackedToS8::go_on_behind;
+  static void go_on_behind(MvePackedWindows& w, int32_t tiles) { w.shifts += tiles * kShiftsBytes; }
+  static void go_on_behind(MvePackedRows& w, int32_t tiles) { w.shifts += tiles * kShiftsBytes; }
   static void run(const MvePackedWindow& w) { deuteron_packed_window_mve(&w); }
   static void run(const MvePackedWindows& w) { deuteron_packed_windows_shifts_mve(&w); }
   static void run(const MvePackedRows& w) { deuteron_packed_rows_shifts_mve(&w); }

@@ -51,7 +51,8 @@ bool keep_on_host(Call& call, Prepared* prepared, const W4Call& c) {
   const auto order = [&](void* room) {
     auto* const unpacked = static_cast<int8_t*>(room) + ordered;
     const W4Tile t = w4_tile(p, c.args.length(), c.args.has_shifts);
-    unpack_tiles<p>(t, c.packed, tiles, unpacked, [&](const int8_t* tile, int8_t* to) { unpack_weights<p>(t, c.args.length(), tile, to); });
+    unpack_tiles<p>(t, c.args.has_shifts, c.packed, tiles, unpacked,
+                    [&](const int8_t* tile, int8_t* to) { unpack_weights<p>(t, c.args.length(), tile, to); });
     return order_packed_conv2d<p>(c.args, form, unpacked, room);
   };
   const int64_t bytes = ordered + tiles * packed_conv2d_w4_unpacked_bytes(c.args, p);

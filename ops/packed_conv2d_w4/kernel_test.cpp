@@ -49,10 +49,11 @@ std::vector<int8_t> w4_packed_of(const PackedCase& k, const W4Filters& f) {
   std::vector<int8_t> packed(static_cast<size_t>(w4_bytes(p, k.oc, length, k.has_shifts)), 0);
   for (int32_t tile = 0; tile < tiles; ++tile) {
     int8_t* const to = packed.data() + tile * t.bytes;
-    const int8_t* const from = int8.data() + tile * packed_tile_bytes(p, length, k.has_shifts);
+    const int8_t* const from = int8.data() + tile * packed_tile_bytes(p, length);
     const int32_t first = p == Packing::dsp_4x4 ? 8 : 0;
     std::memcpy(to, from, static_cast<size_t>(first));
-    std::memcpy(to + first, from + first + t.weights_bytes, static_cast<size_t>((k.has_shifts ? 48 : 32) - first));
+    std::memcpy(to + first, from + first + t.weights_bytes, static_cast<size_t>(32 - first));
+    if (k.has_shifts) std::memcpy(to + 32, int8.data() + packed_bytes(p, k.oc, length) + tile * 16, 16);
     std::memset(to + t.nibbles, 0x88, static_cast<size_t>(t.weights_bytes / 2));
     for (int32_t i = 0; i < kPackedTile && i < k.oc; ++i)
       for (int32_t e = 0; e < length; ++e) {
@@ -170,15 +171,16 @@ TEST(PackedConv2dW4Kernel, RefusesWhatWouldLeaveATensor) {
   ASSERT_EQ(bytes, 2 * (32 + 8 + 96));
   ASSERT_EQ(least, 3 * 64 + 32);
   const auto with_shifts = static_cast<int32_t>(w4_bytes(Packing::mve_4x16, 6, 36, true));
-  expect_refusals(small_call, {
-                                  {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, bytes - 1)},
-                                  {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, 448)},
-                                  {kPackedArgument, "has shifts and windows that are no rows of x", elements(kPackedArgument, with_shifts)},
-                                  {kPackedArgument, "must have the bytes that its packing takes", size(kOut, 1, 9)},
-                                  {kPackedArgument, "must be 4-aligned", misaligned(kPackedArgument, 2)},
-                                  {kScratch, "must hold a tile and the windows", elements(kScratch, least - 1)},
-                                  {kScratch, "must be 4-aligned", misaligned(kScratch, 2)},
-                              });
+  expect_refusals(small_call,
+                  {
+                      {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, bytes - 1)},
+                      {kPackedArgument, "must have the bytes that its packing takes", elements(kPackedArgument, 448)},
+                      {kPackedArgument, "has shifts and windows that are no rows of x", elements(kPackedArgument, with_shifts)},
+                      {kPackedArgument, "must have the bytes that its packing takes", size(kOut, 1, 9)},
+                      {kPackedArgument, "must be 4-aligned", misaligned(kPackedArgument, 2)},
+                      {kScratch, "must hold a tile and the windows", elements(kScratch, least - 1)},
+                      {kScratch, "must be 4-aligned", misaligned(kScratch, 2)},
+                  });
 }
 
 // Also with other bytes than a compiler writes: all of them come from the test's generator.

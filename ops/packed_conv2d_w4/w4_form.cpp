@@ -35,7 +35,7 @@ template <Packing p>
 bool put_tile(const W4Tile& t, i32 length, const int8_t* int8, int8_t* tile) {
   constexpr i32 first_numbers = p == Packing::dsp_4x4 ? kDspNumbersFirst : 0;
   std::copy_n(int8, first_numbers, tile);
-  std::copy_n(int8 + first_numbers + t.weights_bytes, t.factors - first_numbers, tile + first_numbers);
+  std::copy_n(int8 + first_numbers + t.weights_bytes, kTileNumbers - first_numbers, tile + first_numbers);
   std::fill_n(tile + t.nibbles, t.weights_bytes / 2, static_cast<int8_t>(kMiddle * 0x11));
   for (i32 filter = 0; filter < kPackedTile; ++filter)
     for (i32 first = 0; first < length; first += kRun) {
@@ -52,10 +52,12 @@ template <Packing p>
 std::optional<std::vector<int8_t>> w4_weights(const PackedConv2dArgs& a, std::span<const int8_t> int8) {
   const i32 length = a.length(), tiles = packed_tiles(a.out_c);
   const W4Tile t = w4_tile(p, length, a.has_shifts);
+  const i64 bytes = packed_tile_bytes(p, length);
   std::vector<int8_t> packed(static_cast<size_t>(w4_bytes(p, a.out_c, length, a.has_shifts)));
   for (i32 k = 0; k < tiles; ++k) {
     int8_t* const tile = packed.data() + i64{k} * t.bytes;
-    if (!put_tile<p>(t, length, int8.data() + i64{k} * t.int8_bytes(), tile)) return std::nullopt;
+    if (!put_tile<p>(t, length, int8.data() + k * bytes, tile)) return std::nullopt;
+    if (a.has_shifts) std::copy_n(int8.data() + tiles * bytes + i64{k} * kShiftsBytes, kShiftsBytes, tile + kTileNumbers);
   }
   return packed;
 }

@@ -354,7 +354,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
   const int32_t* bias = r.one_in(6) ? nullptr : sums;
   const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.in_c), ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.out_c);
-  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length(), k.has_shifts));
+  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length()) + (k.has_shifts ? packed_shifts_bytes(a.out_c) : 0));
   const bool swap = r.one_in(2);
   int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *packed = (swap ? at_end_of_pool : at_end_of_ram)(bytes);
   const int32_t weights = a.out_c * k.length();

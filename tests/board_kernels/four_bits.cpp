@@ -50,12 +50,13 @@ void fill_tiles(Random& r, const PackedConv2dArgs& a, int8_t* packed, int32_t by
   for (int8_t* tile = packed; tile < packed + bytes; tile += t.bytes) {
     for (int32_t i = t.factors; i < t.nibbles; ++i) tile[i] = static_cast<int8_t>(tile[i] & 0x77);  // 1..8
     for (int32_t i = 0; i < 4; ++i) {
-      // As those of an int8 tile without weights.
-      const NumberPlaces at = number_places<p>(0, i, a.has_shifts);
+      // As PackedNumbers of int8 stand: ops/dense/packing.h.
+      const int32_t first_at = p == Packing::mve_4x16 ? i * 4 : i % 2 == 0 ? i / 2 * 4 : 8 + i / 2 * 12;
+      const int32_t multiplier_at = p == Packing::mve_4x16 ? 16 + i * 4 : 8 + i / 2 * 12 + (i % 2 == 0 ? 8 : 4);
       const int32_t first = r.between(-300000, 300000), multiplier = static_cast<int32_t>(r.next() >> 2), shift = -r.between(0, 31);
-      std::memcpy(tile + at.first, &first, 4);
-      std::memcpy(tile + at.multiplier, &multiplier, 4);
-      if (a.has_shifts) std::memcpy(tile + at.shift, &shift, 4);
+      std::memcpy(tile + first_at, &first, 4);
+      std::memcpy(tile + multiplier_at, &multiplier, 4);
+      if (a.has_shifts) std::memcpy(tile + kTileNumbers + i * 4, &shift, 4);
     }
     // What fills up the last block or quad meets what lies behind a window.
     const int32_t rest = p == Packing::mve_4x16 ? a.length() % kPackedBlock : 0;
