@@ -42,6 +42,7 @@ namespace deuteron {
   K(kPackedConvTranspose2dMve4x16) \
   K(kPackedConvTranspose2dDsp4x4)  \
   K(kLinearAdd)                    \
+  K(kLinearAddQ21)                 \
   K(kQuantizeBytes)
 
 // Of int8 operators that only TFLite has, or rounds so.

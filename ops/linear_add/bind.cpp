@@ -1,4 +1,4 @@
-// deuteron::linear_add: its arguments checked once, at load.
+// deuteron::linear_add and deuteron::linear_add.q21: their arguments checked once, at load.
 #include "ops/device/kernels.h"
 #include "ops/device/prepare.h"
 #include "ops/elementwise/operand_pair.h"
@@ -11,6 +11,7 @@ namespace {
 
 enum { kX, kOther, kXFactor, kOtherFactor, kFirst, kOut };
 
+template <auto portable, auto mve, auto dsp, auto scalar>
 Status prepare(Call& call, Prepared* prepared) {
   OperandPair pair;
   if (Status s = meet(call, kX, kOther, kOut, &pair); !s.ok()) return s;
@@ -22,14 +23,17 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
   const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, linear_add_s8_mve>(call, prepared, a, x, other, y);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, linear_add_s8_dsp>(call, prepared, a, x, other, y);
-  if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, linear_add_s8_scalar>(call, prepared, a, x, other, y);
-  return keep<linear_add_s8>(call, prepared, a, x, other, y);
+  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mve>(call, prepared, a, x, other, y);
+  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, dsp>(call, prepared, a, x, other, y);
+  if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, scalar>(call, prepared, a, x, other, y);
+  return keep<portable>(call, prepared, a, x, other, y);
 }
 
 }  // namespace
 
-const Kernel kLinearAdd = {"deuteron::linear_add.out", "TTIIIO", prepare, true};
+const Kernel kLinearAdd = {"deuteron::linear_add.out", "TTIIIO",
+                           prepare<linear_add_s8, linear_add_s8_mve, linear_add_s8_dsp, linear_add_s8_scalar>, true};
+const Kernel kLinearAddQ21 = {"deuteron::linear_add.q21", "TTIIIO",
+                              prepare<linear_add_q21_s8, linear_add_q21_s8_mve, linear_add_q21_s8_dsp, linear_add_q21_s8_scalar>, true};
 
 }  // namespace deuteron

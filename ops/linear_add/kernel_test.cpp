@@ -18,10 +18,10 @@ constexpr LinearAddArgs kSettings[] = {
     {0, 0, INT32_MAX, INT32_MIN, INT32_MAX},  // sums that wrap
 };
 
-int8_t sum_of(const LinearAddArgs& a, int8_t x, int8_t other) {
+int8_t sum_of(const LinearAddArgs& a, int8_t x, int8_t other, int right = kLinearAddRight) {
   const int64_t sum = int64_t{x} * a.x_factor + int64_t{other} * a.other_factor + a.first;
   const double wrapped = static_cast<int32_t>(static_cast<uint32_t>(sum));
-  return static_cast<int8_t>(std::clamp(std::floor(wrapped / (1 << kLinearAddRight)), -128.0, 127.0));
+  return static_cast<int8_t>(std::clamp(std::floor(wrapped / (1 << right)), -128.0, 127.0));
 }
 
 TestCall call_of(const LinearAddArgs& a, const std::vector<int32_t>& x, const std::vector<int32_t>& other, const std::vector<int32_t>& out,
@@ -50,6 +50,25 @@ TEST(LinearAddKernel, EqualsItsFormulaOnEveryPairOfValues) {
     cases.run("all pairs, first " + std::to_string(a.first), call);
     cases.expect(5, expected_of(a, x, other, 65536, 65536, false));
   }
+}
+
+TEST(LinearAddKernel, HasAFormWithOneBitMore) {
+  KernelCases cases;
+  for (const LinearAddArgs& a : kSettings) {
+    TestCall call(kLinearAddQ21);
+    call.tensor(ScalarType::s8, {256, 256}), call.tensor(ScalarType::s8, {256, 256});
+    int8_t *x = data_of<int8_t>(call.tensor_at(0)), *other = data_of<int8_t>(call.tensor_at(1));
+    for (int32_t v : {a.x_factor, a.other_factor, a.first}) call.integer(v);
+    call.tensor(ScalarType::s8, {256, 256});
+    std::vector<int8_t> expected;
+    for (int i = 0; i < 65536; ++i) {
+      x[i] = static_cast<int8_t>(i / 256 - 128), other[i] = static_cast<int8_t>(i % 256 - 128);
+      expected.push_back(sum_of(a, x[i], other[i], kLinearAddQ21Right));
+    }
+    cases.run("all pairs with 21 bits, first " + std::to_string(a.first), call);
+    cases.expect(5, expected);
+  }
+  expect_inside(kLinearAddQ21, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
 }
 
 TEST(LinearAddKernel, RepeatsAValueForEachChannel) {

@@ -65,13 +65,13 @@ std::vector<Corner> corners_of(const Steps& steps) {
 }
 
 // How much room the factors leave for `first`, in its units; less than 0: none does.
-double room_for_first(const std::vector<Corner>& corners, double x_factor, double other_factor) {
-  constexpr double kStep = 1 << kLinearAddRight;
+double room_for_first(const std::vector<Corner>& corners, double x_factor, double other_factor, i32 right) {
+  const double step = 1 << right;
   double low = -1e18, high = 1e18;
   for (const Corner& c : corners) {
     const double sum = c.a * x_factor + c.b * other_factor;
-    if (c.step > -128) low = std::max(low, c.step * kStep - sum);
-    if (c.step < 127) high = std::min(high, (c.step + 1) * kStep - sum);
+    if (c.step > -128) low = std::max(low, c.step * step - sum);
+    if (c.step < 127) high = std::min(high, (c.step + 1) * step - sum);
   }
   return high - low;
 }
@@ -94,41 +94,42 @@ struct Factors {
 };
 
 // The factors that leave most room: rounding three times can move them some units from the real ones.
-Factors with_most_room(const std::vector<Corner>& corners, const Factors& real) {
+Factors with_most_room(const std::vector<Corner>& corners, const Factors& real, i32 right) {
   constexpr double kReach = 512;
   const auto other_of = [&](double x) {
-    return place_of_most(real.other, kReach, [&](double other) { return room_for_first(corners, x, other); });
+    return place_of_most(real.other, kReach, [&](double other) { return room_for_first(corners, x, other, right); });
   };
-  const double x = place_of_most(real.x, kReach, [&](double v) { return room_for_first(corners, v, other_of(v)); });
+  const double x = place_of_most(real.x, kReach, [&](double v) { return room_for_first(corners, v, other_of(v), right); });
   return {x, other_of(x)};
 }
 
 // The `first` in the middle of those that give every corner its step.
-std::optional<i64> first_for(const std::vector<Corner>& corners, i64 x_factor, i64 other_factor) {
+std::optional<i64> first_for(const std::vector<Corner>& corners, i64 x_factor, i64 other_factor, i32 right) {
   i64 low = INT32_MIN, high = INT32_MAX;
   for (const Corner& c : corners) {
     const i64 sum = c.a * x_factor + c.b * other_factor;
-    if (c.step > -128) low = std::max(low, (i64{c.step} << kLinearAddRight) - sum);
-    if (c.step < 127) high = std::min(high, (i64{c.step + 1} << kLinearAddRight) - 1 - sum);
+    if (c.step > -128) low = std::max(low, (i64{c.step} << right) - sum);
+    if (c.step < 127) high = std::min(high, (i64{c.step + 1} << right) - 1 - sum);
     if (low > high) return std::nullopt;
   }
   return low + (high - low) / 2;
 }
 
-bool gives(const LinearAddArgs& a, const Steps& steps) {
+bool gives(const LinearAddArgs& a, i32 right, const Steps& steps) {
+  const auto add = right == kLinearAddRight ? linear_add_s8 : linear_add_q21_s8;
   std::array<int8_t, kValues> x, other, y;
   for (int i = 0; i < kValues; ++i) {
     for (int j = 0; j < kValues; ++j) x[j] = static_cast<int8_t>(i - 128), other[j] = static_cast<int8_t>(j - 128);
-    linear_add_s8(a, x.data(), other.data(), y.data());
+    add(a, x.data(), other.data(), y.data());
     if (y != steps[i]) return false;
   }
   return true;
 }
 
-// The real factor of an operand, in units of 2^-20.
-double factor_of(const Rescale& operand, const Rescale& y) {
+// The real factor of an operand, in units of 2^-right.
+double factor_of(const Rescale& operand, const Rescale& y, i32 right) {
   const auto scale = [](const Rescale& r) { return std::ldexp(r.multiplier, r.shift - 31); };
-  return std::ldexp(scale(operand) * scale(y), 20 + kLinearAddRight);
+  return std::ldexp(scale(operand) * scale(y), 20 + right);
 }
 
 // No sum wraps.
@@ -137,31 +138,41 @@ bool stays_in_int32(i64 x_factor, i64 other_factor, i64 first) {
   return std::abs(middle) + reach <= INT32_MAX;
 }
 
+// Of LinearAddArgs, and the shift to the right.
+struct LinearForm {
+  LinearAddArgs args;
+  i32 right;
+};
+
 // Factors near these, the nearest first.
-std::optional<LinearAddArgs> form_near(const Factors& factors, const std::vector<Corner>& corners, const Steps& steps) {
+std::optional<LinearForm> form_near(const Factors& factors, i32 right, const std::vector<Corner>& corners, const Steps& steps) {
   constexpr i64 kReach = 4;
   for (i64 reach = 0; reach <= kReach; ++reach)
     for (i64 dx = -reach; dx <= reach; ++dx)
       for (i64 dother = -reach; dother <= reach; ++dother) {
         if (std::max(std::abs(dx), std::abs(dother)) != reach) continue;
         const i64 x_factor = std::llround(factors.x) + dx, other_factor = std::llround(factors.other) + dother;
-        const auto first = first_for(corners, x_factor, other_factor);
+        const auto first = first_for(corners, x_factor, other_factor, right);
         if (!first || !stays_in_int32(x_factor, other_factor, *first)) continue;
         const LinearAddArgs found{kValues, kValues, static_cast<i32>(x_factor), static_cast<i32>(other_factor), static_cast<i32>(*first)};
-        if (gives(found, steps)) return found;
+        if (gives(found, right, steps)) return LinearForm{found, right};
       }
   return std::nullopt;
 }
 
-std::optional<LinearAddArgs> linear_form(const AddArgs& a) {
-  const Factors real{factor_of(a.x, a.y), factor_of(a.other, a.y)};
-  if (!(std::abs(real.x) + std::abs(real.other) < 1 << 24)) return std::nullopt;  // a sum would wrap
+// With as few bits behind the point as do.
+std::optional<LinearForm> linear_form(const AddArgs& a) {
   const Steps steps = steps_of(a);
   const std::vector<Corner> corners = corners_of(steps);
-  if (const auto found = form_near(real, corners, steps)) return found;
-  const Factors best = with_most_room(corners, real);
-  if (room_for_first(corners, best.x, best.other) < 0) return std::nullopt;
-  return form_near(best, corners, steps);
+  for (const i32 right : {kLinearAddRight, kLinearAddQ21Right}) {
+    const Factors real{factor_of(a.x, a.y, right), factor_of(a.other, a.y, right)};
+    if (!(std::abs(real.x) + std::abs(real.other) < 1 << 24)) return std::nullopt;  // a sum would wrap
+    if (const auto found = form_near(real, right, corners, steps)) return found;
+    const Factors best = with_most_room(corners, real, right);
+    if (room_for_first(corners, best.x, best.other, right) < 0) return std::nullopt;
+    if (const auto found = form_near(best, right, corners, steps)) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -174,8 +185,9 @@ Result<Lowered> linearize_add(const PlainCall& c) {
   const auto found = linear_form({0, 0, rescale(kXRescale), rescale(kOtherRescale), rescale(kYRescale), -128, 127});
   if (!found) return Refusal{"no factors give the same bits for all pairs of values", "", "", ""};
   CallBuilder call("deuteron::linear_add", 2, 1);
+  if (found->right == kLinearAddQ21Right) call.overload("q21");
   call.in(c.call.args[kX].integer, c.call.args[kX].face).in(c.call.args[kOther].integer, c.call.args[kOther].face);
-  call.integer(found->x_factor).integer(found->other_factor).integer(found->first).out(0, c.call.args[kOut].face);
+  call.integer(found->args.x_factor).integer(found->args.other_factor).integer(found->args.first).out(0, c.call.args[kOut].face);
   for (const auto& [result, operand] : c.call.in_place) call.may_share(result, operand);
   return call.done();
 }

@@ -36,7 +36,8 @@ void expect_same_bits(const AddArgs& plain, const Lowered& linear_call) {
     std::vector<int8_t> x(256, static_cast<int8_t>(v)), other(256), expected(256), found(256);
     for (int i = 0; i < 256; ++i) other[static_cast<size_t>(i)] = static_cast<int8_t>(i - 128);
     add_s8(a, x.data(), other.data(), expected.data());
-    linear_add_s8(linear, x.data(), other.data(), found.data());
+    const auto add = linear_call.call.overload == "q21" ? linear_add_q21_s8 : linear_add_s8;
+    add(linear, x.data(), other.data(), found.data());
     ASSERT_EQ(found, expected) << v;
   }
 }

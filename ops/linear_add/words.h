@@ -6,15 +6,16 @@
 
 namespace deuteron {
 
+template <int32_t right>
 inline void linear_add_s8_words(const LinearAddArgs a, const int8_t* x, const int8_t* other, int8_t* y) {
   const auto one = [&](int32_t u, int32_t v) {
     const uint32_t sum = static_cast<uint32_t>(u) * static_cast<uint32_t>(a.x_factor) + static_cast<uint32_t>(a.first) +
                          static_cast<uint32_t>(v) * static_cast<uint32_t>(a.other_factor);
 #if __ARM_ARCH_ISA_THUMB == 1
-    return static_cast<int8_t>(clamp_to(static_cast<int32_t>(sum) >> kLinearAddRight, INT8_MIN, INT8_MAX));
+    return static_cast<int8_t>(clamp_to(static_cast<int32_t>(sum) >> right, INT8_MIN, INT8_MAX));
 #else
     int32_t result;
-    asm("ssat %0, #8, %1, asr %2" : "=r"(result) : "r"(sum), "i"(kLinearAddRight));
+    asm("ssat %0, #8, %1, asr %2" : "=r"(result) : "r"(sum), "i"(right));
     return static_cast<int8_t>(result);
 #endif
   };

@@ -1,5 +1,7 @@
 #include "ops/packed_conv2d_add/add_form.h"
 
+#include <cstdlib>
+
 #include "ops/packed_conv2d/packed_args.h"
 #include "ops/packed_conv2d_add/kernel.h"
 
@@ -13,14 +15,20 @@ Result<Lowered> with_addition(const KernelCall& convolution, const KernelCall& a
   const PackedConv2dArgs a = packed_args_of(convolution.args);
   const Packing p = packing_of(convolution.overload);
   if (const char* why = why_not_added_rows(a)) return Refusal{std::string("the convolution ") + why, "", "", ""};
-  CallBuilder call(convolution.name == "deuteron::packed_conv2d" ? "deuteron::packed_conv2d_add" : "deuteron::packed_conv2d_add_shifts", 3,
-                   1);
+  // The call with shifts has the bits behind the point of linear_add.q21, the other one those of linear_add.
+  const bool has_shifts = convolution.name == "deuteron::packed_conv2d_shifts", is_q21 = addition.overload == "q21";
+  if (is_q21 && !has_shifts) return Refusal{"the addition has 21 bits behind the point", "", "", ""};
+  const i64 scale = has_shifts && !is_q21 ? 2 : 1;
+  const auto number = [&](int arg) { return addition.args[arg].integer * scale; };
+  const i64 reach = 128 * (std::abs(number(kFirstFactor)) + std::abs(number(kSecondFactor))) + std::abs(number(kFirst));
+  if (scale != 1 && reach > INT32_MAX) return Refusal{"a sum of the addition would wrap", "", "", ""};
+  CallBuilder call(has_shifts ? "deuteron::packed_conv2d_add_shifts" : "deuteron::packed_conv2d_add", 3, 1);
   const auto of = [&](PackedArg arg) -> const KernelArg& { return arg_of(convolution.args, arg); };
   call.overload(convolution.overload).in(0, of(x).face).in(1, of(packed).face);
   for (const PackedArg list : {window, stride, padding, dilation}) call.integers(of(list).integers);
   call.integer(of(x_zero).integer).integer(of(y_zero).integer).in(2, of(out).face);
-  call.integer(addition.args[is_first ? kFirstFactor : kSecondFactor].integer);
-  call.integer(addition.args[is_first ? kSecondFactor : kFirstFactor].integer).integer(addition.args[kFirst].integer);
+  call.integer(number(is_first ? kFirstFactor : kSecondFactor));
+  call.integer(number(is_first ? kSecondFactor : kFirstFactor)).integer(number(kFirst));
   const i64 most = packed_conv2d_add_scratch_bytes(a, p);
   call.scratch(most, {packed_conv2d_add_least_scratch_bytes(a, p), most}).out(0, of(out).face).may_share(0, 2);
   Lowered lowered = call.done();

@@ -40,7 +40,7 @@ struct HostConvAdd {
 };
 inline void run_host_conv_add(const HostConvAdd& c, const int8_t* x, int8_t* y) {
   run_packed_conv2d(c.conv, x, c.result);
-  linear_add_s8(c.sum, c.result, c.other, y);
+  (c.conv.args.has_shifts ? linear_add_q21_s8 : linear_add_s8)(c.sum, c.result, c.other, y);
 }
 
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.

@@ -11,7 +11,7 @@ void packed_conv2d_add_s8(const PackedConv2dArgs& a, const LinearAddArgs& sum, c
   const auto convolve = [](const PackedConv2dArgs& part, const int8_t* from, const int8_t* weights, void*, int32_t, int8_t* c) {
     packed_conv2d_s8<p>(part, from, weights, c);
   };
-  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y}, convolve, linear_add_s8);
+  run_added_rows({a, sum, x, packed, other, rows, scratch, scratch_bytes, y}, convolve, a.has_shifts ? linear_add_q21_s8 : linear_add_s8);
 }
 
 template void packed_conv2d_add_s8<Packing::mve_4x16>(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*,

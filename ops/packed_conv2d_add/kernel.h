@@ -1,6 +1,6 @@
 // int8 2-D convolution with packed weights and the addition of another tensor, in one call: what deuteron::packed_conv2d and then
 // deuteron::linear_add give, some rows at a time, so that the result of the convolution never lies whole beside the two operands.
-//   c = packed_conv2d(x)      y[i] = clamp((c[i] * x_factor + other[i] * other_factor + first) >> 21, -128, 127)
+//   c = packed_conv2d(x)      y[i] = clamp((c[i] * x_factor + other[i] * other_factor + first) >> 20, -128, 127)
 // Shapes   x, packed, c: ops/packed_conv2d/kernel.h   other, y as c, without gaps
 // Limits   why_not_packed_conv2d_add() is null, and what packed_conv2d asks for; sums of the addition wrap at 2^32
 // Scratch  packed_conv2d_add_scratch_bytes(), or packed_conv2d_add_least_scratch_bytes() and more, 4-aligned: rows of c, then what the

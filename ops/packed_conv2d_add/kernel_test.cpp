@@ -37,7 +37,8 @@ std::vector<int8_t> expected_of(const PackedCase& k, const PackedFilters& f, con
   const int8_t* other = data_of<int8_t>(call.tensor_at(kOther));
   for (int8_t& v : y) {
     const int64_t exact = int64_t{v} * sum.x_factor + int64_t{*other++} * sum.other_factor + sum.first;
-    v = static_cast<int8_t>(std::clamp<int64_t>(static_cast<int32_t>(static_cast<uint32_t>(exact)) >> kLinearAddRight, -128, 127));
+    v = static_cast<int8_t>(std::clamp<int64_t>(
+        static_cast<int32_t>(static_cast<uint32_t>(exact)) >> (k.has_shifts ? kLinearAddQ21Right : kLinearAddRight), -128, 127));
   }
   return y;
 }

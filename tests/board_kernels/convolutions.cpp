@@ -376,7 +376,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
     const LinearAddArgs sum{static_cast<int32_t>(ys), static_cast<int32_t>(ys), r.between(-1500000, 1500000), r.between(-1500000, 1500000),
                             r.between(-90000000, 90000000)};
     fill_bytes(r, found.data, static_cast<int32_t>(ys));
-    linear_add_s8(sum, expected.data, found.data, expected.data);
+    (own.all_shifts ? linear_add_q21_s8 : linear_add_s8)(sum, expected.data, found.data, expected.data);
     own.run_with_addition(k, sum, x, packed, found.data, room < own.most(k, p) ? 1 : packed_conv2d_add_rows(k), scratch.data, room,
                           found.data);
   } else {

@@ -113,10 +113,12 @@ Outcome check_linear_add(uint32_t seed) {
   const LinearAddArgs a{p.count, p.period, number(right), number(right), number(right == 0 ? 0 : 2)};
   Line line("@differs linear_add ");
   line.number(seed).text(" count,period ").signed_number(a.count).text(" ").signed_number(a.period);
-  linear_add_s8(a, p.x, p.other, p.expected.data);
-  if constexpr (kHasMve) linear_add_s8_mve(a, operand(r, p), p.other, p.found.data);
-  else if constexpr (kHasDsp) linear_add_s8_dsp(a, operand(r, p), p.other, p.found.data);
-  else if constexpr (kHasScalar) linear_add_s8_scalar(a, operand(r, p), p.other, p.found.data);
+  const bool is_q21 = r.one_in(2);
+  (is_q21 ? linear_add_q21_s8 : linear_add_s8)(a, p.x, p.other, p.expected.data);
+  const int8_t* const x = operand(r, p);
+  if constexpr (kHasMve) (is_q21 ? linear_add_q21_s8_mve : linear_add_s8_mve)(a, x, p.other, p.found.data);
+  else if constexpr (kHasDsp) (is_q21 ? linear_add_q21_s8_dsp : linear_add_s8_dsp)(a, x, p.other, p.found.data);
+  else if constexpr (kHasScalar) (is_q21 ? linear_add_q21_s8_scalar : linear_add_s8_scalar)(a, x, p.other, p.found.data);
   else return Outcome::not_served;
   return compared(p.expected, p.found, static_cast<uint32_t>(a.count), nullptr, line);
 }
