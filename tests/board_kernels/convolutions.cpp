@@ -70,6 +70,18 @@ void describe(const Args& a, bool bias, uint32_t scratch, Line& line) {
   line.text(bias ? " bias" : " none").text(" scratch ").number(scratch);
 }
 
+// Scales as a quantized .tflite has them: no multiplier below one half, every channel shifted or most; and half of the cases with what a
+// ReLU makes of the zero point of y, where halves may go either way. Now and then one bound is not int8's, as ReLU6 may have it.
+void scales_of_a_file(Random& r, DepthwiseConv2dArgs& a) {
+  if (r.one_in(2)) a.y_zero = -128;
+  a.y_min = r.one_in(10) ? r.between(-127, 0) : -128, a.y_max = r.one_in(10) ? r.between(0, 126) : 127;
+  const bool every = r.one_in(2);
+  for (int32_t i = 0; i < a.out_c; ++i) {
+    multipliers[i] = static_cast<int32_t>(r.next() >> 1) | 1 << 30;
+    shifts[i] = every || !r.one_in(3) ? -r.between(1, 14) : 0;
+  }
+}
+
 // Runs both kernels on random operands.
 template <class Args, class Portable, class Own>
 Outcome run_convolution(Random& r, const Args& a, int32_t weights, int64_t stock_scratch, Line& line, Portable portable, Own own) {
@@ -157,6 +169,7 @@ Outcome check_depthwise_conv2d(uint32_t seed) {
             !why_not_window(a.in_w, a.out_w, a.kernel_w, a.stride_w, a.pad_w, a.dilation_w);
   } while (products > kMostProducts || !valid || a.out_c > kMostChannels || int64_t{a.n} * a.in_h * a.in_w * a.in_c > kMostBytes);
   some_numbers(r, a);
+  if (r.one_in(3)) scales_of_a_file(r, a);
   Line line("@differs depthwise_conv2d ");
   line.number(seed).text(" dm ").signed_number(a.depth_multiplier);
   const int32_t weights = a.kernel_h * a.kernel_w * a.out_c;
