@@ -23,8 +23,9 @@
   .endif
 .endm
 
-@ Four windows from r1 on -> four bytes at r7 + q7. The shift rounds halves away from zero: ops/integer/requantize.h.
-.macro GROUP vectors
+@ Four windows from r1 on -> four bytes at r7 + q7. Ways: FINISH of ops/depthwise_conv2d/strip_mve.S. Here r9 is -1 where halves go away from
+@ zero, and q6 holds the multiplier.
+.macro GROUP vectors, way
   vldrb.u8 q4, [r1]
   WINDOW r0, \vectors
   WINDOW r2, \vectors
@@ -33,6 +34,7 @@
   vmov q4[2], q4[0], r0, r4
   vmov q4[3], q4[1], r2, r6
   vadd.i32 q4, q4, r8
+  .ifc \way, general
   vqrdmulh.s32 q4, q4, r9
   vdup.32 q5, r10
   vand q5, q5, q4
@@ -44,16 +46,33 @@
   vmax.s32 q4, q4, q5
   vldrw.u32 q5, [sp, #16]
   vmin.s32 q4, q4, q5
+  .else
+  vqrdmlash.s32 q4, q6, r5
+  .ifc \way, away
+  vpt.s32 lt, q4, r5
+  vaddt.i32 q4, q4, r9
+  .endif
+  vqshl.s32 q4, r10
+  vshr.s32 q4, q4, #24
+  .endif
   vstrb.32 q4, [r7, q7]
   add r7, r11
 .endm
 
+@ All groups: r6 of them.
+.macro GROUPS vectors, way
+  dls lr, r6
+3:
+  GROUP \vectors, \way
+  le lr, 3b
+.endm
+
 @ void deuteron_columns_2_mve(const MveColumns*), deuteron_columns_4_mve: taps of up to two vectors, up to four.
-@ offsets: from 0, y 4, filter 8, rescale 12, channels 16, channel_bytes 20, back_from 24, back_y 28, groups 32, step 36, y_step 40, y_zero 44,
-@          y_min 48, y_max 52
-@ stack: 0 lower bounds, 16 upper bounds, 32 from, 36 y, 40 filter, 44 rescale, 48 channels left
-@ q0..q3 filter, q4 q5 loads and sums, q7 places of four outputs
-@ r0 r2 r4 r6 sums   r1 from   r3 step   r5 y_zero   r7 y   r8 first   r9 multiplier   r10 shift   r11 4 * y_step   r12 arguments
+@ offsets: from 0, y 4, filter 8, finish 12, channels 16, channel_bytes 20, back_from 24, back_y 28, groups 32, step 36, y_step 40, y_min 44,
+@          y_max 48
+@ stack: 0 lower bounds, 16 upper bounds, 32 from, 36 y, 40 filter, 44 finish, 48 channels left, 52 back_y while the group more is under way
+@ q0..q3 filter, q4 q5 loads and sums, q6 multiplier, q7 places of four outputs
+@ r0 r2 r4 r6 sums   r1 from   r3 step   r5 added   r7 y   r8 first   r9 multiplier   r10 shift   r11 4 * y_step   r12 arguments
 .macro COLUMNS vectors
   .balign 4
   .global deuteron_columns_\vectors\()_mve
@@ -63,7 +82,7 @@ deuteron_columns_\vectors\()_mve:
   vpush {d8-d15}
   sub sp, #56
   mov r12, r0
-  ldrd r4, r6, [r12, #48]
+  ldrd r4, r6, [r12, #44]
   vdup.32 q4, r4
   vdup.32 q5, r6
   vstrw.32 q4, [sp]
@@ -72,9 +91,9 @@ deuteron_columns_\vectors\()_mve:
   ldrd r4, r6, [r12, #8]
   strd r4, r6, [sp, #40]
   ldr r4, [r12, #16]
-  str r4, [sp, #48]
+  ldr r6, [r12, #28]
+  strd r4, r6, [sp, #48]
   ldrd r3, r11, [r12, #36]
-  ldr r5, [r12, #44]
   movs r4, #0
   vidup.u32 q7, r4, #1
   vmul.i32 q7, q7, r11
@@ -89,21 +108,39 @@ deuteron_columns_\vectors\()_mve:
   vldrb.u8 q3, [r4, #48]
   .endif
   adds r4, #64
-  ldmia r6!, {r8-r10}
+  ldmia r6!, {r5, r8-r10}
   strd r4, r6, [sp, #40]
-  ldr r4, [r12, #28]
-  cmp r4, #0
-  beq.w 2f
-  GROUP \vectors                    @ a group more, inside which the next one begins
-  ldrd r4, r6, [r12, #24]
-  subs r1, r1, r4
-  subs r7, r7, r6
-2:
+  vdup.32 q6, r9
+  movs r6, #1                       @ a group more, inside which the next one begins
+  ldr r4, [sp, #52]
+  cbnz r4, 2f
+7:
   ldr r6, [r12, #32]
-  dls lr, r6
-3:
-  GROUP \vectors
-  le lr, 3b
+2:
+  cmp r10, #0
+  bgt 4f
+  GROUPS \vectors, general
+  b 6f
+4:
+  cmp r10, #256
+  bge 5f
+  GROUPS \vectors, up
+  b 6f
+5:
+  mov r9, #-1
+  GROUPS \vectors, away
+6:
+  ldr r4, [sp, #52]
+  cbz r4, 8f
+  ldr r6, [r12, #24]
+  subs r1, r1, r6
+  subs r7, r7, r4
+  movs r4, #0
+  str r4, [sp, #52]
+  b 7b
+8:
+  ldr r4, [r12, #28]
+  str r4, [sp, #52]
   ldrd r1, r7, [sp, #32]
   ldr r4, [r12, #20]
   ldr r6, [sp, #48]

@@ -19,12 +19,12 @@ inline constexpr int32_t kColumnChannels = 8, kColumnTaps = 64;
 struct MveColumns {
   const int8_t* from;
   int8_t* y;
-  const int8_t* filter;              // for each channel the taps, and zeros up to kColumnTaps
-  const MveChannelRescale* rescale;  // of each channel
-  int32_t channels, channel_bytes;   // bytes of `from` from a channel to the next
-  int32_t back_from, back_y;         // not 0: there is a group more, and the first of `groups` begins so many bytes before its end
-  int32_t groups, step, y_step;      // at least one group; bytes of y from a window to the next
-  int32_t y_zero, y_min, y_max;
+  const int8_t* filter;             // for each channel the taps, and zeros up to kColumnTaps
+  const MveChannelFinish* finish;   // of each channel
+  int32_t channels, channel_bytes;  // bytes of `from` from a channel to the next
+  int32_t back_from, back_y;        // not 0: there is a group more, and the first of `groups` begins so many bytes before its end
+  int32_t groups, step, y_step;     // at least one group; bytes of y from a window to the next
+  int32_t y_min, y_max;
 };
 extern "C" void deuteron_columns_2_mve(const MveColumns* a);  // up to 32 taps
 extern "C" void deuteron_columns_4_mve(const MveColumns* a);
@@ -56,7 +56,7 @@ class DepthwiseColumns {
   // About how many instructions 8 channels of a row of outputs take. serves() holds.
   int32_t instructions() const {
     const int32_t parts = (a_.out_w + windows_ - 1) / windows_, copied = height_ * (6 * columns_ + 60) / rows_;
-    return parts * (kColumnChannels * (70 + (windows_ + 3) / 4 * (18 + 8 * vectors_)) + copied);
+    return parts * (kColumnChannels * (70 + (windows_ + 3) / 4 * (14 + 8 * vectors_)) + copied);
   }
 
   // One image.
@@ -87,13 +87,7 @@ class DepthwiseColumns {
       for (int32_t w = 0; w < a_.kernel_w; ++w)
         vstrbq_scatter_offset_p_s16(filters_ + w * height_ + h, places, vldrbq_z_s16(weight + (h * a_.kernel_w + w) * a_.out_c + c, here),
                                     here);
-    for (int32_t i = 0; i < count; ++i) {
-      int32_t sum = 0;
-      for (int32_t k = 0; k < vectors_; ++k) sum = vaddvaq_s8(sum, vld1q_s8(filters_ + i * kColumnTaps + 16 * k));
-      const uint32_t first =
-          (bias ? static_cast<uint32_t>(bias[c + i]) : 0) + static_cast<uint32_t>(a_.x_offset) * static_cast<uint32_t>(sum);
-      rescale_[i] = {static_cast<int32_t>(first), a_.multiplier[c + i], a_.shift[c + i]};
-    }
+    fill_finishes(a_, bias, c, count, filters_, true, finish_);
   }
 
   // `count` pixels of 8 channels or fewer, one every `from_step` bytes, to columns `to_step` bytes apart; from null: the zero point.
@@ -137,8 +131,8 @@ class DepthwiseColumns {
   // A row of windows; the taps of the first begin at byte `top` of each channel.
   void run_windows(int32_t count, int32_t top, int8_t* y) const {
     const int32_t step = a_.stride_w * height_, back = windows_ % 4 == 0 ? 0 : 4 - windows_ % 4;
-    const MveColumns d{room_ + top,  y,    filters_, rescale_,  count,    channel_bytes_, back * step, back * a_.out_c,
-                       windows_ / 4, step, a_.out_c, a_.y_zero, a_.y_min, a_.y_max};
+    const MveColumns d{room_ + top,  y,    filters_, finish_,  count,   channel_bytes_, back * step, back * a_.out_c,
+                       windows_ / 4, step, a_.out_c, a_.y_min, a_.y_max};
     (vectors_ == 2 ? deuteron_columns_2_mve : deuteron_columns_4_mve)(&d);
   }
 
@@ -147,7 +141,7 @@ class DepthwiseColumns {
   const int32_t taps_, vectors_;
   int32_t rows_ = 0, height_ = 0;  // of windows; of a column
   int32_t windows_ = 0, columns_ = 0, channel_bytes_ = 0;
-  MveChannelRescale rescale_[kColumnChannels];
+  MveChannelFinish finish_[kColumnChannels];
   uint16_t own_[kColumnChannels];  // input channels of 8 output channels, counted from that of the first
   alignas(16) int8_t filters_[kColumnChannels * kColumnTaps];
 };

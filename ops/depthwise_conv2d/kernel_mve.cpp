@@ -79,7 +79,7 @@ struct Strips {
 // What 16 channels have of their own.
 struct Kernels {
   int8_t weight[16 + 16 * kStripChannels];
-  MveChannelRescale rescale[kStripChannels];
+  MveChannelFinish finish[kStripChannels];
 };
 
 void fill_kernels(const DepthwiseConv2dArgs& a, const int8_t* weight, const int32_t* bias, int32_t c, int32_t count, Kernels& k) {
@@ -90,11 +90,7 @@ void fill_kernels(const DepthwiseConv2dArgs& a, const int8_t* weight, const int3
   for (int32_t h = 0; h < 3; ++h)
     for (int32_t w = 0; w < 3; ++w)
       vstrbq_scatter_offset_p_s8(k.weight + 16 + w * 4 + h, words, vld1q_z_s8(weight + (h * 3 + w) * a.out_c + c, here), here);
-  for (int32_t i = 0; i < count; ++i) {
-    const uint32_t sum = static_cast<uint32_t>(vaddvq_s8(vld1q_s8(k.weight + 16 + 16 * i)));
-    const uint32_t first = (bias ? static_cast<uint32_t>(bias[c + i]) : 0) + static_cast<uint32_t>(a.x_offset) * sum;
-    k.rescale[i] = {static_cast<int32_t>(first), a.multiplier[c + i], a.shift[c + i]};
-  }
+  fill_finishes(a, bias, c, count, k.weight + 16, false, k.finish);
 }
 
 // One row group: 4 rows from row ih on, `columns` from column iw on. What lies outside x is its zero point.
@@ -124,10 +120,9 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
   const int32_t scatter[] = {0, c, twice ? 2 * c : row, twice ? 3 * c : row + c};
   MveDepthwise d{strips.room,
                  k.weight + 16,
-                 k.rescale,
+                 k.finish,
                  nullptr,
                  count,
-                 a.y_zero,
                  group * c,
                  width / group,
                  rest,
@@ -138,8 +133,7 @@ void run_columns(const DepthwiseConv2dArgs& a, const int8_t* x, const Kernels& k
                  rest * c,
                  (group - rest) * s * kStripColumn,
                  a.y_min,
-                 a.y_max,
-                 a.y_min == -128 && a.y_max == 127};
+                 a.y_max};
   const int32_t groups = (a.out_h + height - 1) / height, fit = strips.columns_at_once / columns;
   // The last ones begin a row early where the height is odd, so they are never all.
   const int32_t at_once = a.out_h % height != 0 && fit >= groups ? groups - 1 : fit;

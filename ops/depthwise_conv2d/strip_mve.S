@@ -3,19 +3,18 @@
   .syntax unified
   .thumb
 
-@ Four sums in r0 r4 r6 r8 -> four bytes at r2 + q6.   r1 y_zero   r3 first   r5 multiplier   r9 shift   sp+32, sp+48: bounds
-@ The shift rounds halves away from zero: one less is taken from what is negative, but for a shift of 0 (ops/integer/requantize.h).
-@ plain: no shift, and the bounds are those of int8.
+@ Four sums in r0 r4 r6 r8 -> four bytes at r2 + q6.   r1 added   r3 first   r5 multiplier   r9 shift   general: sp+32, sp+48: bounds
+@ Three ways, MveChannelFinish says which:
+@   up       A sum to the left until what is below its byte stands at bit 24: VQSHL cuts off, saturates, and costs what two VQMOVN do.
+@   away     The same, and one less from what is negative: r12 is -1.
+@   general  One less is taken from what is negative, but for a shift of 0 (ops/integer/requantize.h); bounds of any kind.
+@ With stride 2 q7 holds the multiplier in the first two, so that the product and what is added are one instruction.
 .macro FINISH way
   vmov q4[2], q4[0], r0, r6
   vmov q4[3], q4[1], r4, r8
   vadd.i32 q4, q4, r3
+  .ifc \way, general
   vqrdmulh.s32 q4, q4, r5
-  .ifc \way, plain
-  vadd.i32 q4, q4, r1
-  vqmovnb.s32 q4, q4
-  vqmovnb.s16 q4, q4
-  .else
   vdup.32 q7, r9
   vand q7, q7, q4
   vshr.s32 q7, q7, #31
@@ -26,6 +25,14 @@
   vmax.s32 q4, q4, q7
   vldrw.u32 q7, [sp, #48]
   vmin.s32 q4, q4, q7
+  .else
+  vqrdmlash.s32 q4, q7, r1
+  .ifc \way, away
+  vpt.s32 lt, q4, r1
+  vaddt.i32 q4, q4, r12
+  .endif
+  vqshl.s32 q4, r9
+  vshr.s32 q4, q4, #24
   .endif
   vstrb.32 q4, [r2, q6]
 .endm
@@ -51,21 +58,27 @@
   FINISH \way
 .endm
 
-@ Stride 1, plain: the outputs of a channel. The products of a group stand between the steps that make the last one's sums bytes, which
-@ would wait for each other; a row group begins with the products of its first group, and ends without any.
-@   r12 what leads from the outputs of a group to the next   r9 free   stack: 72 groups behind the first one, 76 its r12, 80 the columns that
-@   it shares with the second one, in bytes of the strip
-.macro CHANNEL_1_PLAIN
+@ Stride 1, up or away: the outputs of a channel. The products of a group stand between the steps that make the last one's sums bytes,
+@ which would wait for each other; a row group begins with the products of its first group, and ends without any.
+@   r12 what leads from the outputs of a group to the next   stack: 72 groups behind the first one, 76 its r12, 80 the columns that it
+@   shares with the second one, in bytes of the strip, 84 next_y, since r11 is -1 where halves go away
+.macro AWAY_1 way
+  .ifc \way, away
+  vpt.s32 lt, q4, zr
+  vaddt.i32 q4, q4, r11
+  .endif
+.endm
+.macro CHANNEL_1 way
 2:                                  @ a row group
   ldr r12, [sp, #80]
   vldrw.u32 q7, [q5, #128]!
   vsub.i32 q5, q5, r12
-  ldrd r9, r12, [sp, #72]
+  ldrd lr, r12, [sp, #72]
   vmladav.s8 r0, q7, q0
   vmladav.s8 r4, q7, q1
   vmladav.s8 r6, q7, q2
   vmladav.s8 r8, q7, q3
-  wls lr, r9, 5f
+  wls lr, lr, 5f
 4:
   vmov q4[2], q4[0], r0, r6
   vldrw.u32 q7, [q5, #128]!
@@ -74,48 +87,57 @@
   vmladav.s8 r0, q7, q0
   vqrdmulh.s32 q4, q4, r5
   vmladav.s8 r4, q7, q1
+  AWAY_1 \way
   vadd.i32 q4, q4, r1
   vmladav.s8 r6, q7, q2
-  vqmovnb.s32 q4, q4
+  vqshl.s32 q4, r9
   vmladav.s8 r8, q7, q3
-  vqmovnb.s16 q4, q4
+  vshr.s32 q4, q4, #24
   vstrb.32 q4, [r2, q6]
   add r2, r12
   mov r12, r7
   le lr, 4b
 5:
   vmov q4[2], q4[0], r0, r6
-  mov r9, #128
+  movs r6, #128
   vmov q4[3], q4[1], r4, r8
-  vadd.i32 q5, q5, r9
+  vadd.i32 q5, q5, r6
   vadd.i32 q4, q4, r3
-  add r12, r11
+  .ifc \way, away
+  ldr r6, [sp, #84]
+  .endif
   vqrdmulh.s32 q4, q4, r5
+  .ifc \way, away
+  add r12, r6
+  .else
+  add r12, r11
+  .endif
   subs r10, #1
+  AWAY_1 \way
   vadd.i32 q4, q4, r1
-  vqmovnb.s32 q4, q4
-  vqmovnb.s16 q4, q4
+  vqshl.s32 q4, r9
+  vshr.s32 q4, q4, #24
   vstrb.32 q4, [r2, q6]
   add r2, r12
   bne 2b
 .endm
 
 @ void deuteron_depthwise_s1_mve(const MveDepthwise*), deuteron_depthwise_s2_mve
-@ offsets: strip 0, weight 4, rescale 8, y 12, channels 16, y_zero 20, group_y 24, groups 28, first 32, rows 36, next_y 40, gather 44, scatter 48,
-@          first_y 52, first_strip 56, y_min 60, y_max 64, whole_range 68
-@ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 rescale, 32 lower bounds, 48 upper bounds, 64 arguments
+@ offsets: strip 0, weight 4, finish 8, y 12, channels 16, group_y 20, groups 24, first 28, rows 32, next_y 36, gather 40, scatter 44,
+@          first_y 48, first_strip 52, y_min 56, y_max 60
+@ stack: 0 gather of this channel, 16 y, 20 channels left, 24 weight, 28 finish, 32 lower bounds, 48 upper bounds, 64 arguments
 @ The outputs of a channel, row group after row group.
 .macro CHANNEL stride, way
 2:                                  @ a row group
-  ldr r6, [r7, #32]
+  ldr r6, [r7, #28]
   cmp r6, #0
   beq 3f
   GROUP_\stride \way
-  ldrd r4, r6, [r7, #52]
+  ldrd r4, r6, [r7, #48]
   add r2, r4
   vsub.i32 q5, q5, r6
 3:
-  ldrd r4, r6, [r7, #24]
+  ldrd r4, r6, [r7, #20]
   cmp r6, #0
   beq 5f
   mov r7, r4
@@ -148,22 +170,22 @@
   ldrd r6, r8, [r7, #8]
   strd r5, r6, [sp, #24]
   str r8, [sp, #16]
-  ldrd r5, r1, [r7, #16]
+  ldr r5, [r7, #16]
   str r5, [sp, #20]
-  ldrd r5, r6, [r7, #44]
+  ldrd r5, r6, [r7, #40]
   vldrw.u32 q5, [r5]
   vldrw.u32 q6, [r6]
   vadd.i32 q5, q5, r4
   vstrw.32 q5, [sp]
-  ldrd r5, r6, [r7, #60]
+  ldrd r5, r6, [r7, #56]
   vdup.32 q4, r5
   vstrw.32 q4, [sp, #32]
   vdup.32 q4, r6
   vstrw.32 q4, [sp, #48]
   .if \stride == 1
-  ldrd r4, r9, [r7, #24]
-  ldrd r5, r6, [r7, #52]
-  ldr r8, [r7, #32]
+  ldrd r4, r9, [r7, #20]
+  ldrd r5, r6, [r7, #48]
+  ldr r8, [r7, #28]
   cmp r8, #0
   ittt eq
   moveq r5, r4
@@ -180,28 +202,40 @@
   vshl.i32 q2, q0, #8
   vshl.i32 q3, q1, #8
   .endif
-  ldrd r3, r5, [r12], #8
-  ldr r9, [r12], #4
+  ldrd r1, r3, [r12], #8
+  ldrd r5, r9, [r12], #8
   adds r6, #16
   strd r6, r12, [sp, #24]
   ldr r2, [sp, #16]
   adds r6, r2, #1
   str r6, [sp, #16]
   ldr r7, [sp, #64]
-  ldrd r10, r11, [r7, #36]
-  ldr r6, [r7, #68]                 @ whole_range
+  ldrd r10, r11, [r7, #32]
   cmp r9, #0
-  it eq
-  cmpeq r6, #1
-  beq 8f
+  bgt 6f
   CHANNEL \stride, general
   b 9f
-8:
+6:
   .if \stride == 1
-  ldr r7, [r7, #24]
-  CHANNEL_1_PLAIN
+  ldr r7, [r7, #20]
   .else
-  CHANNEL 2, plain
+  vdup.32 q7, r5
+  .endif
+  cmp r9, #256
+  bge 7f
+  .if \stride == 1
+  CHANNEL_1 up
+  b 9f
+7:
+  str r11, [sp, #84]
+  mov r11, #-1
+  CHANNEL_1 away
+  .else
+  CHANNEL 2, up
+  b 9f
+7:
+  mov r12, #-1
+  CHANNEL 2, away
   .endif
 9:
   vldrw.u32 q5, [sp]
