@@ -22,27 +22,57 @@ struct Block {
   DspChannel channels[kPlanes];
 };
 
-// What becomes of the sums of a channel: nine products of 2^15 do not reach 2^29.
-DspFinish finish_of(const DepthwiseConv2dArgs& a, int32_t c, int32_t bias) {
-  constexpr int32_t kMostBias = 1 << 29;
-  const bool is_small = a.multiplier[c] >= 0 && a.multiplier[c] < 1 << 30;
-  if (a.shift[c] == 0 && is_small && a.y_min == -128 && a.y_max == 127) return kPlainSums;
-  return a.shift[c] <= 0 && bias < kMostBias && bias > -kMostBias ? kSmallSums : kAnySums;
+// Whether sums that begin with `bias` may stand to the left: nine products do not reach 2^19, so that no sum reaches 2^31.
+bool has_room(int32_t bias, int32_t left) {
+  const int32_t most = 1 << (30 - left);
+  return bias < most && bias > -most;
+}
+
+// What becomes of the sums of a channel that is not plain; by how much they stand to the left.
+//   up: multiply_high() and the shift are one: floor((sum * multiplier + 2^30 + 2^(30 + right)) / 2^(31 + right)), where what is negative
+//   need not be told apart: with a zero point of -128 it becomes -128 anyway. Sums stand so far to the left that the high word of the
+//   product is that quotient and kUpShift bits below it, where `added` has both halves.
+int32_t fill_finish(const DepthwiseConv2dArgs& a, int32_t shift, bool is_whole, DspChannel& d) {
+  constexpr int32_t kMostLeft = 8, kMostRight = 22;  // of weights in halves of a word; `added` stays below 2^30
+  const int32_t right = -shift, left = kUpShift + 1 - right;
+  if (is_whole && a.y_zero == -128 && left > 1 && left <= kMostLeft && has_room(d.first, left)) {
+    d.added = a.y_zero * (1 << kUpShift) + (1 << (kUpShift - 1)) + (1 << (left - 2));
+    d.finish = DspChannelFinish::up;
+    return left;
+  }
+  const bool is_small = right >= 0 && has_room(d.first, 1);
+  d.added = a.y_zero, d.finish = is_small ? DspChannelFinish::small : DspChannelFinish::any;
+  d.left = right < 0 ? shift : 0, d.right = d.left + right;
+  if (!is_small || !is_whole || d.multiplier < 0 || right > kMostRight || (right == 0 && a.y_zero != -128)) return 0;
+  d.added = (2 * a.y_zero + 1) * (1 << right) >> 1;
+  d.finish = DspChannelFinish::away;
+  return 1;
+}
+
+// The lower halves of both. gcc 12 makes two instructions of it.
+uint32_t halves(int32_t lower, int32_t upper) {
+  uint32_t word;
+  asm("pkhbt %0, %1, %2, lsl #16" : "=r"(word) : "r"(lower), "r"(upper));
+  return word;
 }
 
 void fill_channels(Block& b, const int8_t* weight, const int32_t* bias, int32_t c) {
   const DepthwiseConv2dArgs& a = b.a;
+  const bool is_whole = a.y_min == -128 && a.y_max == 127;
   for (int32_t i = 0; i < kPlanes; ++i) {
     DspChannel& d = b.channels[i];
+    d.first = bias ? bias[c + i] : 0, d.multiplier = a.multiplier[c + i];
+    int32_t left = 0;
+    if (is_whole && a.shift[c + i] == 0 && d.multiplier >= 0 && d.multiplier < 1 << 30)
+      d.multiplier *= 2, d.added = a.y_zero, d.finish = DspChannelFinish::plain;
+    else left = fill_finish(a, a.shift[c + i], is_whole, d);
+    const int32_t scale = 1 << left;
+    d.first *= scale;
     for (int32_t kh = 0; kh < 3; ++kh) {
       const int8_t* w = weight + kh * 3 * a.out_c + c + i;
-      const uint32_t w0 = static_cast<uint16_t>(w[0]), w1 = static_cast<uint16_t>(w[a.out_c]), w2 = static_cast<uint16_t>(w[2 * a.out_c]);
-      d.weight[2 * kh] = w1 << 16 | w0, d.weight[2 * kh + 1] = w2 << 16 | w1;
+      const int32_t w0 = w[0] * scale, w1 = w[a.out_c] * scale, w2 = w[2 * a.out_c] * scale;
+      d.weight[2 * kh] = halves(w0, w1), d.weight[2 * kh + 1] = halves(w1, w2);
     }
-    d.first = bias ? bias[c + i] : 0;
-    d.finish = finish_of(a, c + i, d.first);
-    d.multiplier = d.finish == kPlainSums ? 2 * a.multiplier[c + i] : a.multiplier[c + i];
-    d.left = a.shift[c + i] > 0 ? a.shift[c + i] : 0, d.right = d.left - a.shift[c + i];
   }
 }
 
@@ -75,7 +105,7 @@ void fill_planes(const Block& b, const PlaneColumns& k, int32_t ih, int32_t rows
 void run_columns(const Block& b, const PlaneColumns& k, int16_t* planes) {
   const DepthwiseConv2dArgs& a = b.a;
   const int32_t s = a.stride_w, row = a.out_w * a.out_c, at_once = (kPlaneRows - 3) / s + 1;
-  DspPlane d{nullptr, a.out_c, a.y_zero, 0, row, k.width / 2, k.width % 2, a.y_min, a.y_max};
+  DspPlane d{nullptr, a.out_c, 0, row, k.width / 2, k.width % 2, a.y_min, a.y_max};
   for (int32_t r = 0; r < a.out_h; r += at_once) {
     d.rows = least(at_once, a.out_h - r);
     fill_planes(b, k, r * s - a.pad_h, (d.rows - 1) * s + 3, planes);

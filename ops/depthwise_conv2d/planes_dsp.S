@@ -3,6 +3,7 @@
   .syntax unified
   .thumb
 .equ PITCH, 64
+.equ UP_SHIFT, 10
 
 @ A row of taps of two neighbouring outputs, r12 and lr: two words of x are elements 0 1 and 2 3 (stride 1).
 .macro ROW_1 first, offset, wa, wb
@@ -48,6 +49,34 @@
   ROW_2 0, (2 * PITCH - 8), r8, r9
 .endm
 
+@ Two sums to bytes: see DspChannelFinish. r3 added; stack: 4 multiplier, 28 right
+.macro PLAIN
+  ldr r10, [sp, #4]
+  smmlar r12, r12, r10, r3
+  smmlar lr, lr, r10, r3
+  ssat r12, #8, r12
+  ssat lr, #8, lr
+.endm
+.macro UP
+  ldr r10, [sp, #4]
+  smmla r12, r12, r10, r3
+  smmla lr, lr, r10, r3
+  ssat r12, #8, r12, asr #UP_SHIFT
+  ssat lr, #8, lr, asr #UP_SHIFT
+.endm
+.macro AWAY
+  ldr r10, [sp, #4]
+  add r11, r3, r12, asr #31
+  smmlar r12, r12, r10, r11
+  add r11, r3, lr, asr #31
+  smmlar lr, lr, r10, r11
+  ldr r10, [sp, #28]
+  asr r12, r12, r10
+  asr lr, lr, r10
+  ssat r12, #8, r12
+  ssat lr, #8, lr
+.endm
+
 @ clamp(zero + requantize(sum)): see FINISH of ops/dense/dot_dsp.S. r3 zero; stack: 4 multiplier, 28 -shift, 32 y_min, 36 y_max
 .macro SMALL v
   ldr r10, [sp, #4]
@@ -90,35 +119,40 @@
 .endm
 .macro TWO stride, way
   SUMS_\stride
-  .ifc \way, any
-  ANY r12
-  ANY lr
-  .else
   .ifc \way, plain
-  ldr r10, [sp, #4]
-  smmlar r12, r12, r10, r3
-  smmlar lr, lr, r10, r3
-  ssat r12, #8, r12
-  ssat lr, #8, lr
-  .else
+  PLAIN
+  .endif
+  .ifc \way, up
+  UP
+  .endif
+  .ifc \way, away
+  AWAY
+  .endif
+  .ifc \way, small
   SMALL r12
   SMALL lr
   .endif
+  .ifc \way, any
+  ANY r12
+  ANY lr
   .endif
 .endm
 
-@ All rows of a plane.   r0 plane   r1 y   r2 step of y   r3 zero   r4-r9 weights
-.macro ROWS stride, way
+@ All rows of a plane.   r0 plane   r1 y   r2 step of y   r3 added   r4-r9 weights
+@ Where the width is odd the last output is by itself, in the common ways with products of its own. In the others it is a pair whose outputs
+@ have one place, in which the first one is written last: less code for what few networks have.
+.macro ROWS stride, way, is_common
 1:
   strd r1, r0, [sp, #20]
   ldr r10, [sp, #16]
-  ldr r11, [r10, #20]
+  ldr r11, [r10, #16]
   cmp r11, #0
-  beq 6f
   add r11, r0, r11, lsl #(1 + \stride)
   str r11, [sp, #8]
+  beq 6f
 2:
   TWO \stride, \way
+  .if \is_common
   strb r12, [r1]
   ldr r10, [sp, #8]
   strb lr, [r1, r2]
@@ -127,15 +161,33 @@
   bne 2b
 6:
   ldr r10, [sp, #16]
-  ldr r11, [r10, #24]
+  ldr r11, [r10, #20]
   cmp r11, #0
   beq 3f
   TWO \stride, \way
   strb r12, [r1]
 3:
   ldr r10, [sp, #16]
+  .else
+  strb lr, [r1, r2]
+  ldr r10, [sp, #8]
+  strb r12, [r1]
+  add r1, r1, r2, lsl #1
+  cmp r0, r10
+  blo 2b
+6:
+  ldr r10, [sp, #16]
+  ldr r11, [r10, #20]
+  cmp r2, #0
+  it ne
+  cmpne r11, #0
+  itt ne
+  movne r2, #0
+  bne 2b
+  ldr r2, [r10, #4]
+  .endif
   ldrd r1, r0, [sp, #20]
-  ldr r11, [r10, #16]
+  ldr r11, [r10, #12]
   add r0, r0, #(\stride * PITCH)
   add r1, r1, r11
   ldr r10, [sp, #12]
@@ -144,8 +196,8 @@
   bne 1b
 .endm
 @ void name(const int16_t* plane, const DspChannel*, const DspPlane*)
-@ DspPlane: y 0, y_step 4, y_zero 8, rows 12, row_step 16, pairs 20, odd 24, y_min 28, y_max 32
-@ DspChannel: weights 0, first 24, multiplier 28, right 32, left 36, finish 40
+@ DspPlane: y 0, y_step 4, rows 8, row_step 12, pairs 16, odd 20, y_min 24, y_max 28
+@ DspChannel: weights 0, first 24, multiplier 28, right 32, left 36, added 40, finish 44
 @ stack: 0 first, 4 multiplier, 8 end of the row, 12 rows, 16 DspPlane, 20 y of the row, 24 x of the row, 28 right, 32 y_min, 36 y_max, 40 left
 .macro DEPTHWISE name, stride
   .section .text.\name,"ax"
@@ -161,25 +213,33 @@
   ldrd r4, r5, [r1, #32]
   str r4, [sp, #28]
   str r5, [sp, #40]
-  ldr r12, [r1, #40]
-  ldrd r4, r5, [r2, #28]
+  ldrd r3, r12, [r1, #40]
+  ldrd r4, r5, [r2, #24]
   strd r4, r5, [sp, #32]
   ldm r1, {r4-r9}
   ldrd r1, r10, [r2]
-  ldr r3, [r2, #8]
-  ldr r11, [r2, #12]
+  ldr r11, [r2, #8]
   str r11, [sp, #12]
   mov r2, r10
   cmp r12, #1
-  beq 7f
+  beq 4f
   bhi 5f
-  ROWS \stride, plain
+  ROWS \stride, plain, 1
   b 9f
-7:
-  ROWS \stride, small
+4:
+  ROWS \stride, up, 1
   b 9f
 5:
-  ROWS \stride, any
+  cmp r12, #3
+  beq 7f
+  bhi 10f
+  ROWS \stride, away, 0
+  b 9f
+7:
+  ROWS \stride, small, 0
+  b 9f
+10:
+  ROWS \stride, any, 0
 9:
   add sp, sp, #44
   pop {r4-r11, pc}

@@ -3,8 +3,6 @@
 #pragma once
 #include <cstdint>
 
-#include "ops/dense/dot_dsp.h"
-
 namespace deuteron {
 
 inline constexpr int32_t kPlaneRow = 32;  // elements
@@ -20,17 +18,28 @@ struct DspFill {
 };
 extern "C" void deuteron_fill_planes_dsp(const DspFill* a);
 
+// How the sums of a channel become bytes.
+enum class DspChannelFinish : int32_t {
+  plain,  // the high word of the product, rounded, and `added`; saturated
+  up,     // the same without rounding, then to the right by kUpShift; saturated
+  away,   // as plain, then to the right by `right`, halves away from zero: what is negative loses one first; saturated
+  small,  // any bounds; no sum leaves +-2^30, and the shift is to the right
+  any,    // whatever sums, multipliers and shifts there are
+};
+inline constexpr int32_t kUpShift = 10;  // a part of the instruction that saturates: the shift of a channel would be one of its own
+
 // Filters of a channel, and what becomes of its sums.
 struct DspChannel {
   uint32_t weight[6];         // for each row (w0, w1) (w1, w2), the first one in the lower half
-  int32_t first, multiplier;  // the multiplier doubled for plain sums
+  int32_t first, multiplier;  // plain: the multiplier doubled. up, away: the sums stand to the left instead, so `first` and weights do
   int32_t right, left;        // the shift to either side, 0 or more
-  DspFinish finish;
+  int32_t added;              // the zero point of y; up, away: with one half, before the shift to the right
+  DspChannelFinish finish;
 };
 struct DspPlane {
   int8_t* y;
-  int32_t y_step, y_zero, rows, row_step;  // bytes of y from an output to the next, and from row to row
-  int32_t pairs, odd;                      // outputs of a row: twice `pairs`, and one more
+  int32_t y_step, rows, row_step;  // bytes of y from an output to the next, and from row to row
+  int32_t pairs, odd;              // outputs of a row: twice `pairs`, and one more
   int32_t y_min, y_max;
 };
 extern "C" void deuteron_depthwise_s1_dsp(const int16_t* plane, const DspChannel* channel, const DspPlane* a);

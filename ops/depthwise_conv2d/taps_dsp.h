@@ -13,11 +13,19 @@ namespace deuteron {
 
 inline constexpr int32_t kTapChannels = 4;
 
-// clamp(y_zero + requantize(sum)). A small multiplier may be doubled, whatever the sum is.
+// clamp(y_zero + requantize(sum)), whatever there is. A function by itself: few layers need it.
+[[gnu::noinline]] inline int8_t finish_any_sum(const DepthwiseConv2dArgs& a, int32_t c, int32_t sum) {
+  return requantize_to_s8(static_cast<uint32_t>(sum), a.multiplier[c], a.shift[c], a.y_zero, a.y_min, a.y_max);
+}
+
+// The same. A small multiplier may be doubled, whatever the sum is; one that is not negative has no product of INT32_MIN.
 inline int8_t finish_sum(const DepthwiseConv2dArgs& a, int32_t c, int32_t sum) {
   const int32_t m = a.multiplier[c], s = a.shift[c];
-  if (s != 0 || m < 0 || m >= 1 << 30) return requantize_to_s8(static_cast<uint32_t>(sum), m, s, a.y_zero, a.y_min, a.y_max);
-  return static_cast<int8_t>(clamp_to(multiply_high_rounded(sum, 2 * m) + a.y_zero, a.y_min, a.y_max));
+  int32_t v;
+  if (s == 0 && m >= 0 && m < 1 << 30) v = multiply_high_rounded(sum, 2 * m);
+  else if (s < 0 && m >= 0) v = shift_right_rounded(multiply_high(sum, m), -s);
+  else return finish_any_sum(a, c, sum);
+  return static_cast<int8_t>(clamp_to(add_wrapping(v, a.y_zero), a.y_min, a.y_max));
 }
 
 // The sums of four output channels. from: the input at the first tap inside; x_at: where each of the four reads, from there.
