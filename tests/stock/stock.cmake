@@ -77,7 +77,8 @@ if(STOCK_PACKAGE AND NOT DEUTERON_SANITIZE)
   add_test(NAME signed_firmware COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/signed_firmware.py $<TARGET_FILE:deuteron>)
   add_test(NAME rt700_firmware COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/rt700_firmware.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR}
            ${PROJECT_BINARY_DIR})
-  set_tests_properties(firmware signed_firmware rt700_firmware PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
+  add_test(NAME board_fit COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/board_fit.py $<TARGET_FILE:deuteron> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(firmware signed_firmware rt700_firmware board_fit PROPERTIES LABELS release TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME neutron_shapes COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_shapes.py $<TARGET_FILE:deuteron>)
   set_tests_properties(neutron_shapes PROPERTIES LABELS release TIMEOUT 1200)
   add_test(NAME neutron_reductions COMMAND ${PROJECT_SOURCE_DIR}/build/venv/bin/python ${PROJECT_SOURCE_DIR}/tests/stock/neutron_reductions.py
