@@ -185,6 +185,15 @@ std::string memory_ld(const FirmwareProject& p, const FirmwareMemory& memory) {
       p.board, memory.models_in_pool ? "POOL" : "CODE", p.emulated ? "" : kCopied, memory.planned_in_pool ? "POOL" : "RAM", buffers);
 }
 
+// ":conv2d_s8_mve:depthwise_conv2d_s8_mve_3x3:": those of convolutions, whose bindings read it. Empty: not known.
+std::string forms_of(const FirmwareProject& p) {
+  if (!p.forms) return "";
+  std::string text = ":";
+  for (const std::string& form : *p.forms)
+    if (form.find("conv") != form.npos && !form.starts_with("packed_")) text += form + ":";
+  return text;
+}
+
 std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>& sources) {
   std::string of_npu, of_runtime, models;
   for (const std::string& path : sources)
@@ -201,12 +210,12 @@ std::string settings_cmake(const FirmwareProject& p, const std::set<std::string>
   return fmt::format(
       "# Written by `deuteron firmware`.\nset(BOARD {})\nset(BOARD_BUILD {}/build.cmake)\nset(CPU_FLAGS {})\nset(NPU {})\nset(NPU_CALLS "
       "{})\n"
-      "set(LOAD_PLANS {})\nset(ONE_MEMORY {})\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
+      "set(LOAD_PLANS {})\nset(ONE_MEMORY {})\nset(FORMS \"{}\")\nset(MODEL_FILES{})\nset(RUNTIME_SOURCES{})\nset(NPU_MODEL_SOURCES{})\n",
       p.board, port_folder(p.board, p.emulated), p.flags, p.npu ? "ON" : "OFF", std::max<uint64_t>(p.npu_calls, 1),
       load_plans == 0                ? "NONE"
       : load_plans < p.models.size() ? "SOME"
                                      : "ALL",
-      placed == 0 ? "ON" : "OFF", models, of_runtime, of_npu);
+      placed == 0 ? "ON" : "OFF", forms_of(p), models, of_runtime, of_npu);
 }
 
 std::string_view how_to_build(const FirmwareProject& p) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ struct FirmwareModel {
   std::vector<uint64_t> expected;                // FNV-1a of the outputs; empty: not known
   uint64_t planned_bytes = 0, tables_bytes = 0;
   std::vector<FirmwareBuffer> buffers;  // empty: all that is planned lies in one memory
-  bool npu_reads = false;  // the NPU reads constants where they lie in the program
+  bool npu_reads = false;               // the NPU reads constants where they lie in the program
 };
 
 struct FirmwareProject {
@@ -40,6 +41,8 @@ struct FirmwareProject {
   uint64_t npu_calls = 0;       // of delegates, in the model that has most
   bool tables_measured = true;  // on the board; false: on the host, whose pointers are larger
   KernelList kernels;
+  // Functions that the calls of all models come to on the board; nothing: not known, as where kernels for later models are linked too.
+  std::optional<std::set<std::string>> forms = std::set<std::string>();
   std::vector<FirmwareModel> models;
 };
 
@@ -49,7 +52,7 @@ uint64_t checksum_of(std::span<const uint8_t> bytes);
 struct FirmwareMemory {
   uint64_t models_bytes = 0, inputs_bytes = 0, tables_bytes = 0, planned_bytes = 0;
   uint64_t buffers_bytes = 0;  // planned too: of models that lie in several memories
-  uint64_t copied_bytes = 0;  // of models that lie in the flash and are copied to where the NPU reads them
+  uint64_t copied_bytes = 0;   // of models that lie in the flash and are copied to where the NPU reads them
   bool models_in_pool = false, planned_in_pool = false;
   std::map<std::string, std::string> region;  // by memory of the models' buffers
 };

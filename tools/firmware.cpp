@@ -141,6 +141,7 @@ int firmware(const FirmwareOptions& o) {
   for (const std::string& path : o.kernels)
     if (const std::optional<KernelList> list = read_list(path, diagnostics))
       if (merge_kernel_list(project.kernels, *list, path, diagnostics) && !list->npu.empty()) project.npu = true;
+  if (!o.kernels.empty()) project.forms.reset();  // for models that come later
   if (diagnostics.has_errors() || !check_kernels_exist(project, runtime, diagnostics)) return fail();
   const std::optional<FirmwareMemory> memory = place(project, runtime, diagnostics);
   if (!memory) return fail();

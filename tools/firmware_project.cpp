@@ -12,7 +12,9 @@
 #include "boards/emulate.h"
 #include "data/npy.h"
 #include "data/storage_order.h"
+#include "firmware/c_program.h"
 #include "targets/nearest.h"
+#include "tools/isa_called.h"
 #include "tools/trust.h"
 
 namespace deuteron {
@@ -149,6 +151,20 @@ void size_unrun(const ProgramFile& file, FirmwareModel& model) {
   }
 }
 
+// What the calls come to; what has no form in C, such as portable kernels, has no name either.
+void add_forms(const ProgramFile& file, FirmwareProject& project) {
+  if (!project.forms) return;
+  const std::optional<Isa> isa = isa_called(project.isa);
+  Diagnostics ignored;
+  Status status;
+  const auto program =
+      isa ? read_c_program(file.file(), kAllKernels, *isa, features_of(project.isa, project.flags), file.path, status, ignored)
+          : std::nullopt;
+  if (!program) return project.forms.reset();
+  for (const CCall& call : program->calls)
+    if (!call.npu) project.forms->insert(call.kernel);
+}
+
 }  // namespace
 
 const Board* board_called(const std::string& name, Diagnostics& diagnostics) {
@@ -183,6 +199,7 @@ bool add_model(const ProgramFile& file, const SampleFiles& samples, FirmwareProj
     if (!add_expected(file, model, diagnostics)) return false;
     project.tables_measured &= measure_on_board(project, model);
   }
+  add_forms(file, project);
   if (!file.summary.memories.empty()) {
     Needs needs;
     MemoryNeeds memories;

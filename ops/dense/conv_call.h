@@ -36,18 +36,29 @@ struct ConvCall {
   void* scratch;
   int32_t scratch_bytes;
 };
+// Of a firmware that knows its models: a program that is none of them may come to a kernel that is left out.
+inline Status lacks_form() {
+  Status s;
+  s.code = Code::missing_kernel;
+  s.detail = "takes a loop that no model of this firmware takes: build it with -DALL_FORMS=ON";
+  return s;
+}
 template <auto kernel, class Args>
 Status keep_plain(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
-  return keep<kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
+  if constexpr (is_linked<kernel>()) return keep<kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
+  else return lacks_form();
 }
 // For kernels of an instruction set.
 template <Feature f, auto kernel, class Args>
 Status keep_plain_for(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
-  return keep_for<f, kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
+  if constexpr (is_linked<kernel>()) return keep_for<f, kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
+  else return lacks_form();
 }
 template <Feature f, auto kernel, class Args>
 Status keep_in_scratch_for(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
-  return keep_for<f, kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.scratch, c.scratch_bytes, c.y);
+  if constexpr (is_linked<kernel>())
+    return keep_for<f, kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.scratch, c.scratch_bytes, c.y);
+  else return lacks_form();
 }
 
 // Checks what there is for each output channel and keeps the call. `choose` keeps it for the kernel that serves it.

@@ -55,33 +55,34 @@ bool keep_on_host(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2d
 }
 #endif
 
-#if !defined(DEUTERON_MICROCONTROLLER)
-// A C program names the form of a kernel, which a core's kernels choose when they run. False: there is none for the call.
-bool tell_form(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
+#if !defined(DEUTERON_MICROCONTROLLER) || defined(DEUTERON_FORMS)
+// A C program, and a firmware that knows its models, name the form of a kernel, which a core's kernels else choose when they run. False:
+// there is none for the call.
+bool keep_form(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c, Status& kept) {
   const bool has_channels = c.args.in_c > 1;
   if (is_for<Feature::mve>(call) && why_not_depthwise_conv2d_mve(c.args) == nullptr) {
-    if (has_patches(c.args)) keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_3x3>(call, prepared, c);
-    else if (has_channels) keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_channels>(call, prepared, c);
+    if (has_patches(c.args)) kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_3x3>(call, prepared, c);
+    else if (has_channels) kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_channels>(call, prepared, c);
     return has_channels || has_patches(c.args);
   }
   if (is_for<Feature::dsp>(call) && why_not_depthwise_conv2d_dsp(c.args) == nullptr) {
     const bool turned = turned_fit(c.args, kDspTurned);
-    if (turned) keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_turned>(call, prepared, c);
-    else if (has_planes(c.args)) keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_3x3>(call, prepared, c);
-    else if (c.args.out_c >= 4) keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_channels>(call, prepared, c);
+    if (turned) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_turned>(call, prepared, c);
+    else if (has_planes(c.args)) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_3x3>(call, prepared, c);
+    else if (c.args.out_c >= 4) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_channels>(call, prepared, c);
     return turned || c.args.out_c >= 4;
   }
   if (!is_for<Feature::scalar>(call)) return false;
   const bool turned = turned_fit(c.args, kScalarTurned);
-  if (turned) keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_turned>(call, prepared, c);
-  else if (has_planes(c.args)) keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_3x3>(call, prepared, c);
+  if (turned) kept = keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_turned>(call, prepared, c);
+  else if (has_planes(c.args)) kept = keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar_3x3>(call, prepared, c);
   return turned || has_planes(c.args);
 }
 #endif
 
 Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c) {
-#if !defined(DEUTERON_MICROCONTROLLER)
-  if (tell_form(call, prepared, c)) return Status{};
+#if !defined(DEUTERON_MICROCONTROLLER) || defined(DEUTERON_FORMS)
+  if (Status kept; keep_form(call, prepared, c, kept)) return kept;
 #endif
   if (is_for<Feature::mve>(call) && why_not_depthwise_conv2d_mve(c.args) == nullptr)
     return keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve>(call, prepared, c);

@@ -1,10 +1,42 @@
 // A kernel's call told instead of kept: what a program's calls come to on a core, found on a host by the checks that the core's loader
 // runs.
 #pragma once
+#include <string_view>
+
 #include "ops/device/fields.h"
 #include "runtime/kernel.h"
 
 namespace deuteron {
+
+#if !defined(DEUTERON_MICROCONTROLLER) || defined(DEUTERON_FORMS)
+template <auto kernel>
+constexpr std::string_view name_of_kernel() {
+#if defined(__clang__)
+  constexpr std::string_view kText = __PRETTY_FUNCTION__, kKey = "[kernel = &deuteron::";
+#else
+  constexpr std::string_view kText = __PRETTY_FUNCTION__, kKey = "[with auto kernel = ";
+#endif
+  const std::string_view rest = kText.substr(kText.find(kKey) + kKey.size());
+  return rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
+}
+#endif
+
+// Whether a kernel is one of those that the calls of a firmware's models come to: DEUTERON_FORMS has their names, with a colon before and
+// behind each. The others are not linked in then.
+#if defined(DEUTERON_FORMS)
+template <auto kernel>
+constexpr bool is_linked() {
+  constexpr std::string_view kAll = DEUTERON_FORMS, kName = name_of_kernel<kernel>();
+  for (size_t at = kAll.find(kName); at != kAll.npos; at = kAll.find(kName, at + 1))
+    if (kAll[at - 1] == ':' && kAll[at + kName.size()] == ':') return true;
+  return false;
+}
+#else
+template <auto kernel>
+constexpr bool is_linked() {
+  return true;
+}
+#endif
 
 // What the compiler of a core may use: decides between a kernel and the portable one.
 enum class Feature : uint8_t { mve, mve_float, dsp, dsp_float, scalar, soft_float };
@@ -53,16 +85,6 @@ constexpr bool is_for(const Call& call) {
 }
 
 #if !defined(DEUTERON_MICROCONTROLLER)
-template <auto kernel>
-constexpr std::string_view name_of_kernel() {
-#if defined(__clang__)
-  constexpr std::string_view kText = __PRETTY_FUNCTION__, kKey = "[kernel = &deuteron::";
-#else
-  constexpr std::string_view kText = __PRETTY_FUNCTION__, kKey = "[with auto kernel = ";
-#endif
-  const std::string_view rest = kText.substr(kText.find(kKey) + kKey.size());
-  return rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
-}
 // For a template, which compilers spell differently: specialize it.
 template <auto kernel>
 inline constexpr std::string_view kKernelName = name_of_kernel<kernel>();

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <ranges>
 
 #include "ops/add/kernel.h"
 #include "ops/linear_add/kernel.h"
@@ -38,8 +37,7 @@ bool is_no_left_turn(const Corner& first, const Corner& last, const Corner& p) {
 }
 
 // Adds one side of the convex hull of the points, which are sorted.
-template <class Points>
-void add_side(const Points& points, std::vector<Corner>& hull) {
+void add_side(const std::vector<Corner>& points, std::vector<Corner>& hull) {
   const size_t begin = hull.size();
   for (const Corner& p : points) {
     while (hull.size() >= begin + 2 && is_no_left_turn(hull[hull.size() - 2], hull.back(), p)) hull.pop_back();
@@ -59,7 +57,7 @@ std::vector<Corner> corners_of(const Steps& steps) {
   std::vector<Corner> corners;
   for (const std::vector<Corner>& points : of_step) {
     add_side(points, corners);
-    add_side(std::views::reverse(points), corners);
+    add_side(std::vector<Corner>(points.rbegin(), points.rend()), corners);
   }
   return corners;
 }

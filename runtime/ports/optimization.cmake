@@ -2,7 +2,7 @@
 # the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes. SMALL_LOADER: the loader for size.
 function(optimization_of name result)
   # Its loops are assembly; what finds windows for them is half as long as with -O3.
-  if(name MATCHES "^ops/packed_conv2d/kernel_(dsp|mve)[.]cpp$")
+  if(name MATCHES "^ops/packed_conv2d(_shifts)?/kernel_(dsp|mve)[.]cpp$")
     set(${result} -Os PARENT_SCOPE)
   elseif(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^backends/neutron_delegate/reorder[.]cpp$")
     set(${result} -O3 PARENT_SCOPE)
