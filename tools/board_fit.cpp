@@ -1,16 +1,15 @@
 #include "tools/board_fit.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <vector>
 
 #include "boards/watched_process.h"
+#include "data/temporary_folder.h"
 #include "firmware/embedded_sources.h"
 #include "tools/firmware_project.h"
 
@@ -18,27 +17,8 @@ namespace deuteron {
 namespace {
 
 constexpr double kBuildSeconds = 600;
+constexpr const char* kTools = "apt-get install cmake make gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib";
 constexpr std::string_view kModel = "model", kMemory = "memory of models", kProduct = "product, beside the model";
-
-// A folder that goes when this does.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "deuteron-board-XXXXXX").string();
-    if (!error && mkdtemp(pattern.data())) path_ = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }  // empty: it could not be made
-
- private:
-  std::string path_;
-};
 
 // 131072, 128K or 1M.
 std::optional<uint64_t> bytes_of(std::string_view text) {
@@ -79,13 +59,12 @@ bool run_tool(const std::vector<std::string>& command, const std::string& folder
   if (end.start_error == 0 && !end.timed_out && end.exit_code == 0) return true;
   if (end.start_error != 0)
     diagnostics.error("--board", fmt::format("`{}` does not start: {}", command[0], std::strerror(end.start_error)), "board.fit.tool",
-                      "apt-get install cmake make gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib");
+                      kTools);
   else
     diagnostics.error("--board",
                       fmt::format("the image cannot be built: `{}` {}{}", command[0],
                                   end.timed_out ? "had no end" : fmt::format("ended with code {}", end.exit_code), said),
-                      "board.fit.build",
-                      "apt-get install cmake make gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib");
+                      "board.fit.build", kTools);
   return false;
 }
 
@@ -137,12 +116,12 @@ std::optional<BoardFit> fit_board(const BoardMemory& memory, const ProgramFile& 
   if (!add_model(file, {}, project, diagnostics)) return std::nullopt;
   const std::optional<FirmwareMemory> placed = place(project, runtime, diagnostics);
   if (!placed) return std::nullopt;
-  const TemporaryFolder folder;
-  if (folder.path().empty())
+  const TemporaryFolder folder("board");
+  if (!folder.ok())
     return diagnostics.error("--board", "no temporary folder can be made", "board.fit.folder",
                              "set TMPDIR to a folder that can be written"),
            std::nullopt;
-  const std::string source = folder.path() + "/firmware", build = folder.path() + "/build";
+  const std::string source = folder / "firmware", build = folder / "build";
   if (!write_folder(source, firmware_files(project, *placed, runtime), false, diagnostics)) return std::nullopt;
   BoardFit fit;
   const auto ignore = [](std::string_view) {};

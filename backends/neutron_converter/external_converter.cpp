@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "backends/neutron_model/microcode.h"
-#include "data/temporary_path.h"
+#include "data/temporary_folder.h"
 
 namespace deuteron::neutron {
 namespace {
@@ -28,29 +28,6 @@ constexpr double kVersionSeconds = 60;                 // for `--version`
 constexpr int kOldest[] = {3, 1, 2};
 constexpr const char* kOldestText = "3.1.2 or newer";
 constexpr const char* kSelectionFile = "_kernel_selection.c";
-
-// A folder of our own; gone with everything in it at the end of the scope.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : listed_(make) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (ok()) std::filesystem::remove_all(listed_.path(), ignored);
-  }
-  bool ok() const { return !listed_.path().empty(); }
-  const std::string& path() const { return listed_.path(); }
-  std::filesystem::path operator/(const char* name) const { return std::filesystem::path(path()) / name; }
-
- private:
-  static std::string make() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "deuteron-neutron-XXXXXX").string();
-    return !error && mkdtemp(pattern.data()) ? pattern : "";
-  }
-  TemporaryPath listed_;
-};
 
 std::vector<u8> read_bytes(const std::filesystem::path& path, size_t bytes) {
   std::vector<u8> data(bytes);
@@ -250,7 +227,7 @@ class Conversion {
   const RunTool& run_;
   Diagnostics& diagnostics_;
   const std::string where_;
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{"neutron"};
   std::string program_, text_, version_;
   std::deque<std::string> log_;
   ToolEnd end_;
