@@ -25,8 +25,8 @@ int8_t sum_of(const LinearAddArgs& a, int8_t x, int8_t other, int right = kLinea
 }
 
 TestCall call_of(const LinearAddArgs& a, const std::vector<int32_t>& x, const std::vector<int32_t>& other, const std::vector<int32_t>& out,
-                 const std::vector<uint8_t>& order, Random& random) {
-  TestCall call(kLinearAdd);
+                 const std::vector<uint8_t>& order, Random& random, const Kernel& kernel = kLinearAdd) {
+  TestCall call(kernel);
   random.fill(call.tensor(ScalarType::s8, x, order));
   random.fill(call.tensor(ScalarType::s8, other, order));
   for (int32_t v : {a.x_factor, a.other_factor, a.first}) call.integer(v);
@@ -34,21 +34,25 @@ TestCall call_of(const LinearAddArgs& a, const std::vector<int32_t>& x, const st
   return call;
 }
 
-std::vector<int8_t> expected_of(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int count, int period, bool swapped) {
+std::vector<int8_t> expected_of(const LinearAddArgs& a, const int8_t* x, const int8_t* other, int count, int period, bool swapped,
+                                int right = kLinearAddRight) {
   std::vector<int8_t> y;
-  for (int i = 0; i < count; ++i) y.push_back(swapped ? sum_of(a, other[i % period], x[i]) : sum_of(a, x[i], other[i % period]));
+  for (int i = 0; i < count; ++i)
+    y.push_back(swapped ? sum_of(a, other[i % period], x[i], right) : sum_of(a, x[i], other[i % period], right));
   return y;
 }
 
 TEST(LinearAddKernel, EqualsItsFormulaOnEveryPairOfValues) {
-  KernelCases cases;
-  for (const LinearAddArgs& a : kSettings) {
-    Random random(1);
-    TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random);
-    int8_t *x = data_of<int8_t>(call.tensor_at(0)), *other = data_of<int8_t>(call.tensor_at(1));
-    for (int i = 0; i < 65536; ++i) x[i] = static_cast<int8_t>(i / 256 - 128), other[i] = static_cast<int8_t>(i % 256 - 128);
-    cases.run("all pairs, first " + std::to_string(a.first), call);
-    cases.expect(5, expected_of(a, x, other, 65536, 65536, false));
+  for (const int right : {kLinearAddRight, kLinearAddQ21Right}) {
+    KernelCases cases;
+    for (const LinearAddArgs& a : kSettings) {
+      Random random(1);
+      TestCall call = call_of(a, {256, 256}, {256, 256}, {256, 256}, {}, random, right == kLinearAddRight ? kLinearAdd : kLinearAddQ21);
+      int8_t *x = data_of<int8_t>(call.tensor_at(0)), *other = data_of<int8_t>(call.tensor_at(1));
+      for (int i = 0; i < 65536; ++i) x[i] = static_cast<int8_t>(i / 256 - 128), other[i] = static_cast<int8_t>(i % 256 - 128);
+      cases.run("all pairs >> " + std::to_string(right) + ", first " + std::to_string(a.first), call);
+      cases.expect(5, expected_of(a, x, other, 65536, 65536, false, right));
+    }
   }
 }
 
@@ -118,6 +122,7 @@ TEST(LinearAddKernel, RefusesWhatWouldLeaveATensor) {
 
 TEST(LinearAddKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kLinearAdd, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
+  expect_inside(kLinearAddQ21, "x8:2,5,3,4:0231 x8:1,5,1,1:0231 i:639146 i:1934525 i:-30602907 x8:2,5,3,4:0231");
 }
 
 }  // namespace linear_add_test

@@ -45,13 +45,47 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
 }
 #endif
 
-// By the kernel of the core's instruction set: Forms::keep_mve(), Forms::keep_dsp(); on a host by its own, or the portable one.
-template <class Forms, Packing p, class Args>
+// Kernels: the functions of an operator. Its kKind, and those that choose when they run, mve and dsp; what they come to, mve_alone,
+// mve_in_place, mve_columns, mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch for a core. For a core
+// names for the forms would be more flash than the choice.
+template <class Kernels, class Args>
+Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  if constexpr (!kIsMicrocontroller) switch (packed_conv2d_mve_form(c.args, c.scratch_bytes)) {
+      case PackedMve::any:
+        break;
+      case PackedMve::alone:
+        return keep_for<Feature::mve, Kernels::mve_alone>(call, prepared, c.args, c.x, c.packed, c.y);
+      case PackedMve::in_place:
+        return keep_for<Feature::mve, Kernels::mve_in_place>(call, prepared, c.args, c.x, c.packed, c.y);
+      case PackedMve::columns:
+        return keep_in_scratch<Feature::mve, Kernels::mve_columns>(call, prepared, c);
+      case PackedMve::rows:
+        return keep_in_scratch<Feature::mve, Kernels::mve_rows>(call, prepared, c);
+    }
+  return keep_in_scratch<Feature::mve, Kernels::mve>(call, prepared, c);
+}
+
+template <class Kernels, class Args>
+Status keep_dsp(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  if constexpr (build_has<Feature::dsp>()) {
+    const Room room = room_for(call, packed_conv2d_windows_bytes(c.args), c.scratch, c.scratch_bytes);
+    return keep<Kernels::dsp_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
+  } else if (packed_conv2d_is_alone(c.args)) {
+    return keep_in_scratch<Feature::dsp, Kernels::dsp_alone>(call, prepared, c);
+  } else if (const PackedConv2dArgs& a = c.args; Kernels::kKind == PackedKind::all_shifts || !a.has_shifts) {
+    return keep_in_scratch<Feature::dsp, Kernels::dsp_windows>(call, prepared, c);
+  } else {
+    return keep_in_scratch<Feature::dsp, Kernels::dsp>(call, prepared, c);
+  }
+}
+
+// By the kernel of the core's instruction set; on a host by its own, or the portable one.
+template <class Kernels, Packing p, class Args>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (p == Packing::mve_4x16)
-    if (is_for<Feature::mve>(call)) return Forms::keep_mve(call, prepared, c);
+    if (is_for<Feature::mve>(call)) return keep_mve<Kernels>(call, prepared, c);
   if constexpr (p == Packing::dsp_4x4)
-    if (is_for<Feature::dsp>(call)) return Forms::keep_dsp(call, prepared, c);
+    if (is_for<Feature::dsp>(call)) return keep_dsp<Kernels>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host<p>(call, prepared, c)) return Status{};
 #endif
@@ -59,38 +93,39 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
 }
 
-template <class Forms, Packing p>
+template <class Kernels, Packing p>
 Status prepare_packed(Call& call, Prepared* prepared) {
   enum { kYZero = kPackedXZero + 1, kScratch, kOut };
   PackedConv2dArgs a{};
-  if (Status s = read_packed_call<p, int8_bytes<p>, Forms::kKind>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
+  if (Status s = read_packed_call<p, int8_bytes<p>, Kernels::kKind>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
   if (call.tensor(kOut).numel == 0) return keep_nothing(prepared);
   const Tensor &packed = call.tensor(kPackedWeights), &scratch = call.tensor(kScratch);
   if (scratch.numel < packed_conv2d_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold the windows");
   if (tell_words(call, a)) return keep_nothing(prepared);
-  return keep_packed<Forms, p, PackedConv2dArgs>(
+  return keep_packed<Kernels, p, PackedConv2dArgs>(
       call, prepared,
       {a, packed.constant, static_cast<const int8_t*>(call.tensor(kPackedX).data), static_cast<const int8_t*>(packed.data), scratch.data,
        scratch.numel, static_cast<int8_t*>(call.tensor(kOut).data)});
 }
 
-template <class Forms, Packing p>
+template <class Kernels, Packing p>
 bool prepare_ready_packed(const ReadyCall& ready, Prepared* prepared) {
   const Operand &x = ready.operands[0], &packed = ready.operands[1], &scratch = ready.operands[2], &y = ready.operands[3];
-  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Forms::kKind>(ready, y, scratch)};
+  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Kernels::kKind>(ready, y, scratch)};
   if (a.at == nullptr || scratch.bytes < packed_conv2d_least_scratch_bytes(a, p)) return false;
   Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_packed<Forms, p, InFile<PackedConv2dArgs>>(
+  return keep_packed<Kernels, p, InFile<PackedConv2dArgs>>(
              call, prepared,
              {a, packed.constant, static_cast<const int8_t*>(x.data), static_cast<const int8_t*>(packed.data), scratch.data, scratch.bytes,
               static_cast<int8_t*>(y.data)})
       .ok();
 }
 
-template <class Forms, Packing p>
+template <class Kernels, Packing p>
 constexpr Kernel packed_kernel(const char* name) {
-  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_packed<Forms, p>;
-  constexpr ReadyForm kReady = kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready_packed<Forms, p>} : ReadyForm{};
+  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_packed<Kernels, p>;
+  constexpr ReadyForm kReady =
+      kLoadsPlans ? ReadyForm{"TTXO", sizeof(PackedConv2dArgs) / 4, prepare_ready_packed<Kernels, p>} : ReadyForm{};
   return {name, "TTLLLLIIXO", kPrepare, false, kReady};
 }
 

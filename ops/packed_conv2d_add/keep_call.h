@@ -70,13 +70,32 @@ Status keep_added_in_scratch(Call& call, Prepared* prepared, const Conv& conv, c
   return keep<kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes, c.y);
 }
 
+// Kernels: the functions of an operator, as ops/packed_conv2d/keep_call.h says, and why_not().
+template <class Kernels, class Conv>
+Status keep_added_mve(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+  if constexpr (!kIsMicrocontroller) {
+    const auto rows_bytes = static_cast<int32_t>(packed_conv2d_add_rows_bytes(c.conv, c.rows));
+    const PackedMve form = packed_conv2d_mve_form(c.conv, c.scratch_bytes - rows_bytes);
+    if (form == PackedMve::in_place) return keep_added_as<Feature::mve, Kernels::mve_in_place>(call, prepared, conv, c);
+    if (form == PackedMve::columns) return keep_added_as<Feature::mve, Kernels::mve_columns>(call, prepared, conv, c);
+    if (form == PackedMve::rows) return keep_added_as<Feature::mve, Kernels::mve_rows>(call, prepared, conv, c);
+  }
+  return keep_added_as<Feature::mve, Kernels::mve>(call, prepared, conv, c);
+}
+
+template <class Kernels, class Conv>
+Status keep_added_dsp(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
+  if constexpr (build_has<Feature::dsp>()) return keep_added_in_scratch<Kernels::dsp_in_scratch>(call, prepared, conv, c);
+  else return keep_added_as<Feature::dsp, Kernels::dsp>(call, prepared, conv, c);
+}
+
 // `conv`: that of `c`, or where it lies in the file.
-template <class Forms, Packing p, class Conv>
+template <class Kernels, Packing p, class Conv>
 Status keep_added(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c, [[maybe_unused]] bool constant_weights) {
   if constexpr (p == Packing::mve_4x16)
-    if (is_for<Feature::mve>(call)) return Forms::keep_mve(call, prepared, conv, c);
+    if (is_for<Feature::mve>(call)) return keep_added_mve<Kernels>(call, prepared, conv, c);
   if constexpr (p == Packing::dsp_4x4)
-    if (is_for<Feature::dsp>(call)) return Forms::keep_dsp(call, prepared, conv, c);
+    if (is_for<Feature::dsp>(call)) return keep_added_dsp<Kernels>(call, prepared, conv, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (constant_weights && keep_added_on_host<p>(call, prepared, c)) return Status{};
 #endif
@@ -85,27 +104,27 @@ Status keep_added(Call& call, Prepared* prepared, const Conv& conv, const AddedR
 }
 
 // Of the numbers that a call has: x_factor, other_factor, first.
-template <class Forms, Packing p, class Conv>
+template <class Kernels, Packing p, class Conv>
 Status keep_checked_added(Call& call, Prepared* prepared, const Conv& conv, const int32_t* numbers, const AddOperands& o) {
   using namespace packed_add;
   const PackedConv2dArgs& a = conv;
-  if (const char* why = Forms::why_not(a)) return bad_argument(kOut, why);
+  if (const char* why = Kernels::why_not(a)) return bad_argument(kOut, why);
   if (o.scratch.bytes < packed_conv2d_add_least_scratch_bytes(a, p)) return bad_argument(kScratch, "must hold a row and the windows");
   const int32_t rows = o.scratch.bytes < packed_conv2d_add_scratch_bytes(a, p) ? 1 : packed_conv2d_add_rows(a);
   if (o.x.data == o.y.data) return bad_argument(kOut, "must lie apart from the input");  // the kernel works in place of `other` alone
   const LinearAddArgs sum{o.y.bytes, o.y.bytes, numbers[0], numbers[1], numbers[2]};
   const auto bytes = [](const Operand& t) { return static_cast<const int8_t*>(t.data); };
-  return keep_added<Forms, p>(
+  return keep_added<Kernels, p>(
       call, prepared, conv,
       {a, sum, bytes(o.x), bytes(o.packed), bytes(o.other), rows, o.scratch.data, o.scratch.bytes, static_cast<int8_t*>(o.y.data)},
       o.packed.constant);
 }
 
-template <class Forms, Packing p>
+template <class Kernels, Packing p>
 Status prepare_added(Call& call, Prepared* prepared) {
   using namespace packed_add;
   PackedConv2dArgs a{};
-  if (Status s = read_packed_call<p, int8_bytes<p>, Forms::kKind>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
+  if (Status s = read_packed_call<p, int8_bytes<p>, Kernels::kKind>(call, kYZero, kScratch, kOut, a); !s.ok()) return s;
   const Tensor &other = call.tensor(kOther), &y = call.tensor(kOut);
   if (const char* why = why_not_image(other)) return bad_argument(kOther, why);
   for (int i = 0; i < 4; ++i)
@@ -118,24 +137,24 @@ Status prepare_added(Call& call, Prepared* prepared) {
   if (y.numel == 0) return keep_nothing(prepared);
   if (tell_words(call, a, numbers)) return keep_nothing(prepared);
   const auto operand = [&](int i) { return Operand{call.tensor(i).data, call.tensor(i).numel, call.tensor(i).constant}; };
-  return keep_checked_added<Forms, p>(call, prepared, a, numbers,
-                                      {operand(kPackedX), operand(kPackedWeights), operand(kOther), operand(kScratch), operand(kOut)});
+  return keep_checked_added<Kernels, p>(call, prepared, a, numbers,
+                                        {operand(kPackedX), operand(kPackedWeights), operand(kOther), operand(kScratch), operand(kOut)});
 }
 
-template <class Forms, Packing p>
+template <class Kernels, Packing p>
 bool prepare_ready_added(const ReadyCall& ready, Prepared* prepared) {
   const auto& o = *reinterpret_cast<const AddOperands*>(ready.operands);
-  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Forms::kKind>(ready, o.y, o.scratch)};
+  const InFile<PackedConv2dArgs> a{checked_packed_call<p, Kernels::kKind>(ready, o.y, o.scratch)};
   if (a.at == nullptr || o.other.bytes != o.y.bytes) return false;
   const auto* numbers = reinterpret_cast<const int32_t*>(ready.words + sizeof *a.at / 4);
   Call call{nullptr, 0, ready.arena, ready.isa};
-  return keep_checked_added<Forms, p>(call, prepared, a, numbers, o).ok();
+  return keep_checked_added<Kernels, p>(call, prepared, a, numbers, o).ok();
 }
-template <class Forms, Packing p>
+template <class Kernels, Packing p>
 constexpr Kernel added_kernel(const char* name) {
-  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_added<Forms, p>;
+  constexpr auto kPrepare = kLoadsPlansOnly ? nullptr : prepare_added<Kernels, p>;
   constexpr ReadyForm kReady =
-      kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready_added<Forms, p>} : ReadyForm{};
+      kLoadsPlans ? ReadyForm{"TTTXO", sizeof(PackedConv2dArgs) / 4 + 3, prepare_ready_added<Kernels, p>} : ReadyForm{};
   return {name, "TTLLLLIITIIIXO", kPrepare, true, kReady};
 }
 
