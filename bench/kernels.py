@@ -4,7 +4,7 @@
 
 Instructions are those of one inference with a float input and output, counted under emulation: they repeat to the last digit. The peer is
 ExecuTorch 1.5's runtime with CMSIS-NN and the file of its own flow, counted on the same boards (on Cortex-M3, which that flow does not serve,
-CMSIS-NN's kernels alone; on Cortex-M0+ with the file for a Cortex-M3). Needs the cross compiler for what an image takes. Standard library only; a bar that does not hold is marked with
+CMSIS-NN's kernels alone; on Cortex-M0+ with the file for a Cortex-M3). Needs the cross compiler for what an image takes. The sample that runs is none that the program was calibrated on. Standard library only; a bar that does not hold is marked with
 `!`, and the exit code is then 1.
 """
 import json
@@ -36,13 +36,20 @@ PEER["cortex-m33"] = PEER["cortex-m4"]  # the peer has one file and one set of k
 MOST_LOAD, MOST_FLASH, MOST_TABLES, MOST_STACK = 15_000, 22 * 1024, 2048, 2048
 
 
-def compiled(model, core, program, *options):
-    folder = spine.MODELS / model
-    tool("compile", folder / "float.pt2", "--calibrate", folder / "inputs", "--target", core, "-o", program, *options)
+def samples_of(model):
+    return sorted((spine.MODELS / model / "inputs").glob("*.bin"))
 
 
-def on_board(model, core, program, where):
-    sample = sorted((spine.MODELS / model / "inputs").glob("*.bin"))[0]
+def compiled(model, core, program, *options, calibration=None):
+    """Without `calibration`: on all samples but the first, which is the one that runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        for sample in calibration or samples_of(model)[1:]:
+            shutil.copy(sample, folder)
+        tool("compile", spine.MODELS / model / "float.pt2", "--calibrate", folder, "--target", core, "-o", program, *options)
+
+
+def on_board(model, core, program, where, sample=None):
+    sample = sample or samples_of(model)[0]
     tool("run", program, "--input", sample, "--output-dir", where / "out", "--on", f"qemu:{BOARDS[core]}", "--json", where / "run.json")
     return json.loads((where / "run.json").read_text())
 
@@ -59,6 +66,25 @@ def instructions(where):
                 share = f"{count / peer:.3f}"
                 cells += [f"{count / 1e6:.3f}", bar(share, limit is None or count <= limit * peer), f"{limit:.2f}" if limit else ""]
             print(f"| {core} | {model} | {peer / 1e6:.3f} | {' | '.join(cells)} |", flush=True)
+    print()
+
+
+def zeros(where):
+    """What is left out behind relu depends on the data: units are put in order on one half of the samples, the other half runs."""
+    model = "autoencoder_ad"
+    samples = samples_of(model)
+    print("| core, autoencoder_ad | dialect | as the units stood, M | of the peer | in order, mean, M | least | most | mean of the peer |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    for core in ("cortex-m55", "cortex-m4", "cortex-m33"):
+        peer = PEER[core][model][0]
+        for dialect in ("deuteron", "stock"):
+            compiled(model, core, where / "p.pte", "--dialect", dialect, "--skip-pass", "order-units", calibration=samples[::2])
+            before = on_board(model, core, where / "p.pte", where, samples[1])["instructions"]
+            compiled(model, core, where / "p.pte", "--dialect", dialect, calibration=samples[::2])
+            counts = [on_board(model, core, where / "p.pte", where, sample)["instructions"] for sample in samples[1::2]]
+            mean = sum(counts) / len(counts)
+            cells = [f"{before / 1e6:.4f}", f"{before / peer:.3f}", f"{mean / 1e6:.4f}", f"{min(counts) / 1e6:.4f}", f"{max(counts) / 1e6:.4f}"]
+            print(f"| {core} | {dialect} | {' | '.join(cells)} | {mean / peer:.3f} |", flush=True)
     print()
 
 
@@ -116,6 +142,7 @@ def main():
         sys.exit(f"{spine.MODELS} is not there: the reference models are needed")
     with tempfile.TemporaryDirectory() as folder:
         instructions(pathlib.Path(folder))
+        zeros(pathlib.Path(folder))
         originals(pathlib.Path(folder))
         footprint(pathlib.Path(folder))
     print(f"{spine.missed} bars missed (marked with !)")

@@ -11,6 +11,8 @@
 
 #include "backends/neutron_delegate/delegate.h"
 #include "base/check.h"
+#include "ops/device/kernels_with_arguments.h"
+#include "ops/kernel_call/called_kernels.h"
 
 namespace deuteron {
 namespace {
@@ -313,23 +315,10 @@ std::string c_name(std::string_view text) {
 }
 
 uint32_t features_of(std::string_view isa, std::string_view flags) {
-  const bool has_float = flags.find("-mfloat-abi=hard") != flags.npos;
-  const auto bit = [](Feature f) { return 1u << static_cast<int>(f); };
-  const bool scalar = isa == "scalar";
-  return (isa == "mve" ? bit(Feature::mve) : 0) | (isa == "mve" && has_float ? bit(Feature::mve_float) : 0) |
-         (isa == "dsp" ? bit(Feature::dsp) : 0) | (isa == "dsp" && has_float ? bit(Feature::dsp_float) : 0) |
-         (scalar ? bit(Feature::scalar) : 0) | (scalar && !has_float ? bit(Feature::soft_float) : 0);
+  for (const Isa known : {Isa::mve, Isa::dsp, Isa::scalar})
+    if (isa == name_of(known)) return features_of(known, flags.find("-mfloat-abi=hard") != flags.npos);
+  return 0;
 }
-
-// The same kernels without the forms of ready calls. A load plan that has some is not used then, and the FlatBuffer has all arguments.
-struct KernelsWithArguments {
-  std::vector<Kernel> kernels;
-  std::vector<const Kernel*> pointers;
-  explicit KernelsWithArguments(const KernelTable& table) {
-    for (int32_t i = 0; i < table.count; ++i) kernels.push_back(*table.kernels[i]), kernels.back().ready = {};
-    for (const Kernel& k : kernels) pointers.push_back(&k);
-  }
-};
 
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, const std::string& where,
                                        Status& status, Diagnostics& diagnostics) {

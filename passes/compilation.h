@@ -18,10 +18,12 @@ struct Compilation {
   std::vector<uint8_t> pte;
   PteParts parts;
   std::vector<UserOperator> user;  // by id of graph.sources
+  UnitOrder unit_order;
   QuantizationDecisions quantization;
   PartitionDecisions partition;
   NpuDecisions npu;
   RowBands row_bands;
+  std::vector<PlainDecision> plain;
   StreamDecision stream;
   ByteInputs byte_inputs;
 };

@@ -13,6 +13,21 @@
 
 namespace deuteron {
 
+// A dense call or an addition that keeps its plain kernel where packed ones are asked for: passes/pack_weights.cpp.
+struct PlainDecision {
+  Origin origin;
+  std::string call;  // "cortex_m::quantized_conv2d"
+  Refusal why;
+};
+
+// Units between fully connected layers that stand in another order: passes/order_units.cpp.
+struct UnitOrder {
+  i64 values = 0;         // 0: none
+  Origin readers;         // the layers that read them
+  i64 macs = 0;           // of the layers that read them
+  i64 macs_left_out = 0;  // of these, in the mean over samples that an order was not chosen on
+};
+
 // passes/quantize_post_training.cpp
 struct QuantizationDecisions {
   bool model_was_quantized = false;  // then the rest is empty

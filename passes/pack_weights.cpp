@@ -1,5 +1,7 @@
 // Weights become what the kernels of our runtime read: after lowering, so that every way to a dense call is served, with the numbers that
 // the plain call has.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "ops/packed_conv2d/packed_args.h"
 #include "ops/packed_conv2d_w4/w4_form.h"
 #include "passes/call_node.h"
+#include "passes/compilation.h"
 #include "passes/options.h"
 #include "passes/pack_call.h"
 #include "passes/pass.h"
@@ -30,19 +33,32 @@ constexpr PackRule kRules[] = {
     {"cortex_m::quantized_add", linearize_add},
 };
 
+// Whether it reads units that were put in order.
+bool has_zeros(const UnitOrder& units, const Node& node) {
+  return std::ranges::any_of(node.origin, [&](i32 id) { return std::ranges::find(units.readers, id) != units.readers.end(); });
+}
+
 struct Candidate {
   size_t node;
   Lowered lowered;
 };
 
-std::optional<Candidate> candidate(const Graph& g, size_t n, Isa isa, bool may_be_w4) {
+bool has_rule(std::string_view call) {
+  return std::ranges::any_of(kRules, [&](const PackRule& rule) { return rule.call == call; });
+}
+
+std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass) {
   const Node& node = g.nodes[n];
   const auto* call = call_of(node.op);
-  if (!call) return std::nullopt;
+  if (!call || !has_rule(call->name)) return std::nullopt;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  Result<Lowered> lowered = pack_call({*call, data, isa});
-  if (!lowered) return std::nullopt;
+  const bool may_be_w4 = has_int4_weights(pass.options);
+  Result<Lowered> lowered = pack_call({*call, data, pass.target.isa, !may_be_w4 && has_zeros(pass.result.unit_order, node)});
+  if (!lowered) {
+    if (lowered.why.rule != kNoPacking) pass.result.plain.push_back({node.origin, call->name, lowered.why});
+    return std::nullopt;
+  }
   if (may_be_w4 && lowered.value->call.name == "deuteron::packed_conv2d")
     if (Result<Lowered> w4 = with_w4_weights(*lowered.value)) lowered = std::move(w4);
   lowered.value->call.macs = call->macs;
@@ -133,13 +149,20 @@ void pack_weights(PassContext& pass) {
   Readers readers;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     add_constants(g, g.nodes[n], readers);
-    if (auto c = candidate(g, n, pass.target.isa, has_int4_weights(pass.options))) candidates.push_back(std::move(*c));
+    if (auto c = candidate(g, n, pass)) candidates.push_back(std::move(*c));
   }
   i64 plain = 0;
   for (const auto& [data, count] : readers) plain += static_cast<i64>(data.size());
   const i64 most = plain * pass.options.packed_growth_percent / 100;  // for what fills up blocks and tiles
   std::vector<Group> groups = groups_of(g, std::move(candidates));
-  groups.resize(groups_within(groups, readers, most));
+  const size_t packed = groups_within(groups, readers, most);
+  for (size_t k = packed; k < groups.size(); ++k)
+    for (const Candidate& c : groups[k].calls)
+      pass.result.plain.push_back(
+          {g.nodes[c.node].origin,
+           call_of(g.nodes[c.node].op)->name,
+           {"the constants would become too large, in percent", "", fmt::format("{}", pass.options.packed_growth_percent), ""}});
+  groups.resize(packed);
   for (Group& group : groups)
     for (Candidate& c : group.calls) {
       Node& node = g.nodes[c.node];

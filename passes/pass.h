@@ -34,6 +34,7 @@ void fuse(PassContext&);                    // passes/fuse.cpp
 void fuse_again(PassContext&);              // passes/fuse.cpp
 void infer_layout(PassContext&);            // passes/layout.cpp
 void npu_forms(PassContext&);               // passes/npu_forms.cpp
+void order_units(PassContext&);             // passes/order_units.cpp
 void quantize_post_training(PassContext&);  // passes/quantize_post_training.cpp
 void fold_quantization(PassContext&);       // passes/fold_quantization.cpp
 void stream(PassContext&);                  // passes/stream.cpp

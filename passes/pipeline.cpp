@@ -28,6 +28,8 @@ static constexpr Pass kPipeline[] = {
     {"fuse-again", fuse_again},
     // Functions of one element that the NPU can compute in a few steps are those steps.
     {"npu-forms", npu_forms},
+    // Between fully connected layers units stand in the order of how rarely they are zero.
+    {"order-units", order_units},
     // Every operator with an int8 form stands between dequantize and quantize. Quantized models come so and are left as they are.
     {"quantize", quantize_post_training},
     // Operators between dequantize and quantize are int8 operators; quantize and dequantize are left at the edges and around float

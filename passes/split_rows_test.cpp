@@ -8,30 +8,11 @@
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
+#include "passes/test_program.h"
 #include "targets/target.h"
-#include "tensor/elements.h"
 
 namespace deuteron {
 namespace {
-
-std::vector<int8_t> result_of(const Compilation& c, const std::vector<float>& x) {
-  const File file{c.pte.data(), c.pte.size()};
-  Needs needs;
-  EXPECT_TRUE(measure(file, kAllKernels, &needs).ok());
-  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1),
-      planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
-  Program program;
-  const Status status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
-                                     {planned.data(), planned.size() * sizeof(std::max_align_t)});
-  EXPECT_TRUE(status.ok()) << (status.detail ? status.detail : "");
-  if (!status.ok()) return {};
-  const Type& type = c.graph.type(c.graph.inputs[0].value);
-  const std::vector<std::byte> steps = elements_of(x, type);
-  EXPECT_TRUE(program.set_input(0, steps.data(), steps.size()).ok());
-  EXPECT_TRUE(program.run().ok());
-  const auto* y = static_cast<const int8_t*>(program.output(0).data);
-  return {y, y + program.output(0).numel};
-}
 
 std::optional<Compilation> compiled(const Graph& g, const char* target, i64 max_ram, const std::vector<float>& x,
                                     Diagnostics& diagnostics) {
@@ -97,7 +78,7 @@ TEST(SplitRows, KeepsEveryBitAndTheLimit) {
       Diagnostics diagnostics;
       const auto whole = compiled(t.g, target, 0, x, diagnostics);
       ASSERT_TRUE(whole);
-      const std::vector<int8_t> expected = result_of(*whole, x);
+      const std::vector<int8_t> expected = int8_result_of(*whole, x);
       for (const double part : {0.95, 0.7, 0.5}) {
         const auto limit = static_cast<i64>(part * static_cast<double>(whole->plan.bytes));
         Diagnostics reasons;
@@ -109,7 +90,7 @@ TEST(SplitRows, KeepsEveryBitAndTheLimit) {
           continue;
         }
         EXPECT_LE(bands->plan.bytes, limit);
-        ASSERT_EQ(result_of(*bands, x), expected);
+        ASSERT_EQ(int8_result_of(*bands, x), expected);
         EXPECT_EQ(bands->row_bands.bytes_before, whole->plan.bytes);
         EXPECT_EQ(macs_of(*bands) - macs_of(*whole), bands->row_bands.extra_macs);
         split += bands->row_bands.operators > 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "passes/compilation.h"
 #include "passes/pipeline.h"
 
 namespace deuteron {
@@ -20,7 +21,9 @@ Trial::Trial(const PassContext& pass, Graph trial_graph)
       options(quiet(pass.options)),
       rewrites_left(*pass.rewrites_left),
       target_(pass.target),
-      samples_(pass.samples) {}
+      samples_(pass.samples) {
+  result.unit_order = pass.result.unit_order;
+}
 
 bool Trial::run(std::string_view from, std::string_view to) {
   PassContext own = context();

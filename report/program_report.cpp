@@ -47,6 +47,8 @@ class Reporter {
 
  private:
   void report_calls() {
+    const auto called =
+        c_.pte.empty() ? std::nullopt : called_kernels({c_.pte.data(), c_.pte.size()}, target_.isa, usual_features(target_.isa));
     i32 delegates = 0, instruction = -1;
     for (const Node& node : g_.nodes) {
       const KernelCall* call = call_of(node.op);
@@ -57,6 +59,7 @@ class Reporter {
       } else {
         r_.operators.push_back(report_call(node, *call));
         r_.operators.back().instruction = instruction;
+        if (called) r_.operators.back().called = (*called)[static_cast<size_t>(instruction)];
         note_told(node.origin);
       }
     }
@@ -79,7 +82,17 @@ class Reporter {
     r.macs = call.macs;
     r.cycles = cpu_cycles(g_, node, target_).value_or(-1);
     r.is_stock = !is_own_dialect(call);
+    r.plain = reason_of_plain(node, call);
     return r;
+  }
+
+  std::string reason_of_plain(const Node& node, const KernelCall& call) const {
+    for (const PlainDecision& p : c_.plain)
+      if (p.call == call.name && p.origin == node.origin)
+        return p.why.limit.empty()
+                   ? p.why.what
+                   : fmt::format("{}: {}{}limit {}", p.why.what, p.why.measured, p.why.measured.empty() ? "" : ", ", p.why.limit);
+    return "";
   }
 
   std::string reason_of_call(const Node& node, const KernelCall& call, Placement placement) const {

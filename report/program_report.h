@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cost/program_cost.h"
+#include "ops/kernel_call/called_kernels.h"
 
 namespace deuteron {
 
@@ -22,14 +23,16 @@ struct OperatorReport {
   std::string reason;
   Placement placement = Placement::cortex_m;
   i64 macs = 0;
-  i64 float_bytes = 0;     // portable: of the float tensors that it reads and writes
-  bool is_stock = true;    // false: a kernel of deuteron::, which stock firmware lacks
-  i32 delegate = -1;       // npu: by delegate call of the program
-  i32 instruction = -1;    // of the program
-  i64 cycles = -1;         // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
-  i64 apart_cycles = 0;    // npu: of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
-  std::string bound = {};  // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
-  Origin origin = {};      // the user's operators, by index into Graph::sources
+  i64 float_bytes = 0;        // portable: of the float tensors that it reads and writes
+  bool is_stock = true;       // false: a kernel of deuteron::, which stock firmware lacks
+  i32 delegate = -1;          // npu: by delegate call of the program
+  i32 instruction = -1;       // of the program
+  i64 cycles = -1;            // npu: on the open model of the machine; else of the CPU by [cpu.cost]; -1: not known
+  i64 apart_cycles = 0;       // npu: of a kernel that the open machine is assumed to have: of the two that would take its place; else 0
+  std::string bound = {};     // npu: what holds the kernel back: "compute", "weights", "activations", "setup", "fetch"
+  Origin origin = {};         // the user's operators, by index into Graph::sources
+  CalledKernels called = {};  // on the target's core
+  std::string plain = {};     // why the call is not one on packed weights, or an exact addition, where those are asked for; else empty
 };
 // An operator of the model without a call of its own.
 struct FoldedReport {

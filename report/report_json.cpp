@@ -47,6 +47,9 @@ Json operators(const ProgramReport& r) {
                      {"float_bytes", o.float_bytes},
                      {"delegate", o.delegate},
                      {"cycles", cycles_or_null(o.cycles)},
+                     {"kernels", o.called.names},
+                     {"other_kernels", o.called.why_not},
+                     {"plain", o.plain},
                      {"assumed", o.apart_cycles > 0},
                      {"bound", o.bound}});
   return array;
@@ -201,6 +204,12 @@ Json row_split(const RowBands& b) {
           {"ram_before", b.bytes_before}, {"ram_after", b.bytes_after}};
 }
 
+// Null where no units stand in another order.
+Json unit_order(const UnitOrder& u) {
+  if (u.values == 0) return nullptr;
+  return {{"layers", u.values}, {"macs_behind", u.macs}, {"macs_left_out", u.macs_left_out}};
+}
+
 // Where the program is and what it costs.
 Json program_json(const Compilation& c, const ProgramReport& r, const ReportFacts& f) {
   const NpuTotal npu = npu_total(r);
@@ -214,6 +223,7 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"ram_optimal", c.plan.optimal},
           {"scratch_bytes", c.plan.scratch_bytes},
           {"row_split", row_split(c.row_bands)},
+          {"unit_order", unit_order(c.unit_order)},
           {"constants_bytes", c.parts.constants},
           {"program_bytes", c.parts.program},
           {"file_bytes", c.pte.size()},

@@ -51,6 +51,7 @@ class Summary {
   std::string write() {
     text_ = fmt::format("{} for {}\n", f_.model, f_.target ? f_.target->name : "?");
     operators();
+    kernels();
     npu();
     crossings();
     kept_on_cpu();
@@ -61,7 +62,7 @@ class Summary {
     placement();
     peak();
     flash();
-    line("multiply-adds", scaled(r_.macs));
+    multiply_adds();
     quantization();
     if (c_.quantization.precision) precision(*c_.quantization.precision);
     int4_weights();
@@ -85,6 +86,24 @@ class Summary {
     if (!r_.folded.empty()) by_placement += fmt::format("{}{} folded away", by_placement.empty() ? "" : "; ", r_.folded.size());
     line("operators", by_placement.empty() ? "none" : by_placement);
     for (const std::string& leftover : portable_lines(r_)) line("", leftover);
+  }
+
+  // What keeps calls from the core's kernels and from packed weights: each reason once, with its first call.
+  void kernels() {
+    std::vector<std::pair<std::string, std::vector<const OperatorReport*>>> reasons;
+    const auto add = [&](const std::string& reason, const OperatorReport& o) {
+      auto at = std::ranges::find(reasons, reason, [](const auto& r) { return r.first; });
+      if (at == reasons.end()) at = reasons.insert(at, {reason, {}});
+      at->second.push_back(&o);
+    };
+    for (const OperatorReport& o : r_.operators) {
+      if (!o.plain.empty()) add("with plain weights: " + o.plain, o);
+      if (!o.called.why_not.empty()) add("on " + text_of(o.called), o);
+    }
+    for (const auto& [reason, calls] : reasons)
+      line(&reason == &reasons[0].first ? "kernels" : "",
+           fmt::format("{} `{}`{} {}", calls[0]->op, calls[0]->name, calls.size() == 1 ? "" : fmt::format(" and {} more", calls.size() - 1),
+                       reason));
   }
 
   void npu() {
@@ -251,6 +270,15 @@ class Summary {
     if (c_.plan.peak.size() > kShown) alive += fmt::format(" and {} more", c_.plan.peak.size() - kShown);
     const std::string where = peak_name(c_);
     if (!alive.empty()) line("", fmt::format("at the peak{}{}: {}", where.empty() ? "" : ", ", where, alive));
+  }
+
+  void multiply_adds() {
+    line("multiply-adds", scaled(r_.macs));
+    if (const UnitOrder& u = c_.unit_order; u.values > 0)
+      line("", fmt::format("{:.0f} % of the {} behind {} meet zeros that are left out (held-out samples; not in `cycles`)",
+                           100.0 * static_cast<double>(u.macs_left_out) / static_cast<double>(std::max<i64>(u.macs, 1)), scaled(u.macs),
+                           u.values == 1 ? "a relu whose units were put in order"
+                                         : fmt::format("{} relus whose units were put in order", u.values)));
   }
 
   void flash() {

@@ -12,8 +12,10 @@
 #include "frontends/pt2/summary.h"
 #include "frontends/tflite/summary.h"
 #include "onnx/open.h"
+#include "ops/kernel_call/called_kernels.h"
 #include "report/status_text.h"
 #include "runtime/load_plan.h"
+#include "targets/target.h"
 #include "tools/inspect_trace.h"
 #include "tools/options.h"
 #include "tools/output_paths.h"
@@ -48,12 +50,12 @@ std::string text_of(const PteDelegate& d) {
                       p.version, p.arguments, fmt::join(numbers(p.input_map, p.inputs), ", "),
                       fmt::join(numbers(p.input_flags, p.inputs), ", "), fmt::join(numbers(p.output_map, p.outputs), ", "),
                       fmt::join(numbers(p.output_flags, p.outputs), ", "));
-  text += fmt::format("      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n",
-                      p.microcode_bytes,
-                      p.is_open_model ? fmt::format("open machine model, {} kernel calls{}", p.kernel_calls,
-                                                    d.assumed_kernels > 0 ? fmt::format(", {} of them assumed to exist", d.assumed_kernels) : "")
-                                      : "not the open machine model's",
-                      p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
+  text += fmt::format(
+      "      microcode {} bytes ({}), weights {}, kernels {}; scratch {}, fetched weights {}, profile {}, debug {}\n", p.microcode_bytes,
+      p.is_open_model ? fmt::format("open machine model, {} kernel calls{}", p.kernel_calls,
+                                    d.assumed_kernels > 0 ? fmt::format(", {} of them assumed to exist", d.assumed_kernels) : "")
+                      : "not the open machine model's",
+      p.weights_bytes, p.kernels_bytes, p.scratch_bytes, p.sram_bytes, p.profile_bytes, p.debug_bytes);
   std::map<std::string, i64> counts;
   for (const std::string& k : d.kernels) ++counts[k];
   for (const auto& [name, n] : counts) text += fmt::format("      {:5} x {}\n", n, name);
@@ -131,6 +133,24 @@ void tell_memory(const PteSummary& s, std::string& text, Json& json) {
   }
 }
 
+// The kernels of its calls on the core that is asked for, else on the usual one with the program's instructions. A stock file says none.
+std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o, const ProgramFile& file, Diagnostics& diagnostics) {
+  std::string isa = file.summary.isa;
+  if (!o.target.empty()) {
+    const std::optional<Target> target = find_target(o.target, diagnostics);
+    if (!target) return std::nullopt;
+    if (!isa.empty() && isa != name_of(target->isa)) {
+      diagnostics.add({Severity::error, o.file, fmt::format("is for other instructions than {} has", target->name), isa,
+                       name_of(target->isa), "inspect.target", "leave --target out, or name a core that has them"});
+      return std::nullopt;
+    }
+    isa = name_of(target->isa);
+  }
+  for (const Isa known : {Isa::mve, Isa::dsp, Isa::scalar})
+    if (isa == name_of(known)) return called_kernels(file.file(), known, usual_features(known));
+  return std::nullopt;
+}
+
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   const std::optional<ProgramFile> file = ProgramFile::open(o.file, diagnostics);
   if (!file) return finish(o.json, diagnostics, {}, "");
@@ -162,9 +182,13 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
   }
   tell_memory(s, text, json);
   std::map<std::string, i64> counts;
-  for (const PteCall& c : s.calls) {
+  const std::optional<std::vector<CalledKernels>> called = called_on(o, *file, diagnostics);
+  if (diagnostics.has_errors()) return finish(o.json, diagnostics, {}, "");
+  for (size_t k = 0; k < s.calls.size(); ++k) {
+    const PteCall& c = s.calls[k];
     ++counts[c.op];
     json["calls"].push_back({{"op", c.op}, {"args", c.args}});
+    if (called) json["calls"].back()["kernels"] = (*called)[k].names, json["calls"].back()["other_kernels"] = (*called)[k].why_not;
   }
   json["operators"] = counts;
   if (!s.delegates.empty()) text += "delegates:\n";
@@ -173,7 +197,10 @@ int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
     json["delegates"].push_back(as_json(s.delegates[i]));
   }
   text += "operators:\n" + lines_of_counts(counts) + "calls:\n";
-  for (size_t k = 0; k < s.calls.size(); ++k) text += fmt::format("  {:3} {}({})\n", k, s.calls[k].op, fmt::join(s.calls[k].args, ", "));
+  for (size_t k = 0; k < s.calls.size(); ++k) {
+    text += fmt::format("  {:3} {}({})\n", k, s.calls[k].op, fmt::join(s.calls[k].args, ", "));
+    if (called && !(*called)[k].names.empty()) text += fmt::format("      {}\n", text_of((*called)[k]));
+  }
 
   // Whether it would run here is a separate question.
   Needs needs;
@@ -306,6 +333,8 @@ void add_inspect(CommandLine& line) {
       "deuteron inspect model.pte\n  deuteron inspect trace.etdp --etrecord model.etrecord --html profile.html", inspect, o);
   verb.option("file", o->file, "a .pte, .pt2, .tflite or .onnx file, an ETDump trace or an ETRecord").value("FILE").required();
   const auto file = [&](const char* name, std::string& path, const char* help) { verb.option(name, path, help).value("FILE"); };
+  verb.option("--target", o->target, "of a program: the core whose kernels are told; default: one with the program's instructions")
+      .value("T");
   file("--etrecord", o->etrecord, "of a trace: the record that was written with the program; tables by operator and module");
   file("--csv", o->csv, "of a trace: write its tables as CSV");
   file("--trace", o->trace, "of a trace: write it for ui.perfetto.dev or chrome://tracing");

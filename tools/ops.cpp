@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ops/families.h"
+#include "ops/kernel_call/called_kernels.h"
 #include "passes/pack_call.h"
 #include "targets/target.h"
 #include "tools/operator_fates.h"
@@ -21,13 +22,19 @@ struct OpsOptions {
   bool csv = false;
 };
 
-struct Row {
-  std::string name, kernel, packed, builtin, operands, result, constraints;
+// A call, and the kernels that it comes to on the target's core. Empty: there is none.
+struct ExampleCall {
+  std::string call, kernels;
+};
+// Of an example.
+struct ExampleKernel {
+  ExampleCall plain, packed;  // packed: with packed weights
 };
 
-// Of an example: empty where there is none.
-struct ExampleKernel {
-  std::string plain, packed;  // packed: with packed weights
+struct Row {
+  std::string name;
+  ExampleKernel kernel = {};
+  std::string builtin = {}, operands = {}, result = {}, constraints = {};
 };
 
 // The edges of the int8 part have no rule of their own in the list.
@@ -66,11 +73,34 @@ Quant example_quant(const QuantSpec& s, const Shape& shape) {
   return {std::vector<float>(n, 0x1p-6f), std::vector<i32>(n, 0), s.axis};
 }
 
-// The kernel that a lowered call has with packed weights.
-std::string packed_kernel(const Lowered& plain, std::vector<const Constant*> data, Isa isa) {
-  for (const NewConstant& c : plain.constants) data.push_back(&c.data);
-  const Result<Lowered> packed = pack_call({plain.call, data, isa});
-  return packed ? packed->call.name + "." + packed->call.overload : "";
+// Operands of a lowered call, and what it makes.
+struct CallTypes {
+  std::vector<const Type*> in, out;
+  std::vector<const Constant*> data;  // by operand; null: no constant
+
+  // With those that the call has of its own.
+  CallTypes with(const Lowered& l) const {
+    CallTypes all = *this;
+    for (const NewConstant& c : l.constants) all.in.push_back(&c.type), all.data.push_back(&c.data);
+    for (const Type& t : l.scratch) all.out.push_back(&t);
+    return all;
+  }
+};
+
+std::string kernels_of(const Lowered& l, const CallTypes& types, Isa isa) {
+  const CallTypes all = types.with(l);
+  std::vector<void*> data;
+  for (const Constant* c : all.data) data.push_back(c ? const_cast<std::byte*>(c->bytes.data()) : nullptr);
+  return text_of(called_kernels(l.call, TypeView(all.in), TypeView(all.out), data, isa, usual_features(isa)));
+}
+
+ExampleKernel example_kernel(const Lowered& plain, const CallTypes& types, Isa isa) {
+  ExampleKernel e{{plain.call.name, kernels_of(plain, types, isa)}, {}};
+  CallTypes own = types;
+  for (const NewConstant& c : plain.constants) own.in.push_back(&c.type), own.data.push_back(&c.data);
+  if (const Result<Lowered> packed = pack_call({plain.call, own.data, isa}))
+    e.packed = {packed->call.name + "." + packed->call.overload, kernels_of(*packed, own, isa)};
+  return e;
 }
 
 // The kernels of an int8 operator on example operands of these shapes.
@@ -109,7 +139,7 @@ ExampleKernel kernel_for(const Op& op, std::span<const QuantSpec> specs, const s
   }
   const Result<Lowered> lowered = lower_to_cortex_m(op, {TypeView(views), TypeView(outs), data, isa});
   if (!lowered) return {};
-  return {lowered->call.name, packed_kernel(*lowered, data, isa)};
+  return example_kernel(*lowered, {views, outs, data}, isa);
 }
 
 // The kernel of an example. Where there is none with a scale for each channel, the operator with such a scale becomes another one before it
@@ -119,7 +149,7 @@ ExampleKernel kernel_of(const AnyExample& example, std::vector<QuantSpec> specs,
   const size_t operands = std::min(example.operands.size(), specs.size() - 1);
   const std::vector<Shape> shapes(example.operands.begin(), example.operands.begin() + static_cast<std::ptrdiff_t>(operands));
   ExampleKernel kernel = kernel_for(example.op, specs, shapes, isa);
-  if (!kernel.plain.empty()) return kernel;
+  if (!kernel.plain.call.empty()) return kernel;
   for (QuantSpec& s : specs)
     if (s.gran == Gran::per_channel) s.gran = Gran::per_tensor;
   return kernel_for(example.op, specs, shapes, isa);
@@ -142,11 +172,10 @@ void describe_quantization(Row& row, std::span<const QuantSpec> specs) {
 Row row_of(const AnyExample& example, const std::string& name, const Target& target) {
   const Op& op = example.op;
   const std::vector<QuantSpec> specs = specs_of(op);
-  Row row{name, "", "", "", "", "", ""};
+  Row row{name};
   // Without the backend of the CPU only the edges run there.
   if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) {
-    ExampleKernel kernel = kernel_of(example, specs, target.isa);
-    row.kernel = std::move(kernel.plain), row.packed = std::move(kernel.packed);
+    row.kernel = kernel_of(example, specs, target.isa);
   }
   add_npu(row, op, target);
   describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
@@ -174,7 +203,7 @@ std::string csv_of(const OperatorFate& f, const std::string& target) {
     std::string& list = kernel.starts_with("neutron::") ? npu : cpu;
     list += (list.empty() ? "" : " + ") + kernel;
   }
-  return fmt::format("{},{},{},{},{},{},{},{}\n", f.target, target, f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")),
+  return fmt::format("{},{},{},{},{},{},{},{},,,\n", f.target, target, f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")),
                      csv_cell(cpu), csv_cell(npu), csv_cell(f.call), "", csv_cell(f.why));
 }
 
@@ -190,17 +219,19 @@ Json json_of(const OperatorFate& f) {
 }
 
 std::string csv_of(const Row& r, const std::string& target) {
-  return fmt::format("{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target, r.result.empty() ? "float" : "int8", csv_cell(r.kernel),
-                     csv_cell(r.builtin), csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints));
+  const ExampleCall &plain = r.kernel.plain, &packed = r.kernel.packed;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target, r.result.empty() ? "float" : "int8", csv_cell(plain.call),
+                     csv_cell(r.builtin), csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints), csv_cell(plain.kernels),
+                     csv_cell(packed.call), csv_cell(packed.kernels));
 }
 
 std::string text_of(const Row& r, bool has_npu) {
-  return fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.empty() ? "-" : r.kernel,
+  return fmt::format("{:<22} {:<34} {:<24}{}\n", r.name, r.kernel.plain.call.empty() ? "-" : r.kernel.plain.call,
                      !has_npu ? "" : r.builtin.empty() ? "-" : r.builtin, r.operands.empty() ? "-" : r.operands + " -> " + r.result);
 }
 
 Json json_of(const Row& r, const std::string& target) {
-  return {{"name", r.name},       {"target", target},     {"kernel", r.kernel}, {"packed_kernel", r.packed},
+  return {{"name", r.name},       {"target", target},     {"kernel", r.kernel.plain.call}, {"runs", r.kernel.plain.kernels}, {"packed_kernel", r.kernel.packed.call}, {"packed_runs", r.kernel.packed.kernels},
           {"builtin", r.builtin}, {"operands", r.operands}, {"result", r.result}, {"constraints", r.constraints}};
 }
 
@@ -211,8 +242,13 @@ std::string text_of_all(const std::vector<Row>& rows, const std::vector<Operator
   for (const Row& r : rows) text += text_of(r, has_npu);
   text += fmt::format("{}; `-`: folded into its neighbours, a view, or no int8 kernel\n",
                       counted(static_cast<long long>(rows.size()), "operator"));
-  for (const Row& r : rows)
-    if (!r.packed.empty()) text += fmt::format("with packed weights {} is {}\n", r.name, r.packed);
+  text += fmt::format("{:<22} what its example comes to on {}\n", "operator", target.name);
+  for (const Row& r : rows) {
+    const ExampleCall &plain = r.kernel.plain, &packed = r.kernel.packed;
+    if (!plain.kernels.empty()) text += fmt::format("{:<22} {}\n", r.name, plain.kernels);
+    if (!packed.call.empty())
+      text += fmt::format("{:<22} with packed weights {}: {}\n", plain.kernels.empty() ? r.name : "", packed.call, packed.kernels);
+  }
   text += fmt::format("{:<46} what an example of it alone becomes on {}\n", "operator of torch", target.name);
   for (const OperatorFate& f : fates) text += text_of(f, has_npu);
   text += counted(static_cast<long long>(fates.size()), "operator") + " of torch\nkernels of the runtime:\n";
@@ -230,7 +266,7 @@ int ops(const OpsOptions& o) {
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(*target);
   const std::vector<OperatorFate> fates = operator_fates(*target);
-  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints\n" : text_of_all(rows, fates, *target);
+  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints,runs,packed_kernel,packed_runs\n" : text_of_all(rows, fates, *target);
   Json list = Json::array(), of_torch = Json::array(), kernels = Json::array();
   for (const Row& r : rows) {
     if (o.csv) text += csv_of(r, target->name);

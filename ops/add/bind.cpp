@@ -53,11 +53,11 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
   const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call) && why_not_add_mve(a) == nullptr)
+  if (serves<Feature::mve, why_not_add_mve>(call, a))
     return keep_for<Feature::mve, add_s8_mve>(call, prepared, a, x, other, y);
-  if (is_for<Feature::dsp>(call) && why_not_add_dsp(a) == nullptr)
+  if (serves<Feature::dsp, why_not_add_dsp>(call, a))
     return keep_for<Feature::dsp, add_s8_dsp>(call, prepared, a, x, other, y);
-  if (is_for<Feature::scalar>(call) && why_not_add_scalar(a) == nullptr)
+  if (serves<Feature::scalar, why_not_add_scalar>(call, a))
     return keep_for<Feature::scalar, add_s8_scalar>(call, prepared, a, x, other, y);
   return keep<add_s8>(call, prepared, a, x, other, y);
 }

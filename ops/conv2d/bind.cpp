@@ -27,9 +27,9 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<Conv2dArgs>& c) {
   if (is_for<Feature::mve>(call) || is_for<Feature::dsp>(call)) {
     ConvCall<Conv2dArgs> known = c;
     note_scales(known.args);
-    if (is_for<Feature::mve>(call) && why_not_conv2d_mve(known.args) == nullptr)
+    if (serves<Feature::mve, why_not_conv2d_mve>(call, known.args))
       return keep_in_scratch_for<Feature::mve, conv2d_s8_mve>(call, prepared, known);
-    if (is_for<Feature::dsp>(call) && why_not_conv2d_dsp(known.args) == nullptr)
+    if (serves<Feature::dsp, why_not_conv2d_dsp>(call, known.args))
       return keep_in_scratch_for<Feature::dsp, conv2d_s8_dsp>(call, prepared, known);
   }
   return keep_plain<conv2d_s8>(call, prepared, c);

@@ -122,8 +122,8 @@ deuteron_packed_windows_dsp:
 .endm
 
 @ void deuteron_packed_window_dsp(const DspPackedWindow*)
-@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, shifts 28
-@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins, 28 shifts
+@ offsets: x 0, quads 4, packed 8, y 12, pairs 16, second 20, y_zero 24, shifts 28, left out 32
+@ stack: 0 x, 4 its end, 8 y, 12 pairs left, 16 second, 20 y_zero, 24 where the first turn begins, 28 shifts, 32 left out
   .section .text.deuteron_packed_window_dsp,"ax"
   .global deuteron_packed_window_dsp
   .type deuteron_packed_window_dsp, %function
@@ -147,8 +147,8 @@ deuteron_packed_window_dsp:
   strd r4, r5, [sp, #8]
   ldrd r4, r5, [r0, #20]
   strd r4, r5, [sp, #16]
-  ldr r4, [r0, #28]
-  str r4, [sp, #28]
+  ldrd r4, r5, [r0, #28]
+  strd r4, r5, [sp, #28]
 1:                                  @ two tiles
   ldr r0, [sp]
   ldr r2, [sp, #16]
@@ -170,7 +170,9 @@ deuteron_packed_window_dsp:
   STEP_OF_ONE ldm, ldr r3, [sp, #4]
   cmp r0, r3
   bne 3b
-  ldr r12, [sp, #28]
+  ldrd r12, r2, [sp, #28]
+  add r1, r1, r2
+  add lr, lr, r2
   ldrd r2, r3, [sp, #8]
   ldr r0, [sp, #20]
   subs r3, r3, #1

@@ -27,6 +27,7 @@ struct DspPackedWindow {
   int8_t* y;  // 8 bytes for each pair of tiles
   int32_t pairs, second, y_zero;
   const int8_t* shifts;  // of all filters, then multipliers are not doubled; null: there are none
+  int32_t left_out;      // bytes of each tile's weights behind those of `quads`
 };
 extern "C" void deuteron_packed_window_dsp(const DspPackedWindow* a);
 

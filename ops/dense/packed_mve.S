@@ -58,18 +58,14 @@ deuteron_packed_windows_mve:
   vrshl.s32 \sums, \sums, \by
 .endm
 
-@ void deuteron_packed_window_mve(const MvePackedWindow*)
-@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32
-@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts;  r9 second   q6 last block   q7 y_zero
-  .section .text.deuteron_packed_window_mve,"ax"
-  .global deuteron_packed_window_mve
-  .type deuteron_packed_window_mve, %function
-  .balign 4
-deuteron_packed_window_mve:
+@ All of a function for one window.
+@ offsets: x 0, last 4, packed 8, y 12, blocks 16, pairs 20, second 24, y_zero 28, shifts 32, with \active also left out 36, more 40
+@ stack: 0 x, 4 blocks, 8 pairs left, 12 shifts, 16 left out, 20 more;  r9 second   q6 last block   q7 y_zero
+.macro ONE_WINDOW active, frame
   push {r4-r11, lr}
   sub sp, sp, #4
   vpush {d8-d15}
-  sub sp, sp, #16
+  sub sp, sp, #\frame
   ldrd r1, r2, [r0]
   vldrb.u8 q6, [r2]
   ldrd r3, r7, [r0, #8]
@@ -80,8 +76,22 @@ deuteron_packed_window_mve:
   vdup.16 q7, r6
   ldr r6, [r0, #32]
   str r6, [sp, #12]
+  .if \active
+  vmov.i8 q3, #128
+  ldrd r4, r5, [r0, #36]
+  veor q6, q6, q3
+  strd r4, r5, [sp, #16]
+  .endif
 1:                                  @ two tiles
+  .if \active
+  vmov.i8 q3, #128
+  SUMS_OF_ONE u8, veor q0, q0, q3
+  ldrd r1, r11, [sp, #16]
+  add r3, r3, r1
+  add r5, r5, r1
+  .else
   SUMS_OF_ONE
+  .endif
                                     @ eight sums -> eight bytes
   vmov q0[2], q0[0], r0, r4
   vldrw.u32 q2, [r3], #16
@@ -91,9 +101,15 @@ deuteron_packed_window_mve:
   vadd.i32 q0, q0, q2
   vmov q1[3], q1[1], r10, r14
   vldrw.u32 q2, [r5], #16
+  .if \active
+  vadd.i32 q0, q0, r11
+  .endif
   ldr r4, [sp, #12]
   vadd.i32 q1, q1, q2
   vldrw.u32 q4, [r5], #16
+  .if \active
+  vadd.i32 q1, q1, r11
+  .endif
   cmp r4, #0
   bne 8f                            @ the filters have shifts
   vqrdmulh.s32 q0, q0, q3
@@ -111,7 +127,7 @@ deuteron_packed_window_mve:
   vshr.u32 q0, q0, #16
   vstrb.32 q0, [r7], #4
   bne 1b
-  add sp, sp, #16
+  add sp, sp, #\frame
   vpop {d8-d15}
   add sp, sp, #4
   pop {r4-r11, pc}
@@ -134,4 +150,22 @@ deuteron_packed_window_mve:
   vrshl.s32 q0, q0, q2
   vrshl.s32 q1, q1, q5
   b 7b
+.endm
+
+@ void deuteron_packed_window_mve(const MvePackedWindow*)
+  .section .text.deuteron_packed_window_mve,"ax"
+  .global deuteron_packed_window_mve
+  .type deuteron_packed_window_mve, %function
+  .balign 4
+deuteron_packed_window_mve:
+  ONE_WINDOW 0, 16
   .size deuteron_packed_window_mve, . - deuteron_packed_window_mve
+
+@ void deuteron_packed_active_mve(const MvePackedActive*)
+  .section .text.deuteron_packed_active_mve,"ax"
+  .global deuteron_packed_active_mve
+  .type deuteron_packed_active_mve, %function
+  .balign 4
+deuteron_packed_active_mve:
+  ONE_WINDOW 1, 24
+  .size deuteron_packed_active_mve, . - deuteron_packed_active_mve

@@ -29,6 +29,18 @@ struct MvePackedWindow {
 };
 extern "C" void deuteron_packed_window_mve(const MvePackedWindow* a);
 
+// The same behind a relu: what meets the filters are x + 128 and weights + 128 (behind_relu() of packing.h), both from 0 to 255.
+struct MvePackedActive {
+  const int8_t *x, *last, *packed;
+  int8_t* y;
+  int32_t blocks;
+  int32_t pairs, second, y_zero;
+  const int8_t* shifts;
+  int32_t left_out;  // bytes of each tile's weights behind those of the last block
+  int32_t more;      // added to all sums: -128 times the sum of the window
+};
+extern "C" void deuteron_packed_active_mve(const MvePackedActive* a);
+
 // The same with int16 results (ops/conv2d_s8_s16/kernel.h): sums are shifted left before they meet the multipliers, results clamped.
 struct MvePackedWindowsS16 {
   const int8_t* x;

@@ -10,6 +10,7 @@
 //              elements length-4..length-1, with weights of 0 for those that an earlier quad has
 // Behind all tiles of a call with shifts follow those of each tile, shift[4], -31..0; then dsp_4x4 has multipliers that are not doubled.
 // Sums that are rounded once have once_shift() of them, which is not negative: its low byte is the same.
+// Where the zero point of x is left to the window (ops/packed_linear), `first` is the bias alone, and weights are behind_relu().
 // Units    int32, little-endian, 4-aligned; multiplier Q0.31, 0..2^31-1, for dsp_4x4 0..2^30-1 and weights -127..127
 #pragma once
 #include <cstdint>
@@ -91,6 +92,13 @@ int32_t packed_weight(const int8_t* tile, int32_t length, int32_t filter, int32_
   std::memcpy(&both, tile + 8 + at.quad * 16 + halfword_of(at.element, filter / 2) * 2, sizeof both);
   const int32_t low = static_cast<int8_t>(both & 0xff);
   return filter % 2 == 0 ? low : (both - low) / 256;
+}
+
+// A weight for what stands behind a relu, whose elements are x + 128: mve_4x16 has weight + 128 as uint8, since VMLADAV has both signed or
+// none. And back again.
+template <Packing p>
+constexpr int8_t behind_relu(int32_t weight) {
+  return static_cast<int8_t>(p == Packing::mve_4x16 ? weight ^ -128 : weight);
 }
 
 // What stands beside the weights of a filter.

@@ -60,12 +60,12 @@ bool keep_on_host(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2d
 // there is none for the call.
 bool keep_form(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs>& c, Status& kept) {
   const bool has_channels = c.args.in_c > 1;
-  if (is_for<Feature::mve>(call) && why_not_depthwise_conv2d_mve(c.args) == nullptr) {
+  if (serves<Feature::mve, why_not_depthwise_conv2d_mve>(call, c.args)) {
     if (has_patches(c.args)) kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_3x3>(call, prepared, c);
     else if (has_channels) kept = keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve_channels>(call, prepared, c);
     return has_channels || has_patches(c.args);
   }
-  if (is_for<Feature::dsp>(call) && why_not_depthwise_conv2d_dsp(c.args) == nullptr) {
+  if (serves<Feature::dsp, why_not_depthwise_conv2d_dsp>(call, c.args)) {
     const bool turned = turned_fit(c.args, kDspTurned);
     if (turned) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_turned>(call, prepared, c);
     else if (has_planes(c.args)) kept = keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp_3x3>(call, prepared, c);
@@ -84,9 +84,9 @@ Status choose(Call& call, Prepared* prepared, const ConvCall<DepthwiseConv2dArgs
 #if !defined(DEUTERON_MICROCONTROLLER) || defined(DEUTERON_FORMS)
   if (Status kept; keep_form(call, prepared, c, kept)) return kept;
 #endif
-  if (is_for<Feature::mve>(call) && why_not_depthwise_conv2d_mve(c.args) == nullptr)
+  if (serves<Feature::mve, why_not_depthwise_conv2d_mve>(call, c.args))
     return keep_in_scratch_for<Feature::mve, depthwise_conv2d_s8_mve>(call, prepared, c);
-  if (is_for<Feature::dsp>(call) && why_not_depthwise_conv2d_dsp(c.args) == nullptr)
+  if (serves<Feature::dsp, why_not_depthwise_conv2d_dsp>(call, c.args))
     return keep_plain_for<Feature::dsp, depthwise_conv2d_s8_dsp>(call, prepared, c);
   if (is_for<Feature::scalar>(call)) return keep_plain_for<Feature::scalar, depthwise_conv2d_s8_scalar>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)

@@ -33,6 +33,8 @@ namespace deuteron {
   K(kPackedConv2dDsp4x4)           \
   K(kPackedConv2dShiftsMve4x16)    \
   K(kPackedConv2dShiftsDsp4x4)     \
+  K(kPackedLinearMve4x16)          \
+  K(kPackedLinearDsp4x4)           \
   K(kPackedConv2dW4Mve4x16)        \
   K(kPackedConv2dW4Dsp4x4)         \
   K(kPackedConv2dAddMve4x16)       \

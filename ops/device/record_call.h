@@ -53,6 +53,7 @@ struct CallRecorder {
   uint32_t features = 0;  // of the core that runs the call: bit i: Feature i; 0: the portable kernels
   void (*record)(void* context, const KernelShape& kernel, const void* const* arguments) = nullptr;  // arguments[i]: where parameter i lies
   void* context = nullptr;
+  void (*refuse)(void* context, const char* why) = nullptr;  // may be null: why a kernel that the core has does not serve the call
 };
 #endif
 
@@ -82,6 +83,17 @@ constexpr bool is_for(const Call& call) {
 #else
   return call.recorder != nullptr && (call.recorder->features >> static_cast<int>(f) & 1) != 0;
 #endif
+}
+
+// Whether a kernel of the core serves a call: `why_not` of its arguments is null. Else the reason is told where somebody asks.
+template <Feature f, auto why_not, class... A>
+constexpr bool serves(const Call& call, const A&... arguments) {
+  if (!is_for<f>(call)) return false;
+  const char* const why = why_not(arguments...);
+#if !defined(DEUTERON_MICROCONTROLLER)
+  if (why != nullptr && call.recorder->refuse != nullptr) call.recorder->refuse(call.recorder->context, why);
+#endif
+  return why == nullptr;
 }
 
 #if !defined(DEUTERON_MICROCONTROLLER)

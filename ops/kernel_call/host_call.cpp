@@ -64,7 +64,7 @@ class HostCall {
     }
   }
 
-  std::optional<std::string> prepare(const KernelCall& call) {
+  std::optional<std::string> prepare(const KernelCall& call, Isa isa = kBuildIsa, const CallRecorder* recorder = nullptr) {
     if (!fault_.empty()) return fault_;
     const std::string name = call.overload.empty() ? call.name : call.name + "." + call.overload;
     const auto kernels = std::span(kAllKernels.kernels, static_cast<size_t>(kAllKernels.count));
@@ -75,7 +75,8 @@ class HostCall {
     for (const std::vector<i64>& list : integers_) items += list.size();
     tables_.resize((256 + 256 * items) / sizeof(std::max_align_t) + 1);
     Arena arena{reinterpret_cast<uint8_t*>(tables_.data()), tables_.size() * sizeof(std::max_align_t), 0};
-    Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena};
+    Call c{arguments_.data(), static_cast<int32_t>(arguments_.size()), &arena, isa};
+    c.recorder = recorder;
     const Status status = (*kernel)->prepare(c, &prepared_);
     if (status.ok()) return std::nullopt;
     return fmt::format("argument {} {}", status.argument, status.detail ? status.detail : "is refused");
@@ -150,6 +151,14 @@ std::optional<std::string> fault_of_call(const KernelCall& call, TypeView in, Ty
   HostCall host;
   host.add_arguments(call, in, out, {}, {}, {});
   return host.prepare(call);
+}
+
+void ask_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, Isa isa, const CallRecorder& recorder) {
+  HostCall host;
+  std::vector<bool> constant;
+  for (const void* data : in_data) constant.push_back(data != nullptr);
+  host.add_arguments(call, in, out, in_data, {}, constant);
+  host.prepare(call, isa, &recorder);
 }
 
 void run_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, std::span<void* const> out_data,

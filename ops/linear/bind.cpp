@@ -65,11 +65,11 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* weight = static_cast<const int8_t*>(call.tensor(kWeight).data);
   const auto* first = sums ? static_cast<const int32_t*>(sums->data) : nullptr;
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call) && why_not_linear_mve(a) == nullptr)
+  if (serves<Feature::mve, why_not_linear_mve>(call, a))
     return keep_for<Feature::mve, linear_s8_mve>(call, prepared, a, x, weight, first, y);
-  if (is_for<Feature::dsp>(call) && why_not_linear_rows_dsp(a, weight, first) == nullptr)
+  if (serves<Feature::dsp, why_not_linear_rows_dsp>(call, a, weight, first))
     return keep_for<Feature::dsp, linear_s8_rows_dsp>(call, prepared, a, x, weight, first, y);
-  if (is_for<Feature::dsp>(call) && why_not_linear_dsp(a) == nullptr)
+  if (serves<Feature::dsp, why_not_linear_dsp>(call, a))
     return keep_for<Feature::dsp, linear_s8_dsp>(call, prepared, a, x, weight, first, y);
   if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, linear_s8_scalar>(call, prepared, a, x, weight, first, y);
   return keep<linear_s8>(call, prepared, a, x, weight, first, y);

@@ -32,7 +32,8 @@
 .equ STEPS, 8
 
 @ void deuteron_rows_dsp(const DspRows*)
-@ stack: 0 x, 4 first, 8 y, 12 multiplier, 16 right, 20 length, 24 end of first, 28 added, 32 where the first turn enters, 36 end of x
+@ stack: 0 x, 4 left out, 8 first, 12 y, 16 multiplier, 20 right, 24 row step, 28 end of first, 32 added, 36 where the first turn enters,
+@ 40 end of x
   .section .text.deuteron_rows_dsp,"ax"
   .global deuteron_rows_dsp
   .type deuteron_rows_dsp, %function
@@ -40,39 +41,37 @@
 deuteron_rows_dsp:
   push {r4-r11, lr}
   sub sp, sp, #44
-  ldm r0, {r4-r12}
-  mov r0, r4
-  add r1, r4, r9, lsl #1            @ end of x
-  mov r3, r12
-  lsr r2, r9, #3
-  rsb r2, r2, #0                    @ steps that the first turn leaves out
-  and r2, r2, #(STEPS - 1)
-  mov r12, #STEP_BYTES
-  mul r2, r2, r12
-  adr r12, 2f
-  add r2, r2, r12
-  orr r12, r2, #1
-  mov lr, r1
-  stm sp, {r4-r12, lr}
-  mov r4, r5                        @ as the end of a turn has them
-  mov r5, r6
-  mov r8, r9
+  ldm r0, {r1, r2, r4-r12}
+  mov r0, r1
+  mov r3, r11
+  add lr, r1, r12, lsl #1           @ end of x
+  lsr r12, r12, #3
+  rsb r12, r12, #0                  @ steps that the first turn leaves out
+  and r12, r12, #(STEPS - 1)
+  mov r11, #STEP_BYTES
+  mul r12, r12, r11
+  adr r11, 2f
+  add r11, r11, r12
+  orr r11, r11, #1
+  mov r12, lr
+  stm sp, {r1, r2, r4-r12}
 1:                                  @ three rows, of which the first begins at r3
   ldm r4!, {r11, r12, lr}
-  strd r4, r5, [sp, #4]
+  strd r4, r5, [sp, #8]
   mov r1, r3
   add r2, r3, r8
   add r3, r3, r8, lsl #1
-  ldr pc, [sp, #32]
+  ldr pc, [sp, #36]
   .balign 4
 2:
   .rept STEPS
   STEP
   .endr
-  ldr r10, [sp, #36]
+  ldr r10, [sp, #40]
   cmp r0, r10
   bne 2b
-  ldm sp, {r0, r4-r10}
+  ldm sp, {r0, r1, r4-r10}
+  add r3, r3, r1
   cbnz r7, 4f
   smmlar r11, r11, r6, r10
   smmlar r12, r12, r6, r10

@@ -38,9 +38,9 @@ Status prepare(Call& call, Prepared* prepared) {
   a.shift = static_cast<int32_t>(call.integer(kShift));
   const auto *left = static_cast<const int8_t*>(x.data), *right = static_cast<const int8_t*>(other.data);
   auto* to = static_cast<int8_t*>(y.data);
-  if (is_for<Feature::mve>(call) && why_not_linear_mve(linear_of(a)) == nullptr)
+  if (serves<Feature::mve, why_not_linear_mve>(call, linear_of(a)))
     return keep_for<Feature::mve, matmul_s8_mve>(call, prepared, a, left, right, to);
-  if (is_for<Feature::dsp>(call) && why_not_linear_dsp(linear_of(a)) == nullptr)
+  if (serves<Feature::dsp, why_not_linear_dsp>(call, linear_of(a)))
     return keep_for<Feature::dsp, matmul_s8_dsp>(call, prepared, a, left, right, to);
   if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, matmul_s8_scalar>(call, prepared, a, left, right, to);
   return keep<matmul_s8>(call, prepared, a, left, right, to);

@@ -31,11 +31,11 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* x = static_cast<const int8_t*>(call.tensor(pair.swapped ? kOther : kX).data);
   const auto* other = static_cast<const int8_t*>(call.tensor(pair.swapped ? kX : kOther).data);
   auto* y = static_cast<int8_t*>(call.tensor(kOut).data);
-  if (is_for<Feature::mve>(call) && why_not_mul_mve(a) == nullptr)
+  if (serves<Feature::mve, why_not_mul_mve>(call, a))
     return keep_for<Feature::mve, mul_s8_mve>(call, prepared, a, x, other, y);
-  if (is_for<Feature::dsp>(call) && why_not_mul_words(a) == nullptr)
+  if (serves<Feature::dsp, why_not_mul_words>(call, a))
     return keep_for<Feature::dsp, mul_s8_dsp>(call, prepared, a, x, other, y);
-  if (is_for<Feature::scalar>(call) && why_not_mul_words(a) == nullptr)
+  if (serves<Feature::scalar, why_not_mul_words>(call, a))
     return keep_for<Feature::scalar, mul_s8_scalar>(call, prepared, a, x, other, y);
   return keep<mul_s8>(call, prepared, a, x, other, y);
 }

@@ -8,6 +8,8 @@ namespace {
 // Of this file alone, so that what is made of it is inlined.
 struct Kernels {
   static constexpr PackedKind kKind = PackedKind::any_shifts;
+  template <Packing p>
+  static constexpr auto portable = packed_conv2d_s8<p>;
   [[maybe_unused]] static constexpr auto mve = packed_conv2d_s8_mve;
   [[maybe_unused]] static constexpr auto mve_alone = packed_conv2d_s8_mve_alone;
   [[maybe_unused]] static constexpr auto mve_in_place = packed_conv2d_s8_mve_in_place;

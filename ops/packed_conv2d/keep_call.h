@@ -36,18 +36,18 @@ Status keep_in_scratch(Call& call, Prepared* prepared, const PackedCall<Args>& c
 
 #if defined(DEUTERON_HOST_KERNELS)
 // With weights in the order of the host's kernels, where there are such kernels and memory. False: not kept.
-template <Packing p, class Args>
+template <Packing p, PackedKind kind, class Args>
 bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if (call.recorder != nullptr || !c.constant || host_dot_forms().count == 0) return false;
   const HostDotForm& form = host_dot_forms().kernel[0];
-  const auto order = [&](void* room) { return order_packed_conv2d<p>(c.args, form, c.packed, room); };
+  const auto order = [&](void* room) { return order_packed_conv2d<p, kind == PackedKind::behind_relu>(c.args, form, c.packed, room); };
   return keep_ordered<HostPackedConv2d, run_packed_conv2d>(prepared, packed_conv2d_host_bytes(c.args, form), order, c.x, c.y);
 }
 #endif
 
-// Kernels: the functions of an operator. Its kKind, and those that choose when they run, mve and dsp; what they come to, mve_alone,
-// mve_in_place, mve_columns, mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch for a core. For a core
-// names for the forms would be more flash than the choice.
+// Kernels: the functions of an operator. Its kKind, the portable one of a packing, and those that choose when they run, mve and dsp; what
+// they come to, mve_alone, mve_in_place, mve_columns, mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch
+// for a core. For a core names for the forms would be more flash than the choice.
 template <class Kernels, class Args>
 Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (!kIsMicrocontroller) switch (packed_conv2d_mve_form(c.args, c.scratch_bytes)) {
@@ -87,10 +87,10 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call)) return keep_dsp<Kernels>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
-  if (keep_on_host<p>(call, prepared, c)) return Status{};
+  if (keep_on_host<p, Kernels::kKind>(call, prepared, c)) return Status{};
 #endif
   if constexpr (kIsMicrocontroller) return wrong_packing(kPackedWeights, p);
-  else return keep<packed_conv2d_s8<p>>(call, prepared, c.args, c.x, c.packed, c.y);
+  else return keep<Kernels::template portable<p>>(call, prepared, c.args, c.x, c.packed, c.y);
 }
 
 template <class Kernels, Packing p>

@@ -2,7 +2,7 @@
 #include "ops/packed_conv2d/kernel.h"
 
 #include "ops/image/window.h"
-#include "ops/integer/requantize.h"
+#include "ops/packed_conv2d/result.h"
 #if defined(DEUTERON_HOST_KERNELS)
 #include "ops/packed_conv2d/kernel_host.h"
 #endif
@@ -17,21 +17,6 @@ void add_tap(const PackedConv2dArgs& a, const int8_t* tile, int32_t kh, int32_t 
   const int32_t first = tap * a.in_c, length = a.length();
   for (int32_t c = 0; c < a.in_c; ++c)
     for (int32_t i = 0; i < kPackedTile; ++i) sums[i] += static_cast<uint32_t>(x(c) * packed_weight<p>(tile, length, i, first + c));
-}
-
-// `shift`: of other bytes than a compiler wrote it may be anything.
-int8_t finish(uint32_t sum, int64_t doubled_multiplier, int32_t shift, int32_t zero) {
-  // Unsigned: with bytes that no compiler wrote, the product may leave int64.
-  const auto exact = static_cast<uint64_t>(int64_t{static_cast<int32_t>(sum)}) * static_cast<uint64_t>(doubled_multiplier);
-  if (shift > 0) {  // rounded once
-    const auto down = static_cast<int32_t>(static_cast<int64_t>(exact) >> 32);
-    const int by = -shift & 31;
-    return static_cast<int8_t>(clamp_to(add_wrapping(by == 0 ? down : round_up_shift_right(down, by), zero), -128, 127));
-  }
-  const auto product = static_cast<int64_t>(exact + (uint64_t{1} << 31));
-  const auto scaled = static_cast<int32_t>(product >> 32);
-  const int32_t shifted = shift < 0 && shift > -32 ? round_shift_right(scaled, -shift) : scaled;
-  return static_cast<int8_t>(clamp_to(add_wrapping(shifted, zero), -128, 127));
 }
 
 // The four filters of a tile at one place of the output.
@@ -51,7 +36,7 @@ void run_tile(const PackedConv2dArgs& a, const int8_t* image, const int8_t* tile
     const PackedNumbers n = packed_numbers<p>(tile, a.length(), i);
     const bool is_doubled = p == Packing::dsp_4x4 && !a.has_shifts;
     const int32_t shift = a.has_shifts ? packed_int(shifts + i * 4) : 0;
-    y[i] = finish(sums[i] + static_cast<uint32_t>(n.first), int64_t{n.multiplier} * (is_doubled ? 1 : 2), shift, a.y_zero);
+    y[i] = packed_result(sums[i] + static_cast<uint32_t>(n.first), int64_t{n.multiplier} * (is_doubled ? 1 : 2), shift, a.y_zero);
   }
 }
 

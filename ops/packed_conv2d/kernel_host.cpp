@@ -129,7 +129,7 @@ struct PackedFilter {
 };
 
 // One filter's weights, its lane of each step of a panel. Gives their sum.
-template <Packing p>
+template <Packing p, bool is_behind_relu>
 uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* tile, int32_t number, int8_t* lane) {
   const Runs runs(a, form);
   const int32_t length = a.length();
@@ -139,7 +139,8 @@ uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const in
       const int32_t tap = p == Packing::mve_4x16 ? kw * a.kernel_h + kh : kh * a.kernel_w + kw;
       const int32_t run = (kh * a.kernel_w + kw) / runs.taps, begin = kw % runs.taps * a.in_c;
       for (int32_t c = 0; c < a.in_c; ++c) {
-        const auto w = static_cast<int8_t>(packed_weight<p>(tile, length, number, tap * a.in_c + c));
+        const auto stored = static_cast<int8_t>(packed_weight<p>(tile, length, number, tap * a.in_c + c));
+        const int8_t w = is_behind_relu ? behind_relu<p>(stored) : stored;
         const int32_t at = begin + c;
         int8_t* to = lane + (run * runs.steps + at / runs.in_step) * kHostPanelStep + at % runs.in_step * form.element_bytes;
         const int16_t wide = w;  // its low byte stands first
@@ -151,7 +152,7 @@ uint32_t put_filter(const PackedConv2dArgs& a, const HostDotForm& form, const in
 }
 
 // The filters from number `first` on, up to a panel.
-template <Packing p>
+template <Packing p, bool is_behind_relu = false>
 void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, int32_t first, HostEnd end, int32_t steps,
                int8_t* panel) {
   std::memset(panel, 0, static_cast<size_t>(host_panel_bytes(steps)));
@@ -161,8 +162,9 @@ void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t*
     const PackedFilter f(a, first + i);
     const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length);
     const PackedNumbers n = packed_numbers<p>(tile, length, f.number);
-    const uint32_t sum = put_filter<p>(a, form, tile, f.number, panel + sizeof numbers + i * kHostStep);
-    numbers.first[i] = static_cast<int32_t>(static_cast<uint32_t>(n.first) - static_cast<uint32_t>(form.offset) * sum);
+    const uint32_t sum = put_filter<p, is_behind_relu>(a, form, tile, f.number, panel + sizeof numbers + i * kHostStep);
+    const uint32_t zero = is_behind_relu ? static_cast<uint32_t>(a.x_zero) * sum : 0;  // is in the first of the others
+    numbers.first[i] = static_cast<int32_t>(static_cast<uint32_t>(n.first) - zero - static_cast<uint32_t>(form.offset) * sum);
     numbers.multiplier[i] = p == Packing::mve_4x16 && end == HostEnd::plain ? n.multiplier * 2 : n.multiplier;
     if (end == HostEnd::shifted)
       numbers.shift[i] = packed_int(packed + packed_bytes(p, a.out_c, length) + f.tile * kShiftsBytes + f.number * 4);
@@ -202,7 +204,7 @@ int64_t packed_conv2d_host_bytes(const PackedConv2dArgs& a, const HostDotForm& f
   return offsets_bytes(steps) + panels * host_panel_bytes(steps);
 }
 
-template <Packing p>
+template <Packing p, bool is_behind_relu>
 HostPackedConv2d order_packed_conv2d(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, void* room) {
   const Runs runs(a, form);
   const int32_t steps = runs.count * runs.steps;
@@ -211,7 +213,7 @@ HostPackedConv2d order_packed_conv2d(const PackedConv2dArgs& a, const HostDotFor
   const HostEnd end = end_of<p>(a, packed);
   put_offsets(a, form, offsets);
   for (int32_t f = 0; f < a.out_c; f += kHostPanel)
-    put_panel<p>(a, form, packed, f, end, steps, panels + f / kHostPanel * host_panel_bytes(steps));
+    put_panel<p, is_behind_relu>(a, form, packed, f, end, steps, panels + f / kHostPanel * host_panel_bytes(steps));
   return {a, &form, panels, offsets, steps, 0, a.out_c, end};
 }
 
@@ -253,6 +255,8 @@ bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int
 
 template HostPackedConv2d order_packed_conv2d<Packing::mve_4x16>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
 template HostPackedConv2d order_packed_conv2d<Packing::dsp_4x4>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
+template HostPackedConv2d order_packed_conv2d<Packing::mve_4x16, true>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
+template HostPackedConv2d order_packed_conv2d<Packing::dsp_4x4, true>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
 template bool packed_conv2d_s8_host<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&, int8_t*);
 template bool packed_conv2d_s8_host<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&, int8_t*);
 

@@ -20,7 +20,8 @@ struct HostPackedConv2d {
 // stack.
 int64_t packed_conv2d_host_bytes(const PackedConv2dArgs& a, const HostDotForm& form);
 // Brings the weights into their order, once for all runs. `room`: that many bytes.
-template <Packing p>
+// is_behind_relu: those of ops/packed_linear.
+template <Packing p, bool is_behind_relu = false>
 HostPackedConv2d order_packed_conv2d(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t* packed, void* room);
 void run_packed_conv2d(const HostPackedConv2d& conv, const int8_t* x, int8_t* y);
 

@@ -10,6 +10,7 @@
 #include "ops/packed_conv2d/kernel.h"
 #include "ops/packed_conv2d_shifts/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
+#include "ops/packed_linear/kernel.h"
 
 namespace deuteron {
 namespace {
@@ -191,19 +192,28 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
   return d.a.has_shifts ? std::nullopt : why;
 }
 
-// The bytes of a call's weights; make_exact() has seen to them.
+// Whether deuteron::packed_linear gives the bits of a call that make_exact() has seen to.
+bool is_exact_behind_relu(const Dense& d, Packing p) {
+  if (d.a.x_zero != -128 || why_not_packed_linear(d.a, p)) return false;
+  for (i64 o = 0; p == Packing::dsp_4x4 && o < d.a.out_c; ++o)
+    if (255 * sum_of_filter(d, o, true) >= 1 << 23) return false;
+  return true;
+}
+
+// The bytes of a call's weights; make_exact() has seen to them. behind: those of deuteron::packed_linear.
 template <Packing p>
-std::vector<int8_t> packed_weights(const Dense& d) {
+std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
   const PackedConv2dArgs& a = d.a;
   const i32 length = a.length();
   std::vector<i32> first;
-  for (const i64 v : d.first) first.push_back(narrow(v));
+  for (i64 o = 0; o < a.out_c; ++o) first.push_back(narrow(d.first[o] + (behind ? a.x_zero * sum_of_filter(d, o, false) : 0)));
   // Element e of a window in the order of the packing.
   const auto weight = [&](i32 f, i32 e) {
     const i32 channel = e % a.in_c, tap = e / a.in_c;
     const i32 kh = p == Packing::mve_4x16 ? tap % a.kernel_h : tap / a.kernel_w,
               kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
-    return d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
+    const int8_t w = d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
+    return behind ? behind_relu<p>(w) : w;
   };
   const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0);
   std::vector<int8_t> packed(static_cast<size_t>(bytes));
@@ -219,10 +229,12 @@ Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
   if (!why_not) why_not = why_not_steps(steps, a.in_c, a.kernel_h);
   if (why_not) return Refusal{std::string("the call ") + why_not, "", "", ""};
   if (auto why = make_exact(d, p)) return *why;
-  std::vector<int8_t> packed = packed_weights<p>(d);
+  const bool behind = c.has_zeros && packed_conv2d_is_alone(d.a) && is_exact_behind_relu(d, p);
+  std::vector<int8_t> packed = packed_weights<p>(d, behind);
   const auto bytes = static_cast<i64>(packed.size());
   const bool many_shifted = d.a.has_shifts && !d.once && !packed_conv2d_is_alone(d.a);
-  CallBuilder call(many_shifted ? "deuteron::packed_conv2d_shifts" : "deuteron::packed_conv2d", c.data.size(), 1);
+  const char* const name = behind ? "deuteron::packed_linear" : many_shifted ? "deuteron::packed_conv2d_shifts" : "deuteron::packed_conv2d";
+  CallBuilder call(name, c.data.size(), 1);
   call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
   call.integers({a.kernel_h, a.kernel_w}).integers({a.stride_h, a.stride_w}).integers({a.pad_h, a.pad_w});
   call.integers({a.dilation_h, a.dilation_w}).integer(a.x_zero).integer(a.y_zero);
@@ -237,7 +249,7 @@ Result<Lowered> pack(const PlainCall& c, const Result<Dense>& d) {
   if (c.isa == set) return pack<Packing::name>(c, *d, #name);
   DEUTERON_PACKINGS(DEUTERON_PACKING)
 #undef DEUTERON_PACKING
-  return Refusal{"there is no packing for this instruction set", "", "", ""};
+  return Refusal{"there is no packing for this instruction set", "", "", kNoPacking};
 }
 
 // A transposed convolution: its numbers, filters as they stand, [out_c,kernel_h,kernel_w,in_c], and the plain arguments.
@@ -305,7 +317,7 @@ Result<Lowered> pack_conv_transpose2d(const PlainCall& c) {
   if (c.isa == set) return pack_phases<Packing::name>(c, k, a, #name);
   DEUTERON_PACKINGS(DEUTERON_PACKING)
 #undef DEUTERON_PACKING
-  return Refusal{"there is no packing for this instruction set", "", "", ""};
+  return Refusal{"there is no packing for this instruction set", "", "", kNoPacking};
 }
 
 Result<Lowered> pack_conv2d(const PlainCall& c) {
@@ -331,7 +343,7 @@ Result<Lowered> pack_depthwise_conv2d(const PlainCall& c) {
   const Shape& w = face(c, kWeight).sizes;  // 1,kh,kw,oc
   Dense d;
   read_images(c, kX, kOut, d);
-  if (d.a.in_c != 1) return Refusal{"the convolution is depthwise", "", "", ""};
+  if (d.a.in_c != 1) return Refusal{"the convolution is depthwise", "", "", kNoPacking};
   d.a.kernel_h = narrow(w[1]), d.a.kernel_w = narrow(w[2]);
   read_pair(c, kStride, d.a.stride_h, d.a.stride_w);
   read_pair(c, kPadding, d.a.pad_h, d.a.pad_w);

@@ -10,9 +10,12 @@ struct PlainCall {
   const KernelCall& call;
   std::span<const Constant* const> data;
   Isa isa;
+  bool has_zeros = false;  // at the end of its input, which its units were put in order for (passes/order_units.h)
 };
 
 bool has_packed_kernels(Isa);
+// The rule of a refusal that is of the kind of call, not of its numbers.
+inline constexpr char kNoPacking[] = "kind";
 
 Result<Lowered> pack_conv2d(const PlainCall&);            // cortex_m::quantized_conv2d
 Result<Lowered> pack_depthwise_conv2d(const PlainCall&);  // cortex_m::quantized_depthwise_conv2d over one input channel

@@ -52,14 +52,16 @@ Made made(Random& r, i64 scales) {
 }
 
 // The packed forms of a call, of MVE and of DSP where there are such, whose bits are those of the plain one.
-std::vector<Lowered> packed_alike(Random& r, const Made& m, Result<Lowered> (*pack)(const PlainCall&)) {
+// `has_zeros`: x ends with them.
+std::vector<Lowered> packed_alike(Random& r, const Made& m, Result<Lowered> (*pack)(const PlainCall&), bool has_zeros = false) {
   std::vector<const Constant*> data{nullptr};
   for (const NewConstant& c : m.call.constants) data.push_back(&c.data);
   std::vector<int8_t> x(static_cast<size_t>(m.x.elements()));
   for (int8_t& v : x) v = static_cast<int8_t>(r.in(0, 7) == 0 ? (r.in(0, 1) ? 127 : -128) : r.in(-128, 127));
+  if (has_zeros) std::fill(x.begin() + r.in(0, static_cast<i64>(x.size())), x.end(), int8_t{-128});
   std::vector<Lowered> all;
   for (const Isa isa : {Isa::mve, Isa::dsp}) {
-    const Result<Lowered> p = pack({m.call.call, data, isa});
+    const Result<Lowered> p = pack({m.call.call, data, isa, has_zeros});
     if (!p) continue;
     // Its operands are those of the plain call and then its own constants.
     Lowered packed = *p;
@@ -126,6 +128,44 @@ TEST(Packing, KeepsEveryBitWhateverTheScales) {
   EXPECT_EQ(packed_calls[3], 400);  // fully connected layers, whatever their shifts: in both packings
   EXPECT_GE(packed_calls[4], 200);  // convolutions with shifts
   EXPECT_GE(shifted, 150);
+}
+
+TEST(Packing, KeepsEveryBitBehindARelu) {
+  constexpr int kXOffset = 6;
+  Random r{std::mt19937(35)};
+  int behind = 0, others = 0;
+  for (int i = 0; i < 400; ++i) {
+    Made m = made(r, 3);
+    m.call.call.args[kXOffset].integer = i % 8 == 0 ? 127 : 128;
+    for (const Lowered& packed : packed_alike(r, m, pack_conv2d, true)) {
+      const bool is_linear = packed.call.name == "deuteron::packed_linear";
+      ++(is_linear ? behind : others);
+      EXPECT_FALSE(is_linear && i % 8 == 0) << "another zero point";
+    }
+  }
+  EXPECT_GE(behind, 600);
+  EXPECT_GE(others, 100);
+}
+
+// Where 255 times a filter's weights leave 24 bits, while 128 times do not.
+TEST(Packing, LeavesLongFiltersOfDspToTheOtherKernel) {
+  constexpr i64 kInputs = 400, kOutputs = 4;
+  const auto called = [&](int8_t weight, Isa isa) {
+    CallBuilder call("cortex_m::quantized_conv2d", 1, 1);
+    const Shape x{1, 1, 1, kInputs}, y{1, 1, 1, kOutputs};
+    call.in(0, channels_last_face(x)).constant(DType::s8, {kOutputs, 1, 1, kInputs}, std::vector<int8_t>(kInputs * kOutputs, weight));
+    call.constant(DType::s32, {kOutputs}, std::vector<i32>(kOutputs, 5)).integers({1, 1}).integers({0, 0}).integers({1, 1});
+    call.integer(128).integer(-128).constant(DType::s32, {kOutputs}, std::vector<i32>(kOutputs, 1 << 14));
+    call.constant(DType::s32, {kOutputs}, std::vector<i32>(kOutputs, 0)).integer(-128).integer(127);
+    call.scratch(0).out(0, channels_last_face(y));
+    const Lowered plain = call.done();
+    std::vector<const Constant*> data{nullptr};
+    for (const NewConstant& c : plain.constants) data.push_back(&c.data);
+    return pack_conv2d({plain.call, data, isa, true}).value->call.name;
+  };
+  EXPECT_EQ(called(82, Isa::dsp), "deuteron::packed_linear");  // 255 * 400 * 82 < 2^23
+  EXPECT_EQ(called(83, Isa::dsp), "deuteron::packed_conv2d");
+  EXPECT_EQ(called(83, Isa::mve), "deuteron::packed_linear");
 }
 
 TEST(Packing, KeepsEveryBitOfLayersThatRoundOnce) {

@@ -5,6 +5,7 @@
 #include "ops/device/prepare.h"
 #include "ops/image/window.h"
 #include "ops/packed_conv2d/kernel.h"
+#include "ops/packed_linear/limits.h"
 
 namespace deuteron {
 
@@ -56,14 +57,22 @@ inline bool has_bytes(int32_t n, int32_t h, int32_t w, int32_t c, int32_t bytes)
   return image <= INT32_MAX && image * n == bytes;
 }
 
-// The kernel that a call is of: packed_conv2d, or packed_conv2d_shifts, whose filters have shifts.
-enum class PackedKind { any_shifts, all_shifts };
+// The kernel that a call is of: packed_conv2d, packed_conv2d_shifts, whose filters have shifts, or packed_linear.
+enum class PackedKind { any_shifts, all_shifts, behind_relu };
+
+// Null where the kernel serves the windows of a call.
+template <PackedKind kind>
+const char* why_not_packed(const PackedConv2dArgs& a, Packing p) {
+  if constexpr (kind == PackedKind::any_shifts) return why_not_packed_conv2d(a, p);
+  if constexpr (kind == PackedKind::behind_relu) return why_not_packed_linear(a, p);
+  return why_not_packed_windows(a, p);
+}
 
 // Null where the weights are those of a call whose shapes are known.
 template <Packing p, PackedKind kind>
 const char* why_not_packed_weights(const PackedConv2dArgs& a, const void* packed, int64_t bytes, int64_t needed) {
   if (reinterpret_cast<uintptr_t>(packed) % 4 != 0) return "must be 4-aligned";
-  if (const char* why = kind == PackedKind::any_shifts ? why_not_packed_conv2d(a, p) : why_not_packed_windows(a, p)) return why;
+  if (const char* why = why_not_packed<kind>(a, p)) return why;
   return bytes == needed ? nullptr : "must have the bytes that its packing takes";
 }
 

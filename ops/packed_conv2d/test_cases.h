@@ -15,6 +15,7 @@ struct PackedCase {
   int32_t n, h, w, c, oc, kh, kw, oh, ow, sh = 1, sw = 1, ph = 0, pw = 0, dh = 1, dw = 1;
   int32_t x_zero = -3, y_zero = 7;
   bool has_shifts = false, once = false;
+  bool behind_relu = false;  // of packed_linear
 };
 
 inline PackedConv2dArgs args_of(const PackedCase& k) {
@@ -64,13 +65,14 @@ template <Packing p>
 std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
   const PackedConv2dArgs a = args_of(k);
   const int32_t length = a.length();
-  const std::vector<int32_t> first = first_of(k, f);
+  const std::vector<int32_t> first = k.behind_relu ? f.bias : first_of(k, f);
   std::vector<int32_t> shift = f.shift;
   for (int32_t& v : shift) v = k.once ? once_shift(v) : v;
   const auto weight = [&](int32_t o, int32_t e) {
     const int32_t tap = e / k.c, kh = p == Packing::mve_4x16 ? tap % k.kh : tap / k.kw,
                   kw = p == Packing::mve_4x16 ? tap / k.kh : tap % k.kw;
-    return f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
+    const int8_t w = f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
+    return k.behind_relu ? behind_relu<p>(w) : w;
   };
   std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(k.oc) : 0)));
   pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? shift.data() : nullptr, weight, packed.data());

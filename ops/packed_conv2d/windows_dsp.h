@@ -53,11 +53,12 @@ PackedTilesDsp<loop> tiles_of(const PackedConv2dArgs& a, const int16_t* windows,
           rest_at};
 }
 
-// All filters against one.
-inline void run_window(const PackedConv2dArgs& a, const int16_t* window, const int8_t* packed, int8_t* y) {
+// All filters against one, of whose quads the last ones may be left out.
+inline void run_window(const PackedConv2dArgs& a, const int16_t* window, int32_t quads, const int8_t* packed, int8_t* y) {
   const int32_t pairs = a.out_c / (2 * kPackedTile), left = packed_tiles(a.out_c) - 2 * pairs;
   const int8_t* const shifts = a.has_shifts ? packed + packed_tiles(a.out_c) * tile_bytes(a) : nullptr;
-  DspPackedWindow w{window, quads_of(a), packed, y, pairs, tile_bytes(a), a.y_zero, shifts};
+  const int32_t left_out = (quads_of(a) - quads) * kPackedQuad * kPackedTile;
+  DspPackedWindow w{window, quads, packed, y, pairs, tile_bytes(a), a.y_zero, shifts, left_out};
   if (pairs > 0) deuteron_packed_window_dsp(&w);
   if (left == 0) return;
   int8_t out[2 * kPackedTile];  // of one tile, or of two that overlap
@@ -71,16 +72,19 @@ inline void run_window(const PackedConv2dArgs& a, const int16_t* window, const i
   for (int32_t i = 0; i < left; ++i) std::memcpy(y + first_of_tile(a.out_c, 2 * pairs + i), out + i * kPackedTile, kPackedTile);
 }
 
-// One window, which lies in x as it is wanted.
-inline void run_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* window, int8_t* y) {
+// One window, which lies in x as it is wanted: its quads, and what is left behind them.
+inline void widen_window(const PackedConv2dArgs& a, const int8_t* x, uint32_t offset, int16_t* window) {
   const int32_t length = a.length(), rest = length % kPackedQuad;
-  int16_t* to = deuteron_widen_dsp(x, length / kPackedQuad, window, 0, 1);
-  if (rest != 0) {
-    int8_t quad[kPackedQuad];
-    rest_of_window(x, length, rest, a.x_zero, quad);
-    deuteron_widen_dsp(quad, 1, to, 0, 1);
-  }
-  run_window(a, window, packed, y);
+  int16_t* to = deuteron_widen_dsp(x, length / kPackedQuad, window, offset, 1);
+  if (rest == 0) return;
+  int8_t quad[kPackedQuad];
+  rest_of_window(x, length, rest, a.x_zero, quad);
+  deuteron_widen_dsp(quad, 1, to, offset, 1);
+}
+
+inline void run_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int16_t* window, int8_t* y) {
+  widen_window(a, x, 0, window);
+  run_window(a, window, quads_of(a), packed, y);
 }
 
 // Every pixel of whole quads is a window.

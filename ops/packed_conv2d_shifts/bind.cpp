@@ -8,6 +8,8 @@ namespace {
 // Of this file alone, so that what is made of it is inlined.
 struct Kernels {
   static constexpr PackedKind kKind = PackedKind::all_shifts;
+  template <Packing p>
+  static constexpr auto portable = packed_conv2d_s8<p>;
   [[maybe_unused]] static constexpr auto mve = packed_conv2d_shifts_s8_mve;
   [[maybe_unused]] static constexpr auto mve_alone = packed_conv2d_shifts_s8_mve_in_place;
   [[maybe_unused]] static constexpr auto mve_in_place = packed_conv2d_shifts_s8_mve_in_place;

@@ -39,7 +39,7 @@ Status prepare(Call& call, Prepared* prepared) {
                   static_cast<int32_t>(high)};
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);
-  if (is_for<Feature::mve>(call) && !why_not_sum_mve(a)) return keep_for<Feature::mve, sum_s8_mve>(call, prepared, a, from, to);
+  if (serves<Feature::mve, why_not_sum_mve>(call, a)) return keep_for<Feature::mve, sum_s8_mve>(call, prepared, a, from, to);
   if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, sum_s8_dsp>(call, prepared, a, from, to);
   return keep<sum_s8>(call, prepared, a, from, to);
 }

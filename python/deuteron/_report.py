@@ -58,6 +58,9 @@ class OperatorPlace:
     cycles: Optional[int]
     bound: str
     assumed: bool = False  #: by a kernel that the open model of the NPU is assumed to have
+    kernels: list[str] = field(default_factory=list)  #: functions that the call comes to on the target's core
+    other_kernels: list[str] = field(default_factory=list)  #: why others, which the core has for such calls, do not serve it
+    plain: str = ""  #: why the call has plain weights, or is no exact addition, where those are asked for
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,15 @@ class RowSplit:
     extra_macs: int
     ram_before: int
     ram_after: int
+
+
+@dataclass(frozen=True)
+class UnitOrder:
+    """Fully connected layers whose units stand in the order of how rarely they are zero."""
+
+    layers: int
+    macs_behind: int  #: multiply-adds of the layers that read them
+    macs_left_out: int  #: of these, since they meet zeros: in the mean over samples that an order was not chosen on
 
 
 @dataclass(frozen=True)
@@ -278,6 +290,7 @@ class Report:
     npu_kernels_assumed: int = 0  #: that the open model of the NPU is assumed to have; each may be two on a chip
     npu_cycles_without_assumed: int = 0  #: if each is
     row_split: Optional[RowSplit] = None
+    unit_order: Optional[UnitOrder] = None
     memory_placement: Optional[MemoryPlacement] = None  #: of a target with several memories that says their speeds
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
     held_out_sqnr_db: Optional[float] = None  #: what other data may give: cross-validation over the samples

@@ -53,6 +53,13 @@ LayerOperands some_layer(Random& r, int32_t xs, int32_t weights) {
   return {x, weight};
 }
 
+void end_rows_with(Random& r, int32_t number, int8_t* x, int32_t rows, int32_t length) {
+  for (int32_t row = 0; row < rows; ++row, x += length) {
+    if (r.one_in(2)) continue;
+    for (int32_t i = r.one_in(4) ? 0 : r.between(0, length); i < length; ++i) x[i] = static_cast<int8_t>(number);
+  }
+}
+
 void fill_sums(Random& r, int32_t* to, int32_t count) {
   const int32_t way = r.between(0, 7);
   for (int32_t i = 0; i < count; ++i) {

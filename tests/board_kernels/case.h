@@ -46,6 +46,8 @@ struct LayerOperands {
   int8_t *x, *weight;
 };
 LayerOperands some_layer(Random& r, int32_t xs, int32_t weights);
+// Some rows of a matrix end with a number that a kernel may leave out, one in four wholly.
+void end_rows_with(Random& r, int32_t number, int8_t* x, int32_t rows, int32_t length);
 void fill_sums(Random& r, int32_t* to, int32_t count);  // biases
 // Multipliers and shifts: all shifts 0, of -12..0, or anything down to -31. now and then a shift above 0.
 void fill_scales(Random& r, int32_t* multiplier, int32_t* shift, int32_t count);
@@ -79,6 +81,7 @@ Outcome check_packed_conv2d_w4(uint32_t seed);
 Outcome check_packed_conv2d_shifts(uint32_t seed);
 Outcome check_packed_conv2d_add(uint32_t seed);
 Outcome check_packed_conv2d_add_shifts(uint32_t seed);
+Outcome check_packed_linear(uint32_t seed);
 Outcome check_packed_conv_transpose2d(uint32_t seed);
 Outcome check_linear_add(uint32_t seed);
 Outcome check_linear_once(uint32_t seed);

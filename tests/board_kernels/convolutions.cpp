@@ -16,6 +16,7 @@
 #include "ops/packed_conv2d_add_shifts/kernel.h"
 #include "ops/packed_conv2d_shifts/kernel.h"
 #include "ops/packed_conv_transpose2d/kernel.h"
+#include "ops/packed_linear/kernel.h"
 #include "runtime/instruction_set.h"
 #include "tests/board_kernels/case.h"
 
@@ -249,6 +250,7 @@ Outcome check_linear_rows(uint32_t seed) {
   static int32_t sums[kMostChannels + 2];
   fill_sums(r, sums, a.out);
   const auto [x, weight] = some_layer(r, a.rows * a.in, a.out * a.in);
+  end_rows_with(r, -a.x_offset, x, a.rows, a.in);
   const uint32_t ys = static_cast<uint32_t>(a.rows * a.out);
   const Guarded expected = guarded(0, ys), found = guarded(1, ys, r.between(0, 3));
   Line line("@differs linear_rows ");
@@ -266,10 +268,11 @@ Outcome check_linear_rows(uint32_t seed) {
 
 namespace {
 
-// The packed form of a convolution without groups, and whether its kernel gives the same bits. `once`: it rounds once.
+// The packed form of a convolution without groups, and whether its kernel gives the same bits. `once`: it rounds once. `behind`: that of
+// packed_linear.
 template <Packing p>
 bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8_t* weight, const int32_t* bias, int8_t* packed,
-                  bool once = false) {
+                  bool once = false, bool behind = false) {
   static int32_t low_bytes[kMostChannels];
   for (int32_t o = 0; once && o < a.out_c; ++o) low_bytes[o] = once_shift(plain.shift[o]);
   const int32_t length = a.length();
@@ -278,16 +281,26 @@ bool pack_filters(const PackedConv2dArgs& a, const Conv2dArgs& plain, const int8
     for (int32_t e = 0; e < length; ++e)
       sum += weight[o * length + e], magnitudes += weight[o * length + e] < 0 ? -weight[o * length + e] : weight[o * length + e];
     first[o] = (bias ? bias[o] : 0) + plain.x_offset * sum;
-    const int64_t reach = int64_t{magnitudes} * 128;
+    const int64_t reach = int64_t{magnitudes} * (behind ? 255 : 128);
     if (reach + (first[o] < 0 ? -int64_t{first[o]} : first[o]) >= 1 << 30 || (p == Packing::dsp_4x4 && reach >= 1 << 23)) return false;
   }
   const auto element = [&](int32_t f, int32_t e) {
     const int32_t tap = e / a.in_c, c = e % a.in_c;
     const int32_t kh = p == Packing::mve_4x16 ? tap % a.kernel_h : tap / a.kernel_w;
     const int32_t kw = p == Packing::mve_4x16 ? tap / a.kernel_h : tap % a.kernel_w;
-    return weight[f * length + (kh * a.kernel_w + kw) * a.in_c + c];
+    const int8_t w = weight[f * length + (kh * a.kernel_w + kw) * a.in_c + c];
+    return behind ? behind_relu<p>(w) : w;
   };
-  pack_weights<p>(a.out_c, length, first, plain.multiplier, once ? low_bytes : a.has_shifts ? plain.shift : nullptr, element, packed);
+  static const int32_t kNone[kMostChannels] = {};
+  pack_weights<p>(a.out_c, length,
+                  !behind ? first
+                  : bias  ? bias
+                          : kNone,
+                  plain.multiplier,
+                  once           ? low_bytes
+                  : a.has_shifts ? plain.shift
+                                 : nullptr,
+                  element, packed);
   return true;
 }
 
@@ -332,7 +345,11 @@ struct PackedKernel {
   int64_t (*most)(const PackedConv2dArgs&, Packing);
   void (*run_with_addition)(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*, const int8_t*, int32_t, void*,
                             int32_t, int8_t*) = nullptr;
-  bool all_shifts = false;  // that of packed_conv2d_shifts
+  bool all_shifts = false;   // that of packed_conv2d_shifts
+  bool behind_relu = false;  // packed_linear
+  const char* why_not(const PackedConv2dArgs& a, Packing p) const {
+    return behind_relu ? why_not_packed_linear(a, p) : all_shifts ? why_not_packed_windows(a, p) : why_not_packed_conv2d(a, p);
+  }
 };
 
 // Shifts of a call of packed_conv2d, of which some may be 0, or of packed_conv2d_shifts: some bits apart, as the scales of one call are.
@@ -348,7 +365,7 @@ void fill_shifts(Random& r, int32_t count, bool all, bool once) {
 
 template <Packing p>
 Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own) {
-  a.x_offset = -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127;
+  a.x_offset = own.behind_relu ? 128 : -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127;
   const bool small = r.one_in(2);
   for (int32_t i = 0; i < a.out_c; ++i)
     multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::dsp_4x4 ? 2 : 1)) >> (small ? 10 : 0), shifts[i] = 0;
@@ -360,7 +377,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   const bool once = k.has_shifts && !own.all_shifts && r.one_in(2);
   if (own.all_shifts && r.one_in(2)) a.y_zero = k.y_zero = -128;
   if (k.has_shifts) fill_shifts<p>(r, a.out_c, own.all_shifts, once);
-  if (own.all_shifts ? why_not_packed_windows(k, p) : why_not_packed_conv2d(k, p)) return Outcome::not_served;
+  if (own.why_not(k, p)) return Outcome::not_served;
   if (own.run_with_addition && (own.all_shifts ? why_not_added_rows(k) : why_not_packed_conv2d_add(k))) return Outcome::not_served;
   static int32_t sums[kMostChannels];
   fill_sums(r, sums, a.out_c);
@@ -375,7 +392,8 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   fill_bytes(r, x, static_cast<int32_t>(xs));
   fill_bytes(r, weight, weights);
   for (int32_t i = 0; p == Packing::dsp_4x4 && i < weights; ++i) weight[i] = weight[i] == -128 ? -127 : weight[i];
-  if (!pack_filters<p>(k, a, weight, bias, packed, once)) return Outcome::not_served;
+  if (own.behind_relu) end_rows_with(r, -128, x, a.n * a.in_h * a.in_w, a.in_c);
+  if (!pack_filters<p>(k, a, weight, bias, packed, once, own.behind_relu)) return Outcome::not_served;
   const auto least = static_cast<int32_t>(own.least(k, p)), most = static_cast<int32_t>(own.most(k, p));
   const int32_t room = r.one_in(2) ? most : r.one_in(3) ? least : r.between(least, most);
   const Guarded scratch = guarded(3, static_cast<uint32_t>(room), p == Packing::mve_4x16 ? r.between(0, 3) : 0);
@@ -564,6 +582,27 @@ Outcome check_packed(uint32_t seed, const char* name, bool adds, bool shifts) {
 }
 
 }  // namespace
+
+// Rows of a fully connected layer behind a relu, some of which end with zeros.
+Outcome check_packed_linear(uint32_t seed) {
+  Random r(seed);
+  Conv2dArgs a{};
+  do {
+    a = some_packed(r);
+  } while (a.kernel_h != 1 || a.kernel_w != 1 || a.stride_h != 1 || a.stride_w != 1 || a.in_h != a.out_h || a.in_w != a.out_w);
+  Line line("@differs packed_linear ");
+  line.number(seed);
+  PackedKernel own{nullptr, packed_conv2d_least_scratch_bytes, packed_conv2d_scratch_bytes};
+  own.behind_relu = true;
+#if defined(__ARM_FEATURE_MVE)
+  own.run = packed_linear_s8_mve;
+  return run_packed<Packing::mve_4x16>(r, a, line, own);
+#else
+  if constexpr (!kHasDsp) return Outcome::not_served;
+  else own.run = packed_linear_s8_dsp;
+  return run_packed<Packing::dsp_4x4>(r, a, line, own);
+#endif
+}
 
 Outcome check_packed_conv2d(uint32_t seed) { return check_packed(seed, "packed_conv2d", false, false); }
 Outcome check_packed_conv2d_shifts(uint32_t seed) { return check_packed(seed, "packed_conv2d_shifts", false, true); }

@@ -29,6 +29,7 @@ constexpr CheckedKernel kChecked[] = {
     {"packed_conv2d_w4", check_packed_conv2d_w4},
     {"packed_conv2d_add", check_packed_conv2d_add},
     {"packed_conv2d_add_shifts", check_packed_conv2d_add_shifts},
+    {"packed_linear", check_packed_linear},
     {"packed_conv_transpose2d", check_packed_conv_transpose2d},
     {"linear_add", check_linear_add},
     {"linear_once", check_linear_once},
