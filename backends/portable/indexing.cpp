@@ -24,7 +24,9 @@ struct Indexed {
   bool places, adds;  // into the indexed side; else it is read
   bool from_end;      // negative indexes count from the end
   ScalarType type;
-  Prepared before;  // what is done first: places keep the rest of another tensor
+  Prepared before;       // what is done first: places keep the rest of another tensor
+  const int32_t* block;  // dimensions that no index depends on, copied together: sizes, strides to read, strides to write
+  uint8_t block_rank;
 };
 
 void add_element(const Indexed& p, ptrdiff_t to, ptrdiff_t from) {
@@ -41,6 +43,11 @@ void run_indexed(const Indexed& p) {
   const int32_t* const plain = p.numbers + 2 * p.rank;
   for (int i = 0; i < p.rank; ++i)
     if (p.numbers[i] == 0) return;
+  const auto move = [&](ptrdiff_t from, ptrdiff_t to) {
+    const int32_t* const b = p.block;
+    copy_elements(p.block_rank, p.element_bytes, b, b + p.block_rank, b + 2 * p.block_rank, p.from + from * p.element_bytes,
+                  p.to + to * p.element_bytes);
+  };
   int32_t index[kMaxRank] = {};
   for (;;) {
     ptrdiff_t picked = 0, other = 0;
@@ -61,10 +68,9 @@ void run_indexed(const Indexed& p) {
       }
       picked += static_cast<ptrdiff_t>(k) * s.stride;
     }
-    const ptrdiff_t n = p.element_bytes;
-    if (!p.places) __builtin_memcpy(p.to + other * n, p.from + picked * n, p.element_bytes);
+    if (!p.places) move(picked, other);
     else if (inside && p.adds) add_element(p, picked, other);
-    else if (inside) __builtin_memcpy(p.to + picked * n, p.from + other * n, p.element_bytes);
+    else if (inside) move(other, picked);
     int i = p.rank - 1;
     for (; i >= 0; --i) {
       if (++index[i] < p.numbers[i]) break;
@@ -96,6 +102,33 @@ int32_t* numbers_of(const Indexed& p, int part) { return const_cast<int32_t*>(p.
 Indexes& indexes_of(const Indexed& p, int n) { return const_cast<Indexes*>(p.indexes)[n]; }
 int32_t* strides_of_indexes(const Indexed& p, int n) { return numbers_of(p, 3 + n); }
 
+// Takes the dimensions that no index depends on out of the walk: each step then copies all of their elements. Which of two places is
+// written last stays as it was, for the order of the others does.
+bool take_block(Call& call, Indexed& p) {
+  int32_t* const block = call.arena->make<int32_t>(size_t{3} * p.rank);
+  if (!block) return false;
+  int walked[kMaxRank], free[kMaxRank], walks = 0, frees = 0;
+  for (int i = 0; i < p.rank; ++i) {
+    bool depends = p.adds;
+    for (int32_t n = 0; n < p.count; ++n) depends |= p.indexes[n].strides[i] != 0;
+    (depends ? walked[walks++] : free[frees++]) = i;
+  }
+  for (int k = 0; k < frees; ++k) {
+    const int32_t size = p.numbers[free[k]], picked = p.numbers[p.rank + free[k]], plain = p.numbers[2 * p.rank + free[k]];
+    block[k] = size, block[frees + k] = p.places ? plain : picked, block[2 * frees + k] = p.places ? picked : plain;
+  }
+  p.block = block, p.block_rank = static_cast<uint8_t>(frees);
+  for (int k = 0; k < frees; ++k)
+    if (block[k] == 0) return true;  // nothing is moved
+  join_dimensions(block, &p.block_rank);
+  int32_t* const numbers = const_cast<int32_t*>(p.numbers);
+  for (int list = 0; list < 3 + p.count; ++list)  // each is shorter than before, and lies in front of where it was
+    for (int k = 0; k < walks; ++k) numbers[list * walks + k] = numbers[list * p.rank + walked[k]];
+  for (int32_t n = 0; n < p.count; ++n) const_cast<Indexes*>(p.indexes)[n].strides = numbers + (3 + n) * walks;
+  p.rank = static_cast<uint8_t>(walks);
+  return true;
+}
+
 Status keep_reading(Call& call, Prepared* prepared, Indexed& p, const Tensor& x, const Tensor& y) {
   p.from = bytes_of(x);
   p.to = bytes_of(y);
@@ -103,6 +136,7 @@ Status keep_reading(Call& call, Prepared* prepared, Indexed& p, const Tensor& x,
   p.element_bytes = static_cast<uint8_t>(element_bytes(x.type));
   for (int i = 0; i < p.rank; ++i) numbers_of(p, 0)[i] = y.sizes[i];
   strides_of(y, numbers_of(p, 2));
+  if (!take_block(call, p)) return out_of_memory();
   return keep<Indexed, run_indexed>(call, prepared, p);
 }
 
@@ -193,6 +227,7 @@ Status keep_placing(Call& call, Prepared* prepared, Indexed& p, const Tensor& y)
   p.type = y.type;
   p.element_bytes = static_cast<uint8_t>(element_bytes(y.type));
   p.places = true;
+  if (!take_block(call, p)) return out_of_memory();
   return keep<Indexed, run_indexed>(call, prepared, p);
 }
 

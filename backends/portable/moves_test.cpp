@@ -181,6 +181,63 @@ TEST(PortableMoves, IndexSelectClampsWrongIndexes) {
   expect_moved(data, {2, 5, 3}, p.get<int8_t>(), {2, 4, 3}, [](const Sizes& o) { return Sizes{o[0], kFrom[o[1]], o[2]}; });
 }
 
+// Every dimension, in every order of either memory.
+TEST(PortableMoves, IndexSelectOfAnyDimension) {
+  const Sizes sizes = {2, 3, 5, 4};
+  const auto data = random_bytes(120, 9);
+  for (int32_t dim = 0; dim < 4; ++dim) {
+    Sizes out = sizes;
+    out[static_cast<size_t>(dim)] = 7;
+    std::vector<int64_t> picks;
+    for (int64_t k = 0; k < 7; ++k) picks.push_back(k * 5 % sizes[static_cast<size_t>(dim)]);
+    Order from = dense(4);
+    do {
+      for (const Order& to : {Order{0, 1, 2, 3}, Order{0, 2, 3, 1}, Order{3, 1, 0, 2}}) {
+        OneCall p;
+        const int32_t x = p.in(ScalarType::s8, sizes, from), k = p.in(ScalarType::s64, {7}), y = p.out(ScalarType::s8, out, to);
+        p.call("aten::index_select", {x, p.integer(dim), k, y});
+        p.set(0, data);
+        p.set(1, picks);
+        p.run();
+        expect_moved(data, sizes, p.get<int8_t>(), out, [&](Sizes o) {
+          o[static_cast<size_t>(dim)] = static_cast<int32_t>(picks[static_cast<size_t>(o[static_cast<size_t>(dim)])]);
+          return o;
+        });
+      }
+    } while (std::next_permutation(from.begin(), from.end()));
+  }
+}
+
+// Rows that are placed twice: the later one stays, or both are added.
+TEST(PortableMoves, IndexPutOfRows) {
+  for (const bool adds : {false, true}) {
+    for (const Order& order : {Order{0, 1, 2}, Order{2, 0, 1}}) {
+      OneCall p;
+      const int32_t x = p.in(ScalarType::s8, {2, 5, 3}, order), k = p.in(ScalarType::s64, {4}), v = p.in(ScalarType::s8, {2, 4, 3}),
+                    y = p.out(ScalarType::s8, {2, 5, 3}, order);
+      p.call("aten::index_put", {x, p.optional_tensor_list({-1, k}), v, p.boolean(adds), y});
+      std::vector<int8_t> data(30), values(24);
+      for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int8_t>(i);
+      for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int8_t>(40 + i);
+      const std::vector<int64_t> places = {3, 0, 3, -4};
+      p.set(0, data);
+      p.set(1, places);
+      p.set(2, values);
+      p.run();
+      std::vector<int8_t> expected = data;
+      for (int32_t n = 0; n < 2; ++n)
+        for (int32_t r = 0; r < 4; ++r)
+          for (int32_t c = 0; c < 3; ++c) {
+            const int64_t row = places[static_cast<size_t>(r)] < 0 ? places[static_cast<size_t>(r)] + 5 : places[static_cast<size_t>(r)];
+            int8_t& to = expected[static_cast<size_t>(flat({n, static_cast<int32_t>(row), c}, {2, 5, 3}))];
+            const int8_t value = values[static_cast<size_t>(flat({n, r, c}, {2, 4, 3}))];
+            to = static_cast<int8_t>(adds ? to + value : value);
+          }
+      ASSERT_EQ(p.get<int8_t>(), expected) << adds;
+    }
+  }
+}
+
 TEST(PortableMoves, ViewsAndOnes) {
   const auto data = random_bytes(30, 8);
   OneCall view;

@@ -17,6 +17,16 @@ bool lists_are_channels_last(const Tensor& x) {
   return x.rank == 4 && (x.sizes[1] == 1 || (x.sizes[2] == 1 && x.sizes[3] == 1) || is_channels_last(x));
 }
 
+// Inner dimensions without padding are one run of memory with the next one: the channels of an image that is padded around its pixels.
+void join_inner(PadArgs& a) {
+  for (int joined = 0; joined < 3 && a.before[3] == 0 && a.after[3] == 0; ++joined) {
+    const int32_t run = a.in[3];
+    a.in[3] = a.in[2] * run, a.before[3] = a.before[2] * run, a.after[3] = a.after[2] * run;
+    for (int k = 2; k > 0; --k) a.in[k] = a.in[k - 1], a.before[k] = a.before[k - 1], a.after[k] = a.after[k - 1];
+    a.in[0] = 1, a.before[0] = a.after[0] = 0;
+  }
+}
+
 Status prepare(Call& call, Prepared* prepared) {
   const Tensor &x = call.tensor(kX), &y = call.tensor(kOut);
   if (x.type != ScalarType::s8 || x.rank < 1 || x.rank > 4) return bad_argument(kX, "must be int8 and have one to four dimensions");
@@ -47,7 +57,8 @@ Status prepare(Call& call, Prepared* prepared) {
     a.before[at] = static_cast<int32_t>(before);
     a.after[at] = static_cast<int32_t>(after);
   }
-  return keep<pad_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
+  join_inner(a);
+  return keep_fastest<pad_s8, pad_s8_mve>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

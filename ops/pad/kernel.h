@@ -15,4 +15,7 @@ struct PadArgs {
 
 void pad_s8(const PadArgs& a, const int8_t* x, int8_t* y);
 
+// The same with the M-profile Vector Extension.
+void pad_s8_mve(const PadArgs& a, const int8_t* x, int8_t* y);
+
 }  // namespace deuteron

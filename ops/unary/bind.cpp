@@ -14,8 +14,8 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.type != ScalarType::s8) return bad_argument(kOut, "must be int8");
   if (table.type != ScalarType::s8 || table.numel != 256) return bad_argument(kTable, "must have 256 int8 entries");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
-  return keep<lookup_s8>(call, prepared, x.numel, static_cast<const int8_t*>(table.data), static_cast<const int8_t*>(x.data),
-                         static_cast<int8_t*>(y.data));
+  return keep_fastest<lookup_s8, lookup_s8_mve>(call, prepared, x.numel, static_cast<const int8_t*>(table.data),
+                                                static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

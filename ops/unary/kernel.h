@@ -8,4 +8,7 @@ namespace deuteron {
 
 void lookup_s8(int32_t count, const int8_t* table, const int8_t* x, int8_t* y);
 
+// The same with the M-profile Vector Extension.
+void lookup_s8_mve(int32_t count, const int8_t* table, const int8_t* x, int8_t* y);
+
 }  // namespace deuteron

@@ -1,0 +1,66 @@
+// Rows of bytes, some way apart. Rows are short, such as the channels of a pixel: finding out how one is aligned would cost more than
+// copying it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/instruction_set.h"
+
+#if defined(DEUTERON_MVE)
+#include <arm_mve.h>
+#endif
+
+namespace deuteron {
+
+// Where rows are copied from and to; steps in bytes.
+struct Rows {
+  const uint8_t* x;
+  uint8_t* y;
+  ptrdiff_t x_step, y_step;
+  int32_t count;
+};
+
+// copy(x, y) for each row, beginning `at` bytes behind its first.
+template <class Copy>
+inline void each_row(const Rows& rows, size_t at, const Copy& copy) {
+  const uint8_t* x = rows.x + at;
+  uint8_t* y = rows.y + at;
+  const ptrdiff_t x_step = rows.x_step, y_step = rows.y_step;
+  for (int32_t r = rows.count; r > 0; --r, x += x_step, y += y_step) copy(x, y);
+}
+
+// x and y do not overlap. Few bytes go column by column, so that a predicate or a count of words is found once; long rows one by one, as
+// caches want it.
+inline void copy_rows_of(const Rows& rows, size_t bytes) {
+  constexpr size_t kFew = 64;
+#if defined(DEUTERON_MVE)
+  if (bytes > kFew) {
+    each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) {
+      for (size_t at = 0; at < bytes; at += 16) {
+        const mve_pred16_t here = vctp8q(static_cast<uint32_t>(bytes - at));
+        vst1q_p_u8(y + at, vld1q_z_u8(x + at, here), here);
+      }
+    });
+    return;
+  }
+  for (size_t at = 0; at < bytes; at += 16) {
+    const mve_pred16_t here = vctp8q(static_cast<uint32_t>(bytes - at));
+    each_row(rows, at, [&](const uint8_t* x, uint8_t* y) { vst1q_p_u8(y, vld1q_z_u8(x, here), here); });
+  }
+#elif defined(DEUTERON_DSP) || (defined(DEUTERON_SCALAR) && DEUTERON_SCALAR == 2)  // loads that need no alignment
+  if (bytes > kFew) {
+    each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
+    return;
+  }
+  size_t at = 0;
+  for (; bytes - at >= 16; at += 16) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 16); });
+  for (; bytes - at >= 4; at += 4) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 4); });
+  for (; at < bytes; ++at) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
+#else
+  (void)kFew;
+  each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
+#endif
+}
+
+}  // namespace deuteron
