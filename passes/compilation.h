@@ -22,6 +22,7 @@ struct Compilation {
   QuantizationDecisions quantization;
   PartitionDecisions partition;
   NpuDecisions npu;
+  CallOrder call_order;
   RowBands row_bands;
   std::vector<PlainDecision> plain;
   StreamDecision stream;

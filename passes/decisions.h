@@ -96,6 +96,12 @@ struct StreamDecision {
   bool flows_out = false;          // an output has the rows of a step alone
 };
 
+// Calls in another order than the model's: passes/order_calls.cpp.
+struct CallOrder {
+  i64 moved = 0;  // nodes that now stand behind one that they stood in front of; 0: none
+  i64 bytes_before = 0, bytes_after = 0;
+};
+
 // What it cost to fit the memory: passes/split_rows.cpp.
 struct RowBands {
   i64 operators = 0;  // that are computed in bands; 0: none

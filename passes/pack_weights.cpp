@@ -161,7 +161,7 @@ void pack_weights(PassContext& pass) {
       pass.result.plain.push_back(
           {g.nodes[c.node].origin,
            call_of(g.nodes[c.node].op)->name,
-           {"the constants would become too large, in percent", "", fmt::format("{}", pass.options.packed_growth_percent), ""}});
+           {fmt::format("packed, the constants would grow by more than {} %", pass.options.packed_growth_percent), "", "", ""}});
   groups.resize(packed);
   for (Group& group : groups)
     for (Candidate& c : group.calls) {

@@ -44,6 +44,7 @@ void leftovers(PassContext&);               // passes/leftovers.cpp
 void int8_ports(PassContext&);              // passes/int8_ports.cpp
 void require_npu(PassContext&);             // passes/lower_delegates.cpp
 void lower_delegates(PassContext&);         // passes/lower_delegates.cpp
+void order_calls(PassContext&);             // passes/order_calls.cpp
 void split_rows(PassContext&);              // passes/split_rows.cpp
 void lower(PassContext&);                   // passes/lower.cpp
 void take_bytes(PassContext&);              // passes/take_bytes.cpp

@@ -49,6 +49,8 @@ static constexpr Pass kPipeline[] = {
     {"int8-ports", int8_ports},
     // A delegate is a call with its payload.
     {"lower-delegates", lower_delegates},
+    // Of several branches the order leaves less alive than that of the model, where there is such an order.
+    {"order-calls", order_calls},
     // The plan fits the memory, if computing in bands of rows can make it.
     {"split-rows", split_rows},
     // Every node is a kernel call or a view.

@@ -204,6 +204,12 @@ Json row_split(const RowBands& b) {
           {"ram_before", b.bytes_before}, {"ram_after", b.bytes_after}};
 }
 
+// Null where calls stand in the order of the model.
+Json call_order(const CallOrder& o) {
+  if (o.moved == 0) return nullptr;
+  return {{"moved", o.moved}, {"ram_before", o.bytes_before}, {"ram_after", o.bytes_after}};
+}
+
 // Null where no units stand in another order.
 Json unit_order(const UnitOrder& u) {
   if (u.values == 0) return nullptr;
@@ -223,6 +229,7 @@ Json program_json(const Compilation& c, const ProgramReport& r, const ReportFact
           {"ram_optimal", c.plan.optimal},
           {"scratch_bytes", c.plan.scratch_bytes},
           {"row_split", row_split(c.row_bands)},
+          {"call_order", call_order(c.call_order)},
           {"unit_order", unit_order(c.unit_order)},
           {"constants_bytes", c.parts.constants},
           {"program_bytes", c.parts.program},

@@ -252,6 +252,9 @@ class Summary {
                        s.frames, s.window, scaled(s.macs_step), scaled(s.macs_window),
                        static_cast<double>(s.macs_window) / static_cast<double>(std::max<i64>(s.macs_step, 1)),
                        grouped(s.least_state_bytes)));
+    if (const CallOrder& o = c_.call_order; o.moved > 0)
+      line("order", fmt::format("{} moved, not as the model has them: {} bytes instead of {}", counted(o.moved, "operator"),
+                                grouped(o.bytes_after), grouped(o.bytes_before)));
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
            fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % {} multiply-adds", b.operators,

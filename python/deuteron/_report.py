@@ -85,6 +85,15 @@ class RowSplit:
 
 
 @dataclass(frozen=True)
+class CallOrder:
+    """Operators that run in another order than the model's, since that needs less memory."""
+
+    moved: int
+    ram_before: int
+    ram_after: int
+
+
+@dataclass(frozen=True)
 class UnitOrder:
     """Fully connected layers whose units stand in the order of how rarely they are zero."""
 
@@ -290,6 +299,7 @@ class Report:
     npu_kernels_assumed: int = 0  #: that the open model of the NPU is assumed to have; each may be two on a chip
     npu_cycles_without_assumed: int = 0  #: if each is
     row_split: Optional[RowSplit] = None
+    call_order: Optional[CallOrder] = None
     unit_order: Optional[UnitOrder] = None
     memory_placement: Optional[MemoryPlacement] = None  #: of a target with several memories that says their speeds
     sqnr_db: Optional[float] = None  #: against the float model, on the calibration samples; None: not measured, or exact
