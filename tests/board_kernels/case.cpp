@@ -17,6 +17,7 @@ int8_t* at_end_of_ram(uint32_t bytes) { return reinterpret_cast<int8_t*>(kRam.ba
 
 Guarded guarded(int which, uint32_t bytes, int32_t misalignment) {
   int8_t* begin = reinterpret_cast<int8_t*>(kPool[0].base + static_cast<uint32_t>(which) * kRoom);
+  if (bytes + 2 * kGuard + 3 > kRoom) __builtin_trap();  // would lie over the next one
   std::memset(begin, kFill, bytes + 2 * kGuard + static_cast<uint32_t>(misalignment));
   return {begin + kGuard + misalignment, bytes};
 }

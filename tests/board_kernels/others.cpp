@@ -350,6 +350,7 @@ using Extremum = void (*)(const ExtremumArgs&, const int8_t*, const int8_t*, int
     count *= a.extent[k];
     line.text(" ").signed_number(a.extent[k]).text(",").signed_number(a.x_step[k]).text(",").signed_number(a.other_step[k]);
   }
+  if (count > 1 << 17) return Outcome::not_served;  // more than there is room for
   if (a.rank == 2 && r.one_in(4)) {  // x is stored in the other order
     a.x_step[0] = 1, a.x_step[1] = a.extent[0];
     xs = count;
