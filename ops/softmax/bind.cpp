@@ -46,7 +46,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (call.integer(kYZero) != -128) return bad_argument(kYZero, "must be -128");
   if (Status status = why_not_numbers(call, kMultiplier); !status.ok()) return status;
   const SoftmaxArgs a = args_of(call, kMultiplier, x, x.sizes[dim]);
-  return keep<softmax_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
+  return keep_fastest<softmax_s8, softmax_s8_mve>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 enum { kWideX, kWideMultiplier, kWideShift, kWideDiffMin, kWideOut };

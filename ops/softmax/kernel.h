@@ -18,6 +18,7 @@ struct SoftmaxArgs {
 };
 
 void softmax_s8(const SoftmaxArgs& a, const int8_t* x, int8_t* y);
+void softmax_s8_mve(const SoftmaxArgs& a, const int8_t* x, int8_t* y);  // 1 KB of stack
 
 // The same with a result of int16, of scale 2^-16 and zero point -32768: y = clamp(round(65536 * e / sum) - 32768, -32768, 32767).
 // Limits   columns <= kMostSoftmaxWideColumns: the sum stays within int32   Aliasing  none   Source  TFLite's reference kernel Softmax

@@ -106,5 +106,6 @@ Outcome check_max_pool2d_s16(uint32_t seed);
 Outcome check_quantize_s16(uint32_t seed);
 Outcome check_requantize(uint32_t seed);
 Outcome check_quantize_bytes(uint32_t seed);
+Outcome check_softmax(uint32_t seed);
 
 }  // namespace deuteron

@@ -54,6 +54,7 @@ constexpr CheckedKernel kChecked[] = {
     {"quantize_s16", check_quantize_s16},
     {"requantize", check_requantize},
     {"quantize_bytes", check_quantize_bytes},
+    {"softmax", check_softmax},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 
