@@ -46,7 +46,7 @@ Status prepare(Call& call, Prepared* prepared) {
     a.extent[at] = y.sizes[dim];
     a.step[at] = stride[perm[dim]];
   }
-  return keep<permute_s8>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
+  return keep_fastest<permute_s8, permute_s8_mve>(call, prepared, a, static_cast<const int8_t*>(x.data), static_cast<int8_t*>(y.data));
 }
 
 }  // namespace

@@ -12,5 +12,6 @@ struct PermuteArgs {
 };
 
 void permute_s8(const PermuteArgs& a, const int8_t* x, int8_t* y);
+void permute_s8_mve(const PermuteArgs& a, const int8_t* x, int8_t* y);
 
 }  // namespace deuteron

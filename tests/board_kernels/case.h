@@ -107,5 +107,6 @@ Outcome check_quantize_s16(uint32_t seed);
 Outcome check_requantize(uint32_t seed);
 Outcome check_quantize_bytes(uint32_t seed);
 Outcome check_softmax(uint32_t seed);
+Outcome check_permute(uint32_t seed);
 
 }  // namespace deuteron

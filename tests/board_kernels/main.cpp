@@ -55,6 +55,7 @@ constexpr CheckedKernel kChecked[] = {
     {"requantize", check_requantize},
     {"quantize_bytes", check_quantize_bytes},
     {"softmax", check_softmax},
+    {"permute", check_permute},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 
