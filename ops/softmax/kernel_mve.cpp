@@ -88,7 +88,8 @@ struct SoftmaxEnds {
 };
 inline SoftmaxEnds softmax_ends(const int8_t* x, int32_t count) {
   int8x16_t least = vdupq_n_s8(127), most = vdupq_n_s8(-128);
-  asm("dlstp.8 lr, %[count]\n"
+  asm volatile(
+      "dlstp.8 lr, %[count]\n"
       "1:\n"
       "vldrb.u8 q0, [%[x]], #16\n"
       "vmin.s8 %q[least], %q[least], q0\n"
@@ -103,7 +104,8 @@ inline SoftmaxEnds softmax_ends(const int8_t* x, int32_t count) {
 // The sum of a row's exponentials, Q.19.
 inline uint64_t softmax_sum(const int32_t* e, int32_t count) {
   uint64_t sum = 0;
-  asm("dlstp.32 lr, %[count]\n"
+  asm volatile(
+      "dlstp.32 lr, %[count]\n"
       "1:\n"
       "vldrw.u32 q0, [%[e]], #16\n"
       "vrshr.s32 q0, q0, #12\n"
@@ -116,7 +118,8 @@ inline uint64_t softmax_sum(const int32_t* e, int32_t count) {
 }
 inline uint64_t softmax_sum_by_distance(const int8_t* x, int32_t most, const int32_t* e, int32_t count) {
   uint64_t sum = 0;
-  asm("dlstp.32 lr, %[count]\n"
+  asm volatile(
+      "dlstp.32 lr, %[count]\n"
       "1:\n"
       "vldrb.s32 q0, [%[x]], #4\n"
       "vsub.i32 q0, %q[most], q0\n"
