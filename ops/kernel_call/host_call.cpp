@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
 
 #include "runtime/kernel.h"
@@ -154,10 +155,19 @@ std::optional<std::string> fault_of_call(const KernelCall& call, TypeView in, Ty
 }
 
 void ask_call(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, Isa isa, const CallRecorder& recorder) {
-  HostCall host;
+  std::deque<std::vector<std::max_align_t>> rooms;  // of what has no data: the checks look for places in it
+  const auto room_of = [&](const Type& type) -> void* {
+    return rooms.emplace_back(static_cast<size_t>(type.bytes()) / sizeof(std::max_align_t) + 1).data();
+  };
+  std::vector<void*> from, to;
   std::vector<bool> constant;
-  for (const void* data : in_data) constant.push_back(data != nullptr);
-  host.add_arguments(call, in, out, in_data, {}, constant);
+  for (size_t i = 0; i < in.size(); ++i) {
+    constant.push_back(in_data[i] != nullptr);
+    from.push_back(in_data[i] ? in_data[i] : room_of(in[i]));
+  }
+  for (size_t i = 0; i < out.size(); ++i) to.push_back(room_of(out[i]));
+  HostCall host;
+  host.add_arguments(call, in, out, from, to, constant);
   host.prepare(call, isa, &recorder);
 }
 
