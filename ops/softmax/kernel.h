@@ -7,7 +7,7 @@
 // Limits   none on columns. With 512 elements near the maximum or more (sum >= 2^28) every result is -128, for 256/512 rounds to nothing:
 //          as the vectors of the MVE kernel and exact arithmetic give. The stock scalar code shifts by more than 31 there (127 on x86-64),
 //          and so do the last columns % 4 of the MVE kernel, or all of it when gcc 12.2 has built it
-// Scratch  none (1 KB of stack from 32 elements on)   Errors  none   Aliasing  y may be x   Source  TFLite 8-bit quantization specification, SOFTMAX; gemmlowp fixedpoint
+// Scratch  none (1 KB of stack)   Errors  none   Aliasing  y may be x   Source  TFLite 8-bit quantization specification, SOFTMAX; gemmlowp fixedpoint
 #pragma once
 #include <cstdint>
 
