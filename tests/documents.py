@@ -5,7 +5,8 @@
 PACKAGE is the folder of the built Python package (build/python). Without PAGE: README.md, CONTRIBUTING.md, SECURITY.md and all of docs/.
 --write puts what was printed into the pages; read it before you commit it.
 
-A page's blocks run in order in one folder of their own, in which `models` and `tests` are those of the checkout:
+A page's blocks run in order in one folder of their own, in which `models` and `tests` are those of the checkout, and `build/boards` is what
+was built for boards beside DEUTERON:
 
     ```sh                       commands, a line each; their output is not compared
     ```console                  `$ command`, then exactly what it prints; `...` stands for anything; `# exit 1` behind a command that fails
@@ -33,6 +34,7 @@ PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
 BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<language>\w*)(?: title=\"(?P<file>[^\"\n]+)\")?\n(?P<text>.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"^(\$ |deuteron |build/|\./dev |python3? |pip |cmake |ninja |ctest |export |\./tools/|west )", re.M)
 NO_PAGE = "built without the page"  # what a deuteron says that was built without npm
+LEFT_OUT = 77  # the status of a check that lacks what it needs
 
 
 class Fault(Exception):
@@ -107,6 +109,10 @@ class Page:
             expected = int(match[1]) if (match := re.search(r"# exit (\d+)\s*$", shown)) else 0
             if status != 0 and NO_PAGE in printed:
                 self.left_out.append(f"{shown.strip()}: the page was not built (npm)")
+                out += shown + wanted
+                continue
+            if status == LEFT_OUT != expected:
+                self.left_out.append(f"{shown.strip()}: {printed.strip()}")
                 out += shown + wanted
                 continue
             if status != expected:
@@ -184,6 +190,8 @@ def run_page(name, tool, package, write):
     with tempfile.TemporaryDirectory() as folder:
         for link in ("models", "tests"):
             os.symlink(ROOT / link, os.path.join(folder, link))
+        os.mkdir(os.path.join(folder, "build"))
+        os.symlink(pathlib.Path(tool).parent / "boards", os.path.join(folder, "build", "boards"))
         page = Page(name, tool, package, pathlib.Path(folder), write)
         try:
             after = page.run(text)
@@ -216,7 +224,7 @@ def main():
                 failed += 1
                 print(f"FAILED {fault}")
     print(f"{len(names)} pages: {totals['commands']} commands and {totals['python']} blocks of Python ran, {totals['not run']} blocks are marked `not run`")
-    sys.exit(1 if failed or totals["commands"] == 0 else 77 if missing else 0)  # 77: not all was compared
+    sys.exit(1 if failed or totals["commands"] == 0 else LEFT_OUT if missing else 0)  # not all was compared
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ CASES = [
     ("a command that should fail", "```console\n$ true  # exit 1\n```\n", "exit 0, not 1"),
     ("a command that fails, as told", "```console\n$ false  # exit 1\n```\n", None),
     ("a command over two lines", "```console\n$ echo \\\n  one\none\n```\n", None),
+    ("a check that lacks what it needs", "```console\n$ exit 77\n1 passed\n```\n", None),
     ("a failing sh block", "```sh\nfalse\n```\n", "exit 1"),
     ("commands that no test runs", "```\ndeuteron compile m.pt2\n```\n", "no test runs"),
     ("commands that are marked", "<!-- not run: a model of yours -->\n```\ndeuteron compile m.pt2\n```\n", None),
