@@ -108,12 +108,6 @@ bool shapes_fit(const Graph& g, const Samples& samples, Diagnostics& diagnostics
   return fit;
 }
 
-std::vector<std::vector<float>> stored_inputs(const Graph& g, const std::vector<std::vector<float>>& sample) {
-  std::vector<std::vector<float>> stored;
-  for (size_t i = 0; i < sample.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
-  return stored;
-}
-
 struct Parts {
   std::span<const i32> of;  // by sample
   i32 count;

@@ -42,4 +42,10 @@ std::vector<float> to_user(const Port& port, const Shape& storage, std::span<con
   return user;
 }
 
+std::vector<std::vector<float>> stored_inputs(const Graph& g, std::span<const std::vector<float>> sample) {
+  std::vector<std::vector<float>> stored;
+  for (size_t i = 0; i < sample.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
+  return stored;
+}
+
 }  // namespace deuteron

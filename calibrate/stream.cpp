@@ -18,8 +18,7 @@ Samples with_states(const Graph& g, const Samples& samples, Sequence sequence) {
   for (const State& state : g.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   Samples whole = samples;
   for (std::vector<std::vector<float>>& sample : whole) {
-    std::vector<std::vector<float>> inputs;
-    for (size_t i = 0; i < users; ++i) inputs.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
+    std::vector<std::vector<float>> inputs = stored_inputs(g, sample);
     for (size_t k = 0; k < stored.size(); ++k) {
       const Port& port = g.state_inputs()[k];
       sample.push_back(to_user(port, g.type(port.value).shape, stored[k]));

@@ -129,10 +129,7 @@ void look_at(const Graph& g, const Samples& samples, int threads, std::vector<Hi
   const FloatExecutor executor(g);
   std::mutex mutex;
   for_each_sample(count, threads, [&](size_t s, int) {
-    const auto& sample = samples[s * samples.size() / count];
-    std::vector<std::vector<float>> stored;
-    for (size_t i = 0; i < sample.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
-    executor.run(stored, [&](ValueId v, std::span<const float> data) {
+    executor.run(stored_inputs(g, samples[s * samples.size() / count]), [&](ValueId v, std::span<const float> data) {
       if (!by_value[v]) return;
       ActiveUnits& seen = by_value[v]->seen;
       for (size_t i = 0; i < data.size(); ++i) seen.rows[s * data.size() + i] = data[i] != 0;

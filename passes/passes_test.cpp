@@ -28,10 +28,8 @@ Graph graph_of(const std::string& text) {
 }
 
 std::vector<std::vector<float>> run(const Graph& g, const std::vector<std::vector<float>>& user_inputs) {
-  std::vector<std::vector<float>> stored, outputs;
-  for (size_t i = 0; i < user_inputs.size(); ++i)
-    stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, user_inputs[i]));
-  const std::vector<std::vector<float>> raw = FloatExecutor(g).run(stored, {});
+  std::vector<std::vector<float>> outputs;
+  const std::vector<std::vector<float>> raw = FloatExecutor(g).run(stored_inputs(g, user_inputs), {});
   for (size_t o = 0; o < raw.size(); ++o) outputs.push_back(to_user(g.outputs[o], g.type(g.outputs[o].value).shape, raw[o]));
   return outputs;
 }

@@ -88,8 +88,7 @@ void Yardstick::expect_answers_of(const Graph& plain) {
   show_what_is_compared(g);
   const FloatExecutor executor(g);
   for_each_sample(inputs_.size(), threads_, [&](size_t k, int) {
-    const auto& sample = samples_[k * samples_.size() / inputs_.size()];
-    for (size_t i = 0; i < g.inputs.size(); ++i) inputs_[k].push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, sample[i]));
+    inputs_[k] = stored_inputs(g, samples_[k * samples_.size() / inputs_.size()]);
     expected_[k] = executor.run(inputs_[k], {});
   });
   for (size_t o = 0; o < bounded_.size(); ++o) {

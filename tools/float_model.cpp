@@ -54,9 +54,7 @@ std::optional<FloatOutputs> run_float_model(const std::string& path, const std::
   const Samples data = with_states(g, to_samples(inputs), sequence);
   const FloatExecutor executor(g);
   for_each_sample(static_cast<size_t>(samples), threads, [&](size_t s, int) {
-    std::vector<std::vector<float>> stored;
-    for (size_t i = 0; i < g.inputs.size(); ++i) stored.push_back(to_storage(g.inputs[i], g.type(g.inputs[i].value).shape, data[s][i]));
-    const std::vector<std::vector<float>> outputs = executor.run(stored, {});
+    const std::vector<std::vector<float>> outputs = executor.run(stored_inputs(g, data[s]), {});
     for (size_t o = 0; o < result.outputs.size(); ++o) {
       const std::vector<float> user = to_user(g.outputs[o], g.type(g.outputs[o].value).shape, outputs[o]);
       std::copy(user.begin(), user.end(), result.outputs[o].begin() + static_cast<i64>(s * user.size()));

@@ -52,9 +52,7 @@ std::optional<Graph> import_file(const fs::path& path, std::string& why, const I
 }
 
 std::vector<std::vector<float>> run(const Graph& graph, const std::vector<std::vector<float>>& user_inputs) {
-  std::vector<std::vector<float>> stored;
-  for (size_t i = 0; i < user_inputs.size(); ++i)
-    stored.push_back(to_storage(graph.inputs[i], graph.type(graph.inputs[i].value).shape, user_inputs[i]));
+  std::vector<std::vector<float>> stored = stored_inputs(graph, user_inputs);
   for (const State& state : graph.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   std::vector<std::vector<float>> results = FloatExecutor(graph).run(stored, {});
   results.resize(graph.user_outputs().size());

@@ -43,8 +43,7 @@ inline std::string refusal_of(const TestModel& model) {
 inline std::vector<std::vector<float>> results_of(const TestModel& model, const std::vector<std::vector<float>>& inputs) {
   const Graph g = imported(model);
   if (g.outputs.empty()) return {{}};
-  std::vector<std::vector<float>> stored;
-  for (size_t k = 0; k < inputs.size(); ++k) stored.push_back(to_storage(g.inputs[k], g.type(g.inputs[k].value).shape, inputs[k]));
+  std::vector<std::vector<float>> stored = stored_inputs(g, inputs);
   for (const State& state : g.states) stored.push_back(numbers_of(state.initial.bytes.data(), state.type));
   return FloatExecutor(g).run(stored, {});
 }
