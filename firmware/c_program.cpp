@@ -11,6 +11,7 @@
 
 #include "backends/neutron_delegate/delegate.h"
 #include "base/check.h"
+#include "firmware/isa_called.h"
 #include "ops/device/kernels_with_arguments.h"
 #include "ops/kernel_call/called_kernels.h"
 
@@ -315,9 +316,8 @@ std::string c_name(std::string_view text) {
 }
 
 uint32_t features_of(std::string_view isa, std::string_view flags) {
-  for (const Isa known : {Isa::mve, Isa::dsp, Isa::scalar})
-    if (isa == name_of(known)) return features_of(known, flags.find("-mfloat-abi=hard") != flags.npos);
-  return 0;
+  const std::optional<Isa> known = isa_called(isa);
+  return known ? features_of(*known, flags.find("-mfloat-abi=hard") != flags.npos) : 0;
 }
 
 std::optional<CProgram> read_c_program(File file, const KernelTable& kernels, Isa isa, uint32_t features, const std::string& where,

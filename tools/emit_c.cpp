@@ -9,9 +9,9 @@
 #include "boards/board.h"
 #include "data/write_file.h"
 #include "firmware/embedded_sources.h"
+#include "firmware/isa_called.h"
 #include "firmware/write_project.h"
 #include "report/status_text.h"
-#include "tools/isa_called.h"
 
 namespace deuteron {
 namespace {

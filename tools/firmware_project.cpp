@@ -13,8 +13,8 @@
 #include "data/npy.h"
 #include "data/storage_order.h"
 #include "firmware/c_program.h"
+#include "firmware/isa_called.h"
 #include "targets/nearest.h"
-#include "tools/isa_called.h"
 #include "tools/trust.h"
 
 namespace deuteron {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "data/read_file.h"
+#include "firmware/isa_called.h"
 #include "frontends/onnx/summary.h"
 #include "frontends/pt2/summary.h"
 #include "frontends/tflite/summary.h"
@@ -146,9 +147,8 @@ std::optional<std::vector<CalledKernels>> called_on(const InspectOptions& o, con
     }
     isa = name_of(target->isa);
   }
-  for (const Isa known : {Isa::mve, Isa::dsp, Isa::scalar})
-    if (isa == name_of(known)) return called_kernels(file.file(), known, usual_features(known));
-  return std::nullopt;
+  const std::optional<Isa> known = isa_called(isa);
+  return known ? called_kernels(file.file(), *known, usual_features(*known)) : std::nullopt;
 }
 
 int inspect_pte(const InspectOptions& o, Diagnostics& diagnostics) {
