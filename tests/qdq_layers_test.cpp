@@ -12,6 +12,7 @@
 #include "passes/compilation.h"
 #include "passes/compile.h"
 #include "passes/options.h"
+#include "passes/test_program.h"
 #include "targets/target.h"
 #include "tests/paths.h"
 
@@ -112,16 +113,9 @@ std::optional<Layer> cut_out(const Graph& g, const Uses& uses, const Node& node)
 }
 
 std::vector<float> run_program(const std::vector<uint8_t>& pte, const std::vector<std::vector<float>>& inputs) {
-  Needs needs;
-  const File file{pte.data(), pte.size()};
-  EXPECT_TRUE(measure(file, kAllKernels, &needs).ok());
-  std::vector<std::max_align_t> tables(needs.tables_bytes / sizeof(std::max_align_t) + 1),
-      planned(needs.planned_bytes / sizeof(std::max_align_t) + 1);
-  Program program;
-  const Status status = program.load(file, kAllKernels, {tables.data(), tables.size() * sizeof(std::max_align_t)},
-                                     {planned.data(), planned.size() * sizeof(std::max_align_t)});
-  EXPECT_TRUE(status.ok()) << (status.detail ? status.detail : "");
-  if (!status.ok()) return {};
+  LoadedProgram loaded(pte);
+  if (!loaded.is_loaded) return {};
+  Program& program = loaded.program;
   for (size_t i = 0; i < inputs.size(); ++i)
     EXPECT_TRUE(program.set_input(static_cast<i32>(i), inputs[i].data(), inputs[i].size() * sizeof(float)).ok());
   EXPECT_TRUE(program.run().ok());
