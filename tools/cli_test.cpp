@@ -305,7 +305,8 @@ TEST_F(Cli, TargetsAndOps) {
   EXPECT_THAT(npu.out, HasSubstr("\naten.cumsum.default,imxrt700,refused,,,"));
   const Ended csv = run({"ops", "--csv"});
   EXPECT_EQ(csv.code, 0);
-  EXPECT_THAT(csv.out, testing::StartsWith("operator,target,dtype,kernel,builtin,operands,result,constraints,runs,packed_kernel,packed_runs\n"));
+  EXPECT_THAT(csv.out,
+              testing::StartsWith("operator,target,dtype,kernel,builtin,operands,result,constraints,runs,packed_kernel,packed_runs\n"));
 }
 
 TEST_F(Cli, ARecipeIsShownInFullAndCanBeExtended) {

@@ -174,9 +174,7 @@ Row row_of(const AnyExample& example, const std::string& name, const Target& tar
   const std::vector<QuantSpec> specs = specs_of(op);
   Row row{name};
   // Without the backend of the CPU only the edges run there.
-  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) {
-    row.kernel = kernel_of(example, specs, target.isa);
-  }
+  if (is_quantize_or_dequantize(op) || target.has_backend("cortex_m")) row.kernel = kernel_of(example, specs, target.isa);
   add_npu(row, op, target);
   describe_quantization(row, row.builtin.empty() ? std::span<const QuantSpec>(specs) : npu_quant_specs(op));
   return row;
@@ -203,8 +201,9 @@ std::string csv_of(const OperatorFate& f, const std::string& target) {
     std::string& list = kernel.starts_with("neutron::") ? npu : cpu;
     list += (list.empty() ? "" : " + ") + kernel;
   }
-  return fmt::format("{},{},{},{},{},{},{},{},,,\n", f.target, target, f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")),
-                     csv_cell(cpu), csv_cell(npu), csv_cell(f.call), "", csv_cell(f.why));
+  return fmt::format("{},{},{},{},{},{},{},{},,,\n", f.target, target,
+                     f.is_refused ? "refused" : fmt::format("{}", fmt::join(f.types, " + ")), csv_cell(cpu), csv_cell(npu),
+                     csv_cell(f.call), "", csv_cell(f.why));
 }
 
 std::string text_of(const OperatorFate& f, bool has_npu) {
@@ -215,14 +214,15 @@ std::string text_of(const OperatorFate& f, bool has_npu) {
 }
 
 Json json_of(const OperatorFate& f) {
-  return {{"name", f.target}, {"example", f.call}, {"kernels", f.kernels}, {"computes_in", f.types}, {"on_npu", f.is_on_npu}, {"refused", f.is_refused}, {"why", f.why}};
+  return {{"name", f.target},      {"example", f.call},       {"kernels", f.kernels}, {"computes_in", f.types},
+          {"on_npu", f.is_on_npu}, {"refused", f.is_refused}, {"why", f.why}};
 }
 
 std::string csv_of(const Row& r, const std::string& target) {
   const ExampleCall &plain = r.kernel.plain, &packed = r.kernel.packed;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target, r.result.empty() ? "float" : "int8", csv_cell(plain.call),
-                     csv_cell(r.builtin), csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints), csv_cell(plain.kernels),
-                     csv_cell(packed.call), csv_cell(packed.kernels));
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(r.name), target, r.result.empty() ? "float" : "int8",
+                     csv_cell(plain.call), csv_cell(r.builtin), csv_cell(r.operands), csv_cell(r.result), csv_cell(r.constraints),
+                     csv_cell(plain.kernels), csv_cell(packed.call), csv_cell(packed.kernels));
 }
 
 std::string text_of(const Row& r, bool has_npu) {
@@ -231,8 +231,16 @@ std::string text_of(const Row& r, bool has_npu) {
 }
 
 Json json_of(const Row& r, const std::string& target) {
-  return {{"name", r.name},       {"target", target},     {"kernel", r.kernel.plain.call}, {"runs", r.kernel.plain.kernels}, {"packed_kernel", r.kernel.packed.call}, {"packed_runs", r.kernel.packed.kernels},
-          {"builtin", r.builtin}, {"operands", r.operands}, {"result", r.result}, {"constraints", r.constraints}};
+  return {{"name", r.name},
+          {"target", target},
+          {"kernel", r.kernel.plain.call},
+          {"runs", r.kernel.plain.kernels},
+          {"packed_kernel", r.kernel.packed.call},
+          {"packed_runs", r.kernel.packed.kernels},
+          {"builtin", r.builtin},
+          {"operands", r.operands},
+          {"result", r.result},
+          {"constraints", r.constraints}};
 }
 
 std::string text_of_all(const std::vector<Row>& rows, const std::vector<OperatorFate>& fates, const Target& target) {
@@ -266,7 +274,8 @@ int ops(const OpsOptions& o) {
   if (!target) return finish(o.json, diagnostics, {}, "");
   const std::vector<Row> rows = all_rows(*target);
   const std::vector<OperatorFate> fates = operator_fates(*target);
-  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints,runs,packed_kernel,packed_runs\n" : text_of_all(rows, fates, *target);
+  std::string text = o.csv ? "operator,target,dtype,kernel,builtin,operands,result,constraints,runs,packed_kernel,packed_runs\n"
+                           : text_of_all(rows, fates, *target);
   Json list = Json::array(), of_torch = Json::array(), kernels = Json::array();
   for (const Row& r : rows) {
     if (o.csv) text += csv_of(r, target->name);
