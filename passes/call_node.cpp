@@ -30,4 +30,13 @@ Node call_node(Graph& g, const Node& node, Lowered lowered) {
   return call;
 }
 
+ValueId add_copy(Graph& g, ValueId v, bool for_stock, const Origin& origin, std::string name) {
+  const Face face = plain_face(g.type(v).shape);
+  CallBuilder call(for_stock ? "aten::clone" : "deuteron::copy", 1, 1);
+  call.in(0, face);
+  if (for_stock) call.none();
+  Lowered copy = call.out(0, face).done();
+  return g.add_node(std::move(copy.call), {v}, {g.type(v)}, std::move(name), origin);
+}
+
 }  // namespace deuteron

@@ -107,6 +107,7 @@ struct RowBands {
   i64 operators = 0;  // that are computed in bands; 0: none
   i64 bands = 0;      // at most
   i64 extra_calls = 0, extra_macs = 0;
+  i64 copies = 0;  // of the extra calls: those that copy rows from one band to the next
   i64 bytes_before = 0, bytes_after = 0;
 };
 

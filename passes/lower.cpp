@@ -41,13 +41,6 @@ Rounding rounding_of(const Graph& g, const Node& node, const Target& target) {
   return once ? Rounding::reference_once : Rounding::reference;
 }
 
-// A copy of `v` in memory of its own.
-static ValueId add_clone(Graph& g, ValueId v, const Origin& origin) {
-  const Face face = plain_face(g.type(v).shape);
-  Lowered copy = CallBuilder("aten::clone", 1, 1).in(0, face).none().out(0, face).done();
-  return g.add_node(std::move(copy.call), {v}, {g.type(v)}, g.values[v].name + ".copy", origin);
-}
-
 // The last nodes write the states, in their order. Each goes up to the last node that reads the old value: what the new one is copied from
 // is free then.
 static void write_early(Graph& g) {
@@ -67,7 +60,7 @@ static void write_early(Graph& g) {
 
 // state -> ..; its new value   becomes   state -> ..; copy_(state, its new value), behind everything that reads the state
 // What lies in another state's memory, or in this one at another place, is copied out before any state is written.
-static void write_states(Graph& g) {
+static void write_states(Graph& g, bool for_stock) {
   if (g.states.empty()) return;
   if (g.sources.empty()) g.sources.push_back({g.state_inputs()[0].name, "state", "", ""});  // a model that only hands inputs on
   const size_t users = g.user_outputs().size();
@@ -85,7 +78,8 @@ static void write_states(Graph& g) {
   std::vector<ValueId> values;
   for (const Port& port : g.outputs) values.push_back(port.value);
   for (size_t o = 0; o < values.size(); ++o)
-    if (lies_in_state(values[o])) values[o] = add_clone(g, values[o], origin_of(o < users ? 0 : o - users));
+    if (lies_in_state(values[o]))
+      values[o] = add_copy(g, values[o], for_stock, origin_of(o < users ? 0 : o - users), g.values[values[o]].name + ".copy");
   for (size_t o = 0; o < users; ++o) g.outputs[o].value = values[o];
   for (size_t k = 0; k < g.states.size(); ++k) {
     const Type type = g.type(values[users + k]);
@@ -99,6 +93,7 @@ static void write_states(Graph& g) {
 
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
+  const bool for_stock = pass.target.options.dialect == "stock";
   Homes homes;
   homes.resize(g.values.size());
   for (Node& node : g.nodes) {
@@ -110,7 +105,7 @@ void lower(PassContext& pass) {
     const Rounding rounding = rounding_of(g, node, pass.target);
     const i64 count = macs(node.op, in, out);
     Result<Lowered> lowered = lower_to_cortex_m(
-        node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, pass.target.options.dialect == "stock"});
+        node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
     // Numbers without steps: float32, and the integers and masks that portable kernels move.
     const DType dtype = out[0].dtype;
     const bool is_plain =
@@ -124,7 +119,7 @@ void lower(PassContext& pass) {
     homes.resize(g.values.size());
     call_of(node.op)->macs = count;
   }
-  write_states(g);
+  write_states(g, for_stock);
   remove_dead(g, "folded into constants");
 }
 

@@ -1,176 +1,136 @@
-// How an operator is computed band by band: which rows of its operands a band of its result needs, and the graph that does so.
+// The graph that computes operators band by band, and the chains of operators that can be.
 #include <algorithm>
+#include <map>
 
-#include "ops/families.h"
 #include "ops/rows.h"
+#include "passes/call_node.h"
+#include "passes/row_plan.h"
 #include "passes/split_rows.h"
 #include "rewrite/patch.h"
 
 namespace deuteron {
 namespace {
 
-struct Rows {
-  i64 first, end;
-  i64 count() const { return end - first; }
-};
-
-bool is_image(const Type& t) { return t.rank() == 4 && t.shape[0] == 1; }
-
-bool is_by_element(const Op& op) { return is_elementwise(op) || is_binary(op); }
-
-bool can_be_split(const Graph& g, const Node& node) {
-  if (node.inputs.empty() || node.outputs.size() != 1) return false;
-  const Type& y = g.type(node.outputs[0]);
-  if (!is_image(y) || y.shape[1] < 2) return false;
-  if (!is_by_element(node.op)) {
-    if (!is_image(g.type(node.inputs[0])) || g.is_constant(node.inputs[0])) return false;
-    if (node.inputs.size() > 1 && !g.is_constant(node.inputs[1])) return false;
-    std::vector<const Type*> in, out;
-    return has_bands(node.op, g.types(node.inputs, in), g.types(node.outputs, out));
-  }
-  for (const ValueId v : node.inputs) {
-    const Shape& s = g.type(v).shape;
-    const bool has_rows = s == y.shape && !g.is_constant(v);
-    const bool is_for_every_row = s.size() < 3 || (s.size() <= 4 && s[s.size() - 3] == 1);
-    if (!has_rows && !is_for_every_row) return false;
-  }
-  return true;
-}
-
-// The operand that a chain comes through: the one that is made last.
-ValueId main_operand(const Graph& g, const Uses& uses, const Node& node) {
-  ValueId best = -1;
-  for (const ValueId v : node.inputs)
-    if (!g.is_constant(v) && g.type(v).rank() == 4 && g.type(v).shape[1] > 1 && uses.producer[v] >= 0 &&
-        (best < 0 || uses.producer[v] > uses.producer[best]) && uses.has_single_reader(v))
-      best = v;
-  return best;
-}
-
-// Rows of the operand that these rows of the result need, without padding; and that padding.
-struct Needed {
-  Rows rows;
-  i64 pad_before = 0, pad_after = 0;
-};
-std::optional<Needed> needed_of(const Graph& g, const Node& node, ValueId operand, Rows out) {
-  std::vector<const Type*> in;
-  const AxisWindow w = window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).rows;
-  const i64 extent = g.type(operand).shape[1];
-  const i64 first = out.first * w.stride - w.pad, end = (out.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1;
-  Needed n{{std::max<i64>(first, 0), std::min(end, extent)}, std::max<i64>(-first, 0), std::max<i64>(end - extent, 0)};
-  if (n.rows.count() < 1) return std::nullopt;
-  return n;
-}
-
 class BandWriter {
  public:
-  BandWriter(const Graph& from, Graph& to, std::vector<NodeId>& made_from) : from_(from), to_(to), made_from_(made_from) {}
+  BandWriter(const Graph& from, Graph& to, bool for_stock, std::vector<NodeId>& made_from)
+      : from_(from), to_(to), for_stock_(for_stock), made_from_(made_from) {}
 
-  bool write(const RowSplit& split) {
-    const Node& last = from_.nodes[split.chain.back()];
-    const ValueId y = last.outputs[0];
-    const i64 rows = from_.type(y).shape[1];
-    if (split.bands < 2 || split.bands > rows) return false;
-    std::vector<ValueId> parts(static_cast<size_t>(split.bands));
-    for (i64 turn = 0; turn < split.bands; ++turn) {
-      const i64 k = split.upward ? split.bands - 1 - turn : turn;
-      suffix_ = ".rows" + std::to_string(k);
-      const std::optional<ValueId> part = band(split, split.chain.size() - 1, {rows * k / split.bands, rows * (k + 1) / split.bands});
-      if (!part) return false;
-      parts[static_cast<size_t>(k)] = *part;
+  void write(const RowSplit& split, const RowPlan& plan) {
+    const NodeId last = split.chain.back();
+    std::vector<ValueId> parts;
+    for (size_t turn = 0; turn < plan.bands.size(); ++turn) {
+      suffix_ = ".rows" + std::to_string(split.upward ? plan.bands.size() - 1 - turn : turn);
+      for (const RowStep& step : plan.bands[turn]) run(step, split.upward);
+      parts.push_back(held_.at(last).value);
     }
-    to_.nodes.push_back({join_rows(1), std::move(parts), {y}, last.origin});
-    made_from_.push_back(split.chain.back());
-    return true;
+    if (split.upward) std::reverse(parts.begin(), parts.end());
+    const ValueId y = from_.nodes[last].outputs[0];
+    to_.nodes.push_back({join_rows(1), std::move(parts), {y}, from_.nodes[last].origin});
+    made_from_.push_back(last);
+    held_.clear();
   }
 
  private:
-  ValueId add(Op op, std::vector<ValueId> inputs, ValueId like, i64 rows, NodeId source) {
+  struct Held {
+    ValueId value = -1;
+    Rows rows;
+  };
+
+  ValueId add(Op op, std::vector<ValueId> inputs, ValueId like, i64 rows, NodeId source, const char* what = "") {
     Type type = from_.type(like);
     type.shape[1] = rows;
-    const ValueId v =
-        to_.add_node(std::move(op), std::move(inputs), {std::move(type)}, from_.values[like].name + suffix_, from_.nodes[source].origin);
+    std::string name = from_.values[like].name + suffix_ + what;
+    const ValueId v = to_.add_node(std::move(op), std::move(inputs), {std::move(type)}, std::move(name), from_.nodes[source].origin);
     made_from_.push_back(source);
     return v;
   }
 
-  ValueId sliced(ValueId v, Rows rows, NodeId source) {
-    if (rows.count() == from_.type(v).shape[1]) return v;
-    return add(take_rows(1, rows.first, rows.count()), {v}, v, rows.count(), source);
+  ValueId rows_of(const Held& held, Rows rows, ValueId like, NodeId source) {
+    if (held.rows == rows) return held.value;
+    return add(take_rows(1, rows.first - held.rows.first, rows.count()), {held.value}, like, rows.count(), source);
   }
 
-  // These rows of the result of chain[at].
-  std::optional<ValueId> band(const RowSplit& split, size_t at, Rows out) {
-    const NodeId n = split.chain[at];
-    const Node& node = from_.nodes[n];
-    const ValueId above = at > 0 ? from_.nodes[split.chain[at - 1]].outputs[0] : -1;
+  ValueId copied(ValueId rows, NodeId source) {
+    const ValueId copy = add_copy(to_, rows, for_stock_, from_.nodes[source].origin, to_.values[rows].name + ".kept");
+    made_from_.push_back(source);
+    return copy;
+  }
+
+  void run(const RowStep& step, bool upward) {
+    const Node& node = from_.nodes[step.node];
+    const ValueId y = node.outputs[0];
+    std::vector<ValueId> parts;
+    if (step.kept.count() > 0) parts.push_back(copied(rows_of(held_.at(step.node), step.kept, y, step.node), step.node));
     std::vector<ValueId> inputs = node.inputs;
-    Op op = node.op;
     for (ValueId& v : inputs) {
-      const bool windowed = v == node.inputs[0] && !is_by_element(node.op);
-      if (!windowed && (!is_by_element(node.op) || from_.type(v).shape != from_.type(node.outputs[0]).shape)) continue;
-      const std::optional<Needed> needed = needed_of(from_, node, v, out);
-      if (!needed) return std::nullopt;
-      if (windowed) {
-        std::vector<const Type*> in_types, out_types;
-        const RowBand rows{needed->rows.count(), out.count(), needed->pad_before, needed->pad_after};
-        std::optional<Op> part = band_of(node.op, from_.types(node.inputs, in_types), from_.types(node.outputs, out_types), rows);
-        if (!part) return std::nullopt;
-        op = *std::move(part);
-      }
-      if (v == above) {
-        const std::optional<ValueId> part = band(split, at - 1, needed->rows);
-        if (!part) return std::nullopt;
-        v = *part;
-      } else {
-        v = sliced(v, needed->rows, n);
-      }
+      if (!has_rows(from_, node, v)) continue;
+      const auto of_chain = std::find_if(held_.begin(), held_.end(), [&](const auto& h) { return from_.nodes[h.first].outputs[0] == v; });
+      const Held operand = of_chain != held_.end() ? of_chain->second : Held{v, {0, from_.type(v).shape[1]}};
+      v = rows_of(operand, needed_rows(from_, node, v, step.computed).rows, v, step.node);
     }
-    return add(std::move(op), std::move(inputs), node.outputs[0], out.count(), n);
+    parts.push_back(add(*op_of_rows(from_, node, step.computed), std::move(inputs), y, step.computed.count(), step.node));
+    if (upward) std::reverse(parts.begin(), parts.end());
+    const ValueId held =
+        parts.size() == 1 ? parts[0] : add(join_rows(1), std::move(parts), y, step.held().count(), step.node, ".held");
+    held_[step.node] = {held, step.held()};
   }
 
   const Graph& from_;
   Graph& to_;
+  const bool for_stock_;
   std::vector<NodeId>& made_from_;
+  std::map<NodeId, Held> held_;  // what the chain's operators have of their results
   std::string suffix_;
 };
 
 }  // namespace
 
-std::vector<NodeId> chain_through(const Graph& g, const Uses& uses, NodeId node) {
-  if (node < 0 || !can_be_split(g, g.nodes[node])) return {};
-  std::vector<NodeId> chain{node};
-  for (;;) {
-    const ValueId v = main_operand(g, uses, g.nodes[chain.front()]);
-    if (v < 0 || !can_be_split(g, g.nodes[uses.producer[v]])) break;
-    chain.insert(chain.begin(), uses.producer[v]);
-  }
-  for (;;) {
-    const ValueId y = g.nodes[chain.back()].outputs[0];
-    if (!uses.has_single_reader(y)) break;
-    const NodeId reader = uses.readers[y][0];
-    if (!can_be_split(g, g.nodes[reader]) || main_operand(g, uses, g.nodes[reader]) != y) break;
-    chain.push_back(reader);
+// The operand of the chain that is made last, by an operator of whose result nobody else reads.
+static NodeId next_before(const Graph& g, const Uses& uses, const std::vector<NodeId>& chain) {
+  const auto is_inside = [&](NodeId n) { return std::find(chain.begin(), chain.end(), n) != chain.end(); };
+  NodeId best = -1;
+  for (const NodeId n : chain)
+    for (const ValueId v : g.nodes[n].inputs) {
+      const NodeId maker = uses.producer[v];
+      if (maker <= best || is_inside(maker) || uses.output_uses[v] != 0 || !has_rows(g, g.nodes[n], v)) continue;
+      if (std::all_of(uses.readers[v].begin(), uses.readers[v].end(), is_inside) && can_be_split(g, g.nodes[maker])) best = maker;
+    }
+  return best;
+}
+
+std::vector<NodeId> chain_up_to(const Graph& g, const Uses& uses, NodeId last, size_t most) {
+  if (last < 0 || !can_be_split(g, g.nodes[last])) return {};
+  std::vector<NodeId> chain{last};
+  while (chain.size() < most) {
+    const NodeId before = next_before(g, uses, chain);
+    if (before < 0) break;
+    chain.insert(chain.begin(), before);
   }
   return chain;
 }
 
-std::optional<Graph> with_bands(const Graph& g, const std::vector<RowSplit>& splits, std::vector<NodeId>* made_from) {
+std::optional<Graph> with_bands(const Graph& g, const Uses& uses, const std::vector<RowSplit>& splits, bool for_stock,
+                                std::vector<NodeId>* made_from) {
   Graph to = g;
   to.nodes.clear();
   std::vector<NodeId> sources;
   std::vector<bool> inside(g.nodes.size(), false);
   for (const RowSplit& s : splits)
     for (const NodeId n : s.chain) inside[n] = true;
-  BandWriter writer(g, to, sources);
+  BandWriter writer(g, to, for_stock, sources);
   for (NodeId n = 0; n < static_cast<NodeId>(g.nodes.size()); ++n) {
     if (!inside[n]) {
       to.nodes.push_back(g.nodes[n]);
       sources.push_back(n);
       continue;
     }
-    for (const RowSplit& s : splits)
-      if (s.chain.back() == n && !writer.write(s)) return std::nullopt;
+    for (const RowSplit& s : splits) {
+      if (s.chain.back() != n) continue;
+      const std::optional<RowPlan> plan = plan_rows(g, uses, s);
+      if (!plan) return std::nullopt;
+      writer.write(s, *plan);
+    }
   }
   if (made_from) *made_from = std::move(sources);
   else drop_unreferenced_values(to);

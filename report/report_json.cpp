@@ -201,7 +201,7 @@ Json peak(const Compilation& c) {
 Json row_split(const RowBands& b) {
   if (b.operators == 0) return nullptr;
   return {{"operators", b.operators},     {"bands", b.bands},          {"extra_calls", b.extra_calls}, {"extra_macs", b.extra_macs},
-          {"ram_before", b.bytes_before}, {"ram_after", b.bytes_after}};
+          {"copies", b.copies},           {"ram_before", b.bytes_before}, {"ram_after", b.bytes_after}};
 }
 
 // Null where calls stand in the order of the model.

@@ -257,8 +257,9 @@ class Summary {
                                 grouped(o.bytes_after), grouped(o.bytes_before)));
     if (const RowBands& b = c_.row_bands; b.operators > 0)
       line("row bands",
-           fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls, {:.2f} % {} multiply-adds", b.operators,
+           fmt::format("{} operators in up to {} bands: {} bytes instead of {}, {} more calls{}, {:.2f} % {} multiply-adds", b.operators,
                        b.bands, grouped(b.bytes_after), grouped(b.bytes_before), b.extra_calls,
+                       b.copies > 0 ? fmt::format(" ({} copy kept rows)", b.copies) : "",
                        100.0 * static_cast<double>(std::abs(b.extra_macs)) / static_cast<double>(std::max<i64>(r_.macs - b.extra_macs, 1)),
                        b.extra_macs < 0 ? "fewer" : "more"));
   }

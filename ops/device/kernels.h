@@ -27,7 +27,7 @@ namespace deuteron {
   K(kQuantizedBatchMatmul)
 
 // What stands in the place of calls of the dialect: on packed weights (ops/dense/packing.h), a symbol for each packing, additions in one
-// step, and quantization of inputs that are bytes.
+// step, quantization of inputs that are bytes, and rows kept from band to band.
 #define DEUTERON_PACKED_KERNELS(K) \
   K(kPackedConv2dMve4x16)          \
   K(kPackedConv2dDsp4x4)           \
@@ -45,7 +45,8 @@ namespace deuteron {
   K(kPackedConvTranspose2dDsp4x4)  \
   K(kLinearAdd)                    \
   K(kLinearAddQ21)                 \
-  K(kQuantizeBytes)
+  K(kQuantizeBytes)                \
+  K(kCopy)
 
 // Of int8 operators that only TFLite has, or rounds so.
 #define DEUTERON_TFLITE_KERNELS(K) \

@@ -80,6 +80,7 @@ class RowSplit:
     bands: int
     extra_calls: int
     extra_macs: int
+    copies: int
     ram_before: int
     ram_after: int
 

@@ -1,0 +1,186 @@
+// A chain is walked from its last operator to its first for each band: what the readers of a result compute says which rows of it they
+// need. With rows kept, only those are computed that no band before has; without, all of them again.
+#include "passes/row_plan.h"
+
+#include <algorithm>
+
+#include "ops/families.h"
+
+namespace deuteron {
+namespace {
+
+bool is_image(const Type& t) { return t.rank() == 4 && t.shape[0] == 1; }
+bool is_by_element(const Op& op) { return is_elementwise(op) || is_binary(op); }
+
+class RowPlanner {
+ public:
+  RowPlanner(const Graph& g, const Uses& uses, const RowSplit& split)
+      : g_(g), split_(split), chain_(split.chain), held_(chain_.size()), computed_(chain_.size()), readers_(chain_.size()) {
+    for (size_t k = 0; k < chain_.size(); ++k) {
+      const i64 rows = rows_of(k);
+      next_.push_back(split_.upward ? rows : 0);
+      for (const NodeId n : uses.readers[result(k)]) {
+        const auto at = std::find(chain_.begin(), chain_.end(), n);
+        if (at != chain_.end()) readers_[k].push_back(static_cast<size_t>(at - chain_.begin()));
+      }
+      macs_of_a_row_.push_back(macs_of(g_, g_.nodes[chain_[k]]) / rows);
+      bytes_of_a_row_.push_back(g_.type(result(k)).bytes() / rows);
+    }
+  }
+
+  std::optional<RowPlan> run() {
+    const size_t last = chain_.size() - 1;
+    const i64 rows = rows_of(last);
+    if (split_.bands < 2 || split_.bands > rows) return std::nullopt;
+    for (i64 turn = 0; turn < split_.bands; ++turn) {
+      const i64 k = split_.upward ? split_.bands - 1 - turn : turn;
+      computed_[last] = {rows * k / split_.bands, rows * (k + 1) / split_.bands};
+      if (!split_.keep) std::fill(held_.begin(), held_.end(), Rows{});
+      if (!plan_band()) return std::nullopt;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  ValueId result(size_t k) const { return g_.nodes[chain_[k]].outputs[0]; }
+  i64 rows_of(size_t k) const { return g_.type(result(k)).shape[1]; }
+
+  // Of the rows that are not computed yet, the one that comes next.
+  i64 next_row(size_t k) const { return split_.upward ? next_[k] - 1 : next_[k]; }
+  bool is_done(size_t k) const { return next_row(k) < 0 || next_row(k) >= rows_of(k); }
+
+  Rows needed(size_t reader, size_t of, Rows out) const { return needed_rows(g_, g_.nodes[chain_[reader]], result(of), out).rows; }
+
+  // Of the held rows of chain_[k], those that readers have not done with.
+  Rows awaited(size_t k) const {
+    Rows r = held_[k];
+    i64 first = r.end, end = r.first;
+    for (const size_t reader : readers_[k]) {
+      if (is_done(reader)) continue;
+      const Rows next = needed(reader, k, {next_row(reader), next_row(reader) + 1});
+      first = std::min(first, next.first), end = std::max(end, next.end);
+    }
+    if (split_.upward) r.end = std::min(r.end, std::max(end, r.first));
+    else r.first = std::max(r.first, std::min(first, r.end));
+    return r;
+  }
+
+  bool plan_band() {
+    std::vector<RowStep> steps(chain_.size());
+    for (size_t k = chain_.size(); k-- > 0;) {
+      steps[k].node = chain_[k];
+      if (k + 1 < chain_.size() && !rows_for_readers(k, steps[k])) return false;
+      if (k + 1 == chain_.size()) steps[k].computed = computed_[k];
+    }
+    plan_.bands.emplace_back();
+    for (size_t k = 0; k < chain_.size(); ++k) {
+      if (steps[k].computed.count() == 0) continue;
+      if (!op_of_rows(g_, g_.nodes[chain_[k]], steps[k].computed)) return false;
+      run_step(k, steps[k]);
+      plan_.bands.back().push_back(steps[k]);
+    }
+    return true;
+  }
+
+  // next_ is that of the band before: readers have not run yet.
+  bool rows_for_readers(size_t k, RowStep& step) {
+    Rows need{rows_of(k), 0};
+    for (const size_t reader : readers_[k]) {
+      if (computed_[reader].count() == 0) continue;
+      const Rows rows = needed(reader, k, computed_[reader]);
+      if (rows.count() < 1) return false;
+      need = {std::min(need.first, rows.first), std::max(need.end, rows.end)};
+    }
+    computed_[k] = {};
+    const Rows held = held_[k];
+    if (need.count() < 1) return true;  // every reader has what it reads
+    if (held.count() == 0) {
+      step.computed = computed_[k] = need;
+      return true;
+    }
+    step.kept = awaited(k);
+    if (step.kept.count() < 1) step.kept = {};
+    const bool is_joined = step.kept.count() > 0;  // then no row may be left out between the two
+    if (split_.upward) step.computed = {need.first, is_joined ? held.first : std::min(need.end, held.first)};
+    else step.computed = {is_joined ? held.end : std::max(need.first, held.end), need.end};
+    if (step.computed.count() < 1) step.computed = step.kept = {};
+    computed_[k] = step.computed;
+    return true;
+  }
+
+  void run_step(size_t k, const RowStep& step) {
+    const bool is_last = k + 1 == chain_.size();
+    if (!is_last) held_[k] = step.held();
+    next_[k] = split_.upward ? step.computed.first : step.computed.end;
+    ++plan_.calls;
+    plan_.macs += macs_of_a_row_[k] * step.computed.count();
+    if (step.kept.count() > 0) ++plan_.copies, plan_.copied_bytes += step.kept.count() * bytes_of_a_row_[k];
+    i64 bytes = is_last ? 0 : step.held().count() * bytes_of_a_row_[k];
+    for (size_t other = 0; other + 1 < chain_.size(); ++other)
+      if (other != k) bytes += rows_alive(other, k) * bytes_of_a_row_[other];
+    plan_.between = std::max(plan_.between, bytes);
+  }
+
+  // Of what chain_[k] holds, while chain_[reader] runs: all that it reads, else what somebody will read.
+  i64 rows_alive(size_t k, size_t reader) const {
+    const auto& readers = readers_[k];
+    if (std::find(readers.begin(), readers.end(), reader) != readers.end()) return held_[k].count();
+    if (split_.keep) return std::max<i64>(awaited(k).count(), 0);
+    return !readers.empty() && k < reader && reader < readers.back() ? held_[k].count() : 0;
+  }
+
+  const Graph& g_;
+  const RowSplit& split_;
+  const std::vector<NodeId>& chain_;
+  // By operator of the chain.
+  std::vector<Rows> held_, computed_;  // computed_: in this band
+  std::vector<std::vector<size_t>> readers_;
+  std::vector<i64> next_, macs_of_a_row_, bytes_of_a_row_;
+  RowPlan plan_;
+};
+
+}  // namespace
+
+bool has_rows(const Graph& g, const Node& node, ValueId operand) {
+  if (g.is_constant(operand)) return false;
+  return is_by_element(node.op) ? g.type(operand).shape == g.type(node.outputs[0]).shape : operand == node.inputs[0];
+}
+
+bool can_be_split(const Graph& g, const Node& node) {
+  if (node.inputs.empty() || node.outputs.size() != 1) return false;
+  const Type& y = g.type(node.outputs[0]);
+  if (!is_image(y) || y.shape[1] < 2) return false;
+  if (!is_by_element(node.op)) {
+    if (!is_image(g.type(node.inputs[0])) || g.is_constant(node.inputs[0])) return false;
+    if (node.inputs.size() > 1 && !g.is_constant(node.inputs[1])) return false;
+    std::vector<const Type*> in, out;
+    return has_bands(node.op, g.types(node.inputs, in), g.types(node.outputs, out));
+  }
+  for (const ValueId v : node.inputs) {
+    const Shape& s = g.type(v).shape;
+    const bool is_for_every_row = s.size() < 3 || (s.size() <= 4 && s[s.size() - 3] == 1);
+    if (!has_rows(g, node, v) && !is_for_every_row) return false;
+  }
+  return true;
+}
+
+NeededRows needed_rows(const Graph& g, const Node& node, ValueId operand, Rows out) {
+  std::vector<const Type*> in;
+  const AxisWindow w = window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).rows;
+  const i64 extent = g.type(operand).shape[1];
+  const i64 first = out.first * w.stride - w.pad, end = (out.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1;
+  return {{std::max<i64>(first, 0), std::min(end, extent)}, std::max<i64>(-first, 0), std::max<i64>(end - extent, 0)};
+}
+
+std::optional<Op> op_of_rows(const Graph& g, const Node& node, Rows out) {
+  if (is_by_element(node.op)) return node.op;
+  const NeededRows needed = needed_rows(g, node, node.inputs[0], out);
+  if (needed.rows.count() < 1) return std::nullopt;
+  std::vector<const Type*> in_types, out_types;
+  const RowBand band{needed.rows.count(), out.count(), needed.pad_before, needed.pad_after};
+  return band_of(node.op, g.types(node.inputs, in_types), g.types(node.outputs, out_types), band);
+}
+
+std::optional<RowPlan> plan_rows(const Graph& g, const Uses& uses, const RowSplit& split) { return RowPlanner(g, uses, split).run(); }
+
+}  // namespace deuteron
