@@ -123,7 +123,7 @@ def footprint(where):
     """With a load plan, which is what small firmware uses."""
     print("| core, resnet8 | instructions to load | flash beside the model | the same, int8 in and out | tables in RAM | stack of load, at most | of run |")
     print("|---|---:|---:|---:|---:|---:|---:|")
-    for core in ("cortex-m55", "cortex-m4", "cortex-m33", "cortex-m3"):
+    for core in ("cortex-m55", "cortex-m4", "cortex-m33", "cortex-m3", "cortex-m0+"):
         flash = {}
         for io in ("int8", "float"):
             compiled("resnet8", core, where / "p.pte", "--load-plan", "--io", io)

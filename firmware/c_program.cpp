@@ -259,14 +259,7 @@ bool read_call(const Program& program, int32_t k, const KernelTable& kernels, Is
   }
   const Kernel* kernel = find_kernel(kernels, op);
   DEUTERON_CHECK(kernel != nullptr, op);
-  std::vector<std::byte> memory(1 << 16);
-  Arena arena{reinterpret_cast<uint8_t*>(memory.data()), memory.size(), 0};
-  Call asked{step.args, step.count, &arena, isa};
-  asked.recorder = &recorder;
-  Prepared prepared;
-  const Status status = kernel->prepare(asked, &prepared);
-  DEUTERON_CHECK(status.ok(), op);                                    // the loader has prepared it before
-  if (reader.calls.empty() && prepared.args == nullptr) return true;  // without elements, or in its place: nothing is to be called
+  if (!ask_step(step, *kernel, isa, recorder) && reader.calls.empty()) return true;  // without elements, or in its place
   if (reader.calls.empty() || reader.lost)
     return diagnostics.error(at, "is a portable kernel, which a C program cannot call", "c.portable_kernel",
                              "`deuteron analyze` says which operators use one and why"),

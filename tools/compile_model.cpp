@@ -46,7 +46,7 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
                         "leave --dialect out and link our kernels into the firmware, or change the model");
 }
 
-// Packed, unless stock firmware is to run the program; what is asked for and cannot be is told.
+// Packed, unless stock firmware is to run the program.
 bool choose_weights(const ModelOptions& o, const Target& target, CompileOptions& options, Diagnostics& diagnostics) {
   const bool stock = target.options.dialect == "stock", asked = o.weights == "packed";
   options.packed_weights = asked || (o.weights.empty() && !stock);
@@ -54,9 +54,6 @@ bool choose_weights(const ModelOptions& o, const Target& target, CompileOptions&
   if (refused)
     diagnostics.error(o.model, "packed weights need kernels that stock firmware lacks, and the dialect is stock", "target.packed",
                       "leave --weights packed out, or use --dialect deuteron");
-  if (asked && !refused && !has_packing(target.isa))
-    diagnostics.add({Severity::note, o.model, fmt::format("weights stay plain: no kernel for {} reads packed ones", target.name), "", "",
-                     "target.no_packing", ""});
   return !refused;
 }
 

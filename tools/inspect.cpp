@@ -289,7 +289,35 @@ int inspect_onnx(const InspectOptions& o, Diagnostics& diagnostics) {
   return finish(o.json, diagnostics, std::move(json), to_text(*s));
 }
 
-// By content, not by name.
+enum class FileKind : uint8_t { trace, record, pt2, tflite, onnx, program, another_program, unknown };
+
+// By content, not by name, but for what is damaged.
+FileKind kind_of(const std::string& file, const std::vector<std::byte>& bytes) {
+  const auto has = [&](size_t at, const char* magic) { return bytes.size() >= at + 4 && std::memcmp(bytes.data() + at, magic, 4) == 0; };
+  if (is_etdump(bytes)) return FileKind::trace;
+  if (has(0, "PK\3\4")) return is_etrecord(bytes) ? FileKind::record : FileKind::pt2;
+  if (has(4, "TFL3")) return FileKind::tflite;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (file.ends_with(".onnx") || (!has(4, "ET12") && onnx::may_be_onnx(text))) return FileKind::onnx;
+  if (has(4, "ET12") || file.ends_with(".pte")) return FileKind::program;
+  return has(4, "ETxx") ? FileKind::another_program : FileKind::unknown;
+}
+
+// What is asked of another kind of file than this is.
+bool refuse_options(const InspectOptions& o, FileKind kind, Diagnostics& diagnostics) {
+  for (const auto& [option, value] :
+       {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
+    if (!value->empty() && kind != FileKind::trace) {
+      diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option), "inspect.kind",
+                        "write one: deuteron run --profile FILE");
+      return true;
+    }
+  if (o.target.empty() || kind == FileKind::program) return false;
+  diagnostics.error(o.file, "is no program, which --target needs", "inspect.kind",
+                    "leave --target out, or inspect what deuteron compile makes of the model");
+  return true;
+}
+
 int inspect(const InspectOptions& o) {
   Diagnostics diagnostics;
   const NamedPath read[] = {{"the file", o.file},
@@ -301,25 +329,29 @@ int inspect(const InspectOptions& o) {
   if (!check_outputs(read, written, diagnostics)) return finish("", diagnostics, {}, "");
   const std::optional<std::vector<std::byte>> bytes = read_file(o.file, diagnostics);
   if (!bytes) return finish(o.json, diagnostics, {}, "");
-  const auto has = [&](size_t at, const char* magic) { return bytes->size() >= at + 4 && std::memcmp(bytes->data() + at, magic, 4) == 0; };
-  if (is_etdump(*bytes)) return inspect_trace(o, *bytes);
-  if (!check_signature(*bytes, o.file, o.verify_key, diagnostics)) return finish(o.json, diagnostics, {}, "");
-  for (const auto& [option, value] :
-       {std::pair("--etrecord", &o.etrecord), {"--csv", &o.csv}, {"--trace", &o.trace}, {"--html", &o.html}, {"--baseline", &o.baseline}})
-    if (!value->empty()) {
-      diagnostics.error(o.file, fmt::format("is no ETDump trace, which {} needs", option), "inspect.kind",
-                        "write one: deuteron run --profile FILE");
-      return finish(o.json, diagnostics, {}, "");
-    }
-  if (has(0, "PK\3\4") && is_etrecord(*bytes)) return inspect_etrecord(o, *bytes);
-  if (has(0, "PK\3\4")) return inspect_pt2(o, diagnostics);
-  if (has(4, "TFL3")) return inspect_tflite(o, diagnostics);
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  if (o.file.ends_with(".onnx") || (!has(4, "ET12") && onnx::may_be_onnx(text))) return inspect_onnx(o, diagnostics);
-  if (has(4, "ET12") || o.file.ends_with(".pte")) return inspect_pte(o, diagnostics);
-  const char* kind = has(4, "ETxx") ? "an ExecuTorch program of another version" : "of a kind that is not known";
+  const FileKind kind = kind_of(o.file, *bytes);
+  if (kind != FileKind::trace && !check_signature(*bytes, o.file, o.verify_key, diagnostics)) return finish(o.json, diagnostics, {}, "");
+  if (refuse_options(o, kind, diagnostics)) return finish(o.json, diagnostics, {}, "");
+  switch (kind) {
+    case FileKind::trace:
+      return inspect_trace(o, *bytes);
+    case FileKind::record:
+      return inspect_etrecord(o, *bytes);
+    case FileKind::pt2:
+      return inspect_pt2(o, diagnostics);
+    case FileKind::tflite:
+      return inspect_tflite(o, diagnostics);
+    case FileKind::onnx:
+      return inspect_onnx(o, diagnostics);
+    case FileKind::program:
+      return inspect_pte(o, diagnostics);
+    case FileKind::another_program:
+    case FileKind::unknown:
+      break;
+  }
+  const char* what = kind == FileKind::another_program ? "an ExecuTorch program of another version" : "of a kind that is not known";
   diagnostics.error(
-      o.file, fmt::format("is {}; this version inspects .pte programs, .pt2, .tflite and .onnx models, ETDump traces and ETRecords", kind),
+      o.file, fmt::format("is {}; this version inspects .pte programs, .pt2, .tflite and .onnx models, ETDump traces and ETRecords", what),
       "inspect.kind");
   return finish(o.json, diagnostics, {}, "");
 }

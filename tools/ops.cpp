@@ -79,16 +79,16 @@ struct CallTypes {
   std::vector<const Constant*> data;  // by operand; null: no constant
 
   // With those that the call has of its own.
-  CallTypes with(const Lowered& l) const {
+  CallTypes with_constants(const Lowered& l) const {
     CallTypes all = *this;
     for (const NewConstant& c : l.constants) all.in.push_back(&c.type), all.data.push_back(&c.data);
-    for (const Type& t : l.scratch) all.out.push_back(&t);
     return all;
   }
 };
 
 std::string kernels_of(const Lowered& l, const CallTypes& types, Isa isa) {
-  const CallTypes all = types.with(l);
+  CallTypes all = types.with_constants(l);
+  for (const Type& t : l.scratch) all.out.push_back(&t);
   std::vector<void*> data;
   for (const Constant* c : all.data) data.push_back(c ? const_cast<std::byte*>(c->bytes.data()) : nullptr);
   return text_of(called_kernels(l.call, TypeView(all.in), TypeView(all.out), data, isa, usual_features(isa)));
@@ -96,8 +96,7 @@ std::string kernels_of(const Lowered& l, const CallTypes& types, Isa isa) {
 
 ExampleKernel example_kernel(const Lowered& plain, const CallTypes& types, Isa isa) {
   ExampleKernel e{{plain.call.name, kernels_of(plain, types, isa)}, {}};
-  CallTypes own = types;
-  for (const NewConstant& c : plain.constants) own.in.push_back(&c.type), own.data.push_back(&c.data);
+  const CallTypes own = types.with_constants(plain);
   if (const Result<Lowered> packed = pack_call({plain.call, own.data, isa}))
     e.packed = {packed->call.name + "." + packed->call.overload, kernels_of(*packed, own, isa)};
   return e;

@@ -36,17 +36,9 @@ struct ConvCall {
   void* scratch;
   int32_t scratch_bytes;
 };
-// Of a firmware that knows its models: a program that is none of them may come to a kernel that is left out.
-inline Status lacks_form() {
-  Status s;
-  s.code = Code::missing_kernel;
-  s.detail = "takes a loop that no model of this firmware takes: build it with -DALL_FORMS=ON";
-  return s;
-}
 template <auto kernel, class Args>
 Status keep_plain(Call& call, Prepared* prepared, const ConvCall<Args>& c) {
-  if constexpr (is_linked<kernel>()) return keep<kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
-  else return lacks_form();
+  return keep_linked<kernel>(call, prepared, c.args, c.x, c.weight, c.bias, c.y);
 }
 // For kernels of an instruction set.
 template <Feature f, auto kernel, class Args>

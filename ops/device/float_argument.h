@@ -13,4 +13,13 @@ inline float float_argument(const Call& call, int i) {
   return v.integer == static_cast<int32_t>(v.integer) ? static_cast<float>(static_cast<int32_t>(v.integer)) : __builtin_nanf("");
 }
 
+// Asked of the bits: on a core without a floating-point unit a comparison of floats is a call.
+inline uint32_t float_bits(float v) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+inline bool is_finite(float v) { return (float_bits(v) & INT32_MAX) < 0x7f800000; }
+inline bool is_positive_finite(float v) { return float_bits(v) - 1 < 0x7f7fffff; }
+
 }  // namespace deuteron

@@ -31,6 +31,7 @@ namespace deuteron {
 #define DEUTERON_PACKED_KERNELS(K) \
   K(kPackedConv2dMve4x16)          \
   K(kPackedConv2dDsp4x4)           \
+  K(kPackedConv2dScalar1x4)        \
   K(kPackedConv2dShiftsMve4x16)    \
   K(kPackedConv2dShiftsDsp4x4)     \
   K(kPackedLinearMve4x16)          \
@@ -39,6 +40,7 @@ namespace deuteron {
   K(kPackedConv2dW4Dsp4x4)         \
   K(kPackedConv2dAddMve4x16)       \
   K(kPackedConv2dAddDsp4x4)        \
+  K(kPackedConv2dAddScalar1x4)     \
   K(kPackedConv2dAddShiftsMve4x16) \
   K(kPackedConv2dAddShiftsDsp4x4)  \
   K(kPackedConvTranspose2dMve4x16) \

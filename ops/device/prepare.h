@@ -167,6 +167,19 @@ Status keep(Call& call, Prepared* prepared, const A&... arguments) {
   return Status{};
 }
 
+// Of a firmware that knows its models: a program that is none of them may come to a kernel that is left out.
+inline Status lacks_form() {
+  Status s;
+  s.code = Code::missing_kernel;
+  s.detail = "takes a loop that no model of this firmware takes: build it with -DALL_FORMS=ON";
+  return s;
+}
+template <auto kernel, class... A>
+Status keep_linked(Call& call, Prepared* prepared, const A&... arguments) {
+  if constexpr (is_linked<kernel>()) return keep<kernel>(call, prepared, arguments...);
+  else return lacks_form();
+}
+
 // The scratch of a call, or, where the file gives less than `bytes`, memory that the program's calls share. Without memory `data` is null:
 // then the load has failed.
 struct Room {

@@ -25,19 +25,17 @@ CallRecorder recorder_of(uint32_t features, CalledKernels& called) {
           &called, [](void* context, const char* why) { add_once(static_cast<CalledKernels*>(context)->why_not, why); }};
 }
 
-CalledKernels ask(const Program::Step& step, const Kernel& kernel, Isa isa, uint32_t features) {
-  CalledKernels called;
-  const CallRecorder recorder = recorder_of(features, called);
+}  // namespace
+
+bool ask_step(const Program::Step& step, const Kernel& kernel, Isa isa, const CallRecorder& recorder) {
   std::vector<std::max_align_t> memory((1 << 16) / sizeof(std::max_align_t));
   Arena arena{reinterpret_cast<uint8_t*>(memory.data()), memory.size() * sizeof(std::max_align_t), 0};
   Call call{step.args, step.count, &arena, isa};
   call.recorder = &recorder;
   Prepared prepared;
   DEUTERON_CHECK(kernel.prepare(call, &prepared).ok(), kernel.name);  // the loader has prepared it before
-  return called;
+  return prepared.args != nullptr;
 }
-
-}  // namespace
 
 uint32_t features_of(Isa isa, bool has_float_unit) {
   const auto bit = [](Feature f) { return 1u << static_cast<int>(f); };
@@ -78,7 +76,7 @@ std::optional<std::vector<CalledKernels>> called_kernels(File file, Isa isa, uin
     const std::string op = name.overload && *name.overload ? fmt::format("{}.{}", name.op, name.overload) : name.op;
     const auto kernel = std::ranges::find_if(asked.kernels, [&](const Kernel& known) { return op == known.name; });
     DEUTERON_CHECK(kernel != asked.kernels.end(), op);
-    called = ask(step, *kernel, isa, features);
+    ask_step(step, *kernel, isa, recorder_of(features, called));
   }
   return all;
 }

@@ -25,6 +25,10 @@ struct CalledKernels {
 // Of one call. Operands that are constants have data, and the checks read it.
 CalledKernels called_kernels(const KernelCall& call, TypeView in, TypeView out, std::span<void* const> in_data, Isa isa, uint32_t features);
 
+// Has the checks of a loaded program's call tell `recorder` what it comes to. False: nothing was kept, as of a call without elements.
+struct CallRecorder;
+bool ask_step(const Program::Step& step, const Kernel& kernel, Isa isa, const CallRecorder& recorder);
+
 // By instruction of the program; a call of a backend has none. Nothing: this runtime does not load the file.
 std::optional<std::vector<CalledKernels>> called_kernels(File program, Isa isa, uint32_t features);
 

@@ -19,11 +19,15 @@ struct Kernels {
   [[maybe_unused]] static constexpr auto dsp_alone = packed_conv2d_s8_dsp_alone;
   [[maybe_unused]] static constexpr auto dsp_windows = packed_conv2d_s8_dsp_windows;
   [[maybe_unused]] static constexpr auto dsp_in_scratch = packed_conv2d_s8_dsp_in_scratch;
+  [[maybe_unused]] static constexpr auto scalar = packed_conv2d_s8_scalar;
+  [[maybe_unused]] static constexpr auto scalar_alone = packed_conv2d_s8_scalar_alone;
+  [[maybe_unused]] static constexpr auto scalar_in_scratch = packed_conv2d_s8_scalar_in_scratch;
 };
 
 }  // namespace
 
 const Kernel kPackedConv2dMve4x16 = packed_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d.mve_4x16");
 const Kernel kPackedConv2dDsp4x4 = packed_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d.dsp_4x4");
+const Kernel kPackedConv2dScalar1x4 = packed_kernel<Kernels, Packing::scalar_1x4>("deuteron::packed_conv2d.scalar_1x4");
 
 }  // namespace deuteron

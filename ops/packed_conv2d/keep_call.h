@@ -17,6 +17,8 @@ template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::mve_4x16>> = "packed_conv2d_s8<Packing::mve_4x16>";
 template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::dsp_4x4>> = "packed_conv2d_s8<Packing::dsp_4x4>";
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_s8<Packing::scalar_1x4>> = "packed_conv2d_s8<Packing::scalar_1x4>";
 #endif
 
 template <class Args>  // PackedConv2dArgs, or where they lie in the file
@@ -47,7 +49,8 @@ bool keep_on_host(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
 
 // Kernels: the functions of an operator. Its kKind, the portable one of a packing, and those that choose when they run, mve and dsp; what
 // they come to, mve_alone, mve_in_place, mve_columns, mve_rows, dsp_alone and dsp_windows, which a C program calls by name; dsp_in_scratch
-// for a core. For a core names for the forms would be more flash than the choice.
+// for a core. For a core names for the forms would be more flash than the choice. Of packed_conv2d scalar, scalar_alone and
+// scalar_in_scratch too.
 template <class Kernels, class Args>
 Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (!kIsMicrocontroller) switch (packed_conv2d_mve_form(c.args, c.scratch_bytes)) {
@@ -68,7 +71,7 @@ Status keep_mve(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
 template <class Kernels, class Args>
 Status keep_dsp(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   if constexpr (build_has<Feature::dsp>()) {
-    const Room room = room_for(call, packed_conv2d_windows_bytes(c.args), c.scratch, c.scratch_bytes);
+    const Room room = room_for(call, packed_conv2d_windows_bytes(c.args, Packing::dsp_4x4), c.scratch, c.scratch_bytes);
     return keep<Kernels::dsp_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
   } else if (packed_conv2d_is_alone(c.args)) {
     return keep_in_scratch<Feature::dsp, Kernels::dsp_alone>(call, prepared, c);
@@ -79,6 +82,21 @@ Status keep_dsp(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
   }
 }
 
+template <class Kernels, class Args>
+Status keep_scalar(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
+  const int64_t bytes = packed_conv2d_windows_bytes(c.args, Packing::scalar_1x4);
+  if constexpr (build_has<Feature::scalar>()) {
+    const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
+    return keep<Kernels::scalar_in_scratch>(call, prepared, c.args, c.x, c.packed, room.data, room.bytes, c.y);
+  } else if (bytes == 0) {
+    return keep_for<Feature::scalar, Kernels::scalar_alone>(call, prepared, c.args, c.x, c.packed, c.y);
+  } else if (c.scratch_bytes >= bytes) {
+    return keep_in_scratch<Feature::scalar, Kernels::scalar_in_scratch>(call, prepared, c);
+  } else {
+    return keep_in_scratch<Feature::scalar, Kernels::scalar>(call, prepared, c);
+  }
+}
+
 // By the kernel of the core's instruction set; on a host by its own, or the portable one.
 template <class Kernels, Packing p, class Args>
 Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
@@ -86,6 +104,8 @@ Status keep_packed(Call& call, Prepared* prepared, const PackedCall<Args>& c) {
     if (is_for<Feature::mve>(call)) return keep_mve<Kernels>(call, prepared, c);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call)) return keep_dsp<Kernels>(call, prepared, c);
+  if constexpr (p == Packing::scalar_1x4)
+    if (is_for<Feature::scalar>(call)) return keep_scalar<Kernels>(call, prepared, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (keep_on_host<p, Kernels::kKind>(call, prepared, c)) return Status{};
 #endif

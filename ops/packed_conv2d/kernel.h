@@ -3,8 +3,8 @@
 //     ih = oh*stride_h - pad_h + kh*dilation_h, iw likewise; rq(v) = v * multiplier[oc] / 2^31 to nearest, halves up: requantize() with
 //     shift 0, or with shift[oc] where the call has shifts (ops/integer/requantize.h), or requantize_once() with it where that is positive
 // Shapes   x [n,in_h,in_w,in_c]   y [n,out_h,out_w,out_c]   storage order, no gaps in x; packed: packed_bytes(packing, out_c, length) bytes
-//          and packed_shifts_bytes(out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window follow one
-//          another by rows of taps, [kernel_h,kernel_w,in_c], for dsp_4x4, and by columns, [kernel_w,kernel_h,in_c], for mve_4x16
+//          and packed_shifts_bytes(packing, out_c) where there are shifts, with length = kernel_h * kernel_w * in_c. Elements of a window
+//          follow one another by rows of taps, [kernel_h,kernel_w,in_c], for mve_4x16 by columns, [kernel_w,kernel_h,in_c]
 // Units    x_zero, y_zero -128..127
 // Padding  reads as x_zero, which first[] takes out again; on whichever side: pad_h, pad_w stand before the first element, and after the
 // last
@@ -13,7 +13,7 @@
 // proves
 //          |first[oc]| + 128 * sum |weight[oc]| < 2^30, and 128 * sum |weight[oc]| < 2^23 for the filters 1 and 3 of a tile of dsp_4x4.
 //          With other bytes in `packed` the results are any int8, and nothing else happens
-// Scratch  packed_conv2d_scratch_bytes(), or packed_conv2d_least_scratch_bytes() and more, for dsp_4x4 4-aligned
+// Scratch  packed_conv2d_scratch_bytes(), or packed_conv2d_least_scratch_bytes() and more, but for mve_4x16 4-aligned
 // Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, CONV_2D, FULLY_CONNECTED
 #pragma once
 #include <cstdint>
@@ -61,13 +61,13 @@ inline bool packed_conv2d_is_rows(const PackedConv2dArgs& a) {
          a.out_w == a.in_w && packed_conv2d_is_one_row(a);
 }
 
-// Where filters may have shifts: windows are met one by one then. For others there is ops/packed_conv2d_shifts.
-DEUTERON_ONE_COPY inline bool packed_conv2d_takes_shifts(const PackedConv2dArgs& a) {
-  return packed_conv2d_is_alone(a) || packed_conv2d_is_rows(a);
+// Where filters may have shifts: windows are met one by one then, but for scalar_1x4. For others there is ops/packed_conv2d_shifts.
+DEUTERON_ONE_COPY inline bool packed_conv2d_takes_shifts(const PackedConv2dArgs& a, Packing p) {
+  return p == Packing::scalar_1x4 || packed_conv2d_is_alone(a) || packed_conv2d_is_rows(a);
 }
 
 inline constexpr int32_t kFewTaps = 64, kFewTapsBytes = 1024;
-inline constexpr int32_t kPackedStack = 1024;        // elements of widened windows for which a file may have no scratch with dsp_4x4
+inline constexpr int32_t kPackedStack = 1024;        // halfwords of widened windows for which a file may have no scratch but with mve_4x16
 inline constexpr int32_t kPackedStackColumns = 496;  // bytes of columns that may, with mve_4x16: eight windows of 3x3 over 16 channels
 inline constexpr int32_t kPackedRagged = 256;        // elements of a window with dsp_4x4 whose taps are no whole quads
 
@@ -75,6 +75,7 @@ inline constexpr int32_t kPackedRagged = 256;        // elements of a window wit
 inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
+  if (p == Packing::scalar_1x4) return nullptr;
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
   if (p == Packing::mve_4x16) return a.dilation_w == 1 || a.kernel_w == 1 ? nullptr : "has dilated columns";
   if (length < kPackedQuad) return "has filters of fewer than 4 elements";
@@ -85,19 +86,20 @@ inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) 
 
 // Null where the kernel of the packing serves a call.
 inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
-  if (a.has_shifts && !packed_conv2d_takes_shifts(a)) return "has shifts and windows that are no rows of x";
+  if (a.has_shifts && !packed_conv2d_takes_shifts(a, p)) return "has shifts and windows that are no rows of x";
   return why_not_packed_windows(a, p);
 }
 
-// The widened windows of a call with dsp_4x4: two, or one where there is one and it lies in one piece.
-DEUTERON_ONE_COPY inline int64_t packed_conv2d_windows_bytes(const PackedConv2dArgs& a) {
+// The widened windows of a call with dsp_4x4: two, or one where there is one and it lies in one piece. With scalar_1x4: four, or none.
+DEUTERON_ONE_COPY inline int64_t packed_conv2d_windows_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
-  return (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * (packed_conv2d_is_alone(a) ? 2 : 4);
+  const int64_t windows = p == Packing::dsp_4x4 ? (packed_conv2d_is_alone(a) ? 1 : 2) : packed_conv2d_is_alone(a) ? 0 : 4;
+  return (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * windows * 2;
 }
 
 // mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
-// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. dsp_4x4: the widened windows, unless
-// they are in one piece and have no more than 2 KB.
+// row; of the short windows of a first layer, whose image is not what fills the memory, more of them. The others: the widened windows, with
+// dsp_4x4 unless they are in one piece and have no more than 2 KB.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
@@ -108,8 +110,8 @@ DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dA
     const int64_t most = length <= kFewTaps && four < kFewTapsBytes ? int64_t{kFewTapsBytes} : four;
     return (row < most ? row : most) + kPackedBlock;  // what is left of the last block is read
   }
-  const int64_t bytes = packed_conv2d_windows_bytes(a);
-  return in_one_piece && bytes <= 2 * kPackedStack ? 0 : bytes;
+  const int64_t bytes = packed_conv2d_windows_bytes(a, p);
+  return p == Packing::dsp_4x4 && in_one_piece && bytes <= 2 * kPackedStack ? 0 : bytes;
 }
 
 // The same for mve_4x16, of a call that is not in one piece and that prepare() has taken: in 32 bits, for the kernel.
@@ -121,10 +123,10 @@ inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
 }
 
 // None where there is room elsewhere: on the stack for one window with mve_4x16, which then meets the filters with fewer neighbours; for
-// all with dsp_4x4, in the tables or on the stack.
+// all with the others, in the tables or on the stack.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
-  if (p == Packing::dsp_4x4) return bytes <= 2 * kPackedStack ? 0 : bytes;
+  if (p != Packing::mve_4x16) return bytes <= 2 * kPackedStack ? 0 : bytes;
   const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.in_c + kPackedBlock;
   return bytes == 0 || window <= kPackedStackColumns ? 0 : window;
 }
@@ -175,5 +177,12 @@ void packed_conv2d_s8_dsp_windows(const PackedConv2dArgs& a, const int8_t* x, co
 // Nothing on the stack: scratch_bytes is at least packed_conv2d_windows_bytes().
 void packed_conv2d_s8_dsp_in_scratch(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                                      int8_t* y);
+
+// The same with neither, for scalar_1x4, as with the DSP extension. A window that is packed_conv2d_is_alone() is not widened.
+void packed_conv2d_s8_scalar(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
+                             int8_t* y);
+void packed_conv2d_s8_scalar_alone(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y);
+void packed_conv2d_s8_scalar_in_scratch(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch,
+                                        int32_t scratch_bytes, int8_t* y);
 
 }  // namespace deuteron

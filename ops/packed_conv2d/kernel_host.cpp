@@ -121,8 +121,8 @@ void run_part(const HostPackedConv2d& conv, const Band& band, const Part& part, 
 
 // A filter among the packed ones: where tiles overlap, the last one counts.
 struct PackedFilter {
-  PackedFilter(const PackedConv2dArgs& a, int32_t f) : tile(f / kPackedTile), number(f % kPackedTile) {
-    const int32_t last = packed_tiles(a.out_c) - 1, begin = first_of_tile(a.out_c, last);
+  PackedFilter(const PackedConv2dArgs& a, Packing p, int32_t f) : tile(f / packed_tile(p)), number(f % packed_tile(p)) {
+    const int32_t last = packed_tiles(a.out_c, packed_tile(p)) - 1, begin = first_of_tile(a.out_c, last, packed_tile(p));
     if (f >= begin) tile = last, number = f - begin;
   }
   int32_t tile, number;
@@ -159,7 +159,7 @@ void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t*
   auto& numbers = *reinterpret_cast<HostPanelNumbers*>(panel);
   const int32_t length = a.length();
   for (int32_t i = 0; i < kHostPanel && first + i < a.out_c; ++i) {
-    const PackedFilter f(a, first + i);
+    const PackedFilter f(a, p, first + i);
     const int8_t* tile = packed + f.tile * packed_tile_bytes(p, length);
     const PackedNumbers n = packed_numbers<p>(tile, length, f.number);
     const uint32_t sum = put_filter<p, is_behind_relu>(a, form, tile, f.number, panel + sizeof numbers + i * kHostStep);
@@ -167,7 +167,7 @@ void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t*
     numbers.first[i] = static_cast<int32_t>(static_cast<uint32_t>(n.first) - zero - static_cast<uint32_t>(form.offset) * sum);
     numbers.multiplier[i] = p == Packing::mve_4x16 && end == HostEnd::plain ? n.multiplier * 2 : n.multiplier;
     if (end == HostEnd::shifted)
-      numbers.shift[i] = packed_int(packed + packed_bytes(p, a.out_c, length) + f.tile * kShiftsBytes + f.number * 4);
+      numbers.shift[i] = packed_int(packed + packed_bytes(p, a.out_c, length) + (f.tile * packed_tile(p) + f.number) * kShiftBytes);
   }
 }
 
@@ -175,9 +175,9 @@ void put_panel(const PackedConv2dArgs& a, const HostDotForm& form, const int8_t*
 template <Packing p>
 HostEnd end_of(const PackedConv2dArgs& a, const int8_t* packed) {
   if (a.has_shifts) return HostEnd::shifted;
-  if constexpr (p == Packing::dsp_4x4) return HostEnd::plain;
+  if constexpr (p != Packing::mve_4x16) return HostEnd::plain;
   for (int32_t f = 0; f < a.out_c; ++f) {
-    const PackedFilter at(a, f);
+    const PackedFilter at(a, p, f);
     const int32_t m = packed_numbers<p>(packed + at.tile * packed_tile_bytes(p, a.length()), a.length(), at.number).multiplier;
     if (m >= 1 << 30 || m < -(1 << 30)) return HostEnd::doubled;
   }
@@ -255,9 +255,12 @@ bool packed_conv2d_s8_host(const PackedConv2dArgs& a, const int8_t* x, const int
 
 template HostPackedConv2d order_packed_conv2d<Packing::mve_4x16>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
 template HostPackedConv2d order_packed_conv2d<Packing::dsp_4x4>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
+template HostPackedConv2d order_packed_conv2d<Packing::scalar_1x4>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
 template HostPackedConv2d order_packed_conv2d<Packing::mve_4x16, true>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
 template HostPackedConv2d order_packed_conv2d<Packing::dsp_4x4, true>(const PackedConv2dArgs&, const HostDotForm&, const int8_t*, void*);
 template bool packed_conv2d_s8_host<Packing::mve_4x16>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&, int8_t*);
 template bool packed_conv2d_s8_host<Packing::dsp_4x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&, int8_t*);
+template bool packed_conv2d_s8_host<Packing::scalar_1x4>(const PackedConv2dArgs&, const int8_t*, const int8_t*, const HostDotForm&,
+                                                         int8_t*);
 
 }  // namespace deuteron

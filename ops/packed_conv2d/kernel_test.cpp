@@ -18,7 +18,15 @@ using Case = PackedCase;
 using Filters = PackedFilters;
 
 template <Packing p>
-constexpr const Kernel& kKernel = p == Packing::mve_4x16 ? kPackedConv2dMve4x16 : kPackedConv2dDsp4x4;
+constexpr const Kernel& kKernel = p == Packing::mve_4x16  ? kPackedConv2dMve4x16
+                                  : p == Packing::dsp_4x4 ? kPackedConv2dDsp4x4
+                                                          : kPackedConv2dScalar1x4;
+
+template <Packing p>
+Filters filters_for(const Case& k, Random& random) {
+  const int32_t most = p != Packing::mve_4x16 && !k.has_shifts ? (1 << 30) - 1 : INT32_MAX;
+  return filters_of(k, random, most, p == Packing::dsp_4x4 ? -127 : -128);
+}
 
 template <Packing p>
 TestCall call_of(const Case& k, const std::vector<int8_t>& packed, Random& random) {
@@ -30,9 +38,9 @@ TestCall call_of(const Case& k, const std::vector<int8_t>& packed, Random& rando
 
 template <Packing p>
 void check(KernelCases& cases, const Case& k, uint32_t seed) {
-  if (why_not_packed_conv2d(args_of(k), p)) return;
+  if (why_not_packed_conv2d(args_of(k), p) || (k.once && p == Packing::scalar_1x4)) return;
   Random random(seed);
-  const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
+  const Filters f = filters_for<p>(k, random);
   TestCall call = call_of<p>(k, packed_of<p>(k, f), random);
   const std::string name =
       line(k.name, {k.n, k.h, k.w, k.c, k.oc, k.kh, k.kw, k.oh, k.ow, k.sh, k.sw, k.ph, k.pw, k.dh, k.dw, k.x_zero, k.y_zero}, seed);
@@ -41,16 +49,17 @@ void check(KernelCases& cases, const Case& k, uint32_t seed) {
 }
 
 TEST(PackedConv2dKernel, EqualsTheReference) {
-  KernelCases mve, dsp;
+  KernelCases mve, dsp, scalar;
   uint32_t seed = 1;
   for (const Case& k : kPackedCases) {
     check<Packing::mve_4x16>(mve, k, seed);
-    check<Packing::dsp_4x4>(dsp, k, seed++);
+    check<Packing::dsp_4x4>(dsp, k, seed);
+    check<Packing::scalar_1x4>(scalar, k, seed++);
   }
 }
 
 TEST(PackedConv2dKernel, ShiftsTheResultsOfRows) {
-  KernelCases mve, dsp;
+  KernelCases mve, dsp, scalar;
   uint32_t seed = 1;
   for (const int32_t length : {4, 16, 17, 30, 64, 77})
     for (const int32_t filters : {1, 4, 5, 8, 9, 12, 13, 19})
@@ -60,12 +69,13 @@ TEST(PackedConv2dKernel, ShiftsTheResultsOfRows) {
         Case k{once ? "rows, rounded once" : "rows with shifts", 1, rows, 1, length, filters, 1, 1, rows, 1};
         k.has_shifts = true, k.once = once;
         check<Packing::mve_4x16>(mve, k, seed);
-        check<Packing::dsp_4x4>(dsp, k, seed++);
+        check<Packing::dsp_4x4>(dsp, k, seed);
+        check<Packing::scalar_1x4>(scalar, k, seed++);
       }
 }
 
 TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
-  KernelCases mve, dsp;
+  KernelCases mve, dsp, scalar;
   Random random(20261);
   for (uint32_t i = 0; i < 300; ++i) {
     Case k{};
@@ -77,6 +87,7 @@ TEST(PackedConv2dKernel, EqualsTheReferenceOnRandomShapes) {
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
     check<Packing::mve_4x16>(mve, k, 1000 + i);
     check<Packing::dsp_4x4>(dsp, k, 1000 + i);
+    check<Packing::scalar_1x4>(scalar, k, 1000 + i);
   }
 }
 
@@ -85,7 +96,7 @@ template <Packing p>
 void check_host_forms(const Case& k, uint32_t seed, int* served) {
   if (why_not_packed_windows(args_of(k), p)) return;
   Random random(seed);
-  const Filters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
+  const Filters f = filters_for<p>(k, random);
   const std::vector<int8_t> packed = packed_of<p>(k, f);
   std::vector<int8_t> x;
   for (int32_t i = 0; i < k.n * k.h * k.w * k.c; ++i) x.push_back(random.s8());
@@ -129,10 +140,12 @@ TEST(PackedConv2dKernel, IsTheSameWithAllFormsOfAHost) {
   int served = 0;
   const auto check_both = [&](Case k) {
     check_host_forms<Packing::mve_4x16>(k, seed, &served);
-    check_host_forms<Packing::dsp_4x4>(k, seed++, &served);
+    check_host_forms<Packing::dsp_4x4>(k, seed, &served);
+    check_host_forms<Packing::scalar_1x4>(k, seed++, &served);
     k.has_shifts = true;
     check_host_forms<Packing::mve_4x16>(k, seed, &served);
-    check_host_forms<Packing::dsp_4x4>(k, seed++, &served);
+    check_host_forms<Packing::dsp_4x4>(k, seed, &served);
+    check_host_forms<Packing::scalar_1x4>(k, seed++, &served);
   };
   for (const Case& k : kPackedCases) check_both(k);
   for (const Case& k : kHostCases) check_both(k);
@@ -166,19 +179,21 @@ TEST(Packing, GivesBackEveryWeight) {
     const auto holds = [&]<Packing p>() {
       std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, filters, length)));
       pack_weights<p>(filters, length, first.data(), multiplier.data(), nullptr, weight, packed.data());
-      for (int32_t t = 0; t < packed_tiles(filters); ++t)
-        for (int32_t i = 0; i < kPackedTile; ++i) {
+      constexpr int32_t tile_filters = packed_tile(p);
+      for (int32_t t = 0; t < packed_tiles(filters, tile_filters); ++t)
+        for (int32_t i = 0; i < tile_filters; ++i) {
           const int8_t* tile = packed.data() + t * packed_tile_bytes(p, length);
-          const int32_t f = first_of_tile(filters, t) + i;
+          const int32_t f = first_of_tile(filters, t, tile_filters) + i;
           for (int32_t e = 0; e < length; ++e)
             ASSERT_EQ(packed_weight<p>(tile, length, i, e), weight(f, e)) << length << " " << f << " " << e;
           EXPECT_EQ(packed_numbers<p>(tile, length, i).first, first[static_cast<size_t>(f)]);
-          const int32_t stands = multiplier[static_cast<size_t>(f)] * (p == Packing::dsp_4x4 ? 2 : 1);
+          const int32_t stands = multiplier[static_cast<size_t>(f)] * (p == Packing::mve_4x16 ? 1 : 2);
           EXPECT_EQ(packed_numbers<p>(tile, length, i).multiplier, stands);
         }
     };
     holds.operator()<Packing::mve_4x16>();
     holds.operator()<Packing::dsp_4x4>();
+    holds.operator()<Packing::scalar_1x4>();
   }
 }
 
@@ -216,7 +231,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
     const Filters f = filters_of(k, random, 1 << 29);
     return call_of<Packing::mve_4x16>(k, packed_of<Packing::mve_4x16>(k, f), random);
   };
-  const int32_t with_shifts = static_cast<int32_t>(packed_bytes(Packing::mve_4x16, 6, 36) + packed_shifts_bytes(6));
+  const int32_t with_shifts = static_cast<int32_t>(packed_bytes(Packing::mve_4x16, 6, 36) + packed_shifts_bytes(Packing::mve_4x16, 6));
   expect_refusals(make, {
                             {0, "must be stored channels-last", order(0, {0, 1, 2, 3})},
                             {9, "must be stored channels-last", order(9, {0, 1, 2, 3})},
@@ -248,6 +263,7 @@ TEST(PackedConv2dKernel, RefusesWhatWouldLeaveATensor) {
 TEST(PackedConv2dKernel, StaysInsideItsTensorsWhateverTheArguments) {
   expect_inside(kPackedConv2dMve4x16, "x8:2,4,6,7:0231 x8c:448 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:192 x8:2,6,6,7:0231");
   expect_inside(kPackedConv2dDsp4x4, "x8:2,4,6,7:0231 x8c:352 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:144 x8:2,6,6,7:0231");
+  expect_inside(kPackedConv2dScalar1x4, "x8:2,4,6,7:0231 x8c:264 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 xu:288 x8:2,6,6,7:0231");
 }
 
 }  // namespace packed_conv2d_test

@@ -136,7 +136,7 @@ std::optional<Unshifted> without_shift_once(i32 multiplier, i32 shift, i64 low, 
 
 // Scales lose their shifts.
 std::optional<Refusal> make_unshifted(Dense& d, Packing p) {
-  const i64 most = p == Packing::dsp_4x4 ? (i64{1} << 30) - 1 : INT32_MAX;
+  const i64 most = p == Packing::mve_4x16 ? INT32_MAX : (i64{1} << 30) - 1;
   for (i64 o = 0; o < d.a.out_c; ++o) {
     const i64 reach = 128 * sum_of_filter(d, o, true);
     const auto without = d.once ? without_shift_once : without_shift;
@@ -183,8 +183,9 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
     d = std::move(unshifted);
     return std::nullopt;
   }
+  if (d.once && p == Packing::scalar_1x4) return why;  // its loops round twice
   // Only sums that are rounded once meet the filters row by row: windows two at a time are faster.
-  const bool takes_shifts = packed_conv2d_is_alone(d.a) || (d.once && packed_conv2d_is_rows(d.a));
+  const bool takes_shifts = p == Packing::scalar_1x4 || packed_conv2d_is_alone(d.a) || (d.once && packed_conv2d_is_rows(d.a));
   if (!takes_shifts && !d.once) return make_all_shifted(d, p);
   d.a.has_shifts = takes_shifts && *std::max_element(d.shift.begin(), d.shift.end()) <= (d.once ? -1 : 0);
   if (d.once)
@@ -194,7 +195,7 @@ std::optional<Refusal> make_exact(Dense& d, Packing p) {
 
 // Whether deuteron::packed_linear gives the bits of a call that make_exact() has seen to.
 bool is_exact_behind_relu(const Dense& d, Packing p) {
-  if (d.a.x_zero != -128 || why_not_packed_linear(d.a, p)) return false;
+  if (p == Packing::scalar_1x4 || d.a.x_zero != -128 || why_not_packed_linear(d.a, p)) return false;
   for (i64 o = 0; p == Packing::dsp_4x4 && o < d.a.out_c; ++o)
     if (255 * sum_of_filter(d, o, true) >= 1 << 23) return false;
   return true;
@@ -215,7 +216,7 @@ std::vector<int8_t> packed_weights(const Dense& d, bool behind = false) {
     const int8_t w = d.weight[static_cast<size_t>(f) * length + (kh * a.kernel_w + kw) * a.in_c + channel];
     return behind ? behind_relu<p>(w) : w;
   };
-  const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0);
+  const i64 bytes = packed_bytes(p, a.out_c, length) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0);
   std::vector<int8_t> packed(static_cast<size_t>(bytes));
   pack_weights<p>(a.out_c, length, first.data(), d.multiplier.data(), a.has_shifts ? d.shift.data() : nullptr, weight, packed.data());
   return packed;
@@ -232,7 +233,7 @@ Result<Lowered> pack(const PlainCall& c, Dense d, const char* overload) {
   const bool behind = c.has_zeros && packed_conv2d_is_alone(d.a) && is_exact_behind_relu(d, p);
   std::vector<int8_t> packed = packed_weights<p>(d, behind);
   const auto bytes = static_cast<i64>(packed.size());
-  const bool many_shifted = d.a.has_shifts && !d.once && !packed_conv2d_is_alone(d.a);
+  const bool many_shifted = d.a.has_shifts && !d.once && !packed_conv2d_is_alone(d.a) && p != Packing::scalar_1x4;
   const char* const name = behind ? "deuteron::packed_linear" : many_shifted ? "deuteron::packed_conv2d_shifts" : "deuteron::packed_conv2d";
   CallBuilder call(name, c.data.size(), 1);
   call.overload(overload).in(d.x, d.x_face).constant(DType::s8, {bytes}, std::move(packed));
@@ -249,7 +250,7 @@ Result<Lowered> pack(const PlainCall& c, const Result<Dense>& d) {
   if (c.isa == set) return pack<Packing::name>(c, *d, #name);
   DEUTERON_PACKINGS(DEUTERON_PACKING)
 #undef DEUTERON_PACKING
-  return Refusal{"there is no packing for this instruction set", "", "", kNoPacking};
+  DEUTERON_CHECK(false, std::string(name_of(c.isa)));
 }
 
 // A transposed convolution: its numbers, filters as they stand, [out_c,kernel_h,kernel_w,in_c], and the plain arguments.
@@ -292,10 +293,9 @@ Result<Lowered> pack_phases(const PlainCall& c, const Dense& d, const PackedConv
 
 }  // namespace
 
-bool has_packed_kernels(Isa isa) { return has_packing(isa); }
-
 Result<Lowered> pack_conv_transpose2d(const PlainCall& c) {
   enum { kX, kWeight, kBias, kStride, kPadding, kOutputPadding, kDilation, kXOffset, kOut = 15 };
+  if (c.isa == Isa::scalar) return Refusal{"there is no packing for this instruction set", "", "", kNoPacking};
   const Constant* weight = constant(c, kWeight);
   if (!weight) return Refusal{"the weight is computed", "", "", ""};
   const Shape& w = face(c, kWeight).sizes;
@@ -313,11 +313,7 @@ Result<Lowered> pack_conv_transpose2d(const PlainCall& c) {
   const PackedConv2dArgs& n = k.a;
   const PackedConvTranspose2dArgs a{n.n,        n.in_h,     n.in_w,     n.in_c,  n.out_h, n.out_w,  n.out_c, n.kernel_h,
                                     n.kernel_w, n.stride_h, n.stride_w, n.pad_h, n.pad_w, n.x_zero, n.y_zero};
-#define DEUTERON_PACKING(name, set) \
-  if (c.isa == set) return pack_phases<Packing::name>(c, k, a, #name);
-  DEUTERON_PACKINGS(DEUTERON_PACKING)
-#undef DEUTERON_PACKING
-  return Refusal{"there is no packing for this instruction set", "", "", kNoPacking};
+  return c.isa == Isa::mve ? pack_phases<Packing::mve_4x16>(c, k, a, "mve_4x16") : pack_phases<Packing::dsp_4x4>(c, k, a, "dsp_4x4");
 }
 
 Result<Lowered> pack_conv2d(const PlainCall& c) {

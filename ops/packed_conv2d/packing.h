@@ -13,7 +13,6 @@ struct PlainCall {
   bool has_zeros = false;  // at the end of its input, which its units were put in order for (passes/order_units.h)
 };
 
-bool has_packed_kernels(Isa);
 // The rule of a refusal that is of the kind of call, not of its numbers.
 inline constexpr char kNoPacking[] = "kind";
 

@@ -42,7 +42,7 @@ struct PackedBytes {
 template <Packing p>
 PackedBytes int8_bytes(const PackedConv2dArgs& a) {
   const int64_t bytes = packed_bytes(p, a.out_c, a.length());
-  return {bytes, bytes + packed_shifts_bytes(a.out_c)};
+  return {bytes, bytes + packed_shifts_bytes(p, a.out_c)};
 }
 
 // The elements of a window fit int32.
@@ -132,7 +132,7 @@ const PackedConv2dArgs* checked_packed_call(const ReadyCall& call, const Operand
   if (has_shifts > 1 || (kind == PackedKind::all_shifts && has_shifts != 1)) return nullptr;  // no bool, or not that of the kernel
   const auto& a = *reinterpret_cast<const PackedConv2dArgs*>(call.words);
   // Behind the shapes, which prove that the products fit.
-  const auto needed = [&] { return packed_bytes(p, a.out_c, a.length()) + (a.has_shifts ? packed_shifts_bytes(a.out_c) : 0); };
+  const auto needed = [&] { return packed_bytes(p, a.out_c, a.length()) + (a.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0); };
   const bool good = (has_small_shapes(a, x.bytes, y.bytes) || has_shapes(a, x.bytes, y.bytes)) && a.y_step == a.out_c &&
                     a.y_row == a.out_w * a.out_c && is_s8(a.x_zero) && is_s8(a.y_zero) &&
                     !why_not_packed_weights<p, kind>(a, packed.data, packed.bytes, needed()) &&

@@ -22,7 +22,8 @@ struct PackedToS8 {
   }
   static const int8_t* shifts(const PackedConv2dArgs&, const int8_t*) { return nullptr; }
   // Shifts behind the pairs, where eight may be read.
-  static void go_on_behind(MvePackedWindow& w, int32_t pairs, int32_t left, Left& of_left) {
+  template <class Window>
+  static void go_on_behind(Window& w, int32_t pairs, int32_t left, Left& of_left) {
     if (!w.shifts) return;
     const int8_t* const shifts = w.shifts + 2 * pairs * kShiftsBytes;
     w.shifts = static_cast<int8_t*>(std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));

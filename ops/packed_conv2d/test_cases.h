@@ -74,7 +74,7 @@ std::vector<int8_t> packed_of(const PackedCase& k, const PackedFilters& f) {
     const int8_t w = f.weight[static_cast<size_t>(o * length + (kh * k.kw + kw) * k.c + e % k.c)];
     return k.behind_relu ? behind_relu<p>(w) : w;
   };
-  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(k.oc) : 0)));
+  std::vector<int8_t> packed(static_cast<size_t>(packed_bytes(p, k.oc, length) + (k.has_shifts ? packed_shifts_bytes(p, k.oc) : 0)));
   pack_weights<p>(k.oc, length, first.data(), f.multiplier.data(), k.has_shifts ? shift.data() : nullptr, weight, packed.data());
   return packed;
 }

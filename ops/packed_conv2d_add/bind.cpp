@@ -15,11 +15,13 @@ struct Kernels {
   [[maybe_unused]] static constexpr auto mve_rows = packed_conv2d_add_s8_mve_rows;
   [[maybe_unused]] static constexpr auto dsp = packed_conv2d_add_s8_dsp;
   [[maybe_unused]] static constexpr auto dsp_in_scratch = packed_conv2d_add_s8_dsp_in_scratch;
+  [[maybe_unused]] static constexpr auto scalar = packed_conv2d_add_s8_scalar;
 };
 
 }  // namespace
 
 const Kernel kPackedConv2dAddMve4x16 = added_kernel<Kernels, Packing::mve_4x16>("deuteron::packed_conv2d_add.mve_4x16");
 const Kernel kPackedConv2dAddDsp4x4 = added_kernel<Kernels, Packing::dsp_4x4>("deuteron::packed_conv2d_add.dsp_4x4");
+const Kernel kPackedConv2dAddScalar1x4 = added_kernel<Kernels, Packing::scalar_1x4>("deuteron::packed_conv2d_add.scalar_1x4");
 
 }  // namespace deuteron

@@ -20,6 +20,8 @@ template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::mve_4x16>> = "packed_conv2d_add_s8<Packing::mve_4x16>";
 template <>
 inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::dsp_4x4>> = "packed_conv2d_add_s8<Packing::dsp_4x4>";
+template <>
+inline constexpr std::string_view kKernelName<packed_conv2d_add_s8<Packing::scalar_1x4>> = "packed_conv2d_add_s8<Packing::scalar_1x4>";
 #endif
 
 namespace packed_add {
@@ -65,7 +67,7 @@ Status keep_added_as(Call& call, Prepared* prepared, const Conv& conv, const Add
 // With room for the rows of c and for both windows of dsp_4x4.
 template <auto kernel, class Conv>
 Status keep_added_in_scratch(Call& call, Prepared* prepared, const Conv& conv, const AddedRows& c) {
-  const int64_t bytes = packed_conv2d_add_rows_bytes(c.conv, c.rows) + packed_conv2d_windows_bytes(c.conv);
+  const int64_t bytes = packed_conv2d_add_rows_bytes(c.conv, c.rows) + packed_conv2d_windows_bytes(c.conv, Packing::dsp_4x4);
   const Room room = room_for(call, bytes, c.scratch, c.scratch_bytes);
   return keep<kernel>(call, prepared, conv, c.sum, c.x, c.packed, c.other, c.rows, room.data, room.bytes, c.y);
 }
@@ -96,6 +98,8 @@ Status keep_added(Call& call, Prepared* prepared, const Conv& conv, const AddedR
     if (is_for<Feature::mve>(call)) return keep_added_mve<Kernels>(call, prepared, conv, c);
   if constexpr (p == Packing::dsp_4x4)
     if (is_for<Feature::dsp>(call)) return keep_added_dsp<Kernels>(call, prepared, conv, c);
+  if constexpr (p == Packing::scalar_1x4)  // whose scratch holds the windows
+    if (is_for<Feature::scalar>(call)) return keep_added_as<Feature::scalar, Kernels::scalar>(call, prepared, conv, c);
 #if defined(DEUTERON_HOST_KERNELS)
   if (constant_weights && keep_added_on_host<p>(call, prepared, c)) return Status{};
 #endif

@@ -18,5 +18,7 @@ template void packed_conv2d_add_s8<Packing::mve_4x16>(const PackedConv2dArgs&, c
                                                       const int8_t*, int32_t, void*, int32_t, int8_t*);
 template void packed_conv2d_add_s8<Packing::dsp_4x4>(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*,
                                                      const int8_t*, int32_t, void*, int32_t, int8_t*);
+template void packed_conv2d_add_s8<Packing::scalar_1x4>(const PackedConv2dArgs&, const LinearAddArgs&, const int8_t*, const int8_t*,
+                                                        const int8_t*, int32_t, void*, int32_t, int8_t*);
 
 }  // namespace deuteron

@@ -46,11 +46,13 @@ template <Packing p>
 void packed_conv2d_add_s8(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed, const int8_t* other,
                           int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 
-// The same with the M-profile Vector Extension, for mve_4x16, and with the DSP extension, for dsp_4x4.
+// The same with the M-profile Vector Extension, for mve_4x16, with the DSP extension, for dsp_4x4, and with neither, for scalar_1x4.
 void packed_conv2d_add_s8_mve(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
                               const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 void packed_conv2d_add_s8_dsp(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
                               const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
+void packed_conv2d_add_s8_scalar(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,
+                                 const int8_t* other, int32_t rows, void* scratch, int32_t scratch_bytes, int8_t* y);
 
 // What the first of them comes to for a form of the convolution, as in ops/packed_conv2d/kernel.h; none for a single window.
 void packed_conv2d_add_s8_mve_in_place(const PackedConv2dArgs& a, const LinearAddArgs& sum, const int8_t* x, const int8_t* packed,

@@ -16,6 +16,7 @@ enum { kPackedArgument = 1, kOther = 8, kScratch = 12, kOut = 13 };
 template <Packing p>
 const Kernel& kernel_of(bool has_shifts) {
   if (p == Packing::mve_4x16) return has_shifts ? kPackedConv2dAddShiftsMve4x16 : kPackedConv2dAddMve4x16;
+  if (p == Packing::scalar_1x4) return kPackedConv2dAddScalar1x4;
   return has_shifts ? kPackedConv2dAddShiftsDsp4x4 : kPackedConv2dAddDsp4x4;
 }
 
@@ -47,7 +48,7 @@ template <Packing p>
 void check_case(KernelCases& cases, const PackedCase& k, uint32_t seed, int* served) {
   if (!is_served(k, p)) return;
   Random random(seed);
-  const PackedFilters f = p == Packing::dsp_4x4 ? filters_of(k, random, (1 << 30) - 1, -127) : filters_of(k, random, INT32_MAX);
+  const PackedFilters f = filters_of(k, random, p == Packing::mve_4x16 ? INT32_MAX : (1 << 30) - 1, p == Packing::dsp_4x4 ? -127 : -128);
   const LinearAddArgs sum{0, 0, random.in(-1500000, 1500000), random.in(-1500000, 1500000), random.in(-90000000, 90000000)};
   const int64_t least = packed_conv2d_add_least_scratch_bytes(args_of(k), p), most = packed_conv2d_add_scratch_bytes(args_of(k), p);
   const int64_t scratch = seed % 3 == 0 ? most : seed % 3 == 1 ? least : (least + most) / 2;
@@ -68,19 +69,20 @@ void check(KernelCases& cases, PackedCase k, uint32_t seed, int* served) {
 }
 
 TEST(PackedConv2dAddKernel, EqualsTheReferences) {
-  KernelCases mve, dsp;
+  KernelCases mve, dsp, scalar;
   uint32_t seed = 1;
   int served = 0;
   for (const PackedCase& k : kPackedCases) {
     check<Packing::mve_4x16>(mve, k, seed, &served);
-    check<Packing::dsp_4x4>(dsp, k, seed++, &served);
+    check<Packing::dsp_4x4>(dsp, k, seed, &served);
+    check_case<Packing::scalar_1x4>(scalar, k, seed++, &served);
   }
   EXPECT_GT(served, 60);
 }
 
 // Rows of more bytes than lie in the scratch at once, and several of them.
 TEST(PackedConv2dAddKernel, EqualsTheReferencesOnRandomShapes) {
-  KernelCases mve, dsp;
+  KernelCases mve, dsp, scalar;
   Random random(20263);
   int served = 0;
   for (uint32_t i = 0; i < 300; ++i) {
@@ -94,6 +96,7 @@ TEST(PackedConv2dAddKernel, EqualsTheReferencesOnRandomShapes) {
     k.x_zero = random.in(-128, 127), k.y_zero = random.in(-128, 127);
     check<Packing::mve_4x16>(mve, k, 1000 + i, &served);
     check<Packing::dsp_4x4>(dsp, k, 1000 + i, &served);
+    check_case<Packing::scalar_1x4>(scalar, k, 1000 + i, &served);
   }
   EXPECT_GT(served, 600);
 }
@@ -145,6 +148,9 @@ TEST(PackedConv2dAddKernel, StaysInsideItsTensorsWhateverTheArguments) {
                 "x8:2,6,6,7:0231");
   expect_inside(kPackedConv2dAddShiftsDsp4x4,
                 "x8:2,4,6,7:0231 x8c:384 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 x8:2,6,6,7:0231 i:639146 i:1934525 i:-30602907 xu:448 "
+                "x8:2,6,6,7:0231");
+  expect_inside(kPackedConv2dAddScalar1x4,
+                "x8:2,4,6,7:0231 x8c:264 l:3,3 l:1,1 l:1,1 l:1,1 i:-12 i:11 x8:2,6,6,7:0231 i:639146 i:1934525 i:-30602907 xu:544 "
                 "x8:2,6,6,7:0231");
 }
 

@@ -15,7 +15,7 @@ void run_shifted(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packe
 
 void packed_conv2d_shifts_s8_dsp(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                                  int8_t* y) {
-  run_in<run_shifted>(scratch, scratch_bytes >= packed_conv2d_windows_bytes(a), a, x, packed, y);
+  run_in<run_shifted>(scratch, scratch_bytes >= packed_conv2d_windows_bytes(a, Packing::dsp_4x4), a, x, packed, y);
 }
 
 void packed_conv2d_shifts_s8_dsp_windows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch,

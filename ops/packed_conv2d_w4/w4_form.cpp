@@ -70,6 +70,7 @@ Result<Lowered> with_w4_weights(const Lowered& from) {
   const std::span<const int8_t> int8 = from.constants[0].data.as<int8_t>();
   PackedConv2dArgs a = packed_args_of(from.call.args);
   const Packing p = packing_of(from.call.overload);
+  if (p == Packing::scalar_1x4) return Refusal{"no kernel for this instruction set reads weights of four bits", "", "", ""};
   a.has_shifts = static_cast<i64>(int8.size()) != packed_bytes(p, a.out_c, a.length());
   std::optional<std::vector<int8_t>> weights =
       p == Packing::mve_4x16 ? w4_weights<Packing::mve_4x16>(a, int8) : w4_weights<Packing::dsp_4x4>(a, int8);

@@ -1,6 +1,6 @@
 // Fully connected layer behind a relu with packed weights, for the M-profile Vector Extension: x + 128 as uint8 meets weight + 128, which
 // is 128 times the sum of x + 128 too much for every output alike. Blocks at the end of a row that are zero need no weights.
-#include "ops/packed_conv2d/windows_mve.h"
+#include "ops/packed_conv2d/results_mve.h"
 #include "ops/packed_linear/kernel.h"
 
 namespace deuteron {
@@ -23,21 +23,12 @@ Active active_of(const int8_t* x, int32_t length) {
   return a;
 }
 
-struct PackedActiveToS8 {
-  using Y = int8_t;
-  struct Left {
-    alignas(4) int8_t shifts[2 * kShiftsBytes];
-  };
+struct PackedActiveToS8 : PackedToS8 {
   int32_t left_out, more;
 
   MvePackedActive window(const PackedConv2dArgs& a, const int8_t* x, const int8_t* last, const int8_t* packed, int8_t* y, int32_t blocks,
                          int32_t pairs, int32_t second, const int8_t* shifts) const {
     return {x, last, packed, y, blocks, pairs, second, a.y_zero, a.has_shifts ? shifts : nullptr, left_out, more};
-  }
-  static void go_on_behind(MvePackedActive& w, int32_t pairs, int32_t left, Left& of_left) {
-    if (!w.shifts) return;
-    const int8_t* const shifts = w.shifts + 2 * pairs * kShiftsBytes;
-    w.shifts = static_cast<int8_t*>(std::memcpy(of_left.shifts, shifts, static_cast<size_t>(left * kShiftsBytes)));
   }
   static void run(const MvePackedActive& w) { deuteron_packed_active_mve(&w); }
 };
@@ -47,7 +38,7 @@ struct PackedActiveToS8 {
 void packed_linear_s8_mve_in_place(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, int8_t* y) {
   for (int32_t rows = a.n * a.out_h * a.out_w; rows > 0; --rows, x += a.in_c, y += a.y_step) {
     const Active active = active_of(x, a.in_c);
-    PackedFilters<PackedActiveToS8> f = filters_of(a, packed, PackedActiveToS8{0, static_cast<int32_t>(active.sum * -128U)});
+    PackedFilters<PackedActiveToS8> f = filters_of(a, packed, PackedActiveToS8{{}, 0, static_cast<int32_t>(active.sum * -128U)});
     f.results.left_out = (f.blocks - active.blocks) * kPackedBlock * kPackedTile;
     f.blocks = active.blocks;
     if (f.results.left_out > 0) f.length = active.blocks * kPackedBlock;

@@ -23,8 +23,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (call.integer(kDtype) != static_cast<int64_t>(y.type)) return bad_argument(kDtype, "must be the dtype of the output");
   if (!same_layout(x, y)) return bad_argument(kOut, "must have the sizes and the order of the input");
   const float scale = float_argument(call, kScale), reciprocal = 1.0f / scale;
-  if (!(scale > 0.0f && scale <= 3.4028234e38f && reciprocal <= 3.4028234e38f))
-    return bad_argument(kScale, "must be positive, with a finite reciprocal");
+  if (!is_positive_finite(scale) || !is_finite(reciprocal)) return bad_argument(kScale, "must be positive, with a finite reciprocal");
   if (!lies_in(call.integer(kZero), least, most)) return bad_argument(kZero, "must be within the dtype");
   if (!lies_in(call.integer(kLow), least, most)) return bad_argument(kLow, "must be within the dtype");
   if (!lies_in(call.integer(kHigh), call.integer(kLow), most)) return bad_argument(kHigh, "must be quant_min or more, within the dtype");
@@ -35,7 +34,7 @@ Status prepare(Call& call, Prepared* prepared) {
     auto* to = static_cast<int16_t*>(y.data);
     if (is_for<Feature::mve_float>(call) && a.reciprocal < kQuantizeMostReciprocal)
       return keep_for<Feature::mve_float, quantize_s16_mve>(call, prepared, a, from, to);
-    return keep<quantize_s16>(call, prepared, a, from, to);
+    return keep_linked<quantize_s16>(call, prepared, a, from, to);
   }
   auto* to = static_cast<int8_t*>(y.data);
   if constexpr (!kIsMicrocontroller)  // of a C program: without the kernel for what is behind the last block
@@ -46,7 +45,7 @@ Status prepare(Call& call, Prepared* prepared) {
     if (call.isa == Isa::mve) return keep<quantize_s8_as_mve>(call, prepared, a, from, to);
   if (is_for<Feature::dsp_float>(call)) return keep_for<Feature::dsp_float, quantize_s8_dsp>(call, prepared, a, from, to);
   if (is_for<Feature::soft_float>(call)) return keep_for<Feature::soft_float, quantize_s8_scalar>(call, prepared, a, from, to);
-  return keep<quantize_s8>(call, prepared, a, from, to);
+  return keep_linked<quantize_s8>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ inline constexpr float kQuantizeMostReciprocal = 0x1p+124f;  // times 2^-126: le
 // The same as quantize_s8 with the DSP extension and single-precision floats.
 void quantize_s8_dsp(const QuantizeArgs& a, const float* x, int8_t* y);
 
-// The same in integers, for cores without a floating-point unit.
+// The same in integers, for cores without a floating-point unit.  Limits   reciprocal > 0
 void quantize_s8_scalar(const QuantizeArgs& a, const float* x, int8_t* y);
 
 }  // namespace deuteron

@@ -5,13 +5,12 @@
 #if defined(DEUTERON_SCALAR)
 #include <cstring>
 
+#include "ops/integer/float_number.h"
 #include "ops/integer/requantize.h"
 #include "ops/quantize/kernel.h"
 
 namespace deuteron {
 namespace {
-
-constexpr uint32_t kExponent = 0xff, kHidden = 1u << 23, kFraction = kHidden - 1;  // of float32: 8 bits above 23
 
 // 24 bits by 24, at least 2^46, moved up until the product has 48 bits: its upper half, and the lower one at the top of a word.
 struct Product {
@@ -35,13 +34,12 @@ inline Product product_of(uint32_t a, uint32_t b) {  // by halves of 12 bits
 }
 #endif
 
-// The size of x * reciprocal as a whole number, at most 512, which every bound cuts. x: its bits without the sign, finite and normal.
-// `mantissa`, `exponent`: of the reciprocal.
-inline int32_t rounded_product(uint32_t x, uint32_t mantissa, int32_t exponent) {
-  int32_t shift = 300 - static_cast<int32_t>(x >> 23) - exponent;  // the product is p / 2^shift; 300 = 2 * (127 + 23)
-  if (shift > 49) return 0;                                        // below 2^48 / 2^50
-  if (shift < 38) return 512;                                      // 2^46 / 2^37 and more
-  const Product p = product_of((x & kFraction) | kHidden, mantissa);
+// x * reciprocal as a whole number, at most 512, which every bound cuts.
+inline int32_t rounded_product(const FloatNumber& x, const FloatNumber& reciprocal) {
+  int32_t shift = 300 - x.exponent - reciprocal.exponent;  // the product is p / 2^shift
+  if (shift > 49) return 0;                                // below 2^48 / 2^50
+  if (shift < 38) return 512;                              // 2^46 / 2^37 and more
+  const Product p = product_of(x.mantissa, reciprocal.mantissa);
   const uint32_t high = p.high + (p.low > 0x80000000u || (p.low == 0x80000000u && (p.high & 1)));
   shift += p.moved - 24;  // 14..26
   return static_cast<int32_t>((high + (1u << (shift - 1)) - 1 + (high >> shift & 1)) >> shift);
@@ -51,23 +49,16 @@ inline int32_t rounded_product(uint32_t x, uint32_t mantissa, int32_t exponent) 
 
 void quantize_s8_scalar(const QuantizeArgs& args, const float* x, int8_t* y) {
   const QuantizeArgs a = args;  // for all the compiler knows, y might lie over the arguments
-  uint32_t reciprocal;
-  std::memcpy(&reciprocal, &a.reciprocal, sizeof reciprocal);
-  const uint32_t exponent = reciprocal >> 23;
-  if (exponent == 0 || exponent >= kExponent) return quantize_s8(a, x, y);
-  const uint32_t mantissa = (reciprocal & kFraction) | kHidden;
+  uint32_t reciprocal_bits;
+  std::memcpy(&reciprocal_bits, &a.reciprocal, sizeof reciprocal_bits);
+  const FloatNumber reciprocal = float_number(reciprocal_bits);
   for (int32_t i = 0; i < a.count; ++i) {
     uint32_t bits;
     std::memcpy(&bits, x + i, sizeof bits);
     const uint32_t size = bits & INT32_MAX;
-    if (size - kHidden >= (kExponent << 23) - kHidden) {  // zero, denormal, infinite, not a number
-      QuantizeArgs one = a;
-      one.count = 1;
-      if (size == 0) y[i] = static_cast<int8_t>(clamp_to(a.zero, a.low, a.high));
-      else quantize_s8(one, x + i, y + i);
-      continue;
-    }
-    const int32_t v = rounded_product(size, mantissa, static_cast<int32_t>(exponent));
+    int32_t v = 0;  // of zero, and of what is not a number
+    if (size - 1 < kInfinite - 1) v = rounded_product(float_number(size), reciprocal);
+    else if (size == kInfinite) v = 512;
     y[i] = static_cast<int8_t>(clamp_to((bits >> 31 ? -v : v) + a.zero, a.low, a.high));
   }
 }

@@ -359,7 +359,7 @@ void fill_shifts(Random& r, int32_t count, bool all, bool once) {
   for (int32_t i = 0; i < count; ++i) {
     if (all) shifts[i] = r.between(least, least + 5 < -1 ? least + 5 : -1);
     else shifts[i] = !once && r.one_in(4) ? 0 : -r.between(1, 31);
-    if (all) multipliers[i] |= 1 << 30;
+    if (all || (p == Packing::scalar_1x4 && r.one_in(2))) multipliers[i] |= 1 << 30;
   }
 }
 
@@ -368,13 +368,13 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   a.x_offset = own.behind_relu ? 128 : -a_zero(r), a.y_zero = a_zero(r), a.y_min = -128, a.y_max = 127;
   const bool small = r.one_in(2);
   for (int32_t i = 0; i < a.out_c; ++i)
-    multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::dsp_4x4 ? 2 : 1)) >> (small ? 10 : 0), shifts[i] = 0;
+    multipliers[i] = static_cast<int32_t>(r.next() >> (p == Packing::mve_4x16 ? 1 : 2)) >> (small ? 10 : 0), shifts[i] = 0;
   a.multiplier = multipliers, a.shift = shifts;
   PackedConv2dArgs k{a.n,          a.in_h,      a.in_w,     a.in_c,     a.out_h, a.out_w,          a.out_c,
                      a.kernel_h,   a.kernel_w,  a.stride_h, a.stride_w, a.pad_h, a.pad_w,          a.dilation_h,
                      a.dilation_w, -a.x_offset, a.y_zero,   false,      a.out_c, a.out_w * a.out_c};
-  k.has_shifts = own.all_shifts || ((packed_conv2d_is_alone(k) || packed_conv2d_is_rows(k)) && r.one_in(2));
-  const bool once = k.has_shifts && !own.all_shifts && r.one_in(2);
+  k.has_shifts = own.all_shifts || (!own.run_with_addition && packed_conv2d_takes_shifts(k, p) && r.one_in(2));
+  const bool once = p != Packing::scalar_1x4 && k.has_shifts && !own.all_shifts && r.one_in(2);
   if (own.all_shifts && r.one_in(2)) a.y_zero = k.y_zero = -128;
   if (k.has_shifts) fill_shifts<p>(r, a.out_c, own.all_shifts, once);
   if (own.why_not(k, p)) return Outcome::not_served;
@@ -384,7 +384,7 @@ Outcome run_packed(Random& r, Conv2dArgs& a, Line& line, const PackedKernel& own
   for (int32_t i = 0; i < a.out_c; ++i) sums[i] >>= 3;
   const int32_t* bias = r.one_in(6) ? nullptr : sums;
   const uint32_t xs = static_cast<uint32_t>(a.n * a.in_h * a.in_w * a.in_c), ys = static_cast<uint32_t>(a.n * a.out_h * a.out_w * a.out_c);
-  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length()) + (k.has_shifts ? packed_shifts_bytes(a.out_c) : 0));
+  const uint32_t bytes = static_cast<uint32_t>(packed_bytes(p, a.out_c, k.length()) + (k.has_shifts ? packed_shifts_bytes(p, a.out_c) : 0));
   const bool swap = r.one_in(2);
   int8_t *x = (swap ? at_end_of_ram : at_end_of_pool)(xs), *packed = (swap ? at_end_of_pool : at_end_of_ram)(bytes);
   const int32_t weights = a.out_c * k.length();
@@ -542,6 +542,12 @@ void run_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* pack
   (a.has_shifts && !packed_conv2d_is_alone(a) ? packed_conv2d_s8_dsp : run)(a, x, packed, scratch, scratch_bytes, y);
 }
 
+void run_scalar_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes, int8_t* y) {
+  if (packed_conv2d_is_alone(a)) return packed_conv2d_s8_scalar_alone(a, x, packed, y);
+  const bool fits = scratch_bytes >= packed_conv2d_windows_bytes(a, Packing::scalar_1x4);
+  (fits ? packed_conv2d_s8_scalar_in_scratch : packed_conv2d_s8_scalar)(a, x, packed, scratch, scratch_bytes, y);
+}
+
 void run_shifts_dsp_form(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packed, void* scratch, int32_t scratch_bytes,
                          int8_t* y) {
   const auto run = packed_conv2d_is_alone(a) ? packed_conv2d_shifts_s8_dsp : packed_conv2d_shifts_s8_dsp_windows;
@@ -564,6 +570,10 @@ void set_runs(Random& r, bool adds, bool shifts, PackedKernel& own) {
     else own.run = by_form ? run_dsp_form : packed_conv2d_s8_dsp;
     if (adds) own.run_with_addition = shifts ? packed_conv2d_add_shifts_s8_dsp : packed_conv2d_add_s8_dsp;
   }
+  if constexpr (kHasScalar) {
+    own.run = by_form ? run_scalar_form : packed_conv2d_s8_scalar;
+    if (adds) own.run_with_addition = packed_conv2d_add_s8_scalar;
+  }
 #endif
 }
 
@@ -578,6 +588,8 @@ Outcome check_packed(uint32_t seed, const char* name, bool adds, bool shifts) {
   set_runs(r, adds, shifts, own);
   if constexpr (kHasMve) return run_packed<Packing::mve_4x16>(r, a, line, own);
   if constexpr (kHasDsp) return run_packed<Packing::dsp_4x4>(r, a, line, own);
+  if constexpr (kHasScalar)
+    if (!shifts) return run_packed<Packing::scalar_1x4>(r, a, line, own);
   return Outcome::not_served;
 }
 

@@ -327,6 +327,12 @@ Outcome check_dequantize(uint32_t seed) {
     dequantize_s8_dsp(a, x, reinterpret_cast<float*>(found.data));
     return compared(expected, found, 4 * count, nullptr, line);
   }
+  if constexpr (kHasSoftFloat) {
+    if (r.one_in(4)) a.scale *= r.one_in(2) ? 0x1p-140f : 0x1p115f;  // below the normal numbers, and beyond all
+    dequantize_s8(a, x, reinterpret_cast<float*>(expected.data));
+    dequantize_s8_scalar(a, x, reinterpret_cast<float*>(found.data));
+    return compared(expected, found, 4 * count, nullptr, line);
+  }
   return Outcome::not_served;
 }
 
