@@ -58,8 +58,19 @@ inline void copy_rows_of(const Rows& rows, size_t bytes) {
   for (; bytes - at >= 4; at += 4) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 4); });
   for (; at < bytes; ++at) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
 #else
-  (void)kFew;
-  each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
+  constexpr size_t kCalled =
+      24;  // bytes of a row from which on a call of memcpy takes fewer instructions than a loop over rows for each of them
+  const auto places = reinterpret_cast<uintptr_t>(rows.x) | reinterpret_cast<uintptr_t>(rows.y);
+  const bool has_words = (places | static_cast<uintptr_t>(rows.x_step) | static_cast<uintptr_t>(rows.y_step)) % 4 == 0;
+  if (bytes > (has_words ? kFew : kCalled)) {
+    each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
+    return;
+  }
+  size_t at = 0;
+  for (; has_words && bytes - at >= 4; at += 4)
+    each_row(rows, at,
+             [](const uint8_t* x, uint8_t* y) { std::memcpy(__builtin_assume_aligned(y, 4), __builtin_assume_aligned(x, 4), 4); });
+  for (; at < bytes; ++at) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
 #endif
 }
 
