@@ -32,6 +32,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* from = static_cast<const int8_t*>(x.data);
   if (is_for<Feature::mve_float>(call)) return keep_for<Feature::mve_float, dequantize_s8_mve>(call, prepared, a, from, to);
   if (is_for<Feature::dsp_float>(call)) return keep_for<Feature::dsp_float, dequantize_s8_dsp>(call, prepared, a, from, to);
+  if (is_for<Feature::soft_float>(call)) return keep_for<Feature::soft_float, dequantize_s8_scalar>(call, prepared, a, from, to);
   return keep<dequantize_s8>(call, prepared, a, from, to);
 }
 

@@ -22,4 +22,7 @@ void dequantize_s8_mve(const DequantizeArgs& a, const int8_t* x, float* y);
 // The same with the DSP extension and single-precision floats.
 void dequantize_s8_dsp(const DequantizeArgs& a, const int8_t* x, float* y);
 
+// The same in integers, for cores without a floating-point unit.
+void dequantize_s8_scalar(const DequantizeArgs& a, const int8_t* x, float* y);
+
 }  // namespace deuteron

@@ -58,7 +58,8 @@ void quantize_s8_scalar(const QuantizeArgs& args, const float* x, int8_t* y) {
   const uint32_t mantissa = (reciprocal & kFraction) | kHidden;
   for (int32_t i = 0; i < a.count; ++i) {
     uint32_t bits;
-    std::memcpy(&bits, x + i, sizeof bits);
+    const float v = x[i];  // aligned, which gcc 12 forgets of a pointer: with Thumb-1 it would call memcpy
+    std::memcpy(&bits, &v, sizeof bits);
     const uint32_t size = bits & INT32_MAX;
     if (size - kHidden >= (kExponent << 23) - kHidden) {  // zero, denormal, infinite, not a number
       QuantizeArgs one = a;
@@ -67,8 +68,8 @@ void quantize_s8_scalar(const QuantizeArgs& args, const float* x, int8_t* y) {
       else quantize_s8(one, x + i, y + i);
       continue;
     }
-    const int32_t v = rounded_product(size, mantissa, static_cast<int32_t>(exponent));
-    y[i] = static_cast<int8_t>(clamp_to((bits >> 31 ? -v : v) + a.zero, a.low, a.high));
+    const int32_t rounded = rounded_product(size, mantissa, static_cast<int32_t>(exponent));
+    y[i] = static_cast<int8_t>(clamp_to((bits >> 31 ? -rounded : rounded) + a.zero, a.low, a.high));
   }
 }
 
