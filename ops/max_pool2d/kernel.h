@@ -21,8 +21,7 @@ void max_pool2d_s8(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 // The same with the M-profile Vector Extension.
 void max_pool2d_s8_mve(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 
-// The same with the DSP extension, and without both; the portable kernel serves fewer than 4 channels, and with Thumb-1 words that are not
-// aligned.
+// The same with the DSP extension, and without both.
 void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 void max_pool2d_s8_scalar(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 

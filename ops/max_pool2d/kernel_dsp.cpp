@@ -3,9 +3,6 @@
 
 namespace deuteron {
 
-void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
-  if (a.channels < kMaximumChannels) return max_pool2d_s8(a, x, y);
-  max_pool2d_s8_words(a, x, y);
-}
+void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) { max_pool2d_s8_words(a, x, y); }
 
 }  // namespace deuteron

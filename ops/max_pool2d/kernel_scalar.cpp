@@ -6,9 +6,7 @@
 
 namespace deuteron {
 
-void max_pool2d_s8_scalar(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) {
-  (has_words(a.channels, x, y) ? max_pool2d_s8_words : max_pool2d_s8)(a, x, y);
-}
+void max_pool2d_s8_scalar(const MaxPool2dArgs& a, const int8_t* x, int8_t* y) { max_pool2d_s8_words(a, x, y); }
 
 }  // namespace deuteron
 #endif

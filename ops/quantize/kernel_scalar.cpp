@@ -58,8 +58,7 @@ void quantize_s8_scalar(const QuantizeArgs& args, const float* x, int8_t* y) {
   const uint32_t mantissa = (reciprocal & kFraction) | kHidden;
   for (int32_t i = 0; i < a.count; ++i) {
     uint32_t bits;
-    const float v = x[i];  // aligned, which gcc 12 forgets of a pointer: with Thumb-1 it would call memcpy
-    std::memcpy(&bits, &v, sizeof bits);
+    std::memcpy(&bits, __builtin_assume_aligned(x + i, 4), sizeof bits);  // with Thumb-1 gcc 12 calls memcpy where it is not told
     const uint32_t size = bits & INT32_MAX;
     if (size - kHidden >= (kExponent << 23) - kHidden) {  // zero, denormal, infinite, not a number
       QuantizeArgs one = a;
