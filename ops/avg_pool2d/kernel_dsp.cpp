@@ -5,8 +5,7 @@
 namespace deuteron {
 
 void avg_pool2d_s8_dsp(const AvgPool2dArgs& a, const int8_t* x, int8_t* y) {
-  static_assert(kSumNeighbours == kAverageChannels);
-  if (a.channels < kAverageChannels) return avg_pool2d_s8(a, x, y);
+  if (a.channels < kSumNeighbours) return avg_pool2d_s8(a, x, y);
   avg_pool2d_s8_words(a, x, y, [&](const int8_t* first, int32_t taps_h, int32_t taps_w, int8_t* to) {
     const int32_t taps = taps_h * taps_w, half = taps / 2, begin = -a.base * taps;
     int32_t sums[kSumNeighbours] = {begin, begin, begin, begin};

@@ -7,7 +7,7 @@
 
 namespace deuteron {
 
-inline constexpr int32_t kAverageChannels = 4;  // of a word
+inline constexpr int32_t kAverageChannels = 8;  // at a time
 
 // Where the taps of a window are at most this many, n * reciprocal >> 23 is floor(n / taps) for each n up to 256 * taps: 256 * taps^2 is
 // below 2^23, and n * reciprocal below 2^32.
@@ -51,32 +51,28 @@ inline Average average_over(const AvgPool2dArgs& a, int32_t taps_h, int32_t taps
           a.base == 0 && taps % 2 == 0 ? zero : -1};
 }
 
-// So many words of channels of one output pixel; `row`: the first tap inside.
-template <int32_t words>
-inline void average_of(const Average& average, const int8_t* row, int32_t row_step, int32_t step, int8_t* y) {
-  HalfSums sums[words];
+// 8 channels of one output pixel; `row`: the first tap inside.
+[[gnu::noinline]] inline void average_of(const Average& average, const int8_t* row, int32_t row_step, int32_t step, int8_t* y) {
+  HalfSums sums[2];
 #pragma GCC unroll 2
   for (HalfSums& s : sums) s.even = s.odd = average.first * 0x10001u;
   for (int32_t h = average.taps_h; h > 0; --h, row += row_step) {
     const int8_t* from = row;
-    for (int32_t w = average.taps_w; w > 0; --w, from += step)
-#pragma GCC unroll 2
-      for (int32_t k = 0; k < words; ++k) add_four(sums[k], four_at(from + kAverageChannels * k));
+    for (int32_t w = average.taps_w; w > 0; --w, from += step) add_four(sums[0], four_at(from)), add_four(sums[1], four_at(from + 4));
   }
 #pragma GCC unroll 2
-  for (int32_t k = 0; k < words; ++k) {
+  for (int32_t k = 0; k < 2; ++k) {
     const HalfSums& s = sums[k];
     const uint32_t one = averaged(average, s.even & 0xffff), two = averaged(average, s.odd & 0xffff);
     const uint32_t three = averaged(average, s.even >> 16), four = averaged(average, s.odd >> 16);
-    put_four(y + kAverageChannels * k, (one | two << 8 | three << 16 | four << 24) ^ 0x80808080u);
+    put_four(y + 4 * k, (one | two << 8 | three << 16 | four << 24) ^ 0x80808080u);
   }
 }
 
-// `large(first, taps_h, taps_w, y)`: four channels of a window of more taps than kMostAverageTaps.
-// Limits   channels >= kAverageChannels
-template <class Large>
-inline void avg_pool2d_s8_words(const AvgPool2dArgs& a, const int8_t* x, int8_t* y, const Large& large) {
-  constexpr int32_t kBlock = 2 * kAverageChannels;
+// `others(first, taps_h, taps_w, y)`: four channels of a pixel that has fewer than 8, or of more taps than kMostAverageTaps.
+// Limits   channels >= 4
+template <class Others>
+inline void avg_pool2d_s8_words(const AvgPool2dArgs& a, const int8_t* x, int8_t* y, const Others& others) {
   const int32_t channels = a.channels, row_step = a.in_w * channels;
   Average average{};
   for (int32_t n = 0; n < a.n; ++n, x += a.in_h * row_step)
@@ -89,14 +85,13 @@ inline void avg_pool2d_s8_words(const AvgPool2dArgs& a, const int8_t* x, int8_t*
         const Taps w = taps_inside(iw, a.kernel_w, 1, a.in_w);
         const int32_t taps_w = w.end - w.first;
         const int8_t* first = x + ((ih + h.first) * a.in_w + iw + w.first) * channels;
-        const bool is_large = taps_h * taps_w > kMostAverageTaps;
-        if (!is_large && (average.taps_w != taps_w || average.taps_h != taps_h)) average = average_over(a, taps_h, taps_w);
-        int32_t c = 0;
-        for (; !is_large && c + kBlock <= channels; c += kBlock) average_of<2>(average, first + c, row_step, channels, y + c);
-        for (; c < channels; c += kAverageChannels) {
-          const int32_t at = channels - c < kAverageChannels ? channels - kAverageChannels : c;  // the last ones overlap
-          if (is_large) large(first + at, taps_h, taps_w, y + at);
-          else average_of<1>(average, first + at, row_step, channels, y + at);
+        const bool by_eight = channels >= kAverageChannels && taps_h * taps_w <= kMostAverageTaps;
+        if (by_eight && (average.taps_w != taps_w || average.taps_h != taps_h)) average = average_over(a, taps_h, taps_w);
+        const int32_t step = by_eight ? kAverageChannels : 4;
+        for (int32_t c = 0; c < channels; c += step) {
+          const int32_t at = channels - c < step ? channels - step : c;  // the last ones overlap
+          if (by_eight) average_of(average, first + at, row_step, channels, y + at);
+          else others(first + at, taps_h, taps_w, y + at);
         }
       }
     }
