@@ -1,5 +1,5 @@
-// Average pooling by words of four channels, without vectors: the sums of up to 8 channels of an output pixel at a time, two in a word.
-// They are divided by a product with the reciprocal of the window's taps.
+// Average pooling without vectors: the sums of 8 channels of an output pixel at a time, two in a word. They are divided by a product with the
+// reciprocal of the window's taps.
 #pragma once
 #include "ops/avg_pool2d/kernel.h"
 #include "ops/image/window.h"
