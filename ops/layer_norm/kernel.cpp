@@ -83,7 +83,7 @@ struct Row {
 };
 Row row_of(const LayerNormArgs& a, const int8_t* x) {
   uint32_t values = 0, squares = 0;  // of x, and then of x less its zero point, modulo 2^32
-  for (int32_t i = 0; i < a.columns; ++i) values += x[i], squares += x[i] * x[i];
+  for (int32_t i = 0; i < a.columns; ++i) values += static_cast<uint32_t>(x[i]), squares += static_cast<uint32_t>(x[i] * x[i]);
   const auto columns = static_cast<uint32_t>(a.columns), zero = static_cast<uint32_t>(a.x_zero);
   squares -= zero * (2 * values - columns * zero), values -= columns * zero;
   const int32_t sum = a.centered ? static_cast<int32_t>(values) : 0;

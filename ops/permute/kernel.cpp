@@ -73,9 +73,9 @@ inline void each_place(const Axis& outer, const Axis& inner, const int8_t* x, in
 void permute_s8(const PermuteArgs& a, const int8_t* x, int8_t* y) {
   Axes all;
   for (int k = 3, to = 1; k >= 0; to *= a.extent[k--]) all.axis[k] = {a.extent[k], a.step[k], to};
-  const auto& [outer, inner, rows, columns] = all.axis;
+  const Axis &rows = all.axis[2], &columns = all.axis[3];
   if (columns.from == 1)
-    return each_place(outer, inner, x, y, [&](const int8_t* from, int8_t* to) {
+    return each_place(all.axis[0], all.axis[1], x, y, [&](const int8_t* from, int8_t* to) {
       copy_rows_of({reinterpret_cast<const uint8_t*>(from), reinterpret_cast<uint8_t*>(to), rows.from, rows.to, rows.extent},
                    static_cast<size_t>(columns.extent));
     });
