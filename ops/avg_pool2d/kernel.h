@@ -23,7 +23,9 @@ void avg_pool2d_s8(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
 // The same with the M-profile Vector Extension.
 void avg_pool2d_s8_mve(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
 
-// The same with the DSP extension; fewer than 4 channels are left to the portable kernel.
+// The same with the DSP extension, and without both. Fewer than 4 channels are left to the portable kernel; without both windows of more
+// than 181 taps too, and with Thumb-1 words that are not aligned.
 void avg_pool2d_s8_dsp(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
+void avg_pool2d_s8_scalar(const AvgPool2dArgs& a, const int8_t* x, int8_t* y);
 
 }  // namespace deuteron

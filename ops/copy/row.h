@@ -32,7 +32,7 @@ inline void each_row(const Rows& rows, size_t at, const Copy& copy) {
 
 // x and y do not overlap. Few bytes go column by column, so that a predicate or a count of words is found once; long rows one by one, as
 // caches want it.
-inline void copy_rows_of(const Rows& rows, size_t bytes) {
+[[gnu::noinline]] inline void copy_rows_of(const Rows& rows, size_t bytes) {
   constexpr size_t kFew = 64;
 #if defined(DEUTERON_MVE)
   if (bytes > kFew) {
@@ -56,10 +56,28 @@ inline void copy_rows_of(const Rows& rows, size_t bytes) {
   size_t at = 0;
   for (; bytes - at >= 16; at += 16) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 16); });
   for (; bytes - at >= 4; at += 4) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 4); });
-  for (; at < bytes; ++at) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
+  if (bytes - at == 3) return each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 3); });
+  if (bytes - at == 2) return each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 2); });
+  if (bytes - at == 1) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
 #else
-  (void)kFew;
-  each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
+  constexpr size_t kCalled =
+      24;  // bytes of a row from which on a call of memcpy takes fewer instructions than a loop over rows for each of them
+  const auto places = reinterpret_cast<uintptr_t>(rows.x) | reinterpret_cast<uintptr_t>(rows.y);
+  const bool has_words = (places | static_cast<uintptr_t>(rows.x_step) | static_cast<uintptr_t>(rows.y_step)) % 4 == 0;
+  if (bytes > (has_words ? kFew : kCalled)) {
+    each_row(rows, 0, [&](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, bytes); });
+    return;
+  }
+  size_t at = 0;
+  for (; has_words && bytes - at >= 4; at += 4)
+    each_row(rows, at,
+             [](const uint8_t* x, uint8_t* y) { std::memcpy(__builtin_assume_aligned(y, 4), __builtin_assume_aligned(x, 4), 4); });
+  for (; bytes - at >= 3; at += 3)
+    each_row(rows, at, [](const uint8_t* x, uint8_t* y) {
+      const uint8_t first = x[0], second = x[1], third = x[2];
+      y[0] = first, y[1] = second, y[2] = third;
+    });
+  for (; at < bytes; ++at) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
 #endif
 }
 

@@ -214,12 +214,14 @@ Status keep_for(Call& call, Prepared* prepared, const A&... arguments) {
 }
 
 // The fastest one that the call's core has. Where there is no other, the portable kernel stands for it.
-template <auto portable, auto mve, auto dsp = portable, class... A>
+template <auto portable, auto mve, auto dsp = portable, auto scalar = portable, class... A>
 Status keep_fastest(Call& call, Prepared* prepared, const A&... arguments) {
   if constexpr (mve != portable)
     if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mve>(call, prepared, arguments...);
   if constexpr (dsp != portable)
     if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, dsp>(call, prepared, arguments...);
+  if constexpr (scalar != portable)
+    if (is_for<Feature::scalar>(call)) return keep_for<Feature::scalar, scalar>(call, prepared, arguments...);
   return keep<portable>(call, prepared, arguments...);
 }
 

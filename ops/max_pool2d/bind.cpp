@@ -33,7 +33,7 @@ Status prepare(Call& call, Prepared* prepared) {
   if (y.numel == 0) return keep_nothing(prepared);
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);
-  return keep_fastest<max_pool2d_s8, max_pool2d_s8_mve, max_pool2d_s8_dsp>(call, prepared, a, from, to);
+  return keep_fastest<max_pool2d_s8, max_pool2d_s8_mve, max_pool2d_s8_dsp, max_pool2d_s8_scalar>(call, prepared, a, from, to);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ void max_pool2d_s8(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 // The same with the M-profile Vector Extension.
 void max_pool2d_s8_mve(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 
-// The same with the DSP extension; the portable kernel serves fewer than 4 channels.
+// The same with the DSP extension, and without both.
 void max_pool2d_s8_dsp(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
+void max_pool2d_s8_scalar(const MaxPool2dArgs& a, const int8_t* x, int8_t* y);
 
 }  // namespace deuteron

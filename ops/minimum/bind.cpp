@@ -25,7 +25,7 @@ bool read_steps(const Tensor& t, const Tensor& y, int32_t* step) {
 }
 
 Status prepare_minimum(Call& call, Prepared* prepared) {
-  return prepare_extremum<minimum_s8, minimum_s8_dsp, minimum_s8_mve>(call, prepared);
+  return prepare_extremum<minimum_s8, minimum_s8_scalar, minimum_s8_dsp, minimum_s8_mve>(call, prepared);
 }
 
 }  // namespace

@@ -20,10 +20,12 @@ struct ExtremumArgs {
 void minimum_s8(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void maximum_s8(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
-// The same with the M-profile Vector Extension, and with the DSP extension.
+// The same with the M-profile Vector Extension, with the DSP extension, and without both.
 void minimum_s8_mve(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void maximum_s8_mve(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void minimum_s8_dsp(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 void maximum_s8_dsp(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+void minimum_s8_scalar(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
+void maximum_s8_scalar(const ExtremumArgs& a, const int8_t* x, const int8_t* other, int8_t* y);
 
 }  // namespace deuteron

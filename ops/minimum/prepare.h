@@ -14,7 +14,7 @@ Status read_extremum(const Call& call, ExtremumArgs& args);
 Status read_extremum_layouts(const Call& call, ExtremumArgs& args);  // types are the caller's
 
 // What prepare() of both does, with the kernels of one of them.
-template <auto portable, auto dsp, auto mve>
+template <auto portable, auto scalar, auto dsp, auto mve>
 Status prepare_extremum(Call& call, Prepared* prepared) {
   ExtremumArgs a{};
   if (Status s = read_extremum(call, a); !s.ok()) return s;
@@ -22,9 +22,7 @@ Status prepare_extremum(Call& call, Prepared* prepared) {
   const auto* x = static_cast<const int8_t*>(call.tensor(kExtremumX).data);
   const auto* other = static_cast<const int8_t*>(call.tensor(kExtremumOther).data);
   auto* y = static_cast<int8_t*>(call.tensor(kExtremumOut).data);
-  if (is_for<Feature::mve>(call)) return keep_for<Feature::mve, mve>(call, prepared, a, x, other, y);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, dsp>(call, prepared, a, x, other, y);
-  return keep<portable>(call, prepared, a, x, other, y);
+  return keep_fastest<portable, mve, dsp, scalar>(call, prepared, a, x, other, y);
 }
 
 }  // namespace deuteron

@@ -2,13 +2,14 @@
 #include "ops/softmax/kernel.h"
 
 #include "ops/device/one_copy.h"
+#include "ops/integer/ends.h"
 #include "ops/integer/reciprocal.h"
 #include "ops/softmax/exponential.h"
 
 namespace deuteron {
 namespace {
 
-using q31::exp_of_negative;
+using q31::exp_of_negative, q31::multiply_unsigned;
 
 int leading_zeros(uint32_t v) {
   int n = 0;
@@ -34,24 +35,26 @@ struct Steps<int16_t> {
   static constexpr uint32_t kEnough = UINT32_MAX;  // none: kMostSoftmaxWideColumns
 };
 
-// One row. `e`: exponentials, by the distance to `most`. Nothing here is negative, so halves go up.
+// One row. `e`: exponentials, by elements of x. Nothing here is negative, so halves go up.
 template <class Y>
-inline void run_row(const SoftmaxArgs& a, const int8_t* x, int32_t most, const uint32_t* e, Y* y) {
+inline void run_row(int32_t columns, const int8_t* x, const uint32_t* e, Y* y) {
   constexpr int kBits = Steps<Y>::kBits;
   constexpr uint32_t kEnough = Steps<Y>::kEnough, kSteps = uint32_t{1} << kBits;
   constexpr int32_t kLeast = -(1 << (kBits - 1));
   uint32_t sum = 0;
-  for (int32_t i = 0; i < a.columns && sum < kEnough; ++i) sum += (e[most - x[i]] + (1u << 11)) >> 12;
+  int32_t i = 0;
+  for (; i + 4 <= columns && sum < kEnough; i += 4)  // four are at most 2^21
+    for (int32_t k = i; k < i + 4; ++k) sum += (e[x[k]] + (1u << 11)) >> 12;
+  for (; i < columns && sum < kEnough; ++i) sum += (e[x[i]] + (1u << 11)) >> 12;
   if (sum >= kEnough) {
-    for (int32_t i = 0; i < a.columns; ++i) y[i] = kLeast;
+    for (i = 0; i < columns; ++i) y[i] = kLeast;
     return;
   }
   const int headroom = leading_zeros(sum), bits = 43 - kBits - headroom;  // 2^19 <= sum, and of int8 < 2^28: bits 23..31
   const auto scale = static_cast<uint32_t>(reciprocal_of_one_plus(static_cast<int32_t>((sum << headroom) - 0x80000000u)));
   const uint32_t half = uint32_t{1} << (bits - 1);
-  for (int32_t i = 0; i < a.columns; ++i) {
-    const auto product = static_cast<uint32_t>((uint64_t{scale} * e[most - x[i]] + (uint32_t{1} << 30)) >> 31);
-    const uint32_t step = (product + half) >> bits;
+  for (i = 0; i < columns; ++i) {
+    const uint32_t step = (multiply_unsigned(e[x[i]], scale) + half) >> bits;
     y[i] = static_cast<Y>(static_cast<int32_t>(step < kSteps ? step : kSteps - 1) + kLeast);
   }
 }
@@ -59,25 +62,22 @@ inline void run_row(const SoftmaxArgs& a, const int8_t* x, int32_t most, const u
 constexpr int64_t kManyElements = 256;
 
 // Of few elements each has its exponential computed. Of many those of all distances are, once: there are at most 256 of them, as many as
-// the row wants that reaches farthest.
+// the row wants that reaches farthest. The larger a distance to the maximum, the further ahead its exponential stands.
 template <class Y>
 void run(const SoftmaxArgs& a, const int8_t* x, Y* y) {
-  uint32_t e[256];
+  constexpr int32_t kFarthest = 255;
+  uint32_t e[kFarthest + 1];
   int32_t known = 0;
   const bool many = int64_t{a.rows} * a.columns >= kManyElements;
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
-    int32_t least = 127, most = -128;
-    for (int32_t i = 0; i < a.columns; ++i) {
-      least = x[i] < least ? x[i] : least;
-      most = x[i] > most ? x[i] : most;
-    }
+    const auto [least, most] = ends_of(x, a.columns);
     const int32_t count = many ? most - least + 1 : a.columns;
     for (int32_t i = many ? known : 0; i < count; ++i) {
       const int32_t distance = many ? i : most - x[i];
-      e[distance] = -distance < a.diff_min ? 0 : static_cast<uint32_t>(exponential(a, -distance));
+      e[kFarthest - distance] = -distance < a.diff_min ? 0 : static_cast<uint32_t>(exponential(a, -distance));
     }
     known = count > known ? count : known;
-    run_row(a, x, most, e, y);
+    run_row(a.columns, x, e + (kFarthest - most), y);
   }
 }
 

@@ -6,7 +6,7 @@ function(optimization_of name result)
     set(${result} -Os PARENT_SCOPE)
   # Loops are written for the instruction set; with -O3 gcc 12 makes vectors of what is left for the ends as well, and a third more code.
   # But for those that pass functions on: with -O2 these are called through pointers.
-  elseif(name MATCHES "^ops/[^/]+/kernel_(dsp|mve)[.]cpp$" AND
+  elseif(name MATCHES "^ops/[^/]+/kernel_(dsp|mve)[.]cpp$|^ops/(((avg|max)_pool2d|minimum)/kernel_scalar|permute/kernel)[.]cpp$" AND
          NOT name MATCHES "^ops/(depthwise_conv2d/|packed_conv2d_add(_shifts)?/|conv2d/kernel_dsp)")
     set(${result} -O2 PARENT_SCOPE)
   elseif(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^backends/neutron_delegate/reorder[.]cpp$")

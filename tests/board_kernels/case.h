@@ -108,5 +108,6 @@ Outcome check_requantize(uint32_t seed);
 Outcome check_quantize_bytes(uint32_t seed);
 Outcome check_softmax(uint32_t seed);
 Outcome check_permute(uint32_t seed);
+Outcome check_layer_norm(uint32_t seed);
 
 }  // namespace deuteron

@@ -56,6 +56,7 @@ constexpr CheckedKernel kChecked[] = {
     {"quantize_bytes", check_quantize_bytes},
     {"softmax", check_softmax},
     {"permute", check_permute},
+    {"layer_norm", check_layer_norm},
 };
 constexpr uint32_t kCases = 3000, kMostFailures = 5;
 

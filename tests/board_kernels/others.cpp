@@ -191,9 +191,10 @@ Outcome check_avg_pool2d(uint32_t seed) {
     avg_pool2d_s8_mve(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
-  if constexpr (kHasDsp) {
+  if constexpr (kHasDsp || kHasScalar) {
     avg_pool2d_s8(a, x, expected.data);
-    avg_pool2d_s8_dsp(a, x, found.data);
+    if constexpr (kHasDsp) avg_pool2d_s8_dsp(a, x, found.data);
+    if constexpr (kHasScalar) avg_pool2d_s8_scalar(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;
@@ -253,9 +254,10 @@ Outcome check_max_pool2d(uint32_t seed) {
     max_pool2d_s8_mve(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
-  if constexpr (kHasDsp) {
+  if constexpr (kHasDsp || kHasScalar) {
     max_pool2d_s8(a, x, expected.data);
-    max_pool2d_s8_dsp(a, x, found.data);
+    if constexpr (kHasDsp) max_pool2d_s8_dsp(a, x, found.data);
+    if constexpr (kHasScalar) max_pool2d_s8_scalar(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;
@@ -328,7 +330,11 @@ Outcome check_dequantize(uint32_t seed) {
     return compared(expected, found, 4 * count, nullptr, line);
   }
   if constexpr (kHasSoftFloat) {
-    if (r.one_in(4)) a.scale *= r.one_in(2) ? 0x1p-140f : 0x1p115f;  // below the normal numbers, and beyond all
+    if (r.one_in(2)) {  // any scale that is a number
+      const uint32_t bits = r.next();
+      std::memcpy(&a.scale, &bits, sizeof bits);
+      if ((bits >> 23 & 0xff) == 0xff) return Outcome::not_served;
+    }
     dequantize_s8(a, x, reinterpret_cast<float*>(expected.data));
     dequantize_s8_scalar(a, x, reinterpret_cast<float*>(found.data));
     return compared(expected, found, 4 * count, nullptr, line);
@@ -376,11 +382,13 @@ using Extremum = void (*)(const ExtremumArgs&, const int8_t*, const int8_t*, int
 Outcome check_minimum(uint32_t seed) {
   if constexpr (kHasMve) return check_extremum(seed, "minimum", minimum_s8, minimum_s8_mve);
   if constexpr (kHasDsp) return check_extremum(seed, "minimum", minimum_s8, minimum_s8_dsp);
+  if constexpr (kHasScalar) return check_extremum(seed, "minimum", minimum_s8, minimum_s8_scalar);
   return Outcome::not_served;
 }
 Outcome check_maximum(uint32_t seed) {
   if constexpr (kHasMve) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_mve);
   if constexpr (kHasDsp) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_dsp);
+  if constexpr (kHasScalar) return check_extremum(seed, "maximum", maximum_s8, maximum_s8_scalar);
   return Outcome::not_served;
 }
 
