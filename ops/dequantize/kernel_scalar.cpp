@@ -11,9 +11,9 @@
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kSign = 1u << 31;
+constexpr uint32_t kSignOfFloat = 1u << 31;
 
-inline int32_t leading_zeros(uint32_t product) {  // of at least 2^23
+inline int32_t product_zeros(uint32_t product) {  // of at least 2^23
 #if DEUTERON_SCALAR >= 2
   return __builtin_clz(product);
 #else
@@ -25,7 +25,7 @@ inline int32_t leading_zeros(uint32_t product) {  // of at least 2^23
 }
 
 // The bits of v * scale, v 1..255, whatever they are: with fewer than 24 bits below the normal numbers, infinite above them.
-uint32_t any_product(uint32_t v, const FloatNumber& scale) {
+uint32_t any_scaled_product(uint32_t v, const FloatNumber& scale) {
   const uint32_t p = v * scale.mantissa;
   int32_t exponent = scale.exponent;
   while (p >> (exponent - scale.exponent) >= 2 * kHidden) ++exponent;  // to 24 bits
@@ -35,11 +35,11 @@ uint32_t any_product(uint32_t v, const FloatNumber& scale) {
   if (down > 32) return 0;
   if (down == 0) return p + (static_cast<uint32_t>(exponent - 1) << 23);
   const uint32_t whole = down < 32 ? p >> down : 0, rest = p << (32 - down);
-  const uint32_t up = rest > kSign || (rest == kSign && (whole & 1) != 0);
+  const uint32_t up = rest > kSignOfFloat || (rest == kSignOfFloat && (whole & 1) != 0);
   return whole + up + (static_cast<uint32_t>(exponent - 1) << 23);  // a carry goes on into the exponent
 }
 
-void store(uint32_t bits, float* y) {
+void store_bits(uint32_t bits, float* y) {
   float v;
   std::memcpy(&v, &bits, sizeof v);
   *y = v;
@@ -49,8 +49,8 @@ void dequantize_any(const DequantizeArgs& a, uint32_t size, uint32_t sign, const
   const FloatNumber scale = size == 0 ? FloatNumber{} : float_number(size);
   for (int32_t i = 0; i < a.count; ++i) {
     const int32_t v = x[i] - a.zero;
-    const uint32_t product = v == 0 || size == 0 ? 0 : any_product(static_cast<uint32_t>(v < 0 ? -v : v), scale);
-    store(product | (v < 0 ? sign ^ kSign : sign), y + i);
+    const uint32_t product = v == 0 || size == 0 ? 0 : any_scaled_product(static_cast<uint32_t>(v < 0 ? -v : v), scale);
+    store_bits(product | (v < 0 ? sign ^ kSignOfFloat : sign), y + i);
   }
 }
 
@@ -60,7 +60,7 @@ void dequantize_s8_scalar(const DequantizeArgs& args, const int8_t* x, float* y)
   const DequantizeArgs a = args;  // for all the compiler knows, y might lie over the arguments
   uint32_t scale;
   std::memcpy(&scale, &a.scale, sizeof scale);
-  const uint32_t sign = scale & kSign, size = scale ^ sign, exponent = size >> 23, mantissa = (size & (kHidden - 1)) | kHidden;
+  const uint32_t sign = scale & kSignOfFloat, size = scale ^ sign, exponent = size >> 23, mantissa = (size & (kHidden - 1)) | kHidden;
   constexpr uint32_t kMostAbove = 9;  // bits that a product and its rounding add to the exponent
   if (exponent == 0 || exponent + kMostAbove >= 255) return dequantize_any(a, size, sign, x, y);
   const uint32_t most = sign + ((exponent + 7) << 23);  // of a product of 32 bits, but for its mantissa, whose hidden bit adds to this
@@ -69,11 +69,11 @@ void dequantize_s8_scalar(const DequantizeArgs& args, const int8_t* x, float* y)
     uint32_t bits = sign;
     if (distance != 0) {
       const uint32_t product = static_cast<uint32_t>(distance < 0 ? -distance : distance) * mantissa;
-      const int32_t zeros = leading_zeros(product);
+      const int32_t zeros = product_zeros(product);
       const uint32_t all = product << zeros, low = (all & 0xff) + 0x7f + (all >> 8 & 1);
-      bits = (all >> 8) + (low >> 8) + most - (static_cast<uint32_t>(zeros) << 23) + (static_cast<uint32_t>(distance) & kSign);
+      bits = (all >> 8) + (low >> 8) + most - (static_cast<uint32_t>(zeros) << 23) + (static_cast<uint32_t>(distance) & kSignOfFloat);
     }
-    store(bits, y++);
+    store_bits(bits, y++);
   }
 }
 

@@ -32,7 +32,7 @@ inline int32_t upper_word(int32_t a, int32_t b, int32_t high, uint32_t low) {
 }
 #endif
 
-inline int8_t saturated(int32_t v) {
+inline int8_t norm_saturated(int32_t v) {
 #if defined(__ARM_FEATURE_SAT)
   return static_cast<int8_t>(__ssat(v, 8));
 #else
@@ -78,10 +78,10 @@ uint32_t root_of(uint64_t v) {
 }
 
 // What a row has in common: the deviation of x is (x * step + start) * factor / 2^down, rounded.
-struct Row {
+struct NormRow {
   int32_t step, start, factor, down;
 };
-Row row_of(const LayerNormArgs& a, const int8_t* x) {
+NormRow norm_row_of(const LayerNormArgs& a, const int8_t* x) {
   uint32_t values = 0, squares = 0;  // of x, and then of x less its zero point, modulo 2^32
   for (int32_t i = 0; i < a.columns; ++i) values += static_cast<uint32_t>(x[i]), squares += static_cast<uint32_t>(x[i] * x[i]);
   const auto columns = static_cast<uint32_t>(a.columns), zero = static_cast<uint32_t>(a.x_zero);
@@ -100,7 +100,7 @@ Row row_of(const LayerNormArgs& a, const int8_t* x) {
   return {static_cast<int32_t>(columns << up), static_cast<int32_t>((0u - columns * zero - static_cast<uint32_t>(sum)) << up), factor,
           down + up};
 }
-inline int32_t from_mean(const Row& row, int32_t x) {
+inline int32_t norm_from_mean(const NormRow& row, int32_t x) {
   return static_cast<int32_t>(static_cast<uint32_t>(x) * static_cast<uint32_t>(row.step) + static_cast<uint32_t>(row.start));
 }
 
@@ -108,12 +108,13 @@ constexpr int32_t kBiasBits = 20, kMostFastShift = 22;
 
 // Where a word is cut off of a deviation, and 1..kMostFastShift bits more of a step, whose rounding and zero point are added above that
 // word: |deviation * weight| < 2^58, so that they have room.
-[[gnu::noinline]] void finish_fast(const Row& row, int32_t shift, int32_t y_zero, int32_t columns, const int8_t* x, const int32_t* weight,
-                                   const int32_t* bias, int8_t* y) {
+[[gnu::noinline]] void finish_fast(const NormRow& row, int32_t shift, int32_t y_zero, int32_t columns, const int8_t* x,
+                                   const int32_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t addend = (1 << (shift - 1)) + y_zero * (1 << shift), step = row.step, start = row.start, factor = row.factor;
   for (const int8_t* const end = x + columns; x != end;) {
-    const int32_t deviation = rounded_upper_word(from_mean({step, start, 0, 0}, *x++), factor), b = *bias++;
-    *y++ = saturated(upper_word(deviation, *weight++, (b >> (32 - kBiasBits)) + addend, static_cast<uint32_t>(b) << kBiasBits) >> shift);
+    const int32_t deviation = rounded_upper_word(norm_from_mean({step, start, 0, 0}, *x++), factor), b = *bias++;
+    *y++ =
+        norm_saturated(upper_word(deviation, *weight++, (b >> (32 - kBiasBits)) + addend, static_cast<uint32_t>(b) << kBiasBits) >> shift);
   }
 }
 
@@ -124,13 +125,13 @@ int64_t rounded(int64_t v, int32_t shift) { return (v + (int64_t{1} << (shift - 
 void layer_norm_s8(const LayerNormArgs& a, const int8_t* x, const int32_t* weight, const int32_t* bias, int8_t* y) {
   const int32_t down = kBiasBits + a.shift, shift = down - 32;
   for (int32_t r = 0; r < a.rows; ++r, x += a.columns, y += a.columns) {
-    const Row row = row_of(a, x);
+    const NormRow row = norm_row_of(a, x);
     if (row.down == 32 && shift >= 1 && shift <= kMostFastShift) {
       finish_fast(row, shift, a.y_zero, a.columns, x, weight, bias, y);
       continue;
     }
     for (int32_t i = 0; i < a.columns; ++i) {
-      const int64_t deviation = static_cast<int32_t>(rounded(int64_t{from_mean(row, x[i])} * row.factor, row.down));
+      const int64_t deviation = static_cast<int32_t>(rounded(int64_t{norm_from_mean(row, x[i])} * row.factor, row.down));
       const int64_t v = a.y_zero + rounded(deviation * weight[i] + int64_t{bias[i]} * (1 << kBiasBits), down);
       y[i] = static_cast<int8_t>(v < -128 ? -128 : v > 127 ? 127 : v);
     }

@@ -10,7 +10,7 @@
 namespace deuteron {
 namespace {
 
-constexpr uint32_t kShort = 64;  // bytes of a row up to which a call for each run takes more instructions
+constexpr uint32_t kShortPaddedRow = 64;  // bytes of a row up to which a call for each run takes more instructions
 
 void pad_short_rows(const PadArgs& a, const int8_t* x, int8_t* y) {
   const auto whole = [&](int k) { return a.before[k] + a.in[k] + a.after[k]; };
@@ -26,7 +26,7 @@ void pad_short_rows(const PadArgs& a, const int8_t* x, int8_t* y) {
 }  // namespace
 
 void pad_s8(const PadArgs& a, const int8_t* x, int8_t* y) {
-  if (static_cast<uint32_t>(a.in[3]) <= kShort) return pad_short_rows(a, x, y);
+  if (static_cast<uint32_t>(a.in[3]) <= kShortPaddedRow) return pad_short_rows(a, x, y);
   walk_padding(
       a, x, y, [&](int8_t* to, int32_t count) { std::memset(to, a.value, static_cast<size_t>(count)); },
       [](int8_t* to, const int8_t* from, int32_t count) { std::memcpy(to, from, static_cast<size_t>(count)); });
