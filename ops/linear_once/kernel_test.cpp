@@ -5,6 +5,7 @@
 #include "ops/device/kernels.h"
 #include "ops/device/test_spoiled_calls.h"
 #include "ops/device/test_steps.h"
+#include "ops/integer/requantize.h"
 #include "ops/linear_once/reference.h"
 
 namespace deuteron {
