@@ -18,7 +18,7 @@ constexpr int32_t kAtOnce = 4, kPairs = kAtOnce / 2;  // windows
 inline int32_t both(int32_t x0, int32_t x1) { return DEUTERON_SCALAR == 1 ? negative_pair_of(x0, x1) : pair_of(x0, x1); }
 
 // Row and column of x where a window begins; may be outside.
-struct Place {
+struct WindowCorner {
   int32_t ih, iw;
 };
 
@@ -49,21 +49,21 @@ struct Windows {
   int32_t last_h, last_w;  // a window inside x begins at 0..last_h, 0..last_w
   int8_t zero;
 
-  bool is_inside(const Place& p) const { return p.ih >= 0 && p.iw >= 0 && p.ih <= last_h && p.iw <= last_w; }
-  const int8_t* at(const Place& p) const { return image + (p.ih * a.in_w + p.iw) * a.in_c; }
+  bool is_inside(const WindowCorner& p) const { return p.ih >= 0 && p.iw >= 0 && p.ih <= last_h && p.iw <= last_w; }
+  const int8_t* at(const WindowCorner& p) const { return image + (p.ih * a.in_w + p.iw) * a.in_c; }
 };
 
 // A row of taps of two windows, of which some lie outside x: parts of it, in each of which the same windows do.
-int32_t* copy_row(const Windows& w, const Place& p0, const Place& p1, int32_t* to) {
+int32_t* copy_row(const Windows& w, const WindowCorner& p0, const WindowCorner& p1, int32_t* to) {
   const PackedConv2dArgs& a = w.a;
-  const auto inside = [&a](const Place& p) {
+  const auto inside = [&a](const WindowCorner& p) {
     return p.ih >= 0 && p.ih < a.in_h ? taps_inside(p.iw, a.kernel_w, a.dilation_w, a.in_w) : Taps{0, 0};
   };
   const Taps t0 = inside(p0), t1 = inside(p1);
   for (int32_t kw = 0; kw < a.kernel_w;) {
     int32_t end = a.kernel_w;
     if (a.dilation_w != 1) end = kw + 1;
-    const auto part = [&](const Taps& t, const Place& p) -> Elements {
+    const auto part = [&](const Taps& t, const WindowCorner& p) -> Elements {
       if (kw < t.first) return end = t.first < end ? t.first : end, Elements{&w.zero, 0};
       if (kw >= t.end) return {&w.zero, 0};
       return end = t.end < end ? t.end : end, Elements{w.at(p) + kw * a.dilation_w * a.in_c, 1};
@@ -75,7 +75,7 @@ int32_t* copy_row(const Windows& w, const Place& p0, const Place& p1, int32_t* t
   return to;
 }
 
-void copy_pair(const Windows& w, Place p0, Place p1, int32_t* to) {
+void copy_pair(const Windows& w, WindowCorner p0, WindowCorner p1, int32_t* to) {
   const PackedConv2dArgs& a = w.a;
   if (w.are_rows && w.is_inside(p0) && w.is_inside(p1)) {
     const int8_t *x0 = w.at(p0), *x1 = w.at(p1);
@@ -100,9 +100,9 @@ void run_windows(const PackedConv2dArgs& a, const int8_t* x, const int8_t* packe
   for (int32_t i = length * kPairs; i < whole * kPairs; ++i) windows[i] = 0;
   const int32_t count = a.out_h * a.out_w, next_row = a.out_w * a.stride_w - a.pad_w;
   for (int32_t n = 0; n < a.n; ++n, w.image += a.in_h * a.in_w * a.in_c) {
-    Place at{-a.pad_h, -a.pad_w};
+    WindowCorner at{-a.pad_h, -a.pad_w};
     for (int32_t left = count; left > 0; left -= kAtOnce) {
-      Place places[kAtOnce];
+      WindowCorner places[kAtOnce];
       for (int32_t i = 0; i < kAtOnce; ++i) {
         places[i] = at, k.y[i] = y;
         if (i >= left - 1) continue;  // the last one once more, for the same place
