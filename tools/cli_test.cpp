@@ -715,17 +715,16 @@ TEST_F(Cli, StockFirmwareGetsPlainWeights) {
     args.insert(args.end(), more.begin(), more.end());
     const Ended e = run(args);
     EXPECT_EQ(e.code, 0) << e.err;
-    EXPECT_EQ(e.err, "");  // a core without a packing is no cause for a note, unless packed weights are asked for
+    EXPECT_EQ(e.err, "");
     const bool packed = content_of(path("w.pte")).find("packed_conv2d") != std::string::npos;
     EXPECT_THAT(e.out, HasSubstr(packed ? "firmware       ours; stock ExecuTorch lacks deuteron::packed_conv2d" : "firmware       ours"));
     return packed;
   };
-  for (const char* target : {"cortex-m55", "cortex-m4"}) {
+  for (const char* target : {"cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0+"}) {
     EXPECT_TRUE(weights({}, target)) << target;
     EXPECT_FALSE(weights({"--dialect", "stock"}, target)) << target;
     EXPECT_FALSE(weights({"--weights", "plain"}, target)) << target;
   }
-  EXPECT_FALSE(weights({}, "cortex-m3"));
   refused(1,
           {"compile", kModel, "--target", "cortex-m55", "--calibrate", kCalibrate, kObserver, kPlain, "-o", path("n.pte"), "--dialect",
            "stock", "--weights", "packed"},
