@@ -104,8 +104,7 @@ void lower(PassContext& pass) {
     for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
     const Rounding rounding = rounding_of(g, node, pass.target);
     const i64 count = macs(node.op, in, out);
-    Result<Lowered> lowered = lower_to_cortex_m(
-        node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
+    Result<Lowered> lowered = lower_to_cortex_m(node.op, {in, out, data, pass.target.isa, rounding, pass.target.cmsis_nn, for_stock});
     // Numbers without steps: float32, and the integers and masks that portable kernels move.
     const DType dtype = out[0].dtype;
     const bool is_plain =

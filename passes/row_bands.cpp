@@ -71,8 +71,7 @@ class BandWriter {
     }
     parts.push_back(add(*op_of_rows(from_, node, step.computed), std::move(inputs), y, step.computed.count(), step.node));
     if (upward) std::reverse(parts.begin(), parts.end());
-    const ValueId held =
-        parts.size() == 1 ? parts[0] : add(join_rows(1), std::move(parts), y, step.held().count(), step.node, ".held");
+    const ValueId held = parts.size() == 1 ? parts[0] : add(join_rows(1), std::move(parts), y, step.held().count(), step.node, ".held");
     held_[step.node] = {held, step.held()};
   }
 

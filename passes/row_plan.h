@@ -20,9 +20,7 @@ struct Rows {
 struct RowStep {
   NodeId node = -1;
   Rows computed, kept;
-  Rows held() const {
-    return kept.count() == 0 ? computed : Rows{std::min(kept.first, computed.first), std::max(kept.end, computed.end)};
-  }
+  Rows held() const { return kept.count() == 0 ? computed : Rows{std::min(kept.first, computed.first), std::max(kept.end, computed.end)}; }
 };
 
 struct RowPlan {
