@@ -15,7 +15,9 @@ constexpr uint32_t kShortPaddedRow = 64;  // bytes of a row up to which a call f
 void pad_short_rows(const PadArgs& a, const int8_t* x, int8_t* y) {
   const auto whole = [&](int k) { return a.before[k] + a.in[k] + a.after[k]; };
   const int32_t row = whole(3), plane = whole(2) * row, block = whole(1) * plane, bytes = a.in[3];
+  if (whole(0) * block == 0) return;  // tensors without elements may lie nowhere
   std::memset(y, a.value, static_cast<size_t>(whole(0) * block));
+  if (a.in[0] == 0 || a.in[1] == 0 || a.in[2] == 0 || bytes == 0) return;
   y += a.before[0] * block + a.before[1] * plane + a.before[2] * row + a.before[3];
   for (int32_t i0 = 0; i0 < a.in[0]; ++i0, y += block)
     for (int32_t i1 = 0; i1 < a.in[1]; ++i1, x += a.in[2] * bytes)

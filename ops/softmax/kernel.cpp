@@ -77,7 +77,9 @@ void run(const SoftmaxArgs& a, const int8_t* x, Y* y) {
       e[kFarthest - distance] = -distance < a.diff_min ? 0 : static_cast<uint32_t>(exponential(a, -distance));
     }
     known = count > known ? count : known;
-    run_row(a.columns, x, e + (kFarthest - most), y);
+    // Where an element of 0 would stand, which may lie outside of e: an address, as a pointer may not.
+    const uintptr_t zero = reinterpret_cast<uintptr_t>(e) + static_cast<uintptr_t>(kFarthest - most) * sizeof *e;
+    run_row(a.columns, x, reinterpret_cast<const uint32_t*>(zero), y);
   }
 }
 
