@@ -96,7 +96,7 @@ void check(const Graph& g, const RowSplit& split, Seen& seen) {
 TEST(RowPlan, EveryStepFindsItsRows) {
   std::mt19937 random(20261127);
   Seen seen;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 80; ++round) {
     const TestGraph t = random_chain(random);
     const Uses uses(t.g);
     for (NodeId last = 0; last < static_cast<NodeId>(t.g.nodes.size()); ++last) {
@@ -113,9 +113,9 @@ TEST(RowPlan, EveryStepFindsItsRows) {
             }
     }
   }
-  EXPECT_GE(seen.plans, 8000);
-  EXPECT_GE(seen.kept, 8000);
-  EXPECT_GE(seen.blocks, 100);
+  EXPECT_GE(seen.plans, 4000);
+  EXPECT_GE(seen.kept, 4000);
+  EXPECT_GE(seen.blocks, 40);
 }
 
 // Two 3x3 layers in four bands: a band of the first has two rows more than it gives on. They are computed again, or kept.
