@@ -83,6 +83,10 @@ std::string assembly_line(std::string_view line) {
   return text + "\\n\"\n";
 }
 
+bool is_assembly_macros(std::string_view path) {
+  return path.ends_with("_mve.inc") || path.ends_with("_dsp.inc") || path.ends_with("_scalar.inc");
+}
+
 // A file of assembly with what it includes in its place.
 std::string with_included(const Index& index, std::string_view text) {
   std::string out;
@@ -159,7 +163,7 @@ std::string joined_kernels(const COutput& o, const RuntimeSources& runtime, cons
     if (path.ends_with(".S"))
       text += fmt::format("// {}\n{}", path, as_statements(with_included(index, content))), assembly.push_back(content);
     else if (path.ends_with(".cpp")) text += fmt::format("// {}\n{}", path, in_namespace(content, space));
-    else DEUTERON_CHECK(path.ends_with(".h") || path.ends_with("_mve.inc") || path.ends_with("_dsp.inc"), path);  // what is included twice cannot be joined so
+    else DEUTERON_CHECK(path.ends_with(".h") || is_assembly_macros(path), path);  // what is included twice cannot be joined so
   }
   const auto names = names_of_assembly(assembly);
   text = with_words(text, [&](std::string_view word) {

@@ -2,7 +2,7 @@
 # after boards/boards.cmake.
 file(GLOB EMBEDDED CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} runtime/*.h runtime/*.cpp runtime/ports/*.h runtime/ports/*.cpp runtime/ports/*.ld
      runtime/ports/*.cmake boards/*/map.h boards/*/memory.ld boards/*/port.cpp boards/*/build.cmake ops/*.h ops/operators.inc ops/*/*.h ops/*/*.S
-     ops/*/*_mve.inc ops/*/*_dsp.inc ops/*/kernel.cpp ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/kernel_scalar.cpp ops/*/bind.cpp backends/portable/*.h
+     ops/*/*_mve.inc ops/*/*_dsp.inc ops/*/*_scalar.inc ops/*/kernel.cpp ops/*/kernel_dsp.cpp ops/*/kernel_mve.cpp ops/*/kernel_scalar.cpp ops/*/bind.cpp backends/portable/*.h
      backends/portable/*.cpp backends/neutron_delegate/*.h backends/neutron_delegate/*.cpp backends/neutron_model/*.h backends/neutron_model/*.cpp
      backends/neutron/kinds.inc backends/neutron/kernels/*/*.h backends/neutron/kernels/*/check.cpp backends/neutron/kernels/*/kernel.cpp
      firmware/project/* firmware/c_npu/*)

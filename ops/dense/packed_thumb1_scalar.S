@@ -1,65 +1,12 @@
 @ Inner loops on weights packed as scalar_1x4 for cores with Thumb-1: contracts in packed_scalar.h. Empty for other cores.
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-  .syntax unified
-  .thumb
-.equ AT_ONCE, 4
+#include "ops/dense/thumb1_scalar.inc"
 
-.macro FUNCTION name
-  .section .text.\name,"ax"
-  .global \name
-  .type \name, %function
-  .balign 4
-\name:
-.endm
-.macro ENTER bytes
-  push {r4-r7, lr}
-  mov r4, r8
-  mov r5, r9
-  mov r6, r10
-  mov r7, r11
-  push {r4-r7}
-  sub sp, #\bytes
-.endm
-.macro LEAVE bytes
-  add sp, #\bytes
-  pop {r4-r7}
-  mov r8, r4
-  mov r9, r5
-  mov r10, r6
-  mov r11, r7
-  pop {r4-r7, pc}
-.endm
-@ Where the first turn of a loop begins, at sp + \at, with r1 the negative number of steps: those that are no multiple are left out.
-.macro ENTRY at, bytes, loop
-  movs r3, #(AT_ONCE - 1)
-  ands r1, r3
-  movs r3, #\bytes
-  muls r1, r3, r1
-  adr r3, \loop
-  adds r1, r1, r3
-  str r1, [sp, #\at]
-.endm
-
-@ The sum r2 becomes a byte: 23 instructions without a shift. The product by halves (ops/integer/requantize.h); the carry of the last shift is
-@ the bit below the high word, which rounds. A shift of r4, 0 or less, to the right: one less from what is negative sends halves away from zero.
+@ The sum r2 becomes a byte: 23 instructions without a shift. A shift of r9, 0 or less, to the right: one less from what is negative sends
+@ halves away from zero.
 @   r1-r4 are lost   r5 r6 lower and upper half of the doubled multiplier   r8 y_zero   r9 shift
 .macro ROUND shifted
-  uxth r1, r2
-  asrs r2, r2, #16
-  movs r3, r1
-  muls r3, r5, r3
-  lsrs r3, r3, #16
-  movs r4, r2
-  muls r4, r5, r4
-  adds r4, r4, r3
-  muls r1, r6, r1
-  uxth r3, r4
-  adds r1, r1, r3
-  muls r2, r6, r2
-  asrs r4, r4, #16
-  adds r2, r2, r4
-  lsrs r1, r1, #16
-  adcs r2, r1
+  HIGH_WORD lsrs
   .if \shifted
   mov r4, r9
   rsbs r4, r4, #0
@@ -80,33 +27,6 @@
   eors r2, r3
 9:
 .endm
-
-@ Two elements of four windows and a filter: 19 instructions, 8 products. Of a pair's products P = -A - 65536 * B the words are summed, and
-@ (P + 32768) / 65536, rounded down, is -B; A is what is left of the word at the end.
-@   r0-r3 windows   r4 weight   r5 element, below 0   r6 end of the filter   r7 next windows
-@   r8 r10 sums of the pairs' words   r9 r11 sums of their upper windows   r12 32768
-.macro UPPER x, words, upper
-  add \words, \x
-  add \x, r12
-  asrs \x, \x, #16
-  add \upper, \x
-.endm
-.macro ELEMENTS
-  ldm r7!, {r0-r3}
-  ldrsb r4, [r6, r5]
-  adds r5, #1
-  muls r0, r4, r0
-  muls r1, r4, r1
-  ldrsb r4, [r6, r5]
-  muls r2, r4, r2
-  muls r3, r4, r3
-  adds r0, r0, r2
-  adds r1, r1, r3
-  UPPER r0, r8, r9
-  UPPER r1, r10, r11
-  adds r5, #1
-.endm
-.equ ELEMENTS_BYTES, 38
 
 @ stack: 0 4 8 12 sums, 16 20 24 28 y, 32 windows, 36 shifts, 40 length, 44 filters, 48 y_zero, 52 entry, 56 multiplier,
 @        60 filter
@@ -153,16 +73,7 @@
   ELEMENTS
   .endr
   bne 2b
-  mov r1, r9
-  lsls r0, r1, #16
-  mov r2, r8
-  subs r0, r0, r2
-  rsbs r1, r1, #0
-  mov r3, r11
-  lsls r2, r3, #16
-  mov r5, r10
-  subs r2, r2, r5
-  rsbs r3, r3, #0
+  SUMS
   mov r7, sp
   stm r7!, {r0-r3}
   ldr r7, [sp, #60]
@@ -216,22 +127,8 @@
 @   r0 end of the window   r1-r4 ends of the filters   r5 element, below 0   r6 element   r7 weight   r8-r11 sums
 .macro ELEMENT
   ldrsb r6, [r0, r5]
-  .irp row, 1, 2, 3, 4
-  ldrsb r7, [r\row, r5]
-  muls r7, r6, r7
-  .if \row == 1
-  add r8, r7
-  .elseif \row == 2
-  add r9, r7
-  .elseif \row == 3
-  add r10, r7
-  .else
-  add r11, r7
-  .endif
-  .endr
-  adds r5, #1
+  FOUR_FILTERS
 .endm
-.equ ELEMENT_BYTES, 28
 
 @ stack: 0 4 8 12 sums, 16 end of the window, 20 next filter, 24 shifts, 28 length, 32 step, 36 filters that are left, 40 y_zero, 44 y, 48 entry
   FUNCTION deuteron_packed_window_scalar
