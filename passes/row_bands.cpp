@@ -18,14 +18,14 @@ class BandWriter {
 
   void write(const RowSplit& split, const RowPlan& plan) {
     const NodeId last = split.chain.back();
+    const ValueId y = from_.nodes[last].outputs[0];
     std::vector<ValueId> parts;
     for (size_t turn = 0; turn < plan.bands.size(); ++turn) {
       suffix_ = ".rows" + std::to_string(split.upward ? plan.bands.size() - 1 - turn : turn);
       for (const RowStep& step : plan.bands[turn]) run(step, split.upward);
-      parts.push_back(held_.at(last).value);
+      parts.push_back(held_.at(y).value);
     }
     if (split.upward) std::reverse(parts.begin(), parts.end());
-    const ValueId y = from_.nodes[last].outputs[0];
     to_.nodes.push_back({join_rows(1), std::move(parts), {y}, from_.nodes[last].origin});
     made_from_.push_back(last);
     held_.clear();
@@ -61,25 +61,25 @@ class BandWriter {
     const Node& node = from_.nodes[step.node];
     const ValueId y = node.outputs[0];
     std::vector<ValueId> parts;
-    if (step.kept.count() > 0) parts.push_back(copied(rows_of(held_.at(step.node), step.kept, y, step.node), step.node));
+    if (step.kept.count() > 0) parts.push_back(copied(rows_of(held_.at(y), step.kept, y, step.node), step.node));
     std::vector<ValueId> inputs = node.inputs;
     for (ValueId& v : inputs) {
       if (!has_rows(from_, node, v)) continue;
-      const auto of_chain = std::find_if(held_.begin(), held_.end(), [&](const auto& h) { return from_.nodes[h.first].outputs[0] == v; });
+      const auto of_chain = held_.find(v);
       const Held operand = of_chain != held_.end() ? of_chain->second : Held{v, {0, from_.type(v).shape[1]}};
       v = rows_of(operand, needed_rows(from_, node, v, step.computed).rows, v, step.node);
     }
     parts.push_back(add(*op_of_rows(from_, node, step.computed), std::move(inputs), y, step.computed.count(), step.node));
     if (upward) std::reverse(parts.begin(), parts.end());
     const ValueId held = parts.size() == 1 ? parts[0] : add(join_rows(1), std::move(parts), y, step.held().count(), step.node, ".held");
-    held_[step.node] = {held, step.held()};
+    held_[y] = {held, step.held()};
   }
 
   const Graph& from_;
   Graph& to_;
   const bool for_stock_;
   std::vector<NodeId>& made_from_;
-  std::map<NodeId, Held> held_;  // what the chain's operators have of their results
+  std::map<ValueId, Held> held_;  // what there is of results of the chain's operators
   std::string suffix_;
 };
 

@@ -15,9 +15,10 @@ bool is_by_element(const Op& op) { return is_elementwise(op) || is_binary(op); }
 class RowPlanner {
  public:
   RowPlanner(const Graph& g, const Uses& uses, const RowSplit& split)
-      : g_(g), split_(split), chain_(split.chain), held_(chain_.size()), computed_(chain_.size()), readers_(chain_.size()) {
+      : g_(g), split_(split), chain_(split.chain), steps_(chain_.size()), held_(chain_.size()), readers_(chain_.size()) {
     for (size_t k = 0; k < chain_.size(); ++k) {
       const i64 rows = rows_of(k);
+      steps_[k].node = chain_[k];
       next_.push_back(split_.upward ? rows : 0);
       for (const NodeId n : uses.readers[result(k)]) {
         const auto at = std::find(chain_.begin(), chain_.end(), n);
@@ -34,7 +35,7 @@ class RowPlanner {
     if (split_.bands < 2 || split_.bands > rows) return std::nullopt;
     for (i64 turn = 0; turn < split_.bands; ++turn) {
       const i64 k = split_.upward ? split_.bands - 1 - turn : turn;
-      computed_[last] = {rows * k / split_.bands, rows * (k + 1) / split_.bands};
+      steps_[last].computed = {rows * k / split_.bands, rows * (k + 1) / split_.bands};
       if (!split_.keep) std::fill(held_.begin(), held_.end(), Rows{});
       if (!plan_band()) return std::nullopt;
     }
@@ -66,36 +67,34 @@ class RowPlanner {
   }
 
   bool plan_band() {
-    std::vector<RowStep> steps(chain_.size());
-    for (size_t k = chain_.size(); k-- > 0;) {
-      steps[k].node = chain_[k];
-      if (k + 1 < chain_.size() && !rows_for_readers(k, steps[k])) return false;
-      if (k + 1 == chain_.size()) steps[k].computed = computed_[k];
-    }
+    for (size_t k = chain_.size() - 1; k-- > 0;)
+      if (!rows_for_readers(k)) return false;
     plan_.bands.emplace_back();
     for (size_t k = 0; k < chain_.size(); ++k) {
-      if (steps[k].computed.count() == 0) continue;
-      if (!op_of_rows(g_, g_.nodes[chain_[k]], steps[k].computed)) return false;
-      run_step(k, steps[k]);
-      plan_.bands.back().push_back(steps[k]);
+      const RowStep& step = steps_[k];
+      if (step.computed.count() == 0) continue;
+      if (!op_of_rows(g_, g_.nodes[step.node], step.computed)) return false;
+      run_step(k, step);
+      plan_.bands.back().push_back(step);
     }
     return true;
   }
 
   // next_ is that of the band before: readers have not run yet.
-  bool rows_for_readers(size_t k, RowStep& step) {
+  bool rows_for_readers(size_t k) {
+    RowStep& step = steps_[k];
+    step.computed = step.kept = {};
     Rows need{rows_of(k), 0};
     for (const size_t reader : readers_[k]) {
-      if (computed_[reader].count() == 0) continue;
-      const Rows rows = needed(reader, k, computed_[reader]);
+      if (steps_[reader].computed.count() == 0) continue;
+      const Rows rows = needed(reader, k, steps_[reader].computed);
       if (rows.count() < 1) return false;
       need = {std::min(need.first, rows.first), std::max(need.end, rows.end)};
     }
-    computed_[k] = {};
     const Rows held = held_[k];
     if (need.count() < 1) return true;  // every reader has what it reads
     if (held.count() == 0) {
-      step.computed = computed_[k] = need;
+      step.computed = need;
       return true;
     }
     step.kept = awaited(k);
@@ -104,7 +103,6 @@ class RowPlanner {
     if (split_.upward) step.computed = {need.first, is_joined ? held.first : std::min(need.end, held.first)};
     else step.computed = {is_joined ? held.end : std::max(need.first, held.end), need.end};
     if (step.computed.count() < 1) step.computed = step.kept = {};
-    computed_[k] = step.computed;
     return true;
   }
 
@@ -133,7 +131,8 @@ class RowPlanner {
   const RowSplit& split_;
   const std::vector<NodeId>& chain_;
   // By operator of the chain.
-  std::vector<Rows> held_, computed_;  // computed_: in this band
+  std::vector<RowStep> steps_;  // of this band
+  std::vector<Rows> held_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<i64> next_, macs_of_a_row_, bytes_of_a_row_;
   RowPlan plan_;

@@ -75,7 +75,8 @@ const MemoryPlan& RowTrials::plan(const std::vector<RowSplit>& splits) {
   return found->second;
 }
 
-const AddedBySplit* RowTrials::added(const RowSplit& split) {
+const AddedBySplit* RowTrials::added(RowSplit split) {
+  split.upward = false;
   auto found = added_.find(split);
   if (found == added_.end()) {
     std::optional<AddedBySplit> added;

@@ -43,8 +43,8 @@ class RowTrials {
   // The lowered graph of that plan.
   Graph lowered(const std::vector<RowSplit>& splits) const;
 
-  // Null when the operators cannot be split so.
-  const AddedBySplit* added(const RowSplit& split);
+  // The same from either end. Null when the operators cannot be split so.
+  const AddedBySplit* added(RowSplit split);
   // chain_up_to, of at most kMostOperators.
   const std::vector<NodeId>& chain(NodeId last);
 

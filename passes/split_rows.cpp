@@ -107,9 +107,7 @@ class Search {
         continue;
       }
       if (inside > 0) return std::nullopt;
-      RowSplit other = s;
-      other.upward = false;  // as it was measured
-      const AddedBySplit& beside = *trials_.added(other);
+      const AddedBySplit& beside = *trials_.added(s);
       c.splits.push_back(s), c.cost += beside.cost, macs += beside.macs, calls += beside.calls;
     }
     if (macs > most_added_macs_) return std::nullopt;
@@ -222,12 +220,15 @@ void split_rows(PassContext& pass) {
   const Search& search = *found;
   if (!search.splits().empty()) {
     RowBands& r = pass.result.row_bands;
-    for (const RowSplit& s : search.splits()) r.operators += static_cast<i64>(s.chain.size()), r.bands = std::max(r.bands, s.bands);
+    for (const RowSplit& s : search.splits()) {
+      r.operators += static_cast<i64>(s.chain.size());
+      r.bands = std::max(r.bands, s.bands);
+      r.copies += trials.added(s)->copies;
+    }
     r.extra_calls = search.best().calls - search.before().calls;
     r.extra_macs = search.best().macs - search.before().macs;
     r.bytes_before = search.before_plan().bytes;
     r.bytes_after = search.best_plan().bytes;
-    for (RowSplit s : search.splits()) s.upward = false, r.copies += trials.added(s)->copies;
   }
   // A target's own memory is checked once there is a program.
   if (!search.fits() && pass.options.max_ram > 0 && search.best_plan().bytes > pass.options.max_ram)
