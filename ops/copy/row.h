@@ -60,8 +60,7 @@ inline void each_row(const Rows& rows, size_t at, const Copy& copy) {
   if (bytes - at == 2) return each_row(rows, at, [](const uint8_t* x, uint8_t* y) { std::memcpy(y, x, 2); });
   if (bytes - at == 1) each_row(rows, at, [](const uint8_t* x, uint8_t* y) { *y = *x; });
 #else
-  constexpr size_t kCalled =
-      24;  // bytes of a row from which on a call of memcpy takes fewer instructions than a loop over rows for each of them
+  constexpr size_t kCalled = 24;  // bytes of a row from which on a call takes fewer instructions than a loop over rows for each of them
   const auto places = reinterpret_cast<uintptr_t>(rows.x) | reinterpret_cast<uintptr_t>(rows.y);
   const bool has_words = (places | static_cast<uintptr_t>(rows.x_step) | static_cast<uintptr_t>(rows.y_step)) % 4 == 0;
   if (bytes > (has_words ? kFew : kCalled)) {
