@@ -15,7 +15,7 @@ namespace deuteron {
 namespace {
 
 constexpr size_t kMostOrders = 128;
-constexpr i64 kScheduleBudget = 50'000'000;  // steps over nodes and groups
+constexpr i64 kScheduleBudget = 100'000'000;  // nodes and groups that are copied, over all steps
 
 // What is alive together: a value, with all that lies in its bytes.
 struct AliveGroup {
@@ -117,6 +117,34 @@ std::vector<NodeId> ready_nodes(const PartialOrder& s) {
   return nodes;
 }
 
+// No order has less alive: its first node runs beside all inputs, its last one beside all that is read outside.
+i64 least_possible(const Dependences& d) {
+  const auto bytes_where = [&](const std::vector<ValueId>& values, auto&& counts) {
+    i64 bytes = 0;
+    for (const ValueId v : values)
+      if (counts(v)) bytes += d.groups[v].bytes;
+    return bytes;
+  };
+  // What is left of a group's readers when every node has run is what reads it outside.
+  std::vector<i32> outside;
+  for (const AliveGroup& group : d.groups) outside.push_back(group.readers);
+  for (const std::vector<ValueId>& reads : d.reads)
+    for (const ValueId v : reads) --outside[v];
+  i64 inputs = 0, outputs = 0;  // bytes
+  for (size_t v = 0; v < d.groups.size(); ++v) {
+    if (d.groups[v].is_input) inputs += d.groups[v].bytes;
+    if (outside[v] > 0) outputs += d.groups[v].bytes;
+  }
+  std::optional<i64> first, last;
+  for (size_t n = 0; n < d.waits.size(); ++n) {
+    const i64 makes = bytes_where(d.makes[n], [&](ValueId v) { return !d.groups[v].is_input; });
+    const i64 reads = bytes_where(d.reads[n], [&](ValueId v) { return outside[v] == 0; });
+    if (d.waits[n] == 0) first = std::min(first.value_or(makes), makes);
+    if (d.next[n].empty()) last = std::min(last.value_or(reads), reads);
+  }
+  return std::max(inputs + first.value_or(0), outputs + last.value_or(0));
+}
+
 }  // namespace
 
 i64 most_alive(const Graph& g, const std::vector<NodeId>& order) {
@@ -130,13 +158,18 @@ std::optional<std::vector<NodeId>> order_with_less_alive(const Graph& g) {
   const Dependences d(g);
   std::vector<NodeId> as_it_stands(g.nodes.size());
   std::iota(as_it_stands.begin(), as_it_stands.end(), 0);
-  const i64 now = most_alive(g, as_it_stands), size = static_cast<i64>(g.nodes.size() + g.values.size());
-  const size_t kept = static_cast<size_t>(std::clamp<i64>(kScheduleBudget / std::max<i64>(size * size, 1), 1, kMostOrders));
+  const i64 now = most_alive(g, as_it_stands);
+  if (now <= least_possible(d)) return std::nullopt;
+  const i64 steps = std::ssize(g.nodes), copied = steps + std::ssize(g.values);
+  const i64 most_grown = std::max<i64>(kScheduleBudget / (steps * copied), 1);  // at each step
   std::vector<PartialOrder> states{PartialOrder(d)};
   for (size_t depth = 0; depth < g.nodes.size(); ++depth) {
     std::map<std::vector<i32>, PartialOrder> grown;  // by what is left to wait for: which nodes have run
+    i64 may_grow = most_grown;
     for (PartialOrder& s : states) {
-      const std::vector<NodeId> nodes = ready_nodes(s);
+      std::vector<NodeId> nodes = ready_nodes(s);
+      if (std::ssize(nodes) > may_grow) nodes.resize(static_cast<size_t>(may_grow));
+      may_grow -= std::ssize(nodes);
       for (const NodeId n : nodes) {
         PartialOrder more = &n == &nodes.back() ? std::move(s) : s;
         more.run(d, n);
@@ -151,7 +184,7 @@ std::optional<std::vector<NodeId>> order_with_less_alive(const Graph& g) {
     std::ranges::sort(states, [](const PartialOrder& a, const PartialOrder& b) {
       return std::tie(a.peak, a.alive, a.order) < std::tie(b.peak, b.alive, b.order);
     });
-    if (states.size() > kept) states.erase(states.begin() + static_cast<std::ptrdiff_t>(kept), states.end());
+    if (states.size() > kMostOrders) states.erase(states.begin() + kMostOrders, states.end());
     if (states.empty()) return std::nullopt;
   }
   return states[0].order;

@@ -53,6 +53,19 @@ TEST(Schedule, LeavesAChain) {
   EXPECT_FALSE(order_with_less_alive(t.g));
 }
 
+// More branches than can be tried beside each other at each step: an order is found all the same, and soon.
+TEST(Schedule, FindsAnOrderAmongManyBranches) {
+  TestGraph t;
+  const ValueId x = t.input("x", {1, 4});
+  std::vector<ValueId> wide, narrow;
+  for (int k = 0; k < 200; ++k) wide.push_back(made(t, fmt::format("a{}", k), x, 100));
+  for (int k = 0; k < 200; ++k) narrow.push_back(made(t, fmt::format("b{}", k), wide[k], 4));
+  t.output(t.node("y", Concat{1}, narrow));
+  const auto order = order_with_less_alive(t.g);
+  ASSERT_TRUE(order);
+  EXPECT_LT(most_alive(t.g, *order), 200 * 400 / 4);
+}
+
 // The least peak of every order there is.
 i64 least_of_all(const Graph& g) {
   const Uses uses(g);
