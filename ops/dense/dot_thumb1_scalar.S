@@ -3,14 +3,6 @@
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
 #include "ops/dense/thumb1_scalar.inc"
 
-.macro CLEAR
-  movs r0, #0
-  mov r8, r0
-  mov r9, r0
-  mov r10, r0
-  mov r11, r0
-.endm
-
 @ stack: 0 windows, 4 length, 8 filters that are left, 12 sums, 16 entry
   FUNCTION deuteron_dot_4_thumb1
   ENTER 20

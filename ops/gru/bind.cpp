@@ -9,7 +9,7 @@ namespace {
 Status prepare(Call& call, Prepared* prepared) {
   GruArgs a{};
   if (Status s = read_gru(call, a); !s.ok()) return s;
-  return keep_fastest<gru_s8, gru_s8_mve, gru_s8_dsp>(call, prepared, a);
+  return keep_fastest<gru_s8, gru_s8_mve, gru_s8_dsp, gru_s8_scalar>(call, prepared, a);
 }
 
 }  // namespace

@@ -26,5 +26,6 @@ void gru_s8(const GruArgs& a);
 // The same with an instruction set. They read nothing beyond their operands.
 void gru_s8_mve(const GruArgs& a);
 void gru_s8_dsp(const GruArgs& a);
+void gru_s8_scalar(const GruArgs& a);
 
 }  // namespace deuteron

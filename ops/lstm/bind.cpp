@@ -9,7 +9,7 @@ namespace {
 Status prepare(Call& call, Prepared* prepared) {
   LstmArgs a{};
   if (Status s = read_lstm(call, a); !s.ok()) return s;
-  return keep_fastest<lstm_s8, lstm_s8_mve, lstm_s8_dsp>(call, prepared, a);
+  return keep_fastest<lstm_s8, lstm_s8_mve, lstm_s8_dsp, lstm_s8_scalar>(call, prepared, a);
 }
 
 }  // namespace

@@ -27,5 +27,6 @@ void lstm_s8(const LstmArgs& a);
 // The same with an instruction set. They read nothing beyond their operands.
 void lstm_s8_mve(const LstmArgs& a);
 void lstm_s8_dsp(const LstmArgs& a);
+void lstm_s8_scalar(const LstmArgs& a);
 
 }  // namespace deuteron

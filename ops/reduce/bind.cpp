@@ -40,8 +40,7 @@ Status prepare(Call& call, Prepared* prepared) {
   const auto* from = static_cast<const int8_t*>(x.data);
   auto* to = static_cast<int8_t*>(y.data);
   if (serves<Feature::mve, why_not_sum_mve>(call, a)) return keep_for<Feature::mve, sum_s8_mve>(call, prepared, a, from, to);
-  if (is_for<Feature::dsp>(call)) return keep_for<Feature::dsp, sum_s8_dsp>(call, prepared, a, from, to);
-  return keep<sum_s8>(call, prepared, a, from, to);
+  return keep_fastest<sum_s8, sum_s8, sum_s8_dsp, sum_s8_scalar>(call, prepared, a, from, to);
 }
 
 }  // namespace

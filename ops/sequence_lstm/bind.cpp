@@ -101,7 +101,7 @@ Status prepare(Call& call, Prepared* prepared) {
   a.x = bytes(kX), a.h_0 = bytes(kHidden), a.c_0 = static_cast<const int16_t*>(call.tensor(kCell).data);
   a.y = static_cast<int8_t*>(call.tensor(kOut).data), a.h_n = static_cast<int8_t*>(call.tensor(kNewHidden).data);
   a.c_n = static_cast<int16_t*>(call.tensor(kNewCell).data);
-  return keep_fastest<sequence_lstm_s8, sequence_lstm_s8_mve, sequence_lstm_s8_dsp>(call, prepared, a);
+  return keep_fastest<sequence_lstm_s8, sequence_lstm_s8_mve, sequence_lstm_s8_dsp, sequence_lstm_s8_scalar>(call, prepared, a);
 }
 
 }  // namespace

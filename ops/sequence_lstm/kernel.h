@@ -36,5 +36,6 @@ void sequence_lstm_s8(const SequenceLstmArgs& a);
 // The same with an instruction set. They read nothing beyond their operands.
 void sequence_lstm_s8_mve(const SequenceLstmArgs& a);
 void sequence_lstm_s8_dsp(const SequenceLstmArgs& a);
+void sequence_lstm_s8_scalar(const SequenceLstmArgs& a);
 
 }  // namespace deuteron

@@ -220,9 +220,10 @@ Outcome check_sum(uint32_t seed) {
     sum_s8_mve(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
-  if constexpr (kHasDsp) {
+  if constexpr (kHasDsp || kHasScalar) {
     sum_s8(a, x, expected.data);
-    sum_s8_dsp(a, x, found.data);
+    if constexpr (kHasDsp) sum_s8_dsp(a, x, found.data);
+    if constexpr (kHasScalar) sum_s8_scalar(a, x, found.data);
     return compared(expected, found, ys, nullptr, line);
   }
   return Outcome::not_served;

@@ -60,13 +60,12 @@ RecurrentArgs some_layer(Random& r, int32_t gates, Line& line) {
 
 // Runs the portable kernel and that of the board's instruction set. `place` tells each where its own results go.
 template <class Args, class Place>
-Outcome run_both(Args& a, const Place& place, void (*portable)(const Args&), void (*mve)(const Args&), void (*dsp)(const Args&),
-                 Line& line) {
+Outcome run_both(Args& a, const Place& place, void (*portable)(const Args&), void (*own)(const Args&), Line& line) {
   const Results expected = some_results(a.layer, 0), found = some_results(a.layer, 1);
   set_results(a.layer, expected), place(expected);
   portable(a);
   set_results(a.layer, found), place(found);
-  (kHasMve ? mve : dsp)(a);
+  own(a);
   return compared(expected.bytes, found.bytes, expected.bytes.bytes, &found.states, line);
 }
 
@@ -83,8 +82,9 @@ Outcome check_lstm(uint32_t seed) {
   a.last_zero = a_zero(r), a.last_multiplier = a_multiplier(r), a.last_shift = -r.between(15, 31);
   a.c_0 = a.layer.h_0 ? first_cell : nullptr;
   const auto place = [&](const Results& to) { a.c_n = behind(a.layer), a.cells = reinterpret_cast<int16_t*>(to.states.data); };
-  if constexpr (kHasMve) return run_both<LstmArgs>(a, place, lstm_s8, lstm_s8_mve, nullptr, line);
-  if constexpr (kHasDsp) return run_both<LstmArgs>(a, place, lstm_s8, nullptr, lstm_s8_dsp, line);
+  if constexpr (kHasMve) return run_both<LstmArgs>(a, place, lstm_s8, lstm_s8_mve, line);
+  if constexpr (kHasDsp) return run_both<LstmArgs>(a, place, lstm_s8, lstm_s8_dsp, line);
+  if constexpr (kHasScalar) return run_both<LstmArgs>(a, place, lstm_s8, lstm_s8_scalar, line);
   return Outcome::not_served;
 }
 
@@ -97,8 +97,9 @@ Outcome check_gru(uint32_t seed) {
   a.state_bits = r.between(0, 15);
   a.first_zero = a_zero(r), a.first_multiplier = a_multiplier(r), a.first_shift = r.between(-10, 12);
   const auto place = [&](const Results& to) { a.states = reinterpret_cast<int16_t*>(to.states.data); };
-  if constexpr (kHasMve) return run_both<GruArgs>(a, place, gru_s8, gru_s8_mve, nullptr, line);
-  if constexpr (kHasDsp) return run_both<GruArgs>(a, place, gru_s8, nullptr, gru_s8_dsp, line);
+  if constexpr (kHasMve) return run_both<GruArgs>(a, place, gru_s8, gru_s8_mve, line);
+  if constexpr (kHasDsp) return run_both<GruArgs>(a, place, gru_s8, gru_s8_dsp, line);
+  if constexpr (kHasScalar) return run_both<GruArgs>(a, place, gru_s8, gru_s8_scalar, line);
   return Outcome::not_served;
 }
 
@@ -110,8 +111,8 @@ Outcome check_rnn(uint32_t seed) {
   a.layer = some_layer(r, 1, line);
   a.relu = r.one_in(2);
   const auto place = [](const Results&) {};
-  if constexpr (kHasMve) return run_both<RnnArgs>(a, place, rnn_s8, rnn_s8_mve, nullptr, line);
-  if constexpr (kHasDsp) return run_both<RnnArgs>(a, place, rnn_s8, nullptr, rnn_s8_dsp, line);
+  if constexpr (kHasMve) return run_both<RnnArgs>(a, place, rnn_s8, rnn_s8_mve, line);
+  if constexpr (kHasDsp) return run_both<RnnArgs>(a, place, rnn_s8, rnn_s8_dsp, line);
   return Outcome::not_served;
 }
 
@@ -146,10 +147,11 @@ Outcome check_sequence_lstm(uint32_t seed) {
     kernel(a);
     return to;
   };
-  if constexpr (!kHasMve && !kHasDsp) return Outcome::not_served;
+  if constexpr (!kHasMve && !kHasDsp && !kHasScalar) return Outcome::not_served;
   const Guarded expected = result_of(0, sequence_lstm_s8);
   if constexpr (kHasMve) return compared(expected, result_of(1, sequence_lstm_s8_mve), bytes, nullptr, line);
   else if constexpr (kHasDsp) return compared(expected, result_of(1, sequence_lstm_s8_dsp), bytes, nullptr, line);
+  else if constexpr (kHasScalar) return compared(expected, result_of(1, sequence_lstm_s8_scalar), bytes, nullptr, line);
 }
 
 }  // namespace deuteron

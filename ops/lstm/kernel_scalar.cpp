@@ -1,0 +1,11 @@
+// LSTM on cores with neither vectors nor the DSP extension.
+#include "ops/lstm/cells.h"
+#include "ops/recurrent/rows_scalar.h"
+
+#if defined(DEUTERON_SCALAR)
+namespace deuteron {
+
+void lstm_s8_scalar(const LstmArgs& a) { run_lstm<ScalarRows>(a); }
+
+}  // namespace deuteron
+#endif
