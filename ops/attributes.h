@@ -9,6 +9,9 @@ namespace deuteron {
 // One number for each image direction, in elements of the image.
 struct HW {
   i64 h = 0, w = 0;
+  // Along axis 1 of an image, its rows, or axis 2, its columns.
+  i64& along(i64 axis) { return axis == 1 ? h : w; }
+  i64 along(i64 axis) const { return axis == 1 ? h : w; }
   bool operator==(const HW&) const = default;
 };
 

@@ -55,9 +55,18 @@ struct AxisWindow {
 };
 struct ImageWindow {
   AxisWindow rows, columns;
+  const AxisWindow& along(i64 axis) const { return axis == 1 ? rows : columns; }
 };
 
-// Some rows of the result, and what they need of operand 0. The padding is what their own windows see of it.
+// The axis along which the parts of an image lie one behind the other: that of its rows, or of the columns of a single row. Bands are
+// such parts, and are called rows whichever axis it is.
+inline i64 band_axis(const Shape& image) {
+  i64 axis = 1;
+  while (axis + 1 < static_cast<i64>(image.size()) && image[axis] == 1) ++axis;
+  return axis;
+}
+
+// Some rows of the result, along its band_axis, and what they need of operand 0. The padding is what their own windows see of it.
 struct RowBand {
   i64 rows_in = 0, rows_out = 0;
   i64 pad_before = 0, pad_after = 0;
@@ -69,7 +78,8 @@ struct AxisRules {
   // Does along axis perm[k] what the operator does along axis k.
   std::optional<T> (*reordered)(const T&, const Axes& perm);
   std::optional<ImageWindow> (*window)(const T&, TypeView in);
-  // Whether bands of rows, computed one after the other, give the bits of the whole; and the operator that computes one.
+  // Whether bands of rows, computed one after the other, give the bits of the whole; and the operator that computes one. For columns,
+  // has_bands of families.h asks beside it for windows of one row.
   bool (*has_bands)(const T&, TypeView in, TypeView out);
   std::optional<T> (*band)(const T&, TypeView in, TypeView out, const RowBand&);
 };

@@ -58,8 +58,18 @@ std::optional<ImageWindow> window_of(const Op& op, TypeView in) {
                [&](const auto& o, const auto& def) { return def.axes.window ? def.axes.window(o, in) : std::nullopt; });
 }
 
+// Columns do where the operand has one row, too, and no window sees another one above it or below.
+static bool parts_lie_together(const Op& op, TypeView in, TypeView out) {
+  const i64 axis = band_axis(out[0].shape);
+  if (axis == 1) return true;
+  const AxisWindow rows = window_of(op, in).value_or(ImageWindow{}).rows;
+  return axis == 2 && band_axis(in[0].shape) == 2 && rows.kernel == 1 && rows.pad == 0;
+}
+
 bool has_bands(const Op& op, TypeView in, TypeView out) {
-  return asked(op, false, [&](const auto& o, const auto& def) { return def.axes.has_bands && def.axes.has_bands(o, in, out); });
+  return asked(op, false, [&](const auto& o, const auto& def) {
+    return def.axes.has_bands && parts_lie_together(op, in, out) && def.axes.has_bands(o, in, out);
+  });
 }
 
 std::optional<Op> band_of(const Op& op, TypeView in, TypeView out, const RowBand& band) {

@@ -9,7 +9,8 @@
 namespace deuteron {
 namespace {
 
-bool is_image(const Type& t) { return t.rank() == 4 && t.shape[0] == 1; }
+// Whether parts along the axis of bands are images as well.
+bool has_several_rows(const Type& t) { return t.rank() > 2 && t.shape[0] == 1 && band_axis(t.shape) + 1 < t.rank() && rows_of(t) > 1; }
 bool is_by_element(const Op& op) { return is_elementwise(op) || is_binary(op); }
 
 class RowPlanner {
@@ -17,13 +18,14 @@ class RowPlanner {
   RowPlanner(const Graph& g, const Uses& uses, const RowSplit& split)
       : g_(g), split_(split), chain_(split.chain), steps_(chain_.size()), held_(chain_.size()), readers_(chain_.size()) {
     for (size_t k = 0; k < chain_.size(); ++k) {
-      const i64 rows = rows_of(k);
+      const i64 rows = rows_of_step(k);
       steps_[k].node = chain_[k];
       next_.push_back(split_.upward ? rows : 0);
-      for (const NodeId n : uses.readers[result(k)]) {
-        const auto at = std::find(chain_.begin(), chain_.end(), n);
-        if (at != chain_.end()) readers_[k].push_back(static_cast<size_t>(at - chain_.begin()));
+      for (const RowReader& r : row_readers(g_, uses, result(k))) {
+        const auto at = std::find(chain_.begin(), chain_.end(), r.node);
+        if (at != chain_.end()) readers_[k].push_back({static_cast<size_t>(at - chain_.begin()), r.operand});
       }
+      std::sort(readers_[k].begin(), readers_[k].end(), [](const Reader& a, const Reader& b) { return a.step < b.step; });
       macs_of_a_row_.push_back(macs_of(g_, g_.nodes[chain_[k]]) / rows);
       bytes_of_a_row_.push_back(g_.type(result(k)).bytes() / rows);
     }
@@ -31,7 +33,7 @@ class RowPlanner {
 
   std::optional<RowPlan> run() {
     const size_t last = chain_.size() - 1;
-    const i64 rows = rows_of(last);
+    const i64 rows = rows_of_step(last);
     if (split_.bands < 2 || split_.bands > rows) return std::nullopt;
     for (i64 turn = 0; turn < split_.bands; ++turn) {
       const i64 k = split_.upward ? split_.bands - 1 - turn : turn;
@@ -43,22 +45,27 @@ class RowPlanner {
   }
 
  private:
+  struct Reader {
+    size_t step;
+    ValueId operand;
+  };
+
   ValueId result(size_t k) const { return g_.nodes[chain_[k]].outputs[0]; }
-  i64 rows_of(size_t k) const { return g_.type(result(k)).shape[1]; }
+  i64 rows_of_step(size_t k) const { return rows_of(g_.type(result(k))); }
 
   // Of the rows that are not computed yet, the one that comes next.
   i64 next_row(size_t k) const { return split_.upward ? next_[k] - 1 : next_[k]; }
-  bool is_done(size_t k) const { return next_row(k) < 0 || next_row(k) >= rows_of(k); }
+  bool is_done(size_t k) const { return next_row(k) < 0 || next_row(k) >= rows_of_step(k); }
 
-  Rows needed(size_t reader, size_t of, Rows out) const { return needed_rows(g_, g_.nodes[chain_[reader]], result(of), out).rows; }
+  Rows needed(const Reader& reader, Rows out) const { return needed_rows(g_, g_.nodes[chain_[reader.step]], reader.operand, out).rows; }
 
   // Of the held rows of chain_[k], those that readers have not done with.
   Rows awaited(size_t k) const {
     Rows r = held_[k];
     i64 first = r.end, end = r.first;
-    for (const size_t reader : readers_[k]) {
-      if (is_done(reader)) continue;
-      const Rows next = needed(reader, k, {next_row(reader), next_row(reader) + 1});
+    for (const Reader& reader : readers_[k]) {
+      if (is_done(reader.step)) continue;
+      const Rows next = needed(reader, {next_row(reader.step), next_row(reader.step) + 1});
       first = std::min(first, next.first), end = std::max(end, next.end);
     }
     if (split_.upward) r.end = std::min(r.end, std::max(end, r.first));
@@ -84,10 +91,10 @@ class RowPlanner {
   bool rows_for_readers(size_t k) {
     RowStep& step = steps_[k];
     step.computed = step.kept = {};
-    Rows need{rows_of(k), 0};
-    for (const size_t reader : readers_[k]) {
-      if (steps_[reader].computed.count() == 0) continue;
-      const Rows rows = needed(reader, k, steps_[reader].computed);
+    Rows need{rows_of_step(k), 0};
+    for (const Reader& reader : readers_[k]) {
+      if (steps_[reader.step].computed.count() == 0) continue;
+      const Rows rows = needed(reader, steps_[reader.step].computed);
       if (rows.count() < 1) return false;
       need = {std::min(need.first, rows.first), std::max(need.end, rows.end)};
     }
@@ -119,12 +126,12 @@ class RowPlanner {
     plan_.between = std::max(plan_.between, bytes);
   }
 
-  // Of what chain_[k] holds, while chain_[reader] runs: all that it reads, else what somebody will read.
-  i64 rows_alive(size_t k, size_t reader) const {
+  // Of what chain_[k] holds, while chain_[running] runs: all that it reads, else what somebody will read.
+  i64 rows_alive(size_t k, size_t running) const {
     const auto& readers = readers_[k];
-    if (std::find(readers.begin(), readers.end(), reader) != readers.end()) return held_[k].count();
+    if (std::any_of(readers.begin(), readers.end(), [&](const Reader& r) { return r.step == running; })) return held_[k].count();
     if (split_.keep) return std::max<i64>(awaited(k).count(), 0);
-    return !readers.empty() && k < reader && reader < readers.back() ? held_[k].count() : 0;
+    return !readers.empty() && k < running && running < readers.back().step ? held_[k].count() : 0;
   }
 
   const Graph& g_;
@@ -133,12 +140,40 @@ class RowPlanner {
   // By operator of the chain.
   std::vector<RowStep> steps_;  // of this band
   std::vector<Rows> held_;
-  std::vector<std::vector<size_t>> readers_;
+  std::vector<std::vector<Reader>> readers_;
   std::vector<i64> next_, macs_of_a_row_, bytes_of_a_row_;
   RowPlan plan_;
 };
 
 }  // namespace
+
+i64 rows_of(const Type& t) { return t.shape[band_axis(t.shape)]; }
+
+bool is_view_of_rows(const Graph& g, const Node& node) {
+  const OpFacts facts = facts_of(node.op);
+  if (facts.values != Values::same || facts.storage != Storage::in_operand) return false;
+  const Type &x = g.type(node.inputs[0]), &y = g.type(node.outputs[0]);
+  return has_several_rows(x) && has_several_rows(y) && rows_of(x) == rows_of(y);
+}
+
+ValueId behind_row_views(const Graph& g, const Uses& uses, ValueId v) {
+  while (uses.producer[v] >= 0 && is_view_of_rows(g, g.nodes[uses.producer[v]])) v = g.nodes[uses.producer[v]].inputs[0];
+  return v;
+}
+
+std::vector<RowReader> row_readers(const Graph& g, const Uses& uses, ValueId v) {
+  std::vector<RowReader> readers;
+  if (uses.output_uses[v] > 0) readers.push_back({-1, v});
+  for (const NodeId n : uses.readers[v]) {
+    if (!is_view_of_rows(g, g.nodes[n])) {
+      readers.push_back({n, v});
+      continue;
+    }
+    const std::vector<RowReader> of_view = row_readers(g, uses, g.nodes[n].outputs[0]);
+    readers.insert(readers.end(), of_view.begin(), of_view.end());
+  }
+  return readers;
+}
 
 bool has_rows(const Graph& g, const Node& node, ValueId operand) {
   if (g.is_constant(operand)) return false;
@@ -148,16 +183,17 @@ bool has_rows(const Graph& g, const Node& node, ValueId operand) {
 bool can_be_split(const Graph& g, const Node& node) {
   if (node.inputs.empty() || node.outputs.size() != 1) return false;
   const Type& y = g.type(node.outputs[0]);
-  if (!is_image(y) || y.shape[1] < 2) return false;
+  if (!has_several_rows(y)) return false;
   if (!is_by_element(node.op)) {
-    if (!is_image(g.type(node.inputs[0])) || g.is_constant(node.inputs[0])) return false;
+    if (g.is_constant(node.inputs[0])) return false;
     if (node.inputs.size() > 1 && !g.is_constant(node.inputs[1])) return false;
     std::vector<const Type*> in, out;
     return has_bands(node.op, g.types(node.inputs, in), g.types(node.outputs, out));
   }
+  const size_t from_end = y.shape.size() - static_cast<size_t>(band_axis(y.shape));
   for (const ValueId v : node.inputs) {
     const Shape& s = g.type(v).shape;
-    const bool is_for_every_row = s.size() < 3 || (s.size() <= 4 && s[s.size() - 3] == 1);
+    const bool is_for_every_row = s.size() < from_end || s[s.size() - from_end] == 1;
     if (!has_rows(g, node, v) && !is_for_every_row) return false;
   }
   return true;
@@ -165,8 +201,9 @@ bool can_be_split(const Graph& g, const Node& node) {
 
 NeededRows needed_rows(const Graph& g, const Node& node, ValueId operand, Rows out) {
   std::vector<const Type*> in;
-  const AxisWindow w = window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).rows;
-  const i64 extent = g.type(operand).shape[1];
+  const i64 axis = band_axis(g.type(node.outputs[0]).shape);
+  const AxisWindow w = window_of(node.op, g.types(node.inputs, in)).value_or(ImageWindow{}).along(axis);
+  const i64 extent = g.type(operand).shape[axis];
   const i64 first = out.first * w.stride - w.pad, end = (out.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1;
   return {{std::max<i64>(first, 0), std::min(end, extent)}, std::max<i64>(-first, 0), std::max<i64>(end - extent, 0)};
 }

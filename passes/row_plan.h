@@ -1,4 +1,5 @@
-// Which rows the operators of a chain compute, band after band, and which they keep from one band for the next.
+// Which rows the operators of a chain compute, band after band, and which they keep from one band for the next. The columns of an image of
+// one row are such rows, too: band_axis of ops/facts.h.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -38,6 +39,21 @@ std::optional<RowPlan> plan_rows(const Graph& g, const Uses& uses, const RowSpli
 bool can_be_split(const Graph& g, const Node& node);
 // Whether the operand has a row, or a window of them, for each row of the result: else every band reads all of it.
 bool has_rows(const Graph& g, const Node& node, ValueId operand);
+
+// How many rows a value has.
+i64 rows_of(const Type&);
+
+// Reshapes that leave the rows as they are stand in no chain: it goes on behind them. What such a value is a view of; itself, if of
+// nothing.
+ValueId behind_row_views(const Graph& g, const Uses& uses, ValueId v);
+// Whether the node is such a view.
+bool is_view_of_rows(const Graph& g, const Node& node);
+// Who reads a value, and as which operand: itself, or a view of it. Node -1: it is an output of the graph.
+struct RowReader {
+  NodeId node = -1;
+  ValueId operand = -1;
+};
+std::vector<RowReader> row_readers(const Graph& g, const Uses& uses, ValueId v);
 
 // Rows of such an operand that these rows of the result need, without padding; and that padding.
 struct NeededRows {

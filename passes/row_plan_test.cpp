@@ -13,29 +13,37 @@
 namespace deuteron {
 namespace {
 
-Conv2d random_convolution(std::mt19937& random, i64 height) {
+Conv2d random_convolution(std::mt19937& random, i64 height, i64 axis) {
   const auto below = [&](i64 n) { return static_cast<i64>(random() % static_cast<unsigned>(n)); };
   Conv2d conv;
-  conv.stride = {1 + below(height > 9 ? 3 : 1), 1};
-  conv.dilation.h = 1 + below(2);
+  conv.stride.along(axis) = 1 + below(height > 9 ? 3 : 1);
+  conv.dilation.along(axis) = 1 + below(2);
   return conv;
 }
 
-// One input, one result, and between them layers whose windows have 1 to 4 rows; a third of them in blocks whose input is added.
-TestGraph random_chain(std::mt19937& random) {
+// One input, one result, and between them layers whose windows have 1 to 4 rows; a third of them in blocks whose input is added. With axis
+// 2 images have one row, and layers are computed on it or on a column of the same bytes.
+TestGraph random_chain(std::mt19937& random, i64 axis) {
   const auto below = [&](i64 n) { return static_cast<i64>(random() % static_cast<unsigned>(n)); };
   TestGraph t;
-  ValueId x = t.input("x", {1, 12 + below(30), 3, 2});
+  const i64 rows = 12 + below(30);
+  ValueId x = t.input("x", axis == 1 ? Shape{1, rows, 3, 2} : Shape{1, 1, rows, 2});
   const auto layer = [&](ValueId from, bool same) {
-    const i64 height = t.g.type(from).shape[1];
-    Conv2d conv = same ? Conv2d{} : random_convolution(random, height);
+    const i64 height = rows_of(t.g.type(from)), along = axis == 2 ? 1 + below(2) : axis;
+    Conv2d conv = same ? Conv2d{} : random_convolution(random, height, along);
     i64 kernel = 1 + below(4);
     if (same) kernel = 2 * below(2) + 1;
-    const i64 reach = (kernel - 1) * conv.dilation.h;
-    conv.pad_before.h = same ? reach / 2 : below(reach + 1), conv.pad_after.h = same ? reach / 2 : below(reach + 1);
-    if (height + conv.pad_before.h + conv.pad_after.h < reach + 4) return from;
+    const i64 reach = (kernel - 1) * conv.dilation.along(along);
+    i64 &before = conv.pad_before.along(along), &after = conv.pad_after.along(along);
+    before = same ? reach / 2 : below(reach + 1), after = same ? reach / 2 : below(reach + 1);
+    if (height + before + after < reach + 4) return from;
     const std::string name = fmt::format("layer{}", t.g.nodes.size());
-    return t.node(name, conv, {from, t.constant(name + "_w", {2, kernel, 1, 2}, std::vector<float>(static_cast<size_t>(4 * kernel), 1))});
+    Shape filters{2, 1, 1, 2};
+    filters[along] = kernel;
+    const ValueId w = t.constant(name + "_w", filters, std::vector<float>(static_cast<size_t>(4 * kernel), 1));
+    if (along == axis) return t.node(name, conv, {from, w});
+    const ValueId column = t.node(name, conv, {t.node(name + "_column", Reshape{{1, height, 1, 2}}, {from}), w});
+    return t.node(name + "_row", Reshape{{1, 1, rows_of(t.g.type(column)), 2}}, {column});
   };
   for (i64 k = 2 + below(4); k > 0; --k) {
     if (below(3) > 0) {
@@ -76,9 +84,9 @@ void check(const Graph& g, const RowSplit& split, Seen& seen) {
       for (const ValueId v : g.nodes[step.node].inputs) {
         if (!has_rows(g, g.nodes[step.node], v)) continue;
         const Rows needed = needed_rows(g, g.nodes[step.node], v, step.computed).rows;
-        const NodeId maker = uses.producer[v];
+        const NodeId maker = uses.producer[behind_row_views(g, uses, v)];
         const bool is_inside = std::find(split.chain.begin(), split.chain.end(), maker) != split.chain.end();
-        const Rows there = is_inside ? held.at(maker) : Rows{0, g.type(v).shape[1]};
+        const Rows there = is_inside ? held.at(maker) : Rows{0, rows_of(g.type(v))};
         ASSERT_LE(there.first, needed.first);
         ASSERT_GE(there.end, needed.end);
       }
@@ -90,14 +98,14 @@ void check(const Graph& g, const RowSplit& split, Seen& seen) {
     if (!split.keep && node != split.chain.back()) continue;
     for (const auto& [row, count] : rows) ASSERT_EQ(count, 1) << node << " row " << row;
   }
-  ASSERT_EQ(static_cast<i64>(times[split.chain.back()].size()), g.type(g.nodes[split.chain.back()].outputs[0]).shape[1]);
+  ASSERT_EQ(static_cast<i64>(times[split.chain.back()].size()), rows_of(g.type(g.nodes[split.chain.back()].outputs[0])));
 }
 
-TEST(RowPlan, EveryStepFindsItsRows) {
+Seen check_random_chains(i64 axis) {
   std::mt19937 random(20261127);
   Seen seen;
   for (int round = 0; round < 80; ++round) {
-    const TestGraph t = random_chain(random);
+    const TestGraph t = random_chain(random, axis);
     const Uses uses(t.g);
     for (NodeId last = 0; last < static_cast<NodeId>(t.g.nodes.size()); ++last) {
       std::vector<NodeId> chain = chain_up_to(t.g, uses, last, 16);
@@ -109,10 +117,22 @@ TEST(RowPlan, EveryStepFindsItsRows) {
               SCOPED_TRACE(fmt::format("round {}, up to {}, {} operators in {} bands, keep {}, upward {}", round, last, chain.size(), bands,
                                        keep, upward));
               check(t.g, {chain, bands, keep, upward}, seen);
-              if (HasFatalFailure()) return;
+              if (testing::Test::HasFatalFailure()) return seen;
             }
     }
   }
+  return seen;
+}
+
+TEST(RowPlan, EveryStepFindsItsRows) {
+  const Seen seen = check_random_chains(1);
+  EXPECT_GE(seen.plans, 4000);
+  EXPECT_GE(seen.kept, 4000);
+  EXPECT_GE(seen.blocks, 40);
+}
+
+TEST(RowPlan, EveryStepFindsItsColumns) {
+  const Seen seen = check_random_chains(2);
   EXPECT_GE(seen.plans, 4000);
   EXPECT_GE(seen.kept, 4000);
   EXPECT_GE(seen.blocks, 40);

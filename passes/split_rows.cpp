@@ -16,6 +16,7 @@
 #include "passes/memories.h"
 #include "passes/options.h"
 #include "passes/pass.h"
+#include "passes/row_plan.h"
 #include "passes/row_trials.h"
 #include "targets/target.h"
 
@@ -74,15 +75,15 @@ class Search {
   void set_directions(std::vector<RowSplit>& splits) const {
     std::set<ValueId> below;  // results that lie before their operands
     for (RowSplit& s : splits) {
-      s.upward = below.count(g_.nodes[s.chain.front()].inputs[0]) > 0;
+      s.upward = below.count(behind_row_views(g_, trials_.uses(), g_.nodes[s.chain.front()].inputs[0])) > 0;
       if (!s.upward) below.insert(g_.nodes[s.chain.back()].outputs[0]);
     }
   }
 
   bool dies_in(const std::vector<NodeId>& chain, ValueId x) const {
     const auto is_inside = [&](NodeId n) { return std::find(chain.begin(), chain.end(), n) != chain.end(); };
-    const std::vector<NodeId>& readers = trials_.uses().readers[x];
-    return trials_.uses().output_uses[x] == 0 && std::all_of(readers.begin(), readers.end(), is_inside);
+    const std::vector<RowReader> readers = row_readers(g_, trials_.uses(), behind_row_views(g_, trials_.uses(), x));
+    return std::all_of(readers.begin(), readers.end(), [&](const RowReader& r) { return is_inside(r.node); });
   }
 
   struct Candidate {

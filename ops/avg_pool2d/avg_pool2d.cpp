@@ -81,7 +81,10 @@ static constexpr AxisRules<AvgPool2d> kAxes{
     .window = [](const AvgPool2d& a, TypeView) -> std::optional<ImageWindow> {
       return ImageWindow{{a.kernel.h, a.stride.h, 1, a.pad.h}, {a.kernel.w, a.stride.w, 1, a.pad.w}};
     },
-    .has_bands = [](const AvgPool2d& a, TypeView in, TypeView out) { return reads_whole_rows(a, 1, in[0].shape, out[0].shape); },
+    .has_bands =
+        [](const AvgPool2d& a, TypeView in, TypeView out) {
+          return reads_whole_rows(a, {1, 1}, in[0].shape, out[0].shape);
+        },
     .band = same_for_every_band<AvgPool2d>};
 Result<Lowered> float_form(const AvgPool2d& a, const LowerContext& c) {
   // Stock firmware's kernel takes the order n,c,h,w alone. One channel lies in both orders; the form for portable kernels leaves one.

@@ -177,8 +177,9 @@ static constexpr NpuRow<Conv2d> kNpu[] = {
 };
 static constexpr NpuSupport<Conv2d> kNpuSupport{.rows = kNpu, .builtin = "CONV_2D", .absent = {}};
 
-// A band of one row would take stock firmware's row-wise kernel (forms.cpp, row_to_column). Stock kernels for 1x1 take the result's extents
-// from the operand's: padding would be lost once a band has it on one side only.
+// A band of one row would take stock firmware's row-wise kernel (forms.cpp, row_to_column); bands of columns do not, as with MVE the image
+// is a column by then. Stock kernels for 1x1 take the result's extents from the operand's: padding would be lost once a band has it on one
+// side only.
 static constexpr AxisRules<Conv2d> kAxes{
     .reordered = nullptr,
     .window = [](const Conv2d& a, TypeView in) -> std::optional<ImageWindow> {
@@ -186,18 +187,20 @@ static constexpr AxisRules<Conv2d> kAxes{
       return ImageWindow{{w[1], a.stride.h, a.dilation.h, a.pad_before.h}, {w[2], a.stride.w, a.dilation.w, a.pad_before.w}};
     },
     .has_bands =
-        [](const Conv2d& a, TypeView in, TypeView) {
+        [](const Conv2d& a, TypeView in, TypeView out) {
           const Shape& w = in[kWeight].shape;
-          const bool padded = a.pad_before.h != 0 || a.pad_after.h != 0;
+          const i64 axis = band_axis(out[0].shape);
+          const bool padded = a.pad_before.along(axis) != 0 || a.pad_after.along(axis) != 0;
           return !(w[1] == 1 && w[2] == 1 && padded);
         },
     .band = [](const Conv2d& a, TypeView in, TypeView out, const RowBand& rows) -> std::optional<Conv2d> {
       const Shape& w = in[kWeight].shape;
       if (rows.rows_in == 1 && in[kX].shape[1] > 1 && w[2] > 1) return std::nullopt;
       Conv2d part = a;
-      part.pad_before.h = rows.pad_before, part.pad_after.h = rows.pad_after;
       Shape x = in[kX].shape, y = out[0].shape;
-      x[1] = rows.rows_in, y[1] = rows.rows_out;
+      const i64 axis = band_axis(y);
+      part.pad_before.along(axis) = rows.pad_before, part.pad_after.along(axis) = rows.pad_after;
+      x[axis] = rows.rows_in, y[axis] = rows.rows_out;
       return takes_windows(part, x, w, y) ? std::optional(part) : std::nullopt;
     }};
 static Conv2d strided() {

@@ -24,8 +24,9 @@ std::optional<i64> windows_stay_inside(const Pool& a, const NpuOperands& o) {
 
 // Pads the same on both sides, so a band at the border cannot have it on one; a window that hangs over the end likewise.
 template <class Pool>
-bool reads_whole_rows(const Pool& a, i64 dilation, const Shape& x, const Shape& y) {
-  return a.pad.h == 0 && (y[1] - 1) * a.stride.h + (a.kernel.h - 1) * dilation + 1 <= x[1];
+bool reads_whole_rows(const Pool& a, HW dilation, const Shape& x, const Shape& y) {
+  const i64 axis = band_axis(y), last = (y[axis] - 1) * a.stride.along(axis);
+  return a.pad.along(axis) == 0 && last + (a.kernel.along(axis) - 1) * dilation.along(axis) + 1 <= x[axis];
 }
 template <class Pool>
 std::optional<Pool> same_for_every_band(const Pool& a, TypeView, TypeView, const RowBand&) {

@@ -67,7 +67,7 @@ static constexpr AxisRules<MaxPool2d> kAxes{
     .window = [](const MaxPool2d& a, TypeView) -> std::optional<ImageWindow> {
       return ImageWindow{{a.kernel.h, a.stride.h, a.dilation.h, a.pad.h}, {a.kernel.w, a.stride.w, a.dilation.w, a.pad.w}};
     },
-    .has_bands = [](const MaxPool2d& a, TypeView in, TypeView out) { return reads_whole_rows(a, a.dilation.h, in[0].shape, out[0].shape); },
+    .has_bands = [](const MaxPool2d& a, TypeView in, TypeView out) { return reads_whole_rows(a, a.dilation, in[0].shape, out[0].shape); },
     .band = same_for_every_band<MaxPool2d>};
 static OpFacts facts_of(const MaxPool2d&) { return facts(Family::pool, Values::chosen); }
 static std::vector<Example<MaxPool2d>> examples() {
