@@ -1,5 +1,6 @@
-// What [cpu.cost] is fitted to and judged by: a line for each kernel call of each model, with the instructions that it took on an emulated
-// board and what the target's cost model predicts. docs/cpu-cost.md
+// What [cpu.cost] and [cpu.cycles] are fitted to and judged by: a line for each kernel call of each model, with the instructions that it
+// took on an emulated board, the cycles that they are estimated to take on the target's core (0: no model of it), and what the target's
+// cost model predicts of both. docs/cpu-cost.md
 //
 //   cpu_cost [--packed] TARGET BOARD MODEL.pt2... > calls.csv        --packed: with packed weights
 //
@@ -9,6 +10,8 @@
 
 #include <random>
 
+#include "boards/board.h"
+#include "boards/cycles/estimate_cycles.h"
 #include "boards/emulate.h"
 #include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
@@ -52,15 +55,24 @@ static void measure(const std::string& model, const Target& target, const char* 
     const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
     stored.emplace_back(data, data + bytes.size());
   }
-  const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true});
+  const CoreModel* const core = find_core(target.cpu);
+  const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true, .count_blocks = core != nullptr});
   if (!run.ok) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(run.error));
+  if (run.steps.empty()) return;  // nothing is called
+  std::vector<std::string> names;
+  for (const StepCount& s : run.steps[0]) names.push_back(s.op);
+  std::optional<CycleEstimate> cycles;
+  if (core) cycles = estimate_cycles(*core, find_board(emulated_boards(), board)->image, run.blocks, 1, names, diagnostics);
+  if (core && !cycles) return complain(model, diagnostics);
   size_t k = 0;
   for (const Node& node : c->graph.nodes) {
     if (!std::holds_alternative<KernelCall>(node.op)) continue;
     const CpuWork w = cpu_work(c->graph, node);
-    const std::optional<i64> predicted = cpu_cycles(c->graph, node, target);
-    fmt::print("{},{},{},{},{},{},{},{}\n", model, cost_lines(c->graph, node)[0], w.macs, w.results, w.operands, w.taps,
-               run.steps.at(0).at(k).instructions, predicted ? std::to_string(*predicted) : "");
+    const std::vector<std::string> lines = cost_lines(c->graph, node);
+    const auto text = [](std::optional<i64> v) { return v ? std::to_string(*v) : std::string(); };
+    fmt::print("{},{},{},{},{},{},{},{},{:.0f},{}\n", model, lines[0], w.macs, w.results, w.operands, w.taps,
+               run.steps.at(0).at(k).instructions, text(cpu_instructions(lines, w, target)), cycles ? cycles->calls.at(k).cycles : 0.0,
+               text(cpu_cycles(c->graph, node, target)));
     ++k;
   }
 }
@@ -72,6 +84,6 @@ int main(int argc, char** argv) {
   Diagnostics diagnostics;
   const std::optional<Target> target = find_target(argv[1], diagnostics);
   if (!target) return complain(argv[1], diagnostics), 1;
-  fmt::print("model,line,macs,results,operands,taps,instructions,predicted\n");
+  fmt::print("model,line,macs,results,operands,taps,instructions,predicted,cycles,predicted_cycles\n");
   for (int k = 3; k < argc; ++k) measure(argv[k], *target, argv[2], packed);
 }

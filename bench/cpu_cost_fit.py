@@ -1,11 +1,15 @@
-"""Fits [cpu.cost] to the counts that build/cpu_cost prints, and prints what the fit is worth. docs/cpu-cost.md
+"""Fits [cpu.cost] and [cpu.cycles] to what build/cpu_cost prints, and prints what the fit is worth. docs/cpu-cost.md
 
     python3 bench/cpu_cost_fit.py fit calls.csv...      the lines of [cpu.cost]
-    python3 bench/cpu_cost_fit.py errors calls.csv...   predicted against counted, by kernel and by model
+    python3 bench/cpu_cost_fit.py cycles calls.csv...   the lines of [cpu.cycles]
+    python3 bench/cpu_cost_fit.py errors calls.csv...   predicted against counted instructions, by kernel and by model
+    python3 bench/cpu_cost_fit.py cycle-errors calls.csv...   predicted against estimated cycles, likewise
 
-Least squares of the error over the square root of the count, with coefficients that are not negative, for each kernel alone: relative errors
-alone predict small calls well and take large ones for too cheap, absolute errors alone see nothing but the largest. A kernel that is called once only has the
-line `*`, which is fitted to those and to all that move elements, or, where it touches floats, `*.f32`. Standard library only.
+Instructions: least squares of the error over the square root of the count, with coefficients that are not negative, for each kernel alone:
+relative errors alone predict small calls well and take large ones for too cheap, absolute errors alone see nothing but the largest. A kernel
+that is called once only has the line `*`, which is fitted to those and to all that move elements, or, where it touches floats, `*.f32`.
+Cycles: of all calls of a kernel together, for 256 of their instructions; `*` of all calls, where a kernel is called less than three times.
+Standard library only.
 """
 import csv
 import math
@@ -13,7 +17,13 @@ import sys
 
 WORK = ("macs", "results", "operands", "taps")
 KEYS = ("mac", "result", "operand", "tap")
-LEAST_CALLS = 2
+LEAST_CALLS, LEAST_PRICED = 2, 3
+# Kernels with the loops of another one, which no model here calls.
+ALIKE = {
+    "deuteron::packed_conv2d": [f"deuteron::packed_{k}" for k in ("conv2d_add", "conv2d_add_shifts", "conv2d_shifts", "conv2d_w4",
+                                                                  "conv_transpose2d", "linear")],
+    "deuteron::lstm": ["deuteron::gru", "deuteron::rnn", "deuteron::sequence_lstm"],
+}
 
 
 def read(paths):
@@ -76,15 +86,29 @@ def print_fit(rows):
         print(line_of("*", fit(plain)))
 
 
-def print_errors(rows):
-    rows = [r for r in rows if r["predicted"]]
+def print_cycles(rows):
+    def of_256(group):
+        return round(256 * sum(float(r["cycles"]) for r in group) / sum(int(r["instructions"]) for r in group))
+
+    rows = [r for r in rows if float(r["cycles"]) > 0]
+    lines = {"*": of_256(rows)}
+    for name, group in by(rows, "line").items():
+        if len(group) >= LEAST_PRICED:
+            for kernel in [name, *ALIKE.get(name, [])]:
+                lines[kernel] = of_256(group)
+    for name in sorted(lines):
+        print(f'"{name}" = {lines[name]}')
+
+
+def print_errors(rows, actual, guess):
+    rows = [r for r in rows if r[guess] and float(r[actual]) > 0]
 
     def table(key, title):
-        print(f"{title:<44} calls   instructions   sum    typical  largest")
-        for name, group in sorted(by(rows, key).items(), key=lambda g: -sum(int(r["instructions"]) for r in g[1])):
-            counted = sum(int(r["instructions"]) for r in group)
-            predicted = sum(int(r["predicted"]) for r in group)
-            errors = sorted(abs(int(r["predicted"]) / int(r["instructions"]) - 1) for r in group)
+        print(f"{title:<44} calls   {actual:>12}   sum    typical  largest")
+        for name, group in sorted(by(rows, key).items(), key=lambda g: -sum(int(r[actual]) for r in g[1])):
+            counted = sum(int(r[actual]) for r in group)
+            predicted = sum(int(r[guess]) for r in group)
+            errors = sorted(abs(int(r[guess]) / int(r[actual]) - 1) for r in group)
             short = name.split("fixtures/")[-1]
             print(f"{short:<44} {len(group):>5} {counted:>14} {100 * predicted / counted - 100:>+6.1f} % {100 * errors[len(errors) // 2]:>6.1f} % "
                   f"{100 * errors[-1]:>6.0f} %")
@@ -97,7 +121,17 @@ def print_errors(rows):
         table("model", "model")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("fit", "errors"):
+def main():
+    what = {
+        "fit": print_fit,
+        "cycles": print_cycles,
+        "errors": lambda rows: print_errors(rows, "instructions", "predicted"),
+        "cycle-errors": lambda rows: print_errors(rows, "cycles", "predicted_cycles"),
+    }
+    if len(sys.argv) < 3 or sys.argv[1] not in what:
         sys.exit(__doc__)
-    (print_fit if sys.argv[1] == "fit" else print_errors)(read(sys.argv[2:]))
+    what[sys.argv[1]](read(sys.argv[2:]))
+
+
+if __name__ == "__main__":
+    main()

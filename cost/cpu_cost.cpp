@@ -46,18 +46,33 @@ std::vector<std::string> cost_lines(const Graph& g, const Node& node) {
   return {name, "*"};
 }
 
-const CpuKernelCost* find_cost(const Target& target, const std::vector<std::string>& lines) {
-  for (const std::string& line : lines)
-    for (const CpuKernelCost& cost : target.cpu_cost)
-      if (cost.kernel == line) return &cost;
+// The first of `lines` that there is; null: none.
+template <class Line>
+static const Line* find_line(const std::vector<Line>& all, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    const auto at = std::ranges::find(all, line, &Line::kernel);
+    if (at != all.end()) return &*at;
+  }
   return nullptr;
+}
+
+std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work, const Target& target) {
+  const CpuKernelCost* cost = find_line(target.cpu_cost, lines);
+  return cost ? std::optional(cost->instructions(work)) : std::nullopt;
+}
+
+std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work, const Target& target) {
+  const std::optional<i64> instructions = cpu_instructions(lines, work, target);
+  const CpuKernelCycles* cycles = find_line(target.cpu_cycles, lines);
+  return instructions && cycles ? std::optional(cycles->cycles(*instructions)) : instructions;
 }
 
 std::optional<i64> cpu_cycles(const Graph& g, const Node& node, const Target& target) {
   const auto* call = call_of(node.op);
   if (!call || call->delegate) return std::nullopt;
-  const CpuKernelCost* cost = find_cost(target, cost_lines(g, node));
-  return cost ? std::optional(cost->cycles(cpu_work(g, node))) : std::nullopt;
+  return cpu_cycles(cost_lines(g, node), cpu_work(g, node), target);
 }
+
+const char* kind_of_cpu_cycles(const Target& target) { return target.cpu_cycles.empty() ? "instructions at one a cycle" : "estimated"; }
 
 }  // namespace deuteron

@@ -1,4 +1,5 @@
-// The CPU's side of the cost model: predicted cycles of a kernel call, from [cpu.cost] of the target file. docs/cpu-cost.md
+// The CPU's side of the cost model: predicted cycles of a kernel call, from [cpu.cost] and [cpu.cycles] of the target file.
+// docs/cpu-cost.md
 #pragma once
 #include <optional>
 #include <string>
@@ -16,10 +17,15 @@ CpuWork cpu_work(const Graph& graph, const Node& call);
 // The lines that may hold a call, the first that is there counts: "aten::add.f32" if it touches floats, "aten::add", "*.f32", "*".
 std::vector<std::string> cost_lines(const Graph& graph, const Node& call);
 
-// The first of `lines` that the target's [cpu.cost] has; null: none.
-const CpuKernelCost* find_cost(const Target& target, const std::vector<std::string>& lines);
+// By the first of `lines` that the target's [cpu.cost] has; nothing: it has none.
+std::optional<i64> cpu_instructions(const std::vector<std::string>& lines, const CpuWork& work, const Target& target);
+// The same in cycles: by the first of them that its [cpu.cycles] has, else at one instruction a cycle.
+std::optional<i64> cpu_cycles(const std::vector<std::string>& lines, const CpuWork& work, const Target& target);
 
 // Nothing where the target has no [cpu.cost], or no line for the call; nor for a call of a delegate.
 std::optional<i64> cpu_cycles(const Graph& graph, const Node& call, const Target& target);
+
+// What the target's cycles of the CPU are, in words.
+const char* kind_of_cpu_cycles(const Target& target);
 
 }  // namespace deuteron

@@ -13,8 +13,7 @@ static constexpr const char* kTransposeLine = "NeutronBackend::transpose";
 i64 crossing_cycles(const NpuCrossing& c, i64 bytes) { return c.port_cycles + (bytes + c.line_bytes - 1) / c.line_bytes * c.line_cycles; }
 
 std::optional<i64> border_transpose_cycles(const Target& target, i64 bytes) {
-  const CpuKernelCost* cost = find_cost(target, {kTransposeLine, "*"});
-  return cost ? std::optional(cost->cycles({.results = bytes})) : std::nullopt;
+  return cpu_cycles({kTransposeLine, "*"}, {.results = bytes}, target);
 }
 
 std::vector<ValueId> transposed_by_cpu(const Node& node) {

@@ -19,6 +19,7 @@ static bool is_transpose(const KernelCall& call) { return call.name == "cortex_m
 ProgramCost program_cost(const Graph& g, i64 npu_cycles, const Target& target) {
   ProgramCost cost;
   cost.npu = npu_cycles;
+  cost.kind_of_cpu = kind_of_cpu_cycles(target);
   const Uses uses(g);
   const i64 speed = speed_of_constants(target);
   for (const Node& node : g.nodes) {

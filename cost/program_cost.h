@@ -24,6 +24,7 @@ struct ProgramCost {
   i64 transposes = 0;                  // calls of the CPU that change the order of axes
   i64 border_transposes = 0;           // tensors that the CPU transposes inside the NPU's calls; their cycles are the crossing's
   std::vector<Crossing> crossings;
+  const char* kind_of_cpu = "";  // what `cpu` is, in words: kind_of_cpu_cycles()
   i64 total() const { return npu + cpu + crossing + wait; }
   i64 crossing_bytes() const {
     i64 sum = 0;

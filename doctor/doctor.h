@@ -45,11 +45,11 @@ std::string good_text(const Patient& patient);
 
 // The user's operators of an origin, as a place.
 FindingPlace place_of(const Graph& graph, const Origin& origin);
-// "4 214 826 cycles, 63.5 % of 6 640 560 (instructions at one a cycle)"
-std::string cycles_text(const Patient& patient, i64 cycles, const char* how);
+// "4 214 826 cycles, 63.5 % of 6 640 560 (CPU, estimated)"
+std::string cycles_text(const Patient& patient, i64 cycles, std::string_view how);
+std::string of_cpu(const Patient& patient);  // "CPU, estimated"
 double share_of_cycles(const Patient& patient, i64 cycles);
 
-inline constexpr const char* kOfCpu = "instructions of the CPU at one a cycle";
 inline constexpr const char* kOfNpu = "open model of the NPU";
 
 // By instruction of the program: its node.

@@ -29,11 +29,13 @@ double share_of_cycles(const Patient& p, i64 cycles) {
   return total > 0 ? static_cast<double>(cycles) / static_cast<double>(total) : 0;
 }
 
-std::string cycles_text(const Patient& p, i64 cycles, const char* how) {
+std::string cycles_text(const Patient& p, i64 cycles, std::string_view how) {
   if (cycles < 0) return "not known: the target has no costs for this";
   return fmt::format("{} cycles, {:.1f} % of {} ({})", grouped(cycles), 100 * share_of_cycles(p, cycles), grouped(p.program.cost.total()),
                      how);
 }
+
+std::string of_cpu(const Patient& p) { return fmt::format("CPU, {}", p.program.cost.kind_of_cpu); }
 
 std::vector<NodeId> nodes_of_instructions(const Graph& lowered) {
   std::vector<NodeId> nodes;

@@ -25,7 +25,7 @@ struct Group {
     else cycles += o.cycles;
   }
   std::string cost_text(const Patient& p) const {
-    return (known || cycles > 0 ? cycles_text(p, cycles, kOfCpu) : "cycles not known") +
+    return (known || cycles > 0 ? cycles_text(p, cycles, of_cpu(p)) : "cycles not known") +
            (known ? "" : ", without kernels whose cost is not known");
   }
   std::vector<FindingPlace> places(const Graph& g) const {

@@ -16,7 +16,7 @@ constexpr double kDominantShare = 0.3;     // of all cycles, of one operator
 constexpr size_t kLeastOperators = 3;      // fewer than that always dominate
 constexpr double kLeastUnusedLanes = 0.2;  // of the products of a layer
 
-void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vector<FindingPlace> where, i64 cycles, const char* how,
+void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vector<FindingPlace> where, i64 cycles, std::string_view how,
                  std::vector<Finding>& findings) {
   if (cycles > 0 && share_of_cycles(p, cycles) >= kLeastShare)
     findings.push_back(finding_of(kind, std::move(what), std::move(where), static_cast<double>(cycles), cycles_text(p, cycles, how)));
@@ -35,7 +35,7 @@ void ports(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Findi
     const std::string& name = std::ranges::find(is_input ? g.inputs : g.outputs, v, &Port::value)->name;
     where.push_back({fmt::format("{} `{}`, {} elements", is_input ? "input" : "output", name, grouped(g.type(v).elements())), "", ""});
   }
-  add_if_dear(p, FindingKind::float_ports, "the CPU quantizes float inputs and dequantizes outputs", std::move(where), cycles, kOfCpu,
+  add_if_dear(p, FindingKind::float_ports, "the CPU quantizes float inputs and dequantizes outputs", std::move(where), cycles, of_cpu(p),
               findings);
 }
 
@@ -96,7 +96,7 @@ void batch_norms(const Patient& p, std::vector<Finding>& findings) {
     if (is_norm && o.cycles > 0)
       findings.push_back(finding_of(FindingKind::unfolded_batch_norm, fmt::format("a batch norm is a call of its own, {}", o.op),
                                     {place_of(g, o.origin)}, static_cast<double>(o.cycles),
-                                    cycles_text(p, o.cycles, o.placement == Placement::npu ? kOfNpu : kOfCpu)));
+                                    cycles_text(p, o.cycles, o.placement == Placement::npu ? std::string(kOfNpu) : of_cpu(p))));
   }
 }
 
@@ -117,7 +117,7 @@ void dominant(const Patient& p, std::vector<Finding>& findings) {
     findings.push_back(finding_of(FindingKind::dominant_operator,
                                   fmt::format("{} takes {:.0f} % of the time, with {} multiply-adds", o.op, 100 * share, grouped(o.macs)),
                                   {place_of(g, o.origin)}, static_cast<double>(o.cycles),
-                                  cycles_text(p, o.cycles, o.placement == Placement::npu ? kOfNpu : kOfCpu)));
+                                  cycles_text(p, o.cycles, o.placement == Placement::npu ? std::string(kOfNpu) : of_cpu(p))));
   }
 }
 

@@ -274,7 +274,7 @@ static std::optional<Patch> fold_pair(const Graph& g, const Uses& uses, NodeId r
   PatchBuilder b(g, root, "quantize after dequantize with the same parameters");
   if (from == wanted) return b.replace_root(x);
   if (from.dtype == DType::s8 && wanted.dtype == DType::s8 && !from.quant.per_channel()) return b.replace_root(Clamp{}, {x});
-  if (context.target->options.dialect == "stock" || g.is_constant(x)) return std::nullopt;
+  if (context.target->options.is_for_stock() || g.is_constant(x)) return std::nullopt;
   if (g.numerics == Numerics::tflite) {
     const auto is_steps = [](const Type& t) { return (t.dtype == DType::s8 || t.dtype == DType::s16) && !t.quant.per_channel(); };
     if (!is_steps(from) || !is_steps(wanted)) return std::nullopt;

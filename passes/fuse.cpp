@@ -28,13 +28,13 @@ static void fuse_with(PassContext& pass, std::span<const Rule> last_rules) {
 void fuse(PassContext& pass) {
   static constexpr Rule kRules[] = {in_parts};
   const bool quantized = is_quantized(pass.graph);
-  const bool whole = pass.target.npu ? quantized && (pass.target.options.dialect != "stock" || !pass.target.has_backend("cortex_m"))
-                                     : pass.target.options.dialect != "stock";
+  const bool whole = pass.target.npu ? quantized && (!pass.target.options.is_for_stock() || !pass.target.has_backend("cortex_m"))
+                                     : !pass.target.options.is_for_stock();
   fuse_with(pass, whole ? std::span<const Rule>() : kRules);
 }
 
 // Our runtime has int8 sums with a scale of their own; int16 is pooled.
-static bool has_sums(const PassContext& pass) { return pass.target.options.dialect != "stock" && !has_int16(pass.options); }
+static bool has_sums(const PassContext& pass) { return !pass.target.options.is_for_stock() && !has_int16(pass.options); }
 
 void fuse_again(PassContext& pass) {
   static constexpr Rule kRules[] = {scale_to_depthwise, reduce_by_layers},

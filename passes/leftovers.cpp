@@ -22,7 +22,7 @@ static bool has_int8_kernel(const Graph& g, const Node& node, const Target& targ
   std::vector<const Type*> in, out;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
-  const bool for_stock = target.options.dialect == "stock";
+  const bool for_stock = target.options.is_for_stock();
   // int16 has other kernels for TFLite's rounding.
   const TypeView operands = g.types(node.inputs, in), results = g.types(node.outputs, out);
   const Rounding rounding = works_on_int16(operands, results) ? rounding_of(g, node, target) : Rounding::once;

@@ -93,7 +93,7 @@ static void write_states(Graph& g, bool for_stock) {
 
 void lower(PassContext& pass) {
   Graph& g = pass.graph;
-  const bool for_stock = pass.target.options.dialect == "stock";
+  const bool for_stock = pass.target.options.is_for_stock();
   Homes homes;
   homes.resize(g.values.size());
   for (Node& node : g.nodes) {

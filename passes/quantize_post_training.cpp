@@ -69,7 +69,7 @@ static void check_int16_layers(PassContext& pass) {
 // Null: the target runs int16 operators.
 static const char* why_not_int16(const PassContext& pass) {
   if (pass.target.npu) return "cannot work on int16: the NPU has int8 only";
-  if (pass.target.options.dialect == "stock") return "cannot work on int16: stock firmware has no such kernels";
+  if (pass.target.options.is_for_stock()) return "cannot work on int16: stock firmware has no such kernels";
   return nullptr;
 }
 
@@ -137,7 +137,7 @@ void quantize_post_training(PassContext& pass) {
     if (wants_int4(pass))
       return pass.diagnostics.error(pass.graph.name, "is quantized already, and keeps its weights", "weights.quantized",
                                     "give the float model, or leave --weight-bits and --int4-layer out");
-    if (pass.target.options.dialect == "stock" && pass.graph.numerics == Numerics::tflite && has_int16_steps(pass.graph))
+    if (pass.target.options.is_for_stock() && pass.graph.numerics == Numerics::tflite && has_int16_steps(pass.graph))
       return pass.diagnostics.error(pass.graph.name, "has int16 activations (16x8), for which stock firmware has no kernels",
                                     "precision.int16",
                                     "compile for our runtime (--dialect deuteron), or convert the model with int8 activations");

@@ -34,7 +34,7 @@ std::optional<Graph> RowTrials::lower(const std::vector<RowSplit>& splits) const
 }
 
 std::optional<Graph> RowTrials::banded(const std::vector<RowSplit>& splits, std::vector<NodeId>* made_from) const {
-  return with_bands(pass_.graph, uses_, splits, pass_.target.options.dialect == "stock", made_from);
+  return with_bands(pass_.graph, uses_, splits, pass_.target.options.is_for_stock(), made_from);
 }
 
 std::optional<BandedProgram> RowTrials::measure(const std::vector<RowSplit>& splits) const {

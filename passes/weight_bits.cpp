@@ -29,7 +29,7 @@ bool is_int4_layer(const PassContext& pass, const Graph& g, const Node& node) {
 // Null: the target's kernels read them.
 static const char* why_not_target(const PassContext& pass) {
   if (pass.target.npu) return "cannot have weights of four bits: the NPU reads int8";
-  if (pass.target.options.dialect == "stock") return "cannot have weights of four bits: stock firmware has no such kernels";
+  if (pass.target.options.is_for_stock()) return "cannot have weights of four bits: stock firmware has no such kernels";
   if (pass.target.isa == Isa::scalar) return "cannot have weights of four bits: no kernel for its instruction set reads them";
   if (!pass.options.packed_weights) return "cannot have weights of four bits with --weights plain";
   return nullptr;

@@ -26,20 +26,18 @@ std::vector<i32> all_called(const Graph& g, const std::vector<std::string>& want
   return {ids.begin(), ids.end()};
 }
 
-constexpr const char* kOfCpu = "instructions at one a cycle";
-
 std::string cycles_text(i64 cycles, const char* of) {
   return cycles < 0 ? std::string("not known") : fmt::format("{} cycles ({})", grouped(cycles), of);
 }
 
-std::string became_text(const Graph& g, const OperatorReport& o, i32 id) {
+std::string became_text(const Graph& g, const OperatorReport& o, i32 id, const char* of_cpu) {
   std::string with;
   for (const i32 other : o.origin)
     if (other != id) with += fmt::format("{}{}", with.empty() ? "" : ", ", g.sources[other].name);
   std::string text = o.op;
   if (o.delegate >= 0) text += fmt::format(" in call {} of the NPU", o.delegate);
   if (!with.empty()) text += fmt::format(", with {}", with);
-  text += "; " + cycles_text(o.cycles, o.placement == Placement::npu ? "open model" : kOfCpu);
+  text += "; " + cycles_text(o.cycles, o.placement == Placement::npu ? "open model" : of_cpu);
   if (!o.bound.empty()) text += fmt::format(", held by {}", o.bound);
   if (o.apart_cycles > 0) text += fmt::format("; assumed to be one kernel, two would take {}", cycles_text(o.apart_cycles, "open model"));
   return text;
@@ -54,6 +52,7 @@ std::string neighbour_text(const Considered::Neighbour& n) {
 
 void explain_one(const Graph& g, const std::vector<Considered>& considered, const ProgramReport& r, i32 id, std::string& text) {
   const SourceOp& s = g.sources[id];
+  const char* const of_cpu = r.cost.kind_of_cpu;
   text += fmt::format("{} ({}){}, source op {}\n", s.name, s.target, s.module.empty() ? "" : fmt::format(", module `{}`", s.module), id);
   const auto line = [&](std::string_view label, const std::string& what) { text += fmt::format("  {:<13} {}\n", label, what); };
   for (const Considered& n : considered) {
@@ -65,12 +64,12 @@ void explain_one(const Graph& g, const std::vector<Considered>& considered, cons
     if (!s.checks.empty()) line("placed", s.on_npu ? std::string("NPU") : fmt::format("CPU: {}", n.why_not));
     const bool is_refused = !s.checks.empty() && !s.on_npu && s.npu_cycles < 0;
     line("cost alone", is_refused || s.checks.empty()
-                           ? fmt::format("CPU {}", cycles_text(s.cpu_cycles, kOfCpu))
-                           : fmt::format("NPU {}, CPU {}", cycles_text(s.npu_cycles, "open model"), cycles_text(s.cpu_cycles, kOfCpu)));
+                           ? fmt::format("CPU {}", cycles_text(s.cpu_cycles, of_cpu))
+                           : fmt::format("NPU {}, CPU {}", cycles_text(s.npu_cycles, "open model"), cycles_text(s.cpu_cycles, of_cpu)));
     for (const Considered::Neighbour& neighbour : n.neighbours) line("neighbour", neighbour_text(neighbour));
   }
   for (const OperatorReport& o : r.operators)
-    if (has(o.origin, id)) line("became", became_text(g, o, id));
+    if (has(o.origin, id)) line("became", became_text(g, o, id, of_cpu));
   for (const FoldedReport& f : r.folded)
     if (f.source == id) line("no call", f.reason);
 }

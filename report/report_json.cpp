@@ -73,6 +73,7 @@ Json cycles_json(const ProgramCost& cost, const ReportFacts& f) {
   return {
       {"npu", cost.npu},
       {"cpu", cost.not_known > 0 && cost.cpu == 0 ? Json(nullptr) : Json(cost.cpu)},
+      {"cpu_is", cost.kind_of_cpu},
       {"crossing", cost.crossing},
       {"wait_for_constants", cost.wait},
       {"total", known ? Json(cost.total()) : Json(nullptr)},
@@ -200,8 +201,9 @@ Json peak(const Compilation& c) {
 // Null where nothing had to be computed in bands of rows.
 Json row_split(const RowBands& b) {
   if (b.operators == 0) return nullptr;
-  return {{"operators", b.operators},     {"bands", b.bands},          {"extra_calls", b.extra_calls}, {"extra_macs", b.extra_macs},
-          {"copies", b.copies},           {"ram_before", b.bytes_before}, {"ram_after", b.bytes_after}};
+  return {{"operators", b.operators},   {"bands", b.bands},   {"extra_calls", b.extra_calls},
+          {"extra_macs", b.extra_macs}, {"copies", b.copies}, {"ram_before", b.bytes_before},
+          {"ram_after", b.bytes_after}};
 }
 
 // Null where calls stand in the order of the model.

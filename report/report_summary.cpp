@@ -156,7 +156,7 @@ class Summary {
   void cycles() {
     const ProgramCost& cost = r_.cost;
     if (cost.total() <= 0 || cost.not_known > 0) return;
-    const std::string cpu = fmt::format("{} (instructions at one a cycle)", grouped(cost.cpu));
+    const std::string cpu = fmt::format("{} ({})", grouped(cost.cpu), cost.kind_of_cpu);
     const i64 clock = f_.target ? f_.target->clock_hz : 0;
     const std::string time = clock > 0 ? fmt::format(", {:.3f} ms at {} MHz",
                                                      1e3 * static_cast<double>(cost.total()) / static_cast<double>(clock), clock / 1000000)

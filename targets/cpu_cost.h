@@ -1,4 +1,4 @@
-// What a call of a CPU kernel costs, as a line of the target file. The formula stands beside its data: docs/cpu-cost.md.
+// What a call of a CPU kernel costs, as lines of the target file. The formula stands beside its data: docs/cpu-cost.md.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,16 +14,25 @@ struct CpuWork {
   int64_t taps = 0;       // elements of windows that it walks over: of a convolution for all its channels together, of a pool for each
 };
 
-// One line of [cpu.cost]. Instructions at one a cycle: no chip's cycles. All but `call` are in 1/256.
+// One line of [cpu.cost]: instructions. All but `call` are in 1/256.
 struct CpuKernelCost {
   std::string kernel;  // "cortex_m::quantized_conv2d"; "*": every kernel without a line of its own
   int64_t call = 0;
   int64_t mac = 0, result = 0, operand = 0, tap = 0, constant = 0;
   bool operator==(const CpuKernelCost&) const = default;
 
-  int64_t cycles(const CpuWork& w) const {
+  int64_t instructions(const CpuWork& w) const {
     return call + (mac * w.macs + result * w.results + operand * w.operands + tap * w.taps + constant * w.constants + 128) / 256;
   }
+};
+
+// One line of [cpu.cycles]: what the instructions of a kernel take on this core.
+struct CpuKernelCycles {
+  std::string kernel;    // as above
+  int64_t of_256 = 256;  // cycles of 256 instructions
+  bool operator==(const CpuKernelCycles&) const = default;
+
+  int64_t cycles(int64_t instructions) const { return instructions / 256 * of_256 + (instructions % 256 * of_256 + 128) / 256; }
 };
 
 }  // namespace deuteron

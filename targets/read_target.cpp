@@ -39,6 +39,7 @@ const std::vector<std::string> kProcessors = {"cpu", "npu"};
 const std::vector<std::string> kPrefer = {"npu", "fastest"};
 const std::vector<std::string> kDialects = {"deuteron", "stock"};
 constexpr int64_t kMaxCost = int64_t{1} << 31;  // so that no sum of products with sizes of tensors runs over
+constexpr int64_t kMaxCycles = 256 * 16;        // of 256 instructions
 
 // Reads one file with what it extends; every fault becomes a diagnostic with the line where it was found.
 class Reader {
@@ -138,8 +139,9 @@ class Reader {
   }
 
   void read_cpu(const toml::table& cpu, Target& t) {
-    known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz", "cost"});
+    known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz", "cost", "cycles"});
     if (const toml::table* cost = table(cpu, "cost")) read_cost(*cost, t);
+    if (const toml::table* cycles = table(cpu, "cycles")) read_cycles(*cycles, t);
     t.cpu = string(cpu, "core", true).value_or("");
     const std::string isa = string(cpu, "isa", true).value_or("");
     if (const std::optional<int64_t> clock = integer(cpu, "clock_hz", false)) {
@@ -248,6 +250,16 @@ class Reader {
     }
   }
 
+  void read_cycles(const toml::table& from, Target& t) {
+    for (const auto& [kernel, node] : from)
+      if (const std::optional<int64_t> v = integer(from, kernel.str(), false)) {
+        if (*v < 1) measured(&node, fmt::format("the cycles of `{}` must be 1 or more", kernel.str()), *v, 1, "target.cost");
+        else if (*v > kMaxCycles)
+          measured(&node, fmt::format("the cycles of `{}` are too many", kernel.str()), *v, kMaxCycles, "target.cost");
+        else t.cpu_cycles.push_back({std::string(kernel.str()), *v});
+      }
+  }
+
   std::string one_of(const toml::table& from, std::string_view key, const std::vector<std::string>& known, std::string otherwise) {
     const std::optional<std::string> v = string(from, key, false);
     if (!v) return otherwise;
@@ -327,8 +339,9 @@ class Reader {
         const toml::node* node = memories;
         if (const toml::array* list = memories->as_array(); list && !list->empty())
           node = list->get(static_cast<size_t>(&m - t.memories.data()));
-        fault(node, fmt::format("no tensor may lie in the memory `{}`: it is reached by {} only, and holds {}", m.name,
-                                fmt::join(m.reach, " and "), fmt::join(m.holds, " and ")),
+        fault(node,
+              fmt::format("no tensor may lie in the memory `{}`: it is reached by {} only, and holds {}", m.name,
+                          fmt::join(m.reach, " and "), fmt::join(m.holds, " and ")),
               "target.memory.unused", "give it `reach = [\"cpu\"]` or leave it out");
       }
   }

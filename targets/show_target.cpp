@@ -71,13 +71,15 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
   if (t.has_backend("cortex_m")) out += fmt::format("\n[stock]\ncmsis_nn = {}\n", in_quotes(name_of(t.cmsis_nn)));
   out += fmt::format("\n[cpu]\ncore = {}\nisa = {}\n", in_quotes(t.cpu), in_quotes(name_of(t.isa)));
   if (t.clock_hz > 0) out += fmt::format("clock_hz = {}\n", t.clock_hz);
-  if (!t.cpu_cost.empty()) out += "\n# instructions at one a cycle; all but `call` in 1/256: docs/cpu-cost.md\n[cpu.cost]\n";
+  if (!t.cpu_cost.empty()) out += "\n# instructions; all but `call` in 1/256: docs/cpu-cost.md\n[cpu.cost]\n";
   for (const CpuKernelCost& c : t.cpu_cost) {
     std::string numbers;
     for (const CostKey& key : kCostKeys)
       if (c.*key.field != 0) numbers += fmt::format("{}{} = {}", numbers.empty() ? "" : ", ", key.name, c.*key.field);
     out += fmt::format("{} = {{ {} }}\n", in_quotes(c.kernel), numbers);
   }
+  if (!t.cpu_cycles.empty()) out += "\n# estimated cycles of 256 instructions\n[cpu.cycles]\n";
+  for (const CpuKernelCycles& c : t.cpu_cycles) out += fmt::format("{} = {}\n", in_quotes(c.kernel), c.of_256);
   if (t.npu) {
     out += fmt::format("\n[npu]\nfamily = {}\n\n[npu.limits]\n", in_quotes(t.npu->family));
     numbers_of(out, kLimitKeys, t.npu->limits);
@@ -100,7 +102,7 @@ std::string target_as_toml(const Target& t, const std::vector<std::string>& stag
 
 nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::string>& stages) {
   using Json = nlohmann::ordered_json;
-  Json memories = Json::array(), backends = Json::array(), cost = Json::object();
+  Json memories = Json::array(), backends = Json::array(), cost = Json::object(), cycles = Json::object();
   for (const MemoryRegion& m : t.memories)
     memories.push_back({{"name", m.name},
                         {"bytes", m.bytes > 0 ? Json(m.bytes) : Json(nullptr)},
@@ -117,19 +119,14 @@ nlohmann::ordered_json target_as_json(const Target& t, const std::vector<std::st
     backends.push_back({{"name", b}, {"options", std::move(options)}, {"quantizer", quantizer_of(b)}});
   }
   for (const CpuKernelCost& c : t.cpu_cost) cost[c.kernel] = json_of(kCostKeys, c);
-  Json j = {{"name", t.name},
-            {"description", t.description},
-            {"cpu", t.cpu},
-            {"isa", name_of(t.isa)},
-            {"backends", t.backends},
-            {"clock_hz", t.clock_hz},
-            {"memories", memories},
-            {"file", t.file},
-            {"extends", t.extends},
-            {"recipe", backends},
-            {"stages", stages},
-            {"cpu_cost", cost},
-            {"stock", {{"cmsis_nn", name_of(t.cmsis_nn)}}}};
+  for (const CpuKernelCycles& c : t.cpu_cycles) cycles[c.kernel] = c.of_256;
+  Json j = {{"name", t.name},         {"description", t.description},
+            {"cpu", t.cpu},           {"isa", name_of(t.isa)},
+            {"backends", t.backends}, {"clock_hz", t.clock_hz},
+            {"memories", memories},   {"file", t.file},
+            {"extends", t.extends},   {"recipe", backends},
+            {"stages", stages},       {"cpu_cost", cost},
+            {"cpu_cycles", cycles},   {"stock", {{"cmsis_nn", name_of(t.cmsis_nn)}}}};
   if (t.npu)
     j["npu"] = {{"family", t.npu->family},
                 {"limits", json_of(kLimitKeys, t.npu->limits)},

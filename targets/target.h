@@ -16,10 +16,10 @@ namespace deuteron {
 
 struct MemoryRegion {
   std::string name;
-  int64_t bytes = 0;               // 0: not limited
-  std::vector<std::string> holds;  // "activations", "scratch", "states", "constants"
-  std::vector<std::string> reach;  // who can read and write it: "cpu", "npu"
-  int64_t bytes_per_cycle_q8 = 0;  // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
+  int64_t bytes = 0;                     // 0: not limited
+  std::vector<std::string> holds;        // "activations", "scratch", "states", "constants"
+  std::vector<std::string> reach;        // who can read and write it: "cpu", "npu"
+  int64_t bytes_per_cycle_q8 = 0;        // what the CPU reads of it in a cycle, in 1/256; 0: it does not wait
   int64_t write_bytes_per_cycle_q8 = 0;  // what it writes; the same as it reads, unless the file says otherwise
   bool is_flash = false;                 // keeps what it holds without power, and no program writes it
   bool does_hold(std::string_view what) const;
@@ -50,6 +50,7 @@ struct RecipeOptions {
   bool fetch_constants = false;      // the same
   std::string dialect = "deuteron";  // [options.cortex_m]
   bool operator==(const RecipeOptions&) const = default;
+  bool is_for_stock() const { return dialect == "stock"; }
 };
 
 struct Target {
@@ -59,9 +60,10 @@ struct Target {
   std::string cpu;                    // "cortex-m55"
   Isa isa = Isa::scalar;
   int64_t clock_hz = 0;
-  std::vector<MemoryRegion> memories;   // empty: not limited
-  std::optional<Npu> npu;               // exactly when "neutron" is among the backends
-  std::vector<CpuKernelCost> cpu_cost;  // [cpu.cost]; empty: cycles of the CPU are not known
+  std::vector<MemoryRegion> memories;       // empty: not limited
+  std::optional<Npu> npu;                   // exactly when "neutron" is among the backends
+  std::vector<CpuKernelCost> cpu_cost;      // [cpu.cost]; empty: cycles of the CPU are not known
+  std::vector<CpuKernelCycles> cpu_cycles;  // [cpu.cycles]; empty: one instruction a cycle
   RecipeOptions options;
   CmsisNn cmsis_nn = CmsisNn::at_dbf45dbf;  // [stock]: of stock firmware that may run the program
   std::string file;                         // where it was read from

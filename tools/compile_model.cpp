@@ -48,7 +48,7 @@ void refuse_own_dialect(const ProgramReport& r, const std::string& model, Diagno
 
 // Packed, unless stock firmware is to run the program.
 bool choose_weights(const ModelOptions& o, const Target& target, CompileOptions& options, Diagnostics& diagnostics) {
-  const bool stock = target.options.dialect == "stock", asked = o.weights == "packed";
+  const bool stock = target.options.is_for_stock(), asked = o.weights == "packed";
   options.packed_weights = asked || (o.weights.empty() && !stock);
   const bool refused = asked && stock;
   if (refused)
@@ -380,7 +380,7 @@ void follow_recipe(const Target& target, CompileOptions& options) {
   options.npu.prefer = recipe.prefer;
   options.npu.min_macs = std::max(options.npu.min_macs, recipe.min_macs);
   options.npu.fetch_constants |= recipe.fetch_constants;
-  if (recipe.dialect == "stock")  // its linear kernel has one multiplier; without MVE its 1x1 convolution costs far more
+  if (recipe.is_for_stock())  // its linear kernel has one multiplier; without MVE its 1x1 convolution costs far more
     options.quantize.linear_weights = target.isa == Isa::mve ? LinearWeights::searched : LinearWeights::by_tensor;
 }
 
@@ -434,7 +434,7 @@ std::optional<CompiledModel> compile_model_for(Target target, const ModelOptions
   if (!compilation) return std::nullopt;
   if (!compilation->pte.empty()) result.program = report_program(*compilation, result.target);
   refuse_unlowered(*compilation, o.model, diagnostics);
-  if (recipe.dialect == "stock") refuse_own_dialect(result.program, o.model, diagnostics);
+  if (recipe.is_for_stock()) refuse_own_dialect(result.program, o.model, diagnostics);
   if (o.strict) refuse_portable(result.program, o.model, diagnostics);
   if (!o.firmware_ops.empty())
     if (const auto firmware = FirmwareOps::read(o.firmware_ops, diagnostics))

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "boards/board.h"
+#include "boards/cycles/estimate_cycles.h"
 #include "boards/emulate.h"
 #include "cost/cpu_cost.h"
 #include "frontends/read_graph.h"
@@ -29,14 +30,32 @@ TEST(CpuCost, TheFormulaIsThatOfTheFile) {
   ASSERT_TRUE(t);
   for (const CpuKernelCost& c : t->cpu_cost)
     if (c.kernel == "cortex_m::quantized_add") {
-      EXPECT_EQ(c.cycles({.macs = 3, .results = 5, .operands = 11, .taps = 13}), 7 + 22);  // 3 + 10 + 5.5 + 3.25, to the nearest
+      EXPECT_EQ(c.instructions({.macs = 3, .results = 5, .operands = 11, .taps = 13}), 7 + 22);  // 3 + 10 + 5.5 + 3.25, to the nearest
     }
 }
 
+TEST(CpuCost, CyclesAreThoseOfTheKernelOrOfAll) {
+  Diagnostics d;
+  const std::optional<Target> t = parse_target(
+      "format = 1\nname = \"t\"\nextends = [\"cortex-m0\"]\n[cpu.cost]\nadd = { call = 1000 }\nmul = { call = 1001 }\n[cpu.cycles]\n"
+      "add = 384\n\"*\" = 300\n",
+      "t.toml", d);
+  ASSERT_TRUE(t);
+  EXPECT_EQ(cpu_cycles({"add", "*"}, CpuWork{}, *t), 1500);
+  EXPECT_EQ(cpu_cycles({"mul", "*"}, CpuWork{}, *t), 1173);  // 1001 * 300 / 256, to the nearest
+  EXPECT_STREQ(kind_of_cpu_cycles(*t), "estimated");
+  const std::optional<Target> without = find_target("cortex-m0", d);
+  EXPECT_EQ(cpu_cycles({"cortex_m::quantized_add"}, CpuWork{}, *without),
+            cpu_instructions({"cortex_m::quantized_add"}, CpuWork{}, *without));
+  EXPECT_STREQ(kind_of_cpu_cycles(*without), "instructions at one a cycle");
+}
+
+// Instructions everywhere; cycles where the core has a model. No line of [cpu.cycles] was fitted to these models.
 TEST(CpuCost, PredictsWhatTheBoardCounts) {
   const std::string models = fmt::format("{}/fixtures/models", kSharedFolder);
   if (!has_board_runners() || !std::filesystem::exists(models))
     GTEST_SKIP() << "left out: predicted against counted instructions (no boards, or no ../shared)";
+  std::string not_installed;
   for (const Board& board : emulated_boards())
     for (const char* model : {"dscnn_kws", "digits_cnn", "digits_bmm"}) {
       Diagnostics d;
@@ -62,17 +81,32 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
         const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
         stored.emplace_back(data, data + bytes.size());
       }
-      const EmulatedRun run = run_emulated(board.name, c->pte, {&stored, 1}, {.by_step = true});
+      const CoreModel* const core = target->cpu_cycles.empty() ? nullptr : find_core(target->cpu);
+      const EmulatedRun run = run_emulated(board.name, c->pte, {&stored, 1}, {.by_step = true, .count_blocks = core != nullptr});
       if (run.error.rule == "board.qemu_missing") GTEST_SKIP() << "left out: emulated boards (" << run.error.what << ")";
       ASSERT_TRUE(run.ok) << format_diagnostic(run.error);
-      const ProgramReport report = report_program(*c, *target);
+      Target of_instructions = *target;
+      of_instructions.cpu_cycles.clear();
+      const ProgramReport report = report_program(*c, of_instructions);
       ASSERT_EQ(run.steps[0].size(), report.operators.size());
       EXPECT_EQ(report.cost.not_known, 0);
       const auto counted = static_cast<double>(run.instructions[0]);
       // The formula has no term for what vector kernels do once for each filter, whatever the image: docs/cpu-cost.md, "Its error".
       const double bound = target->isa == Isa::scalar ? 0.1 : 0.2;
       EXPECT_NEAR(static_cast<double>(report.cost.cpu), counted, bound * counted) << model << " on " << board.name;
+      if (!core) continue;
+      std::vector<std::string> calls;
+      for (const StepCount& s : run.steps[0]) calls.push_back(s.op);
+      const std::optional<CycleEstimate> estimate = estimate_cycles(*core, board.image, run.blocks, 1, calls, d);
+      if (!estimate && d.list()[0].what.find("is not installed") != std::string::npos) {
+        not_installed = d.list()[0].what;
+        continue;
+      }
+      ASSERT_TRUE(estimate) << format_diagnostic(d.list()[0]);
+      const double cycles = estimate->whole.cycles;
+      EXPECT_NEAR(static_cast<double>(report_program(*c, *target).cost.cpu), cycles, 0.25 * cycles) << model << " on " << board.name;
     }
+  if (!not_installed.empty()) GTEST_SKIP() << "left out: predicted against estimated cycles (" << not_installed << ")";
 }
 
 // The same delegate with and without a transpose in its call: the difference is the transpose.
@@ -81,8 +115,9 @@ TEST(CpuCost, PredictsTransposesAtTheBorder) {
   if (!has_board_runners() || !std::filesystem::exists(model))
     GTEST_SKIP() << "left out: transposes at the border, predicted against counted (no boards, or no ../shared)";
   Diagnostics d;
-  const std::optional<Target> target = find_target("imxrt700cm", d);
+  std::optional<Target> target = find_target("imxrt700cm", d);
   ASSERT_TRUE(target);
+  target->cpu_cycles.clear();  // the board counts instructions
   i64 instructions[2], predicted[2], transposes[2];
   for (const bool contiguous : {false, true}) {
     std::optional<Graph> graph = read_graph(model, d);

@@ -35,7 +35,7 @@ constexpr Row kRows[] = {
      },
      [](ModelOptions& o) { o.prefer = "fastest"; }},
     {"--weights packed",
-     [](const ModelOptions& o, const CompiledModel& m) { return o.weights == "plain" && m.target.options.dialect != "stock"; },
+     [](const ModelOptions& o, const CompiledModel& m) { return o.weights == "plain" && !m.target.options.is_for_stock(); },
      [](ModelOptions& o) { o.weights = "packed"; }},
     {"--observer auto", [](const ModelOptions& o, const CompiledModel&) { return o.observer != "auto"; },
      [](ModelOptions& o) { o.observer = "auto"; }},
