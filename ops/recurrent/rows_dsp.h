@@ -23,14 +23,17 @@ struct DspRows {
   template <int32_t rows>
   static void sum(const int8_t* first, int32_t step, const int8_t* v, int32_t count, int32_t (&sums)[rows]) {
     for (int32_t& s : sums) s = 0;
+    // With -O2 gcc 12 keeps the sums in memory unless it is told to unroll.
     for (; count >= 4; count -= 4, first += 4, v += 4) {
       const Pairs of_v = pairs_at(v);
+#pragma GCC unroll 4
       for (int32_t r = 0; r < rows; ++r) {
         const Pairs w = pairs_at(first + r * step);
         sums[r] = __smlad(w.even, of_v.even, __smlad(w.odd, of_v.odd, sums[r]));
       }
     }
     for (; count > 0; --count, ++first, ++v)
+#pragma GCC unroll 4
       for (int32_t r = 0; r < rows; ++r) sums[r] += first[r * step] * *v;
   }
 };

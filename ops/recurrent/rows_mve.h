@@ -13,6 +13,7 @@ struct MveRows {
     for (; count > 0; count -= 16, first += 16, v += 16) {
       const mve_pred16_t here = vctp8q(static_cast<uint32_t>(count));
       const int8x16_t of_v = vld1q_z_s8(v, here);
+#pragma GCC unroll 4  // with -O2 gcc 12 keeps the sums in memory otherwise
       for (int32_t r = 0; r < rows; ++r) sums[r] = vmladavaq_s8(sums[r], of_v, vld1q_z_s8(first + r * step, here));
     }
   }

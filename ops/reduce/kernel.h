@@ -25,9 +25,10 @@ void sum_s8(const SumArgs& a, const int8_t* x, int8_t* y);
 void sum_s8_mve(const SumArgs& a, const int8_t* x, int8_t* y);
 constexpr const char* why_not_sum_mve(const SumArgs& a) { return a.shift > 0 ? "a sum that is scaled up" : nullptr; }
 
-// The same with the DSP extension, and on cores with neither; fewer than 4 elements behind the slices, other than one, are left to the
-// portable kernel.
+// The same with the DSP extension; fewer than 4 elements behind the slices, other than one, are left to the portable kernel.
 void sum_s8_dsp(const SumArgs& a, const int8_t* x, int8_t* y);
+
+// The same with neither.
 void sum_s8_scalar(const SumArgs& a, const int8_t* x, int8_t* y);
 
 }  // namespace deuteron

@@ -1,12 +1,12 @@
 # How device sources are optimized: kernels and what transposes at the NPU's border for speed, what runs once for size. Names are relative to
 # the root of the sources. Used by boards/boards.cmake and by the projects that `deuteron firmware` writes. SMALL_LOADER: the loader for size.
 function(optimization_of name result)
-  # Its loops are assembly; what finds windows for them is half as long as with -O3.
-  if(name MATCHES "^ops/packed_conv2d(_shifts)?/kernel_(dsp|mve)[.]cpp$")
+  # Loops of packed convolutions are assembly, and a plain RNN has one: what stands around them is half as long as with -O3.
+  if(name MATCHES "^ops/(packed_conv2d(_shifts)?|rnn)/kernel_(dsp|mve)[.]cpp$")
     set(${result} -Os PARENT_SCOPE)
   # Loops are written for the instruction set; with -O3 gcc 12 makes vectors of what is left for the ends as well, and a third more code.
   # But for those that pass functions on: with -O2 these are called through pointers.
-  elseif(name MATCHES "^ops/[^/]+/kernel_(dsp|mve)[.]cpp$|^ops/(((avg|max)_pool2d|minimum)/kernel_scalar|permute/kernel)[.]cpp$" AND
+  elseif(name MATCHES "^ops/[^/]+/kernel_(dsp|mve)[.]cpp$|^ops/(((avg|max)_pool2d|minimum|reduce)/kernel_scalar|permute/kernel)[.]cpp$" AND
          NOT name MATCHES "^ops/(depthwise_conv2d/|packed_conv2d_add(_shifts)?/|conv2d/kernel_dsp)")
     set(${result} -O2 PARENT_SCOPE)
   elseif(name MATCHES "^ops/[^/]+/(kernel[^/]*[.]cpp|[^/]+[.]S)$|^backends/neutron_delegate/reorder[.]cpp$")
