@@ -59,10 +59,8 @@ static void measure(const std::string& model, const Target& target, const char* 
   const EmulatedRun run = run_emulated(board, c->pte, {&stored, 1}, {.by_step = true, .count_blocks = core != nullptr});
   if (!run.ok) return fmt::print(stderr, "{}: left out: {}\n", model, format_diagnostic(run.error));
   if (run.steps.empty()) return;  // nothing is called
-  std::vector<std::string> names;
-  for (const StepCount& s : run.steps[0]) names.push_back(s.op);
   std::optional<CycleEstimate> cycles;
-  if (core) cycles = estimate_cycles(*core, find_board(emulated_boards(), board)->image, run.blocks, 1, names, diagnostics);
+  if (core) cycles = estimate_cycles(*core, find_board(emulated_boards(), board)->image, run, diagnostics);
   if (core && !cycles) return complain(model, diagnostics);
   size_t k = 0;
   for (const Node& node : c->graph.nodes) {

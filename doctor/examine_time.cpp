@@ -22,6 +22,10 @@ void add_if_dear(const Patient& p, FindingKind kind, std::string what, std::vect
     findings.push_back(finding_of(kind, std::move(what), std::move(where), static_cast<double>(cycles), cycles_text(p, cycles, how)));
 }
 
+std::string operator_cycles_text(const Patient& p, const OperatorReport& o) {
+  return cycles_text(p, o.cycles, o.placement == Placement::npu ? std::string(kOfNpu) : of_cpu(p));
+}
+
 void ports(const Patient& p, const std::vector<NodeId>& nodes, std::vector<Finding>& findings) {
   const Graph& g = p.compilation.graph;
   i64 cycles = 0;
@@ -95,8 +99,7 @@ void batch_norms(const Patient& p, std::vector<Finding>& findings) {
         !o.origin.empty() && std::ranges::all_of(o.origin, [&](i32 id) { return g.sources[id].target.starts_with("aten.batch_norm"); });
     if (is_norm && o.cycles > 0)
       findings.push_back(finding_of(FindingKind::unfolded_batch_norm, fmt::format("a batch norm is a call of its own, {}", o.op),
-                                    {place_of(g, o.origin)}, static_cast<double>(o.cycles),
-                                    cycles_text(p, o.cycles, o.placement == Placement::npu ? std::string(kOfNpu) : of_cpu(p))));
+                                    {place_of(g, o.origin)}, static_cast<double>(o.cycles), operator_cycles_text(p, o)));
   }
 }
 
@@ -116,8 +119,7 @@ void dominant(const Patient& p, std::vector<Finding>& findings) {
     if (share < kDominantShare) continue;
     findings.push_back(finding_of(FindingKind::dominant_operator,
                                   fmt::format("{} takes {:.0f} % of the time, with {} multiply-adds", o.op, 100 * share, grouped(o.macs)),
-                                  {place_of(g, o.origin)}, static_cast<double>(o.cycles),
-                                  cycles_text(p, o.cycles, o.placement == Placement::npu ? std::string(kOfNpu) : of_cpu(p))));
+                                  {place_of(g, o.origin)}, static_cast<double>(o.cycles), operator_cycles_text(p, o)));
   }
 }
 

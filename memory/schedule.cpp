@@ -167,6 +167,7 @@ std::optional<std::vector<NodeId>> order_with_less_alive(const Graph& g) {
     std::map<std::vector<i32>, PartialOrder> grown;  // by what is left to wait for: which nodes have run
     i64 may_grow = most_grown;
     for (PartialOrder& s : states) {
+      if (may_grow == 0) break;
       std::vector<NodeId> nodes = ready_nodes(s);
       if (std::ssize(nodes) > may_grow) nodes.resize(static_cast<size_t>(may_grow));
       may_grow -= std::ssize(nodes);

@@ -15,8 +15,8 @@ i64 most_alive(const Graph& g, const std::vector<NodeId>& order);
 // order among each other, for decisions name them by it.
 //
 // All orders are grown node by node, together. Those that have run the same nodes are one: the one with the least peak. Of the others only
-// so many are kept, those with the least peak and then the least alive. So a chain costs nothing, and a few branches are searched wholly.
-// A budget of steps, never of time: one graph has one answer.
+// so many are kept and grown, those with the least peak and then the least alive. So a chain costs nothing, and a few branches are searched
+// wholly. A budget of steps, never of time: one graph has one answer.
 std::optional<std::vector<NodeId>> order_with_less_alive(const Graph& g);
 
 }  // namespace deuteron

@@ -95,9 +95,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
       const double bound = target->isa == Isa::scalar ? 0.1 : 0.2;
       EXPECT_NEAR(static_cast<double>(report.cost.cpu), counted, bound * counted) << model << " on " << board.name;
       if (!core) continue;
-      std::vector<std::string> calls;
-      for (const StepCount& s : run.steps[0]) calls.push_back(s.op);
-      const std::optional<CycleEstimate> estimate = estimate_cycles(*core, board.image, run.blocks, 1, calls, d);
+      const std::optional<CycleEstimate> estimate = estimate_cycles(*core, board.image, run, d);
       if (!estimate && d.list()[0].what.find("is not installed") != std::string::npos) {
         not_installed = d.list()[0].what;
         continue;

@@ -103,11 +103,8 @@ std::string check_clock(const std::string& text) {
 
 bool add_cycles(RunResult& r, const CoreModel& core, const RunOptions& o, const EmulatedRun& run, const EmulateOptions& options,
                 Diagnostics& diagnostics) {
-  std::vector<std::string> calls;
-  if (!run.steps.empty())
-    for (const StepCount& s : run.steps[0]) calls.push_back(s.op);
   const std::span<const uint8_t> image = options.image.empty() ? find_board(emulated_boards(), o.on.substr(5))->image : options.image;
-  const std::optional<CycleEstimate> estimate = estimate_cycles(core, image, run.blocks, run.steps.size(), calls, diagnostics);
+  const std::optional<CycleEstimate> estimate = estimate_cycles(core, image, run, diagnostics);
   if (!estimate) return false;
   r.figures["estimated_cycles"] = json_of(core, *estimate);
   r.summary += "\n" + text_of(core, *estimate);

@@ -94,4 +94,12 @@ std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<co
   return e;
 }
 
+std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image, const EmulatedRun& run,
+                                             Diagnostics& diagnostics) {
+  std::vector<std::string> calls;
+  if (!run.steps.empty())
+    for (const StepCount& s : run.steps[0]) calls.push_back(s.op);
+  return estimate_cycles(core, image, run.blocks, run.steps.size(), calls, diagnostics);
+}
+
 }  // namespace deuteron

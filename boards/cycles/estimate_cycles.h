@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "boards/cycles/core_model.h"
+#include "boards/emulate.h"
 
 namespace deuteron {
 
@@ -30,5 +31,9 @@ struct CycleEstimate {
 // calls.
 std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image, std::span<const uint8_t> blocks,
                                              uint64_t samples, const std::vector<std::string>& calls, Diagnostics& diagnostics);
+
+// Of such a run, whose steps name the calls.
+std::optional<CycleEstimate> estimate_cycles(const CoreModel& core, std::span<const uint8_t> image, const EmulatedRun& run,
+                                             Diagnostics& diagnostics);
 
 }  // namespace deuteron

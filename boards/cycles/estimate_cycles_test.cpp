@@ -96,7 +96,7 @@ TEST_P(CyclesOnBoard, EachInstructionIsCountedOnce) {
   for (const StepCount& s : marked.steps[0]) calls.push_back(s.op);
   const CoreModel& core = *find_core(GetParam().target.substr(0, GetParam().target.find('+')));
   Diagnostics d;
-  const std::optional<CycleEstimate> e = estimate_cycles(core, GetParam().image, marked.blocks, 2, calls, d);
+  const std::optional<CycleEstimate> e = estimate_cycles(core, GetParam().image, marked, d);
   if (!d.list().empty() && d.list()[0].what.find("is not installed") != std::string::npos)
     GTEST_SKIP() << "left out: estimated cycles (" << d.list()[0].what << ")";
   ASSERT_TRUE(e) << format_diagnostic(d.list()[0]);
