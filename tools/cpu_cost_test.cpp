@@ -101,6 +101,7 @@ TEST(CpuCost, PredictsWhatTheBoardCounts) {
         continue;
       }
       ASSERT_TRUE(estimate) << format_diagnostic(d.list()[0]);
+      EXPECT_NEAR(static_cast<double>(estimate->whole.instructions), counted, 40.0 * static_cast<double>(report.operators.size()));
       const double cycles = estimate->whole.cycles;
       EXPECT_NEAR(static_cast<double>(report_program(*c, *target).cost.cpu), cycles, 0.25 * cycles) << model << " on " << board.name;
     }
