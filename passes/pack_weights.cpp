@@ -47,14 +47,14 @@ bool has_rule(std::string_view call) {
   return std::ranges::any_of(kRules, [&](const PackRule& rule) { return rule.call == call; });
 }
 
-std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass) {
+std::optional<Candidate> candidate(const Graph& g, size_t n, PassContext& pass, LinearForms& additions) {
   const Node& node = g.nodes[n];
   const auto* call = call_of(node.op);
   if (!call || !has_rule(call->name)) return std::nullopt;
   std::vector<const Constant*> data;
   for (const ValueId v : node.inputs) data.push_back(g.values[v].constant ? &*g.values[v].constant : nullptr);
   const bool may_be_w4 = has_int4_weights(pass.options);
-  Result<Lowered> lowered = pack_call({*call, data, pass.target.isa, !may_be_w4 && has_zeros(pass.result.unit_order, node)});
+  Result<Lowered> lowered = pack_call({*call, data, pass.target.isa, !may_be_w4 && has_zeros(pass.result.unit_order, node), &additions});
   if (!lowered) {
     if (lowered.why.rule != kNoPacking) pass.result.plain.push_back({node.origin, call->name, lowered.why});
     return std::nullopt;
@@ -147,9 +147,10 @@ void pack_weights(PassContext& pass) {
   Graph& g = pass.graph;
   std::vector<Candidate> candidates;
   Readers readers;
+  LinearForms additions;
   for (size_t n = 0; n < g.nodes.size(); ++n) {
     add_constants(g, g.nodes[n], readers);
-    if (auto c = candidate(g, n, pass)) candidates.push_back(std::move(*c));
+    if (auto c = candidate(g, n, pass, additions)) candidates.push_back(std::move(*c));
   }
   i64 plain = 0;
   for (const auto& [data, count] : readers) plain += static_cast<i64>(data.size());

@@ -4,9 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "ops/add/kernel.h"
-#include "ops/linear_add/kernel.h"
-
 namespace deuteron {
 namespace {
 
@@ -136,12 +133,6 @@ bool stays_in_int32(i64 x_factor, i64 other_factor, i64 first) {
   return std::abs(middle) + reach <= INT32_MAX;
 }
 
-// Of LinearAddArgs, and the shift to the right.
-struct LinearForm {
-  LinearAddArgs args;
-  i32 right;
-};
-
 // Factors near these, the nearest first.
 std::optional<LinearForm> form_near(const Factors& factors, i32 right, const std::vector<Corner>& corners, const Steps& steps) {
   constexpr i64 kReach = 4;
@@ -175,12 +166,23 @@ std::optional<LinearForm> linear_form(const AddArgs& a) {
 
 }  // namespace
 
+const std::optional<LinearForm>& LinearForms::of(const Rescale& x, const Rescale& other, const Rescale& y) {
+  std::array<i32, 9> scales;
+  auto next = scales.begin();
+  for (const Rescale* r : {&x, &other, &y}) *next++ = r->zero, *next++ = r->multiplier, *next++ = r->shift;
+  auto at = found_.find(scales);
+  if (at == found_.end()) at = found_.emplace(scales, linear_form({0, 0, x, other, y, -128, 127})).first;
+  return at->second;
+}
+
 Result<Lowered> linearize_add(const PlainCall& c) {
   enum { kX, kXRescale, kOther = 4, kOtherRescale, kYRescale = 8, kYMin = 11, kYMax, kOut };
   const auto number = [&](int arg) { return static_cast<i32>(c.call.args[arg].integer); };
   const auto rescale = [&](int arg) { return Rescale{number(arg), number(arg + 1), number(arg + 2)}; };
   if (number(kYMin) != -128 || number(kYMax) != 127) return Refusal{"the result has bounds of its own", "", "", ""};
-  const auto found = linear_form({0, 0, rescale(kXRescale), rescale(kOtherRescale), rescale(kYRescale), -128, 127});
+  LinearForms own;
+  LinearForms& forms = c.additions ? *c.additions : own;
+  const std::optional<LinearForm>& found = forms.of(rescale(kXRescale), rescale(kOtherRescale), rescale(kYRescale));
   if (!found) return Refusal{"no factors give the same bits for all pairs of values", "", "", ""};
   CallBuilder call("deuteron::linear_add", 2, 1);
   if (found->right == kLinearAddQ21Right) call.overload("q21");

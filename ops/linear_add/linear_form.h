@@ -2,9 +2,31 @@
 // its factors are looked for beside the real ones and where there is most room for them, and proved on all 65 536 pairs of values; without
 // such factors the refusal says so.
 #pragma once
+#include <array>
+#include <map>
+#include <optional>
+
+#include "ops/add/kernel.h"
+#include "ops/linear_add/kernel.h"
 #include "ops/packed_conv2d/packing.h"
 
 namespace deuteron {
+
+// x_factor, other_factor and first; and the shift to the right.
+struct LinearForm {
+  LinearAddArgs args;
+  i32 right;
+};
+
+// The forms of the additions of a program. Bands of one addition ask for the same form, whose proof takes milliseconds.
+class LinearForms {
+ public:
+  // Of its scales; the result has no bounds of its own. Nothing: no factors give the same bits for all pairs of values.
+  const std::optional<LinearForm>& of(const Rescale& x, const Rescale& other, const Rescale& y);
+
+ private:
+  std::map<std::array<i32, 9>, std::optional<LinearForm>> found_;
+};
 
 Result<Lowered> linearize_add(const PlainCall&);
 

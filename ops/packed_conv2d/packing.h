@@ -5,12 +5,15 @@
 
 namespace deuteron {
 
+class LinearForms;  // ops/linear_add/linear_form.h
+
 // A lowered call. `data[i]` is null where operand i is not a constant.
 struct PlainCall {
   const KernelCall& call;
   std::span<const Constant* const> data;
   Isa isa;
-  bool has_zeros = false;  // at the end of its input, which its units were put in order for (passes/order_units.h)
+  bool has_zeros = false;            // at the end of its input, which its units were put in order for (passes/order_units.h)
+  LinearForms* additions = nullptr;  // of the program; null: this call's alone
 };
 
 // The rule of a refusal that is of the kind of call, not of its numbers.
