@@ -65,7 +65,7 @@ class Reader {
       else fault(node, "`cpu` must be a table ([cpu])", "target.type");
     }
     if (const toml::node* node = root.get("memory")) read_memories(*node, t);
-    if (const toml::table* npu = table(root, "npu", t.has_backend("neutron"))) read_npu(*npu, t);
+    if (const toml::table* npu = table(root, "npu", "", t.has_backend("neutron"))) read_npu(*npu, t);
     if (const toml::table* options = table(root, "options")) read_options(*options, t);
     if (const toml::table* stock = table(root, "stock")) read_stock(*stock, t);
     if (!failed_) check_sharing(root.get("memory"), t);
@@ -140,8 +140,8 @@ class Reader {
 
   void read_cpu(const toml::table& cpu, Target& t) {
     known_keys(cpu, "[cpu]", {"core", "isa", "clock_hz", "cost", "cycles"});
-    if (const toml::table* cost = table(cpu, "cost")) read_cost(*cost, t);
-    if (const toml::table* cycles = table(cpu, "cycles")) read_cycles(*cycles, t);
+    if (const toml::table* cost = table(cpu, "cost", "cpu.")) read_cost(*cost, t);
+    if (const toml::table* cycles = table(cpu, "cycles", "cpu.")) read_cycles(*cycles, t);
     t.cpu = string(cpu, "core", true).value_or("");
     const std::string isa = string(cpu, "isa", true).value_or("");
     if (const std::optional<int64_t> clock = integer(cpu, "clock_hz", false)) {
@@ -168,19 +168,21 @@ class Reader {
                       fmt::format("set isa = \"{}\" or name another core", name_of(core->strongest))});
   }
 
-  // A table that may be there.
-  const toml::table* table(const toml::table& root, std::string_view key) {
-    const toml::node* node = root.get(key);
-    if (node && !node->as_table()) fault(node, fmt::format("`{}` must be a table ([{}])", key, key), "target.type");
-    return node ? node->as_table() : nullptr;
+  // A table that may be there. `path`: of the table that it is in, with a point.
+  const toml::table* table(const toml::table& from, std::string_view key, std::string_view path = "") {
+    const toml::node* node = from.get(key);
+    return node ? as_table(*node, key, path) : nullptr;
+  }
+  const toml::table* as_table(const toml::node& node, std::string_view key, std::string_view path) {
+    if (!node.as_table()) fault(&node, fmt::format("`{}` must be a table ([{}{}])", key, path, key), "target.type");
+    return node.as_table();
   }
   // A table that must be there, or must not. What is only inherited and not used is no fault: a recipe may leave a backend out.
-  const toml::table* table(const toml::table& root, std::string_view key, bool wanted) {
-    const toml::node* node = wanted ? need(root, key) : root.get(key);
+  const toml::table* table(const toml::table& from, std::string_view key, std::string_view path, bool wanted) {
+    const toml::node* node = wanted ? need(from, key) : from.get(key);
     if (!node || (!wanted && file_of(node) != file_)) return nullptr;
     if (!wanted) return fault(node, fmt::format("`{}` describes what no backend of this target uses", key), "target.unused"), nullptr;
-    if (!node->as_table()) fault(node, fmt::format("`{}` must be a table ([{}])", key, key), "target.type");
-    return node->as_table();
+    return as_table(*node, key, path);
   }
   struct Range {
     int64_t low, high;
@@ -215,11 +217,11 @@ class Reader {
     npu.family = string(from, "family", true).value_or("");
     if (!npu.family.empty() && std::find(kFamilies.begin(), kFamilies.end(), npu.family) == kFamilies.end())
       fault(from.get("family"), fmt::format("unknown NPU `{}`", npu.family), "target.unknown_name", suggestion(npu.family, kFamilies));
-    if (const toml::table* limits = table(from, "limits", true))
+    if (const toml::table* limits = table(from, "limits", "npu.", true))
       read_numbers<LimitKey>(*limits, "[npu.limits]", kLimitKeys, up_to(int64_t{1} << 31), npu.limits);
-    if (const toml::table* machine = table(from, "machine", true))
+    if (const toml::table* machine = table(from, "machine", "npu.", true))
       read_numbers<MachineKey>(*machine, "[npu.machine]", kMachineKeys, range_of_machine, npu.machine);
-    if (const toml::table* crossing = table(from, "crossing", true))
+    if (const toml::table* crossing = table(from, "crossing", "npu.", true))
       read_numbers<CrossingKey>(*crossing, "[npu.crossing]", kCrossingKeys, up_to(kMaxCost), npu.crossing);
     if (t.clock_hz <= 0) fault(&from, "a target with an NPU needs its clock: `clock_hz` in [cpu]", "target.missing_field");
     if (t.clock_hz > (int64_t{1} << 31) - 1)
@@ -268,7 +270,7 @@ class Reader {
     return *v;
   }
   const toml::table* options_of(const toml::table& from, std::string_view backend, const Target& t) {
-    return from.get(backend) ? table(from, backend, t.has_backend(backend)) : nullptr;
+    return from.get(backend) ? table(from, backend, "options.", t.has_backend(backend)) : nullptr;
   }
   void read_options(const toml::table& from, Target& t) {
     known_keys(from, "[options]", kBackends);
