@@ -6,6 +6,7 @@
 
 #include "runtime/schema.h"
 #include "runtime/signature.h"
+#include "runtime/wide_product.h"
 
 namespace deuteron {
 namespace {
@@ -117,7 +118,7 @@ static uint32_t elements_of(const uint32_t* sizes, uint32_t rank) {
       empty = 1;
       continue;
     }
-    const uint64_t wider = uint64_t{span} * *sizes;
+    const int64_t wider = wide_product(span, *sizes);
     if (wider > INT32_MAX) return UINT32_MAX;
     span = static_cast<uint32_t>(wider);
   }
@@ -140,7 +141,7 @@ bool check_planned_tensors(const Plan& plan) {
     }
     const uint32_t element = kElementBytes[t.type], offset = t.offset;
     if (element == 0 || (offset & (element - 1)) != 0 || elements_of(at + sizeof t / 4, t.rank) != t.elements) return false;
-    const uint64_t bytes = uint64_t{t.elements} * element;
+    const int64_t bytes = wide_product(t.elements, element);
     if (bytes > INT32_MAX) return false;
     // Where its memory begins, and how much that is.
     uint32_t begin = 0, room = 0;

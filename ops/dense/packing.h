@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "runtime/deuteron.h"
+#include "runtime/wide_product.h"
 
 namespace deuteron {
 
@@ -62,7 +63,7 @@ constexpr int64_t packed_tile_bytes(Packing p, int64_t length) {
   return ((length + unit - 1) / unit * unit + kFilterNumbers) * packed_tile(p);
 }
 constexpr int64_t packed_bytes(Packing p, int32_t filters, int64_t length) {
-  return packed_tiles(filters, packed_tile(p)) * packed_tile_bytes(p, length);
+  return wide_product(packed_tiles(filters, packed_tile(p)), packed_tile_bytes(p, length));
 }
 constexpr int64_t packed_shifts_bytes(Packing p, int32_t filters) {
   return int64_t{packed_tiles(filters, packed_tile(p))} * packed_tile(p) * kShiftBytes;

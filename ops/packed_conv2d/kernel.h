@@ -17,9 +17,12 @@
 // Errors   none   Aliasing  y overlaps nothing   Source  TFLite 8-bit quantization specification, CONV_2D, FULLY_CONNECTED
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "ops/dense/packing.h"
 #include "ops/device/one_copy.h"
+#include "runtime/instruction_set.h"
+#include "runtime/wide_product.h"
 
 namespace deuteron {
 
@@ -32,20 +35,22 @@ struct PackedConv2dArgs {
   bool has_shifts;
   int32_t y_step, y_row;  // bytes of y from a pixel to the next, from a row to the next; images follow one another row by row
   int32_t length() const { return kernel_h * kernel_w * in_c; }
+  DEUTERON_WIDE int64_t wide_length() const { return wide_product(wide_product(kernel_h, kernel_w), in_c); }  // before it is known to fit
 };
 inline void set_dense_result(PackedConv2dArgs& a) { a.y_step = a.out_c, a.y_row = a.out_w * a.out_c; }
 // Rows of the result follow one another as its pixels do.
 inline bool packed_conv2d_is_one_row(const PackedConv2dArgs& a) { return a.y_row == a.out_w * a.y_step; }
 
 inline bool packed_conv2d_has_one_window(const PackedConv2dArgs& a) { return a.n == 1 && a.out_h == 1 && a.out_w == 1; }
-// Every window lies inside x. Int: of the sums; int32_t for a call that prepare() has taken.
-template <class Int = int64_t>
+// Every window lies inside x. Int: of the sums. A core asks this of calls alone whose windows why_not_window() has seen.
+using PackedReach = std::conditional_t<kIsMicrocontroller, int32_t, int64_t>;
+template <class Int = PackedReach>
 bool packed_conv2d_is_inside(const PackedConv2dArgs& a) {
   return a.pad_h == 0 && a.pad_w == 0 && Int{a.out_h - 1} * a.stride_h + Int{a.kernel_h - 1} * a.dilation_h < a.in_h &&
          Int{a.out_w - 1} * a.stride_w + Int{a.kernel_w - 1} * a.dilation_w < a.in_w;
 }
 // Every window lies in x as it is wanted: one row of taps side by side.
-template <class Int = int64_t>
+template <class Int = PackedReach>
 bool packed_conv2d_is_in_one_piece(const PackedConv2dArgs& a) {
   return a.kernel_h == 1 && (a.kernel_w == 1 || a.dilation_w == 1) && packed_conv2d_is_inside<Int>(a);
 }
@@ -73,7 +78,7 @@ inline constexpr int32_t kPackedRagged = 256;        // elements of a window wit
 
 // Null where the loops of the packing serve the windows of a call.
 inline const char* why_not_packed_windows(const PackedConv2dArgs& a, Packing p) {
-  const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
+  const int64_t length = a.wide_length();
   if (length > 1 << 20) return "has filters of more than 2^20 elements";
   if (p == Packing::scalar_1x4) return nullptr;
   if (a.out_c < kPackedTile && !(packed_conv2d_has_one_window(a) && p == Packing::mve_4x16)) return "has fewer than 4 filters";
@@ -90,27 +95,29 @@ inline const char* why_not_packed_conv2d(const PackedConv2dArgs& a, Packing p) {
   return why_not_packed_windows(a, p);
 }
 
+// What a call takes whose why_not_packed_windows() is null, so that a window has at most 2^20 elements.
+
 // The widened windows of a call with dsp_4x4: two, or one where there is one and it lies in one piece. With scalar_1x4: four, or none.
-DEUTERON_ONE_COPY inline int64_t packed_conv2d_windows_bytes(const PackedConv2dArgs& a, Packing p) {
-  const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
-  const int64_t windows = p == Packing::dsp_4x4 ? (packed_conv2d_is_alone(a) ? 1 : 2) : packed_conv2d_is_alone(a) ? 0 : 4;
-  return (length + kPackedQuad - 1) / kPackedQuad * kPackedQuad * windows * 2;
+DEUTERON_ONE_COPY inline int32_t packed_conv2d_windows_bytes(const PackedConv2dArgs& a, Packing p) {
+  const int32_t bytes = (a.length() + kPackedQuad - 1) / kPackedQuad * kPackedQuad * 2;
+  const bool is_alone = packed_conv2d_is_alone(a);
+  return p == Packing::dsp_4x4 ? (is_alone ? bytes : 2 * bytes) : is_alone ? 0 : 4 * bytes;
 }
 
 // mve_4x16: columns of taps of neighbouring windows, as many as the stock kernel has bytes for four windows, at least one window, at most a
 // row; of the short windows of a first layer, whose image is not what fills the memory, more of them. The others: the widened windows, with
 // dsp_4x4 unless they are in one piece and have no more than 2 KB.
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
-  const int64_t length = int64_t{a.kernel_h} * a.kernel_w * a.in_c;
+  const int32_t length = a.length();
   const bool in_one_piece = packed_conv2d_is_in_one_piece(a);
   if (p == Packing::mve_4x16) {
     if (in_one_piece) return 0;
     const int64_t row = (int64_t{a.out_w - 1} * a.stride_w + a.kernel_w) * a.kernel_h * a.in_c;
-    const int64_t four = 4 * ((length + kPackedBlock - 1) / kPackedBlock * kPackedBlock) - kPackedBlock;
-    const int64_t most = length <= kFewTaps && four < kFewTapsBytes ? int64_t{kFewTapsBytes} : four;
+    const int32_t four = 4 * ((length + kPackedBlock - 1) / kPackedBlock * kPackedBlock) - kPackedBlock;
+    const int32_t most = length <= kFewTaps && four < kFewTapsBytes ? kFewTapsBytes : four;
     return (row < most ? row : most) + kPackedBlock;  // what is left of the last block is read
   }
-  const int64_t bytes = packed_conv2d_windows_bytes(a, p);
+  const int32_t bytes = packed_conv2d_windows_bytes(a, p);
   return p == Packing::dsp_4x4 && in_one_piece && bytes <= 2 * kPackedStack ? 0 : bytes;
 }
 
@@ -127,7 +134,7 @@ inline int32_t packed_conv2d_columns_bytes(const PackedConv2dArgs& a) {
 DEUTERON_ONE_COPY inline int64_t packed_conv2d_least_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   const int64_t bytes = packed_conv2d_scratch_bytes(a, p);
   if (p != Packing::mve_4x16) return bytes <= 2 * kPackedStack ? 0 : bytes;
-  const int64_t window = int64_t{a.kernel_h} * a.kernel_w * a.in_c + kPackedBlock;
+  const int32_t window = a.length() + kPackedBlock;
   return bytes == 0 || window <= kPackedStackColumns ? 0 : window;
 }
 

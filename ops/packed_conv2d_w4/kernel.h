@@ -15,7 +15,7 @@ namespace deuteron {
 
 // Of a tile in the scratch.
 inline int64_t packed_conv2d_w4_unpacked_bytes(const PackedConv2dArgs& a, Packing p) {
-  return packed_tile_bytes(p, int64_t{a.kernel_h} * a.kernel_w * a.in_c) + (a.has_shifts ? kShiftsBytes : 0);
+  return packed_tile_bytes(p, a.wide_length()) + (a.has_shifts ? kShiftsBytes : 0);
 }
 inline int64_t packed_conv2d_w4_scratch_bytes(const PackedConv2dArgs& a, Packing p) {
   return packed_tiles(a.out_c) * packed_conv2d_w4_unpacked_bytes(a, p) + packed_conv2d_scratch_bytes(a, p);

@@ -64,9 +64,9 @@ inline const char* why_not_packed_conv_transpose2d(const PackedConvTranspose2dAr
     if (why) return;
     if (c.kernel_h == 0 || c.kernel_w == 0) why = "has outputs that no tap reaches";
     else if (c.pad_h < 0 || c.pad_w < 0) why = "has more padding than taps";
-    else if ((why = why_not_packed_conv2d(c, p)) == nullptr &&
-             (why = why_not_window(c.in_h, c.out_h, c.kernel_h, 1, c.pad_h, 1)) == nullptr)
-      why = why_not_window(c.in_w, c.out_w, c.kernel_w, 1, c.pad_w, 1);
+    else if ((why = why_not_window(c.in_h, c.out_h, c.kernel_h, 1, c.pad_h, 1)) == nullptr &&
+             (why = why_not_window(c.in_w, c.out_w, c.kernel_w, 1, c.pad_w, 1)) == nullptr)
+      why = why_not_packed_conv2d(c, p);
   });
   return why;
 }
