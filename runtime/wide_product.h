@@ -6,13 +6,11 @@
 namespace deuteron {
 
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-#define DEUTERON_WIDE [[gnu::noinline]]  // of a function of several such products
-DEUTERON_WIDE constexpr int64_t wide_product(int64_t a, int64_t b) {
+[[gnu::noinline]] constexpr int64_t wide_product(int64_t a, int64_t b) {
   if (static_cast<uint64_t>(a | b) >> 16 == 0) return static_cast<uint32_t>(a) * static_cast<uint32_t>(b);
   return a * b;
 }
 #else
-#define DEUTERON_WIDE
 constexpr int64_t wide_product(int64_t a, int64_t b) { return a * b; }
 #endif
 

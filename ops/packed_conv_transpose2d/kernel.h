@@ -56,7 +56,7 @@ void for_each_phase(const PackedConvTranspose2dArgs& a, Packing p, const Visit& 
 }
 
 inline const char* why_not_packed_conv_transpose2d(const PackedConvTranspose2dArgs& a, Packing p) {
-  if (int64_t{a.kernel_h} * a.kernel_w * a.in_c > 1 << 20) return "has filters of more than 2^20 elements";
+  if (int64_t{a.kernel_h} * a.kernel_w > (1 << 20) / a.in_c) return "has filters of more than 2^20 elements";
   if (a.stride_h > kMostPhases || a.stride_w > kMostPhases) return "has a stride of more than 8";
   if (int64_t{a.stride_h} * a.out_w * a.out_c > INT32_MAX) return "has a result that is too large";
   const char* why = nullptr;

@@ -50,6 +50,26 @@ TEST(PackedConvTranspose2dKernel, Refuses) {
   }
 }
 
+// The elements of a filter come to 2^64, and those of a phase too: a product of 64 bits is 0.
+TEST(PackedConvTranspose2dKernel, RefusesFiltersThatNoProductHolds) {
+  constexpr PackedConvTranspose2dArgs kFits{1, 3, 3, 64, 2, 2, 4, 2, 2, 1, 1, 1, 1, 0, 0};
+  for (const Packing p : {Packing::mve_4x16, Packing::dsp_4x4}) {
+    const auto make = [&] {
+      TestCall call(p == Packing::mve_4x16 ? kPackedConvTranspose2dMve4x16 : kPackedConvTranspose2dDsp4x4);
+      call.image(1, 3, 3, 64);
+      call.tensor(ScalarType::s8, {static_cast<int32_t>(packed_conv_transpose2d_bytes(kFits, p))});
+      for (const std::vector<int64_t>& pair : {std::vector<int64_t>{2, 2}, {1, 1}, {1, 1}}) call.integers(pair);
+      call.integer(0);
+      call.integer(0);
+      call.tensor(ScalarType::u8, {static_cast<int32_t>(packed_conv_transpose2d_scratch_bytes(kFits, p))});
+      call.image(1, 2, 2, 4);
+      return call;
+    };
+    const auto huge = [](TestCall& c) { item(2, 0, 1 << 29)(c), item(2, 1, 1 << 29)(c); };
+    expect_refusals(make, {{1, "has filters of more than 2^20 elements", huge}});
+  }
+}
+
 TEST(PackedConvTranspose2dKernel, StaysInsideItsTensorsWhateverTheArguments) {
   for (const Packing p : {Packing::mve_4x16, Packing::dsp_4x4}) {
     const std::string call = "x8:2,4,3,5:0231 " + sized("x8c:", packed_conv_transpose2d_bytes(kArgs, p)) +
