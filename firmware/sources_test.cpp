@@ -76,7 +76,7 @@ TEST(FirmwareSources, EveryKernelAloneFindsAllThatItNeeds) {
         << name << " in " << kernel.path;
     const std::set<std::string> sources = needed_sources(runtime, {{{name, {}}}, {}, {}}, {"mps2-an505", "dsp"}, false, false);
     EXPECT_THAT(undefined(sources, symbols, home), testing::IsEmpty()) << name;
-    EXPECT_LE(sources.size(), 107u) << name;  // its own, those that it calls, of four operators at most, and the runtime
+    EXPECT_LE(sources.size(), 108u) << name;  // its own, those that it calls, of four operators at most, and the runtime
   }
   for (int32_t k = 1; k < neutron::kKinds; ++k) {
     const char* name = neutron::name_of(static_cast<neutron::Kind>(k));
